@@ -1,0 +1,34 @@
+import { defineConfig } from 'vitest/config';
+
+// Generous, because the slowest machine that must pass has two busy cores.
+const timeouts = { unit: 20_000, integration: 120_000 };
+
+export default defineConfig({
+  test: {
+    // A child process per file: a test that leaks a handle or a variable cannot harm another file.
+    pool: 'forks',
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['packages/*/src/**/*.test.{ts,tsx}', 'scripts/**/*.test.ts'],
+          testTimeout: timeouts.unit,
+          hookTimeout: timeouts.unit,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'integration',
+          include: ['packages/*/test/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
+          testTimeout: timeouts.integration,
+          hookTimeout: timeouts.integration,
+          // These start servers, agents and browsers: one file at a time, after the unit tests.
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
+});
