@@ -1,0 +1,82 @@
+import { execFileSync } from 'node:child_process';
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { run } from './run.mjs';
+
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+const places = [
+  '/usr/bin/chromium',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+];
+
+/**
+ * The Chromium that the browser tests drive; installs it where that needs nobody's consent.
+ * @returns {Promise<string>} The path of its program.
+ */
+export async function chromium() {
+  const found = findChromium(process.env);
+  if (found !== undefined) return found;
+  if (process.getuid?.() === 0 && onPath('apt-get', process.env) !== undefined) {
+    const installed = await installChromium();
+    if (installed !== undefined) return installed;
+  }
+  throw new Error(
+    'The browser tests need Chromium, and there is none. Install it (on Debian: ' +
+      '"sudo apt-get install chromium"; on macOS: "brew install --cask chromium"), or name a ' +
+      'Chromium or Chrome program in CHROMIUM_PATH, then run npm test again.',
+  );
+}
+
+/**
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {string | undefined}
+ */
+export function findChromium(env) {
+  if (env.CHROMIUM_PATH) {
+    if (isProgram(env.CHROMIUM_PATH)) return env.CHROMIUM_PATH;
+    throw new Error(`CHROMIUM_PATH names ${env.CHROMIUM_PATH}, which is not a program.`);
+  }
+  return places.find(isProgram) ?? names.map((name) => onPath(name, env)).find(Boolean);
+}
+
+async function installChromium() {
+  console.log('Installing Chromium for the browser tests (apt-get) …');
+  const options = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } };
+  await run('apt-get', ['update', '-qq'], options);
+  await run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'chromium'], options);
+  const program = findChromium(process.env);
+  return program !== undefined && runs(program) ? program : undefined;
+}
+
+/**
+ * Some distributions' package only says where else to get it.
+ * @param {string} program
+ */
+function runs(program) {
+  try {
+    execFileSync(program, ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * @param {string} name
+ * @param {NodeJS.ProcessEnv} env
+ */
+function onPath(name, env) {
+  const folders = (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+  return folders.map((folder) => join(folder, name)).find(isProgram);
+}
+
+/** @param {string} file */
+function isProgram(file) {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,19 @@
+import { spawn } from 'node:child_process';
+
+/**
+ * Runs a program to its end with our own input and output.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {import('node:child_process').SpawnOptions} [options]
+ * @returns {Promise<void>} Rejects when it cannot start or ends with anything but 0.
+ */
+export function run(command, args, options) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { stdio: 'inherit', ...options });
+    child.once('error', reject);
+    child.once('exit', (code, signal) => {
+      if (code === 0) resolve();
+      else reject(new Error(`${command} ${args.join(' ')} failed (${signal ?? `code ${code}`}).`));
+    });
+  });
+}

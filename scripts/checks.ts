@@ -1,0 +1,34 @@
+// Everything that must hold before a commit counts, as `npm test` and CI run it.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runCheck, type Check } from './checks/run-check.ts';
+import { runTests } from './checks/run-tests.ts';
+import { add, none, summary, type Tally } from './checks/tally.ts';
+
+const quick: Check[] = [
+  { name: 'format', command: 'npm', args: ['run', '--silent', 'format:check'] },
+  { name: 'lint', command: 'npm', args: ['run', '--silent', 'lint'] },
+  { name: 'types', command: 'npm', args: ['run', '--silent', 'typecheck'] },
+  { name: 'dead code', command: 'npm', args: ['run', '--silent', 'dead'] },
+  { name: 'layering', command: 'npm', args: ['run', '--silent', 'layers'] },
+];
+
+const folder = mkdtempSync(join(tmpdir(), 'liminal-checks-'));
+const results = join(folder, 'tests.json');
+const requirements: Check = {
+  name: 'requirements',
+  command: 'npm',
+  args: ['run', '--silent', 'requirements', '--', '--results', results],
+};
+
+let tally: Tally = none;
+// One after the other: each of them already uses every core.
+for (const check of quick) tally = add(tally, await runCheck(check));
+tally = add(tally, await runTests(results));
+// It reads the names of the tests that really ran.
+tally = add(tally, await runCheck(requirements));
+rmSync(folder, { recursive: true });
+
+console.log(summary(tally));
+process.exitCode = tally.failed === 0 ? 0 : 1;

@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process';
+import type { Tally } from './tally.ts';
+
+/** A program that ends with 0 when all is well. */
+export type Check = {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+};
+
+type Outcome = { readonly ok: boolean; readonly output: string };
+
+/** Runs a check to its end; its output is shown only where it failed. Never throws. */
+export async function runCheck(check: Check): Promise<Tally> {
+  const start = performance.now();
+  const { ok, output } = await run(check);
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  console.log(`${ok ? '✓' : '✗'} ${check.name} (${seconds} s)`);
+  if (!ok) console.log(output.trimEnd());
+  return ok ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+}
+
+function run({ command, args }: Check): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const chunks: Buffer[] = [];
+    child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => chunks.push(chunk));
+    const end = (ok: boolean, note = '') => {
+      resolve({ ok, output: Buffer.concat(chunks).toString() + note });
+    };
+    child.once('error', (error) => end(false, `${command} could not start: ${error.message}`));
+    child.once('close', (code, signal) => end(code === 0, signal ? `ended by ${signal}` : ''));
+  });
+}

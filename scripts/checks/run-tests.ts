@@ -1,0 +1,15 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readResults, tallyResults } from './test-results.ts';
+import type { Tally } from './tally.ts';
+
+/**
+ * Runs all tests, showing them as they go, and leaves their results in a JSON file.
+ * @param resultsFile where the results go
+ */
+export async function runTests(resultsFile: string): Promise<Tally> {
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${resultsFile}`];
+  const child = spawn('vitest', ['run', ...reporters], { stdio: 'inherit' });
+  const ended = await Promise.race([once(child, 'exit'), once(child, 'error')]);
+  return tallyResults(readResults(resultsFile), ended[0] === 0);
+}

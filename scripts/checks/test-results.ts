@@ -1,0 +1,42 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { z } from 'zod';
+import type { Tally } from './tally.ts';
+
+/** What Vitest's JSON reporter writes, as far as we read it. */
+const resultsSchema = z.object({
+  testResults: z.array(
+    z.object({
+      name: z.string(),
+      status: z.string(),
+      assertionResults: z.array(z.object({ fullName: z.string(), status: z.string() })),
+    }),
+  ),
+});
+
+/** One entry per test file. */
+export type TestResults = z.infer<typeof resultsSchema>['testResults'];
+
+/** Reads a results file; one that is missing, as after a crash, holds no results. */
+export function readResults(file: string): TestResults {
+  if (!existsSync(file)) return [];
+  return resultsSchema.parse(JSON.parse(readFileSync(file, 'utf8'))).testResults;
+}
+
+/**
+ * Counts each test once. A skipped test counts as failed, since nothing shows that it holds; so does
+ * a file that failed outside its tests, and a run that found no tests or failed outside all files.
+ * @param exitedWell whether the run ended with code 0
+ */
+export function tallyResults(results: TestResults, exitedWell: boolean): Tally {
+  const tests = results.flatMap((file) => file.assertionResults);
+  const passed = tests.filter((test) => test.status === 'passed').length;
+  const failed = tests.length - passed + results.filter(failedOutsideTests).length;
+  const unexplained = failed === 0 && (tests.length === 0 || !exitedWell);
+  return { passed, failed: unexplained ? 1 : failed };
+}
+
+function failedOutsideTests(file: TestResults[number]): boolean {
+  return (
+    file.status === 'failed' && file.assertionResults.every((test) => test.status !== 'failed')
+  );
+}
