@@ -1,0 +1,23 @@
+import { LiminalError } from '@liminal/protocol';
+
+/** Codes of seed 000, and those that real agents need besides. */
+export type ProviderErrorCode =
+  | 'SESSION_CREATE_FAILED'
+  | 'SESSION_NOT_FOUND'
+  | 'PROCESS_CRASH'
+  | 'INTERRUPT_FAILED'
+  | 'PROTOCOL_ERROR'
+  | 'UNSUPPORTED_CLI_TYPE'
+  | 'TURN_IN_PROGRESS'
+  | 'APPROVAL_NOT_FOUND'
+  | 'INVALID_OPTION'
+  | 'NOT_SUPPORTED';
+
+/** What a provider's methods reject with. The message says what was wrong with what, and what to do. */
+export class ProviderError extends LiminalError {
+  declare readonly code: ProviderErrorCode;
+
+  constructor(code: ProviderErrorCode, message: string, options?: { cause?: unknown }) {
+    super(code, message, options);
+  }
+}

@@ -1,0 +1,123 @@
+/** The contract between Liminal and one kind of agent (seed 000, Provider Interface). */
+import type {
+  AgentCommand,
+  AgentInfo,
+  ConfigOption,
+  EventDraft,
+  TurnEvent,
+  UpsertObject,
+} from '@liminal/protocol';
+
+export interface CreateSessionOptions {
+  /** Absolute path of an existing folder. */
+  projectDir: string;
+  /** The id to give the session; a UUID. Without it the provider makes one. */
+  sessionId?: string;
+  /** Config options by id, as `setConfigOption` would take them. */
+  config?: Record<string, string>;
+  /** What only this provider understands. */
+  providerOptions?: Record<string, unknown>;
+}
+
+export interface LoadSessionOptions {
+  /** Where the session lives; without it the provider looks for the session itself. */
+  projectDir?: string;
+  /** The agent's own id for the session, where it is not ours. */
+  agentSessionId?: string;
+  config?: Record<string, string>;
+  viewFilePath?: string;
+}
+
+export interface ProviderSession {
+  sessionId: string;
+  cliType: string;
+}
+
+export interface SendMessageResult {
+  /** The canonical id of the turn: every event of the turn carries it. */
+  turnId: string;
+}
+
+/** What an agent tells about a session outside its turns; a field that is absent has not changed. */
+export interface SessionUpdate {
+  title?: string;
+  agentSessionId?: string;
+  configOptions?: ConfigOption[];
+  commands?: AgentCommand[];
+}
+
+/** The agent's process is gone; `code` and `message` say why, unless it was asked to go. */
+export interface SessionExit {
+  expected: boolean;
+  code?: string;
+  message?: string;
+}
+
+/** A session in the agent's own store. Times are ISO 8601 UTC. */
+export interface StoredSession {
+  sessionId: string;
+  projectDir: string;
+  title: string;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** An earlier turn from the agent's own store, as the events it would have given live, terminal event included. */
+export interface StoredTurn {
+  turnId: string;
+  events: EventDraft[];
+}
+
+export type Unsubscribe = () => void;
+
+/**
+ * One kind of agent. It runs at most one turn per session at a time: the runtime queues.
+ * Every provider passes `testing/provider-suite.ts`. Methods reject with ProviderError.
+ */
+export interface CliProvider {
+  readonly cliType: string;
+
+  /** Starts the agent for a new session; the process stays for the session's turns. `SESSION_CREATE_FAILED`. */
+  createSession(options: CreateSessionOptions): Promise<ProviderSession>;
+  /** Starts the agent on an existing session; if it already runs, gives that. `SESSION_NOT_FOUND`. */
+  loadSession(sessionId: string, options?: LoadSessionOptions): Promise<ProviderSession>;
+  /**
+   * Hands over a user message and resolves when the message is bound to its turn (the turn's `response_start` has
+   * been emitted), before the turn completes. The turn takes `options.turnId` where given.
+   * `SESSION_NOT_FOUND`, `PROCESS_CRASH` when the process is or goes dead, `TURN_IN_PROGRESS`.
+   */
+  sendMessage(
+    sessionId: string,
+    message: string,
+    options?: { turnId?: string },
+  ): Promise<SendMessageResult>;
+  /** Asks the running turn to stop; it ends as cancelled. Nothing to stop is no error. `INTERRUPT_FAILED`. */
+  cancelTurn(sessionId: string): Promise<void>;
+  /** Ends the agent and all it has started. A running turn ends as cancelled first. Ending a session twice is no error. */
+  killSession(sessionId: string): Promise<void>;
+  isAlive(sessionId: string): boolean;
+
+  /** Listeners may be added before the session exists, so that nothing is missed. */
+  onEvent(sessionId: string, callback: (event: EventDraft) => void): Unsubscribe;
+  onUpsert(sessionId: string, callback: (upsert: UpsertObject) => void): Unsubscribe;
+  onTurn(sessionId: string, callback: (event: TurnEvent) => void): Unsubscribe;
+  onUpdate(sessionId: string, callback: (update: SessionUpdate) => void): Unsubscribe;
+  onExit(sessionId: string, callback: (exit: SessionExit) => void): Unsubscribe;
+
+  /** Whether the agent can run here, and why not. Starts no session. */
+  describe(): Promise<AgentInfo>;
+  /** Ends all its sessions and whatever else it holds. */
+  close(): Promise<void>;
+
+  /** Optional capabilities. */
+  /** Whether `loadSession` ahead of the first message saves its sender time; the runtime then does so on opening. */
+  readonly prewarms?: boolean;
+  /** Answers a permission request. `APPROVAL_NOT_FOUND` once it is over, `INVALID_OPTION`. */
+  answerApproval?(sessionId: string, approvalId: string, optionId: string): Promise<void>;
+  /** `INVALID_OPTION` for an unknown id or value. */
+  setConfigOption?(sessionId: string, id: string, value: string): Promise<void>;
+  /** Sessions in the agent's own store, newest first; of one folder, or all. */
+  listStoredSessions?(projectDir?: string): Promise<StoredSession[]>;
+  /** The conversation as the agent stored it, oldest turn first; starts no process. `SESSION_NOT_FOUND`. */
+  readStoredHistory?(sessionId: string, projectDir: string): Promise<StoredTurn[]>;
+}

@@ -1,0 +1,81 @@
+/** Content blocks, tool kinds, locations, diffs and plan entries in the shapes of the Agent Client Protocol (ACP v1). */
+import { z } from 'zod';
+
+/** What a message can carry beside its text. Binary data is base64. */
+export const ContentBlock = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('image'),
+    mimeType: z.string(),
+    data: z.string(),
+    uri: z.string().optional(),
+  }),
+  z.object({ type: z.literal('audio'), mimeType: z.string(), data: z.string() }),
+  z.object({
+    type: z.literal('resource'),
+    resource: z.object({
+      uri: z.string(),
+      mimeType: z.string().optional(),
+      text: z.string().optional(),
+      blob: z.string().optional(),
+    }),
+  }),
+  z.object({
+    type: z.literal('resource_link'),
+    uri: z.string(),
+    name: z.string(),
+    title: z.string().optional(),
+    description: z.string().optional(),
+    mimeType: z.string().optional(),
+    size: z.number().optional(),
+  }),
+]);
+export type ContentBlock = z.infer<typeof ContentBlock>;
+
+/** What sort of work a tool does, so that a reader can show it without knowing the tool. */
+export const ToolKind = z.enum([
+  'read',
+  'edit',
+  'delete',
+  'move',
+  'search',
+  'execute',
+  'think',
+  'fetch',
+  'switch_mode',
+  'other',
+]);
+export type ToolKind = z.infer<typeof ToolKind>;
+
+/** A file that a tool works on; `line` counts from 1. */
+export const ToolLocation = z.object({ path: z.string(), line: z.number().int().optional() });
+export type ToolLocation = z.infer<typeof ToolLocation>;
+
+/** One file's change: `oldText` is absent or null for a new file. */
+export const FileDiff = z.object({
+  path: z.string(),
+  oldText: z.string().nullish(),
+  newText: z.string(),
+});
+export type FileDiff = z.infer<typeof FileDiff>;
+
+export const PlanEntry = z.object({
+  content: z.string(),
+  priority: z.enum(['high', 'medium', 'low']),
+  status: z.enum(['pending', 'in_progress', 'completed']),
+});
+export type PlanEntry = z.infer<typeof PlanEntry>;
+
+/** One answer that a person can give to a permission request. */
+export const ApprovalOption = z.object({
+  optionId: z.string(),
+  name: z.string(),
+  kind: z.enum(['allow_once', 'allow_always', 'reject_once', 'reject_always']),
+});
+export type ApprovalOption = z.infer<typeof ApprovalOption>;
+
+/** How a permission request ended; `cancelled` when its turn or process went away first. */
+export const ApprovalOutcome = z.discriminatedUnion('outcome', [
+  z.object({ outcome: z.literal('selected'), optionId: z.string() }),
+  z.object({ outcome: z.literal('cancelled'), reason: z.string().optional() }),
+]);
+export type ApprovalOutcome = z.infer<typeof ApprovalOutcome>;

@@ -1,0 +1,18 @@
+/** A reader's position in a session: the id of the last event it has seen. Opaque on the wire. */
+
+export interface Position {
+  runId: string;
+  seq: number;
+}
+
+export function encodeCursor(position: Position): string {
+  return `${position.runId}:${position.seq}`;
+}
+
+/** Gives undefined for anything that no `encodeCursor` made; the reader then gets a snapshot (invariant 7). */
+export function decodeCursor(cursor: string): Position | undefined {
+  const match = /^(.+):(\d{1,15})$/.exec(cursor);
+  if (!match) return undefined;
+  const [, runId, seq] = match;
+  return runId === undefined || seq === undefined ? undefined : { runId, seq: Number(seq) };
+}

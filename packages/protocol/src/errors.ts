@@ -1,0 +1,10 @@
+/** The root of errors that carry a code a program can act on and a sentence a person can. */
+export class LiminalError extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = new.target.name;
+    this.code = code;
+  }
+}

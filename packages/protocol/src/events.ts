@@ -1,0 +1,208 @@
+/** The canonical stream event: the only thing that is logged (seeds 000 and 001, camelCase). */
+import { z } from 'zod';
+import { ApprovalOption, ToolKind, ToolLocation } from './content.ts';
+import { ErrorObject, ItemPatch, ItemType, OutputItem } from './items.ts';
+import { Usage } from './usage.ts';
+
+/** W3C trace context, carried by hand because a log does not propagate it. */
+export const TraceContext = z.object({ traceparent: z.string(), tracestate: z.string().optional() });
+export type TraceContext = z.infer<typeof TraceContext>;
+
+export const ResponseStartPayload = z.object({
+  type: z.literal('response_start'),
+  modelId: z.string(),
+  providerId: z.string(),
+  agentId: z.string().optional(),
+  /** Who set the turn off: a user message, or the agent itself (a finished background task). */
+  trigger: z.enum(['user', 'agent']).optional(),
+});
+
+export const ItemStartPayload = z.object({
+  type: z.literal('item_start'),
+  itemId: z.string().min(1),
+  itemType: ItemType,
+  initialContent: z.string().optional(),
+  /** Messages: whose words these are. User messages are shown only when whole. */
+  origin: z.enum(['user', 'agent', 'system']).optional(),
+  correlationId: z.string().optional(),
+  parentCallId: z.string().optional(),
+  /** function_call: tool name. */
+  name: z.string().optional(),
+  /** function_call, function_call_output, approval: the call it belongs to. */
+  callId: z.string().optional(),
+  /** function_call: the start of its arguments, a JSON string. */
+  arguments: z.string().optional(),
+  kind: ToolKind.optional(),
+  locations: z.array(ToolLocation).optional(),
+  /** function_call, approval: a sentence for people. */
+  title: z.string().optional(),
+  /** script_execution: the code. */
+  code: z.string().optional(),
+  /** approval: see ApprovalItem. */
+  approvalId: z.string().optional(),
+  options: z.array(ApprovalOption).optional(),
+  deadline: z.string().optional(),
+});
+
+export const ItemDeltaPayload = z.object({
+  type: z.literal('item_delta'),
+  itemId: z.string().min(1),
+  /** Appended to the item's text: a message's or reasoning's content, a call's arguments, an output's text. */
+  deltaContent: z.string(),
+  /** Replaces other fields of the item. */
+  patch: ItemPatch.optional(),
+});
+
+export const ItemDonePayload = z.object({
+  type: z.literal('item_done'),
+  itemId: z.string().min(1),
+  finalItem: OutputItem,
+});
+
+export const ItemErrorPayload = z.object({
+  type: z.literal('item_error'),
+  itemId: z.string().min(1),
+  error: ErrorObject,
+});
+
+/** The item is withdrawn: readers forget it. */
+export const ItemCancelledPayload = z.object({
+  type: z.literal('item_cancelled'),
+  itemId: z.string().min(1),
+  reason: z.string().optional(),
+});
+
+export const ScriptExecutionStartPayload = z.object({
+  type: z.literal('script_execution_start'),
+  itemId: z.string().min(1),
+  code: z.string(),
+});
+
+export const ScriptExecutionDonePayload = z.object({
+  type: z.literal('script_execution_done'),
+  itemId: z.string().min(1),
+  result: z.string(),
+  success: z.boolean(),
+});
+
+export const ScriptExecutionErrorPayload = z.object({
+  type: z.literal('script_execution_error'),
+  itemId: z.string().min(1),
+  error: ErrorObject,
+});
+
+export const UsageUpdatePayload = z.object({ type: z.literal('usage_update'), usage: Usage });
+
+/** The run is silent but alive. */
+export const HeartbeatPayload = z.object({ type: z.literal('heartbeat') });
+
+/** The user asked to stop; the terminal event still follows. */
+export const TurnAbortedByUserPayload = z.object({
+  type: z.literal('turn_aborted_by_user'),
+  reason: z.string(),
+});
+
+export const ResponseDonePayload = z.object({
+  type: z.literal('response_done'),
+  status: z.enum(['completed', 'cancelled', 'error']),
+  finishReason: z.string().nullish(),
+  /** With status `error`: what went wrong. */
+  error: ErrorObject.optional(),
+  usage: Usage.optional(),
+});
+
+export const ResponseErrorPayload = z.object({
+  type: z.literal('response_error'),
+  error: ErrorObject,
+  usage: Usage.optional(),
+});
+
+export const EventPayload = z.discriminatedUnion('type', [
+  ResponseStartPayload,
+  ItemStartPayload,
+  ItemDeltaPayload,
+  ItemDonePayload,
+  ItemErrorPayload,
+  ItemCancelledPayload,
+  ScriptExecutionStartPayload,
+  ScriptExecutionDonePayload,
+  ScriptExecutionErrorPayload,
+  UsageUpdatePayload,
+  HeartbeatPayload,
+  TurnAbortedByUserPayload,
+  ResponseDonePayload,
+  ResponseErrorPayload,
+]);
+export type EventPayload = z.infer<typeof EventPayload>;
+export type EventType = EventPayload['type'];
+
+const envelope = {
+  /** `<runId>:<seq>`; also the cursor of a reader that has seen it. */
+  eventId: z.string().min(1),
+  /** Counts from 0 within a run, without a gap (invariant 1). */
+  seq: z.number().int().nonnegative(),
+  /** When the source produced it, ISO 8601 UTC. */
+  timestamp: z.iso.datetime(),
+  sessionId: z.string().min(1),
+  turnId: z.string().min(1),
+  runId: z.string().min(1),
+  traceContext: TraceContext,
+};
+
+const variant = <T extends z.ZodObject<{ type: z.ZodLiteral<string> }>>(payload: T) =>
+  z.object({ ...envelope, type: payload.shape.type as T['shape']['type'], payload });
+
+/** One change to an item or a turn. The outer `type` equals the payload's. */
+export const StreamEvent = z.discriminatedUnion('type', [
+  variant(ResponseStartPayload),
+  variant(ItemStartPayload),
+  variant(ItemDeltaPayload),
+  variant(ItemDonePayload),
+  variant(ItemErrorPayload),
+  variant(ItemCancelledPayload),
+  variant(ScriptExecutionStartPayload),
+  variant(ScriptExecutionDonePayload),
+  variant(ScriptExecutionErrorPayload),
+  variant(UsageUpdatePayload),
+  variant(HeartbeatPayload),
+  variant(TurnAbortedByUserPayload),
+  variant(ResponseDonePayload),
+  variant(ResponseErrorPayload),
+]);
+export type StreamEvent = z.infer<typeof StreamEvent>;
+
+/** What a provider says: an event before its run's one writer has numbered it. */
+export interface EventDraft {
+  turnId: string;
+  /** ISO 8601 UTC. */
+  timestamp: string;
+  payload: EventPayload;
+}
+
+/** What the envelope of every event in a run has in common. */
+export interface RunEnvelope {
+  sessionId: string;
+  runId: string;
+  traceContext: TraceContext;
+}
+
+/** Gives a draft its place in its run. */
+export function stampEvent(draft: EventDraft, run: RunEnvelope, seq: number): StreamEvent {
+  return {
+    eventId: `${run.runId}:${seq}`,
+    seq,
+    timestamp: draft.timestamp,
+    sessionId: run.sessionId,
+    turnId: draft.turnId,
+    runId: run.runId,
+    traceContext: run.traceContext,
+    type: draft.payload.type,
+    payload: draft.payload,
+    // The union of variants cannot be built from a union of payloads without a cast; the type is the payload's own.
+  } as StreamEvent;
+}
+
+/** Whether nothing may follow (invariant 2). */
+export function isTerminal(event: { type: EventType }): boolean {
+  return event.type === 'response_done' || event.type === 'response_error';
+}

@@ -1,0 +1,162 @@
+/** The things a turn consists of (seed 001's output items, and plan and approval, which real agents also need). */
+import { z } from 'zod';
+import {
+  ApprovalOption,
+  ApprovalOutcome,
+  ContentBlock,
+  FileDiff,
+  PlanEntry,
+  ToolKind,
+  ToolLocation,
+} from './content.ts';
+
+/** A machine-readable code, a sentence for people, and whatever else the source said. */
+export const ErrorObject = z.object({
+  code: z.string(),
+  message: z.string(),
+  stack: z.string().optional(),
+  details: z.unknown().optional(),
+});
+export type ErrorObject = z.infer<typeof ErrorObject>;
+
+const base = {
+  id: z.string().min(1),
+  correlationId: z.string().optional(),
+  /** The tool call of the subagent that this item belongs to. */
+  parentCallId: z.string().optional(),
+  /** When the item started and ended (ISO 8601 UTC); set by the response fold from its events. */
+  startedAt: z.string().optional(),
+  endedAt: z.string().optional(),
+  /** Why the item ended in an error; its content is what had arrived until then. Set by the response fold. */
+  error: ErrorObject.optional(),
+  /** What the source said and this vocabulary cannot. */
+  raw: z.unknown().optional(),
+};
+
+export const MessageItem = z.object({
+  ...base,
+  type: z.literal('message'),
+  content: z.string(),
+  origin: z.enum(['user', 'agent', 'system']).default('agent'),
+  blocks: z.array(ContentBlock).optional(),
+});
+
+export const ReasoningItem = z.object({
+  ...base,
+  type: z.literal('reasoning'),
+  content: z.string(),
+  origin: z.enum(['agent', 'system']).default('agent'),
+});
+
+export const FunctionCallItem = z.object({
+  ...base,
+  type: z.literal('function_call'),
+  name: z.string(),
+  /** A JSON string; while it streams, a prefix of one. */
+  arguments: z.string(),
+  callId: z.string().min(1),
+  origin: z.literal('agent').default('agent'),
+  title: z.string().optional(),
+  kind: ToolKind.optional(),
+  locations: z.array(ToolLocation).optional(),
+  diffs: z.array(FileDiff).optional(),
+});
+
+export const FunctionCallOutputItem = z.object({
+  ...base,
+  type: z.literal('function_call_output'),
+  callId: z.string().min(1),
+  output: z.string(),
+  success: z.boolean(),
+  origin: z.enum(['system', 'tool_harness']).default('system'),
+  blocks: z.array(ContentBlock).optional(),
+  diffs: z.array(FileDiff).optional(),
+  /** Exit code of the program that the tool ran, if it ran one. */
+  exitCode: z.number().int().nullish(),
+});
+
+export const ScriptExecutionItem = z.object({
+  ...base,
+  type: z.literal('script_execution'),
+  code: z.string(),
+  origin: z.literal('agent').default('agent'),
+});
+
+export const ScriptExecutionOutputItem = z.object({
+  ...base,
+  type: z.literal('script_execution_output'),
+  scriptId: z.string().min(1),
+  /** A JSON string. */
+  result: z.string(),
+  success: z.boolean(),
+  origin: z.enum(['system', 'script_harness']).default('system'),
+});
+
+export const ErrorItem = z.object({
+  ...base,
+  type: z.literal('error'),
+  code: z.string(),
+  message: z.string(),
+  details: z.unknown().optional(),
+  origin: z.enum(['agent', 'system', 'provider']).default('system'),
+});
+
+export const PlanItem = z.object({
+  ...base,
+  type: z.literal('plan'),
+  entries: z.array(PlanEntry),
+});
+
+export const ApprovalItem = z.object({
+  ...base,
+  type: z.literal('approval'),
+  approvalId: z.string().min(1),
+  title: z.string(),
+  callId: z.string().optional(),
+  options: z.array(ApprovalOption),
+  /** ISO 8601 UTC; after it the default policy answers. */
+  deadline: z.string().optional(),
+  /** Absent while it waits. */
+  outcome: ApprovalOutcome.optional(),
+});
+
+export const OutputItem = z.discriminatedUnion('type', [
+  MessageItem,
+  ReasoningItem,
+  FunctionCallItem,
+  FunctionCallOutputItem,
+  ScriptExecutionItem,
+  ScriptExecutionOutputItem,
+  ErrorItem,
+  PlanItem,
+  ApprovalItem,
+]);
+export type OutputItem = z.infer<typeof OutputItem>;
+
+export const ItemType = z.enum([
+  'message',
+  'reasoning',
+  'function_call',
+  'function_call_output',
+  'script_execution',
+  'script_execution_output',
+  'error',
+  'plan',
+  'approval',
+]);
+export type ItemType = z.infer<typeof ItemType>;
+
+/**
+ * Fields of an item that can change while it is open, beside its text: a patch replaces each field it names.
+ * A plan replaces its entries, a tool call learns its title, kind, locations and diffs.
+ */
+export const ItemPatch = z.object({
+  title: z.string().optional(),
+  kind: ToolKind.optional(),
+  locations: z.array(ToolLocation).optional(),
+  diffs: z.array(FileDiff).optional(),
+  blocks: z.array(ContentBlock).optional(),
+  entries: z.array(PlanEntry).optional(),
+  raw: z.unknown().optional(),
+});
+export type ItemPatch = z.infer<typeof ItemPatch>;

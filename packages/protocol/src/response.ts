@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { ErrorObject, OutputItem } from './items.ts';
+import { Usage } from './usage.ts';
+
+export const ResponseStatus = z.enum(['queued', 'in_progress', 'complete', 'error', 'aborted']);
+export type ResponseStatus = z.infer<typeof ResponseStatus>;
+
+/** One run, folded: what history is stored and served as (seed 001). Times are milliseconds since the epoch. */
+export const Response = z.object({
+  /** The run's id. */
+  id: z.string().min(1),
+  turnId: z.string().min(1),
+  sessionId: z.string().min(1),
+  agentId: z.string().optional(),
+  modelId: z.string(),
+  providerId: z.string(),
+  trigger: z.enum(['user', 'agent']).optional(),
+  createdAt: z.number(),
+  updatedAt: z.number(),
+  status: ResponseStatus,
+  outputItems: z.array(OutputItem),
+  usage: Usage.optional(),
+  finishReason: z.string().nullable(),
+  error: ErrorObject.optional(),
+  /** `seq` of the last event folded in; -1 before the first. */
+  lastSeq: z.number().int(),
+});
+export type Response = z.infer<typeof Response>;

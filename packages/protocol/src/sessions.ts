@@ -1,0 +1,108 @@
+/** What the server tells about sessions, projects and agents. */
+import { z } from 'zod';
+import { ErrorObject } from './items.ts';
+import { Usage } from './usage.ts';
+
+/** The five states a person sees: one mark each, the same everywhere. `waiting` means that it needs you. */
+export const SessionState = z.enum(['idle', 'queued', 'running', 'waiting', 'failed']);
+export type SessionState = z.infer<typeof SessionState>;
+
+export const SessionSummary = z.object({
+  sessionId: z.string(),
+  cliType: z.string(),
+  projectId: z.string(),
+  projectDir: z.string(),
+  title: z.string(),
+  /** ISO 8601 UTC. */
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  state: SessionState,
+  /** Whether an agent process runs for it. */
+  isAlive: z.boolean(),
+  /** Whether it is open in the server (created or loaded, not killed). */
+  active: z.boolean(),
+  /** `agent`: known only from the agent's own store until it is opened. */
+  source: z.enum(['liminal', 'agent']),
+});
+export type SessionSummary = z.infer<typeof SessionSummary>;
+
+export const Project = z.object({
+  projectId: z.string(),
+  projectDir: z.string(),
+  name: z.string(),
+  /** Newest first. */
+  sessions: z.array(SessionSummary),
+});
+export type Project = z.infer<typeof Project>;
+
+/** A message that waits for its turn; `sending` once it is on its way to the agent. */
+export const QueuedMessage = z.object({
+  turnId: z.string(),
+  message: z.string(),
+  /** ISO 8601 UTC. */
+  queuedAt: z.string(),
+  state: z.enum(['queued', 'sending']),
+});
+export type QueuedMessage = z.infer<typeof QueuedMessage>;
+
+/** A setting of a session that a person can change, in ACP's shape for session config options. */
+export const ConfigOption = z.object({
+  id: z.string(),
+  name: z.string(),
+  description: z.string().optional(),
+  /** `model`, `mode`, `thought_level` or the agent's own. */
+  category: z.string().optional(),
+  currentValue: z.string(),
+  options: z.array(
+    z.object({ value: z.string(), name: z.string(), description: z.string().optional() }),
+  ),
+});
+export type ConfigOption = z.infer<typeof ConfigOption>;
+
+/** A slash command that the agent offers, without its slash. */
+export const AgentCommand = z.object({
+  name: z.string(),
+  description: z.string(),
+  hint: z.string().optional(),
+});
+export type AgentCommand = z.infer<typeof AgentCommand>;
+
+/** Everything about an open session that is not its conversation. */
+export const SessionInfo = z.object({
+  session: SessionSummary,
+  queue: z.array(QueuedMessage),
+  configOptions: z.array(ConfigOption),
+  commands: z.array(AgentCommand),
+  usage: Usage.optional(),
+});
+export type SessionInfo = z.infer<typeof SessionInfo>;
+
+/** A turn's head, beside its items. Times are milliseconds since the epoch; `endedAt` is absent while it runs. */
+export const TurnSummary = z.object({
+  turnId: z.string(),
+  runId: z.string(),
+  modelId: z.string(),
+  providerId: z.string(),
+  status: z.enum(['in_progress', 'complete', 'error', 'aborted']),
+  trigger: z.enum(['user', 'agent']).optional(),
+  startedAt: z.number(),
+  endedAt: z.number().optional(),
+  usage: Usage.optional(),
+  error: ErrorObject.optional(),
+});
+export type TurnSummary = z.infer<typeof TurnSummary>;
+
+/** An agent type that the server knows, and whether it can run here. */
+export const AgentInfo = z.object({
+  cliType: z.string(),
+  name: z.string(),
+  /** One sentence for people. */
+  description: z.string(),
+  available: z.boolean(),
+  /** Why not, or what is missing for full use, and what to do about it. */
+  reason: z.string().optional(),
+  version: z.string().optional(),
+  /** Recorded turns rather than a real agent. */
+  demo: z.boolean().optional(),
+});
+export type AgentInfo = z.infer<typeof AgentInfo>;

@@ -1,0 +1,125 @@
+/** What readers render: an item's whole current state, and a turn's life (seed 000, section Data Contracts). */
+import { z } from 'zod';
+import {
+  ApprovalOption,
+  ApprovalOutcome,
+  ContentBlock,
+  FileDiff,
+  PlanEntry,
+  ToolKind,
+  ToolLocation,
+} from './content.ts';
+import { Usage } from './usage.ts';
+
+const base = {
+  turnId: z.string().min(1),
+  sessionId: z.string().min(1),
+  itemId: z.string().min(1),
+  /** When the source produced what this shows (ISO 8601 UTC). */
+  sourceTimestamp: z.string(),
+  /** When the fold emitted it (ISO 8601 UTC). */
+  emittedAt: z.string(),
+  /** `create → update* → complete | error` (invariant 4). */
+  status: z.enum(['create', 'update', 'complete', 'error']),
+  errorCode: z.string().optional(),
+  errorMessage: z.string().optional(),
+  /** When the item began (ISO 8601 UTC), so that a reader can say how long it took. */
+  startedAt: z.string().optional(),
+  /** The tool call of the subagent that this item belongs to. */
+  parentCallId: z.string().optional(),
+};
+
+export const MessageUpsert = z.object({
+  ...base,
+  type: z.literal('message'),
+  content: z.string(),
+  origin: z.enum(['user', 'agent', 'system']),
+  blocks: z.array(ContentBlock).optional(),
+});
+export const ThinkingUpsert = z.object({
+  ...base,
+  type: z.literal('thinking'),
+  content: z.string(),
+  providerId: z.string(),
+});
+export const ToolCallUpsert = z.object({
+  ...base,
+  type: z.literal('tool_call'),
+  toolName: z.string(),
+  /** May be partial or empty on create. */
+  toolArguments: z.record(z.string(), z.unknown()),
+  callId: z.string(),
+  toolOutput: z.string().optional(),
+  toolOutputIsError: z.boolean().optional(),
+  title: z.string().optional(),
+  kind: ToolKind.optional(),
+  locations: z.array(ToolLocation).optional(),
+  diffs: z.array(FileDiff).optional(),
+  outputBlocks: z.array(ContentBlock).optional(),
+  exitCode: z.number().int().nullish(),
+});
+export const PlanUpsert = z.object({
+  ...base,
+  type: z.literal('plan'),
+  entries: z.array(PlanEntry),
+});
+/** A permission request; its status is `create` while it waits. */
+export const ApprovalUpsert = z.object({
+  ...base,
+  type: z.literal('approval'),
+  approvalId: z.string(),
+  title: z.string(),
+  callId: z.string().optional(),
+  options: z.array(ApprovalOption),
+  deadline: z.string().optional(),
+  outcome: ApprovalOutcome.optional(),
+});
+/** An error that is an item of its own; says so in `errorCode` and `errorMessage`. */
+export const ErrorUpsert = z.object({ ...base, type: z.literal('error') });
+
+export const UpsertObject = z.discriminatedUnion('type', [
+  MessageUpsert,
+  ThinkingUpsert,
+  ToolCallUpsert,
+  PlanUpsert,
+  ApprovalUpsert,
+  ErrorUpsert,
+]);
+export type UpsertObject = z.infer<typeof UpsertObject>;
+export type ToolCallUpsert = z.infer<typeof ToolCallUpsert>;
+export type ApprovalUpsert = z.infer<typeof ApprovalUpsert>;
+
+export const TurnEvent = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('turn_started'),
+    turnId: z.string(),
+    sessionId: z.string(),
+    modelId: z.string(),
+    providerId: z.string(),
+  }),
+  z.object({
+    type: z.literal('turn_complete'),
+    turnId: z.string(),
+    sessionId: z.string(),
+    status: z.enum(['completed', 'cancelled']),
+    usage: Usage.optional(),
+  }),
+  z.object({
+    type: z.literal('turn_error'),
+    turnId: z.string(),
+    sessionId: z.string(),
+    errorCode: z.string(),
+    errorMessage: z.string(),
+  }),
+]);
+export type TurnEvent = z.infer<typeof TurnEvent>;
+
+/**
+ * What the upsert fold gives out: `upsert` an item's new state, `turn` a turn's life, `discard` an item that was
+ * shown and is withdrawn, and (only with `appends`) `append` text to add at length `at` (UTF-16 code units).
+ */
+export type FoldOutput =
+  | { kind: 'upsert'; upsert: UpsertObject }
+  | { kind: 'append'; turnId: string; itemId: string; at: number; text: string }
+  | { kind: 'discard'; turnId: string; itemId: string }
+  | { kind: 'turn'; event: TurnEvent };

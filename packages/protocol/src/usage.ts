@@ -1,0 +1,16 @@
+import { z } from 'zod';
+
+/**
+ * Token counts of one turn (seed 000), and what agents tell of the session beside it.
+ * `costUsd` is the session's total so far in US dollars; `contextTokens` of `contextWindow` tokens are in use.
+ */
+export const Usage = z.object({
+  inputTokens: z.number().nonnegative(),
+  outputTokens: z.number().nonnegative(),
+  cacheReadInputTokens: z.number().nonnegative().optional(),
+  cacheCreationInputTokens: z.number().nonnegative().optional(),
+  costUsd: z.number().nonnegative().optional(),
+  contextTokens: z.number().nonnegative().optional(),
+  contextWindow: z.number().nonnegative().optional(),
+});
+export type Usage = z.infer<typeof Usage>;

@@ -1,0 +1,63 @@
+/** Bodies of the HTTP surface, both ways. Limits: `MESSAGE_MAX` characters a message. */
+import { z } from 'zod';
+import { AgentInfo, Project, SessionSummary, TurnSummary } from '../sessions.ts';
+import { UpsertObject } from '../upserts.ts';
+
+/** Characters in one user message. */
+export const MESSAGE_MAX = 1_000_000;
+
+export const CreateSessionBody = z.object({
+  cliType: z.string().min(1),
+  projectDir: z.string().min(1),
+  projectId: z.string().min(1).optional(),
+  /** Provider's own start options; also `configOptions` by id. */
+  options: z.record(z.string(), z.unknown()).optional(),
+});
+export type CreateSessionBody = z.infer<typeof CreateSessionBody>;
+
+/** Answers create and load. */
+export const SessionHandle = z.object({ sessionId: z.string(), cliType: z.string() });
+export type SessionHandle = z.infer<typeof SessionHandle>;
+
+export const SendBody = z.object({ message: z.string().min(1).max(MESSAGE_MAX) });
+/** `queued` when another turn goes first. */
+export const SendResult = z.object({ turnId: z.string(), queued: z.boolean() });
+export type SendResult = z.infer<typeof SendResult>;
+
+export const SessionStatusResult = z.object({
+  sessionId: z.string(),
+  cliType: z.string(),
+  isAlive: z.boolean(),
+  state: SessionSummary.shape.state,
+});
+export type SessionStatusResult = z.infer<typeof SessionStatusResult>;
+
+export const SessionListResult = z.object({ sessions: z.array(SessionSummary) });
+export const ProjectsResult = z.object({ projects: z.array(Project) });
+export const AgentsResult = z.object({ agents: z.array(AgentInfo) });
+
+export const ApprovalAnswerBody = z.object({ optionId: z.string().min(1) });
+export const ConfigBody = z.object({ id: z.string().min(1), value: z.string() });
+export const TitleBody = z.object({ title: z.string().trim().min(1).max(200) });
+
+/** A page of a session's conversation, oldest first; `turns` are the heads of the turns its entries belong to. */
+export const HistoryPage = z.object({
+  entries: z.array(UpsertObject),
+  turns: z.array(TurnSummary),
+  /** Where a live reader goes on from; empty for a session without a turn. */
+  cursor: z.string(),
+  hasMore: z.boolean(),
+  /** Hand it to `?before=` for the next older page. */
+  before: z.string().optional(),
+});
+export type HistoryPage = z.infer<typeof HistoryPage>;
+
+/** Folders below the allowed roots, for choosing a project. */
+export const FoldersResult = z.object({
+  folders: z.array(z.object({ path: z.string(), name: z.string() })),
+});
+export type FoldersResult = z.infer<typeof FoldersResult>;
+
+/** Every refusal on the HTTP surface. */
+export const ErrorBody = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
+export type ErrorBody = z.infer<typeof ErrorBody>;
