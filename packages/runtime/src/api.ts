@@ -1,0 +1,98 @@
+/** What surfaces may ask of the runtime. Everything rejects with a LiminalError: a code and a sentence. */
+import type {
+  AgentInfo,
+  CreateSessionBody,
+  HistoryPage,
+  Project,
+  Response,
+  SendResult,
+  ServerMessage,
+  SessionHandle,
+  SessionInfo,
+  SessionStatusResult,
+  SessionSummary,
+  StreamEvent,
+} from '@liminal/protocol';
+
+/** A message on its way to readers; encoded at most once, however many readers there are. */
+export interface Outgoing {
+  readonly message: ServerMessage;
+  json(): string;
+}
+
+/** One reader's transport. */
+export interface Sink {
+  /**
+   * Takes a message. False when the transport's buffer is full: the reader then gets nothing more until
+   * `Subscription.drained()`, and after that what it lacks in its newest state (invariant 9).
+   */
+  send(outgoing: Outgoing): boolean;
+}
+
+export interface Subscription {
+  /** The transport can take more. */
+  drained(): void;
+  close(): void;
+}
+
+export interface SubscribeOptions {
+  /** The last cursor the reader has; without it, or if it means nothing here, the reader gets a snapshot. */
+  cursor?: string | undefined;
+  /** Text as `session:append` between full upserts, rather than full upserts by the batch gradient. */
+  deltas?: boolean | undefined;
+}
+
+export interface SessionsChange {
+  sessions: SessionSummary[];
+  removed: string[];
+}
+
+export interface Runtime {
+  listAgents(): Promise<AgentInfo[]>;
+  /** All projects with all their sessions: ours, and those in the agents' own stores. */
+  listProjects(): Promise<Project[]>;
+  /** Folders below the allowed roots whose path begins with `prefix`; at most 50. */
+  listFolders(prefix: string): Promise<{ path: string; name: string }[]>;
+
+  createSession(request: CreateSessionBody): Promise<SessionHandle>;
+  loadSession(sessionId: string): Promise<SessionHandle>;
+  /** Active sessions of a project. */
+  listSessions(projectId: string): Promise<SessionSummary[]>;
+  status(sessionId: string): Promise<SessionStatusResult>;
+  info(sessionId: string): Promise<SessionInfo>;
+  rename(sessionId: string, title: string): Promise<void>;
+
+  /** Resolves when the message is bound to its turn, or queued behind another. */
+  send(sessionId: string, message: string): Promise<SendResult>;
+  editQueued(sessionId: string, turnId: string, message: string): Promise<void>;
+  removeQueued(sessionId: string, turnId: string): Promise<void>;
+  /** Stops the running turn. With nothing to stop it does nothing. */
+  cancel(sessionId: string): Promise<void>;
+  /** Ends the agent's processes and closes the session; its history stays. */
+  kill(sessionId: string): Promise<void>;
+  answerApproval(sessionId: string, approvalId: string, optionId: string): Promise<void>;
+  setConfig(sessionId: string, id: string, value: string): Promise<void>;
+
+  /** A page of the conversation, newest first page without `before`; at most 200 entries. */
+  history(
+    sessionId: string,
+    options?: { before?: string | undefined; limit?: number | undefined },
+  ): Promise<HistoryPage>;
+  getRun(runId: string): Promise<Response>;
+  /** Canonical events of a run after `after` (-1: all), then live ones; ends after the terminal event. */
+  followRun(
+    runId: string,
+    options: { after: number; signal: AbortSignal },
+  ): Promise<AsyncIterable<StreamEvent>>;
+
+  /**
+   * Follows a session: `session:history` and `session:info` first, then whatever changes. Problems of the
+   * subscription itself arrive as `session:error`.
+   */
+  subscribe(sessionId: string, options: SubscribeOptions, sink: Sink): Subscription;
+  /** Follows the list of sessions: all of them once, then each that changes. */
+  watchSessions(listener: (change: SessionsChange) => void): () => void;
+
+  /** Ends every agent process; running turns end as cancelled. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,24 @@
+import { LiminalError } from '@liminal/protocol';
+
+/** Codes that the runtime's commands reject with, beside those of ProviderError and StorageError. */
+export type RuntimeErrorCode =
+  | 'SESSION_NOT_FOUND'
+  | 'RUN_NOT_FOUND'
+  | 'PROJECT_DIR_NOT_FOUND'
+  | 'PROJECT_DIR_NOT_ALLOWED'
+  | 'AGENT_UNAVAILABLE'
+  | 'TOO_MANY_SESSIONS'
+  | 'QUEUE_FULL'
+  | 'MESSAGE_NOT_QUEUED'
+  | 'APPROVAL_NOT_FOUND'
+  | 'APPROVAL_ALREADY_ANSWERED'
+  | 'NOT_SUPPORTED'
+  | 'SHUTTING_DOWN';
+
+export class RuntimeError extends LiminalError {
+  declare readonly code: RuntimeErrorCode;
+
+  constructor(code: RuntimeErrorCode, message: string, options?: { cause?: unknown }) {
+    super(code, message, options);
+  }
+}
