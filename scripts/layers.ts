@@ -1,0 +1,12 @@
+// Checks who imports whom; the rules stand in `layers/rules.ts`.
+import { root } from './bootstrap/root.mjs';
+import { cruisePackages } from './layers/cruise.ts';
+import { describeViolations } from './layers/describe-violations.ts';
+import { findBlindSpots } from './layers/blind-spots.ts';
+
+const result = await cruisePackages(root);
+const complaints = [...describeViolations(result), ...findBlindSpots(root, result)];
+
+for (const complaint of complaints) console.error(complaint);
+console.log(`${result.modules.length} modules, ${complaints.length} violations`);
+process.exitCode = complaints.length === 0 ? 0 : 1;

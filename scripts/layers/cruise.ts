@@ -1,0 +1,14 @@
+import { cruise, type ICruiseResult } from 'dependency-cruiser';
+import { options, rules } from './rules.ts';
+
+/** Reads all packages under a folder and judges them by the rules. */
+export async function cruisePackages(baseDir: string): Promise<ICruiseResult> {
+  const { output } = await cruise(['packages'], {
+    ...options,
+    baseDir,
+    ruleSet: { forbidden: rules },
+    validate: true,
+  });
+  if (typeof output === 'string') throw new Error(`Not the result of a cruise: ${output}`);
+  return output;
+}

@@ -1,0 +1,159 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { ICruiseResult } from 'dependency-cruiser';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { root } from '../bootstrap/root.mjs';
+import { findBlindSpots } from './blind-spots.ts';
+import { cruisePackages } from './cruise.ts';
+import { describeViolations } from './describe-violations.ts';
+
+const rooms = [
+  'protocol',
+  'storage',
+  'agents',
+  'runtime',
+  'server',
+  'client',
+  'web',
+  'cli',
+  'testkit',
+];
+
+/** Who must not import whom, spelled out apart from the rules. */
+const forbidden: Record<string, string[]> = {
+  protocol: rooms.filter((room) => room !== 'protocol'),
+  storage: ['agents', 'runtime', 'server', 'client', 'web', 'cli', 'testkit'],
+  agents: ['storage', 'runtime', 'server', 'client', 'web', 'cli', 'testkit'],
+  runtime: ['server', 'client', 'web', 'cli', 'testkit'],
+  server: ['storage', 'agents', 'client', 'web', 'cli', 'testkit'],
+  client: ['storage', 'agents', 'runtime', 'server', 'web', 'cli', 'testkit'],
+  web: ['storage', 'agents', 'runtime', 'server', 'cli', 'testkit'],
+  cli: ['web', 'testkit'],
+  testkit: ['storage', 'agents', 'runtime', 'server', 'client', 'web', 'cli'],
+};
+const forbiddenPairs = Object.entries(forbidden).flatMap(([room, others]) =>
+  others.map((other): [string, string] => [room, other]),
+);
+
+/** Rule, planted file, its text: each breaks that rule. */
+const plants: [rule: string, file: string, text: string][] = [
+  ['room-storage', 'storage/src/type-only.ts', "import type { a } from '@liminal/runtime';"],
+  ['room-storage', 'storage/src/dynamic.ts', "export const a = import('@liminal/runtime');"],
+  ['room-storage', 'storage/src/passed-on.ts', "export * from '@liminal/runtime';"],
+  ['known-rooms', 'attic/src/index.ts', "import '@liminal/protocol';"],
+  ['front-door', 'runtime/src/inside.ts', "import '../../protocol/src/inner.ts';"],
+  ['front-door', 'cli/test/inside.ts', "import '../../protocol/src/inner.ts';"],
+  ['runtime-root-only', 'runtime/src/driver.ts', "import '../../storage/src/memory/index.ts';"],
+  ['runtime-root-only', 'runtime/src/suite.ts', "import '@liminal/agents/testing';"],
+  ['adapters-apart', 'storage/src/sqlite/index.ts', "import '../memory/index.ts';"],
+  ['adapters-apart', 'agents/src/demo/index.ts', "import '../claude-code/index.ts';"],
+  ['no-testing-in-production', 'storage/src/prod-a.ts', "import './testing/index.ts';"],
+  ['no-testing-in-production', 'cli/src/prod-b.ts', "import '@liminal/storage/testing';"],
+  ['no-testing-in-production', 'cli/src/prod-c.ts', "import '@liminal/testkit';"],
+  ['no-testing-in-production', 'cli/src/prod-d.ts', "import './thing.test.ts';"],
+  ['no-testing-in-production', 'cli/src/prod-e.ts', "import { expect } from 'vitest';"],
+  ['no-node-in-browser', 'protocol/src/node.ts', "import { readFileSync } from 'node:fs';"],
+  ['no-node-in-browser', 'client/src/node.ts', "import { join } from 'path';"],
+  ['no-node-in-browser', 'web/src/node.tsx', "import type { Stats } from 'node:fs';"],
+  ['protocol-only-zod', 'protocol/src/library.ts', "import fc from 'fast-check';"],
+  ['no-circular', 'server/src/egg.ts', "import './hen.ts';"],
+  ['resolvable', 'server/src/lost.ts', "import './nowhere.ts';"],
+];
+
+/** What is allowed, so that no rule forbids everything. */
+const innocents: [file: string, text: string][] = [
+  ['protocol/src/inner.ts', "import { z } from 'zod';"],
+  ['storage/src/memory/index.ts', "import { join } from 'node:path'; import '@liminal/protocol';"],
+  ['storage/src/memory/memory.test.ts', "import '../testing/index.ts'; import 'vitest';"],
+  ['agents/src/claude-code/index.ts', "import '../tools/shell.ts';"],
+  ['agents/src/tools/shell.ts', "import '@liminal/protocol';"],
+  ['runtime/src/good.ts', "import '@liminal/storage'; import '@liminal/agents';"],
+  ['client/src/good.ts', "import '@liminal/protocol';"],
+  ['client/src/good.test.ts', "import { join } from 'node:path'; import '@liminal/testkit';"],
+  ['cli/src/thing.test.ts', "import '@liminal/testkit'; import '@liminal/storage/testing';"],
+  ['web/vite.config.ts', "import { join } from 'node:path';"],
+  ['server/src/hen.ts', "import './egg.ts';"],
+];
+
+let folder: string;
+let result: ICruiseResult;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'liminal-layers-'));
+  for (const room of rooms) furnish(room);
+  for (const library of ['zod', 'vitest', 'fast-check']) linkLibrary(library);
+  for (const [room, other] of forbiddenPairs) {
+    write(`${room}/src/to-${other}.ts`, `import '@liminal/${other}';`);
+  }
+  for (const [, file, text] of plants) write(file, text);
+  for (const [file, text] of innocents) write(file, text);
+  result = await cruisePackages(folder);
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('layering', () => {
+  test.each(forbiddenPairs)('%s may not import %s', (room, other) => {
+    expect(rulesBrokenBy(`${room}/src/to-${other}.ts`)).toContain(`room-${room}`);
+  });
+
+  test.each(plants)('%s is reported for %s', (rule, file) => {
+    expect(rulesBrokenBy(file)).toContain(rule);
+  });
+
+  test.each(innocents)('%s is allowed', (file) => {
+    expect(rulesBrokenBy(file)).toEqual([]);
+  });
+
+  test('a violation is told with its rule, both files and the reason', () => {
+    expect(describeViolations(result)).toContain(
+      'no-node-in-browser: packages/client/src/node.ts imports path. ' +
+        'protocol, client and web run in a browser.',
+    );
+  });
+
+  test('a cruiser that reads nothing is reported, file by file and edge by edge', () => {
+    const blind = { ...result, modules: [] };
+    const spots = findBlindSpots(root, blind);
+    expect(spots).toContain('Not read: packages/protocol/src/index.ts');
+    expect(spots).toContain('Not seen: storage → protocol');
+  });
+
+  test('a cruiser that reads files but no imports is reported', () => {
+    const modules = result.modules.map((module) => ({ ...module, dependencies: [] }));
+    expect(findBlindSpots(folder, { ...result, modules })).toContain(
+      'Not seen: runtime → protocol',
+    );
+  });
+});
+
+function rulesBrokenBy(file: string): string[] {
+  const broken = result.summary.violations.filter(({ from }) => from === `packages/${file}`);
+  return broken.map((violation) => violation.rule.name);
+}
+
+function furnish(room: string): void {
+  const packageFolder = join(folder, 'packages', room);
+  mkdirSync(packageFolder, { recursive: true });
+  cpSync(join(root, 'packages', room, 'package.json'), join(packageFolder, 'package.json'));
+  write(`${room}/src/index.ts`, 'export const a = 1;');
+  write(`${room}/src/testing/index.ts`, 'export const b = 1;');
+  link(packageFolder, `@liminal/${room}`);
+}
+
+function linkLibrary(name: string): void {
+  link(join(root, 'node_modules', name), name);
+}
+
+function link(target: string, name: string): void {
+  const place = join(folder, 'node_modules', name);
+  mkdirSync(dirname(place), { recursive: true });
+  symlinkSync(target, place);
+}
+
+function write(file: string, text: string): void {
+  const place = join(folder, 'packages', file);
+  mkdirSync(dirname(place), { recursive: true });
+  writeFileSync(place, `${text}\n`);
+}

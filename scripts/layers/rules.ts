@@ -1,0 +1,137 @@
+// Which room may import which: the table of docs/architecture.md as rules that a tool checks.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ICruiseOptions, IForbiddenRuleType } from 'dependency-cruiser';
+import { z } from 'zod';
+import { root } from '../bootstrap/root.mjs';
+
+const manifestSchema = z.object({ exports: z.record(z.string(), z.string()) });
+
+/** Room → the rooms it may import. */
+const rooms = {
+  protocol: [],
+  storage: ['protocol'],
+  agents: ['protocol'],
+  runtime: ['protocol', 'storage', 'agents'],
+  server: ['protocol', 'runtime'],
+  client: ['protocol'],
+  web: ['protocol', 'client'],
+  cli: ['protocol', 'storage', 'agents', 'runtime', 'server', 'client'],
+  testkit: ['protocol'],
+};
+
+const testFiles = String.raw`\.test\.tsx?$`;
+const testing = '^packages/[^/]+/src/testing/';
+const testkit = '^packages/testkit/';
+
+/** Code that runs for a user, not for a test. */
+const production = { path: '^packages/[^/]+/src/', pathNot: [testFiles, testing, testkit] };
+
+/** Folders of an adapter room that all of its adapters may use. */
+const shared = 'testing|tools|scripts';
+
+export const rules: IForbiddenRuleType[] = [
+  ...Object.entries(rooms).map(roomRule),
+  {
+    name: 'known-rooms',
+    comment: 'A new room gets its row in the table before it imports anything.',
+    severity: 'error',
+    from: { path: `^packages/(?!(?:${Object.keys(rooms).join('|')})/)` },
+    to: {},
+  },
+  {
+    name: 'front-door',
+    comment: 'A room is entered by what its package.json exports, never by a path inside it.',
+    severity: 'error',
+    from: { path: '^packages/([^/]+)/' },
+    to: {
+      path: '^packages/[^/]+/',
+      pathNot: ['^packages/$1/', ...Object.keys(rooms).flatMap(doors)],
+    },
+  },
+  {
+    name: 'runtime-root-only',
+    comment: 'The runtime knows contracts, no driver and no agent.',
+    severity: 'error',
+    from: { path: '^packages/runtime/src/', pathNot: [testFiles, testing] },
+    to: {
+      path: '^packages/(storage|agents)/',
+      pathNot: String.raw`^packages/(storage|agents)/src/index\.ts$`,
+    },
+  },
+  {
+    name: 'adapters-apart',
+    comment: 'An agent kind or storage driver knows nothing of its siblings.',
+    severity: 'error',
+    from: { path: `^packages/(agents|storage)/src/(?!(?:${shared})/)([^/]+)/` },
+    to: { path: `^packages/$1/src/(?!(?:${shared}|$2)/)[^/]+/` },
+  },
+  {
+    name: 'no-testing-in-production',
+    comment: 'What a user runs holds no test code.',
+    severity: 'error',
+    from: production,
+    to: { path: [testFiles, testing, testkit, '^packages/[^/]+/test/', 'node_modules/vitest/'] },
+  },
+  {
+    name: 'no-node-in-browser',
+    comment: 'protocol, client and web run in a browser.',
+    severity: 'error',
+    from: { path: '^packages/(protocol|client|web)/src/', pathNot: [testFiles, testing] },
+    to: { dependencyTypes: ['core'] },
+  },
+  {
+    name: 'protocol-only-zod',
+    comment: 'The protocol stands on zod alone.',
+    severity: 'error',
+    from: { path: '^packages/protocol/src/', pathNot: [testFiles, testing] },
+    to: { path: 'node_modules/', pathNot: 'node_modules/zod/' },
+  },
+  {
+    name: 'no-circular',
+    comment: 'Files that need each other are one file, or need a third.',
+    severity: 'error',
+    from: {},
+    to: { circular: true },
+  },
+  {
+    name: 'resolvable',
+    comment: 'What cannot be found cannot be judged.',
+    severity: 'error',
+    from: {},
+    to: { couldNotResolve: true },
+  },
+];
+
+export const options: ICruiseOptions = {
+  // The one parser that reads TypeScript here: with TypeScript 7 installed the others see nothing.
+  parser: 'swc',
+  tsPreCompilationDeps: true,
+  doNotFollow: { path: 'node_modules' },
+  exclude: { path: '^packages/.*/(dist|fixtures)/' },
+  enhancedResolveOptions: {
+    exportsFields: ['exports'],
+    conditionNames: ['import', 'node', 'default'],
+    extensions: ['.ts', '.tsx', '.mjs', '.js', '.json'],
+  },
+};
+
+/** The files that a room's package.json exports. */
+function doors(room: string): string[] {
+  const file = join(root, 'packages', room, 'package.json');
+  const { exports } = manifestSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  return Object.values(exports).map((path) => {
+    return `^packages/${room}/${path.slice('./'.length).replaceAll('.', '[.]')}$`;
+  });
+}
+
+function roomRule([room, allowed]: [string, string[]]): IForbiddenRuleType {
+  const reachable = [room, ...allowed].join('|');
+  return {
+    name: `room-${room}`,
+    comment: `${room} may import ${allowed.join(', ') || 'no other room'}.`,
+    severity: 'error',
+    from: { path: `^packages/${room}/src/`, pathNot: [testFiles, testing] },
+    to: { path: '^packages/', pathNot: `^packages/(${reachable})/` },
+  };
+}
