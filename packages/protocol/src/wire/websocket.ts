@@ -16,6 +16,8 @@ export const ClientMessage = z.discriminatedUnion('type', [
   z.object({ type: z.literal('session:unsubscribe'), sessionId: z.string().min(1) }),
   /** Wants `sessions:changed`: all sessions once, then each that changes. */
   z.object({ type: z.literal('sessions:subscribe') }),
+  /** Asks for a `pong`: a browser cannot see protocol pings, so this is how it notices a half-open connection. */
+  z.object({ type: z.literal('ping') }),
 ]);
 export type ClientMessage = z.infer<typeof ClientMessage>;
 
@@ -78,5 +80,6 @@ export const ServerMessage = z.discriminatedUnion('type', [
     /** Sessions that are gone. */
     removed: z.array(z.string()).optional(),
   }),
+  z.object({ type: z.literal('pong') }),
 ]);
 export type ServerMessage = z.infer<typeof ServerMessage>;
