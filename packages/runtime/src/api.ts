@@ -47,6 +47,11 @@ export interface SessionsChange {
   removed: string[];
 }
 
+/** A run for one reader: its `events`, or, once the log has let them go, the folded run as `snapshot` (invariant 7). */
+export type RunFeed =
+  | { kind: 'events'; events: AsyncIterable<StreamEvent> }
+  | { kind: 'snapshot'; response: Response };
+
 export interface Runtime {
   listAgents(): Promise<AgentInfo[]>;
   /** All projects with all their sessions: ours, and those in the agents' own stores. */
@@ -80,10 +85,7 @@ export interface Runtime {
   ): Promise<HistoryPage>;
   getRun(runId: string): Promise<Response>;
   /** Canonical events of a run after `after` (-1: all), then live ones; ends after the terminal event. */
-  followRun(
-    runId: string,
-    options: { after: number; signal: AbortSignal },
-  ): Promise<AsyncIterable<StreamEvent>>;
+  followRun(runId: string, options: { after: number; signal: AbortSignal }): Promise<RunFeed>;
 
   /**
    * Follows a session: `session:history` and `session:info` first, then whatever changes. Problems of the
