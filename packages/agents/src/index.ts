@@ -1,3 +1,4 @@
-/** How Liminal drives agents: the contract. One folder per kind of agent lies beside it. */
+/** How Liminal drives agents: the contract, what every provider shares, and the demo. */
+export * from './base/listeners.ts';
 export * from './errors.ts';
 export * from './provider.ts';

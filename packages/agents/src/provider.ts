@@ -83,7 +83,8 @@ export interface CliProvider {
   loadSession(sessionId: string, options?: LoadSessionOptions): Promise<ProviderSession>;
   /**
    * Hands over a user message and resolves when the message is bound to its turn (the turn's `response_start` has
-   * been emitted), before the turn completes. The turn takes `options.turnId` where given.
+   * been emitted), before the turn completes. The turn takes `options.turnId` where given. Its first item is the
+   * user's message, whole: nobody else puts it into the log.
    * `SESSION_NOT_FOUND`, `PROCESS_CRASH` when the process is or goes dead, `TURN_IN_PROGRESS`.
    */
   sendMessage(
@@ -97,7 +98,10 @@ export interface CliProvider {
   killSession(sessionId: string): Promise<void>;
   isAlive(sessionId: string): boolean;
 
-  /** Listeners may be added before the session exists, so that nothing is missed. */
+  /**
+   * Listeners may be added before the session exists, so that nothing is missed, and stay over kill and load. Those
+   * of upserts and turns hear a turn from its beginning or not at all.
+   */
   onEvent(sessionId: string, callback: (event: EventDraft) => void): Unsubscribe;
   onUpsert(sessionId: string, callback: (upsert: UpsertObject) => void): Unsubscribe;
   onTurn(sessionId: string, callback: (event: TurnEvent) => void): Unsubscribe;
