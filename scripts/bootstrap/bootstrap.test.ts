@@ -1,0 +1,176 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { findChromium } from './chromium.mjs';
+import { isInstalled } from './install.mjs';
+import { runOwnNode } from './run-own-node.mjs';
+import { hashSources } from './web.mjs';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'liminal-bootstrap-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe('what is installed', () => {
+  test('is what the lockfile names', () => {
+    lock({ 'node_modules/a': { version: '1.0.0' } });
+    record({ 'node_modules/a': { version: '1.0.0' } });
+    expect(isInstalled(folder)).toBe(true);
+  });
+
+  test('is nothing on a clean clone', () => {
+    lock({ 'node_modules/a': { version: '1.0.0' } });
+    expect(isInstalled(folder)).toBe(false);
+  });
+
+  test('is stale when the lockfile names another version', () => {
+    lock({ 'node_modules/a': { version: '1.0.1' } });
+    record({ 'node_modules/a': { version: '1.0.0' } });
+    expect(isInstalled(folder)).toBe(false);
+  });
+
+  test('is stale when the lockfile names another package', () => {
+    lock({ 'node_modules/a': { version: '1.0.0' }, 'node_modules/b': { version: '1.0.0' } });
+    record({ 'node_modules/a': { version: '1.0.0' } });
+    expect(isInstalled(folder)).toBe(false);
+  });
+
+  test('may lack packages for other machines, and says nothing of workspaces', () => {
+    lock({
+      '': {},
+      'packages/x': { version: '0.1.0' },
+      'node_modules/x': { link: true },
+      'node_modules/for-another-cpu': { version: '1.0.0', optional: true },
+    });
+    record({ 'packages/x': { version: '0.1.0' }, 'node_modules/x': { link: true } });
+    expect(isInstalled(folder)).toBe(true);
+  });
+});
+
+describe('the sources of the web app', () => {
+  beforeEach(() => {
+    write('package-lock.json', '{}');
+    write('packages/protocol/src/index.ts', 'protocol');
+    write('packages/client/src/index.ts', 'client');
+    write('packages/web/index.html', 'page');
+    write('packages/web/src/main.tsx', 'main');
+  });
+
+  test.each([
+    'package-lock.json',
+    'packages/protocol/src/index.ts',
+    'packages/client/src/deep/new.ts',
+    'packages/web/index.html',
+    'packages/web/src/main.tsx',
+    'packages/web/vite.config.ts',
+  ])('change with %s', (file) => {
+    const before = hashSources(folder);
+    write(file, 'changed');
+    expect(hashSources(folder)).not.toBe(before);
+  });
+
+  test.each([
+    'packages/web/dist/index.html',
+    'packages/web/src/main.test.tsx',
+    'packages/web/test/page.test.ts',
+    'packages/web/node_modules/a/index.js',
+    'packages/server/src/index.ts',
+  ])('do not change with %s', (file) => {
+    const before = hashSources(folder);
+    write(file, 'changed');
+    expect(hashSources(folder)).toBe(before);
+  });
+
+  test('are not the same when text moves from one file to the next', () => {
+    write('packages/web/src/a.ts', 'one');
+    write('packages/web/src/b.ts', 'two');
+    const before = hashSources(folder);
+    write('packages/web/src/a.ts', 'on');
+    write('packages/web/src/b.ts', 'etwo');
+    expect(hashSources(folder)).not.toBe(before);
+  });
+});
+
+describe('Chromium', () => {
+  test('is the program that CHROMIUM_PATH names', () => {
+    const program = join(folder, 'my-chromium');
+    writeFileSync(program, '');
+    chmodSync(program, 0o755);
+    expect(findChromium({ CHROMIUM_PATH: program })).toBe(program);
+  });
+
+  test('is not looked for elsewhere when CHROMIUM_PATH names none', () => {
+    expect(() => findChromium({ CHROMIUM_PATH: folder })).toThrow(/CHROMIUM_PATH/);
+  });
+});
+
+describe('the own Node', () => {
+  beforeEach(() => {
+    write(
+      'node_modules/.bin/node',
+      `#!/bin/sh\nexec '${process.execPath.replaceAll("'", String.raw`'\''`)}' "$@"\n`,
+    );
+    chmodSync(join(folder, 'node_modules/.bin/node'), 0o755);
+  });
+
+  test('hands back the exit code of the script and gives it its arguments', async () => {
+    write('script.mjs', 'process.exit(Number(process.argv[2]) + 1)');
+    expect(await runOwnNode(folder, ['script.mjs', '41'])).toBe(42);
+  });
+
+  test('tells the signal that ended the script', async () => {
+    write('script.mjs', "process.kill(process.pid, 'SIGTERM'); setInterval(() => {}, 1000)");
+    expect(await runOwnNode(folder, ['script.mjs'])).toBe(128 + 15);
+  });
+
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('is passed %s', async (signal) => {
+    write(
+      'script.mjs',
+      `process.on('${signal}', () => process.exit(7));
+       setInterval(() => {}, 1000);
+       console.log('ready');`,
+    );
+    const module = join(import.meta.dirname, 'run-own-node.mjs');
+    write(
+      'host.mjs',
+      `import { runOwnNode } from ${JSON.stringify(module)};
+       process.exitCode = await runOwnNode(${JSON.stringify(folder)}, ['script.mjs']);`,
+    );
+    const host = spawn(process.execPath, [join(folder, 'host.mjs')], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(host.stdout, 'data');
+    host.kill(signal);
+    expect(await once(host, 'exit')).toEqual([7, null]);
+  });
+
+  test('comes first on the search path, with what is added to the environment', async () => {
+    write(
+      'script.mjs',
+      `const first = process.env.PATH.split(':')[0];
+       process.exit(process.env.ADDED === 'yes' && first.endsWith('node_modules/.bin') ? 0 : 1);`,
+    );
+    expect(await runOwnNode(folder, ['script.mjs'], { ADDED: 'yes' })).toBe(0);
+  });
+});
+
+type Packages = Record<string, Record<string, string | boolean>>;
+
+function lock(packages: Packages): void {
+  write('package-lock.json', JSON.stringify({ packages }));
+}
+
+/** What npm leaves of an install. */
+function record(packages: Packages): void {
+  write('node_modules/.package-lock.json', JSON.stringify({ packages }));
+}
+
+function write(file: string, text: string): void {
+  const place = join(folder, file);
+  mkdirSync(dirname(place), { recursive: true });
+  writeFileSync(place, text);
+}

@@ -1,0 +1,123 @@
+/**
+ * What has been promised, by id. A test that proves a promise carries its id in its name, and
+ * `npm run requirements` fails on an id that no test carries.
+ */
+export const catalogue: Readonly<Record<string, string>> = {
+  // Seed 000: the event vocabulary.
+  'TC-1.1a': 'The event schema covers text streaming',
+  'TC-1.1b': 'The event schema covers the life of a tool call',
+  'TC-1.1c': 'The event schema covers reasoning',
+  'TC-1.1d': 'The event schema covers the life of a turn',
+  'TC-1.1e': 'The event schema covers errors of items and of responses',
+  'TC-1.1f': 'The event schema rejects malformed events and says why',
+  'TC-1.2a': 'All events of a turn share its turnId',
+  'TC-1.2b': 'All events of an item share its itemId',
+  'TC-1.2c': 'A tool call and its result share one callId',
+  'TC-1.3a': 'Schemas keep ids and both timestamps that later ingestion needs',
+  'TC-1.3b': 'What is derived only after ingestion stays out of the schemas',
+
+  // Seed 000: the provider contract and its registry.
+  'TC-2.1a': 'The provider interface has every lifecycle method',
+  'TC-2.1b': 'The Claude Code provider satisfies the interface',
+  'TC-2.2a': 'The registry finds a provider by its CLI type',
+  'TC-2.2b': 'The registry refuses an unknown CLI type',
+
+  // Seed 000: Claude Code.
+  'TC-3.1a': 'Creating a session starts a process that stays',
+  'TC-3.1b': 'Loading a session restores its context',
+  'TC-3.1c': 'A session that cannot start says why and leaves no process',
+  'TC-3.2a': 'A message reaches the process, and the send resolves once its turn is bound',
+  'TC-3.2b': 'Messages in sequence reach the same process in order',
+  'TC-3.2c': 'A send to a dead process fails with PROCESS_CRASH',
+  'TC-3.3a': 'Text blocks become message events',
+  'TC-3.3b': 'Tool use blocks become function calls',
+  'TC-3.3c': 'Tool results become function call outputs with the same callId',
+  'TC-3.3d': 'Thinking blocks become reasoning',
+  'TC-3.3e': 'Several blocks in one response are several items',
+  'TC-3.3f': 'A message’s beginning and end become those of the turn',
+  'TC-3.3g': 'The result of an unknown tool call is emitted, not dropped',
+  'TC-3.4a': 'Cancel interrupts the running turn',
+  'TC-3.4b': 'Kill ends the process',
+  'TC-3.4c': 'isAlive tells whether the process lives',
+
+  // Seed 000: the upsert fold.
+  'TC-5.1a': 'A text message is created and completed',
+  'TC-5.1b': 'Each emission carries the full content',
+  'TC-5.1c': 'A tool call is emitted at its invocation and its completion only',
+  'TC-5.1d': 'Reasoning becomes upserts of type thinking',
+  'TC-5.2a': 'Early emissions are frequent',
+  'TC-5.2b': 'Later emissions are wider apart',
+  'TC-5.2c': 'A threshold must be exceeded, not reached',
+  'TC-5.2d': 'One delta across several thresholds is emitted once',
+  'TC-5.2e': 'The last entry of the gradient repeats',
+  'TC-5.2f': 'The default gradient is 10, 20, 40, 80, 120',
+  'TC-5.3a': 'A result completes its invocation by callId, under the same itemId',
+  'TC-5.3b': 'Concurrent tool calls are told apart',
+  'TC-5.4a': 'Destroyed in mid-stream: an error with all that was buffered',
+  'TC-5.4b': 'The batch timeout emits what is buffered',
+  'TC-5.4c': 'Empty content is one complete emission',
+  'TC-5.4d': 'A cancelled item is discarded in silence',
+  'TC-5.4e': 'A cancelled turn says so at the turn',
+  'TC-5.4f': 'A failed turn is a turn_error, never a turn_complete',
+
+  // Seed 000: the session routes.
+  'TC-6.1a': 'Creating a session returns its handle',
+  'TC-6.1b': 'Creating with an unknown CLI type is 400',
+  'TC-6.1c': 'Listing gives the active sessions of a project',
+  'TC-6.1d': 'Listing without projectId is 400 PROJECT_ID_REQUIRED',
+  'TC-6.1e': 'Loading reaches the provider',
+  'TC-6.1f': 'Loading a session that does not exist is 404',
+  'TC-6.2a': 'Sending reaches the right provider and returns the turnId',
+  'TC-6.2b': 'Sending to a session that does not exist is 404',
+  'TC-6.2c': 'Cancelling reaches the right provider',
+  'TC-6.2d': 'The returned turnId is that of all the turn’s output',
+  'TC-6.3a': 'Kill ends the provider’s process and takes the session off the list',
+  'TC-6.3b': 'Status tells the provider’s state',
+
+  // Seed 000: the pipeline, the browser, end to end.
+  'TC-7.1a': 'Claude Code’s text reaches the browser as upserts',
+  'TC-7.1c': 'Claude Code’s tool calls reach the browser as create and complete',
+  'TC-7.2a': 'Text renders progressively, in place',
+  'TC-7.2b': 'A tool call renders its invocation, then its result',
+  'TC-7.2c': 'Interleaved items render independently',
+  'TC-7.3a': 'Loading an existing Claude Code session shows its history',
+  'TC-8.1a': 'Create, send, and see the answer stream in',
+  'TC-8.1b': 'Tool calls show name, arguments and result',
+  'TC-8.1c': 'Cancel stops the turn, and the session takes the next message',
+  'TC-8.3a': 'Switching between two tabs keeps the state of both',
+  'TC-8.3b': 'Opening an existing session loads its history',
+
+  // Seed 003: the same fold with its own gradient and token counter.
+  'TC-01': 'A simple agent message',
+  'TC-02': 'An agent message in batches',
+  'TC-03': 'A user message is held until it is complete',
+  'TC-04': 'A reasoning block before the answer',
+  'TC-05': 'A tool call and its output',
+  'TC-06': 'Several tool calls in sequence',
+  'TC-07': 'An item fails in mid-stream',
+  'TC-08': 'A response fails',
+  'TC-09': 'The batch timeout as a safety net',
+  'TC-10': 'The gradient’s progression',
+  'TC-11': 'An item without content',
+  'TC-12': 'Flush on destroy',
+
+  // Safety: each is refused with its status and code.
+  'SAFE-1': 'No token is refused',
+  'SAFE-2': 'A wrong token is refused',
+  'SAFE-3': 'A foreign Origin is refused',
+  'SAFE-4': 'A foreign Host is refused',
+  'SAFE-5': 'A folder outside the roots is refused',
+  'SAFE-6': 'A broken body is refused',
+  'SAFE-7': 'An oversized body is refused',
+
+  // The invariants of docs/architecture.md.
+  'INV-1': 'One writer per run; seq has no gaps',
+  'INV-2': 'Every run ends in exactly one terminal event',
+  'INV-3': 'Every item that starts ends before its run does',
+  'INV-4': 'An upsert is created, updated, ended; its last content is the Response’s',
+  'INV-5': 'Folding a prefix and then the rest equals folding the whole; duplicates change nothing',
+  'INV-6': 'A reader sees an event only after the log has it',
+  'INV-7': 'From any cursor to the same final state, or a snapshot; never a silent gap',
+  'INV-8': 'No process outlives its session, nor the server',
+  'INV-9': 'Memory per subscriber is bounded; a slow one slows nobody',
+};

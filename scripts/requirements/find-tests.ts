@@ -1,0 +1,33 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { readResults } from '../checks/test-results.ts';
+import type { NamedTest } from './coverage.ts';
+
+const listSchema = z.array(z.object({ file: z.string(), name: z.string() }));
+
+/** The tests that a run left in its results file. */
+export function testsThatRan(resultsFile: string): NamedTest[] {
+  return readResults(resultsFile).flatMap(({ name: file, assertionResults }) =>
+    assertionResults.map(({ fullName }) => ({ file, name: fullName })),
+  );
+}
+
+/**
+ * All tests there are, by asking Vitest. It has to load the test files: only then do tests made in
+ * loops and in suites shared by several drivers have their names.
+ */
+export function listTests(): NamedTest[] {
+  const folder = mkdtempSync(join(tmpdir(), 'liminal-requirements-'));
+  const file = join(folder, 'tests.json');
+  try {
+    const args = ['list', '--no-static-parse', `--json=${file}`];
+    const { status } = spawnSync('vitest', args, { stdio: 'inherit' });
+    if (status !== 0) throw new Error('Vitest could not list the tests; see above.');
+    return listSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
