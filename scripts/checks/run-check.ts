@@ -8,6 +8,9 @@ export type Check = {
   readonly args: readonly string[];
 };
 
+/** Milliseconds after which a check hangs rather than works. */
+const patience = 10 * 60_000;
+
 type Outcome = { readonly ok: boolean; readonly output: string };
 
 /** Runs a check to its end; its output is shown only where it failed. Never throws. */
@@ -22,7 +25,10 @@ export async function runCheck(check: Check): Promise<Tally> {
 
 function run({ command, args }: Check): Promise<Outcome> {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(command, args, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: patience,
+    });
     const chunks: Buffer[] = [];
     child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
     child.stderr.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -3,13 +3,16 @@ import { once } from 'node:events';
 import { readResults, tallyResults } from './test-results.ts';
 import type { Tally } from './tally.ts';
 
+/** Milliseconds after which the run hangs rather than works. */
+const patience = 60 * 60_000;
+
 /**
  * Runs all tests, showing them as they go, and leaves their results in a JSON file.
  * @param resultsFile where the results go
  */
 export async function runTests(resultsFile: string): Promise<Tally> {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${resultsFile}`];
-  const child = spawn('vitest', ['run', ...reporters], { stdio: 'inherit' });
+  const child = spawn('vitest', ['run', ...reporters], { stdio: 'inherit', timeout: patience });
   const ended = await Promise.race([once(child, 'exit'), once(child, 'error')]);
   return tallyResults(readResults(resultsFile), ended[0] === 0);
 }

@@ -48,6 +48,7 @@ const plants: [rule: string, file: string, text: string][] = [
   ['runtime-root-only', 'runtime/src/suite.ts', "import '@liminal/agents/testing';"],
   ['adapters-apart', 'storage/src/sqlite/index.ts', "import '../memory/index.ts';"],
   ['adapters-apart', 'agents/src/demo/index.ts', "import '../claude-code/index.ts';"],
+  ['adapters-apart', 'agents/src/brand-new/index.ts', "import '../claude-code/index.ts';"],
   ['no-testing-in-production', 'storage/src/prod-a.ts', "import './testing/index.ts';"],
   ['no-testing-in-production', 'cli/src/prod-b.ts', "import '@liminal/storage/testing';"],
   ['no-testing-in-production', 'cli/src/prod-c.ts', "import '@liminal/testkit';"],

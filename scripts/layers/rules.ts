@@ -27,8 +27,8 @@ const testkit = '^packages/testkit/';
 /** Code that runs for a user, not for a test. */
 const production = { path: '^packages/[^/]+/src/', pathNot: [testFiles, testing, testkit] };
 
-/** Folders of an adapter room that all of its adapters may use. */
-const shared = 'testing|tools|scripts';
+/** Folders in the rooms of adapters that are none: every other folder there is one. */
+const shared = 'base|log|process|scripts|store|testing|tools';
 
 export const rules: IForbiddenRuleType[] = [
   ...Object.entries(rooms).map(roomRule),
