@@ -1,0 +1,83 @@
+import { reply, text, thinking } from '../../messages-api/reply.ts';
+import type { RecordedCase } from '../record.ts';
+
+const say = (
+  name: string,
+  about: string,
+  rest: Omit<RecordedCase, 'name' | 'about'>,
+): RecordedCase => ({
+  name,
+  about,
+  ...rest,
+});
+
+export const conversationCases: RecordedCase[] = [
+  say('text', 'One answer of streamed text.', {
+    script: () => [reply(text('Hello from the scripted model.', { chunk: 6 }))],
+    run: async (host) => {
+      host.send('Say hello.');
+      await host.result();
+    },
+  }),
+  say('two-turns', 'Two turns of one process: cost accumulates, usage does not.', {
+    script: () => [reply('First answer.'), reply('Second answer.')],
+    run: async (host) => {
+      host.send('First question.');
+      await host.result();
+      host.send('Second question.');
+      await host.result();
+    },
+  }),
+  say('thinking', 'Thinking before text.', {
+    script: () => [
+      reply([
+        thinking('Let me think about it.', { chunk: 8, signature: 'c2lnbmVk' }),
+        text('Thought through.'),
+      ]),
+    ],
+    run: async (host) => {
+      host.send('Think, then answer.');
+      await host.result();
+    },
+  }),
+  say('empty', 'An answer without any text.', {
+    script: () => [reply(text([]))],
+    run: async (host) => {
+      host.send('Say nothing.');
+      await host.result();
+    },
+  }),
+  say('max-tokens', 'An answer that hit the token limit is continued inside the same turn.', {
+    script: () => [
+      reply('The first half', { stopReason: 'max_tokens' }),
+      reply(' and the second half.'),
+    ],
+    run: async (host) => {
+      host.send('Say a lot.');
+      await host.result();
+    },
+  }),
+  say('interrupt-text', 'Interrupted in the middle of a text.', {
+    script: (_, held) => [reply(text(['Half a sent', held, 'ence.'])), reply('Still here.')],
+    run: async (host) => {
+      host.send('Start talking.');
+      await host.gate.reached;
+      await host.until(
+        (message) =>
+          message.type === 'stream_event' && message.event.type === 'content_block_delta',
+      );
+      await host.interrupt();
+      await host.result();
+      host.gate.open();
+      host.send('Are you still there?');
+      await host.result();
+    },
+  }),
+  say('slash-command', 'A local command answers without the model.', {
+    script: () => [],
+    run: async (host) => {
+      host.send('/context');
+      await host.result();
+    },
+  }),
+];

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import {
+  query,
+  type Options,
+  type Query,
+  type SDKMessage,
+  type SDKUserMessage,
+} from '@anthropic-ai/claude-agent-sdk';
+import { startMessagesApi } from '../messages-api/server.ts';
+import { gate, type Gate } from '../messages-api/gate.ts';
+import type { Script } from '../messages-api/script.ts';
+import { claudeEnvironment, makeWorkspace, type Workspace } from './environment.ts';
+import { Normaliser } from './normalise.ts';
+import type { ClaudeRecording, HostAction, RecordedEntry } from './recording.ts';
+
+/** A situation worth a fixture: what the model answers, and what the host does meanwhile. */
+export interface RecordedCase {
+  name: string;
+  about: string;
+  /** Files in the project folder. */
+  files?: Record<string, string>;
+  /** Tools name files by their absolute path, so the script is made from the workspace; `gate` is the host's. */
+  script: (workspace: Workspace, gate: Gate) => Script;
+  options?: Partial<Options>;
+  env?: Record<string, string>;
+  /** Whether a permission request is allowed. Default: yes. */
+  permit?: (toolName: string, host: Host) => Promise<boolean> | boolean;
+  run(host: Host): Promise<void>;
+}
+
+/** What a case may do to the running Claude Code. */
+export interface Host {
+  /** Stands where the script put it. */
+  readonly gate: Gate;
+  /** Sends a user message and returns without waiting. */
+  send(text: string): void;
+  /** Resolves with the next message that `matches` and has not been waited for before. */
+  until(matches: (message: SDKMessage) => boolean): Promise<SDKMessage>;
+  /** Resolves when the next turn has ended. */
+  result(): Promise<SDKMessage>;
+  interrupt(): Promise<void>;
+}
+
+/** Runs the real Claude Code through a case and returns the normalised recording. */
+export async function recordClaude(recordedCase: RecordedCase): Promise<ClaudeRecording> {
+  const workspace = await makeWorkspace(recordedCase.files);
+  const held = gate();
+  const api = await startMessagesApi({ script: recordedCase.script(workspace, held) });
+  const session = new RecordedSession(recordedCase, held, workspace, api.url);
+  try {
+    await recordedCase.run(session);
+    const { claude_code_version: claudeCode } = await session.query.initializationResult();
+    return {
+      name: recordedCase.name,
+      about: recordedCase.about,
+      claudeCode: claudeCode ?? 'unknown',
+      entries: new Normaliser(workspace, api.url).apply(untilLastResult(session.entries)),
+    };
+  } finally {
+    session.close();
+    await api.close();
+    await workspace.remove();
+  }
+}
+
+/** What comes after the last turn depends on how soon the process is closed. */
+function untilLastResult(entries: RecordedEntry[]): RecordedEntry[] {
+  const last = entries.findLastIndex((entry) => 'sdk' in entry && entry.sdk.type === 'result');
+  return entries.slice(0, last + 1);
+}
+
+class RecordedSession implements Host {
+  readonly entries: RecordedEntry[] = [];
+  readonly query: Query;
+  readonly gate: Gate;
+  readonly #prompts = new TransformStream<SDKUserMessage, SDKUserMessage>();
+  readonly #writer = this.#prompts.writable.getWriter();
+  readonly #seen: SDKMessage[] = [];
+  #next = 0;
+  #wake = Promise.withResolvers<void>();
+
+  constructor(recordedCase: RecordedCase, held: Gate, workspace: Workspace, apiUrl: string) {
+    this.gate = held;
+    this.query = query({
+      prompt: this.#prompts.readable,
+      options: {
+        cwd: workspace.projectDir,
+        env: { ...claudeEnvironment(workspace.home, apiUrl), ...recordedCase.env },
+        includePartialMessages: true,
+        forwardSubagentText: true,
+        permissionMode: 'default',
+        sessionId: randomUUID(),
+        canUseTool: async (toolName, input, { toolUseID }) => {
+          const allowed = (await recordedCase.permit?.(toolName, this)) ?? true;
+          this.#note({ action: 'permission', toolName, toolUseId: toolUseID, allowed });
+          return allowed
+            ? { behavior: 'allow', updatedInput: input }
+            : { behavior: 'deny', message: 'The user refused.' };
+        },
+        ...recordedCase.options,
+      },
+    });
+    void this.#read();
+  }
+
+  send(text: string): void {
+    const uuid = randomUUID();
+    this.#note({ action: 'send', uuid, text });
+    void this.#writer.write({
+      type: 'user',
+      uuid,
+      message: { role: 'user', content: text },
+      parent_tool_use_id: null,
+    });
+  }
+
+  async until(matches: (message: SDKMessage) => boolean): Promise<SDKMessage> {
+    for (;;) {
+      const message = this.#seen[this.#next];
+      if (message === undefined) await this.#wake.promise;
+      else {
+        this.#next += 1;
+        if (matches(message)) return message;
+      }
+    }
+  }
+
+  result(): Promise<SDKMessage> {
+    return this.until((message) => message.type === 'result');
+  }
+
+  async interrupt(): Promise<void> {
+    this.#note({ action: 'interrupt' });
+    await this.query.interrupt();
+  }
+
+  close(): void {
+    this.query.close();
+  }
+
+  #note(host: HostAction): void {
+    this.entries.push({ host });
+  }
+
+  async #read(): Promise<void> {
+    try {
+      for await (const message of this.query) {
+        this.entries.push({ sdk: structuredClone(message) });
+        this.#seen.push(message);
+        this.#notify();
+      }
+    } finally {
+      this.#notify();
+    }
+  }
+
+  #notify(): void {
+    this.#wake.resolve();
+    this.#wake = Promise.withResolvers<void>();
+  }
+}

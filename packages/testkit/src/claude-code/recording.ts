@@ -1,0 +1,31 @@
+import { z } from 'zod';
+
+/** What the host did, at its place between the messages it saw. */
+const HostAction = z.discriminatedUnion('action', [
+  z.object({ action: z.literal('send'), uuid: z.string(), text: z.string() }),
+  z.object({ action: z.literal('interrupt') }),
+  z.object({
+    action: z.literal('permission'),
+    toolName: z.string(),
+    toolUseId: z.string(),
+    allowed: z.boolean(),
+  }),
+]);
+
+const RecordedEntry = z.union([
+  z.object({ host: HostAction }),
+  z.object({ sdk: z.looseObject({ type: z.string() }) }),
+]);
+
+/** One run of the real Claude Code: every message its SDK gave out, and what the host did between them. */
+export const ClaudeRecording = z.object({
+  name: z.string(),
+  about: z.string(),
+  /** Version of the Claude Code that was recorded. */
+  claudeCode: z.string(),
+  entries: z.array(RecordedEntry),
+});
+
+export type ClaudeRecording = z.infer<typeof ClaudeRecording>;
+export type RecordedEntry = z.infer<typeof RecordedEntry>;
+export type HostAction = z.infer<typeof HostAction>;

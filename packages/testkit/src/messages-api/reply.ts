@@ -1,0 +1,166 @@
+import type { Gate } from './gate.ts';
+
+/** The connection is destroyed here, as a failing network would. */
+export interface Cut {
+  type: 'cut';
+}
+
+/** The model is silent for `ms` milliseconds. */
+export interface Pause {
+  type: 'pause';
+  ms: number;
+}
+
+/** The API reports an error inside a stream that had begun with 200. */
+export interface StreamError {
+  type: 'stream_error';
+  error: ApiErrorBody;
+}
+
+/** What a block is made of: pieces of its text (or of a tool's JSON), and things that happen between them. */
+export type Part = string | Gate | Pause | Cut | StreamError;
+
+export interface Pace {
+  /** Characters per delta. Default: one delta per part. */
+  chunk?: number;
+  /** Milliseconds between deltas. Default 0. */
+  delayMs?: number;
+}
+
+export interface TextBlock extends Pace {
+  type: 'text';
+  parts: Part[];
+}
+
+export interface ThinkingBlock extends Pace {
+  type: 'thinking';
+  parts: Part[];
+  signature: string;
+}
+
+export interface ToolUseBlock extends Pace {
+  type: 'tool_use';
+  name: string;
+  parts: Part[];
+  /** Given by the server when absent, unique within it. */
+  id: string | undefined;
+}
+
+export type ReplyBlock = TextBlock | ThinkingBlock | ToolUseBlock;
+
+export interface ApiErrorBody {
+  type: string;
+  message: string;
+}
+
+export interface Usage {
+  input_tokens: number;
+  output_tokens: number;
+  cache_read_input_tokens?: number;
+  cache_creation_input_tokens?: number;
+}
+
+export interface MessageReply {
+  type: 'message';
+  blocks: ReplyBlock[];
+  stopReason: string;
+  usage: Usage;
+}
+
+export interface ErrorReply {
+  type: 'error';
+  status: number;
+  error: ApiErrorBody;
+}
+
+/** Nothing is answered, not even headers, until the gate opens. */
+export interface HeldReply {
+  type: 'held';
+  gate: Gate;
+  reply: Reply;
+}
+
+export type Reply = MessageReply | ErrorReply | HeldReply;
+
+export const cut: Cut = { type: 'cut' };
+
+export const pause = (ms: number): Pause => ({ type: 'pause', ms });
+
+export const streamError = (type: string, message: string): StreamError => ({
+  type: 'stream_error',
+  error: { type, message },
+});
+
+export const text = (parts: string | Part[], pace: Pace = {}): TextBlock => ({
+  type: 'text',
+  parts: typeof parts === 'string' ? [parts] : parts,
+  ...pace,
+});
+
+export const thinking = (
+  parts: string | Part[],
+  options: Pace & { signature?: string } = {},
+): ThinkingBlock => ({
+  type: 'thinking',
+  parts: typeof parts === 'string' ? [parts] : parts,
+  signature: options.signature ?? 'c2lnbmF0dXJl',
+  ...options,
+});
+
+/** A tool call. `before` happens after the block has started and before its arguments arrive. */
+export const toolUse = (
+  name: string,
+  input: Record<string, unknown>,
+  options: Pace & { id?: string; before?: Part[] } = {},
+): ToolUseBlock => ({
+  type: 'tool_use',
+  name,
+  id: options.id,
+  parts: [...(options.before ?? []), JSON.stringify(input)],
+  ...(options.chunk === undefined ? {} : { chunk: options.chunk }),
+  ...(options.delayMs === undefined ? {} : { delayMs: options.delayMs }),
+});
+
+/** One whole answer of the model. The stop reason follows from the blocks unless it is given. */
+export const reply = (
+  blocks: string | ReplyBlock | ReplyBlock[],
+  options: { stopReason?: string; usage?: Usage } = {},
+): MessageReply => {
+  const list =
+    typeof blocks === 'string' ? [text(blocks)] : Array.isArray(blocks) ? blocks : [blocks];
+  const callsTool = list.some((block) => block.type === 'tool_use');
+  return {
+    type: 'message',
+    blocks: list,
+    stopReason: options.stopReason ?? (callsTool ? 'tool_use' : 'end_turn'),
+    usage: options.usage ?? { input_tokens: 10, output_tokens: 5 },
+  };
+};
+
+const errorTypes: Record<number, string> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  429: 'rate_limit_error',
+  500: 'api_error',
+  529: 'overloaded_error',
+};
+
+/** An HTTP error as the Messages API words it. */
+export const apiError = (status: number, message = `scripted error ${status}`): ErrorReply => ({
+  type: 'error',
+  status,
+  error: { type: errorTypes[status] ?? 'api_error', message },
+});
+
+/** Answers nothing until the gate opens, then `reply`. */
+export const held = (gate: Gate, answer: Reply): HeldReply => ({
+  type: 'held',
+  gate,
+  reply: answer,
+});
+
+/** The same reply `count` times, to be spread into a script. */
+export const times = (count: number, answer: Reply): Reply[] =>
+  Array.from({ length: count }, () => answer);

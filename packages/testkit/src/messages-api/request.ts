@@ -1,0 +1,110 @@
+import { z } from 'zod';
+
+const ContentBlock = z.looseObject({
+  type: z.string(),
+  text: z.string().optional(),
+  tool_use_id: z.string().optional(),
+});
+
+const Message = z.looseObject({
+  role: z.string(),
+  content: z.union([z.string(), z.array(ContentBlock)]),
+});
+
+/** The part of a Messages API request that scripts route on; the rest stays in place. */
+const MessagesRequestBody = z.looseObject({
+  model: z.string(),
+  max_tokens: z.number().optional(),
+  stream: z.boolean().optional(),
+  system: z.union([z.string(), z.array(ContentBlock)]).optional(),
+  messages: z.array(Message),
+  tools: z.array(z.looseObject({ name: z.string().optional() })).optional(),
+});
+
+export type MessagesRequestBody = z.infer<typeof MessagesRequestBody>;
+
+/**
+ * Who asked: the session's own loop, one of its subagents, or the program itself for a purpose of its own (a probe of a
+ * model, a title, a count) that no script should have to know about.
+ */
+export type RequestKind = 'main' | 'subagent' | 'side';
+
+export interface MessagesRequest {
+  kind: RequestKind;
+  path: string;
+  headers: Record<string, string>;
+  body: MessagesRequestBody;
+  /** Claude Code's session id, empty for other clients. */
+  sessionId: string;
+  /** Claude Code's id of the subagent that asks, empty for the session's own loop. */
+  agentId: string;
+  /** What the user (or the parent agent) asked last, without what the client adds to it. */
+  prompt: string;
+  /** How many messages precede `prompt`; tells two equal prompts of one session apart. */
+  promptIndex: number;
+  /** The results of the tools called since the model's last answer, by tool call id. */
+  toolResults: Record<string, string>;
+}
+
+export function parseRequest(
+  path: string,
+  headers: Record<string, string>,
+  json: unknown,
+): MessagesRequest {
+  const body = MessagesRequestBody.parse(json);
+  const { prompt, promptIndex } = lastPrompt(body);
+  const agentId = headers['x-claude-code-agent-id'] ?? '';
+  return {
+    kind: isSideCall(path, body) ? 'side' : agentId === '' ? 'main' : 'subagent',
+    path,
+    headers,
+    body,
+    sessionId: headers['x-claude-code-session-id'] ?? '',
+    agentId,
+    prompt,
+    promptIndex,
+    toolResults: lastToolResults(body),
+  };
+}
+
+/** One-token probes and calls without tools are the client's own; every agent loop offers tools. */
+function isSideCall(path: string, body: MessagesRequestBody): boolean {
+  return path.includes('count_tokens') || body.max_tokens === 1 || (body.tools ?? []).length === 0;
+}
+
+const isAddedByClient = (value: string): boolean =>
+  value.trimStart().startsWith('<system-reminder>');
+
+function promptTexts(message: z.infer<typeof Message>): string[] {
+  if (message.role !== 'user') return [];
+  const blocks =
+    typeof message.content === 'string'
+      ? [{ type: 'text', text: message.content }]
+      : message.content;
+  return blocks.flatMap((block) =>
+    block.type === 'text' && block.text !== undefined && !isAddedByClient(block.text)
+      ? [block.text]
+      : [],
+  );
+}
+
+function lastPrompt(body: MessagesRequestBody): { prompt: string; promptIndex: number } {
+  const promptIndex = body.messages.findLastIndex((message) => promptTexts(message).length > 0);
+  const message = body.messages[promptIndex];
+  return { prompt: message === undefined ? '' : promptTexts(message).join('\n'), promptIndex };
+}
+
+function lastToolResults(body: MessagesRequestBody): Record<string, string> {
+  const start = body.messages.findLastIndex((message) => message.role === 'assistant');
+  const blocks = body.messages
+    .slice(start + 1)
+    .flatMap((message) => (typeof message.content === 'string' ? [] : message.content));
+  return Object.fromEntries(
+    blocks.flatMap((block) =>
+      block.tool_use_id === undefined ? [] : [[block.tool_use_id, resultText(block['content'])]],
+    ),
+  );
+}
+
+const resultText = (content: unknown): string =>
+  typeof content === 'string' ? content : JSON.stringify(content);

@@ -1,0 +1,203 @@
+import { afterEach, expect, test } from 'vitest';
+import { gate } from './gate.ts';
+import {
+  apiError,
+  cut,
+  held,
+  reply,
+  streamError,
+  text,
+  thinking,
+  times,
+  toolUse,
+} from './reply.ts';
+import { byPrompt, withSubagents, type Script } from './script.ts';
+import { startMessagesApi, type MessagesApi } from './server.ts';
+
+let api: MessagesApi | undefined;
+
+afterEach(async () => {
+  await api?.close();
+  api = undefined;
+});
+
+const start = async (script: Script): Promise<MessagesApi> =>
+  (api = await startMessagesApi({ script }));
+
+const tools = [{ name: 'Bash' }];
+const user = (content: unknown) => ({ role: 'user', content });
+
+function post(
+  body: Record<string, unknown>,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return fetch(`${api?.url}/v1/messages?beta=true`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({
+      model: 'm',
+      max_tokens: 100,
+      stream: true,
+      tools,
+      messages: [user('hi')],
+      ...body,
+    }),
+  });
+}
+
+/** The data of each server-sent event. */
+const events = (body: string): Record<string, unknown>[] =>
+  body
+    .split('\n\n')
+    .flatMap((event) => (/^data: (.*)$/m.exec(event) ?? []).slice(1))
+    .map((data) => JSON.parse(data));
+
+const said = (body: string): string =>
+  events(body)
+    .map((event) => (event['delta'] as { text?: string } | undefined)?.text ?? '')
+    .join('');
+
+test('text is streamed in chunks, between the events that the Messages API frames it with', async () => {
+  await start([reply(text('abcdef', { chunk: 2 }))]);
+  const body = await (await post({})).text();
+  expect(events(body).map((event) => event['type'])).toEqual([
+    'message_start',
+    'content_block_start',
+    'content_block_delta',
+    'content_block_delta',
+    'content_block_delta',
+    'content_block_stop',
+    'message_delta',
+    'message_stop',
+  ]);
+  expect(said(body)).toBe('abcdef');
+});
+
+test('thinking is signed, and a tool call arrives as partial JSON and stops for a tool', async () => {
+  await start([
+    reply([thinking('hm', { signature: 'sig' }), toolUse('Bash', { command: 'ls' }, { chunk: 5 })]),
+  ]);
+  const seen = events(await (await post({})).text());
+  const deltas = seen.map((event) => (event['delta'] ?? {}) as Record<string, string>);
+  expect(deltas).toContainEqual({ type: 'signature_delta', signature: 'sig' });
+  expect(JSON.parse(deltas.map((delta) => delta['partial_json'] ?? '').join(''))).toEqual({
+    command: 'ls',
+  });
+  expect(deltas).toContainEqual({ stop_reason: 'tool_use', stop_sequence: null });
+});
+
+test('a gate holds the model in the middle of a text until the test opens it', async () => {
+  const held = gate();
+  await start([reply(text(['before ', held, 'after']))]);
+  const response = await post({});
+  await held.reached;
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let body = '';
+  while (!body.includes('before ')) body += (await reader.read()).value ?? '';
+  expect(body).not.toContain('after');
+  held.open();
+  for (let next = await reader.read(); !next.done; next = await reader.read()) body += next.value;
+  expect(said(body)).toBe('before after');
+});
+
+test('a held reply says nothing at all until it is released', async () => {
+  const silence = gate();
+  await start([held(silence, reply('at last'))]);
+  const response = post({});
+  await silence.reached;
+  silence.open();
+  expect(said(await (await response).text())).toBe('at last');
+});
+
+test('a cut destroys the connection after what was said before it', async () => {
+  await start([reply(text(['half', cut, 'never']))]);
+  const response = await post({});
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let body = '';
+  const readAll = async (): Promise<void> => {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) body += next.value;
+  };
+  await expect(readAll()).rejects.toThrow('terminated');
+  expect(said(body)).toBe('half');
+});
+
+test('an error inside a stream ends it', async () => {
+  await start([reply(text(['half', streamError('overloaded_error', 'Overloaded')]))]);
+  const seen = events(await (await post({})).text());
+  expect(seen.at(-1)).toEqual({
+    type: 'error',
+    error: { type: 'overloaded_error', message: 'Overloaded' },
+  });
+});
+
+test('HTTP errors come as often as the script says, worded as the API words them', async () => {
+  await start([...times(2, apiError(529)), reply('fine')]);
+  const answers = [await post({}), await post({}), await post({})];
+  expect(answers.map((answer) => answer.status)).toEqual([529, 529, 200]);
+  expect(await answers[0]?.json()).toMatchObject({
+    type: 'error',
+    error: { type: 'overloaded_error' },
+  });
+});
+
+test('a request that wants no stream gets the whole message', async () => {
+  await start([reply([text('whole'), toolUse('Bash', { command: 'ls' }, { id: 'toolu_1' })])]);
+  expect(await (await post({ stream: false })).json()).toMatchObject({
+    content: [
+      { type: 'text', text: 'whole' },
+      { type: 'tool_use', id: 'toolu_1', input: { command: 'ls' } },
+    ],
+    stop_reason: 'tool_use',
+  });
+});
+
+test('calls that the client makes for itself use nothing of the script', async () => {
+  await start([reply('scripted')]);
+  const count = await fetch(`${api?.url}/v1/messages/count_tokens`, {
+    method: 'POST',
+    body: JSON.stringify({ model: 'm', messages: [user('hi')], tools }),
+  });
+  expect(await count.json()).toEqual({ input_tokens: 100 });
+  await post({ max_tokens: 1 });
+  await post({ tools: [], system: 'Write a title' });
+  expect(said(await (await post({})).text())).toBe('scripted');
+});
+
+test('a script that is too short says so', async () => {
+  await start([]);
+  expect(await (await post({})).json()).toMatchObject({
+    error: { message: 'The script has no reply for the prompt "hi".' },
+  });
+});
+
+test('byPrompt answers each prompt from its own start, for any number of sessions', async () => {
+  await start(byPrompt({ count: [reply('one'), reply('two')] }));
+  const ask = async (session: string, messages: unknown[]): Promise<string> =>
+    said(await (await post({ messages }, { 'x-claude-code-session-id': session })).text());
+  const first = [user('count')];
+  const toolResult = user([{ type: 'tool_result', tool_use_id: 't', content: 'x' }]);
+  const afterTool = [...first, { role: 'assistant', content: 'one' }, toolResult];
+  expect(await ask('a', first)).toBe('one');
+  expect(await ask('b', first)).toBe('one');
+  expect(await ask('a', afterTool)).toBe('two');
+  expect(await ask('a', [...afterTool, { role: 'assistant', content: 'two' }, user('count')])).toBe(
+    'one',
+  );
+});
+
+test('withSubagents answers a subagent by the prompt it was given', async () => {
+  await start(withSubagents([reply('main')], { errand: [reply('sub')] }));
+  const sub = await post({ messages: [user('an errand')] }, { 'x-claude-code-agent-id': 'a1' });
+  expect(said(await sub.text())).toBe('sub');
+  expect(said(await (await post({})).text())).toBe('main');
+  expect(api?.requests.map((request) => request.kind)).toEqual(['subagent', 'main']);
+});
+
+test('a test can wait for a request, past or to come', async () => {
+  await start([reply('one'), reply('two')]);
+  const coming = api!.request((request) => request.prompt === 'later');
+  await post({});
+  await post({ messages: [user('<system-reminder>x</system-reminder>'), user('later')] });
+  expect((await coming).promptIndex).toBe(1);
+  expect((await api!.request((request) => request.prompt === 'hi')).promptIndex).toBe(0);
+});
