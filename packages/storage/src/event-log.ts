@@ -1,5 +1,4 @@
 import type { RunEnvelope, StreamEvent } from '@liminal/protocol';
-import { LiminalError } from '@liminal/protocol';
 
 /** A run as the log knows it. */
 export interface LoggedRun extends RunEnvelope {
@@ -19,6 +18,7 @@ export interface ReadOptions {
 
 export interface FollowOptions {
   after?: number;
+  /** Aborting it ends the iteration quietly, also while it waits. */
   signal?: AbortSignal;
 }
 
@@ -28,22 +28,29 @@ export interface FollowOptions {
  */
 export interface EventLog {
   /**
-   * Adds events to a run; they are durable (they survive the end of this process) when it resolves. The first
-   * append of a run registers it. Throws StorageError `SEQ_CONFLICT` if the first event's `seq` is not the run's
-   * next or a `seq` is skipped (invariant 1), `RUN_ENDED` after the terminal event (invariant 2), `LOG_WRITE_FAILED` if the
-   * medium refuses (a full disk): then nothing of the batch is in the log.
+   * Adds events to a run, all or none; they are durable (they survive the end of this process) when it resolves, and
+   * no reader sees them before (invariant 6). The first append of a run registers it; an empty one does nothing.
+   * Throws StorageError `SEQ_CONFLICT` if the first event's `seq` is not the run's next or a `seq` is skipped
+   * (invariant 1), `RUN_ENDED` after the terminal event or `settle` (invariant 2), `ENVELOPE_MISMATCH` if an event's
+   * session, turn, run, trace context or id is not its run's, `LOG_WRITE_FAILED` if the medium refuses (a full disk):
+   * then the same append can be tried again.
    */
   append(runId: string, events: readonly StreamEvent[]): Promise<void>;
   /** Events of a run in order. A run that is unknown or settled gives none. */
   read(runId: string, options?: ReadOptions): Promise<StreamEvent[]>;
-  /** Events of a run, past ones and then each new one as it is appended; ends after the terminal event. */
+  /**
+   * Events of a run, past ones and then each new one as it is appended; ends after the terminal event, or when the log
+   * is closed. It begins at the first pull. A run that is unknown is waited for; one that is settled ends at once.
+   * Stop a follower that waits through its `signal`: `return()` takes effect only at the next event.
+   */
   follow(runId: string, options?: FollowOptions): AsyncIterable<StreamEvent>;
   /** Runs that are not settled yet, oldest first: those a crash left open, and those not projected. */
   unsettled(): Promise<LoggedRun[]>;
-  /** The run's final Response is stored: its events may go. Followers that are under way still get the rest. */
+  /**
+   * The run's final Response is stored: its events may go. Followers that are under way still get the rest.
+   * A run that has not ended is closed by it: nothing can be appended any more. Again, or for an unknown run, it does nothing.
+   */
   settle(runId: string): Promise<void>;
+  /** Ends all followers. */
   close(): Promise<void>;
 }
-
-/** Codes: `SEQ_CONFLICT`, `RUN_ENDED`, `LOG_WRITE_FAILED`, `STORE_WRITE_FAILED`, `DATA_DIR_IN_USE`, `DATA_TOO_NEW`. */
-export class StorageError extends LiminalError {}

@@ -36,30 +36,40 @@ export interface StoredItem {
 export interface ItemPage {
   /** Oldest first. */
   items: StoredItem[];
-  /** Heads of the runs that the items belong to, and of itemless runs between them, oldest first. */
+  /**
+   * Heads of the runs that the items belong to, oldest first, and of runs without items that lie after the page's
+   * oldest item (or anywhere before it, when nothing older has items): so that all pages together show every run.
+   */
   heads: ResponseHead[];
+  /** Whether there are older items. */
   hasMore: boolean;
 }
 
-/** Sessions, and their turns as folded Responses. Every driver passes `testing/response-store-suite.ts`. */
+/**
+ * Sessions, and their turns as folded Responses. Every driver passes `testing/response-store-suite.ts`.
+ * Every write is all or nothing and throws StorageError `STORE_WRITE_FAILED` if the medium refuses it (a full disk).
+ */
 export interface ResponseStore {
   saveSession(session: SessionRecord): Promise<void>;
   getSession(sessionId: string): Promise<SessionRecord | undefined>;
-  /** Newest first by `updatedAt`. */
+  /** Newest first by `updatedAt`, then by `createdAt`. */
   listSessions(filter?: { projectId?: string; active?: boolean }): Promise<SessionRecord[]>;
   /** The session with all its Responses. */
   deleteSession(sessionId: string): Promise<void>;
   /**
-   * Saves a Response, replacing an earlier snapshot of the same run. Runs of a session keep the order of their first save.
-   * A snapshot older than what is stored (by `lastSeq`) changes nothing.
+   * Saves a Response, replacing an earlier snapshot of the same run. Runs of a session keep the order of their first
+   * save. A snapshot older than what is stored (by a smaller `lastSeq`) changes nothing. Its session need not be stored.
    */
   saveResponse(response: Response): Promise<void>;
-  /** Saves a session's earlier turns in one step (an import); all or nothing. */
+  /** Saves many Responses, in their order, in one step: a session's turns from before Liminal. */
   importResponses(responses: readonly Response[]): Promise<void>;
   getResponse(runId: string): Promise<Response | undefined>;
-  /** Heads of a session's runs, oldest first; from `fromRunId` (inclusive) if given. Unknown `fromRunId` gives undefined. */
-  listRuns(sessionId: string, options?: { fromRunId?: string }): Promise<ResponseHead[] | undefined>;
-  /** A page of a session's items, the newest `limit` before the given place. */
+  /** Heads of a session's runs, oldest first; from `fromRunId` (inclusive) if given: undefined if it is not one of them. */
+  listRuns(
+    sessionId: string,
+    options?: { fromRunId?: string },
+  ): Promise<ResponseHead[] | undefined>;
+  /** A page of a session's items: the newest `limit` before the given place, or of all. A place in no run of the session gives none. */
   readItems(
     sessionId: string,
     options: { before?: { runId: string; index: number }; limit: number },

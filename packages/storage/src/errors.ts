@@ -1,0 +1,20 @@
+import { LiminalError } from '@liminal/protocol';
+
+/** What a log, a store or the opening of one fails with. */
+export type StorageErrorCode =
+  | 'SEQ_CONFLICT'
+  | 'RUN_ENDED'
+  | 'ENVELOPE_MISMATCH'
+  | 'LOG_WRITE_FAILED'
+  | 'STORE_WRITE_FAILED'
+  | 'DATA_DIR_IN_USE'
+  | 'DATA_DIR_UNUSABLE'
+  | 'DATA_TOO_NEW';
+
+export class StorageError extends LiminalError {
+  declare readonly code: StorageErrorCode;
+
+  constructor(code: StorageErrorCode, message: string, options?: { cause?: unknown }) {
+    super(code, message, options);
+  }
+}

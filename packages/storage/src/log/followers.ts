@@ -1,0 +1,114 @@
+import type { StreamEvent } from '@liminal/protocol';
+import { isTerminal } from '@liminal/protocol';
+import type { FollowOptions } from '../event-log.ts';
+
+/** What following needs of a driver. */
+export interface FollowSource {
+  /** A bounded page of a run's events after a `seq`; of a settled run too, while its events are there. */
+  page(runId: string, after: number): StreamEvent[];
+  /** `closed` means that nothing can be appended any more. */
+  stateOf(runId: string): 'unknown' | 'open' | 'closed' | 'settled';
+  /** The last follower of the run has gone. */
+  unfollowed(runId: string): void;
+}
+
+/**
+ * Who follows which run. A follower is only told that there is news, and reads it from the log page by page: however
+ * slow it is, it holds one page.
+ */
+export class Followers {
+  readonly #source: FollowSource;
+  readonly #byRun = new Map<string, Set<Follower>>();
+
+  constructor(source: FollowSource) {
+    this.#source = source;
+  }
+
+  async *follow(runId: string, options: FollowOptions = {}): AsyncGenerator<StreamEvent, void> {
+    if (options.signal?.aborted || this.#source.stateOf(runId) === 'settled') return;
+    const follower = new Follower();
+    const leave = () => this.#leave(runId, follower);
+    this.#join(runId, follower);
+    options.signal?.addEventListener('abort', leave, { once: true });
+    try {
+      yield* this.#events(runId, follower, options.after ?? -1);
+    } finally {
+      options.signal?.removeEventListener('abort', leave);
+      leave();
+    }
+  }
+
+  /** There is news of the run: events, or its end. */
+  notify(runId: string): void {
+    for (const follower of this.#byRun.get(runId) ?? []) follower.notify();
+  }
+
+  follows(runId: string): boolean {
+    return this.#byRun.has(runId);
+  }
+
+  close(): void {
+    for (const [runId, followers] of this.#byRun) {
+      for (const follower of followers) this.#leave(runId, follower);
+    }
+  }
+
+  async *#events(
+    runId: string,
+    follower: Follower,
+    after: number,
+  ): AsyncGenerator<StreamEvent, void> {
+    let last = after;
+    while (follower.active) {
+      // Before the page is read: news that comes while it is handed out must not be missed.
+      follower.expectNews();
+      const page = this.#source.page(runId, last);
+      for (const event of page) {
+        last = event.seq;
+        yield event;
+        if (!follower.active || isTerminal(event)) return;
+      }
+      if (page.length > 0) continue;
+      const state = this.#source.stateOf(runId);
+      if (state === 'closed' || state === 'settled') return;
+      await follower.news();
+    }
+  }
+
+  #join(runId: string, follower: Follower): void {
+    const followers = this.#byRun.get(runId) ?? new Set();
+    this.#byRun.set(runId, followers.add(follower));
+  }
+
+  #leave(runId: string, follower: Follower): void {
+    if (!follower.active) return;
+    follower.stop();
+    const followers = this.#byRun.get(runId);
+    followers?.delete(follower);
+    if (followers?.size !== 0) return;
+    this.#byRun.delete(runId);
+    this.#source.unfollowed(runId);
+  }
+}
+
+class Follower {
+  active = true;
+  #news = Promise.withResolvers<void>();
+
+  expectNews(): void {
+    this.#news = Promise.withResolvers();
+  }
+
+  news(): Promise<void> {
+    return this.#news.promise;
+  }
+
+  notify(): void {
+    this.#news.resolve();
+  }
+
+  stop(): void {
+    this.active = false;
+    this.notify();
+  }
+}

@@ -1,0 +1,17 @@
+import { describe } from 'vitest';
+import { eventLogSuite, responseStoreSuite } from '../testing/index.ts';
+import { openMemoryStorage } from './open.ts';
+
+describe('memory event log', () => {
+  eventLogSuite(async () => {
+    const { log, close } = openMemoryStorage();
+    return { subject: log, teardown: close };
+  });
+});
+
+describe('memory response store', () => {
+  responseStoreSuite(async () => {
+    const { store, close } = openMemoryStorage();
+    return { subject: store, teardown: close };
+  });
+});

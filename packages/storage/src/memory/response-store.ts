@@ -1,0 +1,123 @@
+import type { Response } from '@liminal/protocol';
+import { StorageError } from '../errors.ts';
+import type { ItemPage, ResponseHead, ResponseStore, SessionRecord } from '../response-store.ts';
+import type { PageRun } from '../store/item-page.ts';
+import { pageOfItems } from '../store/item-page.ts';
+
+/** What comes in and what goes out is copied, so that a caller who changes it later does not change the store. */
+export class MemoryResponseStore implements ResponseStore {
+  readonly #sessions = new Map<string, SessionRecord>();
+  /** A Map keeps the order of first saves. */
+  readonly #responses = new Map<string, Response>();
+
+  async saveSession(session: SessionRecord): Promise<void> {
+    this.#sessions.set(session.sessionId, copy(session));
+  }
+
+  async getSession(sessionId: string): Promise<SessionRecord | undefined> {
+    const session = this.#sessions.get(sessionId);
+    return session && copy(session);
+  }
+
+  async listSessions(
+    filter: { projectId?: string; active?: boolean } = {},
+  ): Promise<SessionRecord[]> {
+    return [...this.#sessions.values()]
+      .filter(
+        (session) =>
+          (filter.projectId === undefined || session.projectId === filter.projectId) &&
+          (filter.active === undefined || session.active === filter.active),
+      )
+      .toSorted((a, b) => newestFirst(a, b))
+      .map(copy);
+  }
+
+  async deleteSession(sessionId: string): Promise<void> {
+    this.#sessions.delete(sessionId);
+    for (const response of this.#of(sessionId)) this.#responses.delete(response.id);
+  }
+
+  async saveResponse(response: Response): Promise<void> {
+    await this.importResponses([response]);
+  }
+
+  async importResponses(responses: readonly Response[]): Promise<void> {
+    // All copies before the first save: a copy that fails must not leave a part behind.
+    for (const response of responses.map(copy)) {
+      const stored = this.#responses.get(response.id);
+      if (!stored || stored.lastSeq <= response.lastSeq) {
+        this.#responses.set(response.id, response);
+      }
+    }
+  }
+
+  async getResponse(runId: string): Promise<Response | undefined> {
+    const response = this.#responses.get(runId);
+    return response && copy(response);
+  }
+
+  async listRuns(
+    sessionId: string,
+    options: { fromRunId?: string } = {},
+  ): Promise<ResponseHead[] | undefined> {
+    const responses = this.#of(sessionId);
+    const { fromRunId } = options;
+    const from = fromRunId === undefined ? 0 : responses.findIndex(({ id }) => id === fromRunId);
+    return from === -1 ? undefined : responses.slice(from).map(headOf);
+  }
+
+  async readItems(
+    sessionId: string,
+    options: { before?: { runId: string; index: number }; limit: number },
+  ): Promise<ItemPage> {
+    const { before, limit } = options;
+    const responses = this.#of(sessionId);
+    const place = before ? responses.findIndex(({ id }) => id === before.runId) : responses.length;
+    const older = responses.slice(0, Math.max(0, place)).map((run) => pageRun(run, Infinity));
+    const own = responses[place];
+    // A run is left out when nothing of it lies before the place: an earlier page has shown it.
+    if (own && before && before.index > 0) older.push(pageRun(own, before.index));
+    return pageOfItems(older.toReversed(), limit);
+  }
+
+  async close(): Promise<void> {}
+
+  #of(sessionId: string): Response[] {
+    return [...this.#responses.values()].filter((response) => response.sessionId === sessionId);
+  }
+}
+
+function pageRun(response: Response, before: number): PageRun {
+  return {
+    head: () => headOf(response),
+    count: Math.min(before, response.outputItems.length),
+    items: (from, to) =>
+      response.outputItems
+        .slice(from, to)
+        .map((item, offset) => ({ runId: response.id, index: from + offset, item: copy(item) })),
+  };
+}
+
+function headOf(response: Response): ResponseHead {
+  const { outputItems: _, ...head } = response;
+  return copy(head);
+}
+
+function newestFirst(a: SessionRecord, b: SessionRecord): number {
+  return compare(b.updatedAt, a.updatedAt) || compare(b.createdAt, a.createdAt);
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/** Through JSON, so that memory keeps exactly what a database would. */
+function copy<T>(value: T): T {
+  try {
+    return JSON.parse(JSON.stringify(value)) as T;
+  } catch (cause) {
+    const message = `A session or Response cannot be written as JSON: ${String(cause)}`;
+    throw new StorageError('STORE_WRITE_FAILED', message, { cause });
+  }
+}

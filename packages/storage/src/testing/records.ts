@@ -1,0 +1,66 @@
+import type { OutputItem, Response } from '@liminal/protocol';
+import type { ResponseHead, ResponseStore, SessionRecord } from '../response-store.ts';
+
+export function sessionRecord(
+  sessionId: string,
+  fields: Partial<SessionRecord> = {},
+): SessionRecord {
+  return {
+    sessionId,
+    cliType: 'demo',
+    projectId: 'project-1',
+    projectDir: '/project',
+    title: 'Title',
+    createdAt: '2026-01-01T00:00:00.000Z',
+    updatedAt: '2026-01-01T00:00:00.000Z',
+    active: true,
+    failed: false,
+    config: {},
+    queue: [],
+    imported: false,
+    ...fields,
+  };
+}
+
+export function message(content: string, id = `item-${content.slice(0, 20)}`): OutputItem {
+  return { id, type: 'message', origin: 'agent', content };
+}
+
+/** A Response of a session with one message per text. */
+export function response(id: string, texts: string[], fields: Partial<Response> = {}): Response {
+  return {
+    id,
+    turnId: id,
+    sessionId: 'session-1',
+    modelId: 'model-1',
+    providerId: 'demo',
+    createdAt: 1_700_000_000_000,
+    updatedAt: 1_700_000_001_000,
+    status: 'complete',
+    outputItems: texts.map((text, index) => message(text, `${id}-item-${index}`)),
+    finishReason: null,
+    lastSeq: texts.length,
+    ...fields,
+  };
+}
+
+export function headOf({ outputItems: _, ...head }: Response): ResponseHead {
+  return head;
+}
+
+/** All items of a session, read page by page, as `runId:index` and heads as they came. */
+export async function readAllPages(store: ResponseStore, sessionId: string, limit: number) {
+  const pages: { places: string[]; heads: string[]; hasMore: boolean }[] = [];
+  let before: { runId: string; index: number } | undefined;
+  for (;;) {
+    const page = await store.readItems(sessionId, { ...(before ? { before } : {}), limit });
+    pages.push({
+      places: page.items.map(({ runId, index }) => `${runId}:${index}`),
+      heads: page.heads.map(({ id }) => id),
+      hasMore: page.hasMore,
+    });
+    const [oldest] = page.items;
+    if (!page.hasMore || !oldest) return pages;
+    before = { runId: oldest.runId, index: oldest.index };
+  }
+}

@@ -1,0 +1,282 @@
+import type { Response } from '@liminal/protocol';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { ResponseStore } from '../response-store.ts';
+import { headOf, message, readAllPages, response, sessionRecord } from './records.ts';
+import type { Setup, SubjectUnderTest } from './subject.ts';
+
+/** What every ResponseStore promises. */
+export function responseStoreSuite(setup: Setup<ResponseStore>): void {
+  let store: ResponseStore;
+  let under: SubjectUnderTest<ResponseStore>;
+  beforeEach(async () => {
+    under = await setup();
+    store = under.subject;
+  });
+  afterEach(() => under.teardown());
+
+  /** After a restart, where the driver survives one. */
+  async function reopened(): Promise<ResponseStore> {
+    return (await under.reopen?.()) ?? store;
+  }
+
+  describe('sessions', () => {
+    test('are given back as they were saved last, after a restart too', async () => {
+      await store.saveSession(sessionRecord('session-1'));
+      const changed = sessionRecord('session-1', {
+        title: 'Grüße \uD800 🧵',
+        agentSessionId: 'agent-1',
+        config: { model: 'model-1' },
+        queue: [{ turnId: 't', message: 'm', queuedAt: '2026-01-01T00:00:00Z', state: 'queued' }],
+        active: false,
+        imported: true,
+      });
+      await store.saveSession(changed);
+      expect(await store.getSession('session-1')).toStrictEqual(changed);
+      expect(await (await reopened()).getSession('session-1')).toStrictEqual(changed);
+      expect(await store.getSession('nobody')).toBeUndefined();
+    });
+
+    test('are listed newest first, by project and by whether they are open', async () => {
+      const records = [
+        sessionRecord('a', { updatedAt: '2026-01-02T00:00:00.000Z' }),
+        sessionRecord('b', { updatedAt: '2026-01-03T00:00:00.000Z', projectId: 'project-2' }),
+        sessionRecord('c', { updatedAt: '2026-01-04T00:00:00.000Z', active: false }),
+        sessionRecord('d', { createdAt: '2026-01-01T12:00:00.000Z' }),
+        sessionRecord('e', { createdAt: '2026-01-01T06:00:00.000Z' }),
+      ];
+      for (const record of records) await store.saveSession(record);
+      const listed = async (filter?: { projectId?: string; active?: boolean }) =>
+        (await store.listSessions(filter)).map(({ sessionId }) => sessionId);
+      expect(await listed()).toEqual(['c', 'b', 'a', 'd', 'e']);
+      expect(await listed({ projectId: 'project-1' })).toEqual(['c', 'a', 'd', 'e']);
+      expect(await listed({ active: true })).toEqual(['b', 'a', 'd', 'e']);
+      expect(await listed({ projectId: 'project-1', active: false })).toEqual(['c']);
+      expect(await listed({ projectId: 'nobody' })).toEqual([]);
+    });
+
+    test('saving a session that was listed moves it', async () => {
+      await store.saveSession(sessionRecord('a', { updatedAt: '2026-01-03T00:00:00.000Z' }));
+      await store.saveSession(sessionRecord('b', { updatedAt: '2026-01-02T00:00:00.000Z' }));
+      await store.saveSession(
+        sessionRecord('b', {
+          updatedAt: '2026-01-04T00:00:00.000Z',
+          active: false,
+          projectId: 'project-2',
+        }),
+      );
+      expect((await store.listSessions()).map(({ sessionId }) => sessionId)).toEqual(['b', 'a']);
+      expect(await store.listSessions({ projectId: 'project-2', active: false })).toHaveLength(1);
+      expect(await store.listSessions({ projectId: 'project-1', active: true })).toHaveLength(1);
+    });
+
+    test('are deleted with all their Responses, and no others', async () => {
+      await store.saveSession(sessionRecord('session-1'));
+      await store.saveSession(sessionRecord('session-2'));
+      await store.importResponses([response('run-1', ['a']), response('run-2', ['b'])]);
+      const other = response('run-3', ['c'], { sessionId: 'session-2' });
+      await store.saveResponse(other);
+      await store.deleteSession('session-1');
+      await store.deleteSession('nobody');
+      const again = await reopened();
+      expect(await again.getSession('session-1')).toBeUndefined();
+      expect(await again.getResponse('run-1')).toBeUndefined();
+      expect(await again.listRuns('session-1')).toEqual([]);
+      expect(await again.readItems('session-1', { limit: 10 })).toEqual({
+        items: [],
+        heads: [],
+        hasMore: false,
+      });
+      expect(await again.getResponse('run-3')).toStrictEqual(other);
+      expect(await again.listSessions()).toHaveLength(1);
+    });
+  });
+
+  describe('Responses', () => {
+    test('are given back as they were saved, after a restart too', async () => {
+      const saved = response('run-1', ['Grüße 🧵', '\u0000"\\\uD800', 'x'.repeat(2_000_000)], {
+        status: 'error',
+        trigger: 'agent',
+        agentId: 'agent-1',
+        error: { code: 'X', message: 'm', details: { deep: [1, null] } },
+        usage: { inputTokens: 1, outputTokens: 2, costUsd: 0.5 },
+      });
+      await store.saveResponse(saved);
+      expect(await store.getResponse('run-1')).toStrictEqual(saved);
+      expect(await (await reopened()).getResponse('run-1')).toStrictEqual(saved);
+      expect(await store.getResponse('nobody')).toBeUndefined();
+    });
+
+    test('a later snapshot replaces an earlier one: items grow, change, shrink', async () => {
+      const snapshots: Response[] = [
+        response('run-1', [], { lastSeq: 0, status: 'in_progress' }),
+        response('run-1', ['a', 'b'], { lastSeq: 3, status: 'in_progress' }),
+        response('run-1', ['a', 'b changed', 'c'], { lastSeq: 5, status: 'in_progress' }),
+        response('run-1', ['b changed'], { lastSeq: 6, status: 'in_progress' }),
+        response('run-1', ['b changed', 'd'], { lastSeq: 9, finishReason: 'stop' }),
+      ];
+      for (const snapshot of snapshots) {
+        await store.saveResponse(snapshot);
+        expect(await store.getResponse('run-1')).toStrictEqual(snapshot);
+      }
+      expect(await (await reopened()).getResponse('run-1')).toStrictEqual(snapshots.at(-1));
+    });
+
+    test('an older snapshot changes nothing, one as old replaces', async () => {
+      const saved = response('run-1', ['a', 'b'], { lastSeq: 5 });
+      await store.saveResponse(saved);
+      await store.saveResponse(response('run-1', ['old'], { lastSeq: 4, status: 'in_progress' }));
+      await store.importResponses([response('run-1', ['older'], { lastSeq: -1 })]);
+      expect(await store.getResponse('run-1')).toStrictEqual(saved);
+      const same = response('run-1', ['a', 'again'], { lastSeq: 5 });
+      await store.saveResponse(same);
+      expect(await store.getResponse('run-1')).toStrictEqual(same);
+    });
+
+    test('runs keep the order of their first save', async () => {
+      for (const id of ['run-b', 'run-a', 'run-c']) await store.saveResponse(response(id, ['x']));
+      const last = response('run-b', ['x', 'y'], { lastSeq: 9 });
+      await store.saveResponse(last);
+      await store.saveResponse(response('elsewhere', ['x'], { sessionId: 'session-2' }));
+      const again = await reopened();
+      const expected = [last, response('run-a', ['x']), response('run-c', ['x'])].map(headOf);
+      expect(await again.listRuns('session-1')).toStrictEqual(expected);
+      expect(await again.listRuns('session-1', { fromRunId: 'run-b' })).toStrictEqual(expected);
+      expect(await again.listRuns('session-1', { fromRunId: 'run-a' })).toStrictEqual(
+        expected.slice(1),
+      );
+      expect(await again.listRuns('session-1', { fromRunId: 'nobody' })).toBeUndefined();
+      expect(await again.listRuns('session-1', { fromRunId: 'elsewhere' })).toBeUndefined();
+      expect(await again.listRuns('nobody')).toEqual([]);
+    });
+
+    test('an import keeps its order, and saves all or nothing', async () => {
+      const turns = ['run-c', 'run-a', 'run-b'].map((id) => response(id, ['x', 'y']));
+      const bad = response('run-d', ['z']);
+      bad.outputItems.push({ ...message('w'), raw: 1n });
+      await expect(store.importResponses([...turns, bad])).rejects.toMatchObject({
+        code: 'STORE_WRITE_FAILED',
+      });
+      expect(await store.listRuns('session-1')).toEqual([]);
+      expect(await store.getResponse('run-c')).toBeUndefined();
+      await store.importResponses(turns);
+      expect(await (await reopened()).listRuns('session-1')).toStrictEqual(turns.map(headOf));
+      await expect(store.importResponses([])).resolves.toBeUndefined();
+    });
+
+    test('a snapshot that cannot be written leaves the earlier one', async () => {
+      const saved = response('run-1', ['a', 'b']);
+      await store.saveResponse(saved);
+      const bad = response('run-1', ['changed'], { lastSeq: 9 });
+      bad.outputItems.push({ ...message('w'), raw: 1n });
+      await expect(store.saveResponse(bad)).rejects.toMatchObject({ code: 'STORE_WRITE_FAILED' });
+      expect(await store.getResponse('run-1')).toStrictEqual(saved);
+    });
+
+    test('what a caller does to a Response or session afterwards changes nothing', async () => {
+      const [saved, session] = [response('run-1', ['a']), sessionRecord('session-1')];
+      await store.saveResponse(saved);
+      await store.saveSession(session);
+      saved.outputItems.length = 0;
+      session.config['model'] = 'changed';
+      expect(await store.getResponse('run-1')).toStrictEqual(response('run-1', ['a']));
+      expect(await store.getSession('session-1')).toStrictEqual(sessionRecord('session-1'));
+      (await store.getSession('session-1'))!.queue.length = 1;
+      expect((await store.getSession('session-1'))!.queue).toEqual([]);
+    });
+  });
+
+  describe('pages of items', () => {
+    test('come newest first, each oldest first, across runs', async () => {
+      await store.saveResponse(response('run-1', ['a', 'b', 'c']));
+      await store.saveResponse(response('elsewhere', ['x'], { sessionId: 'session-2' }));
+      await store.saveResponse(response('run-2', ['d', 'e']));
+      expect(await readAllPages(await reopened(), 'session-1', 2)).toEqual([
+        { places: ['run-2:0', 'run-2:1'], heads: ['run-2'], hasMore: true },
+        { places: ['run-1:1', 'run-1:2'], heads: ['run-1'], hasMore: true },
+        { places: ['run-1:0'], heads: ['run-1'], hasMore: false },
+      ]);
+      const page = await store.readItems('session-1', { limit: 3 });
+      expect(page).toStrictEqual({
+        items: [
+          { runId: 'run-1', index: 2, item: message('c', 'run-1-item-2') },
+          { runId: 'run-2', index: 0, item: message('d', 'run-2-item-0') },
+          { runId: 'run-2', index: 1, item: message('e', 'run-2-item-1') },
+        ],
+        heads: [headOf(response('run-1', ['a', 'b', 'c'])), headOf(response('run-2', ['d', 'e']))],
+        hasMore: true,
+      });
+    });
+
+    test('show runs without items beside their neighbours, each once', async () => {
+      const texts: [string, string[]][] = [
+        ['none-1', []],
+        ['run-2', ['a', 'b']],
+        ['none-3', []],
+        ['none-4', []],
+        ['run-5', ['c']],
+        ['none-6', []],
+      ];
+      for (const [id, of] of texts) await store.saveResponse(response(id, of));
+      expect(await readAllPages(store, 'session-1', 1)).toEqual([
+        { places: ['run-5:0'], heads: ['run-5', 'none-6'], hasMore: true },
+        { places: ['run-2:1'], heads: ['run-2', 'none-3', 'none-4'], hasMore: true },
+        { places: ['run-2:0'], heads: ['none-1', 'run-2'], hasMore: false },
+      ]);
+      expect(await readAllPages(store, 'session-1', 3)).toEqual([
+        {
+          places: ['run-2:0', 'run-2:1', 'run-5:0'],
+          heads: ['none-1', 'run-2', 'none-3', 'none-4', 'run-5', 'none-6'],
+          hasMore: false,
+        },
+      ]);
+    });
+
+    test('a session whose runs have no items has heads alone', async () => {
+      await store.saveResponse(response('none-1', []));
+      await store.saveResponse(response('none-2', []));
+      expect(await readAllPages(store, 'session-1', 10)).toEqual([
+        { places: [], heads: ['none-1', 'none-2'], hasMore: false },
+      ]);
+    });
+
+    test('a place in a run that the session does not have gives nothing', async () => {
+      await store.saveResponse(response('run-1', ['a']));
+      await store.saveResponse(response('elsewhere', ['x'], { sessionId: 'session-2' }));
+      for (const runId of ['nobody', 'elsewhere']) {
+        const page = await store.readItems('session-1', { before: { runId, index: 1 }, limit: 5 });
+        expect(page).toEqual({ items: [], heads: [], hasMore: false });
+      }
+    });
+
+    test('a place past the end of a run counts from its end', async () => {
+      await store.saveResponse(response('run-1', ['a', 'b']));
+      const before = { runId: 'run-1', index: 99 };
+      const page = await store.readItems('session-1', { before, limit: 1 });
+      expect(page.items.map(({ index }) => index)).toEqual([1]);
+    });
+
+    test('together give every item and every run, whatever the sizes', async () => {
+      const sizes = fc.array(fc.nat({ max: 7 }), { maxLength: 8 });
+      const property = fc.asyncProperty(
+        sizes,
+        fc.integer({ min: 1, max: 9 }),
+        async (of, limit) => {
+          await store.deleteSession('session-1');
+          const runs = of.map((size, at) => response(`run-${at}`, Array(size).fill('x')));
+          await store.importResponses(runs);
+          const pages = (await readAllPages(store, 'session-1', limit)).toReversed();
+          const places = runs.flatMap(({ id, outputItems }) =>
+            outputItems.map((_, i) => `${id}:${i}`),
+          );
+          expect(pages.flatMap((page) => page.places)).toEqual(places);
+          expect([...new Set(pages.flatMap(({ heads }) => heads))]).toEqual(
+            runs.map(({ id }) => id),
+          );
+          for (const page of pages.slice(1)) expect(page.places).toHaveLength(limit);
+        },
+      );
+      await fc.assert(property, { numRuns: 60 });
+    });
+  });
+}
