@@ -1,0 +1,86 @@
+import { ApiError } from './http/api-error.ts';
+import { createRequests, type Requests } from './http/requests.ts';
+import { SessionStore } from './session/session-store.ts';
+import { SessionsStore } from './sessions/sessions-store.ts';
+import { type ConnectionStatus, LiveSocket } from './socket/live-socket.ts';
+import { Cell, type Store } from './store.ts';
+
+export interface ClientOptions {
+  /** Where the server is, e.g. `http://127.0.0.1:4400`. In a browser: the page's own origin by default. */
+  baseUrl?: string;
+  /** For programs; a browser is signed in by its cookie. */
+  token?: string;
+}
+
+/** A connection to one server: requests, live sessions and the state of the connection itself. */
+export interface LiminalClient {
+  readonly requests: Requests;
+  readonly connection: Store<ConnectionStatus>;
+  readonly sessions: SessionsStore;
+  /** The session's store; opened at the first call, followed until `release`. */
+  session(sessionId: string): SessionStore;
+  /** Stops following a session and forgets it. */
+  release(sessionId: string): void;
+  /** Connects again now instead of later. */
+  retry(): void;
+  close(): void;
+}
+
+export function createClient(options: ClientOptions = {}): LiminalClient {
+  const baseUrl = (options.baseUrl ?? '').replace(/\/$/, '');
+  const requests = createRequests({ baseUrl, token: options.token });
+  const socket = new LiveSocket({
+    open: () => openSocket(baseUrl, options.token),
+    isRefused: () => isRefused(requests),
+  });
+  const connection = new Cell<ConnectionStatus>(socket.status);
+  socket.statusChanged.on(() => connection.set(socket.status));
+  const sessions = new SessionsStore({ socket, requests });
+  const opened = new Map<string, SessionStore>();
+
+  const open = (sessionId: string) => {
+    const store = new SessionStore(sessionId, { socket, requests });
+    opened.set(sessionId, store);
+    store.open();
+    return store;
+  };
+  const release = (sessionId: string) => {
+    opened.get(sessionId)?.close();
+    opened.delete(sessionId);
+  };
+  socket.start();
+  return {
+    requests,
+    connection,
+    sessions,
+    session: (sessionId) => opened.get(sessionId) ?? open(sessionId),
+    release,
+    retry: () => socket.retry(),
+    close: () => {
+      for (const sessionId of opened.keys()) release(sessionId);
+      socket.close();
+    },
+  };
+}
+
+/** Node takes headers with a WebSocket and browsers do not; only programs have a token to send. */
+const SocketWithHeaders = WebSocket as unknown as new (
+  url: string,
+  options: { headers: Record<string, string> },
+) => WebSocket;
+
+function openSocket(baseUrl: string, token: string | undefined): WebSocket {
+  const base = baseUrl === '' ? location.origin : baseUrl;
+  const url = `${base.replace(/^http/, 'ws')}/ws`;
+  if (token === undefined) return new WebSocket(url);
+  return new SocketWithHeaders(url, { headers: { authorization: `Bearer ${token}` } });
+}
+
+async function isRefused(requests: Requests): Promise<boolean> {
+  try {
+    await requests.listAgents();
+    return false;
+  } catch (error) {
+    return error instanceof ApiError && (error.status === 401 || error.status === 403);
+  }
+}

@@ -1,0 +1,20 @@
+import { LiminalError } from '@liminal/protocol';
+
+/**
+ * A request that the server refused or never answered. `code` is the server's own, or `UNREACHABLE` (no answer) or
+ * `UNEXPECTED_ANSWER` (not an answer of this protocol); `status` is the HTTP status, 0 without an answer.
+ */
+export class ApiError extends LiminalError {
+  readonly status: number;
+
+  constructor(code: string, status: number, message: string, options?: { cause?: unknown }) {
+    super(code, message, options);
+    this.status = status;
+  }
+}
+
+/** What a person can be told of anything that was thrown. */
+export function describeError(error: unknown): { code: string; message: string } {
+  if (error instanceof LiminalError) return { code: error.code, message: error.message };
+  return { code: 'UNKNOWN', message: error instanceof Error ? error.message : String(error) };
+}

@@ -1,0 +1,83 @@
+import {
+  AgentsResult,
+  type CreateSessionBody,
+  FoldersResult,
+  HistoryPage,
+  ProjectsResult,
+  SendResult,
+  SessionHandle,
+  SessionStatusResult,
+} from '@liminal/protocol';
+import { ApiError } from './api-error.ts';
+import { call, type HttpOptions } from './call.ts';
+
+interface Schema<T> {
+  safeParse(value: unknown): { success: true; data: T } | { success: false; error: unknown };
+}
+
+/** Everything that can be asked of the server over HTTP. Each rejects with `ApiError`. */
+export type Requests = ReturnType<typeof createRequests>;
+
+/** Typed requests: what comes back is checked against the protocol's schemas. */
+export function createRequests(options: HttpOptions) {
+  const get = async <T>(schema: Schema<T>, path: string) =>
+    parse(schema, path, await call(options, 'GET', path));
+  const post = async <T>(schema: Schema<T>, path: string, body?: unknown) =>
+    parse(schema, path, await call(options, 'POST', path, body));
+  /** A command without an answer worth reading. */
+  const command = async (method: 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown) => {
+    await call(options, method, path, body);
+  };
+
+  return {
+    listAgents: async () => (await get(AgentsResult, '/api/agents')).agents,
+    listProjects: async () => (await get(ProjectsResult, '/api/projects')).projects,
+    /** Folders below the allowed roots whose path begins with `prefix`. */
+    listFolders: async (prefix: string) =>
+      (await get(FoldersResult, `/api/folders${query({ prefix })}`)).folders,
+    create: (body: CreateSessionBody) => post(SessionHandle, '/api/session/create', body),
+    load: (id: string) => post(SessionHandle, at(id, 'load')),
+    /** `turnId` is the turn that the message will be answered in. */
+    send: (id: string, message: string) => post(SendResult, at(id, 'send'), { message }),
+    cancel: (id: string) => command('POST', at(id, 'cancel')),
+    kill: (id: string) => command('POST', at(id, 'kill')),
+    status: (id: string) => get(SessionStatusResult, at(id, 'status')),
+    /** A page of the conversation: the newest one, or the one before `page.before`. */
+    history: (id: string, page: { before?: string; limit?: number } = {}) =>
+      get(HistoryPage, `${at(id, 'history')}${query(page)}`),
+    answerApproval: (id: string, approvalId: string, optionId: string) =>
+      command('POST', at(id, `approval/${encodeURIComponent(approvalId)}`), { optionId }),
+    setConfig: (id: string, optionId: string, value: string) =>
+      command('POST', at(id, 'config'), { id: optionId, value }),
+    rename: (id: string, title: string) => command('POST', at(id, 'title'), { title }),
+    editQueued: (id: string, turnId: string, message: string) =>
+      command('PUT', at(id, `queue/${encodeURIComponent(turnId)}`), { message }),
+    removeQueued: (id: string, turnId: string) =>
+      command('DELETE', at(id, `queue/${encodeURIComponent(turnId)}`)),
+  };
+}
+
+function at(sessionId: string, action: string): string {
+  return `/api/session/${encodeURIComponent(sessionId)}/${action}`;
+}
+
+function query(values: Record<string, string | number | undefined>): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== undefined) search.set(name, String(value));
+  }
+  return search.size === 0 ? '' : `?${search.toString()}`;
+}
+
+function parse<T>(schema: Schema<T>, path: string, answer: unknown): T {
+  const parsed = schema.safeParse(answer);
+  if (parsed.success) return parsed.data;
+  throw new ApiError(
+    'UNEXPECTED_ANSWER',
+    200,
+    `The server's answer to ${path} has a wrong shape.`,
+    {
+      cause: parsed.error,
+    },
+  );
+}

@@ -1,0 +1,39 @@
+/** React's view of the client. */
+import { createContext, useContext, useSyncExternalStore } from 'react';
+import type {
+  ConnectionStatus,
+  LiminalClient,
+  SessionStore,
+  SessionsView,
+  SessionView,
+  Store,
+} from '../index.ts';
+
+const ClientContext = createContext<LiminalClient | undefined>(undefined);
+
+/** Gives the components below it their client. */
+export const ClientProvider = ClientContext.Provider;
+
+export function useClient(): LiminalClient {
+  const client = useContext(ClientContext);
+  if (client === undefined) throw new Error('useClient needs a ClientProvider above it.');
+  return client;
+}
+
+export function useStore<T>(store: Store<T>): T {
+  return useSyncExternalStore(store.subscribe, store.getSnapshot);
+}
+
+/** A session's view, live, and the store to act on. It is followed until `client.release`. */
+export function useSession(sessionId: string): { view: SessionView; session: SessionStore } {
+  const session = useClient().session(sessionId);
+  return { view: useStore(session), session };
+}
+
+export function useSessions(): SessionsView {
+  return useStore(useClient().sessions);
+}
+
+export function useConnection(): ConnectionStatus {
+  return useStore(useClient().connection);
+}

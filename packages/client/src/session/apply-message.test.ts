@@ -1,0 +1,167 @@
+import type { ServerMessage } from '@liminal/protocol';
+import { describe, expect, it } from 'vitest';
+import { applyMessage } from './apply-message.ts';
+import { applyOlderPage } from './history.ts';
+import { head, history, info, message, sessionId, upsert } from './testing/items.ts';
+import { emptyView, type SessionView } from './view.ts';
+
+const now = 1000;
+
+function after(...messages: ServerMessage[]): SessionView {
+  return messages.reduce((view, m) => applyMessage(view, m, now), emptyView(sessionId));
+}
+
+function contents(view: SessionView): string[] {
+  return view.turns.flatMap((turn) =>
+    turn.items.map((item) => ('content' in item ? item.content : item.itemId)),
+  );
+}
+
+describe('history', () => {
+  it('a snapshot replaces everything that was held', () => {
+    const view = after(
+      history('snapshot', [head('t1')], [message('t1', 'a', { content: 'old' })]),
+      history('snapshot', [head('t2')], [message('t2', 'b', { content: 'new' })]),
+    );
+    expect(contents(view)).toEqual(['new']);
+    expect(view.phase).toBe('ready');
+  });
+
+  it('a tail replaces the turns it names, and items they no longer have are gone', () => {
+    const one = message('t1', 'a', { content: 'kept' });
+    const view = after(
+      history('snapshot', [head('t1'), head('t2')], [one, message('t2', 'b'), message('t2', 'c')]),
+      history(
+        'tail',
+        [head('t2'), head('t3')],
+        [message('t2', 'b', { content: 'more' }), message('t3', 'd', { content: 'next' })],
+      ),
+    );
+    expect(contents(view)).toEqual(['kept', 'more', 'next']);
+  });
+
+  it('what a reconnect does not change keeps its identity', () => {
+    const entries = [message('t1', 'a', { content: 'x' }), message('t2', 'b', { content: 'y' })];
+    const before = after(history('snapshot', [head('t1'), head('t2')], entries));
+    const again = [{ ...entries[0]!, emittedAt: 'later' }, message('t2', 'b', { content: 'yz' })];
+    const next = applyMessage(before, history('snapshot', [head('t1'), head('t2')], again), now);
+    expect(next.turns[0]).toBe(before.turns[0]);
+    expect(next.turns[1]).not.toBe(before.turns[1]);
+  });
+
+  it('an older page goes in front, and joins a turn that the page edge had split', () => {
+    const view = after(
+      history('snapshot', [head('t2')], [message('t2', 'c', { content: '3' })], {
+        hasMore: true,
+        before: 'mark',
+      }),
+    );
+    const page = {
+      entries: [message('t1', 'a', { content: '1' }), message('t2', 'b', { content: '2' })],
+      turns: [head('t1'), head('t2')],
+      cursor: 'c0',
+      hasMore: false,
+    };
+    const joined = applyOlderPage(view, page, 'mark');
+    expect(contents(joined)).toEqual(['1', '2', '3']);
+    expect(joined.hasMore).toBe(false);
+    expect(applyOlderPage(joined, page, 'mark')).toBe(joined);
+  });
+});
+
+describe('live messages', () => {
+  it('an upsert replaces its item and touches no other', () => {
+    const before = after(
+      history('snapshot', [head('t1'), head('t2')], [message('t1', 'a'), message('t2', 'b')]),
+      upsert(message('t2', 'c', { content: 'one' })),
+    );
+    const next = applyMessage(before, upsert(message('t2', 'c', { content: 'one two' })), now);
+    expect(contents(next)).toEqual(['', '', 'one two']);
+    expect(next.turns[0]).toBe(before.turns[0]);
+    expect(next.turns[1]?.items[0]).toBe(before.turns[1]?.items[0]);
+  });
+
+  it('an append adds its text at the length it names', () => {
+    const view = after(
+      upsert(message('t1', 'a', { content: 'Hel' })),
+      append('a', 3, 'lo', 'c2'),
+      append('a', 5, '!', 'c3'),
+    );
+    expect(contents(view)).toEqual(['Hello!']);
+    expect(view.cursor).toBe('c3');
+  });
+
+  it('an append that does not fit asks for a resync and holds the cursor back', () => {
+    const view = after(
+      history('snapshot', [head('t1')], [message('t1', 'a', { content: 'Hel' })]),
+      append('a', 9, 'lost', 'c9'),
+      upsert(message('t1', 'b'), 'c10'),
+    );
+    expect(view.needsResync).toBe(true);
+    expect(view.cursor).toBe('c0');
+    const healed = applyMessage(view, history('tail', [head('t1')], [message('t1', 'a')]), now);
+    expect(healed.needsResync).toBe(false);
+  });
+
+  it('a discarded item is gone', () => {
+    const view = after(upsert(message('t1', 'a', { content: 'try 1' })), {
+      type: 'session:discard',
+      sessionId,
+      turnId: 't1',
+      itemId: 'a',
+      cursor: 'c2',
+    });
+    expect(contents(view)).toEqual([]);
+    expect(view.turns).toHaveLength(1);
+  });
+
+  it('a turn is running from its start to its end, and says how it ended', () => {
+    const usage = { inputTokens: 1, outputTokens: 2 };
+    const running = after(turn({ type: 'turn_started', modelId: 'm', providerId: 'p' }));
+    expect(running.turns[0]).toMatchObject({ status: 'in_progress', startedAt: now });
+    const done = applyMessage(
+      running,
+      turn({ type: 'turn_complete', status: 'completed', usage }),
+      9,
+    );
+    expect(done.turns[0]).toMatchObject({ status: 'complete', endedAt: 9, usage });
+    const cancelled = applyMessage(
+      running,
+      turn({ type: 'turn_complete', status: 'cancelled' }),
+      9,
+    );
+    expect(cancelled.turns[0]?.status).toBe('aborted');
+    const failed = turn({ type: 'turn_error', errorCode: 'X', errorMessage: 'why' });
+    expect(applyMessage(running, failed, 9).turns[0]).toMatchObject({
+      status: 'error',
+      error: { code: 'X', message: 'why' },
+    });
+  });
+
+  it('an error is fatal only before there is anything to show', () => {
+    const error = { type: 'session:error', sessionId, code: 'X', message: 'why' } as const;
+    expect(after(error).phase).toBe('failed');
+    expect(after(history('snapshot', [], []), error)).toMatchObject({
+      phase: 'ready',
+      problem: { code: 'X' },
+    });
+  });
+
+  it('messages of other sessions change nothing', () => {
+    const view = after(history('snapshot', [], []));
+    const other = { type: 'session:info', sessionId: 'other', info: info() } as const;
+    expect(applyMessage(view, other, now)).toBe(view);
+  });
+});
+
+function append(itemId: string, at: number, text: string, cursor: string): ServerMessage {
+  return { type: 'session:append', sessionId, turnId: 't1', itemId, at, text, cursor };
+}
+
+type TurnPayload = Extract<ServerMessage, { type: 'session:turn' }>['payload'];
+type WithoutIds<T> = T extends unknown ? Omit<T, 'turnId' | 'sessionId'> : never;
+
+function turn(payload: WithoutIds<TurnPayload>): ServerMessage {
+  const whole: TurnPayload = { ...payload, turnId: 't1', sessionId };
+  return { type: 'session:turn', sessionId, payload: whole, cursor: 'c' };
+}

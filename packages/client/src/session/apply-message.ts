@@ -1,0 +1,102 @@
+import type { ServerMessage, TurnEvent, UpsertObject } from '@liminal/protocol';
+import { applyHistory } from './history.ts';
+import { settlePending } from './pending.ts';
+import { findItem, putTurn, type SessionView, type TurnView } from './view.ts';
+
+/**
+ * What a session looks like after one more message of the server (invariant 7). Pure; messages of other sessions
+ * change nothing. `now` (ms since the epoch) dates what the wire does not date.
+ */
+export function applyMessage(view: SessionView, message: ServerMessage, now: number): SessionView {
+  if (!('sessionId' in message) || message.sessionId !== view.sessionId) return view;
+  return settlePending(apply(view, message, now));
+}
+
+function apply(view: SessionView, message: ServerMessage, now: number): SessionView {
+  switch (message.type) {
+    case 'session:history':
+      return applyHistory(view, message);
+    case 'session:upsert':
+      return advance(view, message.cursor, message.payload.turnId, (turn) =>
+        putItem(turn, message.payload),
+      );
+    case 'session:append':
+      return applyAppend(view, message);
+    case 'session:discard':
+      return advance(view, message.cursor, message.turnId, (turn) => drop(turn, message.itemId));
+    case 'session:turn':
+      return advance(view, message.cursor, message.payload.turnId, (turn) =>
+        applyTurnEvent(turn, message.payload, now),
+      );
+    case 'session:info':
+      return { ...view, info: message.info };
+    case 'session:error':
+      return applyProblem(view, message);
+    case 'sessions:changed':
+    case 'pong':
+      return view;
+  }
+}
+
+/** Once a resync is due, what the cursor says must stay behind what is missing. */
+function advance(
+  view: SessionView,
+  cursor: string,
+  turnId: string,
+  change: (turn: TurnView) => TurnView,
+): SessionView {
+  const turns = putTurn(view.turns, turnId, change);
+  return { ...view, turns, cursor: view.needsResync ? view.cursor : cursor };
+}
+
+function putItem(turn: TurnView, item: UpsertObject): TurnView {
+  const index = turn.items.findLastIndex((held) => held.itemId === item.itemId);
+  const items = index < 0 ? [...turn.items, item] : turn.items.with(index, item);
+  return { ...turn, items };
+}
+
+function drop(turn: TurnView, itemId: string): TurnView {
+  const items = turn.items.filter((item) => item.itemId !== itemId);
+  return items.length === turn.items.length ? turn : { ...turn, items };
+}
+
+function applyAppend(
+  view: SessionView,
+  message: Extract<ServerMessage, { type: 'session:append' }>,
+): SessionView {
+  const turn = view.turns.findLast((held) => held.turnId === message.turnId);
+  const item = turn && findItem(turn, message.itemId);
+  if (item === undefined || !('content' in item) || item.content.length !== message.at) {
+    return { ...view, needsResync: true };
+  }
+  return advance(view, message.cursor, message.turnId, (held) =>
+    putItem(held, { ...item, content: item.content + message.text, status: 'update' }),
+  );
+}
+
+function applyTurnEvent(turn: TurnView, event: TurnEvent, now: number): TurnView {
+  switch (event.type) {
+    case 'turn_started': {
+      const { modelId, providerId } = event;
+      const startedAt = turn.startedAt ?? now;
+      const started = { ...turn, modelId, providerId, startedAt, status: 'in_progress' } as const;
+      return { ...started, endedAt: undefined, error: undefined };
+    }
+    case 'turn_complete': {
+      const status = event.status === 'completed' ? 'complete' : 'aborted';
+      return { ...turn, status, endedAt: now, usage: event.usage ?? turn.usage };
+    }
+    case 'turn_error': {
+      const error = { code: event.errorCode, message: event.errorMessage };
+      return { ...turn, status: 'error', endedAt: now, error };
+    }
+  }
+}
+
+function applyProblem(
+  view: SessionView,
+  message: Extract<ServerMessage, { type: 'session:error' }>,
+): SessionView {
+  const problem = { code: message.code, message: message.message };
+  return { ...view, problem, phase: view.phase === 'ready' ? 'ready' : 'failed' };
+}

@@ -1,0 +1,95 @@
+import type { HistoryMessage, HistoryPage, TurnSummary, UpsertObject } from '@liminal/protocol';
+import type { SessionView, TurnView } from './view.ts';
+
+/**
+ * Where a reader starts, as wire/websocket.ts has it: a `snapshot` replaces everything that was held, a `tail`
+ * replaces each turn that it names.
+ */
+export function applyHistory(view: SessionView, message: HistoryMessage): SessionView {
+  const given = toTurns(message);
+  const started: SessionView = {
+    ...view,
+    phase: 'ready',
+    cursor: message.cursor,
+    needsResync: false,
+    problem: undefined,
+  };
+  if (message.resumed === 'tail') return { ...started, turns: replaceTurns(view.turns, given) };
+  return {
+    ...started,
+    turns: given.map((turn) => reuse(find(view.turns, turn.turnId), turn)),
+    hasMore: message.hasMore,
+    before: message.before,
+  };
+}
+
+/**
+ * Puts an older page in front. `asked` is the mark it was asked for with: a page that no longer joins what is held
+ * (a snapshot came in between) is left out.
+ */
+export function applyOlderPage(view: SessionView, page: HistoryPage, asked: string): SessionView {
+  if (view.before !== asked) return view;
+  const older = toTurns(page);
+  const held = new Map(view.turns.map((turn) => [turn.turnId, turn]));
+  const fresh = older.filter((turn) => !held.has(turn.turnId));
+  const split = new Map(older.filter((turn) => held.has(turn.turnId)).map((t) => [t.turnId, t]));
+  const joined = view.turns.map((turn) => joinHalves(split.get(turn.turnId), turn));
+  return { ...view, turns: [...fresh, ...joined], hasMore: page.hasMore, before: page.before };
+}
+
+/**
+ * A page's edge can run through a turn: its older half goes in front of what is held of it. An item of that half may
+ * be held already, having changed meanwhile: its state stays, its place is the page's.
+ */
+function joinHalves(older: TurnView | undefined, held: TurnView): TurnView {
+  if (older === undefined || older.items.length === 0) return held;
+  const have = new Map(held.items.map((item) => [item.itemId, item]));
+  const front = older.items.map((item) => have.get(item.itemId) ?? item);
+  const placed = new Set(front.map((item) => item.itemId));
+  return { ...held, items: [...front, ...held.items.filter((item) => !placed.has(item.itemId))] };
+}
+
+/** A tail reaches to the newest turn, so whatever it does not name came before it. */
+function replaceTurns(held: readonly TurnView[], given: readonly TurnView[]): readonly TurnView[] {
+  const named = new Set(given.map((turn) => turn.turnId));
+  const kept = held.filter((turn) => !named.has(turn.turnId));
+  return [...kept, ...given.map((turn) => reuse(find(held, turn.turnId), turn))];
+}
+
+function toTurns(page: Pick<HistoryPage, 'entries' | 'turns'>): TurnView[] {
+  const items = Map.groupBy(page.entries, (entry) => entry.turnId);
+  const heads = new Map(page.turns.map((head) => [head.turnId, head]));
+  const ids = new Set([...heads.keys(), ...items.keys()]);
+  return [...ids].map((turnId) => toTurn(turnId, heads.get(turnId), items.get(turnId) ?? []));
+}
+
+function toTurn(turnId: string, head: TurnSummary | undefined, items: UpsertObject[]): TurnView {
+  return { ...(head ?? { turnId, status: 'complete' }), items };
+}
+
+/** What did not change keeps its identity, so that nothing is drawn again for a mere reconnect. */
+function reuse(held: TurnView | undefined, given: TurnView): TurnView {
+  if (held === undefined || held === given) return given;
+  const before = new Map(held.items.map((item) => [item.itemId, item]));
+  const items = given.items.map((item) => {
+    const old = before.get(item.itemId);
+    return old !== undefined && same(old, item) ? old : item;
+  });
+  const unchanged =
+    items.length === held.items.length && items.every((item, index) => item === held.items[index]);
+  if (!unchanged) return { ...given, items };
+  return sameHead(held, given) ? held : { ...given, items: held.items };
+}
+
+/** Both come out of the same schema, so their keys stand in the same order. */
+function same(a: UpsertObject, b: UpsertObject): boolean {
+  return JSON.stringify({ ...a, emittedAt: '' }) === JSON.stringify({ ...b, emittedAt: '' });
+}
+
+function sameHead(a: TurnView, b: TurnView): boolean {
+  return JSON.stringify({ ...a, items: [] }) === JSON.stringify({ ...b, items: [] });
+}
+
+function find(turns: readonly TurnView[], turnId: string): TurnView | undefined {
+  return turns.find((turn) => turn.turnId === turnId);
+}

@@ -1,0 +1,135 @@
+import type { ServerMessage } from '@liminal/protocol';
+import { describeError } from '../http/api-error.ts';
+import type { Requests } from '../http/requests.ts';
+import type { LiveSocket } from '../socket/live-socket.ts';
+import { Cell, type Store } from '../store.ts';
+import { applyMessage } from './apply-message.ts';
+import { applyOlderPage } from './history.ts';
+import { addPending, bindPending, failPending, removePending } from './pending.ts';
+import { emptyView, type SessionView } from './view.ts';
+
+interface SessionDeps {
+  socket: LiveSocket;
+  requests: Requests;
+}
+
+/** One session, live: what it looks like now, and what a person can do in it. */
+export class SessionStore implements Store<SessionView> {
+  readonly sessionId: string;
+  readonly subscribe: Store<SessionView>['subscribe'];
+  readonly getSnapshot: Store<SessionView>['getSnapshot'];
+  readonly #cell: Cell<SessionView>;
+  readonly #deps: SessionDeps;
+  #undo: (() => void)[] = [];
+  #resyncing = false;
+  #olderPage: Promise<void> | undefined;
+  #sent = 0;
+
+  constructor(sessionId: string, deps: SessionDeps) {
+    this.sessionId = sessionId;
+    this.#deps = deps;
+    this.#cell = new Cell(emptyView(sessionId));
+    this.subscribe = this.#cell.subscribe;
+    this.getSnapshot = this.#cell.getSnapshot;
+  }
+
+  /** Opens the session on the server and follows it, through every reconnect, until `close`. */
+  open(): void {
+    const { socket } = this.#deps;
+    this.#undo = [
+      socket.messages.on((message) => this.#receive(message)),
+      socket.opened.on(() => void this.#follow()),
+    ];
+    if (socket.status.state === 'open') void this.#follow();
+  }
+
+  close(): void {
+    for (const undo of this.#undo) undo();
+    this.#undo = [];
+    this.#deps.socket.send({ type: 'session:unsubscribe', sessionId: this.sessionId });
+  }
+
+  /** Tries again after `phase` became `failed`. */
+  async retry(): Promise<void> {
+    this.#cell.update((view) => ({ ...view, phase: 'loading', problem: undefined }));
+    await this.#follow();
+  }
+
+  /** Sends a message; it is shown at once. A failure shows with the message, whose text stays. */
+  async send(message: string): Promise<void> {
+    this.#sent += 1;
+    const localId = `local-${this.#sent}`;
+    this.#cell.update((view) => addPending(view, localId, message));
+    try {
+      const { turnId } = await this.#deps.requests.send(this.sessionId, message);
+      this.#cell.update((view) => bindPending(view, localId, turnId));
+    } catch (error) {
+      this.#cell.update((view) => failPending(view, localId, describeError(error)));
+    }
+  }
+
+  /** Takes back a message that failed to be sent. */
+  forget(localId: string): void {
+    this.#cell.update((view) => removePending(view, localId));
+  }
+
+  async sendAgain(localId: string): Promise<void> {
+    const held = this.getSnapshot().pending.find((pending) => pending.localId === localId);
+    this.forget(localId);
+    if (held !== undefined) await this.send(held.message);
+  }
+
+  /** Gets the next older page, if there is one; calls during a running one wait for that. Throws `ApiError`. */
+  loadOlder(): Promise<void> {
+    this.#olderPage ??= this.#fetchOlder().finally(() => {
+      this.#olderPage = undefined;
+    });
+    return this.#olderPage;
+  }
+
+  async #fetchOlder(): Promise<void> {
+    const { before, hasMore } = this.getSnapshot();
+    if (!hasMore || before === undefined) return;
+    const page = await this.#deps.requests.history(this.sessionId, { before });
+    this.#cell.update((view) => applyOlderPage(view, page, before));
+  }
+
+  async #follow(): Promise<void> {
+    const { requests, socket } = this.#deps;
+    try {
+      await requests.load(this.sessionId);
+    } catch (error) {
+      const problem = describeError(error);
+      // Without an answer the socket is about to break too, and this runs again when it is back.
+      if (problem.code !== 'UNREACHABLE') this.#fail(problem);
+      return;
+    }
+    if (this.#undo.length > 0 && socket.status.state === 'open') this.#subscribe();
+  }
+
+  #subscribe(): void {
+    const { cursor } = this.getSnapshot();
+    this.#deps.socket.send({
+      type: 'session:subscribe',
+      sessionId: this.sessionId,
+      deltas: true,
+      ...(cursor === '' ? {} : { cursor }),
+    });
+  }
+
+  #receive(message: ServerMessage): void {
+    if (message.type === 'session:history') this.#resyncing = false;
+    this.#cell.update((view) => applyMessage(view, message, Date.now()));
+    if (!this.getSnapshot().needsResync || this.#resyncing) return;
+    this.#resyncing = true;
+    this.#subscribe();
+  }
+
+  #fail(problem: { code: string; message: string }): void {
+    this.#cell.update((view) => ({
+      ...view,
+      problem,
+      phase: view.phase === 'ready' ? 'ready' : 'failed',
+    }));
+  }
+}

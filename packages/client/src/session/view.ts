@@ -1,0 +1,71 @@
+import type { SessionInfo, TurnSummary, UpsertObject } from '@liminal/protocol';
+
+/** A turn as far as it is known here: its head and its items, oldest first. */
+export interface TurnView extends Partial<Omit<TurnSummary, 'turnId' | 'status'>> {
+  readonly turnId: string;
+  readonly status: TurnSummary['status'];
+  readonly items: readonly UpsertObject[];
+}
+
+/** A message that was sent from here and that the server has not shown yet. */
+export interface PendingMessage {
+  /** Made here; names it until the server has given it a turn. */
+  readonly localId: string;
+  readonly message: string;
+  readonly state: 'sending' | 'sent' | 'failed';
+  readonly turnId?: string;
+  /** The newest turn when it was sent: what comes after may be this message's own. */
+  readonly after?: string | undefined;
+  readonly error?: { code: string; message: string };
+}
+
+/**
+ * Everything a page shows of one session. Immutable, and whatever a message does not touch keeps its identity, so
+ * that a renderer can compare by reference.
+ */
+export interface SessionView {
+  readonly sessionId: string;
+  /** `loading` until the first history has come; `failed` when it cannot come (`problem` says why). */
+  readonly phase: 'loading' | 'ready' | 'failed';
+  /** Oldest first. */
+  readonly turns: readonly TurnView[];
+  readonly pending: readonly PendingMessage[];
+  readonly info?: SessionInfo;
+  readonly problem?: { code: string; message: string };
+  /** Where a new subscription goes on from; empty before the first history. */
+  readonly cursor: string;
+  /** Whether there are older pages, and the mark to ask for the next one with. */
+  readonly hasMore: boolean;
+  readonly before?: string | undefined;
+  /** What came does not fit what is held: subscribe again with `cursor`. */
+  readonly needsResync: boolean;
+}
+
+export function emptyView(sessionId: string): SessionView {
+  return {
+    sessionId,
+    phase: 'loading',
+    turns: [],
+    pending: [],
+    cursor: '',
+    hasMore: false,
+    needsResync: false,
+  };
+}
+
+/** Replaces one turn, or adds it at the end; the others keep their identity. */
+export function putTurn(
+  turns: readonly TurnView[],
+  turnId: string,
+  change: (turn: TurnView) => TurnView,
+): readonly TurnView[] {
+  const index = turns.findLastIndex((turn) => turn.turnId === turnId);
+  const known = turns[index];
+  const changed = change(known ?? { turnId, status: 'in_progress', items: [] });
+  if (known === undefined) return [...turns, changed];
+  return changed === known ? turns : turns.with(index, changed);
+}
+
+export function findItem(turn: TurnView, itemId: string): UpsertObject | undefined {
+  return turn.items.findLast((item) => item.itemId === itemId);
+}

@@ -1,0 +1,54 @@
+import type { SessionSummary } from '@liminal/protocol';
+import { expect, it } from 'vitest';
+import { applySessions, findSession, sortProjects } from './session-list.ts';
+
+function session(sessionId: string, updatedAt: string, projectDir = '/code/shop'): SessionSummary {
+  return {
+    sessionId,
+    cliType: 'demo',
+    projectId: projectDir,
+    projectDir,
+    title: sessionId,
+    createdAt: updatedAt,
+    updatedAt,
+    state: 'idle',
+    isAlive: false,
+    active: false,
+    source: 'liminal',
+  };
+}
+
+const two = applySessions(
+  [],
+  [session('a', '1'), session('b', '2'), session('c', '3', '/code/lib')],
+);
+
+it('sessions stand in their projects, the newest first', () => {
+  expect(two.map((project) => [project.name, project.sessions.map((s) => s.sessionId)])).toEqual([
+    ['lib', ['c']],
+    ['shop', ['b', 'a']],
+  ]);
+});
+
+it('a session that changes moves up, and leaves other projects as they are', () => {
+  const next = applySessions(two, [{ ...session('a', '4'), state: 'running' }]);
+  expect(next.map((project) => project.name)).toEqual(['shop', 'lib']);
+  expect(next[0]?.sessions.map((s) => s.sessionId)).toEqual(['a', 'b']);
+  expect(next[1]).toBe(two[0]);
+  expect(findSession(next, 'a')?.state).toBe('running');
+});
+
+it('a session that is gone leaves, and an empty project with it', () => {
+  const next = applySessions(two, [], ['c', 'b', 'unknown']);
+  expect(next.map((project) => project.sessions.map((s) => s.sessionId))).toEqual([['a']]);
+  expect(findSession(next, 'c')).toBeUndefined();
+});
+
+it('nothing new is nothing changed', () => {
+  expect(applySessions(two, [], ['unknown'])).toBe(two);
+});
+
+it('what the server lists is put in the same order', () => {
+  const shuffled = two.toReversed().map((p) => ({ ...p, sessions: p.sessions.toReversed() }));
+  expect(sortProjects(shuffled)).toEqual(two);
+});

@@ -1,0 +1,53 @@
+import { describeError } from '../http/api-error.ts';
+import type { Requests } from '../http/requests.ts';
+import type { LiveSocket } from '../socket/live-socket.ts';
+import { Cell, type Store } from '../store.ts';
+import { applySessions, type Projects, sortProjects } from './session-list.ts';
+
+export interface SessionsView {
+  readonly phase: 'loading' | 'ready' | 'failed';
+  readonly projects: Projects;
+  readonly problem?: { code: string; message: string };
+}
+
+interface SessionsDeps {
+  socket: LiveSocket;
+  requests: Requests;
+}
+
+/** All projects and sessions, live. Read whole after each connect, since agents make sessions without us too. */
+export class SessionsStore implements Store<SessionsView> {
+  readonly subscribe: Store<SessionsView>['subscribe'];
+  readonly getSnapshot: Store<SessionsView>['getSnapshot'];
+  readonly #cell = new Cell<SessionsView>({ phase: 'loading', projects: [] });
+  readonly #deps: SessionsDeps;
+
+  constructor(deps: SessionsDeps) {
+    this.#deps = deps;
+    this.subscribe = this.#cell.subscribe;
+    this.getSnapshot = this.#cell.getSnapshot;
+    deps.socket.opened.on(() => void this.refresh());
+    deps.socket.messages.on((message) => {
+      if (message.type !== 'sessions:changed') return;
+      this.#cell.update((view) => ({
+        ...view,
+        projects: applySessions(view.projects, message.sessions, message.removed),
+      }));
+    });
+  }
+
+  /** Reads everything again: finds what agents stored since. Never rejects; a failure shows in the view. */
+  async refresh(): Promise<void> {
+    try {
+      const projects = await this.#deps.requests.listProjects();
+      this.#cell.set({ phase: 'ready', projects: sortProjects(projects) });
+    } catch (error) {
+      const problem = describeError(error);
+      this.#cell.update((view) =>
+        view.phase === 'ready' ? view : { ...view, phase: 'failed', problem },
+      );
+    }
+    // Only now, so that what changes from here on lands on what was read.
+    this.#deps.socket.send({ type: 'sessions:subscribe' });
+  }
+}

@@ -1,0 +1,155 @@
+// Our own and not a library: the known ones (partysocket, reconnecting-websocket) notice no half-open connection and
+// do not retry when the page wakes up, and what is left of them without that is this file.
+import { type ClientMessage, ServerMessage } from '@liminal/protocol';
+import { Emitter } from '../emitter.ts';
+import { backoff } from './backoff.ts';
+import { Liveness } from './liveness.ts';
+import { onWake } from './wake.ts';
+
+/**
+ * `connecting` is the first attempt or one that runs now; `waiting` until the next one. `refused`: the server is
+ * there and does not let this reader in (no valid sign-in); only `retry` goes on from there.
+ */
+export type ConnectionStatus =
+  | { state: 'connecting' | 'open' | 'refused' | 'closed' }
+  | { state: 'waiting'; attempt: number; retryAt: number };
+
+interface LiveSocketOptions {
+  open(): WebSocket;
+  /** Asked after a failed attempt, since a browser hides why a WebSocket was refused. */
+  isRefused(): Promise<boolean>;
+}
+
+/** One connection for everything: comes back by itself, and says when it has, so that readers subscribe again. */
+export class LiveSocket {
+  readonly messages = new Emitter<ServerMessage>();
+  readonly opened = new Emitter<void>();
+  readonly statusChanged = new Emitter<void>();
+  readonly #options: LiveSocketOptions;
+  readonly #liveness: Liveness;
+  #status: ConnectionStatus = { state: 'closed' };
+  #socket: WebSocket | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #attempt = 0;
+  #stopListening: (() => void) | undefined;
+
+  constructor(options: LiveSocketOptions) {
+    this.#options = options;
+    this.#liveness = new Liveness({
+      ask: () => this.send({ type: 'ping' }),
+      giveUp: () => this.#drop(),
+    });
+  }
+
+  get status(): ConnectionStatus {
+    return this.#status;
+  }
+
+  /** Connects, unless that has been done. */
+  start(): void {
+    if (this.#status.state !== 'closed') return;
+    this.#stopListening = onWake(() => this.#wake());
+    this.#connect();
+  }
+
+  /** Ends the connection for good (until `start`). */
+  close(): void {
+    this.#stopListening?.();
+    this.#detach();
+    this.#setStatus({ state: 'closed' });
+  }
+
+  /** Tries again now instead of later. */
+  retry(): void {
+    const { state } = this.#status;
+    if (state === 'waiting' || state === 'refused') this.#connect();
+  }
+
+  /** False when there is no connection; whoever subscribes does so again on `opened`. */
+  send(message: ClientMessage): boolean {
+    if (this.#socket?.readyState !== WebSocket.OPEN) return false;
+    this.#socket.send(JSON.stringify(message));
+    return true;
+  }
+
+  #wake(): void {
+    if (this.#status.state === 'open') this.#liveness.check();
+    else this.retry();
+  }
+
+  #connect(): void {
+    this.#detach();
+    this.#setStatus({ state: 'connecting' });
+    const socket = this.#options.open();
+    this.#socket = socket;
+    socket.addEventListener('open', () => this.#onOpen());
+    socket.addEventListener('message', (event: MessageEvent<unknown>) => this.#receive(event.data));
+    socket.addEventListener('close', () => this.#onClose(socket));
+    // A failed attempt closes too, and that is where it is handled.
+    socket.addEventListener('error', () => undefined);
+    // An attempt that hangs is as good as none.
+    this.#liveness.heard();
+  }
+
+  #onOpen(): void {
+    this.#attempt = 0;
+    this.#setStatus({ state: 'open' });
+    this.#liveness.heard();
+    this.opened.emit();
+  }
+
+  #receive(data: unknown): void {
+    this.#liveness.heard();
+    const message = ServerMessage.safeParse(readJson(data));
+    // A newer server may say what this page does not know yet; that is no reason to stop reading.
+    if (message.success) this.messages.emit(message.data);
+  }
+
+  #onClose(socket: WebSocket): void {
+    if (socket === this.#socket) this.#drop();
+  }
+
+  #drop(): void {
+    const wasOpen = this.#status.state === 'open';
+    this.#detach();
+    this.#wait();
+    if (!wasOpen) void this.#findOutWhy();
+  }
+
+  #wait(): void {
+    const delay = backoff(this.#attempt, Math.random());
+    this.#attempt += 1;
+    this.#setStatus({ state: 'waiting', attempt: this.#attempt, retryAt: Date.now() + delay });
+    this.#timer = setTimeout(() => this.#connect(), delay);
+  }
+
+  async #findOutWhy(): Promise<void> {
+    const refused = await this.#options.isRefused();
+    if (!refused || this.#status.state !== 'waiting') return;
+    this.#detach();
+    this.#setStatus({ state: 'refused' });
+  }
+
+  /** Leaves the present socket, whatever it may still say. */
+  #detach(): void {
+    clearTimeout(this.#timer);
+    this.#liveness.stop();
+    const socket = this.#socket;
+    this.#socket = undefined;
+    socket?.close();
+  }
+
+  #setStatus(status: ConnectionStatus): void {
+    this.#status = status;
+    this.statusChanged.emit();
+  }
+}
+
+function readJson(data: unknown): unknown {
+  if (typeof data !== 'string') return undefined;
+  try {
+    return JSON.parse(data) as unknown;
+  } catch {
+    return undefined;
+  }
+}

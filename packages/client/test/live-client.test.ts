@@ -1,0 +1,193 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { ClientMessage, ServerMessage } from '@liminal/protocol';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type WebSocket as ServerSocket, WebSocketServer } from 'ws';
+import { ApiError, createClient, type LiminalClient, type Store } from '@liminal/client';
+
+/** A server with one session that a test plays by hand. */
+class Stage {
+  readonly http: Server;
+  readonly sockets: ServerSocket[] = [];
+  readonly heard: ClientMessage[] = [];
+  readonly requests: string[] = [];
+  answer: (path: string) => { status: number; body?: unknown } = () => ({ status: 200, body: {} });
+
+  constructor() {
+    this.http = createServer((request, response) => {
+      const path = `${request.method} ${request.url}`;
+      this.requests.push(path);
+      const { status, body } = this.answer(path);
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(body === undefined ? '' : JSON.stringify(body));
+    });
+    new WebSocketServer({ server: this.http, path: '/ws' }).on('connection', (socket) => {
+      this.sockets.push(socket);
+      socket.on('message', (data: Buffer) => {
+        this.heard.push(JSON.parse(data.toString()) as ClientMessage);
+      });
+    });
+  }
+
+  say(message: ServerMessage): void {
+    this.sockets.at(-1)?.send(JSON.stringify(message));
+  }
+
+  subscriptions() {
+    return this.heard.filter((message) => message.type === 'session:subscribe');
+  }
+}
+
+let stage: Stage;
+let client: LiminalClient;
+
+beforeEach(async () => {
+  stage = new Stage();
+  stage.http.listen(0, '127.0.0.1');
+  await once(stage.http, 'listening');
+  stage.answer = (path) => {
+    if (path.endsWith('/api/projects')) return { status: 200, body: { projects: [] } };
+    if (path.endsWith('/load')) return { status: 200, body: { sessionId: 's1', cliType: 'demo' } };
+    return { status: 404, body: { error: { code: 'NOT_HERE', message: `No ${path}.` } } };
+  };
+  const { port } = stage.http.address() as AddressInfo;
+  client = createClient({ baseUrl: `http://127.0.0.1:${port}`, token: 'secret' });
+});
+
+afterEach(() => {
+  client.close();
+  for (const socket of stage.sockets) socket.terminate();
+  stage.http.close();
+  stage.http.closeAllConnections();
+});
+
+it('follows a session, and after a broken connection goes on from its cursor', async () => {
+  const session = client.session('s1');
+  await until(() => stage.subscriptions().length === 1);
+  expect(stage.subscriptions()[0]).toEqual({
+    type: 'session:subscribe',
+    sessionId: 's1',
+    deltas: true,
+  });
+  stage.say(historyOf('snapshot', 'Hel', 't1:4'));
+  await until(() => session.getSnapshot().phase === 'ready');
+
+  stage.sockets.at(-1)?.terminate();
+  await until(() => stage.subscriptions().length === 2);
+  expect(stage.subscriptions()[1]).toMatchObject({ cursor: 't1:4' });
+  stage.say(historyOf('tail', 'Hello', 't1:6'));
+  await until(() => textOf(session) === 'Hello');
+});
+
+it('an append that does not fit is answered by one new subscription', async () => {
+  const session = client.session('s1');
+  await until(() => stage.subscriptions().length === 1);
+  stage.say(historyOf('snapshot', 'Hel', 't1:4'));
+  const where = { sessionId: 's1', turnId: 't1', itemId: 'a' };
+  stage.say({ type: 'session:append', ...where, at: 7, text: 'x', cursor: 't1:8' });
+  stage.say({ type: 'session:append', ...where, at: 8, text: 'y', cursor: 't1:9' });
+  await until(() => stage.subscriptions().length === 2);
+  expect(stage.subscriptions()[1]).toMatchObject({ cursor: 't1:4' });
+  stage.say(historyOf('tail', 'Hello xy', 't1:9'));
+  await until(() => textOf(session) === 'Hello xy');
+  expect(stage.subscriptions()).toHaveLength(2);
+});
+
+it('many messages are one notification', async () => {
+  const session = client.session('s1');
+  await until(() => stage.subscriptions().length === 1);
+  stage.say(historyOf('snapshot', '', 't1:0'));
+  await until(() => session.getSnapshot().phase === 'ready');
+  let notified = 0;
+  session.subscribe(() => {
+    notified += 1;
+  });
+  const where = { sessionId: 's1', turnId: 't1', itemId: 'a', cursor: 't1:1' };
+  for (let at = 0; at < 500; at += 1) {
+    stage.say({ type: 'session:append', ...where, at, text: 'x' });
+  }
+  await until(() => textOf(session).length === 500);
+  expect(notified).toBeLessThan(400);
+});
+
+it('a message that cannot be sent keeps its text and says why, and can be sent again', async () => {
+  const session = client.session('s1');
+  await session.send('Do it');
+  const [failed] = session.getSnapshot().pending;
+  expect(failed).toMatchObject({
+    message: 'Do it',
+    state: 'failed',
+    error: { code: 'NOT_HERE', message: 'No POST /api/session/s1/send.' },
+  });
+  stage.answer = () => ({ status: 202, body: { turnId: 't9', queued: false } });
+  await session.sendAgain(failed!.localId);
+  expect(session.getSnapshot().pending).toMatchObject([{ state: 'sent', turnId: 't9' }]);
+});
+
+it('a refused request rejects with its code, status and sentence', async () => {
+  const refusal = client.requests.status('none');
+  await expect(refusal).rejects.toBeInstanceOf(ApiError);
+  await expect(refusal).rejects.toMatchObject({
+    code: 'NOT_HERE',
+    status: 404,
+    message: 'No GET /api/session/none/status.',
+  });
+});
+
+it('an answer of a wrong shape and a server that is gone are told apart', async () => {
+  stage.answer = () => ({ status: 200, body: { agents: 'none' } });
+  await expect(client.requests.listAgents()).rejects.toMatchObject({ code: 'UNEXPECTED_ANSWER' });
+  stage.http.close();
+  stage.http.closeAllConnections();
+  await expect(client.requests.listAgents()).rejects.toMatchObject({
+    code: 'UNREACHABLE',
+    status: 0,
+  });
+});
+
+it('a session that is not there fails with the sentence of the server', async () => {
+  const session = client.session('s2');
+  stage.answer = () => ({
+    status: 404,
+    body: { error: { code: 'SESSION_NOT_FOUND', message: 'No s2.' } },
+  });
+  await until(() => session.getSnapshot().phase === 'failed');
+  expect(session.getSnapshot().problem).toEqual({ code: 'SESSION_NOT_FOUND', message: 'No s2.' });
+});
+
+function historyOf(resumed: 'tail' | 'snapshot', content: string, cursor: string): ServerMessage {
+  const time = '2026-01-01T00:00:00.000Z';
+  const at = { sourceTimestamp: time, emittedAt: time };
+  const ids = { turnId: 't1', sessionId: 's1', itemId: 'a' };
+  return {
+    type: 'session:history',
+    sessionId: 's1',
+    resumed,
+    turns: [
+      {
+        turnId: 't1',
+        runId: 't1',
+        modelId: '',
+        providerId: '',
+        status: 'in_progress',
+        startedAt: 0,
+      },
+    ],
+    entries: [{ type: 'message', origin: 'agent', status: 'update', content, ...ids, ...at }],
+    cursor,
+    hasMore: false,
+  };
+}
+
+function textOf(
+  session: Store<ReturnType<ReturnType<LiminalClient['session']>['getSnapshot']>>,
+): string {
+  const item = session.getSnapshot().turns[0]?.items[0];
+  return item !== undefined && 'content' in item ? item.content : '';
+}
+
+/** Resolves once it holds; the test's own time limit is the patience. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
