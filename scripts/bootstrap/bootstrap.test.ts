@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { findChromium } from './chromium.mjs';
 import { isInstalled } from './install.mjs';
+import { root } from './root.mjs';
 import { runOwnNode } from './run-own-node.mjs';
 import { hashSources } from './web.mjs';
 
@@ -14,6 +16,31 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'liminal-bootstrap-'));
 });
 afterEach(() => rmSync(folder, { recursive: true }));
+
+describe('the lockfile', () => {
+  const text = readFileSync(join(root, 'package-lock.json'), 'utf8');
+  const { packages } = z
+    .object({
+      packages: z.record(
+        z.string(),
+        z.object({ optionalDependencies: z.record(z.string(), z.string()).default({}) }),
+      ),
+    })
+    .parse(JSON.parse(text));
+
+  test('names no registry, so that every machine uses its own', () => {
+    expect(text).not.toMatch(/"resolved": "http/);
+  });
+
+  // npm leaves out what the registry in use lacks; then other machines cannot install from it.
+  test('holds the optional packages of every machine', () => {
+    const names = new Set(Object.keys(packages).map((path) => path.split('node_modules/').at(-1)));
+    const wanted = Object.values(packages).flatMap((entry) =>
+      Object.keys(entry.optionalDependencies),
+    );
+    expect(wanted.filter((name) => !names.has(name))).toEqual([]);
+  });
+});
 
 describe('what is installed', () => {
   test('is what the lockfile names', () => {
@@ -137,7 +164,8 @@ describe('the own Node', () => {
     const module = join(import.meta.dirname, 'run-own-node.mjs');
     write(
       'host.mjs',
-      `import { runOwnNode } from ${JSON.stringify(module)};
+      `import { root } from './root.mjs';
+import { runOwnNode } from ${JSON.stringify(module)};
        process.exitCode = await runOwnNode(${JSON.stringify(folder)}, ['script.mjs']);`,
     );
     const host = spawn(process.execPath, [join(folder, 'host.mjs')], {

@@ -13,8 +13,7 @@ import { run } from './run.mjs';
 export async function install(root) {
   if (!isInstalled(root)) {
     console.log('Installing dependencies (npm install) …');
-    // Not `npm ci`: it refuses a lockfile that lacks an optional package for some other machine, and
-    // npm leaves those out where the registry in use has none. `--no-save` keeps the lockfile as it is.
+    // Not `npm ci`, which starts by deleting everything; `--no-save` keeps to the lockfile as well.
     // Below `error`, npm on Node 20 warns about each package that wants the newer Node we bring.
     await run('npm', ['install', '--no-save', '--include=dev', '--loglevel=error'], { cwd: root });
   }
