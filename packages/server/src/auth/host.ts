@@ -1,0 +1,38 @@
+/** Which names the server answers to: the guard against DNS rebinding. */
+import type { FastifyRequest } from 'fastify';
+
+const hostHeader = /^(?<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?<port>\d{1,5}))?$/;
+const loopbackNames = ['localhost', '127.0.0.1', '[::1]'];
+
+export interface HostOptions {
+  /** The host the server listens on. */
+  host: string;
+  /** Further names, as `name` (on any port) or `name:port`: for proxies and forwarded ports. */
+  allowedHosts: readonly string[];
+}
+
+/** Whether only programs on this machine can reach a server that listens there. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+/** Whether a request's Host header names this server: by one of its own names on its own port, or by an allowed one. */
+export function isHostAllowed(request: FastifyRequest, options: HostOptions): boolean {
+  const header = request.headers.host?.toLowerCase() ?? '';
+  const { name, port = '80' } = hostHeader.exec(header)?.groups ?? {};
+  if (name === undefined) return false;
+  if (options.allowedHosts.some((each) => each === name || each === `${name}:${port}`)) return true;
+  return ownNames(request, options).includes(name) && Number(port) === localPort(request);
+}
+
+/** The port that a request came in on; 80, which an address leaves out, where there is no socket. */
+export function localPort(request: FastifyRequest): number {
+  return request.raw.socket.localPort ?? 80;
+}
+
+function ownNames(request: FastifyRequest, { host }: HostOptions): string[] {
+  if (isLoopback(host)) return [...loopbackNames, host];
+  // Someone who names the very address that the connection came to was not led here by a foreign name.
+  const address = request.raw.socket.localAddress?.replace(/^::ffff:/, '') ?? '';
+  return [...loopbackNames, host, address.includes(':') ? `[${address}]` : address];
+}

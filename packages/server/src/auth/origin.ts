@@ -1,0 +1,39 @@
+/** Which pages may ask: the guard against cross-site requests and cross-site WebSockets. */
+import type { FastifyRequest } from 'fastify';
+
+const safeMethods = ['GET', 'HEAD'];
+
+/** Says why a request must be refused for where it comes from; undefined if it may go on. */
+export function refuseOrigin(
+  request: FastifyRequest,
+  allowedOrigins: readonly string[],
+  hasBearer: boolean,
+): string | undefined {
+  const { origin } = request.headers;
+  if (origin !== undefined) {
+    if (isSameOrigin(origin, request.headers.host) || allowedOrigins.includes(origin)) return;
+    return 'Pages of another origin may not use this server.';
+  }
+  if (isForeignFetch(request)) return 'Pages of another site may not use this server.';
+  const unsafe = !safeMethods.includes(request.method) || isUpgrade(request);
+  if (unsafe && !hasBearer) {
+    return 'A request that changes something needs an Origin, or its token as "Authorization: Bearer …".';
+  }
+  return undefined;
+}
+
+export function isUpgrade(request: FastifyRequest): boolean {
+  return request.headers.upgrade !== undefined;
+}
+
+/** The host is already known to be ours, so a page that names the same one is ours, too. */
+function isSameOrigin(origin: string, host: string | undefined): boolean {
+  return origin === `http://${host}` || origin === `https://${host}`;
+}
+
+/** Browsers say so of requests that carry no Origin. Following a link from elsewhere to a page is no harm. */
+function isForeignFetch({ headers, method }: FastifyRequest): boolean {
+  const site = headers['sec-fetch-site'];
+  if (site !== 'cross-site' && site !== 'same-site') return false;
+  return method !== 'GET' || headers['sec-fetch-mode'] !== 'navigate';
+}

@@ -1,0 +1,107 @@
+import cookie from '@fastify/cookie';
+import websocket from '@fastify/websocket';
+import type { Runtime } from '@liminal/runtime';
+import Fastify, { type FastifyInstance } from 'fastify';
+import type { Socket } from 'node:net';
+import { type GuardOptions, guardRequests } from './auth/guard.ts';
+import { isLoopback } from './auth/host.ts';
+import { Connections } from './connections.ts';
+import { catalogueRoutes } from './http/catalogue-routes.ts';
+import { answerError, errorBody, RequestError } from './http/errors.ts';
+import { healthRoute } from './http/health-route.ts';
+import { messageRoutes } from './http/message-routes.ts';
+import { metricsRoute } from './http/metrics-route.ts';
+import { openApiRoute } from './http/openapi.ts';
+import { ID_MAX } from './http/path-params.ts';
+import { type App, checkByZod } from './http/schema.ts';
+import { sessionRoutes } from './http/session-routes.ts';
+import { settingRoutes } from './http/setting-routes.ts';
+import { defaultLimits, type Limits } from './limits.ts';
+import { loggerOptions, type LoggingOptions } from './logging.ts';
+import { streamRoutes } from './sse/routes.ts';
+import { serveWebApp } from './static.ts';
+import { webSocketRoute } from './websocket/route.ts';
+
+export interface ServerOptions extends GuardOptions {
+  runtime: Runtime;
+  version: string;
+  /** The built web app's folder. */
+  webDir: string;
+  /** Allows a host that others can reach, though nothing is encrypted. */
+  insecureHost?: boolean;
+  limits?: Partial<Limits>;
+  /** Without it nothing is logged. */
+  logging?: LoggingOptions;
+  /** Checks answers by their schemas, too; for tests. */
+  checkAnswers?: boolean;
+}
+
+/**
+ * All surfaces of a runtime on one HTTP server, which the caller lets listen on `host`. Closing it ends every
+ * connection, but not the runtime. Throws `INSECURE_HOST`.
+ */
+export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
+  const { host, insecureHost = false, logging, webDir } = options;
+  if (!isLoopback(host) && !insecureHost) throw insecureHostError(host);
+  const limits = { ...defaultLimits, ...options.limits };
+  const app = Fastify({
+    logger: logging ? loggerOptions(logging) : false,
+    bodyLimit: limits.bodyBytes,
+    routerOptions: { maxParamLength: ID_MAX },
+    forceCloseConnections: true,
+    frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
+    clientErrorHandler: refuseBrokenRequest,
+  });
+  app.server.maxConnections = limits.connections;
+  app.setErrorHandler(answerError);
+  app.removeContentTypeParser('text/plain');
+
+  await app.register(cookie);
+  await app.register(websocket, { options: { maxPayload: limits.frameBytes }, preClose });
+  guardRequests(app, options);
+  await app.register(api, { ...options, limits });
+  await serveWebApp(app, webDir);
+  return app;
+}
+
+async function api(app: FastifyInstance, options: ServerOptions & { limits: Limits }) {
+  const { runtime, version, limits, checkAnswers = false } = options;
+  const connections = new Connections(limits.streams);
+  const typed: App = checkByZod(app, checkAnswers);
+  typed.addHook('onSend', async (_request, reply) => {
+    reply.header('cache-control', 'no-store');
+  });
+  openApiRoute(typed, { version });
+  await typed.register(healthRoute, { version });
+  await typed.register(sessionRoutes, { runtime });
+  await typed.register(messageRoutes, { runtime });
+  await typed.register(settingRoutes, { runtime });
+  await typed.register(catalogueRoutes, { runtime });
+  await typed.register(metricsRoute, { runtime, connections });
+  await typed.register(streamRoutes, { runtime, connections, limits });
+  await typed.register(webSocketRoute, { runtime, connections, limits });
+}
+
+function insecureHostError(host: string): RequestError {
+  return new RequestError(
+    'INSECURE_HOST',
+    `On ${host} others could reach this server, and nothing is encrypted: whoever reads the traffic can run ` +
+      'programs here. Use 127.0.0.1 (through an SSH tunnel or a proxy with TLS), or say --insecure-host.',
+  );
+}
+
+/** Says to every client that the server goes, so that it comes back rather than giving up. */
+function preClose(this: FastifyInstance, done: () => void): void {
+  for (const client of this.websocketServer.clients) client.close(1001, 'The server is closing.');
+  this.websocketServer.close();
+  done();
+}
+
+/** What is not even HTTP. */
+function refuseBrokenRequest(_error: Error, socket: Socket): void {
+  if (!socket.writable) return void socket.destroy();
+  const body = JSON.stringify(errorBody('INVALID_REQUEST', 'This is not an HTTP request.'));
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}

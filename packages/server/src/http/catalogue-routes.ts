@@ -1,0 +1,56 @@
+import { AgentsResult, FoldersResult, ProjectsResult, Response } from '@liminal/protocol';
+import type { Runtime } from '@liminal/runtime';
+import { z } from 'zod';
+import { RunPath } from './path-params.ts';
+import type { App } from './schema.ts';
+
+const FoldersQuery = z.object({ prefix: z.string().max(4096).default('') });
+
+/** What there is: agents, projects, folders and runs. */
+export async function catalogueRoutes(app: App, { runtime }: { runtime: Runtime }) {
+  app.get(
+    '/api/agents',
+    {
+      schema: {
+        summary: 'Lists the agent types, and whether each can run here.',
+        response: { 200: AgentsResult },
+      },
+    },
+    async () => ({ agents: await runtime.listAgents() }),
+  );
+
+  app.get(
+    '/api/projects',
+    {
+      schema: {
+        summary: 'Lists all projects with their sessions, also those in the agents’ own stores.',
+        response: { 200: ProjectsResult },
+      },
+    },
+    async () => ({ projects: await runtime.listProjects() }),
+  );
+
+  app.get(
+    '/api/folders',
+    {
+      schema: {
+        summary: 'Lists folders below the allowed roots whose path begins with a prefix.',
+        querystring: FoldersQuery,
+        response: { 200: FoldersResult },
+      },
+    },
+    async (request) => ({ folders: await runtime.listFolders(request.query.prefix) }),
+  );
+
+  app.get(
+    '/api/run/:id',
+    {
+      schema: {
+        summary: 'Gives a run as its Response.',
+        params: RunPath,
+        response: { 200: Response },
+      },
+    },
+    (request) => runtime.getRun(request.params.id),
+  );
+}

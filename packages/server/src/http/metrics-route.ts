@@ -1,0 +1,72 @@
+import { SessionState, type SessionSummary } from '@liminal/protocol';
+import type { Runtime } from '@liminal/runtime';
+import type { Connections } from '../connections.ts';
+import type { App } from './schema.ts';
+
+interface Options {
+  runtime: Runtime;
+  connections: Connections;
+}
+
+/** Gauges of the process and its sessions in Prometheus' text format. */
+export async function metricsRoute(app: App, { runtime, connections }: Options) {
+  const sessions = new Map<string, SessionSummary>();
+  const stopWatching = runtime.watchSessions(({ sessions: changed, removed }) => {
+    for (const session of changed) sessions.set(session.sessionId, session);
+    for (const id of removed) sessions.delete(id);
+  });
+  app.addHook('onClose', stopWatching);
+
+  app.get('/metrics', (_request, reply) => {
+    reply.type('text/plain; version=0.0.4; charset=utf-8');
+    return [...processGauges(), ...connectionGauges(connections), ...sessionGauges(sessions)]
+      .flatMap(({ name, help, values }) => [
+        `# HELP ${name} ${help}`,
+        `# TYPE ${name} gauge`,
+        ...values.map(([labels, value]) => `${name}${labels} ${value}`),
+      ])
+      .concat('')
+      .join('\n');
+  });
+}
+
+interface Gauge {
+  name: string;
+  help: string;
+  values: [labels: string, value: number][];
+}
+
+function gauge(name: string, help: string, value: number): Gauge {
+  return { name, help, values: [['', value]] };
+}
+
+function processGauges(): Gauge[] {
+  const { rss, heapUsed } = process.memoryUsage();
+  return [
+    gauge('process_resident_memory_bytes', 'Memory held by the server.', rss),
+    gauge('nodejs_heap_size_used_bytes', 'JavaScript heap in use.', heapUsed),
+    gauge('process_uptime_seconds', 'Time since the server started.', process.uptime()),
+  ];
+}
+
+function connectionGauges({ open, subscriptions }: Connections): Gauge[] {
+  return [
+    gauge('liminal_websockets', 'Open WebSockets.', open.websocket),
+    gauge('liminal_event_streams', 'Open streams of server-sent events.', open.sse),
+    gauge('liminal_subscriptions', 'Sessions followed, over all connections.', subscriptions),
+  ];
+}
+
+function sessionGauges(sessions: Map<string, SessionSummary>): Gauge[] {
+  const active = [...sessions.values()].filter((session) => session.active);
+  const count = (state: SessionState) => active.filter((each) => each.state === state).length;
+  const alive = active.filter((session) => session.isAlive).length;
+  return [
+    {
+      name: 'liminal_sessions',
+      help: 'Open sessions by state.',
+      values: SessionState.options.map((state) => [`{state="${state}"}`, count(state)]),
+    },
+    gauge('liminal_agents_alive', 'Sessions whose agent process runs.', alive),
+  ];
+}

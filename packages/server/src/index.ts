@@ -1,0 +1,4 @@
+/** Liminal's surfaces: HTTP, WebSocket, server-sent events and the web app, behind one guard. */
+export { isLoopback } from './auth/host.ts';
+export { createServer, type ServerOptions } from './create-server.ts';
+export { defaultLimits, type Limits } from './limits.ts';

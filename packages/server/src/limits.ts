@@ -1,0 +1,27 @@
+/** Bounds on what a client can make the server hold. Sizes in bytes, times in milliseconds. */
+export interface Limits {
+  /** A request's body. A message of `MESSAGE_MAX` characters can take six bytes for each. */
+  bodyBytes: number;
+  /** A WebSocket frame from a client. */
+  frameBytes: number;
+  /** What may wait in one connection's buffer before its reader counts as slow (invariant 9). */
+  bufferBytes: number;
+  /** TCP connections. */
+  connections: number;
+  /** Those of them that are WebSockets or event streams. */
+  streams: number;
+  /** Sessions that one WebSocket may follow. */
+  subscriptionsPerSocket: number;
+  /** Between signs of life on a WebSocket or event stream. */
+  heartbeatMs: number;
+}
+
+export const defaultLimits: Limits = {
+  bodyBytes: 8 * 1024 * 1024,
+  frameBytes: 64 * 1024,
+  bufferBytes: 1024 * 1024,
+  connections: 1024,
+  streams: 512,
+  subscriptionsPerSocket: 100,
+  heartbeatMs: 25_000,
+};

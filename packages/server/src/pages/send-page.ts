@@ -1,0 +1,22 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+const apiPaths = /^\/(api\/|ws$|healthz$|metrics$|openapi\.json$)/;
+
+/** Whether somebody looks at this in a browser, rather than a program at the API. */
+export function wantsPage(request: FastifyRequest): boolean {
+  return isPageAddress(request) && (request.headers.accept ?? '').includes('text/html');
+}
+
+/** Whether this reads an address that is not the API's. */
+export function isPageAddress({ method, url }: FastifyRequest): boolean {
+  return (method === 'GET' || method === 'HEAD') && !apiPaths.test(url.split('?')[0] ?? '');
+}
+
+/** Sends a page that is not to be kept. */
+export function sendPage(reply: FastifyReply, status: number, html: string): FastifyReply {
+  return reply
+    .code(status)
+    .header('cache-control', 'no-store')
+    .type('text/html; charset=utf-8')
+    .send(html);
+}

@@ -1,0 +1,74 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+
+export interface ServerSentEvent {
+  event: string;
+  /** One line of JSON. */
+  data: string;
+  /** What `Last-Event-ID` brings back. */
+  id?: string | undefined;
+}
+
+interface EventStreamOptions {
+  /** What may wait for a slow reader before `send` says false (bytes). */
+  bufferBytes: number;
+  heartbeatMs: number;
+  /** A stream that was full has emptied. */
+  onDrained: () => void;
+  /** Its reader is gone, or it was ended. */
+  onClosed: () => void;
+}
+
+/** Server-sent events to one reader, with a comment now and then so that nothing in between closes the connection. */
+export class EventStream {
+  readonly #readable: Readable;
+  readonly #onDrained: () => void;
+  #full = false;
+  #ended = false;
+
+  constructor({ bufferBytes, heartbeatMs, onDrained, onClosed }: EventStreamOptions) {
+    this.#onDrained = onDrained;
+    this.#readable = new Readable({ highWaterMark: bufferBytes, read: () => this.#onRead() });
+    const heartbeat = setInterval(() => this.#push(': heartbeat\n\n'), heartbeatMs);
+    this.#readable.once('close', () => {
+      this.#ended = true;
+      clearInterval(heartbeat);
+      onClosed();
+    });
+    // Something at once, so that the headers go out before there is any event.
+    this.#push(': open\n\n');
+  }
+
+  /** Takes an event in any case; false when what waits has reached the bound, until `onDrained`. */
+  send({ event, data, id }: ServerSentEvent): boolean {
+    return this.#push(`event: ${event}\n${id ? `id: ${id}\n` : ''}data: ${data}\n\n`);
+  }
+
+  end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#readable.push(null);
+  }
+
+  /** Makes it the answer to a request. */
+  answer(reply: FastifyReply): FastifyReply {
+    return reply
+      .header('content-type', 'text/event-stream; charset=utf-8')
+      .header('cache-control', 'no-store')
+      .header('x-accel-buffering', 'no')
+      .send(this.#readable);
+  }
+
+  #push(text: string): boolean {
+    if (this.#ended) return true;
+    const hasRoom = this.#readable.push(text);
+    this.#full ||= !hasRoom;
+    return hasRoom;
+  }
+
+  #onRead(): void {
+    if (!this.#full) return;
+    this.#full = false;
+    this.#onDrained();
+  }
+}

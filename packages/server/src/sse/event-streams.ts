@@ -1,0 +1,50 @@
+import type { Connections } from '../connections.ts';
+import { RequestError } from '../http/errors.ts';
+import type { Limits } from '../limits.ts';
+import { EventStream } from './event-stream.ts';
+
+interface Callbacks {
+  /** A stream that was full has emptied. */
+  onDrained: () => void;
+  /** The reader is gone. */
+  onClosed: () => void;
+}
+
+/** All open streams, so that there are not too many and that the server can end them when it closes. */
+export class EventStreams {
+  readonly #streams = new Set<EventStream>();
+  readonly #connections: Connections;
+  readonly #limits: Limits;
+
+  constructor(connections: Connections, limits: Limits) {
+    this.#connections = connections;
+    this.#limits = limits;
+  }
+
+  /** Throws `TOO_MANY_CONNECTIONS`. */
+  open({ onDrained, onClosed }: Callbacks): EventStream {
+    if (this.#connections.full) {
+      throw new RequestError(
+        'TOO_MANY_CONNECTIONS',
+        'Too many streams are open; close some first.',
+      );
+    }
+    const leave = this.#connections.enter('sse');
+    const stream = new EventStream({
+      bufferBytes: this.#limits.bufferBytes,
+      heartbeatMs: this.#limits.heartbeatMs,
+      onDrained,
+      onClosed: () => {
+        this.#streams.delete(stream);
+        leave();
+        onClosed();
+      },
+    });
+    this.#streams.add(stream);
+    return stream;
+  }
+
+  endAll(): void {
+    for (const stream of this.#streams) stream.end();
+  }
+}

@@ -1,0 +1,93 @@
+import { decodeCursor, encodeCursor, type Response, type StreamEvent } from '@liminal/protocol';
+import type { RunFeed, Runtime } from '@liminal/runtime';
+import { RequestError } from '../http/errors.ts';
+import { RunPath } from '../http/path-params.ts';
+import type { App } from '../http/schema.ts';
+import type { EventStream } from './event-stream.ts';
+import type { EventStreams } from './event-streams.ts';
+import { lastEventId } from './last-event-id.ts';
+
+interface Options {
+  runtime: Runtime;
+  streams: EventStreams;
+}
+
+/** A run as its canonical events, each named by its type; or as one `snapshot` once the log has let them go. */
+export async function runStreamRoute(app: App, { runtime, streams }: Options) {
+  app.get(
+    '/api/run/:id/events',
+    {
+      schema: {
+        summary: 'Follows a run as canonical events, up to its terminal event.',
+        params: RunPath,
+        streams: true,
+      },
+      exposeHeadRoute: false,
+    },
+    async (request, reply) => {
+      const { id } = request.params;
+      const after = positionIn(id, lastEventId(request.headers));
+      // Browsers come back after the end of a stream, until they are told that there is no content.
+      if (isOver(await runtime.getRun(id), after)) return reply.code(204).send();
+
+      const gone = new AbortController();
+      let drained = Promise.withResolvers<void>();
+      const stream = streams.open({
+        onDrained: () => drained.resolve(),
+        onClosed: () => {
+          gone.abort();
+          drained.resolve();
+        },
+      });
+      const waitForRoom = async () => {
+        await drained.promise;
+        drained = Promise.withResolvers();
+      };
+      const feed = await runtime.followRun(id, { after, signal: gone.signal });
+      copy(feed, stream, waitForRoom, gone.signal).catch((error: unknown) => {
+        request.log.error({ err: error }, 'a run’s stream broke off');
+      });
+      return stream.answer(reply);
+    },
+  );
+}
+
+async function copy(
+  feed: RunFeed,
+  stream: EventStream,
+  waitForRoom: () => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    if (feed.kind === 'snapshot') sendSnapshot(stream, feed.response);
+    else {
+      for await (const event of feed.events) {
+        if (!sendEvent(stream, event)) await waitForRoom();
+      }
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    stream.end();
+  }
+}
+
+function sendEvent(stream: EventStream, event: StreamEvent): boolean {
+  return stream.send({ event: event.type, id: event.eventId, data: JSON.stringify(event) });
+}
+
+function sendSnapshot(stream: EventStream, response: Response): void {
+  const id = encodeCursor({ runId: response.id, seq: response.lastSeq });
+  stream.send({ event: 'snapshot', id, data: JSON.stringify(response) });
+}
+
+function positionIn(runId: string, eventId: string | undefined): number {
+  if (eventId === undefined) return -1;
+  const position = decodeCursor(eventId);
+  if (position?.runId === runId) return position.seq;
+  throw new RequestError('INVALID_CURSOR', 'Last-Event-ID is not the id of an event of this run.');
+}
+
+function isOver(run: Response, after: number): boolean {
+  return run.status !== 'queued' && run.status !== 'in_progress' && after >= run.lastSeq;
+}

@@ -1,0 +1,62 @@
+import type { Outgoing, Runtime } from '@liminal/runtime';
+import { z } from 'zod';
+import type { Connections } from '../connections.ts';
+import { SessionPath } from '../http/path-params.ts';
+import type { App } from '../http/schema.ts';
+import type { ServerSentEvent } from './event-stream.ts';
+import type { EventStreams } from './event-streams.ts';
+import { lastEventId } from './last-event-id.ts';
+
+interface Options {
+  runtime: Runtime;
+  connections: Connections;
+  streams: EventStreams;
+}
+
+const StreamQuery = z.object({
+  /** Where the reader goes on from; a `Last-Event-ID` is newer and goes before it. */
+  cursor: z.string().optional(),
+  /** `1`: text as `append` between full upserts. */
+  deltas: z.enum(['0', '1']).optional(),
+});
+
+/** A session as server-sent events: the WebSocket's messages, each with its cursor as id. */
+export async function sessionStreamRoute(app: App, { runtime, connections, streams }: Options) {
+  app.get(
+    '/api/session/:id/stream',
+    {
+      schema: {
+        summary: 'Follows a session: history and info, then upserts, appends, discards, turns.',
+        params: SessionPath,
+        querystring: StreamQuery,
+        streams: true,
+      },
+      exposeHeadRoute: false,
+    },
+    async ({ params: { id }, query, headers }, reply) => {
+      // Refuses an unknown session while there still is a status to refuse with.
+      await runtime.status(id);
+      const stream = streams.open({
+        onDrained: () => subscription.drained(),
+        onClosed: () => {
+          subscription.close();
+          connections.subscriptions -= 1;
+        },
+      });
+      connections.subscriptions += 1;
+      const subscription = runtime.subscribe(
+        id,
+        { cursor: lastEventId(headers) ?? query.cursor, deltas: query.deltas === '1' },
+        { send: (outgoing) => stream.send(toEvent(outgoing)) },
+      );
+      return stream.answer(reply);
+    },
+  );
+}
+
+/** `session:upsert` is the event `upsert`; an `error` would look like the browser's own, so that is `problem`. */
+function toEvent(outgoing: Outgoing): ServerSentEvent {
+  const { message } = outgoing;
+  const event = message.type === 'session:error' ? 'problem' : message.type.replace(/^\w+:/, '');
+  return { event, data: outgoing.json(), id: 'cursor' in message ? message.cursor : undefined };
+}

@@ -1,0 +1,33 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import fastifyStatic from '@fastify/static';
+import type { FastifyInstance } from 'fastify';
+import { errorBody } from './http/errors.ts';
+import { notBuiltPage } from './pages/messages.ts';
+import { sendPage, wantsPage } from './pages/send-page.ts';
+
+/**
+ * Serves the web app from its folder: files with a hash in their name for good, all else only after asking again.
+ * An address that names no file is a place inside the app. Looked up on each request, so a build shows at once.
+ */
+export async function serveWebApp(app: FastifyInstance, webDir: string): Promise<void> {
+  await app.register(fastifyStatic, {
+    root: webDir,
+    cacheControl: false,
+    index: false,
+    dotfiles: 'ignore',
+    setHeaders: (reply, path) => {
+      const immutable = path.startsWith(join(webDir, 'assets'));
+      reply.header('cache-control', immutable ? 'public, max-age=31536000, immutable' : 'no-cache');
+    },
+  });
+
+  app.setNotFoundHandler((request, reply) => {
+    if (wantsPage(request)) {
+      if (!existsSync(join(webDir, 'index.html'))) return sendPage(reply, 503, notBuiltPage());
+      return reply.sendFile('index.html');
+    }
+    const what = `${request.method} ${request.url.split('?')[0]}`;
+    return reply.code(404).send(errorBody('NOT_FOUND', `There is no ${what} here.`));
+  });
+}

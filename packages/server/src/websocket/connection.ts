@@ -1,0 +1,114 @@
+import type { WebSocket } from '@fastify/websocket';
+import { ClientMessage, type ServerMessage } from '@liminal/protocol';
+import type { Runtime, Subscription } from '@liminal/runtime';
+import { z } from 'zod';
+import type { Connections } from '../connections.ts';
+import type { Limits } from '../limits.ts';
+import { Outbox } from './outbox.ts';
+import { SessionListFeed } from './session-list.ts';
+
+type Subscribe = Extract<ClientMessage, { type: 'session:subscribe' }>;
+
+interface Options {
+  runtime: Runtime;
+  connections: Connections;
+  limits: Limits;
+}
+
+/** One client's WebSocket: what it follows, and how fast it takes it. */
+export class Connection {
+  readonly #runtime: Runtime;
+  readonly #connections: Connections;
+  readonly #limits: Limits;
+  readonly #outbox: Outbox;
+  readonly #subscriptions = new Map<string, Subscription>();
+  #sessionList: SessionListFeed | undefined;
+
+  constructor(socket: WebSocket, { runtime, connections, limits }: Options) {
+    this.#runtime = runtime;
+    this.#connections = connections;
+    this.#limits = limits;
+    this.#outbox = new Outbox(socket, limits.bufferBytes, () => this.#drained());
+  }
+
+  /** Takes a frame; one that is not a message is answered with an error, and the connection stays. */
+  receive(text: string): void {
+    const message = parseMessage(text);
+    if (typeof message === 'string') return this.#refuse('INVALID_MESSAGE', message);
+    switch (message.type) {
+      case 'session:subscribe':
+        return this.#subscribe(message);
+      case 'session:unsubscribe':
+        return this.#unsubscribe(message.sessionId);
+      case 'sessions:subscribe':
+        return this.#watchSessions();
+      case 'ping':
+        return this.#send({ type: 'pong' });
+    }
+  }
+
+  close(): void {
+    for (const sessionId of this.#subscriptions.keys()) this.#unsubscribe(sessionId);
+    this.#sessionList?.close();
+  }
+
+  /** Following a session again starts anew from the given cursor. */
+  #subscribe({ sessionId, cursor, deltas }: Subscribe): void {
+    this.#unsubscribe(sessionId);
+    if (this.#subscriptions.size >= this.#limits.subscriptionsPerSocket) {
+      const most = `One connection follows at most ${this.#limits.subscriptionsPerSocket} sessions.`;
+      return this.#refuse('TOO_MANY_SUBSCRIPTIONS', most, sessionId);
+    }
+    const sink = { send: (outgoing: { json(): string }) => this.#outbox.send(outgoing.json()) };
+    this.#subscriptions.set(
+      sessionId,
+      this.#runtime.subscribe(sessionId, { cursor, deltas }, sink),
+    );
+    this.#connections.subscriptions += 1;
+  }
+
+  #unsubscribe(sessionId: string): void {
+    const subscription = this.#subscriptions.get(sessionId);
+    if (!subscription) return;
+    this.#subscriptions.delete(sessionId);
+    this.#connections.subscriptions -= 1;
+    subscription.close();
+  }
+
+  /** Watching again starts anew, with all sessions. */
+  #watchSessions(): void {
+    this.#sessionList?.close();
+    this.#sessionList = new SessionListFeed(
+      this.#runtime,
+      () => this.#outbox.full,
+      (message) => this.#send(message),
+    );
+  }
+
+  #drained(): void {
+    this.#sessionList?.drained();
+    for (const subscription of this.#subscriptions.values()) {
+      subscription.drained();
+    }
+  }
+
+  #refuse(code: string, message: string, sessionId?: string): void {
+    this.#send({ type: 'session:error', code, message, ...(sessionId && { sessionId }) });
+  }
+
+  #send(message: ServerMessage): void {
+    this.#outbox.send(JSON.stringify(message));
+  }
+}
+
+/** Gives a sentence instead for what is not a message. */
+function parseMessage(text: string): ClientMessage | string {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return 'The frame is not valid JSON.';
+  }
+  const parsed = ClientMessage.safeParse(json);
+  return parsed.success ? parsed.data : `Not a message: ${z.prettifyError(parsed.error)}`;
+}

@@ -1,0 +1,47 @@
+import type { WebSocket } from '@fastify/websocket';
+import type { Runtime } from '@liminal/runtime';
+import type { Connections } from '../connections.ts';
+import { RequestError } from '../http/errors.ts';
+import type { App } from '../http/schema.ts';
+import type { Limits } from '../limits.ts';
+import { Connection } from './connection.ts';
+import { watchLiveness } from './liveness.ts';
+
+interface Options {
+  runtime: Runtime;
+  connections: Connections;
+  limits: Limits;
+}
+
+/** The WebSocket surface; `@fastify/websocket` must be there already. Commands go by HTTP. */
+export async function webSocketRoute(app: App, options: Options) {
+  const { connections, limits } = options;
+  app.get(
+    '/ws',
+    {
+      websocket: true,
+      onRequest: async () => {
+        if (!connections.full) return;
+        throw new RequestError(
+          'TOO_MANY_CONNECTIONS',
+          'Too many streams are open; close some first.',
+        );
+      },
+    },
+    (socket: WebSocket) => {
+      const leave = connections.enter('websocket');
+      const connection = new Connection(socket, options);
+      watchLiveness(socket, limits.heartbeatMs);
+      socket.on('message', (data) => connection.receive(asText(data)));
+      socket.once('close', () => {
+        connection.close();
+        leave();
+      });
+    },
+  );
+}
+
+function asText(data: Buffer | ArrayBuffer | Buffer[]): string {
+  if (Array.isArray(data)) return Buffer.concat(data).toString('utf8');
+  return Buffer.from(data as ArrayBuffer).toString('utf8');
+}

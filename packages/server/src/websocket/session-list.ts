@@ -1,0 +1,49 @@
+import type { ServerMessage, SessionSummary } from '@liminal/protocol';
+import type { Runtime, SessionsChange } from '@liminal/runtime';
+
+/** The list of sessions for one reader. While the reader is slow, it keeps only the last state of each session. */
+export class SessionListFeed {
+  readonly #changed = new Map<string, SessionSummary>();
+  readonly #removed = new Set<string>();
+  readonly #send: (message: ServerMessage) => void;
+  readonly #isFull: () => boolean;
+  readonly #stop: () => void;
+  #isNew = true;
+
+  constructor(runtime: Runtime, isFull: () => boolean, send: (message: ServerMessage) => void) {
+    this.#isFull = isFull;
+    this.#send = send;
+    this.#stop = runtime.watchSessions((change) => this.#take(change));
+  }
+
+  drained(): void {
+    if (this.#isFull() || this.#changed.size + this.#removed.size === 0) return;
+    this.#flush();
+  }
+
+  close(): void {
+    this.#stop();
+  }
+
+  #take({ sessions, removed }: SessionsChange): void {
+    for (const session of sessions) {
+      this.#changed.set(session.sessionId, session);
+      this.#removed.delete(session.sessionId);
+    }
+    for (const id of removed) {
+      this.#changed.delete(id);
+      this.#removed.add(id);
+    }
+    // The first one is sent even if there are none: it says that there are none.
+    if (!this.#isFull() || this.#isNew) this.#flush();
+  }
+
+  #flush(): void {
+    this.#isNew = false;
+    const sessions = [...this.#changed.values()];
+    const removed = [...this.#removed];
+    this.#changed.clear();
+    this.#removed.clear();
+    this.#send({ type: 'sessions:changed', sessions, ...(removed.length > 0 && { removed }) });
+  }
+}
