@@ -164,8 +164,7 @@ describe('the own Node', () => {
     const module = join(import.meta.dirname, 'run-own-node.mjs');
     write(
       'host.mjs',
-      `import { root } from './root.mjs';
-import { runOwnNode } from ${JSON.stringify(module)};
+      `import { runOwnNode } from ${JSON.stringify(module)};
        process.exitCode = await runOwnNode(${JSON.stringify(folder)}, ['script.mjs']);`,
     );
     const host = spawn(process.execPath, [join(folder, 'host.mjs')], {
