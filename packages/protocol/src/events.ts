@@ -1,11 +1,14 @@
 /** The canonical stream event: the only thing that is logged (seeds 000 and 001, camelCase). */
 import { z } from 'zod';
-import { ApprovalOption, ToolKind, ToolLocation } from './content.ts';
+import { ApprovalOption, PlanEntry, ToolKind, ToolLocation } from './content.ts';
 import { ErrorObject, ItemPatch, ItemType, OutputItem } from './items.ts';
 import { Usage } from './usage.ts';
 
 /** W3C trace context, carried by hand because a log does not propagate it. */
-export const TraceContext = z.object({ traceparent: z.string(), tracestate: z.string().optional() });
+export const TraceContext = z.object({
+  traceparent: z.string(),
+  tracestate: z.string().optional(),
+});
 export type TraceContext = z.infer<typeof TraceContext>;
 
 export const ResponseStartPayload = z.object({
@@ -42,7 +45,10 @@ export const ItemStartPayload = z.object({
   approvalId: z.string().optional(),
   options: z.array(ApprovalOption).optional(),
   deadline: z.string().optional(),
+  /** plan: its first entries. */
+  entries: z.array(PlanEntry).optional(),
 });
+export type ItemStartPayload = z.infer<typeof ItemStartPayload>;
 
 export const ItemDeltaPayload = z.object({
   type: z.literal('item_delta'),
@@ -52,6 +58,7 @@ export const ItemDeltaPayload = z.object({
   /** Replaces other fields of the item. */
   patch: ItemPatch.optional(),
 });
+export type ItemDeltaPayload = z.infer<typeof ItemDeltaPayload>;
 
 export const ItemDonePayload = z.object({
   type: z.literal('item_done'),
@@ -149,8 +156,10 @@ const envelope = {
   traceContext: TraceContext,
 };
 
-const variant = <T extends z.ZodObject<{ type: z.ZodLiteral<string> }>>(payload: T) =>
-  z.object({ ...envelope, type: payload.shape.type as T['shape']['type'], payload });
+const variant = <T extends z.ZodObject<{ type: z.ZodLiteral<string> }>>(payload: T) => {
+  const type: T['shape']['type'] = payload.shape.type;
+  return z.object({ ...envelope, type, payload });
+};
 
 /** One change to an item or a turn. The outer `type` equals the payload's. */
 export const StreamEvent = z.discriminatedUnion('type', [

@@ -3,6 +3,18 @@ export * from './content.ts';
 export * from './cursor.ts';
 export * from './errors.ts';
 export * from './events.ts';
+export { closeOpenItems, type Closing } from './folds/close-open-items.ts';
+export { responseToUpserts, summarizeTurn } from './folds/history.ts';
+export { emptyResponse, foldResponse, toResponse, type ResponseState } from './folds/response.ts';
+export {
+  destroyUpsertFold,
+  flushIdle,
+  foldUpsert,
+  nextFlushAt,
+  startUpsertFold,
+} from './folds/upsert.ts';
+export { defaultUpsertFoldConfig, type UpsertFoldConfig } from './folds/upsert-config.ts';
+export type { FoldResult, UpsertFoldState } from './folds/upsert-state.ts';
 export * from './items.ts';
 export * from './response.ts';
 export * from './sessions.ts';

@@ -1,0 +1,49 @@
+/** The outputs that show a view. */
+import type { FoldOutput, UpsertObject } from '../upserts.ts';
+import { hasContent } from './item-text.ts';
+import { renderUpsert } from './render-upsert.ts';
+import type { Step } from './upsert-state.ts';
+import type { Standing, View } from './views.ts';
+
+type Moment = Pick<Step, 'head' | 'timestamp' | 'now'>;
+
+const open: Standing = { status: 'open' };
+
+/** Shows a view that is under way. */
+export function emitOpen(moment: Moment, view: View, status: 'create' | 'update'): FoldOutput {
+  return emit(moment, view, open, status);
+}
+
+/**
+ * Shows a view for the last time. Text that was never shown gets its `create` first (TC-5.1a), unless it was held on
+ * purpose (a user's message) or there is nothing to it (TC-5.4c).
+ */
+export function emitLast(
+  moment: Moment,
+  view: View,
+  standing: Exclude<Standing, { status: 'open' }>,
+  shown: boolean,
+): FoldOutput[] {
+  const last = emit(moment, view, standing, standing.status);
+  const early = !shown && standing.status === 'complete' && isStreamedText(view);
+  return early ? [emit(moment, view, open, 'create'), last] : [last];
+}
+
+function isStreamedText({ item }: View): boolean {
+  if (item.type === 'message') return item.origin !== 'user' && hasContent(item);
+  return item.type === 'reasoning' && hasContent(item);
+}
+
+function emit(
+  { head, timestamp, now }: Moment,
+  view: View,
+  standing: Standing,
+  status: UpsertObject['status'],
+): FoldOutput {
+  const emission = {
+    status,
+    sourceTimestamp: timestamp,
+    emittedAt: new Date(now).toISOString(),
+  };
+  return { kind: 'upsert', upsert: renderUpsert(view, standing, head, emission) };
+}

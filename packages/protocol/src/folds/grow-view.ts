@@ -1,0 +1,111 @@
+/** What a delta makes visible. */
+import type { ItemDeltaPayload } from '../events.ts';
+import type { FoldOutput } from '../upserts.ts';
+import { emitOpen } from './emit.ts';
+import { textOf } from './item-text.ts';
+import { addText, crossedThresholds, resetPace } from './pace.ts';
+import { isAnswer } from './pair-answers.ts';
+import { openItem } from './response.ts';
+import type { FoldResult, OpenView, Step } from './upsert-state.ts';
+import { isShown } from './views.ts';
+
+export interface Growth {
+  /** The item that grows: the one shown, or its answer. */
+  itemId: string;
+  text: string;
+  /** Whether other fields have changed too. */
+  patched: boolean;
+}
+
+/** The step of an `item_delta`. Costs as much as the delta and the views under way, not as the item or the turn. */
+export function growView(step: Step, payload: ItemDeltaPayload): FoldResult {
+  const known = findView(step, payload.itemId);
+  if (!known) return { state: step.state, outputs: [] };
+  const { itemId, deltaContent: text, patch } = payload;
+  const grown = grow(step, refresh(step, known), { itemId, text, patched: patch !== undefined });
+  const open = new Map(step.state.open).set(known.view.item.id, grown.next);
+  return { state: { ...step.state, open }, outputs: grown.outputs };
+}
+
+/** The view that shows an open item. */
+function findView({ state }: Step, itemId: string): OpenView | undefined {
+  if (!state.response.open.has(itemId)) return undefined;
+  const own = state.open.get(itemId);
+  return own ?? [...state.open.values()].find(({ view }) => view.answer?.id === itemId);
+}
+
+function refresh({ state, timestamp }: Step, known: OpenView): OpenView {
+  const { item, answer } = known.view;
+  const current = openItem(state.response, item.id) ?? item;
+  const currentAnswer = answer && (openItem(state.response, answer.id) ?? answer);
+  const view = {
+    item: current,
+    ...(currentAnswer && isAnswer(currentAnswer) && { answer: currentAnswer }),
+  };
+  return { ...known, view, changedAt: timestamp };
+}
+
+interface Grown {
+  next: OpenView;
+  outputs: FoldOutput[];
+}
+
+function grow(step: Step, known: OpenView, growth: Growth): Grown {
+  switch (known.view.item.type) {
+    case 'message':
+    case 'reasoning':
+      return growText(step, known, growth);
+    case 'plan':
+      return showAgain(step, known, growth.patched);
+    case 'function_call':
+    case 'script_execution':
+      return growCall(step, known, growth);
+    case 'function_call_output':
+    case 'script_execution_output':
+    case 'error':
+    case 'approval':
+      return { next: known, outputs: [] };
+  }
+}
+
+/** A text's growth, by one delta or by its start. */
+export function growText(step: Step, known: OpenView, growth: Growth): Grown {
+  const { config } = step.state;
+  if (growth.text === '' && !growth.patched) return { next: known, outputs: [] };
+  if (!isShown(known.view, { status: 'open' })) return { next: known, outputs: [] };
+  if (config.appends) return appendText(step, known, growth);
+  const counted = addText(known.pace, growth.text, config.tokenCounter);
+  const pace = { ...counted, flushAt: step.now + config.batchTimeoutMs };
+  const crossed = crossedThresholds(pace, config.batchGradientTokens);
+  if (crossed > 0) {
+    const { next, outputs } = show(step, known);
+    return { next: { ...next, pace: resetPace(pace, crossed) }, outputs };
+  }
+  if (!known.emitted && config.firstEmission === 'immediate') {
+    return show(step, { ...known, pace });
+  }
+  return { next: { ...known, pace }, outputs: [] };
+}
+
+function appendText(step: Step, known: OpenView, { text, patched }: Growth): Grown {
+  const { item } = known.view;
+  if (!known.emitted || patched) return show(step, known);
+  const at = textOf(item).length - text.length;
+  const { turnId } = step.head;
+  return { next: known, outputs: [{ kind: 'append', turnId, itemId: item.id, at, text }] };
+}
+
+/** Arguments are shown once they are whole; patches and output as they come, to live readers. */
+function growCall(step: Step, known: OpenView, { itemId, text, patched }: Growth): Grown {
+  const outputGrew = itemId !== known.view.item.id && text !== '';
+  return showAgain(step, known, step.state.config.appends && (patched || outputGrew));
+}
+
+function showAgain(step: Step, known: OpenView, visible: boolean): Grown {
+  return visible ? show(step, known) : { next: known, outputs: [] };
+}
+
+function show(step: Step, known: OpenView): Grown {
+  const output = emitOpen(step, known.view, known.emitted ? 'update' : 'create');
+  return { next: { ...known, emitted: true }, outputs: [output] };
+}

@@ -1,0 +1,47 @@
+/** A stored Response as readers see it: what the live upsert fold would have shown last (invariant 4). */
+import type { Response } from '../response.ts';
+import type { TurnSummary } from '../sessions.ts';
+import type { UpsertObject } from '../upserts.ts';
+import { renderUpsert } from './render-upsert.ts';
+import { withoutUndefined } from './start-item.ts';
+import { endOf, isShown, standingOf, viewsOf, type Standing, type View } from './views.ts';
+
+/**
+ * The last state of everything that a turn shows, in the order in which it began; also of one in progress, whose open
+ * items come as `update`, approvals that wait as `create`. `emittedAt` is ISO 8601 UTC.
+ * An item without `endedAt` counts as cut off when its turn is over.
+ */
+export function responseToUpserts(response: Response, emittedAt: string): UpsertObject[] {
+  return viewsOf(response.outputItems).flatMap((view) => {
+    const standing = standingOf(view, response);
+    if (!isShown(view, standing)) return [];
+    // What its turn cut off ended with it.
+    const sourceTimestamp = endOf(view) ?? new Date(response.updatedAt).toISOString();
+    const emission = { status: statusOf(view, standing), sourceTimestamp, emittedAt };
+    return [renderUpsert(view, standing, response, emission)];
+  });
+}
+
+/** A turn's head, for beside its items. */
+export function summarizeTurn(response: Response): TurnSummary {
+  const { id, turnId, modelId, providerId, status, trigger, createdAt, updatedAt, usage, error } =
+    response;
+  const running = status === 'queued' || status === 'in_progress';
+  return withoutUndefined({
+    turnId,
+    runId: id,
+    modelId,
+    providerId,
+    status: running ? 'in_progress' : status,
+    trigger,
+    startedAt: createdAt,
+    endedAt: running ? undefined : updatedAt,
+    usage,
+    error,
+  });
+}
+
+function statusOf({ item }: View, standing: Standing): UpsertObject['status'] {
+  if (standing.status !== 'open') return standing.status;
+  return item.type === 'approval' ? 'create' : 'update';
+}

@@ -1,0 +1,51 @@
+/** The one field of an item that deltas grow, whatever it is called there. */
+import type { OutputItem } from '../items.ts';
+
+/** A message's or reasoning's content, a call's arguments, an output's text; `''` for items without such a field. */
+export function textOf(item: OutputItem): string {
+  switch (item.type) {
+    case 'message':
+    case 'reasoning':
+      return item.content;
+    case 'function_call':
+      return item.arguments;
+    case 'function_call_output':
+      return item.output;
+    case 'script_execution':
+      return item.code;
+    case 'script_execution_output':
+      return item.result;
+    case 'error':
+      return item.message;
+    case 'plan':
+    case 'approval':
+      return '';
+  }
+}
+
+export function withText(item: OutputItem, text: string): OutputItem {
+  switch (item.type) {
+    case 'message':
+    case 'reasoning':
+      return { ...item, content: text };
+    case 'function_call':
+      return { ...item, arguments: text };
+    case 'function_call_output':
+      return { ...item, output: text };
+    case 'script_execution':
+      return { ...item, code: text };
+    case 'script_execution_output':
+      return { ...item, result: text };
+    case 'error':
+      return { ...item, message: text };
+    case 'plan':
+    case 'approval':
+      return item;
+  }
+}
+
+/** Whether an item has anything to show: text, or blocks beside it. */
+export function hasContent(item: OutputItem): boolean {
+  const blocks = 'blocks' in item ? (item.blocks ?? []) : [];
+  return textOf(item) !== '' || blocks.length > 0;
+}

@@ -1,0 +1,143 @@
+/** A view as the upsert that shows it (seed 000, Upsert Object): the same for live and for stored turns. */
+import type { OutputItem } from '../items.ts';
+import type { UpsertObject } from '../upserts.ts';
+import type { Answer } from './pair-answers.ts';
+import { withoutUndefined } from './start-item.ts';
+import type { Standing, View } from './views.ts';
+
+export interface RenderContext {
+  turnId: string;
+  sessionId: string;
+  providerId: string;
+}
+
+export interface Emission {
+  status: UpsertObject['status'];
+  /** ISO 8601 UTC. */
+  sourceTimestamp: string;
+  /** ISO 8601 UTC. */
+  emittedAt: string;
+}
+
+/** `emission.status` is the caller's choice: whether a view has been shown before is not the view's to know. */
+export function renderUpsert(
+  view: View,
+  standing: Standing,
+  context: RenderContext,
+  emission: Emission,
+): UpsertObject {
+  const { item } = view;
+  const { turnId, sessionId } = context;
+  const error = standing.status === 'error' ? standing.error : undefined;
+  const base = {
+    turnId,
+    sessionId,
+    itemId: item.id,
+    ...emission,
+    errorCode: error?.code,
+    errorMessage: error?.message,
+    startedAt: item.startedAt,
+    parentCallId: item.parentCallId,
+  };
+  return withoutUndefined({ ...base, ...contentOf(view, standing, context.providerId) });
+}
+
+type Content<T = UpsertObject> = T extends UpsertObject
+  ? Omit<T, 'turnId' | 'sessionId' | 'itemId' | keyof Emission>
+  : never;
+
+function contentOf({ item, answer }: View, standing: Standing, providerId: string): Content {
+  switch (item.type) {
+    case 'message':
+      return {
+        type: 'message',
+        content: item.content,
+        origin: item.origin,
+        blocks: item.blocks,
+      };
+    case 'reasoning':
+      return { type: 'thinking', content: item.content, providerId };
+    case 'function_call':
+    case 'script_execution':
+      return { ...callContent(item, standing), ...(answer && answerContent(item, answer)) };
+    case 'function_call_output':
+    case 'script_execution_output':
+      return { ...unknownCall(item), ...answerContent(undefined, item) };
+    case 'plan':
+      return { type: 'plan', entries: item.entries };
+    case 'approval':
+      return approvalContent(item, standing);
+    case 'error':
+      return { type: 'error' };
+  }
+}
+
+type ItemOf<T extends OutputItem['type']> = Extract<OutputItem, { type: T }>;
+type ToolCallContent = Extract<Content, { type: 'tool_call' }>;
+
+function callContent(
+  item: ItemOf<'function_call' | 'script_execution'>,
+  standing: Standing,
+): ToolCallContent {
+  if (item.type === 'script_execution') {
+    const toolArguments = { code: item.code };
+    return { type: 'tool_call', toolName: 'script', toolArguments, callId: item.id };
+  }
+  const whole = item.endedAt !== undefined || standing.status !== 'open';
+  return {
+    type: 'tool_call',
+    toolName: item.name,
+    toolArguments: parseArguments(item.arguments, whole),
+    callId: item.callId,
+    title: item.title,
+    kind: item.kind,
+    locations: item.locations,
+    diffs: item.diffs,
+  };
+}
+
+function answerContent(call: OutputItem | undefined, answer: Answer): Partial<ToolCallContent> {
+  const ended = answer.endedAt !== undefined && { toolOutputIsError: !answer.success };
+  if (answer.type === 'script_execution_output') return { toolOutput: answer.result, ...ended };
+  const callDiffs = call?.type === 'function_call' ? call.diffs : undefined;
+  return {
+    toolOutput: answer.output,
+    ...ended,
+    diffs: answer.diffs ?? callDiffs,
+    outputBlocks: answer.blocks,
+    exitCode: answer.exitCode,
+  };
+}
+
+/** An answer to a call that nobody has seen (TC-3.3g). */
+function unknownCall(answer: Answer): ToolCallContent {
+  const callId = answer.type === 'function_call_output' ? answer.callId : answer.scriptId;
+  return { type: 'tool_call', toolName: 'unknown', toolArguments: {}, callId };
+}
+
+function approvalContent(item: ItemOf<'approval'>, standing: Standing): Content {
+  const { approvalId, title, callId, options, deadline } = item;
+  const ended = standing.status === 'open' ? undefined : ({ outcome: 'cancelled' } as const);
+  const outcome = item.outcome ?? ended;
+  return { type: 'approval', approvalId, title, callId, options, deadline, outcome };
+}
+
+/** Arguments that are whole and no JSON object are kept as they came, under `raw`. */
+function parseArguments(text: string, whole: boolean): Record<string, unknown> {
+  if (text.trim() === '') return {};
+  const parsed = parseJson(text);
+  if (isRecord(parsed)) return parsed;
+  return whole ? { raw: text } : {};
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,273 @@
+/** The response fold: a run's events in, what history stores of it out (seed 001, invariants 4 and 5). */
+import type { EventPayload, StreamEvent } from '../events.ts';
+import type { ErrorObject, OutputItem } from '../items.ts';
+import type { Response } from '../response.ts';
+import { textOf, withText } from './item-text.ts';
+import { isAnswer, pairAnswers } from './pair-answers.ts';
+import { patchItem, startItem, withoutUndefined } from './start-item.ts';
+
+/** An item that has not ended: its text grows apart from the list, so that a delta does not copy the list. */
+interface OpenItem {
+  /** All but its text. */
+  readonly item: OutputItem;
+  readonly text: string;
+}
+
+export interface ResponseState {
+  /** `seq` of the last event folded in; -1 before the first. */
+  readonly lastSeq: number;
+  /** Milliseconds since the epoch: the last event's timestamp. */
+  readonly updatedAt: number;
+  /** Whether `response_start` has been seen. */
+  readonly started: boolean;
+  /** All of the Response but its items; undefined before the first event. */
+  readonly head: Omit<Response, 'outputItems' | 'lastSeq' | 'updatedAt'> | undefined;
+  /** In the order of their start; of an open item only its place and its type count here. */
+  readonly items: readonly OutputItem[];
+  readonly open: ReadonlyMap<string, OpenItem>;
+}
+
+export function emptyResponse(): ResponseState {
+  return {
+    lastSeq: -1,
+    updatedAt: 0,
+    started: false,
+    head: undefined,
+    items: [],
+    open: new Map(),
+  };
+}
+
+/**
+ * Folds one event in. A duplicate or older event, and any after the terminal one, gives back the very same state.
+ * Events about items that are unknown or have ended change no item, except: `item_done` and `item_error` of an item
+ * that never started are taken as the whole item; `item_cancelled` withdraws also an item that has ended, unless a
+ * tool has begun to answer it or it is such an answer: what has run has happened.
+ * A delta costs as much as there are open items, not as there are items.
+ */
+export function foldResponse(state: ResponseState, event: StreamEvent): ResponseState {
+  if (event.seq <= state.lastSeq || hasEnded(state)) return state;
+  const time = Date.parse(event.timestamp);
+  const next = {
+    ...state,
+    lastSeq: event.seq,
+    updatedAt: time,
+    head: state.head ?? newHead(event, time),
+  };
+  return applyPayload(next, next.head, event.payload, event.timestamp);
+}
+
+/** The Response so far; undefined before `response_start`. Costs O(items). */
+export function toResponse(state: ResponseState): Response | undefined {
+  if (!state.started || !state.head) return undefined;
+  return {
+    ...state.head,
+    updatedAt: state.updatedAt,
+    outputItems: currentItems(state),
+    lastSeq: state.lastSeq,
+  };
+}
+
+/** All items, open ones with their text so far, in the order in which they began. */
+export function currentItems(state: ResponseState): OutputItem[] {
+  return state.items.map((item) => openItem(state, item.id) ?? item);
+}
+
+/** An open item with its text so far; undefined if it is unknown or has ended. */
+export function openItem(state: ResponseState, itemId: string): OutputItem | undefined {
+  const open = state.open.get(itemId);
+  return open && withText(open.item, open.text);
+}
+
+/** Whether the terminal event has been folded in. */
+export function hasEnded(state: ResponseState): boolean {
+  return state.head !== undefined && state.head.status !== 'in_progress';
+}
+
+type Head = NonNullable<ResponseState['head']>;
+
+function newHead(event: StreamEvent, createdAt: number): Head {
+  return {
+    id: event.runId,
+    turnId: event.turnId,
+    sessionId: event.sessionId,
+    modelId: '',
+    providerId: '',
+    createdAt,
+    status: 'in_progress',
+    finishReason: null,
+  };
+}
+
+function applyPayload(
+  state: ResponseState,
+  head: Head,
+  payload: EventPayload,
+  at: string,
+): ResponseState {
+  switch (payload.type) {
+    case 'response_start':
+      return state.started ? state : begin(state, head, payload);
+    case 'item_start':
+      return addOpen(state, startItem(payload, at));
+    case 'item_delta':
+      return growItem(state, payload);
+    case 'item_done':
+      return endItem(state, finishedItem(state, payload.itemId, payload.finalItem, at));
+    case 'item_error':
+      return endItem(state, failedItem(state, payload.itemId, payload.error, at));
+    case 'item_cancelled':
+      return withdrawItem(state, payload.itemId);
+    case 'script_execution_start':
+      return addOpen(
+        state,
+        startItem({ ...payload, type: 'item_start', itemType: 'script_execution' }, at),
+      );
+    case 'script_execution_done':
+      return endScript(state, payload.itemId, payload, at);
+    case 'script_execution_error':
+      return endScript(state, payload.itemId, { ...payload, result: '', success: false }, at);
+    case 'usage_update':
+      return { ...state, head: { ...head, usage: { ...head.usage, ...payload.usage } } };
+    case 'heartbeat':
+    case 'turn_aborted_by_user':
+      return state;
+    case 'response_done':
+    case 'response_error':
+      return { ...state, head: endedHead(head, payload) };
+  }
+}
+
+function begin(
+  state: ResponseState,
+  head: Head,
+  { modelId, providerId, agentId, trigger }: Extract<EventPayload, { type: 'response_start' }>,
+): ResponseState {
+  const named = withoutUndefined({ modelId, providerId, agentId, trigger });
+  return { ...state, started: true, head: { ...head, ...named } };
+}
+
+function addOpen(state: ResponseState, item: OutputItem): ResponseState {
+  if (state.items.some(({ id }) => id === item.id)) return state;
+  const open = new Map(state.open).set(item.id, { item, text: textOf(item) });
+  return { ...state, items: [...state.items, item], open };
+}
+
+function growItem(
+  state: ResponseState,
+  { itemId, deltaContent, patch }: Extract<EventPayload, { type: 'item_delta' }>,
+): ResponseState {
+  const known = state.open.get(itemId);
+  if (!known) return state;
+  const item = patch ? patchItem(known.item, patch) : known.item;
+  return {
+    ...state,
+    open: new Map(state.open).set(itemId, { item, text: known.text + deltaContent }),
+  };
+}
+
+/** The final item; what it leaves unsaid and the open item knew is kept. */
+function finishedItem(
+  state: ResponseState,
+  id: string,
+  finalItem: OutputItem,
+  endedAt: string,
+): OutputItem {
+  const known = state.open.get(id)?.item;
+  const { startedAt = endedAt, parentCallId, correlationId } = known ?? {};
+  const learnt = known?.type === finalItem.type ? known : {};
+  const base = withoutUndefined({ parentCallId, correlationId });
+  return {
+    ...base,
+    ...learnt,
+    ...withoutUndefined(finalItem),
+    id,
+    startedAt,
+    endedAt,
+  };
+}
+
+function failedItem(
+  state: ResponseState,
+  id: string,
+  error: ErrorObject,
+  endedAt: string,
+): OutputItem {
+  const known = openItem(state, id);
+  if (known) return { ...known, error, endedAt };
+  const { code, message } = error;
+  const base = { id, startedAt: endedAt, endedAt, error };
+  return { ...base, type: 'error', code, message, origin: 'provider' };
+}
+
+function endItem(state: ResponseState, item: OutputItem): ResponseState {
+  if (state.open.has(item.id)) {
+    const open = new Map(state.open);
+    open.delete(item.id);
+    const items = state.items.map((other) => (other.id === item.id ? item : other));
+    return { ...state, items, open };
+  }
+  if (state.items.some(({ id }) => id === item.id)) return state;
+  return { ...state, items: [...state.items, item] };
+}
+
+function withdrawItem(state: ResponseState, itemId: string): ResponseState {
+  const item = state.items.find(({ id }) => id === itemId);
+  if (!item || (isAnswer(item) && !state.open.has(itemId))) return state;
+  if ([...pairAnswers(state.items).values()].includes(itemId)) return state;
+  const open = new Map(state.open);
+  open.delete(itemId);
+  return { ...state, items: state.items.filter(({ id }) => id !== itemId), open };
+}
+
+function endScript(
+  state: ResponseState,
+  scriptId: string,
+  { result, success, error }: { result: string; success: boolean; error?: ErrorObject },
+  endedAt: string,
+): ResponseState {
+  const script = openItem(state, scriptId);
+  const ended = script ? endItem(state, { ...script, endedAt }) : state;
+  const output: OutputItem = {
+    id: `${scriptId}:output`,
+    type: 'script_execution_output',
+    scriptId,
+    result,
+    success,
+    origin: 'script_harness',
+    startedAt: endedAt,
+    endedAt,
+    ...(error && { error }),
+  };
+  return endItem(ended, output);
+}
+
+const terminalStatus = { completed: 'complete', cancelled: 'aborted', error: 'error' } as const;
+
+function endedHead(
+  head: Head,
+  payload: Extract<EventPayload, { type: 'response_done' | 'response_error' }>,
+): Head {
+  const usage = payload.usage ? { usage: { ...head.usage, ...payload.usage } } : {};
+  if (payload.type === 'response_error') {
+    return { ...head, ...usage, status: 'error', error: payload.error };
+  }
+  const finishReason = payload.finishReason ?? null;
+  const failed = payload.status === 'error' || payload.error !== undefined;
+  return {
+    ...head,
+    ...usage,
+    status: terminalStatus[payload.status],
+    finishReason,
+    ...(failed && { error: payload.error ?? errorFromFinishReason(finishReason) }),
+  };
+}
+
+/** For sources that say that a turn failed, but not how. */
+function errorFromFinishReason(finishReason: string | null): ErrorObject {
+  if (!finishReason) {
+    return { code: 'TURN_FAILED', message: 'The turn failed and its source did not say why.' };
+  }
+  const code = finishReason.replaceAll(/[^A-Za-z0-9]+/g, '_').toUpperCase();
+  return { code, message: `The turn failed with finish reason "${finishReason}".` };
+}

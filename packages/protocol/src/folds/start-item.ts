@@ -1,0 +1,99 @@
+/** An item as its `item_start` describes it, before anything else is known of it. */
+import type { ItemStartPayload } from '../events.ts';
+import type { ItemPatch, OutputItem } from '../items.ts';
+
+/** `startedAt` is ISO 8601 UTC. Ids that the start leaves out (a call's, an approval's) are the item's own until it is done. */
+export function startItem(payload: ItemStartPayload, startedAt: string): OutputItem {
+  const text = payload.initialContent ?? '';
+  const base = withoutUndefined({
+    id: payload.itemId,
+    correlationId: payload.correlationId,
+    parentCallId: payload.parentCallId,
+    startedAt,
+  });
+  const callId = payload.callId ?? payload.itemId;
+  switch (payload.itemType) {
+    case 'message':
+      return { ...base, type: 'message', content: text, origin: payload.origin ?? 'agent' };
+    case 'reasoning': {
+      const origin = payload.origin === 'system' ? 'system' : 'agent';
+      return { ...base, type: 'reasoning', content: text, origin };
+    }
+    case 'function_call':
+      return withoutUndefined({
+        ...base,
+        type: 'function_call',
+        name: payload.name ?? '',
+        arguments: payload.arguments ?? text,
+        callId,
+        origin: 'agent',
+        title: payload.title,
+        kind: payload.kind,
+        locations: payload.locations,
+      });
+    case 'function_call_output':
+      return {
+        ...base,
+        type: 'function_call_output',
+        callId,
+        output: text,
+        success: true,
+        origin: 'system',
+      };
+    case 'script_execution':
+      return { ...base, type: 'script_execution', code: payload.code ?? text, origin: 'agent' };
+    case 'script_execution_output':
+      return {
+        ...base,
+        type: 'script_execution_output',
+        scriptId: callId,
+        result: text,
+        success: true,
+        origin: 'script_harness',
+      };
+    case 'error':
+      return { ...base, type: 'error', code: 'UNKNOWN_ERROR', message: text, origin: 'system' };
+    case 'plan':
+      return { ...base, type: 'plan', entries: payload.entries ?? [] };
+    case 'approval':
+      return withoutUndefined({
+        ...base,
+        type: 'approval',
+        approvalId: payload.approvalId ?? payload.itemId,
+        title: payload.title ?? '',
+        callId: payload.callId,
+        options: payload.options ?? [],
+        deadline: payload.deadline,
+      });
+  }
+}
+
+/** Replaces the fields that a patch names and the item's type has. */
+export function patchItem(item: OutputItem, patch: ItemPatch): OutputItem {
+  const { raw, title, kind, locations, diffs, blocks, entries } = patch;
+  switch (item.type) {
+    case 'message':
+      return { ...item, ...withoutUndefined({ raw, blocks }) };
+    case 'function_call':
+      return { ...item, ...withoutUndefined({ raw, title, kind, locations, diffs }) };
+    case 'function_call_output':
+      return { ...item, ...withoutUndefined({ raw, blocks, diffs }) };
+    case 'plan':
+      return { ...item, ...withoutUndefined({ raw }), entries: entries ?? item.entries };
+    case 'reasoning':
+    case 'script_execution':
+    case 'script_execution_output':
+    case 'error':
+    case 'approval':
+      return { ...item, ...withoutUndefined({ raw }) };
+  }
+}
+
+/** A spread must not overwrite what is known with what is not, and stored items carry no empty fields. */
+export function withoutUndefined<T extends object>(fields: T): T {
+  const copy = { ...fields };
+  for (const key of Object.keys(copy)) {
+    if (Reflect.get(copy, key) === undefined) Reflect.deleteProperty(copy, key);
+  }
+  return copy;
+}

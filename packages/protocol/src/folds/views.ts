@@ -1,0 +1,80 @@
+/** What a turn shows: one view per item, except that a call and its answer are one view under the call's id. */
+import type { ErrorObject, OutputItem } from '../items.ts';
+import type { Response } from '../response.ts';
+import { hasContent } from './item-text.ts';
+import { isAnswer, isCall, pairAnswers, type Answer } from './pair-answers.ts';
+
+export interface View {
+  readonly item: OutputItem;
+  /** The call's answer. */
+  readonly answer?: Answer;
+}
+
+/** How a view stands, given how its turn stands. */
+export type Standing =
+  | { status: 'open' }
+  | { status: 'complete' }
+  | { status: 'error'; error: ErrorObject };
+
+type Turn = Pick<Response, 'status' | 'error'>;
+
+/** In the order in which they began. An answer without a call is a view of its own (TC-3.3g). */
+export function viewsOf(items: readonly OutputItem[]): View[] {
+  const pairs = pairAnswers(items);
+  const answers = new Map<string, Answer>();
+  for (const item of items) {
+    const call = pairs.get(item.id);
+    if (call !== undefined && isAnswer(item)) answers.set(call, item);
+  }
+  return items.flatMap((item) => {
+    if (pairs.has(item.id)) return [];
+    const answer = answers.get(item.id);
+    return [answer ? { item, answer } : { item }];
+  });
+}
+
+/**
+ * A call stands open until it and its answer have ended. What is open when its turn ends, ends with it: a call without
+ * an answer is complete only if the turn is.
+ */
+export function standingOf(view: View, turn: Turn): Standing {
+  const { item, answer } = view;
+  const over = turn.status !== 'in_progress' && turn.status !== 'queued';
+  const ended = endOf(view) !== undefined;
+  if (item.error) return { status: 'error', error: item.error };
+  if (!ended && !over) return { status: 'open' };
+  if (item.type === 'error') return { status: 'error', error: item };
+  if (answer?.error) return { status: 'error', error: answer.error };
+  if (ended || item.type === 'approval') return { status: 'complete' };
+  if (turn.status === 'error') return { status: 'error', error: turn.error ?? failed };
+  if (turn.status === 'aborted' && isCall(item)) return { status: 'error', error: cancelled };
+  return { status: 'complete' };
+}
+
+/** When a view ended by itself (ISO 8601 UTC): a call when it and its answer had, or when it failed. */
+export function endOf({ item, answer }: View): string | undefined {
+  if (!isCall(item) || item.error || item.endedAt === undefined) return item.endedAt;
+  if (answer?.endedAt === undefined) return undefined;
+  return answer.endedAt > item.endedAt ? answer.endedAt : item.endedAt;
+}
+
+const failed: ErrorObject = {
+  code: 'TURN_FAILED',
+  message: 'The turn failed before this was complete.',
+};
+const cancelled: ErrorObject = {
+  code: 'CANCELLED',
+  message: 'The turn was cancelled before this tool answered.',
+};
+
+/**
+ * Whether readers are shown a view. Held until whole: user messages, error items, answers without a call. Text that
+ * has no content is shown only if its source said that it was done (TC-5.4c).
+ */
+export function isShown({ item }: View, standing: Standing): boolean {
+  const open = standing.status === 'open';
+  if (item.type === 'error' || isAnswer(item)) return !open;
+  if (item.type !== 'message' && item.type !== 'reasoning') return true;
+  if (open && item.type === 'message' && item.origin === 'user') return false;
+  return item.endedAt !== undefined || hasContent(item);
+}
