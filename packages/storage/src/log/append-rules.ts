@@ -62,7 +62,8 @@ function checkEnvelope(runId: string, run: RunConstants, event: StreamEvent): vo
   );
 }
 
-function runEnded(runId: string, event: StreamEvent): StorageError {
+/** Why nothing can be appended to a run that has ended or is settled. */
+export function runEnded(runId: string, event: StreamEvent): StorageError {
   return new StorageError(
     'RUN_ENDED',
     `Run ${runId} has ended: ${event.type} (seq ${event.seq}) cannot follow. Start a new run.`,

@@ -18,7 +18,8 @@ export function eventLogSuite(setup: Setup<EventLog>): void {
 
   /** After a restart, where the driver survives one. */
   async function reopened(): Promise<EventLog> {
-    return (await under.reopen?.()) ?? log;
+    log = (await under.reopen?.()) ?? log;
+    return log;
   }
 
   describe('append and read', () => {
@@ -204,7 +205,8 @@ export function eventLogSuite(setup: Setup<EventLog>): void {
       await log.append('ended', wholeRun('ended', ['a']));
       await log.settle('open');
       await log.settle('ended');
-      for (const again of [log, await reopened()]) {
+      for (const open of [() => log, reopened]) {
+        const again = await open();
         const tries = [
           again.append('open', eventsOf('open', [delta('late')], 1)),
           again.append('open', eventsOf('open', [start])),

@@ -44,7 +44,8 @@ export function response(id: string, texts: string[], fields: Partial<Response> 
   };
 }
 
-export function headOf({ outputItems: _, ...head }: Response): ResponseHead {
+export function headOf(response: Response): ResponseHead {
+  const { outputItems: _, ...head } = response;
   return head;
 }
 

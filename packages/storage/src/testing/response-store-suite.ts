@@ -17,7 +17,8 @@ export function responseStoreSuite(setup: Setup<ResponseStore>): void {
 
   /** After a restart, where the driver survives one. */
   async function reopened(): Promise<ResponseStore> {
-    return (await under.reopen?.()) ?? store;
+    store = (await under.reopen?.()) ?? store;
+    return store;
   }
 
   describe('sessions', () => {

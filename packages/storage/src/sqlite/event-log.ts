@@ -1,0 +1,122 @@
+import type { StreamEvent } from '@liminal/protocol';
+import type { EventLog, FollowOptions, LoggedRun, ReadOptions } from '../event-log.ts';
+import { advanceRun, isNotEmpty, runEnded } from '../log/append-rules.ts';
+import { decodeEvent, encodeEvent } from '../log/event-rows.ts';
+import { Followers } from '../log/followers.ts';
+import type { Database } from './database.ts';
+import type { TableRun } from './event-table.ts';
+import { EventTable } from './event-table.ts';
+
+/** What a follower reads at once: so many events, or so many characters of them (and the one that goes past). */
+const followPage = { events: 128, characters: 1_000_000 };
+
+/**
+ * Works on the one thread: an append takes microseconds, and is in the database when it returns.
+ * How far each run has got is kept in memory, since nobody else writes to this database.
+ */
+export class SqliteEventLog implements EventLog {
+  readonly #database: Database;
+  readonly #table: EventTable;
+  readonly #runs: Map<string, TableRun>;
+  readonly #followers = new Followers({
+    page: (runId, after) => this.#page(runId, after),
+    stateOf: (runId) => this.#stateOf(runId),
+    unfollowed: (runId) => this.#dropSettled(runId),
+  });
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#table = new EventTable(database);
+    this.#runs = this.#table.runs();
+    for (const runId of this.#runs.keys()) this.#dropSettled(runId);
+  }
+
+  async append(runId: string, events: readonly StreamEvent[]): Promise<void> {
+    if (!isNotEmpty(events)) return;
+    const run = this.#runs.get(runId);
+    if (!run && this.#stateOf(runId) === 'settled') throw runEnded(runId, events[0]);
+    const progress = advanceRun(run?.progress, runId, events);
+    const key = this.#database.write('LOG_WRITE_FAILED', () => {
+      const runKey = run?.key ?? this.#table.addRun(runId, progress.constants);
+      for (const event of events) this.#table.addEvent(runKey, encodeEvent(event));
+      if (progress.ended) this.#table.markEnded(runKey);
+      return runKey;
+    });
+    this.#runs.set(runId, { key, progress });
+    this.#followers.notify(runId);
+  }
+
+  async read(runId: string, options: ReadOptions = {}): Promise<StreamEvent[]> {
+    const run = this.#runs.get(runId);
+    if (!run || run.progress.settled) return [];
+    const rows = this.#table.events(run.key, options.after ?? -1, options.limit);
+    return Array.from(rows, (row) => decodeEvent(runId, run.progress.constants, row));
+  }
+
+  follow(runId: string, options?: FollowOptions): AsyncIterable<StreamEvent> {
+    return this.#followers.follow(runId, options);
+  }
+
+  async unsettled(): Promise<LoggedRun[]> {
+    return [...this.#runs]
+      .filter(([, { progress }]) => !progress.settled)
+      .map(([runId, { progress }]) => ({
+        ...progress.constants,
+        runId,
+        lastSeq: progress.lastSeq,
+        ended: progress.ended,
+      }));
+  }
+
+  async settle(runId: string): Promise<void> {
+    const run = this.#runs.get(runId);
+    if (!run || run.progress.settled) return;
+    if (this.#followers.follows(runId)) {
+      this.#database.write('LOG_WRITE_FAILED', () => this.#table.markSettled(run.key));
+      run.progress.settled = true;
+      this.#followers.notify(runId);
+    } else {
+      this.#drop(runId, run);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#followers.close();
+  }
+
+  #page(runId: string, after: number): StreamEvent[] {
+    const run = this.#runs.get(runId);
+    const page: StreamEvent[] = [];
+    if (!run) return page;
+    let characters = 0;
+    for (const row of this.#table.events(run.key, after, followPage.events)) {
+      page.push(decodeEvent(runId, run.progress.constants, row));
+      characters += row.payload.length;
+      if (characters > followPage.characters) break;
+    }
+    return page;
+  }
+
+  #stateOf(runId: string): 'unknown' | 'open' | 'closed' | 'settled' {
+    const progress = this.#runs.get(runId)?.progress;
+    if (!progress) return this.#table.isDropped(runId) ? 'settled' : 'unknown';
+    if (progress.settled) return 'settled';
+    return progress.ended ? 'closed' : 'open';
+  }
+
+  #drop(runId: string, run: TableRun): void {
+    this.#database.write('LOG_WRITE_FAILED', () => this.#table.dropRun(runId, run.key));
+    this.#runs.delete(runId);
+  }
+
+  /** What a settled run leaves behind goes when nobody reads it any more; if the disk refuses, at the next start. */
+  #dropSettled(runId: string): void {
+    const run = this.#runs.get(runId);
+    if (!run?.progress.settled) return;
+    try {
+      this.#drop(runId, run);
+    } catch {
+      // It is marked as settled already: nothing is wrong but the room it takes.
+    }
+  }
+}

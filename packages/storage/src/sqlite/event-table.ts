@@ -1,0 +1,100 @@
+import type { StatementSync } from 'node:sqlite';
+import type { RunProgress } from '../log/append-rules.ts';
+import type { EventRow, RunConstants } from '../log/event-rows.ts';
+import type { Database } from './database.ts';
+
+/** A run whose events are in the table. */
+export interface TableRun {
+  key: number | bigint;
+  progress: RunProgress;
+}
+
+interface RunRow {
+  run_key: number;
+  run_id: string;
+  constants: string;
+  ended: number;
+  settled: number;
+  last_seq: number;
+}
+
+/** The log's tables and their statements. Whoever writes wraps it in a transaction. */
+export class EventTable {
+  readonly #insertRun: StatementSync;
+  readonly #insertEvent: StatementSync;
+  readonly #markEnded: StatementSync;
+  readonly #markSettled: StatementSync;
+  readonly #deleteRun: StatementSync;
+  readonly #keepSettled: StatementSync;
+  readonly #findSettled: StatementSync;
+  readonly #selectEvents: StatementSync;
+  readonly #selectRuns: StatementSync;
+
+  constructor(database: Database) {
+    this.#insertRun = database.prepare('INSERT INTO runs (run_id, constants) VALUES (?, ?)');
+    this.#insertEvent = database.prepare(
+      'INSERT INTO events (run_key, seq, timestamp, type, payload) VALUES (?, ?, ?, ?, ?)',
+    );
+    this.#markEnded = database.prepare('UPDATE runs SET ended = 1 WHERE run_key = ?');
+    this.#markSettled = database.prepare('UPDATE runs SET settled = 1 WHERE run_key = ?');
+    this.#deleteRun = database.prepare('DELETE FROM runs WHERE run_key = ?');
+    this.#keepSettled = database.prepare('INSERT INTO settled_runs (run_id) VALUES (?)');
+    this.#findSettled = database.prepare('SELECT 1 FROM settled_runs WHERE run_id = ?');
+    this.#selectEvents = database.prepare(
+      'SELECT seq, timestamp, type, payload FROM events WHERE run_key = ? AND seq > ? ORDER BY seq LIMIT ?',
+    );
+    this.#selectRuns = database.prepare(
+      `SELECT *, (SELECT max(seq) FROM events WHERE events.run_key = runs.run_key) AS last_seq
+       FROM runs ORDER BY run_key`,
+    );
+  }
+
+  addRun(runId: string, constants: RunConstants): TableRun['key'] {
+    return this.#insertRun.run(runId, JSON.stringify(constants)).lastInsertRowid;
+  }
+
+  addEvent(key: TableRun['key'], row: EventRow): void {
+    this.#insertEvent.run(key, row.seq, row.timestamp, row.type, row.payload);
+  }
+
+  markEnded(key: TableRun['key']): void {
+    this.#markEnded.run(key);
+  }
+
+  markSettled(key: TableRun['key']): void {
+    this.#markSettled.run(key);
+  }
+
+  /** Deletes the run with its events; all that is kept is that it was. */
+  dropRun(runId: string, key: TableRun['key']): void {
+    this.#deleteRun.run(key);
+    this.#keepSettled.run(runId);
+  }
+
+  isDropped(runId: string): boolean {
+    return this.#findSettled.get(runId) !== undefined;
+  }
+
+  /** Read lazily: a caller that has enough can stop. */
+  events(key: TableRun['key'], after: number, limit = -1): Iterable<EventRow> {
+    const rows: Iterable<unknown> = this.#selectEvents.iterate(key, after, limit);
+    return rows as Iterable<EventRow>;
+  }
+
+  /** All runs that have events, oldest first. */
+  runs(): Map<string, TableRun> {
+    const rows = this.#selectRuns.all() as unknown[] as RunRow[];
+    return new Map(
+      rows.map((row) => [row.run_id, { key: row.run_key, progress: progressOf(row) }]),
+    );
+  }
+}
+
+function progressOf(row: RunRow): RunProgress {
+  return {
+    constants: JSON.parse(row.constants) as RunConstants,
+    lastSeq: row.last_seq,
+    ended: row.ended === 1,
+    settled: row.settled === 1,
+  };
+}

@@ -1,0 +1,32 @@
+/** What SQLite's errors mean to people. */
+
+/** Primary result codes of SQLite (https://sqlite.org/rescode.html). */
+const resultCodes = { busy: 5, readOnly: 8, ioError: 10, corrupt: 11, full: 13, notADatabase: 26 };
+
+const advice = new Map([
+  [resultCodes.busy, 'another program holds it; close that program'],
+  [resultCodes.readOnly, 'it is read-only; make it writable'],
+  [resultCodes.ioError, 'the disk failed or is full; check it and free some space'],
+  [resultCodes.corrupt, 'it is damaged; restore it from a backup'],
+  [resultCodes.full, 'the disk is full; free some space'],
+  [resultCodes.notADatabase, 'it is not a database; move it away'],
+]);
+
+export function isBusy(error: unknown): boolean {
+  return resultCodeOf(error) === resultCodes.busy;
+}
+
+/** What is wrong, as the end of a sentence, and what to do about it where that is known. */
+export function reasonOf(error: unknown): string {
+  const said = error instanceof Error ? error.message : String(error);
+  const known = advice.get(resultCodeOf(error) ?? -1);
+  return known === undefined ? said : `${known} (${said})`;
+}
+
+function resultCodeOf(error: unknown): number | undefined {
+  if (!(error instanceof Error && 'errcode' in error && typeof error.errcode === 'number')) {
+    return undefined;
+  }
+  // The low byte: extended codes say more, such as which call to the file system failed.
+  return error.errcode & 0xff;
+}

@@ -1,0 +1,101 @@
+import type { Response } from '@liminal/protocol';
+import type { ItemPage, ResponseHead, ResponseStore, SessionRecord } from '../response-store.ts';
+import type { PageRun } from '../store/item-page.ts';
+import { pageOfItems } from '../store/item-page.ts';
+import type { Database } from './database.ts';
+import type { ResponseRow } from './response-table.ts';
+import { headOf, ResponseTable } from './response-table.ts';
+import { SessionTable } from './session-table.ts';
+
+/** Sessions, Responses and items in tables of their own, so that a page of items reads those items alone. */
+export class SqliteResponseStore implements ResponseStore {
+  readonly #database: Database;
+  readonly #sessions: SessionTable;
+  readonly #responses: ResponseTable;
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#sessions = new SessionTable(database);
+    this.#responses = new ResponseTable(database);
+  }
+
+  async saveSession(session: SessionRecord): Promise<void> {
+    this.#database.write('STORE_WRITE_FAILED', () => this.#sessions.save(session));
+  }
+
+  async getSession(sessionId: string): Promise<SessionRecord | undefined> {
+    return this.#sessions.find(sessionId);
+  }
+
+  async listSessions(
+    filter: { projectId?: string; active?: boolean } = {},
+  ): Promise<SessionRecord[]> {
+    return this.#sessions.list(filter);
+  }
+
+  async deleteSession(sessionId: string): Promise<void> {
+    this.#database.write('STORE_WRITE_FAILED', () => {
+      this.#sessions.delete(sessionId);
+      this.#responses.deleteSession(sessionId);
+    });
+  }
+
+  async saveResponse(response: Response): Promise<void> {
+    await this.importResponses([response]);
+  }
+
+  async importResponses(responses: readonly Response[]): Promise<void> {
+    this.#database.write('STORE_WRITE_FAILED', () => {
+      for (const response of responses) this.#responses.save(response);
+    });
+  }
+
+  async getResponse(runId: string): Promise<Response | undefined> {
+    const row = this.#responses.find(runId);
+    if (!row) return undefined;
+    const items = this.#responses.items(row, 0, row.item_count);
+    return { ...headOf(row), outputItems: items.map(({ item }) => item) };
+  }
+
+  async listRuns(
+    sessionId: string,
+    options: { fromRunId?: string } = {},
+  ): Promise<ResponseHead[] | undefined> {
+    const { fromRunId } = options;
+    const fromKey = fromRunId === undefined ? 0 : this.#find(sessionId, fromRunId)?.response_key;
+    if (fromKey === undefined) return undefined;
+    return this.#responses.oldestFirst(sessionId, fromKey).map(headOf);
+  }
+
+  async readItems(
+    sessionId: string,
+    options: { before?: { runId: string; index: number }; limit: number },
+  ): Promise<ItemPage> {
+    const { before, limit } = options;
+    if (!before) return pageOfItems(this.#runsBefore(sessionId, Number.MAX_SAFE_INTEGER), limit);
+    const row = this.#find(sessionId, before.runId);
+    if (!row) return { items: [], heads: [], hasMore: false };
+    return pageOfItems(this.#runsBefore(sessionId, row.response_key, before.index), limit);
+  }
+
+  async close(): Promise<void> {}
+
+  #find(sessionId: string, runId: string): ResponseRow | undefined {
+    const row = this.#responses.find(runId);
+    return row?.session_id === sessionId ? row : undefined;
+  }
+
+  /** Newest first, of the run with that key only what lies before the index. */
+  *#runsBefore(sessionId: string, key: number, index = Infinity): Generator<PageRun> {
+    for (const row of this.#responses.newestFirst(sessionId, key)) {
+      const count = row.response_key === key ? Math.min(index, row.item_count) : row.item_count;
+      // A run is left out when nothing of it lies before the place: an earlier page has shown it.
+      if (row.response_key === key && index <= 0) continue;
+      yield {
+        head: () => headOf(row),
+        count,
+        items: (from, to) => this.#responses.items(row, from, to),
+      };
+    }
+  }
+}

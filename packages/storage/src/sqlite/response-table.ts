@@ -1,0 +1,112 @@
+import type { StatementSync } from 'node:sqlite';
+import type { OutputItem, Response } from '@liminal/protocol';
+import type { ResponseHead, StoredItem } from '../response-store.ts';
+import type { Database } from './database.ts';
+
+/** A stored Response beside its items. */
+export interface ResponseRow {
+  response_key: number;
+  run_id: string;
+  session_id: string;
+  item_count: number;
+  /** JSON. */
+  head: string;
+}
+
+/** The tables of Responses and their items, and their statements. Whoever writes wraps it in a transaction. */
+export class ResponseTable {
+  readonly #saveHead: StatementSync;
+  readonly #saveItem: StatementSync;
+  readonly #trimItems: StatementSync;
+  readonly #find: StatementSync;
+  readonly #oldestFirst: StatementSync;
+  readonly #newestFirst: StatementSync;
+  readonly #selectItems: StatementSync;
+  readonly #deleteOfSession: StatementSync;
+
+  constructor(database: Database) {
+    this.#saveHead = database.prepare(
+      `INSERT INTO responses (run_id, session_id, last_seq, item_count, head) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (run_id) DO UPDATE SET session_id = excluded.session_id,
+         last_seq = excluded.last_seq, item_count = excluded.item_count, head = excluded.head
+       WHERE excluded.last_seq >= last_seq
+       RETURNING response_key`,
+    );
+    // Of a snapshot that grows, most items are as they were: those are compared and not written again.
+    this.#saveItem = database.prepare(
+      `INSERT INTO items (response_key, item_index, item) VALUES (?, ?, ?)
+       ON CONFLICT (response_key, item_index) DO UPDATE SET item = excluded.item
+       WHERE excluded.item <> item`,
+    );
+    this.#trimItems = database.prepare(
+      'DELETE FROM items WHERE response_key = ? AND item_index >= ?',
+    );
+    this.#find = database.prepare('SELECT * FROM responses WHERE run_id = ?');
+    this.#oldestFirst = database.prepare(
+      'SELECT * FROM responses WHERE session_id = ? AND response_key >= ? ORDER BY response_key',
+    );
+    this.#newestFirst = database.prepare(
+      'SELECT * FROM responses WHERE session_id = ? AND response_key <= ? ORDER BY response_key DESC',
+    );
+    this.#selectItems = database.prepare(
+      `SELECT item_index, item FROM items
+       WHERE response_key = ? AND item_index >= ? AND item_index < ? ORDER BY item_index`,
+    );
+    this.#deleteOfSession = database.prepare('DELETE FROM responses WHERE session_id = ?');
+  }
+
+  /** Does nothing if what is stored is newer. */
+  save({ outputItems, ...head }: Response): void {
+    const saved = this.#saveHead.get(
+      head.id,
+      head.sessionId,
+      head.lastSeq,
+      outputItems.length,
+      JSON.stringify(head),
+    ) as { response_key: number } | undefined;
+    if (!saved) return;
+    for (const [index, item] of outputItems.entries()) {
+      this.#saveItem.run(saved.response_key, index, JSON.stringify(item));
+    }
+    this.#trimItems.run(saved.response_key, outputItems.length);
+  }
+
+  deleteSession(sessionId: string): void {
+    this.#deleteOfSession.run(sessionId);
+  }
+
+  find(runId: string): ResponseRow | undefined {
+    return this.#find.get(runId) as unknown as ResponseRow | undefined;
+  }
+
+  /** A session's runs from a key on, oldest first. */
+  oldestFirst(sessionId: string, fromKey: number): ResponseRow[] {
+    return this.#oldestFirst.all(sessionId, fromKey) as unknown[] as ResponseRow[];
+  }
+
+  /** A session's runs up to a key, newest first; read lazily. */
+  newestFirst(sessionId: string, toKey: number): Iterable<ResponseRow> {
+    const rows: Iterable<unknown> = this.#newestFirst.iterate(sessionId, toKey);
+    return rows as Iterable<ResponseRow>;
+  }
+
+  /** A run's items from one index up to (not including) another. */
+  items(row: ResponseRow, from: number, to: number): StoredItem[] {
+    const rows = this.#selectItems.all(row.response_key, from, to) as unknown[] as ItemRow[];
+    return rows.map(({ item_index, item }) => ({
+      runId: row.run_id,
+      index: item_index,
+      item: JSON.parse(item) as OutputItem,
+    }));
+  }
+}
+
+interface ItemRow {
+  item_index: number;
+  /** JSON. */
+  item: string;
+}
+
+export function headOf(row: ResponseRow): ResponseHead {
+  return JSON.parse(row.head) as ResponseHead;
+}

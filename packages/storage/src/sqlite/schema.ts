@@ -1,0 +1,77 @@
+/** The tables, as the steps that made them: step n brings a database from version n to n + 1 (`user_version`). */
+import type { DatabaseSync } from 'node:sqlite';
+import { StorageError } from '../errors.ts';
+
+const spine = `
+  -- Runs whose events are in the log. What all events of a run share stands here once, as JSON.
+  CREATE TABLE runs (
+    run_key INTEGER PRIMARY KEY,
+    run_id TEXT NOT NULL UNIQUE,
+    constants TEXT NOT NULL,
+    ended INTEGER NOT NULL DEFAULT 0,
+    -- Its events go as soon as nobody follows it any more.
+    settled INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+
+  CREATE TABLE events (
+    run_key INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    seq INTEGER NOT NULL,
+    timestamp TEXT NOT NULL,
+    type TEXT NOT NULL,
+    -- JSON, without the type.
+    payload TEXT NOT NULL,
+    PRIMARY KEY (run_key, seq)
+  ) STRICT, WITHOUT ROWID;
+
+  -- What is left of a run whose events are gone: that it can neither go on nor begin again.
+  CREATE TABLE settled_runs (run_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE sessions (
+    session_id TEXT PRIMARY KEY,
+    project_id TEXT NOT NULL,
+    active INTEGER NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    record TEXT NOT NULL
+  ) STRICT;
+
+  -- A session's runs are in the order of their keys.
+  CREATE TABLE responses (
+    response_key INTEGER PRIMARY KEY,
+    run_id TEXT NOT NULL UNIQUE,
+    session_id TEXT NOT NULL,
+    last_seq INTEGER NOT NULL,
+    item_count INTEGER NOT NULL,
+    -- The Response without its items, as JSON.
+    head TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX responses_of_session ON responses (session_id, response_key);
+
+  CREATE TABLE items (
+    response_key INTEGER NOT NULL REFERENCES responses ON DELETE CASCADE,
+    item_index INTEGER NOT NULL,
+    item TEXT NOT NULL,
+    PRIMARY KEY (response_key, item_index)
+  ) STRICT;
+`;
+
+const migrations = [spine];
+
+/** Brings a database to this version, each step whole or not at all. */
+export function migrate(connection: DatabaseSync, path: string): void {
+  const version = versionOf(connection);
+  if (version > migrations.length) {
+    throw new StorageError(
+      'DATA_TOO_NEW',
+      `${path} was written by a newer Liminal (data version ${version}, this one knows ${migrations.length}). Update Liminal, or choose another data folder.`,
+    );
+  }
+  for (const [step, sql] of migrations.entries()) {
+    if (step < version) continue;
+    connection.exec(`BEGIN IMMEDIATE; ${sql}; PRAGMA user_version = ${step + 1}; COMMIT;`);
+  }
+}
+
+function versionOf(connection: DatabaseSync): number {
+  return Number(connection.prepare('PRAGMA user_version').get()?.['user_version']);
+}

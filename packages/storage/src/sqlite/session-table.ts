@@ -1,0 +1,55 @@
+import type { StatementSync } from 'node:sqlite';
+import type { SessionRecord } from '../response-store.ts';
+import type { Database } from './database.ts';
+
+interface SessionRow {
+  /** The whole record as JSON; other columns repeat what is searched and sorted by. */
+  record: string;
+}
+
+/** The table of sessions and its statements. Whoever writes wraps it in a transaction. */
+export class SessionTable {
+  readonly #save: StatementSync;
+  readonly #find: StatementSync;
+  readonly #list: StatementSync;
+  readonly #delete: StatementSync;
+
+  constructor(database: Database) {
+    this.#save = database.prepare(
+      `INSERT OR REPLACE INTO sessions
+         (session_id, project_id, active, created_at, updated_at, record) VALUES (?, ?, ?, ?, ?, ?)`,
+    );
+    this.#find = database.prepare('SELECT record FROM sessions WHERE session_id = ?');
+    this.#list = database.prepare(
+      `SELECT record FROM sessions
+       WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR active = ?2)
+       ORDER BY updated_at DESC, created_at DESC`,
+    );
+    this.#delete = database.prepare('DELETE FROM sessions WHERE session_id = ?');
+  }
+
+  save(session: SessionRecord): void {
+    const { sessionId, projectId, active, createdAt, updatedAt } = session;
+    const record = JSON.stringify(session);
+    this.#save.run(sessionId, projectId, Number(active), createdAt, updatedAt, record);
+  }
+
+  find(sessionId: string): SessionRecord | undefined {
+    const row = this.#find.get(sessionId) as SessionRow | undefined;
+    return row && recordOf(row);
+  }
+
+  list({ projectId, active }: { projectId?: string; active?: boolean }): SessionRecord[] {
+    const open = active === undefined ? null : Number(active);
+    const rows = this.#list.all(projectId ?? null, open) as unknown[] as SessionRow[];
+    return rows.map(recordOf);
+  }
+
+  delete(sessionId: string): void {
+    this.#delete.run(sessionId);
+  }
+}
+
+function recordOf(row: SessionRow): SessionRecord {
+  return JSON.parse(row.record) as SessionRecord;
+}

@@ -1,0 +1,32 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe } from 'vitest';
+import type { OpenedStorage } from '../storage.ts';
+import { eventLogSuite, responseStoreSuite } from '../testing/index.ts';
+import { openSqliteStorage } from './open.ts';
+
+async function setup<Part extends 'log' | 'store'>(part: Part) {
+  const dataDir = await mkdtemp(join(tmpdir(), 'liminal-sqlite-'));
+  let storage: OpenedStorage = openSqliteStorage(dataDir);
+  return {
+    subject: storage[part],
+    reopen: async () => {
+      await storage.close();
+      storage = openSqliteStorage(dataDir);
+      return storage[part];
+    },
+    teardown: async () => {
+      await storage.close();
+      await rm(dataDir, { recursive: true });
+    },
+  };
+}
+
+describe('sqlite event log', () => {
+  eventLogSuite(() => setup('log'));
+});
+
+describe('sqlite response store', () => {
+  responseStoreSuite(() => setup('store'));
+});
