@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { ICruiseResult } from 'dependency-cruiser';
@@ -56,7 +56,8 @@ const plants: [rule: string, file: string, text: string][] = [
   ['no-testing-in-production', 'cli/src/prod-e.ts', "import { expect } from 'vitest';"],
   ['no-node-in-browser', 'protocol/src/node.ts', "import { readFileSync } from 'node:fs';"],
   ['no-node-in-browser', 'client/src/node.ts', "import { join } from 'path';"],
-  ['no-node-in-browser', 'web/src/node.tsx', "import type { Stats } from 'node:fs';"],
+  ['no-node-in-browser', 'web/src/Node.tsx', "import 'node:fs'; export const a = <b>bold</b>;"],
+  ['no-node-in-browser', 'web/src/node.ts', "import type { Stats } from 'node:fs';"],
   ['protocol-only-zod', 'protocol/src/library.ts', "import fc from 'fast-check';"],
   ['no-circular', 'server/src/egg.ts', "import './hen.ts';"],
   ['resolvable', 'server/src/lost.ts', "import './nowhere.ts';"],
@@ -74,6 +75,7 @@ const innocents: [file: string, text: string][] = [
   ['client/src/good.test.ts', "import { join } from 'node:path'; import '@liminal/testkit';"],
   ['cli/src/thing.test.ts', "import '@liminal/testkit'; import '@liminal/storage/testing';"],
   ['web/vite.config.ts', "import { join } from 'node:path';"],
+  ['web/src/Good.tsx', 'import "@liminal/client"; export const Good = () => <b>import it</b>;'],
   ['server/src/hen.ts', "import './egg.ts';"],
 ];
 
@@ -136,8 +138,9 @@ function rulesBrokenBy(file: string): string[] {
 
 function furnish(room: string): void {
   const packageFolder = join(folder, 'packages', room);
-  mkdirSync(packageFolder, { recursive: true });
-  cpSync(join(root, 'packages', room, 'package.json'), join(packageFolder, 'package.json'));
+  const exports = { '.': './src/index.ts', './testing': './src/testing/index.ts' };
+  const dependencies = { '@liminal/protocol': '*' };
+  write(`${room}/package.json`, JSON.stringify({ exports, dependencies }));
   write(`${room}/src/index.ts`, 'export const a = 1;');
   write(`${room}/src/testing/index.ts`, 'export const b = 1;');
   link(packageFolder, `@liminal/${room}`);

@@ -5,7 +5,7 @@ import type { ICruiseOptions, IForbiddenRuleType } from 'dependency-cruiser';
 import { z } from 'zod';
 import { root } from '../bootstrap/root.mjs';
 
-const manifestSchema = z.object({ exports: z.record(z.string(), z.string()) });
+const manifestSchema = z.object({ exports: z.record(z.string(), z.string()).default({}) });
 
 /** Room → the rooms it may import. */
 const rooms = {
