@@ -32,7 +32,8 @@ export function lockDataDir(dataDir: string): DatabaseSync {
   // A database of its own, so that other programs can still read the real one.
   const lock = new DatabaseSync(privateFile(dataDir, 'liminal.lock'));
   try {
-    lock.exec('BEGIN EXCLUSIVE');
+    // Nothing is ever written: the journal, were it a file, would only be left behind.
+    lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE;');
     return lock;
   } catch (cause) {
     lock.close();

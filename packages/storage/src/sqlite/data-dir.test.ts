@@ -1,0 +1,110 @@
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openSqliteStorage } from '../index.ts';
+import { sessionRecord } from '../testing/records.ts';
+import { delta, eventsOf, start } from '../testing/runs.ts';
+
+describe('the data folder', () => {
+  let parent: string;
+  let dataDir: string;
+  beforeEach(() => {
+    parent = mkdtempSync(join(tmpdir(), 'liminal-data-'));
+    dataDir = join(parent, 'deep', 'data');
+  });
+  afterEach(() => rmSync(parent, { recursive: true }));
+
+  const modeOf = (path: string) => statSync(path).mode & 0o777;
+
+  test('is made when it is missing, and everything in it is private', async () => {
+    const umask = process.umask(0);
+    try {
+      const storage = await openSqliteStorage(dataDir);
+      await storage.log.append('run-1', eventsOf('run-1', [start]));
+      const names = readdirSync(dataDir).toSorted();
+      expect(names).toEqual(['liminal.db', 'liminal.db-shm', 'liminal.db-wal', 'liminal.lock']);
+      expect(modeOf(dataDir)).toBe(0o700);
+      for (const name of names) expect([name, modeOf(join(dataDir, name))]).toEqual([name, 0o600]);
+      await storage.close();
+    } finally {
+      process.umask(umask);
+    }
+  });
+
+  test('is made private when it is empty, and left alone when somebody else uses it too', async () => {
+    const shared = join(parent, 'shared');
+    for (const folder of [dataDir, shared]) {
+      mkdirSync(folder, { recursive: true });
+      chmodSync(folder, 0o755);
+    }
+    writeFileSync(join(shared, 'theirs'), '');
+    for (const folder of [dataDir, shared]) await (await openSqliteStorage(folder)).close();
+    expect(modeOf(dataDir)).toBe(0o700);
+    expect(modeOf(shared)).toBe(0o755);
+    expect(modeOf(join(shared, 'liminal.db'))).toBe(0o600);
+  });
+
+  test('belongs to one server at a time, and is free again when that one closes', async () => {
+    const first = await openSqliteStorage(dataDir);
+    const inUse = { code: 'DATA_DIR_IN_USE', message: expect.stringContaining(dataDir) };
+    await expect(openSqliteStorage(dataDir)).rejects.toMatchObject(inUse);
+    // The refused try must not have shaken the lock.
+    await expect(openSqliteStorage(dataDir)).rejects.toMatchObject(inUse);
+    await first.store.saveSession(sessionRecord('session-1'));
+    await first.close();
+    await first.close();
+    const second = await openSqliteStorage(dataDir);
+    expect(await second.store.getSession('session-1')).toEqual(sessionRecord('session-1'));
+    await second.close();
+  });
+
+  test('written by a newer version is refused with a sentence, and not touched', async () => {
+    await (await openSqliteStorage(dataDir)).close();
+    const path = join(dataDir, 'liminal.db');
+    const newer = new DatabaseSync(path);
+    newer.exec('PRAGMA user_version = 9999');
+    newer.close();
+    await expect(openSqliteStorage(dataDir)).rejects.toMatchObject({
+      code: 'DATA_TOO_NEW',
+      message: expect.stringMatching(/newer Liminal.*9999.*Update/),
+    });
+    const again = new DatabaseSync(path);
+    expect(again.prepare('PRAGMA user_version').get()).toEqual({ user_version: 9999 });
+    again.exec('PRAGMA user_version = 1');
+    again.close();
+    await (await openSqliteStorage(dataDir)).close();
+  });
+
+  test('that cannot be used says why', async () => {
+    writeFileSync(join(parent, 'file'), '');
+    await expect(openSqliteStorage(join(parent, 'file', 'data'))).rejects.toMatchObject({
+      code: 'DATA_DIR_UNUSABLE',
+      message: expect.stringContaining('ENOTDIR'),
+    });
+    mkdirSync(dataDir, { recursive: true });
+    writeFileSync(join(dataDir, 'liminal.db'), 'This is no database. '.repeat(500));
+    await expect(openSqliteStorage(dataDir)).rejects.toMatchObject({
+      code: 'DATA_DIR_UNUSABLE',
+      message: expect.stringContaining('not a database'),
+    });
+  });
+
+  test('can be read by other programs while the server runs', async () => {
+    const storage = await openSqliteStorage(dataDir);
+    await storage.log.append('run-1', eventsOf('run-1', [start, delta('a')]));
+    const other = new DatabaseSync(join(dataDir, 'liminal.db'), { readOnly: true });
+    expect(other.prepare('SELECT count(*) AS count FROM events').get()).toEqual({ count: 2 });
+    other.close();
+    await storage.close();
+  });
+});

@@ -1,0 +1,152 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { response, sessionRecord } from '../testing/records.ts';
+import { delta, done, eventsOf, start, wholeRun } from '../testing/runs.ts';
+import { Database } from './database.ts';
+import { SqliteEventLog } from './event-log.ts';
+import { SqliteResponseStore } from './response-store.ts';
+
+let dataDir: string;
+let database: Database;
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'liminal-disk-'));
+  database = new Database(dataDir);
+});
+afterEach(() => {
+  database.close();
+  rmSync(dataDir, { recursive: true });
+});
+
+describe('a full disk', () => {
+  /** No page more than there are (SQLite takes what is there as the least), or as many as it likes. */
+  const fill = () => database.prepare('PRAGMA max_page_count = 1').get();
+  const free = () => database.prepare('PRAGMA max_page_count = 1000000').get();
+  const big = 'x'.repeat(1_000_000);
+
+  test('refuses an append as a whole, and the log goes on when there is room again', async () => {
+    const log = new SqliteEventLog(database);
+    const run = wholeRun('run-1', ['a', big, 'b']);
+    await log.append('run-1', run.slice(0, 1));
+    const followed = Array.fromAsync(log.follow('run-1'));
+    fill();
+    for (const _ of ['first', 'again']) {
+      await expect(log.append('run-1', run.slice(1))).rejects.toMatchObject({
+        code: 'LOG_WRITE_FAILED',
+        message: expect.stringContaining('disk is full'),
+      });
+      await expect(log.append('run-2', wholeRun('run-2', [big]))).rejects.toMatchObject({
+        code: 'LOG_WRITE_FAILED',
+      });
+    }
+    expect(await log.read('run-1')).toStrictEqual(run.slice(0, 1));
+    expect((await log.unsettled()).map(({ runId, lastSeq }) => [runId, lastSeq])).toEqual([
+      ['run-1', 0],
+    ]);
+    free();
+    await log.append('run-1', run.slice(1));
+    expect(await followed).toStrictEqual(run);
+    expect(await new SqliteEventLog(database).read('run-1')).toStrictEqual(run);
+  });
+
+  test('refuses a save as a whole, and the store goes on when there is room again', async () => {
+    const store = new SqliteResponseStore(database);
+    const [before, after] = [
+      response('run-1', ['a', 'b'], { lastSeq: 2 }),
+      response('run-1', ['changed', big], { lastSeq: 4 }),
+    ];
+    await store.saveResponse(before);
+    fill();
+    const refused = {
+      code: 'STORE_WRITE_FAILED',
+      message: expect.stringContaining('disk is full'),
+    };
+    await expect(store.saveResponse(after)).rejects.toMatchObject(refused);
+    await expect(
+      store.importResponses([response('run-2', ['small']), response('run-3', [big])]),
+    ).rejects.toMatchObject(refused);
+    await expect(
+      store.saveSession(sessionRecord('session-1', { title: big })),
+    ).rejects.toMatchObject(refused);
+    expect(await store.getResponse('run-1')).toStrictEqual(before);
+    expect(await store.listRuns('session-1')).toHaveLength(1);
+    expect(await store.getSession('session-1')).toBeUndefined();
+    free();
+    await store.saveResponse(after);
+    expect(await store.getResponse('run-1')).toStrictEqual(after);
+  });
+});
+
+describe('room on the disk', () => {
+  /** Bytes of all pages in use. */
+  function bytesInUse(): number {
+    const connection = new DatabaseSync(join(dataDir, 'liminal.db'), { readOnly: true });
+    const row = connection.prepare('SELECT sum(pgsize) AS bytes FROM dbstat').get();
+    connection.close();
+    return Number(row?.['bytes']);
+  }
+
+  test.each([
+    ['one long text', [2_000_000]],
+    ['texts of a few kilobytes', Array<number>(600).fill(3_400)],
+    ['short texts', Array<number>(4_000).fill(500)],
+  ])('a projected run of 2 MB takes at most 1.5 times its text: %s', async (_, sizes) => {
+    const [log, store] = [new SqliteEventLog(database), new SqliteResponseStore(database)];
+    const texts = sizes.map((size) => 'word '.repeat(size / 5));
+    const empty = bytesInUse();
+    const run = eventsOf('run-1', [start, ...texts.map((text) => delta(text)), done]);
+    for (let at = 0; at < run.length; at += 100) {
+      await log.append('run-1', run.slice(at, at + 100));
+      await store.saveResponse(response('run-1', texts.slice(0, at), { lastSeq: at }));
+    }
+    expect(bytesInUse() - empty).toBeGreaterThan(2_000_000);
+    await store.saveResponse(response('run-1', texts));
+    await log.settle('run-1');
+    expect(bytesInUse() - empty).toBeLessThan(1.5 * texts.join('').length + 8_192);
+  });
+
+  test('a run that was settled while followed goes when its last follower has', async () => {
+    const log = new SqliteEventLog(database);
+    const empty = bytesInUse();
+    await log.append('run-1', wholeRun('run-1', ['x'.repeat(1_000_000), 'y']));
+    const followers = [log.follow('run-1'), log.follow('run-1')].map((followed) =>
+      followed[Symbol.asyncIterator](),
+    );
+    for (const follower of followers) await follower.next();
+    await log.settle('run-1');
+    await followers[0]?.return?.();
+    expect(bytesInUse() - empty).toBeGreaterThan(1_000_000);
+    await followers[1]?.return?.();
+    expect(bytesInUse() - empty).toBeLessThan(10_000);
+  });
+
+  test('a run that was settled while followed goes at the next start if the server dies first', async () => {
+    const log = new SqliteEventLog(database);
+    const empty = bytesInUse();
+    await log.append('run-1', wholeRun('run-1', ['x'.repeat(1_000_000)]));
+    await log.follow('run-1')[Symbol.asyncIterator]().next();
+    await log.settle('run-1');
+    expect(bytesInUse() - empty).toBeGreaterThan(1_000_000);
+    const restarted = new SqliteEventLog(database);
+    expect(bytesInUse() - empty).toBeLessThan(10_000);
+    expect(await restarted.unsettled()).toEqual([]);
+  });
+
+  test('a snapshot that grows writes only the items that changed', async () => {
+    const store = new SqliteResponseStore(database);
+    const changes = () =>
+      Number(database.prepare('SELECT total_changes() AS count').get()?.['count']);
+    const texts = Array.from({ length: 500 }, (_, index) => `text ${index}`);
+    await store.saveResponse(response('run-1', texts));
+    const before = changes();
+    const grown = response('run-1', [...texts.slice(0, -1), 'last, changed', 'new'], {
+      lastSeq: 999,
+    });
+    await store.saveResponse(grown);
+    // The head, the changed item and the new one.
+    expect(changes() - before).toBe(3);
+    expect(await store.getResponse('run-1')).toStrictEqual(grown);
+  });
+});

@@ -1,0 +1,31 @@
+/** Writes run after run until it is killed, and says on standard output what has been acknowledged or seen. */
+import { writeSync } from 'node:fs';
+import { openSqliteStorage } from '../src/index.ts';
+import { batchesOf, responseOf, runIdAt } from './crash-script.ts';
+
+/** In one synchronous write: said before anything else happens, whole or not at all. */
+function say(what: 'acknowledged' | 'seen' | 'settled', runId: string, seq: number): void {
+  writeSync(1, `${what} ${runId} ${seq}\n`);
+}
+
+const [dataDir = '', firstRun = '0'] = process.argv.slice(2);
+const { log, store } = await openSqliteStorage(dataDir);
+
+async function watch(runId: string): Promise<void> {
+  for await (const event of log.follow(runId)) say('seen', runId, event.seq);
+}
+
+for (let index = Number(firstRun); ; index += 1) {
+  const runId = runIdAt(index);
+  const watching = watch(runId);
+  for (const batch of batchesOf(runId)) {
+    await log.append(runId, batch);
+    say('acknowledged', runId, batch.at(-1)?.seq ?? -1);
+  }
+  await watching;
+  // Every third run stays unsettled, so that there is something to find.
+  if (index % 3 === 2) continue;
+  await store.saveResponse(responseOf(runId));
+  await log.settle(runId);
+  say('settled', runId, -1);
+}

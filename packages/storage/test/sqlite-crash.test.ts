@@ -1,0 +1,108 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { OpenedStorage } from '../src/index.ts';
+import { openSqliteStorage } from '../src/index.ts';
+import { batchesOf, responseOf } from './crash-script.ts';
+
+const kills = 8;
+
+/** What a writer said before it died: per run, the highest `seq` it called written or seen, and whether it was settled. */
+interface Promised {
+  lastSeq: Map<string, number>;
+  settled: Set<string>;
+}
+
+let dataDir: string;
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'liminal-crash-'));
+});
+afterEach(() => rmSync(dataDir, { recursive: true }));
+
+/** Starts a writer and kills it when it has said so many lines. */
+async function writeAndDie(firstRun: number, lines: number, promised: Promised): Promise<void> {
+  const script = join(import.meta.dirname, 'crash-writer.ts');
+  const child = spawn(process.execPath, [script, dataDir, String(firstRun)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  let said = 0;
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [what, runId = '', seq] = line.split(' ');
+    if (what === 'settled') promised.settled.add(runId);
+    const last = promised.lastSeq.get(runId) ?? -1;
+    promised.lastSeq.set(runId, Math.max(last, Number(seq)));
+    said += 1;
+    // It goes on writing until the signal arrives; what it said meanwhile is promised too.
+    if (said === lines) child.kill('SIGKILL');
+  }
+  const [, signal] = (await exited) as [number | null, string | null];
+  expect(signal).toBe('SIGKILL');
+}
+
+/** Everything promised is there, and what is there is what the writer's script says, up to the end of some batch. */
+async function check({ log, store }: OpenedStorage, promised: Promised): Promise<void> {
+  const kept = await log.unsettled();
+  for (const run of kept) {
+    const batches = batchesOf(run.runId);
+    expect(run.lastSeq).toBeGreaterThanOrEqual(promised.lastSeq.get(run.runId) ?? -1);
+    expect(batches.map((batch) => batch.at(-1)?.seq)).toContain(run.lastSeq);
+    expect(await log.read(run.runId)).toStrictEqual(batches.flat().slice(0, run.lastSeq + 1));
+    expect(run.ended).toBe(run.lastSeq === batches.flat().length - 1);
+    expect(promised.settled).not.toContain(run.runId);
+  }
+  const keptIds = new Set(kept.map(({ runId }) => runId));
+  // A run that is gone was settled, whether or not the writer lived to say so; its Response was saved before.
+  for (const runId of [...promised.lastSeq.keys()].filter((id) => !keptIds.has(id))) {
+    expect(await store.getResponse(runId)).toStrictEqual(responseOf(runId));
+  }
+}
+
+/** Writes what the dead writer had not yet written of its run, and gives how many such runs there were. */
+async function goOn({ log }: OpenedStorage): Promise<number> {
+  const open = (await log.unsettled()).filter(({ ended }) => !ended);
+  for (const { runId, lastSeq } of open) {
+    const run = batchesOf(runId).flat();
+    await log.append(runId, run.slice(lastSeq + 1));
+    expect(await log.read(runId)).toStrictEqual(run);
+  }
+  return open.length;
+}
+
+describe('a server that is killed', () => {
+  test('INV-6, INV-1: keeps all it acknowledged or showed, no batch torn, no gap, and goes on', async () => {
+    const promised: Promised = { lastSeq: new Map(), settled: new Set() };
+    const lines = fc.sample(fc.integer({ min: 1, max: 3_000 }), { numRuns: kills, seed: 20260101 });
+    let nextRun = 0;
+    let wentOn = 0;
+    for (const until of lines) {
+      await writeAndDie(nextRun, until, promised);
+      // The dead writer's lock is no obstacle.
+      const storage = await openSqliteStorage(dataDir);
+      await check(storage, promised);
+      wentOn += await goOn(storage);
+      // Far on: the last run may have begun without a word about it.
+      nextRun += 1_000_000;
+      await storage.close();
+    }
+    expect(promised.lastSeq.size).toBeGreaterThan(kills);
+    expect(promised.settled.size).toBeGreaterThan(0);
+    expect(wentOn).toBeGreaterThan(0);
+  });
+
+  test('while it lives, no other process can use its data folder', async () => {
+    const storage = await openSqliteStorage(dataDir);
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'crash-writer.ts'), dataDir], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const said = (await Array.fromAsync(child.stderr.setEncoding('utf8'))).join('');
+    expect(said).toContain('DATA_DIR_IN_USE');
+    expect(said).toContain(dataDir);
+    await storage.close();
+  });
+});
