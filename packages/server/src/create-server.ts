@@ -1,7 +1,7 @@
 import cookie from '@fastify/cookie';
 import websocket from '@fastify/websocket';
 import type { Runtime } from '@liminal/runtime';
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Socket } from 'node:net';
 import { type GuardOptions, guardRequests } from './auth/guard.ts';
 import { isLoopback } from './auth/host.ts';
@@ -17,7 +17,6 @@ import { type App, checkByZod } from './http/schema.ts';
 import { sessionRoutes } from './http/session-routes.ts';
 import { settingRoutes } from './http/setting-routes.ts';
 import { defaultLimits, type Limits } from './limits.ts';
-import { loggerOptions, type LoggingOptions } from './logging.ts';
 import { streamRoutes } from './sse/routes.ts';
 import { serveWebApp } from './static.ts';
 import { webSocketRoute } from './websocket/route.ts';
@@ -31,7 +30,7 @@ export interface ServerOptions extends GuardOptions {
   insecureHost?: boolean;
   limits?: Partial<Limits>;
   /** Without it nothing is logged. */
-  logging?: LoggingOptions;
+  logger?: FastifyBaseLogger;
   /** Checks answers by their schemas, too; for tests. */
   checkAnswers?: boolean;
 }
@@ -41,11 +40,11 @@ export interface ServerOptions extends GuardOptions {
  * connection, but not the runtime. Throws `INSECURE_HOST`.
  */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { host, insecureHost = false, logging, webDir } = options;
+  const { host, insecureHost = false, logger, webDir } = options;
   if (!isLoopback(host) && !insecureHost) throw insecureHostError(host);
   const limits = { ...defaultLimits, ...options.limits };
   const app = Fastify({
-    logger: logging ? loggerOptions(logging) : false,
+    ...(logger && { loggerInstance: logger }),
     bodyLimit: limits.bodyBytes,
     routerOptions: { maxParamLength: ID_MAX },
     forceCloseConnections: true,

@@ -1,23 +1,22 @@
-import type { FastifyLoggerOptions, FastifyRequest } from 'fastify';
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
+import { pino } from 'pino';
 
-export interface LoggingOptions {
-  level: string;
-  /** Where lines of JSON go; standard output if absent. */
-  stream?: { write(line: string): void } | undefined;
-}
-
-/** A log that holds no secret: of an address only the path, since a link carries the token, and no headers at all. */
-export function loggerOptions({ level, stream }: LoggingOptions): FastifyLoggerOptions {
-  return {
-    level,
-    ...(stream && { stream }),
-    serializers: {
-      req: (request: FastifyRequest) => ({
-        method: request.method,
-        path: request.url.split('?')[0] ?? '',
-        remoteAddress: request.ip,
-      }),
-      res: (reply) => ({ statusCode: reply.statusCode }),
-    },
+/**
+ * A log of JSON lines that holds no secret: of an address only the path, since a link carries the token, and no
+ * headers at all.
+ */
+export function createLogger(
+  level: string,
+  stream: { write(line: string): void },
+): FastifyBaseLogger {
+  const serializers = {
+    req: (request: FastifyRequest) => ({
+      method: request.method,
+      path: request.url.split('?')[0],
+      remoteAddress: request.ip,
+    }),
+    res: (reply: FastifyReply) => ({ statusCode: reply.statusCode }),
+    err: pino.stdSerializers.err,
   };
+  return pino({ level, serializers }, stream);
 }

@@ -16,6 +16,8 @@ export async function serveWebApp(app: FastifyInstance, webDir: string): Promise
     cacheControl: false,
     index: false,
     dotfiles: 'ignore',
+    // A web app that is not built yet is told of on its page.
+    suppressWarning: true,
     setHeaders: (reply, path) => {
       const immutable = path.startsWith(join(webDir, 'assets'));
       reply.header('cache-control', immutable ? 'public, max-age=31536000, immutable' : 'no-cache');

@@ -10,6 +10,8 @@ import { createCredentials, type Credentials } from './token.ts';
 
 export interface GuardOptions extends HostOptions {
   token: string;
+  /** Opens the door in a link as the token does, but only once: for a link that others may see, such as a program's argument. */
+  linkOnce?: string;
   /** Origins besides our own whose pages may ask, as a browser writes them: `https://name`. */
   allowedOrigins: readonly string[];
 }
@@ -20,13 +22,13 @@ const openPaths = ['/healthz'];
 
 /** Adds the checks to an instance; `@fastify/cookie` must be there already. */
 export function guardRequests(app: FastifyInstance, options: GuardOptions): void {
-  const credentials = createCredentials(options.token);
+  const credentials = createCredentials(options.token, options.linkOnce);
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(securityHeaders);
     checkSource(request, options, credentials);
     const { path, token } = splitToken(request.url);
-    if (token !== undefined && isPageAddress(request) && credentials.isToken(token)) {
+    if (token !== undefined && isPageAddress(request) && credentials.takeLink(token)) {
       return letIn(request, reply, path, credentials.cookie);
     }
     if (openPaths.includes(path)) return;

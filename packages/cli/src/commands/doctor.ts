@@ -1,0 +1,83 @@
+import { accessSync, constants, existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { processSupport } from '@liminal/agents';
+import type { AgentInfo } from '@liminal/protocol';
+import { createAgents } from '../agents.ts';
+import type { Config } from '../config/load.ts';
+import { findServer } from '../data/server-file.ts';
+import { isFree } from '../port.ts';
+import { version } from '../version.ts';
+
+interface Finding {
+  /** `bad`: Liminal cannot run. `poor`: it can, but not all of it. */
+  verdict: 'good' | 'poor' | 'bad';
+  text: string;
+}
+
+const marks = { good: 'ok  ', poor: 'note', bad: 'FAIL' };
+/** The first Node that runs TypeScript as it is and has node:sqlite. */
+const oldestNode = 24;
+
+/** Says what works here and what does not, and why. 1 when the server could not start. */
+export async function doctor(config: Config): Promise<number> {
+  const findings = [
+    { verdict: 'good' as const, text: `Liminal ${version}` },
+    checkNode(),
+    checkDataFolder(config.dataDir),
+    await checkServer(config),
+    checkProcesses(),
+    ...(await checkAgents()),
+  ];
+  for (const { verdict, text } of findings) console.log(`${marks[verdict]}  ${text}`);
+  return findings.some(({ verdict }) => verdict === 'bad') ? 1 : 0;
+}
+
+function checkNode(): Finding {
+  const isNew = Number(process.versions.node.split('.')[0]) >= oldestNode;
+  const wish = isNew ? '' : `: Liminal needs ${oldestNode}, which npm start brings`;
+  return { verdict: isNew ? 'good' : 'bad', text: `Node ${process.versions.node}${wish}` };
+}
+
+function checkDataFolder(dataDir: string): Finding {
+  try {
+    accessSync(firstThatExists(dataDir), constants.W_OK | constants.X_OK);
+    return { verdict: 'good', text: `Data folder ${dataDir}` };
+  } catch {
+    const text = `Data folder ${dataDir}: cannot be written to. Choose another one with --data.`;
+    return { verdict: 'bad', text };
+  }
+}
+
+function firstThatExists(folder: string): string {
+  return existsSync(folder) ? folder : firstThatExists(dirname(folder));
+}
+
+async function checkServer({ dataDir, host, port, portChosen }: Config): Promise<Finding> {
+  const server = await findServer(dataDir);
+  if (server)
+    return { verdict: 'good', text: `A server runs at ${server.url} (process ${server.pid})` };
+  if (await isFree(host, port)) return { verdict: 'good', text: `Port ${port} on ${host} is free` };
+  return portChosen
+    ? { verdict: 'bad', text: `Port ${port} on ${host} is in use. Choose another with --port.` }
+    : { verdict: 'poor', text: `Port ${port} on ${host} is in use: the next free one is taken` };
+}
+
+function checkProcesses(): Finding {
+  const { complete, sentence } = processSupport();
+  return { verdict: complete ? 'good' : 'poor', text: sentence };
+}
+
+async function checkAgents(): Promise<Finding[]> {
+  const agents = createAgents();
+  const infos = await Promise.all(agents.list().map((provider) => provider.describe()));
+  await Promise.all(agents.list().map((provider) => provider.close()));
+  return infos.map(describeAgent);
+}
+
+function describeAgent({ cliType, name, available, reason, version: found }: AgentInfo): Finding {
+  const title = `Agent ${cliType}: ${name}${found ? ` ${found}` : ''}`;
+  return {
+    verdict: available && reason === undefined ? 'good' : 'poor',
+    text: `${title}${available ? '' : ' cannot run here'}${reason === undefined ? '' : `. ${reason}`}`,
+  };
+}

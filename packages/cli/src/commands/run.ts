@@ -1,0 +1,113 @@
+import { resolve } from 'node:path';
+import type { LiminalClient } from '@liminal/client';
+import { type ApprovalOption, LiminalError } from '@liminal/protocol';
+import type { Config } from '../config/load.ts';
+import { connect } from '../connect.ts';
+import { ask, canAsk } from '../terminal/ask.ts';
+import { formatLine } from '../terminal/lines.ts';
+import { TextStream } from '../terminal/text-stream.ts';
+import { type Line, Transcript } from '../transcript.ts';
+import { watch } from '../watch.ts';
+
+export interface RunFlags {
+  agent: string;
+  dir?: string;
+  session?: string;
+}
+
+type Approval = Extract<Line, { kind: 'approval' }>['item'];
+
+/** Sends one prompt; the answer goes to standard output, all else to standard error. 1 when the turn fails. */
+export async function run(prompt: string, flags: RunFlags, config: Config): Promise<number> {
+  const { client, close } = await connect(config);
+  try {
+    const sessionId = flags.session ?? (await create(client, flags));
+    await watch(client, sessionId, () => true);
+    const { turnId } = await client.requests.send(sessionId, prompt);
+    console.error(`Session ${sessionId}`);
+    return await new Turn(client, sessionId, turnId).follow();
+  } finally {
+    await close();
+  }
+}
+
+async function create(client: LiminalClient, { agent, dir }: RunFlags): Promise<string> {
+  const projectDir = resolve(dir ?? process.cwd());
+  return (await client.requests.create({ cliType: agent, projectDir })).sessionId;
+}
+
+/** One turn, as it is seen from a terminal. */
+class Turn {
+  readonly #client: LiminalClient;
+  readonly #sessionId: string;
+  readonly #turnId: string;
+  readonly #transcript = new Transcript();
+  readonly #text = new TextStream((text) => process.stdout.write(text));
+  /** Ends the question that is being asked. */
+  #question = new AbortController();
+
+  constructor(client: LiminalClient, sessionId: string, turnId: string) {
+    this.#client = client;
+    this.#sessionId = sessionId;
+    this.#turnId = turnId;
+  }
+
+  /** Gives the exit code. */
+  async follow(): Promise<number> {
+    const cancel = () => void this.#client.requests.cancel(this.#sessionId).catch(complain);
+    // The first one stops the turn; without this handler the second one ends us as usual.
+    process.once('SIGINT', cancel);
+    let exitCode = 1;
+    await watch(this.#client, this.#sessionId, ({ turns }) => {
+      const turn = turns.find((each) => each.turnId === this.#turnId);
+      if (!turn) return false;
+      this.#text.update(turn);
+      for (const line of this.#transcript.read({ turns: [turn] })) this.#show(line);
+      if (turn.status === 'in_progress') return false;
+      exitCode = turn.status === 'complete' ? 0 : 1;
+      return true;
+    });
+    this.#question.abort();
+    this.#text.breakLine();
+    process.off('SIGINT', cancel);
+    return exitCode;
+  }
+
+  #show(line: Line): void {
+    if (line.kind === 'approval') return void this.#decide(line.item).catch(complain);
+    if (line.kind === 'item' && line.item.type === 'approval') this.#question.abort();
+    // These have been streamed, or were typed a moment ago.
+    if (line.kind === 'item' && line.item.type === 'message') return;
+    const text = formatLine(line);
+    if (text === '') return;
+    this.#text.breakLine();
+    console.error(text);
+  }
+
+  async #decide({ approvalId, title, options }: Approval): Promise<void> {
+    this.#text.breakLine();
+    this.#question = new AbortController();
+    const choice = canAsk()
+      ? await ask(title, options, this.#question.signal)
+      : rejection(title, options);
+    if (!choice) return;
+    try {
+      await this.#client.requests.answerApproval(this.#sessionId, approvalId, choice.optionId);
+    } catch (error) {
+      const isOver = error instanceof LiminalError && error.code === 'APPROVAL_ALREADY_ANSWERED';
+      if (!isOver) throw error;
+    }
+  }
+}
+
+function rejection(title: string, options: readonly ApprovalOption[]): ApprovalOption | undefined {
+  console.error(`Nobody is at the terminal to be asked, so this was rejected: ${title}`);
+  return (
+    options.find(({ kind }) => kind === 'reject_once') ??
+    options.find(({ kind }) => kind === 'reject_always')
+  );
+}
+
+function complain(error: unknown): void {
+  console.error(error instanceof Error ? error.message : String(error));
+}

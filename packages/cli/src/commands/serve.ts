@@ -1,0 +1,26 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import type { Config } from '../config/load.ts';
+import { writeServerFile } from '../data/server-file.ts';
+import { link } from '../link.ts';
+import { startLiminal } from '../start-liminal.ts';
+import { hasDesktop, openInBrowser } from '../terminal/browser.ts';
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Runs the server until a signal ends it; a second signal ends it at once. */
+export async function serve(config: Config): Promise<number> {
+  const stopped = Promise.race(signals.map((signal) => once(process, signal)));
+  // Others can read a program's arguments, so the browser gets a link that is worth nothing afterwards.
+  const linkOnce = randomBytes(24).toString('base64url');
+  const { url, token, close } = await startLiminal(config, linkOnce);
+  const removeServerFile = writeServerFile(config.dataDir, { url, token, pid: process.pid });
+  console.log(`Liminal is at ${link(url, token)}`);
+  if (config.open && hasDesktop(process.env)) await openInBrowser(link(url, linkOnce));
+
+  await stopped;
+  for (const signal of signals) process.once(signal, () => process.exit(130));
+  removeServerFile();
+  await close();
+  return 0;
+}

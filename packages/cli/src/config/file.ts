@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { z } from 'zod';
+import { ConfigError, describeIssues } from './errors.ts';
+import { Host, Port } from './values.ts';
+
+const ms = z.int().nonnegative();
+
+/** The configuration file. The token is not in it: such a file may be shared. */
+const ConfigFile = z.strictObject({
+  port: Port.optional(),
+  host: Host.optional(),
+  /** Listen where others can reach the server, without encryption. */
+  insecureHost: z.boolean().optional(),
+  /** Open the link in a browser at the start. */
+  open: z.boolean().optional(),
+  /** Folders that project folders must lie under; relative to this file, `~` is the home folder. */
+  roots: z.array(z.string().min(1)).min(1).optional(),
+  /** Further names of the server, `name` or `name:port`. */
+  allowedHosts: z.array(z.string().min(1).toLowerCase()).optional(),
+  /** Further origins whose pages may use the server, `https://name`. */
+  allowedOrigins: z.array(z.url()).optional(),
+  logLevel: z.enum(['silent', 'error', 'warn', 'info', 'debug']).optional(),
+  /** An agent that says nothing in a turn for so long is ended; 0 never (ms). */
+  idleLimitMs: ms.optional(),
+  /** Permission requests that nobody answers; a deadline of 0 waits for ever (ms). */
+  approvals: z.strictObject({ deadlineMs: ms, fallback: z.enum(['reject', 'allow']) }).optional(),
+  maxSessions: z.int().positive().optional(),
+  maxQueue: z.int().positive().optional(),
+  maxIdleProcesses: ms.optional(),
+});
+export type ConfigFile = z.infer<typeof ConfigFile>;
+
+/** Reads a configuration file; without it, `undefined`, unless it is `required`. Throws `ConfigError`. */
+export function readConfigFile(
+  path: string,
+  { required, home }: { required: boolean; home: string },
+): ConfigFile {
+  const text = readText(path, required);
+  if (text === undefined) return {};
+  const parsed = ConfigFile.safeParse(parseJson(path, text));
+  if (!parsed.success) {
+    throw new ConfigError(`The configuration in ${path} is wrong. ${describeIssues(parsed.error)}`);
+  }
+  const roots = parsed.data.roots?.map((root) => {
+    return resolve(dirname(path), root.replace(/^~(?=$|\/)/, home));
+  });
+  return { ...parsed.data, ...(roots && { roots }) };
+}
+
+function readText(path: string, required: boolean): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+    if (missing && !required) return undefined;
+    const why = missing ? 'there is no such file' : String(cause);
+    throw new ConfigError(`The configuration file ${path} cannot be read: ${why}.`, { cause });
+  }
+}
+
+function parseJson(path: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new ConfigError(`The configuration in ${path} is not valid JSON: ${why}`, { cause });
+  }
+}

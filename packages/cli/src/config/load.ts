@@ -1,0 +1,99 @@
+/** The one place that reads flags, variables and the file: a flag goes before a variable, that before the file. */
+import { join, resolve } from 'node:path';
+import type { RuntimeSettings } from '@liminal/runtime';
+import type { z } from 'zod';
+import { ConfigError, describeIssues } from './errors.ts';
+import { type ConfigFile, readConfigFile } from './file.ts';
+import { Host, PortText, Token } from './values.ts';
+
+/** As commander gives them; all texts are still as they were typed. */
+export interface Flags {
+  port?: string;
+  host?: string;
+  insecureHost?: boolean;
+  data?: string;
+  token?: string;
+  open?: boolean;
+  config?: string;
+}
+
+/** Where configuration comes from, so that tests need no process of their own. */
+export interface Surroundings {
+  env: NodeJS.ProcessEnv;
+  cwd: string;
+  home: string;
+}
+
+export interface Config {
+  dataDir: string;
+  port: number;
+  /** Somebody asked for this very port. */
+  portChosen: boolean;
+  host: string;
+  insecureHost: boolean;
+  /** Absent: the one in the data folder. */
+  token: string | undefined;
+  open: boolean;
+  roots: string[];
+  allowedHosts: string[];
+  allowedOrigins: string[];
+  logLevel: string;
+  settings: Partial<RuntimeSettings>;
+}
+
+const defaultPort = 4747;
+
+/** Throws `ConfigError`. */
+export function loadConfig(flags: Flags, { env, cwd, home }: Surroundings): Config {
+  const variable = (name: string) => (env[name] === '' ? undefined : env[name]);
+  const dataDir = resolve(
+    cwd,
+    flags.data ?? variable('LIMINAL_DATA_DIR') ?? join(home, '.liminal'),
+  );
+  const chosenFile = flags.config ?? variable('LIMINAL_CONFIG');
+  const path = chosenFile === undefined ? join(dataDir, 'liminal.json') : resolve(cwd, chosenFile);
+  const file = readConfigFile(path, { required: chosenFile !== undefined, home });
+
+  const port =
+    choose(PortText, ['--port', flags.port], ['LIMINAL_PORT', variable('LIMINAL_PORT')]) ??
+    file.port;
+  const host = choose(Host, ['--host', flags.host], ['LIMINAL_HOST', variable('LIMINAL_HOST')]);
+  return {
+    dataDir,
+    port: port ?? defaultPort,
+    portChosen: port !== undefined,
+    host: host ?? file.host ?? '127.0.0.1',
+    insecureHost: flags.insecureHost ?? file.insecureHost ?? false,
+    token: choose(Token, ['--token', flags.token], ['LIMINAL_TOKEN', variable('LIMINAL_TOKEN')]),
+    // Commander's --no-open is true by default, so only its false says anything.
+    open: flags.open === false ? false : (file.open ?? true),
+    roots: file.roots ?? [home, cwd],
+    allowedHosts: file.allowedHosts ?? [],
+    allowedOrigins: file.allowedOrigins ?? [],
+    logLevel: file.logLevel ?? 'warn',
+    settings: runtimeSettings(file),
+  };
+}
+
+/** The first candidate that is there; its name tells where a wrong one came from. */
+function choose<T>(
+  schema: z.ZodType<T>,
+  ...candidates: [name: string, value: string | undefined][]
+): T | undefined {
+  const found = candidates.find(([, value]) => value !== undefined);
+  if (!found) return undefined;
+  const parsed = schema.safeParse(found[1]);
+  if (parsed.success) return parsed.data;
+  throw new ConfigError(`${found[0]} ${describeIssues(parsed.error)}.`);
+}
+
+function runtimeSettings(file: ConfigFile): Partial<RuntimeSettings> {
+  const { idleLimitMs, approvals, maxSessions, maxQueue, maxIdleProcesses } = file;
+  return {
+    ...(idleLimitMs !== undefined && { idleLimitMs }),
+    ...(approvals && { approvals }),
+    ...(maxSessions !== undefined && { maxSessions }),
+    ...(maxQueue !== undefined && { maxQueue }),
+    ...(maxIdleProcesses !== undefined && { maxIdleProcesses }),
+  };
+}

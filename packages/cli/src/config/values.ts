@@ -1,0 +1,17 @@
+/** Values that come from more than one place, so that they mean the same in each. */
+import { z } from 'zod';
+
+/** 0 takes any free port. */
+export const Port = z.int('must be a whole number').min(0).max(65_535);
+/** A port as a flag or variable has it. */
+export const PortText = z.string().regex(/^\d+$/, 'must be a number').transform(Number).pipe(Port);
+export const Host = z
+  .string()
+  .min(1)
+  .regex(/^\S+$/, 'must be a host name or address')
+  .toLowerCase();
+/** Goes into links and headers, and guards programs: long enough, and nothing that needs quoting. */
+export const Token = z
+  .string()
+  .min(8, 'must have at least 8 characters')
+  .regex(/^[\w.~-]+$/, 'may hold only letters, digits and . _ ~ -');

@@ -1,0 +1,27 @@
+import { createClient, type LiminalClient } from '@liminal/client';
+import type { Config } from './config/load.ts';
+import { findServer } from './data/server-file.ts';
+import { startLiminal } from './start-liminal.ts';
+
+export interface Connection {
+  client: LiminalClient;
+  /** A server that goes on without us; otherwise one was started for this command alone. */
+  isShared: boolean;
+  close: () => Promise<void>;
+}
+
+/** Talks to the server that runs on the data folder; if none does, to one of our own, which ends with the command. */
+export async function connect(config: Config): Promise<Connection> {
+  const running = await findServer(config.dataDir);
+  if (running) {
+    const client = createClient({ baseUrl: running.url, token: config.token ?? running.token });
+    return { client, isShared: true, close: async () => client.close() };
+  }
+  const own = await startLiminal({ ...config, host: '127.0.0.1', port: 0, portChosen: true });
+  const client = createClient({ baseUrl: own.url, token: own.token });
+  const close = async () => {
+    client.close();
+    await own.close();
+  };
+  return { client, isShared: false, close };
+}

@@ -1,0 +1,60 @@
+/** How a command finds the server that runs on the same data folder. */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+const ServerFile = z.object({
+  /** Without a trailing slash. */
+  url: z.url(),
+  pid: z.int().positive(),
+  token: z.string(),
+});
+export type ServerFile = z.infer<typeof ServerFile>;
+
+/** How long a server on this machine may take to say that it is there (ms). */
+const patience = 5000;
+
+/** Puts a server down in its data folder; the result takes it away again. */
+export function writeServerFile(dataDir: string, server: ServerFile): () => void {
+  const path = pathIn(dataDir);
+  rmSync(path, { force: true });
+  writeFileSync(path, `${JSON.stringify(server)}\n`, { mode: 0o600 });
+  return () => rmSync(path, { force: true });
+}
+
+/** The server that the data folder names, if it really is there. */
+export async function findServer(dataDir: string): Promise<ServerFile | undefined> {
+  const server = readServerFile(dataDir);
+  return server && (await answers(server.url)) ? server : undefined;
+}
+
+export function readServerFile(dataDir: string): ServerFile | undefined {
+  try {
+    const parsed = ServerFile.safeParse(JSON.parse(readFileSync(pathIn(dataDir), 'utf8')));
+    return parsed.success && isAlive(parsed.data.pid) ? parsed.data : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(patience) })).ok;
+  } catch {
+    return false;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // Somebody else's process is alive, too.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+function pathIn(dataDir: string): string {
+  return join(dataDir, 'server.json');
+}

@@ -1,0 +1,89 @@
+import { homedir } from 'node:os';
+import { Command, CommanderError, Option } from 'commander';
+import { LiminalError } from '@liminal/protocol';
+import { doctor } from './commands/doctor.ts';
+import { run, type RunFlags } from './commands/run.ts';
+import { serve } from './commands/serve.ts';
+import { tail, type TailFlags } from './commands/tail.ts';
+import { ConfigError } from './config/errors.ts';
+import { type Config, type Flags, loadConfig } from './config/load.ts';
+import { dropOwnVariables } from './own-environment.ts';
+import { version } from './version.ts';
+
+/** What was asked for cannot be understood. */
+const usageError = 2;
+
+/** Runs one command line and gives its exit code: 0 done, 1 failed, 2 not understood. Failures are one sentence. */
+export async function main(args: readonly string[]): Promise<number> {
+  let exitCode = 0;
+  const program = createProgram((code) => (exitCode = code));
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageError;
+    console.error(error instanceof LiminalError ? error.message : error);
+    return error instanceof ConfigError ? usageError : 1;
+  }
+}
+
+function createProgram(done: (exitCode: number) => void): Command {
+  const program = new Command('liminal')
+    .description('Runs coding agents and loses nothing they say.')
+    .version(version)
+    .exitOverride()
+    .showHelpAfterError('(liminal --help lists what there is)');
+
+  const command = (name: string) =>
+    program.command(name).addOption(dataOption).addOption(fileOption);
+
+  serverOptions(program.command('serve', { isDefault: true }))
+    .description('starts the server (what happens without a command, too)')
+    .action(async (flags: Flags) => done(await serve(configure(flags))));
+
+  command('run <prompt>')
+    .description('sends a prompt to an agent and streams the answer')
+    .option('--agent <type>', 'agent type', 'claude-code')
+    .option('--dir <folder>', 'project folder (default: the current one)')
+    .option('--session <id>', 'go on with an existing session')
+    .action(async (prompt: string, flags: Flags & RunFlags) =>
+      done(await run(prompt, flags, configure(flags))),
+    );
+
+  command('tail <sessionId>')
+    .description('follows a session')
+    .option('--json', 'one JSON object a line')
+    .action(async (sessionId: string, flags: Flags & TailFlags) =>
+      done(await tail(sessionId, flags, configure(flags))),
+    );
+
+  serverOptions(program.command('doctor'))
+    .description('says which agents can run here, and what else is in the way')
+    .action(async (flags: Flags) => done(await doctor(configure(flags))));
+
+  return program;
+}
+
+const dataOption = new Option('--data <folder>', 'data folder (default: ~/.liminal)');
+const fileOption = new Option(
+  '--config <file>',
+  'configuration (default: liminal.json in the data folder)',
+);
+
+function serverOptions(command: Command): Command {
+  return command
+    .option('--port <number>', 'port (default: 4747, or the next free one)')
+    .option('--host <host>', 'address to listen on (default: 127.0.0.1)')
+    .option('--insecure-host', 'listen where others can reach the server, without encryption')
+    .option('--token <token>', 'the secret that lets clients in (default: made at the first start)')
+    .option('--no-open', 'do not open a browser')
+    .addOption(dataOption)
+    .addOption(fileOption);
+}
+
+/** Reads the configuration; after that no agent can inherit it. */
+function configure(flags: Flags): Config {
+  const config = loadConfig(flags, { env: process.env, cwd: process.cwd(), home: homedir() });
+  dropOwnVariables(process.env);
+  return config;
+}

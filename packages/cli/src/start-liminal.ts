@@ -1,0 +1,112 @@
+import { fileURLToPath } from 'node:url';
+import { reapOrphans, startGuard } from '@liminal/agents';
+import { LiminalError } from '@liminal/protocol';
+import { createRuntime, type Logger } from '@liminal/runtime';
+import { createLogger, createServer } from '@liminal/server';
+import { type OpenedStorage, openSqliteStorage } from '@liminal/storage';
+import { createAgents } from './agents.ts';
+import type { Config } from './config/load.ts';
+import { readServerFile } from './data/server-file.ts';
+import { dataFolderToken } from './data/token.ts';
+import { link } from './link.ts';
+import { findPort } from './port.ts';
+import { version } from './version.ts';
+
+export interface Liminal {
+  /** Without a trailing slash. */
+  url: string;
+  token: string;
+  /** Ends every agent, every connection, and lets the data folder go. */
+  close: () => Promise<void>;
+}
+
+const webDir = fileURLToPath(new URL('../../web/dist', import.meta.url));
+
+/** What has been opened so far, to be closed in the opposite order. */
+type Closers = (() => Promise<unknown>)[];
+
+/**
+ * Opens the data folder and starts everything on it. Throws a LiminalError with a sentence on what to do: among
+ * others `DATA_DIR_IN_USE`, `PORT_IN_USE`, `INSECURE_HOST`.
+ */
+export async function startLiminal(config: Config, linkOnce?: string): Promise<Liminal> {
+  const closers: Closers = [];
+  try {
+    return await start(config, linkOnce, closers);
+  } catch (error) {
+    await closeAll(closers);
+    throw error;
+  }
+}
+
+async function start(config: Config, linkOnce: string | undefined, closers: Closers) {
+  const { dataDir, host } = config;
+  const logger = createLogger(config.logLevel, process.stderr);
+  const storage = await openStorage(config);
+  closers.push(() => storage.close());
+  const token = config.token ?? dataFolderToken(dataDir);
+  await watchProcesses(dataDir, logger, closers);
+
+  const runtime = await createRuntime({
+    storage,
+    providers: createAgents(),
+    roots: config.roots,
+    logger,
+    settings: config.settings,
+  });
+  // Agents end first, so that readers still see how their turns ended.
+  const closeRuntime = () => runtime.close();
+  const server = await createServer({
+    runtime,
+    version,
+    webDir,
+    token,
+    logger,
+    host,
+    insecureHost: config.insecureHost,
+    allowedHosts: config.allowedHosts,
+    allowedOrigins: config.allowedOrigins,
+    ...(linkOnce !== undefined && { linkOnce }),
+  });
+  closers.push(() => server.close(), closeRuntime);
+  const address = await server.listen({ host, port: await findPort(config) });
+  return {
+    url: `http://${urlHost(host)}:${new URL(address).port}`,
+    token,
+    close: () => closeAll(closers),
+  };
+}
+
+/** Ends what an earlier server left, and sees to it that nothing outlives this one. */
+async function watchProcesses(dataDir: string, logger: Logger, closers: Closers): Promise<void> {
+  const guard = await startGuard();
+  closers.push(() => guard.dismiss());
+  const { ended } = await reapOrphans(dataDir);
+  if (ended > 0) logger.warn({ ended }, 'processes that an earlier server left have been ended');
+}
+
+async function openStorage({ dataDir }: Config): Promise<OpenedStorage> {
+  try {
+    return await openSqliteStorage(dataDir);
+  } catch (error) {
+    const other = readServerFile(dataDir);
+    const isTaken = error instanceof LiminalError && error.code === 'DATA_DIR_IN_USE';
+    if (!isTaken || !other) throw error;
+    const where = link(other.url, other.token);
+    throw new LiminalError(
+      error.code,
+      `Liminal already runs on the data folder ${dataDir} (process ${other.pid}): ${where}`,
+      { cause: error },
+    );
+  }
+}
+
+/** A host as it stands in a URL; every address of the machine includes this name of it. */
+function urlHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+async function closeAll(closers: Closers): Promise<void> {
+  for (const close of closers.splice(0).toReversed()) await close();
+}

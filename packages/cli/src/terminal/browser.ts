@@ -1,0 +1,17 @@
+import open from 'open';
+
+/** Whether somebody sits in front of this machine who would see a browser open. */
+export function hasDesktop(env: NodeJS.ProcessEnv, platform = process.platform): boolean {
+  if (env['CI'] || env['SSH_CONNECTION'] || env['SSH_TTY']) return false;
+  return platform === 'darwin' || Boolean(env['DISPLAY'] || env['WAYLAND_DISPLAY']);
+}
+
+/** The link stands in the terminal, too, so a browser that will not open is no failure. */
+export async function openInBrowser(url: string): Promise<void> {
+  try {
+    const opener = await open(url);
+    opener.on('error', () => {});
+  } catch {
+    console.error('No browser could be opened: follow the link yourself.');
+  }
+}

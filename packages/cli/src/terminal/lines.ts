@@ -1,0 +1,67 @@
+/** A session's items as lines for a terminal. */
+import type { TurnView } from '@liminal/client';
+import type { UpsertObject } from '@liminal/protocol';
+import type { Line } from '../transcript.ts';
+
+type Of<T extends UpsertObject['type']> = Extract<UpsertObject, { type: T }>;
+
+/** Characters of a thing that is only mentioned. */
+const brief = 100;
+const planMarks = { pending: '[ ]', in_progress: '[>]', completed: '[x]' };
+
+/** Empty for what a reader of lines need not see. */
+export function formatLine(line: Line): string {
+  switch (line.kind) {
+    case 'item':
+      return printable(formatItem(line.item));
+    case 'approval':
+      return printable(`? ${line.item.title} (waits for an answer)`);
+    case 'turn':
+      return printable(formatTurn(line.turn));
+  }
+}
+
+/** Takes out what would steer the terminal: an agent's words are text, whatever it has read. */
+export function printable(text: string): string {
+  return text.replaceAll(/[^\P{Cc}\n\t]/gu, '');
+}
+
+function formatItem(item: UpsertObject): string {
+  switch (item.type) {
+    case 'message':
+      return item.origin === 'user' ? `> ${item.content}` : item.content;
+    case 'thinking':
+      return item.content === '' ? '' : `~ ${shorten(item.content)}`;
+    case 'tool_call':
+      return formatTool(item);
+    case 'plan':
+      return item.entries.map((entry) => `${planMarks[entry.status]} ${entry.content}`).join('\n');
+    case 'approval':
+      return `? ${item.title}: ${formatOutcome(item)}`;
+    case 'error':
+      return `! ${item.errorMessage ?? item.errorCode ?? 'Something went wrong.'}`;
+  }
+}
+
+function formatTool(item: Of<'tool_call'>): string {
+  const failed = item.status === 'error' || item.toolOutputIsError === true;
+  const title = shorten(item.title ?? JSON.stringify(item.toolArguments));
+  const why = failed ? ` failed: ${shorten(item.errorMessage ?? item.toolOutput ?? '')}` : '';
+  return `* ${item.toolName} ${title}${why}`;
+}
+
+function formatOutcome({ outcome, options }: Of<'approval'>): string {
+  if (outcome?.outcome !== 'selected') return outcome?.reason ?? 'nobody answered';
+  return options.find((option) => option.optionId === outcome.optionId)?.name ?? outcome.optionId;
+}
+
+function formatTurn({ status, error }: TurnView): string {
+  if (status === 'aborted') return '! The turn was stopped.';
+  if (status === 'error') return `! The turn failed: ${error?.message ?? 'nobody said why'}`;
+  return '';
+}
+
+function shorten(text: string): string {
+  const line = text.trim().replaceAll(/\s+/g, ' ');
+  return line.length <= brief ? line : `${line.slice(0, brief - 1)}…`;
+}

@@ -1,0 +1,44 @@
+/** What a session has said since one last looked, in the order in which it was said. */
+import type { SessionView, TurnView } from '@liminal/client';
+import type { UpsertObject } from '@liminal/protocol';
+
+export type Line =
+  /** An item in its last state. */
+  | { kind: 'item'; item: UpsertObject }
+  /** A permission request that waits. */
+  | { kind: 'approval'; item: Extract<UpsertObject, { type: 'approval' }> }
+  | { kind: 'turn'; turn: TurnView };
+
+/** Remembers what has been said, so that each thing is said once, however often the view changes. */
+export class Transcript {
+  readonly #said = new Set<string>();
+
+  /** What is new in a view. An item is new when it has finished, or its turn has. */
+  read(view: Pick<SessionView, 'turns'>): Line[] {
+    return view.turns.flatMap((turn) => this.#readTurn(turn));
+  }
+
+  #readTurn(turn: TurnView): Line[] {
+    const isOver = turn.status !== 'in_progress';
+    const lines: Line[] = [];
+    for (const item of turn.items) {
+      if (isFinished(item) || isOver)
+        lines.push(...this.#once(item.itemId, { kind: 'item', item }));
+      else if (item.type === 'approval') {
+        lines.push(...this.#once(`${item.itemId}?`, { kind: 'approval', item }));
+      }
+    }
+    if (isOver) lines.push(...this.#once(`turn ${turn.turnId}`, { kind: 'turn', turn }));
+    return lines;
+  }
+
+  #once(key: string, line: Line): Line[] {
+    if (this.#said.has(key)) return [];
+    this.#said.add(key);
+    return [line];
+  }
+}
+
+function isFinished(item: UpsertObject): boolean {
+  return item.status === 'complete' || item.status === 'error';
+}

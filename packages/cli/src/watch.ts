@@ -1,0 +1,40 @@
+import type { LiminalClient, SessionView } from '@liminal/client';
+import { LiminalError } from '@liminal/protocol';
+
+/**
+ * Looks at a session now and after each change, until `isDone` says so or `signal` is aborted. Rejects if the session
+ * cannot be opened or the server lets us in no longer.
+ */
+export async function watch(
+  client: LiminalClient,
+  sessionId: string,
+  isDone: (view: SessionView) => boolean,
+  signal?: AbortSignal,
+): Promise<void> {
+  const store = client.session(sessionId);
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const look = () => {
+    const view = store.getSnapshot();
+    if (view.phase === 'failed') {
+      reject(new LiminalError(view.problem?.code ?? 'UNKNOWN', view.problem?.message ?? 'Failed.'));
+    } else if (view.phase === 'ready' && isDone(view)) resolve();
+  };
+  const undo = [
+    store.subscribe(look),
+    client.connection.subscribe(() => checkDoor(client, reject)),
+  ];
+  signal?.addEventListener('abort', () => resolve());
+  look();
+  try {
+    await promise;
+  } finally {
+    for (const each of undo) each();
+  }
+}
+
+function checkDoor(client: LiminalClient, reject: (error: Error) => void): void {
+  if (client.connection.getSnapshot().state !== 'refused') return;
+  reject(
+    new LiminalError('UNAUTHORIZED', 'The server does not take our token: give it with --token.'),
+  );
+}
