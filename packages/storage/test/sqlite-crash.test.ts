@@ -4,13 +4,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { OpenedStorage } from '../src/index.ts';
 import { openSqliteStorage } from '../src/index.ts';
 import { batchesOf, responseOf } from './crash-script.ts';
 
 const kills = 8;
+const writer = fileURLToPath(new URL('crash-writer.ts', import.meta.url));
 
 /** What a writer said before it died: per run, the highest `seq` it called written or seen, and whether it was settled. */
 interface Promised {
@@ -26,11 +28,11 @@ afterEach(() => rmSync(dataDir, { recursive: true }));
 
 /** Starts a writer and kills it when it has said so many lines. */
 async function writeAndDie(firstRun: number, lines: number, promised: Promised): Promise<void> {
-  const script = join(import.meta.dirname, 'crash-writer.ts');
-  const child = spawn(process.execPath, [script, dataDir, String(firstRun)], {
+  const child = spawn(process.execPath, [writer, dataDir, String(firstRun)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit');
+  onTestFinished(() => void child.kill('SIGKILL'));
   let said = 0;
   for await (const line of createInterface({ input: child.stdout })) {
     const [what, runId = '', seq] = line.split(' ');
@@ -97,7 +99,7 @@ describe('a server that is killed', () => {
 
   test('while it lives, no other process can use its data folder', async () => {
     const storage = await openSqliteStorage(dataDir);
-    const child = spawn(process.execPath, [join(import.meta.dirname, 'crash-writer.ts'), dataDir], {
+    const child = spawn(process.execPath, [writer, dataDir], {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     const said = (await Array.fromAsync(child.stderr.setEncoding('utf8'))).join('');

@@ -1,4 +1,5 @@
 import type { EventPayload, StreamEvent } from '@liminal/protocol';
+import { eventScripts } from '@liminal/protocol/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { EventLog } from '../event-log.ts';
@@ -139,7 +140,7 @@ const step: fc.Arbitrary<(world: World) => Promise<void> | void> = fc.oneof(
   { weight: 1, arbitrary: fc.constant((world: World) => world.reopen()) },
 );
 
-/** Random interleavings over several runs, against a model that is too simple to be wrong. */
+/** Random interleavings over several runs, against a model that is too simple to be wrong; and random whole runs. */
 export function eventLogProperties(setup: Setup<EventLog>): void {
   test('INV-1, INV-2, INV-6: agrees with a naive model under any interleaving', async () => {
     const property = fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
@@ -153,5 +154,23 @@ export function eventLogProperties(setup: Setup<EventLog>): void {
       }
     });
     await fc.assert(property, { numRuns: 60 });
+  });
+
+  test('gives back any run as it was, in whatever batches it came', async () => {
+    const batch = fc.integer({ min: 1, max: 9 });
+    const property = fc.asyncProperty(eventScripts(), batch, async (run, size) => {
+      const { subject: log, teardown, reopen } = await setup();
+      try {
+        const followed = collect(log.follow('run-1'));
+        for (let at = 0; at < run.length; at += size) {
+          await log.append('run-1', run.slice(at, at + size));
+        }
+        expect(await followed).toEqual(run);
+        expect(await ((await reopen?.()) ?? log).read('run-1')).toEqual(run);
+      } finally {
+        await teardown();
+      }
+    });
+    await fc.assert(property, { numRuns: 40 });
   });
 }

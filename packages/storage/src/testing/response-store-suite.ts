@@ -1,4 +1,6 @@
 import type { Response } from '@liminal/protocol';
+import { emptyResponse, foldResponse, toResponse } from '@liminal/protocol';
+import { eventScripts } from '@liminal/protocol/testing';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ResponseStore } from '../response-store.ts';
@@ -163,6 +165,22 @@ export function responseStoreSuite(setup: Setup<ResponseStore>): void {
       await store.importResponses(turns);
       expect(await (await reopened()).listRuns('session-1')).toStrictEqual(turns.map(headOf));
       await expect(store.importResponses([])).resolves.toBeUndefined();
+    });
+
+    test('any run comes back as it was folded, whichever snapshots were saved before', async () => {
+      const snapshots = fc.array(fc.boolean(), { minLength: 1, maxLength: 12 });
+      const property = fc.asyncProperty(eventScripts(), snapshots, async (run, saves) => {
+        await store.deleteSession('session-1');
+        let state = emptyResponse();
+        for (const [at, event] of run.entries()) {
+          state = foldResponse(state, event);
+          if (!saves[at % saves.length] && at < run.length - 1) continue;
+          const snapshot = toResponse(state)!;
+          await store.saveResponse(snapshot);
+          expect(await store.getResponse('run-1')).toEqual(snapshot);
+        }
+      });
+      await fc.assert(property, { numRuns: 40 });
     });
 
     test('a snapshot that cannot be written leaves the earlier one', async () => {
