@@ -60,14 +60,13 @@ export class Followers {
   ): AsyncGenerator<StreamEvent, void> {
     let last = after;
     while (follower.active) {
-      // Before the page is read: news that comes while it is handed out must not be missed.
-      follower.expectNews();
       const page = this.#source.page(runId, last);
       for (const event of page) {
         last = event.seq;
         yield event;
         if (!follower.active || isTerminal(event)) return;
       }
+      // While these were handed out there may have been news.
       if (page.length > 0) continue;
       const state = this.#source.stateOf(runId);
       if (state === 'closed' || state === 'settled') return;
@@ -93,22 +92,21 @@ export class Followers {
 
 class Follower {
   active = true;
-  #news = Promise.withResolvers<void>();
+  #wake: () => void = () => {};
 
-  expectNews(): void {
-    this.#news = Promise.withResolvers();
-  }
-
+  /** Waits for what comes from now on. */
   news(): Promise<void> {
-    return this.#news.promise;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    return promise;
   }
 
   notify(): void {
-    this.#news.resolve();
+    this.#wake();
   }
 
   stop(): void {
     this.active = false;
-    this.notify();
+    this.#wake();
   }
 }
