@@ -22,3 +22,12 @@ export class RuntimeError extends LiminalError {
     super(code, message, options);
   }
 }
+
+/** The code of anything thrown; `INTERNAL` for what carries none. */
+export function errorCode(error: unknown): string {
+  return error instanceof LiminalError ? error.code : 'INTERNAL';
+}
+
+export function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

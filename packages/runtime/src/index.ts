@@ -1,3 +1,8 @@
 /** Sessions: from a user's message through an agent and the log to everyone who watches. */
 export * from './api.ts';
-export * from './errors.ts';
+export { RuntimeError } from './errors.ts';
+export type { RuntimeErrorCode } from './errors.ts';
+export { createRuntime } from './runtime.ts';
+export type { RuntimeOptions } from './runtime.ts';
+export { defaultSettings } from './settings.ts';
+export type { Logger, RuntimeSettings } from './settings.ts';

@@ -1,0 +1,117 @@
+import type { ApprovalOption, EventDraft } from '@liminal/protocol';
+import { RuntimeError } from './errors.ts';
+
+/** What happens to a permission request that nobody answers. */
+export interface ApprovalPolicy {
+  /** ms; 0 waits for ever. */
+  deadlineMs: number;
+  /** What is answered then. */
+  fallback: 'reject' | 'allow';
+}
+
+interface Pending {
+  itemId: string;
+  options: readonly ApprovalOption[];
+  answered: boolean;
+  timer: NodeJS.Timeout | undefined;
+}
+
+interface ApprovalsOptions {
+  policy: ApprovalPolicy;
+  answer: (approvalId: string, optionId: string) => Promise<void>;
+  /** The number of requests that wait has changed. */
+  onChange: () => void;
+  onTrouble: (error: unknown) => void;
+}
+
+/** A session's permission requests: asked once, answerable by any client, the first answer wins. */
+export class Approvals {
+  readonly #options: ApprovalsOptions;
+  readonly #pending = new Map<string, Pending>();
+  /** Over, but worth a better answer than "unknown". */
+  readonly #over = new Set<string>();
+
+  constructor(options: ApprovalsOptions) {
+    this.#options = options;
+  }
+
+  get waiting(): boolean {
+    return [...this.#pending.values()].some((pending) => !pending.answered);
+  }
+
+  /** Reads a draft on its way to the log; a request gets its deadline. */
+  pass(draft: EventDraft): EventDraft {
+    const { payload } = draft;
+    if (payload.type === 'item_start' && payload.itemType === 'approval') {
+      return this.#asked(draft, payload);
+    }
+    if (payload.type === 'item_done' && payload.finalItem.type === 'approval') {
+      this.#close(payload.finalItem.approvalId);
+    }
+    if (payload.type === 'response_done' || payload.type === 'response_error') this.closeAll();
+    return draft;
+  }
+
+  /** Throws `APPROVAL_NOT_FOUND`, `APPROVAL_ALREADY_ANSWERED`, or what the agent says of the option. */
+  async answer(approvalId: string, optionId: string): Promise<void> {
+    const pending = this.#pending.get(approvalId);
+    if (!pending && !this.#over.has(approvalId)) {
+      throw new RuntimeError(
+        'APPROVAL_NOT_FOUND',
+        `There is no permission request ${approvalId} in this session.`,
+      );
+    }
+    if (!pending || pending.answered) {
+      throw new RuntimeError(
+        'APPROVAL_ALREADY_ANSWERED',
+        'This permission request is over: it was answered or its turn has ended.',
+      );
+    }
+    pending.answered = true;
+    try {
+      await this.#options.answer(approvalId, optionId);
+    } catch (error) {
+      pending.answered = false;
+      throw error;
+    } finally {
+      this.#options.onChange();
+    }
+  }
+
+  closeAll(): void {
+    for (const approvalId of this.#pending.keys()) this.#close(approvalId);
+  }
+
+  #asked(draft: EventDraft, payload: EventDraft['payload'] & { type: 'item_start' }): EventDraft {
+    const { deadlineMs } = this.#options.policy;
+    const approvalId = payload.approvalId ?? payload.itemId;
+    const options = payload.options ?? [];
+    this.#pending.set(approvalId, {
+      itemId: payload.itemId,
+      options,
+      answered: false,
+      timer: deadlineMs > 0 ? this.#answerLater(approvalId, options) : undefined,
+    });
+    this.#options.onChange();
+    if (deadlineMs === 0 || payload.deadline !== undefined) return draft;
+    const deadline = new Date(Date.parse(draft.timestamp) + deadlineMs).toISOString();
+    return { ...draft, payload: { ...payload, deadline } };
+  }
+
+  #answerLater(approvalId: string, options: readonly ApprovalOption[]): NodeJS.Timeout {
+    const { deadlineMs, fallback } = this.#options.policy;
+    const choice = options.find((option) => option.kind === `${fallback}_once`) ?? options.at(-1);
+    return setTimeout(() => {
+      if (choice) this.answer(approvalId, choice.optionId).catch(this.#options.onTrouble);
+    }, deadlineMs);
+  }
+
+  #close(approvalId: string): void {
+    const pending = this.#pending.get(approvalId);
+    if (!pending) return;
+    clearTimeout(pending.timer);
+    this.#pending.delete(approvalId);
+    this.#over.add(approvalId);
+    this.#options.onChange();
+  }
+}

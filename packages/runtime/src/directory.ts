@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import type { CliProvider, ProviderRegistry } from '@liminal/agents';
+import type { CreateSessionBody, SessionSummary } from '@liminal/protocol';
+import type { ResponseStore, SessionRecord } from '@liminal/storage';
+import { RuntimeError } from './errors.ts';
+import { importTurns } from './imports.ts';
+import type { AgentStores } from './projects.ts';
+import { summarizeFound } from './projects.ts';
+import type { Roots } from './roots.ts';
+import { Session, type SessionOptions } from './session.ts';
+import { newRecord, summarize } from './session-record.ts';
+
+interface DirectoryOptions extends Omit<SessionOptions, 'record' | 'provider'> {
+  providers: ProviderRegistry;
+  roots: Roots;
+  agentStores: AgentStores;
+}
+
+/** Which sessions there are: in memory, in the store, and in the agents' own stores. */
+export class Directory {
+  readonly #options: DirectoryOptions;
+  /** Sessions in memory; a promise while one is being opened, so that two openers share it. */
+  readonly #open = new Map<string, Promise<Session>>();
+
+  constructor(options: DirectoryOptions) {
+    this.#options = options;
+  }
+
+  /** Throws `UNSUPPORTED_CLI_TYPE`, `PROJECT_DIR_…`, `TOO_MANY_SESSIONS`, or what keeps the agent from starting. */
+  async create(request: CreateSessionBody): Promise<Session> {
+    const { providers, roots, now } = this.#options;
+    const provider = providers.get(request.cliType);
+    const projectDir = await roots.admit(request.projectDir);
+    await this.#assertRoom();
+    const time = new Date(now()).toISOString();
+    const record = newRecord({
+      sessionId: randomUUID(),
+      cliType: provider.cliType,
+      projectId: request.projectId ?? projectDir,
+      projectDir,
+      title: '',
+      createdAt: time,
+      updatedAt: time,
+      config: configOf(request.options),
+    });
+    return this.#start(this.#make(record, provider), provider, request.options);
+  }
+
+  /** Throws `SESSION_NOT_FOUND`. */
+  async get(sessionId: string): Promise<Session> {
+    const session = await this.find(sessionId);
+    if (session) return session;
+    throw new RuntimeError(
+      'SESSION_NOT_FOUND',
+      `There is no session ${sessionId}. If it is in an agent's own store, load it first.`,
+    );
+  }
+
+  async find(sessionId: string): Promise<Session | undefined> {
+    const known = this.#open.get(sessionId);
+    if (known) return known;
+    const record = await this.#store.getSession(sessionId);
+    // Another caller may have opened it while the record was being read.
+    return this.#open.get(sessionId) ?? (record && this.#reopen(record));
+  }
+
+  /** Takes over a session that only an agent's own store knows, with its history. */
+  async adopt(sessionId: string): Promise<Session> {
+    const opening = this.#import(sessionId);
+    this.#open.set(sessionId, opening);
+    opening.catch(() => this.#open.delete(sessionId));
+    return opening;
+  }
+
+  /** All sessions, or those of a filter on ours. */
+  async summaries(): Promise<SessionSummary[]> {
+    const records = await this.#store.listSessions();
+    const found = await this.#options.agentStores.list();
+    const ours = await this.#summarizeAll(records);
+    const known = new Set(records.flatMap((r) => [r.sessionId, r.agentSessionId ?? r.sessionId]));
+    return [...ours, ...found.filter(({ sessionId }) => !known.has(sessionId)).map(summarizeFound)];
+  }
+
+  async activeSummaries(projectId: string): Promise<SessionSummary[]> {
+    return this.#summarizeAll(await this.#store.listSessions({ projectId, active: true }));
+  }
+
+  async inMemory(): Promise<Session[]> {
+    const settled = await Promise.allSettled(this.#open.values());
+    return settled.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
+  }
+
+  get #store(): ResponseStore {
+    return this.#options.store;
+  }
+
+  async #assertRoom(): Promise<void> {
+    const { length } = await this.#store.listSessions({ active: true });
+    if (length < this.#options.settings.maxSessions) return;
+    throw new RuntimeError(
+      'TOO_MANY_SESSIONS',
+      `${length} sessions are open already. Close one that you do not need.`,
+    );
+  }
+
+  /** The session listens before its agent starts, so that nothing said at the start is missed. */
+  async #start(
+    session: Session,
+    provider: CliProvider,
+    providerOptions: Record<string, unknown> = {},
+  ): Promise<Session> {
+    const { sessionId, projectDir, config } = session.record;
+    try {
+      await provider.createSession({ sessionId, projectDir, config, providerOptions });
+      await this.#store.saveSession(session.record);
+    } catch (error) {
+      await provider.killSession(sessionId).catch(() => undefined);
+      await session.close();
+      throw error;
+    }
+    this.#open.set(sessionId, Promise.resolve(session));
+    this.#options.onChange(session);
+    return session;
+  }
+
+  async #reopen(record: SessionRecord): Promise<Session> {
+    const session = this.#make(record, this.#options.providers.get(record.cliType));
+    this.#open.set(record.sessionId, Promise.resolve(session));
+    return session;
+  }
+
+  async #import(sessionId: string): Promise<Session> {
+    const { agentStores, roots, providers } = this.#options;
+    const found = await agentStores.find(sessionId);
+    if (!found) {
+      throw new RuntimeError(
+        'SESSION_NOT_FOUND',
+        `There is no session ${sessionId}, neither here nor in any agent's own store.`,
+      );
+    }
+    const projectDir = await roots.admit(found.projectDir);
+    const provider = providers.get(found.cliType);
+    const turns = (await provider.readStoredHistory?.(sessionId, projectDir)) ?? [];
+    const { cliType, title, createdAt, updatedAt } = found;
+    const times = { createdAt, updatedAt };
+    const place = { projectDir, projectId: projectDir };
+    const record = newRecord({ sessionId, cliType, title, config: {}, ...times, ...place });
+    await this.#store.saveSession(record);
+    await this.#store.importResponses(importTurns(sessionId, turns));
+    return this.#make(record, provider);
+  }
+
+  #make(record: SessionRecord, provider: CliProvider): Session {
+    return new Session({ ...this.#options, record, provider });
+  }
+
+  async #summarizeAll(records: readonly SessionRecord[]): Promise<SessionSummary[]> {
+    return Promise.all(
+      records.map(async (record) => {
+        const session = await this.#open.get(record.sessionId);
+        return session?.summary ?? summarize(record);
+      }),
+    );
+  }
+}
+
+/** Config options among a session's start options: `{configOptions: {id: value}}`. */
+function configOf(options: Record<string, unknown> | undefined): Record<string, string> {
+  const chosen = options?.['configOptions'];
+  if (typeof chosen !== 'object' || chosen === null) return {};
+  const pairs: [string, unknown][] = Object.entries(chosen);
+  return Object.fromEntries(
+    pairs.filter((pair): pair is [string, string] => typeof pair[1] === 'string'),
+  );
+}

@@ -1,0 +1,153 @@
+import type { HistoryMessage, HistoryPage, Response } from '@liminal/protocol';
+import { decodeCursor, encodeCursor, responseToUpserts, summarizeTurn } from '@liminal/protocol';
+import type { ItemPage, ResponseStore, StoredItem } from '@liminal/storage';
+
+/** Entries of one page at most. */
+export const PAGE_MAX = 200;
+/** A reader that has missed more turns than this gets a snapshot. */
+const TAIL_TURNS_MAX = 50;
+/** How far a page is extended to reach the call of a result on it: a result may have no call at all. */
+const CUT_ROUNDS_MAX = 4;
+const CUT_ROUND_ITEMS = 50;
+
+type Resumed = Omit<HistoryMessage, 'type' | 'sessionId'>;
+type Place = Pick<StoredItem, 'runId' | 'index'>;
+
+export interface PageOptions {
+  before?: string | undefined;
+  limit?: number | undefined;
+}
+
+interface HistoryOptions {
+  sessionId: string;
+  store: ResponseStore;
+  /** Runs whose final state the store may lack, oldest first; they win over what is stored of them. */
+  openRuns: () => Response[];
+  /** How many runs have left `openRuns` for the store. */
+  forgotten: () => number;
+  /** ISO 8601 UTC. */
+  now: () => string;
+}
+
+/** A session's conversation as readers are given it: the store's part, then the runs under way. */
+export class HistoryReader {
+  readonly #options: HistoryOptions;
+
+  constructor(options: HistoryOptions) {
+    this.#options = options;
+  }
+
+  /** The newest page, or the page before a place. */
+  async page({ before, limit = PAGE_MAX }: PageOptions = {}): Promise<HistoryPage> {
+    const place = before === undefined ? undefined : decodeCursor(before);
+    const from = place && { runId: place.runId, index: place.seq };
+    const wanted = Math.max(1, Math.min(limit, PAGE_MAX));
+    const stored = await this.#unlessRunsMove(() => this.#readStored(from, wanted));
+    // What follows is synchronous, so that the page and its cursor belong together.
+    return this.#render(place ? toRuns(stored) : this.#withOpen(toRuns(stored)), stored);
+  }
+
+  /** What a reader with this cursor lacks: the turns from its own on, or a snapshot. */
+  async resume(cursor: string | undefined): Promise<Resumed> {
+    const tail = cursor === undefined ? undefined : await this.#tail(cursor);
+    if (tail) return { ...tail, resumed: 'tail' };
+    return { ...(await this.page()), resumed: 'snapshot' };
+  }
+
+  async #tail(cursor: string): Promise<HistoryPage | undefined> {
+    const from = decodeCursor(cursor);
+    if (!from) return undefined;
+    const stored = await this.#unlessRunsMove(() => this.#storedRunsFrom(from.runId));
+    const runs = this.#withOpen(stored);
+    const first = runs.findIndex((run) => run.id === from.runId);
+    const own = runs[first];
+    if (!own || from.seq > own.lastSeq) return undefined;
+    const page = this.#render(runs.slice(own.lastSeq === from.seq ? first + 1 : first));
+    if (page.entries.length > PAGE_MAX) return undefined;
+    return page.cursor === '' ? { ...page, cursor } : page;
+  }
+
+  /** Reads again if meanwhile a run went from the open ones into the store: it might be in neither reading. */
+  async #unlessRunsMove<T>(read: () => Promise<T>): Promise<T> {
+    for (;;) {
+      const before = this.#options.forgotten();
+      const value = await read();
+      if (this.#options.forgotten() === before) return value;
+    }
+  }
+
+  #withOpen(stored: readonly Response[]): Response[] {
+    const open = this.#options.openRuns();
+    const ids = new Set(open.map((run) => run.id));
+    return [...stored.filter((run) => !ids.has(run.id)), ...open];
+  }
+
+  /** Stored runs from a cursor's run on, whole; none if they are unknown or too many. */
+  async #storedRunsFrom(runId: string): Promise<Response[]> {
+    const { store, sessionId } = this.#options;
+    const heads = await store.listRuns(sessionId, { fromRunId: runId });
+    if (!heads || heads.length > TAIL_TURNS_MAX) return [];
+    const runs = await Promise.all(heads.map((head) => store.getResponse(head.id)));
+    return runs.filter((run) => run !== undefined);
+  }
+
+  /** Reads a page, and on to the calls whose results are on it, so that no tool call is cut in two. */
+  async #readStored(before: Place | undefined, limit: number): Promise<ItemPage> {
+    const { store, sessionId } = this.#options;
+    let page = await store.readItems(sessionId, { ...(before && { before }), limit });
+    for (let round = 0; round < CUT_ROUNDS_MAX && page.hasMore; round++) {
+      const [first] = page.items;
+      const missing = cutCalls(page.items);
+      if (!first || missing.size === 0) break;
+      const older = await store.readItems(sessionId, { before: first, limit: CUT_ROUND_ITEMS });
+      page = extendToCalls(page, older, missing);
+    }
+    return page;
+  }
+
+  #render(runs: readonly Response[], stored?: ItemPage): HistoryPage {
+    const now = this.#options.now();
+    const last = runs.at(-1);
+    const first = stored?.items[0];
+    return {
+      entries: runs.flatMap((run) => responseToUpserts(run, now)),
+      turns: runs.map(summarizeTurn),
+      cursor: last && last.lastSeq >= 0 ? encodeCursor({ runId: last.id, seq: last.lastSeq }) : '',
+      hasMore: stored?.hasMore ?? false,
+      ...(stored?.hasMore &&
+        first && { before: encodeCursor({ runId: first.runId, seq: first.index }) }),
+    };
+  }
+}
+
+/** Calls of the page's first run whose results are on the page though they themselves are not. */
+function cutCalls(items: readonly StoredItem[]): Set<string> {
+  const runId = items[0]?.runId;
+  const own = items.filter((stored) => stored.runId === runId).map((stored) => stored.item);
+  const calls = new Set(own.flatMap((item) => (item.type === 'function_call' ? item.callId : [])));
+  const results = own.flatMap((item) => (item.type === 'function_call_output' ? item.callId : []));
+  return new Set(results.filter((callId) => !calls.has(callId)));
+}
+
+/** The page, begun earlier: at the first of the missing calls that is among the older items. */
+function extendToCalls(page: ItemPage, older: ItemPage, missing: ReadonlySet<string>): ItemPage {
+  const start = older.items.findIndex(
+    ({ runId, item }) =>
+      runId === page.items[0]?.runId && item.type === 'function_call' && missing.has(item.callId),
+  );
+  if (start === -1) return page;
+  return {
+    items: [...older.items.slice(start), ...page.items],
+    heads: page.heads,
+    hasMore: older.hasMore || start > 0,
+  };
+}
+
+/** The page's runs, each with only those of its items that are on the page. */
+function toRuns(page: ItemPage): Response[] {
+  const byRun = Map.groupBy(page.items, ({ runId }) => runId);
+  return page.heads.map((head) => ({
+    ...head,
+    outputItems: (byRun.get(head.id) ?? []).map(({ item }) => item),
+  }));
+}

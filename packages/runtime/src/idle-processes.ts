@@ -1,0 +1,27 @@
+import type { Session } from './session.ts';
+
+/**
+ * The agent processes of sessions in which nothing runs, the longest idle first to go: a process costs hundreds of
+ * megabytes, and its session can start another.
+ */
+export class IdleProcesses {
+  readonly #max: number;
+  readonly #idle = new Set<Session>();
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** Looks at a session that has changed; gives those whose process should end. */
+  note(session: Session): Session[] {
+    if (!session.isAlive || !session.isIdle) {
+      this.#idle.delete(session);
+      return [];
+    }
+    if (this.#idle.has(session)) return [];
+    this.#idle.add(session);
+    const over = [...this.#idle].slice(0, Math.max(0, this.#idle.size - this.#max));
+    for (const old of over) this.#idle.delete(old);
+    return over;
+  }
+}

@@ -1,0 +1,40 @@
+import type { QueuedMessage } from '@liminal/protocol';
+import { RuntimeError } from './errors.ts';
+
+/** Messages that wait for their turn, first one next. Pure: each step gives a new queue. */
+export type MessageQueue = readonly QueuedMessage[];
+
+export function enqueue(queue: MessageQueue, entry: QueuedMessage, max: number): QueuedMessage[] {
+  if (queue.length >= max) {
+    throw new RuntimeError(
+      'QUEUE_FULL',
+      `${max} messages wait in this session already. Remove one, or wait for a turn to end.`,
+    );
+  }
+  return [...queue, entry];
+}
+
+export function remove(queue: MessageQueue, turnId: string): QueuedMessage[] {
+  return queue.filter((entry) => entry.turnId !== turnId);
+}
+
+export function mark(
+  queue: MessageQueue,
+  turnId: string,
+  state: QueuedMessage['state'],
+): QueuedMessage[] {
+  return queue.map((entry) => (entry.turnId === turnId ? { ...entry, state } : entry));
+}
+
+export function rewrite(queue: MessageQueue, turnId: string, message: string): QueuedMessage[] {
+  return queue.map((entry) => (entry.turnId === turnId ? { ...entry, message } : entry));
+}
+
+/** Throws `MESSAGE_NOT_QUEUED` for a message that is not there or is on its way already. */
+export function assertWaiting(queue: MessageQueue, turnId: string): void {
+  if (queue.some((entry) => entry.turnId === turnId && entry.state === 'queued')) return;
+  throw new RuntimeError(
+    'MESSAGE_NOT_QUEUED',
+    'This message does not wait any more: it was sent to the agent or removed.',
+  );
+}

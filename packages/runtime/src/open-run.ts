@@ -1,0 +1,52 @@
+import type { FoldOutput, Response, StreamEvent } from '@liminal/protocol';
+import {
+  emptyResponse,
+  flushIdle,
+  foldResponse,
+  foldUpsert,
+  isTerminal,
+  nextFlushAt,
+  startUpsertFold,
+  toResponse,
+} from '@liminal/protocol';
+
+/** What one logged event, or the passing of time, means to each kind of reader. */
+export interface RunOutputs {
+  /** For readers that take appends. */
+  live: FoldOutput[];
+  /** For readers that take full states by the batch gradient. */
+  plain: FoldOutput[];
+}
+
+/** The shared state of a run that is under way, folded from what the log has (invariant 6). */
+export class OpenRun {
+  #response = emptyResponse();
+  #live = startUpsertFold({ appends: true });
+  #plain = startUpsertFold();
+  ended = false;
+
+  apply(event: StreamEvent, now: number): RunOutputs {
+    this.#response = foldResponse(this.#response, event);
+    const live = foldUpsert(this.#live, event, now);
+    const plain = foldUpsert(this.#plain, event, now);
+    this.#live = live.state;
+    this.#plain = plain.state;
+    this.ended ||= isTerminal(event);
+    return { live: live.outputs, plain: plain.outputs };
+  }
+
+  flush(now: number): FoldOutput[] {
+    const { state, outputs } = flushIdle(this.#plain, now);
+    this.#plain = state;
+    return outputs;
+  }
+
+  /** When `flush` has something to give, in ms since the epoch. */
+  get flushAt(): number | undefined {
+    return nextFlushAt(this.#plain);
+  }
+
+  get response(): Response | undefined {
+    return toResponse(this.#response);
+  }
+}

@@ -1,0 +1,33 @@
+import type { FoldOutput, ServerMessage } from '@liminal/protocol';
+import type { Outgoing } from './api.ts';
+
+/** Wraps a message so that many readers share one encoding. */
+export function outgoing(message: ServerMessage): Outgoing {
+  let text: string | undefined;
+  return {
+    message,
+    json: () => (text ??= JSON.stringify(message)),
+  };
+}
+
+/** A fold's output as the wire says it. */
+export function outputMessage(
+  output: FoldOutput,
+  sessionId: string,
+  cursor: string,
+): ServerMessage {
+  switch (output.kind) {
+    case 'upsert':
+      return { type: 'session:upsert', sessionId, payload: output.upsert, cursor };
+    case 'turn':
+      return { type: 'session:turn', sessionId, payload: output.event, cursor };
+    case 'append': {
+      const { turnId, itemId, at, text } = output;
+      return { type: 'session:append', sessionId, turnId, itemId, at, text, cursor };
+    }
+    case 'discard': {
+      const { turnId, itemId } = output;
+      return { type: 'session:discard', sessionId, turnId, itemId, cursor };
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { RuntimeError } from './errors.ts';
+
+const FOLDERS_MAX = 50;
+
+/** The folders that sessions may work in: those below the allowed roots, symbolic links followed. */
+export class Roots {
+  readonly #roots: readonly string[];
+
+  private constructor(roots: readonly string[]) {
+    this.#roots = roots;
+  }
+
+  /** Roots that do not exist are left out. */
+  static async open(roots: readonly string[]): Promise<Roots> {
+    const real = await Promise.all(roots.map((root) => realpath(resolve(root)).catch(() => [])));
+    return new Roots(real.flat());
+  }
+
+  /** The real path of a project folder. Throws `PROJECT_DIR_NOT_FOUND`, `PROJECT_DIR_NOT_ALLOWED`. */
+  async admit(projectDir: string): Promise<string> {
+    const real = await realpath(resolve(projectDir)).catch(() => undefined);
+    const isFolder = real !== undefined && (await stat(real)).isDirectory();
+    // The same answer for a path outside the roots whether or not it exists: what lies there is not told.
+    if (!this.#contains(real ?? resolve(projectDir))) {
+      throw new RuntimeError(
+        'PROJECT_DIR_NOT_ALLOWED',
+        `${projectDir} lies outside the folders that sessions may work in (${this.#roots.join(', ')}). ` +
+          'Choose a folder below one of them, or add it to "roots" in the configuration.',
+      );
+    }
+    if (!isFolder) {
+      throw new RuntimeError(
+        'PROJECT_DIR_NOT_FOUND',
+        `There is no folder ${projectDir}. Create it, or choose another.`,
+      );
+    }
+    return real;
+  }
+
+  /** Folders whose path begins with `prefix`, hidden ones only when asked for by name. */
+  async complete(prefix: string): Promise<{ path: string; name: string }[]> {
+    if (prefix.trim() === '')
+      return this.#roots.map((path) => ({ path, name: basename(path) || path }));
+    const path = resolve(prefix);
+    const parent = prefix.endsWith(sep) ? path : dirname(path);
+    const start = prefix.endsWith(sep) ? '' : basename(path);
+    const real = await realpath(parent).catch(() => undefined);
+    if (real === undefined || !this.#contains(real)) return [];
+    const entries = await readdir(real, { withFileTypes: true }).catch(() => []);
+    return entries
+      .filter((entry) => entry.isDirectory() && matches(entry.name, start))
+      .map((entry) => ({ path: join(parent, entry.name), name: entry.name }))
+      .toSorted((a, b) => a.name.localeCompare(b.name))
+      .slice(0, FOLDERS_MAX);
+  }
+
+  #contains(path: string): boolean {
+    return this.#roots.some(
+      (root) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep),
+    );
+  }
+}
+
+function matches(name: string, start: string): boolean {
+  if (name.startsWith('.') && !start.startsWith('.')) return false;
+  return name.toLowerCase().startsWith(start.toLowerCase());
+}

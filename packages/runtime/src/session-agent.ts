@@ -1,0 +1,139 @@
+import type { CliProvider, SessionExit, SessionUpdate } from '@liminal/agents';
+import { ProviderError } from '@liminal/agents';
+import type { AgentCommand, ConfigOption, EventDraft } from '@liminal/protocol';
+import type { ResponseStore, SessionRecord } from '@liminal/storage';
+import { errorCode } from './errors.ts';
+
+interface SessionAgentOptions {
+  provider: CliProvider;
+  store: ResponseStore;
+  record: () => SessionRecord;
+  onEvent: (draft: EventDraft) => void;
+  onExit: (exit: SessionExit) => void;
+  /** Settings, commands or liveness have changed. */
+  onChange: () => void;
+  /** The agent has named the session, or gives it another id of its own. */
+  onNamed: (change: { title?: string; agentSessionId?: string }) => void;
+}
+
+/** A session's agent: started when it is needed, ended with all that it started. */
+export class SessionAgent {
+  readonly #options: SessionAgentOptions;
+  readonly #sessionId: string;
+  readonly #unsubscribe: (() => void)[];
+  configOptions: ConfigOption[] = [];
+  commands: AgentCommand[] = [];
+  /** It is being ended; whoever wants it meanwhile waits for that. */
+  #stopping: Promise<void> | undefined;
+
+  constructor(options: SessionAgentOptions) {
+    this.#options = options;
+    this.#sessionId = options.record().sessionId;
+    const { provider } = options;
+    this.#unsubscribe = [
+      provider.onEvent(this.#sessionId, options.onEvent),
+      provider.onUpdate(this.#sessionId, (update) => this.#learn(update)),
+      provider.onExit(this.#sessionId, options.onExit),
+    ];
+  }
+
+  get cliType(): string {
+    return this.#options.provider.cliType;
+  }
+
+  get isAlive(): boolean {
+    return this.#options.provider.isAlive(this.#sessionId);
+  }
+
+  get isStopping(): boolean {
+    return this.#stopping !== undefined;
+  }
+
+  /** Whether starting it before there is a message saves time. */
+  get prewarms(): boolean {
+    return this.#options.provider.prewarms ?? false;
+  }
+
+  async start(): Promise<void> {
+    const { provider, record, onChange } = this.#options;
+    await this.#stopping;
+    if (this.isAlive) return;
+    const { projectDir, agentSessionId, config } = record();
+    try {
+      await provider.loadSession(this.#sessionId, {
+        projectDir,
+        config,
+        ...(agentSessionId !== undefined && { agentSessionId }),
+      });
+    } catch (error) {
+      if (!(await this.#neverRan(error))) throw error;
+      await provider.createSession({ sessionId: this.#sessionId, projectDir, config });
+    }
+    onChange();
+  }
+
+  async send(message: string, turnId: string): Promise<void> {
+    await this.start();
+    await this.#options.provider.sendMessage(this.#sessionId, message, { turnId });
+  }
+
+  async cancel(): Promise<void> {
+    await this.#options.provider.cancelTurn(this.#sessionId);
+  }
+
+  /** Ends it; it can be started again. */
+  async stop(): Promise<void> {
+    this.#stopping ??= this.#options.provider
+      .killSession(this.#sessionId)
+      .catch(ignoreUnknown)
+      .finally(() => {
+        this.#stopping = undefined;
+        this.#options.onChange();
+      });
+    await this.#stopping;
+  }
+
+  async answerApproval(approvalId: string, optionId: string): Promise<void> {
+    const { provider } = this.#options;
+    if (!provider.answerApproval) {
+      throw new ProviderError('NOT_SUPPORTED', `${provider.cliType} asks for no permission.`);
+    }
+    await provider.answerApproval(this.#sessionId, approvalId, optionId);
+  }
+
+  async setConfigOption(id: string, value: string): Promise<void> {
+    const { provider } = this.#options;
+    if (!provider.setConfigOption) {
+      throw new ProviderError('NOT_SUPPORTED', `${provider.cliType} has no settings to change.`);
+    }
+    await this.start();
+    await provider.setConfigOption(this.#sessionId, id, value);
+  }
+
+  /** Listens no more. */
+  close(): void {
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+  }
+
+  /** A session that never had a turn is not in the agent's own store: it is made anew. */
+  async #neverRan(error: unknown): Promise<boolean> {
+    if (errorCode(error) !== 'SESSION_NOT_FOUND') return false;
+    const runs = await this.#options.store.listRuns(this.#sessionId);
+    return !runs || runs.length === 0;
+  }
+
+  #learn({ title, agentSessionId, configOptions, commands }: SessionUpdate): void {
+    if (configOptions) this.configOptions = configOptions;
+    if (commands) this.commands = commands;
+    this.#options.onChange();
+    if (title === undefined && agentSessionId === undefined) return;
+    this.#options.onNamed({
+      ...(title !== undefined && { title }),
+      ...(agentSessionId !== undefined && { agentSessionId }),
+    });
+  }
+}
+
+function ignoreUnknown(error: unknown): void {
+  if (errorCode(error) !== 'SESSION_NOT_FOUND') throw error;
+}

@@ -1,0 +1,86 @@
+import type { SessionSummary } from '@liminal/protocol';
+import type { ResponseStore, SessionRecord } from '@liminal/storage';
+
+/** Characters of a first message that become a session's title. */
+const TITLE_MAX = 80;
+
+/** What a session begins with; the rest of its record follows from that. */
+export type NewRecord = Pick<
+  SessionRecord,
+  | 'sessionId'
+  | 'cliType'
+  | 'projectId'
+  | 'projectDir'
+  | 'title'
+  | 'createdAt'
+  | 'updatedAt'
+  | 'config'
+>;
+
+export function newRecord(start: NewRecord): SessionRecord {
+  return { ...start, active: true, failed: false, queue: [], imported: true };
+}
+
+/** One session's record, in memory and in the store; changes are stored in the order they were made. */
+export class KeptRecord {
+  readonly #store: ResponseStore;
+  readonly #onChange: () => void;
+  readonly #onTrouble: (error: unknown) => void;
+  #value: SessionRecord;
+  #saving: Promise<void> = Promise.resolve();
+
+  constructor(
+    value: SessionRecord,
+    store: ResponseStore,
+    onChange: () => void,
+    onTrouble: (error: unknown) => void,
+  ) {
+    this.#value = value;
+    this.#store = store;
+    this.#onChange = onChange;
+    this.#onTrouble = onTrouble;
+  }
+
+  get value(): SessionRecord {
+    return this.#value;
+  }
+
+  /** Takes effect at once; resolves when it is stored. */
+  async update(change: Partial<SessionRecord>): Promise<void> {
+    this.#value = { ...this.#value, ...change };
+    this.#onChange();
+    const save = this.#saving.then(async () => this.#store.saveSession(this.#value));
+    this.#saving = save.catch(this.#onTrouble);
+    await save;
+  }
+
+  /** Resolves when everything is stored. */
+  async saved(): Promise<void> {
+    await this.#saving;
+  }
+}
+
+/** A stored session as lists show it while nothing of it runs. */
+export function summarize(record: SessionRecord): SessionSummary {
+  const { sessionId, cliType, projectId, projectDir, title, createdAt, updatedAt, active } = record;
+  const resting = record.failed ? 'failed' : 'idle';
+  return {
+    sessionId,
+    cliType,
+    projectId,
+    projectDir,
+    title,
+    createdAt,
+    updatedAt,
+    active,
+    state: record.queue.length > 0 ? 'queued' : resting,
+    isAlive: false,
+    source: 'liminal',
+  };
+}
+
+/** A title from a session's first message. */
+export function titleOf(message: string): string {
+  const line = message.trim().split('\n', 1)[0] ?? '';
+  return line.length > TITLE_MAX ? `${line.slice(0, TITLE_MAX - 1).trimEnd()}…` : line;
+}

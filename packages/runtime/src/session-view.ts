@@ -1,0 +1,147 @@
+import type { Response, SessionInfo, StreamEvent } from '@liminal/protocol';
+import type { FoldOutput } from '@liminal/protocol';
+import type { Outgoing, Sink, SubscribeOptions, Subscription } from './api.ts';
+import type { HistoryReader } from './history.ts';
+import { OpenRun } from './open-run.ts';
+import { outgoing, outputMessage } from './outgoing.ts';
+import { Subscriber } from './subscriber.ts';
+
+export interface SessionViewOptions {
+  sessionId: string;
+  history: HistoryReader;
+  info: () => SessionInfo;
+  now: () => number;
+}
+
+/**
+ * What everyone who watches a session shares: the runs under way, and where the session stands. A reader itself
+ * costs only a position (invariant 9).
+ */
+export class SessionView {
+  readonly #options: SessionViewOptions;
+  readonly #runs = new Map<string, OpenRun>();
+  readonly #subscribers = new Set<Subscriber>();
+  #cursor: string | undefined;
+  #flushTimer: NodeJS.Timeout | undefined;
+  #infoQueued = false;
+  #forgotten = 0;
+
+  constructor(options: SessionViewOptions) {
+    this.#options = options;
+  }
+
+  get watched(): boolean {
+    return this.#subscribers.size > 0;
+  }
+
+  /** The id of the last event that the log has, if any came since this view was made. */
+  get cursor(): string | undefined {
+    return this.#cursor;
+  }
+
+  /** Runs that the store may not have in their final state, oldest first. */
+  get openRuns(): Response[] {
+    return [...this.#runs.values()].flatMap((run) => run.response ?? []);
+  }
+
+  /** Takes events that the log has, and gives them to every reader. */
+  apply(events: readonly StreamEvent[]): void {
+    for (const event of events) {
+      const run = this.#runs.get(event.runId) ?? new OpenRun();
+      this.#runs.set(event.runId, run);
+      const { live, plain } = run.apply(event, this.#options.now());
+      const before = this.#cursor ?? event.eventId;
+      this.#cursor = event.eventId;
+      this.#deliver(live, before, true);
+      this.#deliver(plain, before, false);
+    }
+    this.#scheduleFlush();
+  }
+
+  /** The store has the run's final state. */
+  forget(runId: string): void {
+    if (this.#runs.delete(runId)) this.#forgotten += 1;
+  }
+
+  get forgotten(): number {
+    return this.#forgotten;
+  }
+
+  /** Something about the session beside its conversation has changed. Several changes at once become one message. */
+  infoChanged(): void {
+    if (this.#infoQueued || this.#subscribers.size === 0) return;
+    this.#infoQueued = true;
+    queueMicrotask(() => {
+      this.#infoQueued = false;
+      const message = this.infoMessage();
+      for (const subscriber of this.#subscribers) subscriber.offer(message);
+    });
+  }
+
+  infoMessage(): Outgoing {
+    const { sessionId, info } = this.#options;
+    return outgoing({ type: 'session:info', sessionId, info: info() });
+  }
+
+  /** Tells every reader about a problem that belongs to no turn. */
+  report(code: string, message: string): void {
+    const { sessionId } = this.#options;
+    const error = outgoing({ type: 'session:error', sessionId, code, message });
+    for (const subscriber of this.#subscribers) subscriber.offer(error);
+  }
+
+  subscribe(options: SubscribeOptions, sink: Sink): Subscription {
+    const subscriber = new Subscriber({
+      sessionId: this.#options.sessionId,
+      view: this,
+      history: this.#options.history,
+      sink,
+      cursor: options.cursor,
+      deltas: options.deltas ?? false,
+    });
+    this.#subscribers.add(subscriber);
+    subscriber.catchUp();
+    return {
+      drained: () => subscriber.catchUp(),
+      close: () => {
+        subscriber.close();
+        this.#subscribers.delete(subscriber);
+      },
+    };
+  }
+
+  close(): void {
+    clearTimeout(this.#flushTimer);
+    for (const subscriber of this.#subscribers) subscriber.close();
+    this.#subscribers.clear();
+  }
+
+  /** Only the last output of an event carries its cursor: a reader that has the cursor has all of it. */
+  #deliver(outputs: readonly FoldOutput[], before: string, deltas: boolean): void {
+    const after = this.#cursor ?? before;
+    for (const [index, output] of outputs.entries()) {
+      const cursor = index === outputs.length - 1 ? after : before;
+      const message = outgoing(outputMessage(output, this.#options.sessionId, cursor));
+      for (const subscriber of this.#subscribers) {
+        if (subscriber.deltas === deltas) subscriber.offer(message, cursor);
+      }
+    }
+  }
+
+  #scheduleFlush(): void {
+    clearTimeout(this.#flushTimer);
+    const times = [...this.#runs.values()].flatMap((run) => run.flushAt ?? []);
+    if (times.length === 0) return;
+    const wait = Math.max(0, Math.min(...times) - this.#options.now());
+    this.#flushTimer = setTimeout(() => this.#flush(), wait);
+    this.#flushTimer.unref();
+  }
+
+  #flush(): void {
+    for (const run of this.#runs.values()) {
+      const cursor = this.#cursor;
+      if (cursor !== undefined) this.#deliver(run.flush(this.#options.now()), cursor, false);
+    }
+    this.#scheduleFlush();
+  }
+}

@@ -1,0 +1,35 @@
+import type { ApprovalPolicy } from './approvals.ts';
+
+/** What can be tuned; `defaultSettings` says the defaults. Times are ms. */
+export interface RuntimeSettings {
+  /** Deltas of one item within so long become one event. */
+  cadenceMs: number;
+  /** A silent run says that it is alive this often; 0 never. */
+  heartbeatMs: number;
+  /** An agent that has been silent in a turn for so long is ended with `IDLE_TIMEOUT`; 0 never. */
+  idleLimitMs: number;
+  approvals: ApprovalPolicy;
+  /** Sessions open at once. */
+  maxSessions: number;
+  /** Messages waiting in one session. */
+  maxQueue: number;
+  /** Agent processes kept for sessions in which nothing runs; the longest idle goes first. */
+  maxIdleProcesses: number;
+}
+
+export const defaultSettings: RuntimeSettings = {
+  cadenceMs: 33,
+  heartbeatMs: 15_000,
+  idleLimitMs: 60 * 60_000,
+  approvals: { deadlineMs: 0, fallback: 'reject' },
+  maxSessions: 200,
+  maxQueue: 100,
+  maxIdleProcesses: 6,
+};
+
+/** Where the runtime says what no reader can be told. */
+export interface Logger {
+  info(details: object, message: string): void;
+  warn(details: object, message: string): void;
+  error(details: object, message: string): void;
+}

@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto';
+import type { EventDraft, Response, RunEnvelope, StreamEvent } from '@liminal/protocol';
+import type { EventLog } from '@liminal/storage';
+import { RunWriter } from './run-writer.ts';
+import type { RuntimeSettings } from './settings.ts';
+import { Watchdog } from './watchdog.ts';
+
+interface TurnOptions {
+  sessionId: string;
+  turnId: string;
+  cliType: string;
+  log: EventLog;
+  settings: RuntimeSettings;
+  now: () => number;
+  waitsForPerson: () => boolean;
+  onLogged: (events: readonly StreamEvent[]) => void;
+  onTrouble: (error: unknown) => void;
+  /** The agent has been silent for too long. */
+  onIdle: () => void;
+}
+
+/** A turn under way: its writer, and the watch over its silence. */
+export class Turn {
+  readonly turnId: string;
+  readonly #writer: RunWriter;
+  readonly #watchdog: Watchdog;
+  readonly #now: () => number;
+  #aborted = false;
+
+  constructor(options: TurnOptions) {
+    const { sessionId, turnId, log, settings } = options;
+    this.turnId = turnId;
+    this.#now = options.now;
+    this.#writer = new RunWriter({
+      log,
+      // The first run of a turn shares its id.
+      run: { sessionId, runId: turnId, traceContext: newTrace() },
+      providerId: options.cliType,
+      cadenceMs: settings.cadenceMs,
+      onLogged: options.onLogged,
+      onTrouble: options.onTrouble,
+    });
+    this.#watchdog = new Watchdog({
+      heartbeatMs: settings.heartbeatMs,
+      idleLimitMs: settings.idleLimitMs,
+      excused: options.waitsForPerson,
+      onHeartbeat: () => this.#say({ type: 'heartbeat' }),
+      onIdle: options.onIdle,
+    });
+    void this.ended.then(() => this.#watchdog.stop());
+  }
+
+  /** Resolves with the folded run when its terminal event is in the log; with nothing if another writer took it. */
+  get ended(): Promise<Response | undefined> {
+    return this.#writer.ended;
+  }
+
+  /** Whether its terminal event has been given. */
+  get over(): boolean {
+    return this.#writer.sealed;
+  }
+
+  add(draft: EventDraft): void {
+    this.#watchdog.heard();
+    this.#writer.add(draft);
+  }
+
+  /** Says that the user asked to stop; once. */
+  abort(): void {
+    if (this.#aborted) return;
+    this.#aborted = true;
+    this.#say({ type: 'turn_aborted_by_user', reason: 'The user asked to stop.' });
+  }
+
+  /** Ends a turn that its agent will not end. */
+  fail(code: string, message: string): void {
+    this.#say({ type: 'response_error', error: { code, message } });
+  }
+
+  cancelled(): void {
+    this.#say({ type: 'response_done', status: 'cancelled', finishReason: 'cancelled' });
+  }
+
+  #say(payload: EventDraft['payload']): void {
+    const timestamp = new Date(this.#now()).toISOString();
+    this.#writer.add({ turnId: this.turnId, timestamp, payload });
+  }
+}
+
+/** A W3C trace of the run's own. */
+function newTrace(): RunEnvelope['traceContext'] {
+  const trace = randomBytes(16).toString('hex');
+  const span = randomBytes(8).toString('hex');
+  return { traceparent: `00-${trace}-${span}-01` };
+}

@@ -1,0 +1,230 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { World } from './harness.ts';
+import { Reader, startWorld } from './harness.ts';
+
+let world: World;
+let sessionId: string;
+
+beforeEach(async () => {
+  world = await startWorld();
+  const made = await world.runtime.createSession({
+    cliType: 'scripted',
+    projectDir: world.projectDir,
+  });
+  sessionId = made.sessionId;
+});
+afterEach(async () => world.end());
+
+async function ready(options = {}): Promise<Reader> {
+  return new Reader(world.runtime, sessionId, options).untilType('session:info');
+}
+
+function delta(itemId: string, deltaContent: string): void {
+  world.agent.say(sessionId, { type: 'item_delta', itemId, deltaContent });
+}
+
+test('a reader that takes deltas gets the first character at once, then appends, then the whole', async () => {
+  const reader = await ready({ deltas: true });
+  await world.runtime.send(sessionId, 'Hello');
+  world.agent.text(sessionId, 'a', 'H');
+  await reader.until((r) => r.items.has('a'));
+  delta('a', 'i');
+  await reader.untilType('session:append');
+  delta('a', ' you');
+  await reader.untilType('session:append', 2);
+  world.agent.finish(sessionId);
+  await reader.untilTurn('turn_complete');
+  const own = reader.messages.flatMap((m) => {
+    if (m.type === 'session:append') return `+${m.at} ${m.text}`;
+    if (m.type !== 'session:upsert' || m.payload.itemId !== 'a' || m.payload.type !== 'message')
+      return [];
+    return `${m.payload.status} ${m.payload.content}`;
+  });
+  expect(own).toEqual(['create H', '+1 i', '+2  you', 'complete Hi you']);
+});
+
+test('INV-7 a reader that comes back in mid-turn with its cursor gets its turn whole, not the turns before', async () => {
+  const first = await ready({ deltas: true });
+  await world.runtime.send(sessionId, 'one');
+  world.agent.text(sessionId, 'a', 'Alpha');
+  world.agent.finish(sessionId);
+  await first.untilTurn('turn_complete');
+  const { turnId } = await world.runtime.send(sessionId, 'two');
+  world.agent.text(sessionId, 'b', 'Be');
+  await first.until((r) => r.items.has('b'));
+  first.close();
+  delta('b', 'ta');
+  const second = await ready({ deltas: true, cursor: first.cursor });
+  const [history] = second.ofType('session:history');
+  expect(history).toMatchObject({ resumed: 'tail', turns: [{ turnId }] });
+  expect(history?.entries.map((entry) => entry.itemId)).toEqual([`${turnId}-user`, 'b']);
+  delta('b', '!');
+  world.agent.finish(sessionId);
+  await second.untilTurn('turn_complete');
+  expect(second.items.get('b')).toMatchObject({ content: 'Beta!' });
+});
+
+test('INV-7 a cursor that means nothing here gets a snapshot', async () => {
+  await world.runtime.send(sessionId, 'one');
+  world.agent.finish(sessionId);
+  for (const cursor of ['rubbish', 'unknown-run:3', '']) {
+    const reader = await ready({ cursor });
+    expect(reader.ofType('session:history')[0]?.resumed).toBe('snapshot');
+    expect(reader.items.size).toBe(1);
+  }
+});
+
+test('a reader with the newest cursor gets an empty tail', async () => {
+  const first = await ready();
+  await world.runtime.send(sessionId, 'one');
+  world.agent.finish(sessionId);
+  await first.untilTurn('turn_complete');
+  const second = await ready({ cursor: first.cursor });
+  expect(second.ofType('session:history')[0]).toMatchObject({
+    resumed: 'tail',
+    entries: [],
+    turns: [],
+    cursor: first.cursor,
+  });
+});
+
+test('INV-9 a reader whose transport is full is given nothing until it drains, then the newest state', async () => {
+  const fast = await ready({ deltas: true });
+  const slow = await ready({ deltas: true });
+  await world.runtime.send(sessionId, 'Hello');
+  world.agent.text(sessionId, 'a', 'x');
+  await slow.until((r) => r.items.has('a'));
+  slow.ready = false;
+  delta('a', 'y');
+  await fast.untilType('session:append');
+  const before = slow.messages.length;
+  for (let i = 0; i < 500; i++) delta('a', 'z');
+  world.agent.finish(sessionId);
+  await fast.untilTurn('turn_complete');
+  expect(slow.messages.length).toBe(before);
+  slow.drained();
+  await slow.until((r) => r.items.get('a')?.status === 'complete');
+  expect(slow.state()).toEqual(fast.state());
+  expect(slow.messages.length).toBeLessThan(before + 5);
+});
+
+test('an item that is withdrawn leaves every reader', async () => {
+  const live = await ready({ deltas: true });
+  await world.runtime.send(sessionId, 'Hello');
+  world.agent.text(sessionId, 'a', 'half a sentence');
+  await live.until((r) => r.items.has('a'));
+  world.agent.say(sessionId, { type: 'item_cancelled', itemId: 'a', reason: 'retried' });
+  await live.untilType('session:discard');
+  expect(live.items.has('a')).toBe(false);
+  const late = await ready({ deltas: true });
+  expect(late.items.has('a')).toBe(false);
+});
+
+test('history comes newest page first, whole to its beginning by `before`, with no tool call cut in two', async () => {
+  const reader = await ready();
+  await world.runtime.send(sessionId, 'Hello');
+  for (let i = 0; i < 300; i++) {
+    const [callId, itemId] = [`call-${i}`, `tool-${i}`];
+    world.agent.say(sessionId, {
+      type: 'item_start',
+      itemId,
+      itemType: 'function_call',
+      name: 'Read',
+      callId,
+    });
+    world.agent.say(sessionId, {
+      type: 'item_done',
+      itemId,
+      finalItem: {
+        type: 'function_call',
+        id: itemId,
+        name: 'Read',
+        callId,
+        arguments: '{}',
+        origin: 'agent',
+      },
+    });
+    world.agent.say(sessionId, {
+      type: 'item_done',
+      itemId: `out-${i}`,
+      finalItem: {
+        type: 'function_call_output',
+        id: `out-${i}`,
+        callId,
+        output: `${i}`,
+        success: true,
+        origin: 'system',
+      },
+    });
+  }
+  world.agent.finish(sessionId);
+  await reader.untilTurn('turn_complete');
+  await reader.until((r) => r.ofType('session:info').at(-1)?.info.session.state === 'idle');
+  const seen: string[] = [];
+  let before: string | undefined;
+  do {
+    const page = await world.runtime.history(sessionId, { before, limit: 75 });
+    expect(page.entries.every((e) => e.status === 'complete')).toBe(true);
+    expect(page.entries.some((e) => e.type === 'tool_call' && e.toolName !== 'Read')).toBe(false);
+    seen.unshift(...page.entries.map((entry) => entry.itemId));
+    before = page.before;
+    expect(page.hasMore).toBe(before !== undefined);
+  } while (before !== undefined);
+  expect(seen.slice(1)).toEqual(Array.from({ length: 300 }, (_, i) => `tool-${i}`));
+});
+
+test('INV-6 what a reader has seen is there after a crash: the turn is marked and the session goes on', async () => {
+  const reader = await ready({ deltas: true });
+  await world.runtime.send(sessionId, 'Hello');
+  world.agent.text(sessionId, 'a', 'I was saying');
+  await reader.until((r) => r.items.has('a'));
+  const after = await world.restart();
+  const page = await after.runtime.history(sessionId);
+  expect(page.entries.at(-1)).toMatchObject({
+    itemId: 'a',
+    content: 'I was saying',
+    status: 'error',
+  });
+  expect(page.turns.at(-1)).toMatchObject({ status: 'error', error: { code: 'OWNER_LOST' } });
+  const [project] = await after.runtime.listProjects();
+  expect(project?.sessions[0]?.state).toBe('failed');
+  const back = await new Reader(after.runtime, sessionId, { cursor: reader.cursor }).untilType(
+    'session:info',
+  );
+  expect(back.ofType('session:history')[0]?.resumed).toBe('tail');
+  await after.runtime.send(sessionId, 'Go on');
+  expect(after.agent.loads).toEqual([sessionId]);
+});
+
+test('the list of sessions is told once, then each change', async () => {
+  const states: string[] = [];
+  const told = Promise.withResolvers<void>();
+  const finished = Promise.withResolvers<void>();
+  const stop = world.runtime.watchSessions(({ sessions }) => {
+    for (const session of sessions) if (session.sessionId === sessionId) states.push(session.state);
+    told.resolve();
+    if (states.includes('running') && states.at(-1) === 'idle') finished.resolve();
+  });
+  await told.promise;
+  await world.runtime.send(sessionId, 'Hello');
+  world.agent.finish(sessionId);
+  await finished.promise;
+  stop();
+  expect(states[0]).toBe('idle');
+  expect(states).toContain('running');
+});
+
+test('a run can be followed as events while the log has them, and is a snapshot afterwards', async () => {
+  const reader = await ready();
+  const { turnId } = await world.runtime.send(sessionId, 'Hello');
+  const signal = new AbortController().signal;
+  const feed = await world.runtime.followRun(turnId, { after: -1, signal });
+  world.agent.finish(sessionId);
+  const types: string[] = [];
+  if (feed.kind === 'events') for await (const event of feed.events) types.push(event.type);
+  expect(types).toEqual(['response_start', 'item_start', 'item_done', 'response_done']);
+  await reader.until((r) => r.ofType('session:info').at(-1)?.info.session.state === 'idle');
+  const late = await world.runtime.followRun(turnId, { after: -1, signal });
+  expect(late).toMatchObject({ kind: 'snapshot', response: { id: turnId, status: 'complete' } });
+  await expect(world.runtime.getRun('nope')).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
+});

@@ -1,0 +1,227 @@
+import { ProviderError } from '@liminal/agents';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { World } from './harness.ts';
+import { Reader, startWorld } from './harness.ts';
+
+let world: World;
+let sessionId: string;
+
+beforeEach(async () => {
+  world = await startWorld();
+  sessionId = await create();
+});
+afterEach(async () => world.end());
+
+async function create(): Promise<string> {
+  const made = await world.runtime.createSession({
+    cliType: 'scripted',
+    projectDir: world.projectDir,
+  });
+  return made.sessionId;
+}
+
+test('a message becomes a turn that every reader sees under the id that was returned', async () => {
+  const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
+  const { turnId, queued } = await world.runtime.send(sessionId, 'Hello');
+  world.agent.text(sessionId, 'a', 'Hi ', 'there');
+  world.agent.finish(sessionId);
+  await reader.untilTurn('turn_complete');
+  expect(queued).toBe(false);
+  expect(reader.ofType('session:turn').map((m) => m.payload.turnId)).toEqual([turnId, turnId]);
+  expect([...reader.items.values()].map((item) => [item.type, item.status, item.turnId])).toEqual([
+    ['message', 'complete', turnId],
+    ['message', 'complete', turnId],
+  ]);
+});
+
+test('messages sent during a turn wait, in order, and can be edited and removed', async () => {
+  const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
+  await world.runtime.send(sessionId, 'first');
+  const second = await world.runtime.send(sessionId, 'second');
+  const third = await world.runtime.send(sessionId, 'third');
+  const fourth = await world.runtime.send(sessionId, 'fourth');
+  expect([second.queued, third.queued]).toEqual([true, true]);
+  await world.runtime.removeQueued(sessionId, second.turnId);
+  await world.runtime.editQueued(sessionId, third.turnId, 'third, better');
+  expect((await world.runtime.info(sessionId)).queue.map((entry) => entry.message)).toEqual([
+    'third, better',
+    'fourth',
+  ]);
+  world.agent.finish(sessionId);
+  await reader.untilTurn('turn_started', 2);
+  world.agent.finish(sessionId);
+  await reader.untilTurn('turn_started', 3);
+  expect(world.agent.received).toEqual(['first', 'third, better', 'fourth']);
+  await expect(world.runtime.removeQueued(sessionId, fourth.turnId)).rejects.toMatchObject({
+    code: 'MESSAGE_NOT_QUEUED',
+  });
+});
+
+test('a message that the agent refuses fails with its code and leaves nothing behind', async () => {
+  world.agent.refuse = new ProviderError('PROCESS_CRASH', 'It died.');
+  await expect(world.runtime.send(sessionId, 'Hello')).rejects.toMatchObject({
+    code: 'PROCESS_CRASH',
+  });
+  expect((await world.runtime.info(sessionId)).queue).toEqual([]);
+  await world.runtime.send(sessionId, 'Again');
+  expect(world.agent.received).toEqual(['Again']);
+});
+
+test('a queued message that cannot be sent stays in the queue, and the next sending takes it along', async () => {
+  const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
+  await world.runtime.send(sessionId, 'first');
+  await world.runtime.send(sessionId, 'second');
+  world.agent.refuse = new ProviderError('PROCESS_CRASH', 'It died.');
+  world.agent.finish(sessionId);
+  await reader.untilType('session:error');
+  expect(reader.ofType('session:error')[0]).toMatchObject({ code: 'PROCESS_CRASH' });
+  const [held] = (await world.runtime.info(sessionId)).queue;
+  expect(held).toMatchObject({ message: 'second', state: 'queued' });
+  await world.runtime.send(sessionId, 'third');
+  await reader.untilTurn('turn_started', 2);
+  expect(world.agent.received).toEqual(['first', 'second']);
+});
+
+test('a crash ends the turn as an error with what was said until then, and the next message starts the agent again', async () => {
+  const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
+  await world.runtime.send(sessionId, 'Hello');
+  world.agent.text(sessionId, 'a', 'I was about to');
+  world.agent.crash(sessionId);
+  await reader.untilTurn('turn_error');
+  expect(reader.ofType('session:turn').at(-1)?.payload).toMatchObject({
+    errorCode: 'PROCESS_CRASH',
+  });
+  expect(reader.items.get('a')).toMatchObject({ content: 'I was about to', status: 'error' });
+  await reader.until((r) => r.ofType('session:info').at(-1)?.info.session.state === 'failed');
+  await world.runtime.send(sessionId, 'Go on');
+  expect(world.agent.loads).toEqual([sessionId]);
+});
+
+test('cancel says that the user stopped it, and ends the turn as cancelled', async () => {
+  const { turnId } = await world.runtime.send(sessionId, 'Hello');
+  const reader = new Reader(world.runtime, sessionId);
+  await reader.untilType('session:info');
+  world.agent.text(sessionId, 'a', 'One');
+  await world.runtime.cancel(sessionId);
+  await reader.untilTurn('turn_complete');
+  expect(reader.ofType('session:turn').at(-1)?.payload).toMatchObject({
+    status: 'cancelled',
+    turnId,
+  });
+  expect(reader.items.get('a')).toMatchObject({ content: 'One', status: 'complete' });
+  await world.runtime.cancel(sessionId);
+  expect(world.agent.cancels).toHaveLength(1);
+});
+
+test('a stop asked for while the message is on its way is not lost', async () => {
+  const gate = Promise.withResolvers<void>();
+  world.agent.hold = gate.promise;
+  const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
+  const sending = world.runtime.send(sessionId, 'Hello');
+  await reader.until((r) => r.ofType('session:info').at(-1)?.info.queue[0]?.state === 'sending');
+  await world.runtime.cancel(sessionId);
+  gate.resolve();
+  await sending;
+  await reader.untilTurn('turn_complete');
+  expect(reader.ofType('session:turn').at(-1)?.payload).toMatchObject({ status: 'cancelled' });
+});
+
+test('kill ends the agent and a turn under way, and takes the session off the active list', async () => {
+  const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
+  await world.runtime.send(sessionId, 'Hello');
+  await world.runtime.kill(sessionId);
+  await reader.untilTurn('turn_complete');
+  expect(world.agent.isAlive(sessionId)).toBe(false);
+  expect(await world.runtime.listSessions(world.projectDir)).toEqual([]);
+  expect((await world.runtime.history(sessionId)).entries).toHaveLength(1);
+  await world.runtime.kill(sessionId);
+});
+
+test('a permission request is answered once: the first answer wins', async () => {
+  const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
+  await world.runtime.send(sessionId, 'Hello');
+  world.agent.ask(sessionId, 'p1');
+  await reader.until((r) => r.ofType('session:info').at(-1)?.info.session.state === 'waiting');
+  const answers = await Promise.allSettled([
+    world.runtime.answerApproval(sessionId, 'p1', 'yes'),
+    world.runtime.answerApproval(sessionId, 'p1', 'no'),
+  ]);
+  expect(answers.map((answer) => answer.status)).toEqual(['fulfilled', 'rejected']);
+  expect(world.agent.answers).toEqual(['yes']);
+  expect(answers[1]).toMatchObject({ reason: { code: 'APPROVAL_ALREADY_ANSWERED' } });
+  await reader.until((r) => r.items.get('p1')?.status === 'complete');
+  await expect(world.runtime.answerApproval(sessionId, 'p9', 'yes')).rejects.toMatchObject({
+    code: 'APPROVAL_NOT_FOUND',
+  });
+});
+
+test('a turn that the agent begins by itself is a turn of its own', async () => {
+  const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
+  world.agent.say(
+    sessionId,
+    { type: 'response_start', modelId: 'm', providerId: 'scripted', trigger: 'agent' },
+    'turn-of-its-own',
+  );
+  world.agent.text(sessionId, 'a', 'The build is done.');
+  world.agent.finish(sessionId);
+  await reader.untilTurn('turn_complete');
+  const page = await world.runtime.history(sessionId);
+  expect(page.turns).toMatchObject([
+    { turnId: 'turn-of-its-own', trigger: 'agent', status: 'complete' },
+  ]);
+});
+
+test('an unknown session, agent and folder are refused with their codes', async () => {
+  const { runtime, projectDir } = world;
+  await expect(runtime.send('nope', 'x')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+  await expect(runtime.loadSession('nope')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+  await expect(runtime.createSession({ cliType: 'gemini', projectDir })).rejects.toMatchObject({
+    code: 'UNSUPPORTED_CLI_TYPE',
+  });
+  await expect(
+    runtime.createSession({ cliType: 'scripted', projectDir: `${projectDir}/none` }),
+  ).rejects.toMatchObject({ code: 'PROJECT_DIR_NOT_FOUND' });
+  await expect(
+    runtime.createSession({ cliType: 'scripted', projectDir: '/' }),
+  ).rejects.toMatchObject({ code: 'PROJECT_DIR_NOT_ALLOWED' });
+});
+
+test('a session from the agent’s own store is listed, and opened with its history', async () => {
+  const time = new Date().toISOString();
+  const { projectDir } = world;
+  world.agent.stored = [
+    { sessionId: 'old', projectDir, title: 'Before Liminal', createdAt: time, updatedAt: time },
+  ];
+  world.agent.storedTurns = [
+    {
+      turnId: 't1',
+      events: [
+        { type: 'response_start' as const, modelId: 'm', providerId: 'scripted' },
+        {
+          type: 'item_done' as const,
+          itemId: 'i1',
+          finalItem: {
+            type: 'message' as const,
+            id: 'i1',
+            content: 'Hi',
+            origin: 'agent' as const,
+          },
+        },
+        { type: 'response_done' as const, status: 'completed' as const },
+      ].map((payload) => ({ turnId: 't1', timestamp: time, payload })),
+    },
+  ];
+  const fresh = await world.restart();
+  fresh.agent.stored = world.agent.stored;
+  fresh.agent.storedTurns = world.agent.storedTurns;
+  const [project] = await fresh.runtime.listProjects();
+  expect(project?.sessions.find((s) => s.sessionId === 'old')).toMatchObject({ source: 'agent' });
+  await fresh.runtime.loadSession('old');
+  const page = await fresh.runtime.history('old');
+  expect(page.entries).toMatchObject([{ type: 'message', content: 'Hi', turnId: 't1' }]);
+  expect(fresh.agent.loads).toEqual([]);
+  const [after] = await fresh.runtime.listProjects();
+  expect(after?.sessions.filter((s) => s.sessionId === 'old')).toMatchObject([
+    { source: 'liminal' },
+  ]);
+});
