@@ -41,7 +41,7 @@ export const conversationCases: RecordedCase[] = [
     },
   }),
   say('empty', 'An answer without any text.', {
-    script: () => [reply(text([]))],
+    script: () => [reply(text([])), reply('Now something.')],
     run: async (host) => {
       host.send('Say nothing.');
       await host.result();
@@ -70,6 +70,33 @@ export const conversationCases: RecordedCase[] = [
       await host.result();
       host.gate.open();
       host.send('Are you still there?');
+      await host.result();
+    },
+  }),
+  say('compact', 'The conversation is compacted on request.', {
+    script: () => [
+      reply('First answer.'),
+      reply('A summary of it all.'),
+      reply('Another summary.'),
+      reply('After it.'),
+    ],
+    run: async (host) => {
+      host.send('First question.');
+      await host.result();
+      host.send('/compact');
+      await host.result();
+      host.send('Next question.');
+      await host.result();
+    },
+  }),
+  say('clear', 'The conversation is cleared: its session gets another id.', {
+    script: () => [reply('First answer.'), reply('Fresh answer.')],
+    run: async (host) => {
+      host.send('First question.');
+      await host.result();
+      host.send('/clear');
+      await host.result();
+      host.send('Next question.');
       await host.result();
     },
   }),

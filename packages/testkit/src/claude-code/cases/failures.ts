@@ -46,23 +46,20 @@ export const failureCases: RecordedCase[] = [
     ]),
     reply('I did not look.'),
   ]),
-  once('retry-stream-error', 'The API reports an overload inside the stream.', () => [
-    reply(text(['Partial text', streamError('overloaded_error', 'Overloaded')])),
-    reply('The whole text.'),
-  ]),
   once(
-    'fallback',
-    'The stream breaks before a block is whole; the answer comes whole, without stream events.',
-    () => [
-      reply(text(['Partial text', cut])),
-      reply([
-        thinking('Whole thought.'),
-        text('Whole text.'),
-        toolUse('Bash', { command: 'echo whole' }),
-      ]),
-      reply('Done.'),
-    ],
+    'retry-cut-early',
+    'The stream breaks before a block is whole; it is asked for again.',
+    () => [reply(text(['Partial text', cut])), reply('The whole text.')],
   ),
+  once('fallback', 'A stream fails; the answer comes whole, without stream events.', () => [
+    reply(text(['Partial text', streamError('overloaded_error', 'Overloaded')])),
+    reply([
+      thinking('Whole thought.'),
+      text('Whole text.'),
+      toolUse('Bash', { command: 'echo whole' }),
+    ]),
+    reply('Done.'),
+  ]),
   once(
     'error-connection',
     'Every stream breaks, until there is nothing left to try.',

@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import { PlanEntry, type OutputItem } from '@liminal/protocol';
+import type { NativeBlock } from './native.ts';
+import { toolFace } from './tool-faces.ts';
+import { readToolResult, type ToolResult } from './tool-results.ts';
+import type { TurnWriter } from './turn-writer.ts';
+
+interface Call {
+  itemId: string;
+  name: string;
+  parentCallId: string | undefined;
+  /** Its to-do list is shown as the turn's plan, not as a tool. */
+  isPlan: boolean;
+}
+
+const planTools = new Set(['TodoWrite']);
+
+const Todos = z.looseObject({
+  todos: z.array(z.looseObject({ content: z.string(), status: PlanEntry.shape.status })),
+});
+
+const Input = z.record(z.string(), z.unknown());
+
+const readInput = (input: unknown): Record<string, unknown> => Input.safeParse(input).data ?? {};
+
+/** The tool calls of one turn: each an item of its own, with its output merged by call id. */
+export class Calls {
+  readonly #writer: TurnWriter;
+  readonly #cwd: string;
+  readonly #waiting = new Map<string, Call>();
+
+  constructor(writer: TurnWriter, cwd: string) {
+    this.#writer = writer;
+    this.#cwd = cwd;
+  }
+
+  /** Whether the call was made in this turn and has no result yet. */
+  isWaiting(callId: string): boolean {
+    return this.#waiting.has(callId);
+  }
+
+  /** A call whose arguments are still to come. */
+  begin(itemId: string, block: NativeBlock): void {
+    const call = this.#note(itemId, block, undefined);
+    if (!call.isPlan) this.#writer.start(this.#item(call, block, {}, ''));
+  }
+
+  /** The call's arguments are whole; a call that was not begun is both at once. */
+  complete(itemId: string, block: NativeBlock, parentCallId?: string): void {
+    const call = this.#note(itemId, block, parentCallId);
+    const input = readInput(block.input);
+    if (call.isPlan) return this.#showPlan(input);
+    const item = this.#item(call, block, input, JSON.stringify(input));
+    if (this.#writer.isOpen(itemId)) this.#writer.done(itemId, item);
+    else this.#writer.add(item);
+  }
+
+  /** The model did not go on with a call that it had begun. */
+  abandon(itemId: string, callId: string): void {
+    this.#waiting.delete(callId);
+    this.#writer.cancel(itemId, 'retried');
+  }
+
+  /** A result, also one of a call that nobody has seen (TC-3.3g). */
+  answer(result: ToolResult, parentCallId: string | undefined): void {
+    const call = this.#waiting.get(result.callId);
+    this.#waiting.delete(result.callId);
+    if (call?.isPlan === true && !result.isError) return;
+    const parent = call?.parentCallId ?? parentCallId;
+    this.#writer.add({
+      type: 'function_call_output',
+      id: `${this.#writer.turnId}:output:${result.callId}`,
+      callId: result.callId,
+      origin: 'tool_harness',
+      ...(parent === undefined ? {} : { parentCallId: parent }),
+      ...readToolResult(call?.name, result),
+    });
+  }
+
+  /** Answers what was never answered, so that no tool seems to run after its turn. */
+  closeAll(reason: string): void {
+    for (const [callId, { itemId }] of this.#waiting) {
+      if (this.#writer.isOpen(itemId)) this.#writer.done(itemId, this.#settled(itemId));
+      this.answer({ callId, content: reason, isError: true }, undefined);
+    }
+  }
+
+  /** Arguments that broke off are no JSON: then they are kept beside empty ones. */
+  #settled(itemId: string): OutputItem | undefined {
+    const item = this.#writer.item(itemId);
+    if (item?.type !== 'function_call') return item;
+    return { ...item, arguments: '{}', raw: { partialArguments: item.arguments } };
+  }
+
+  #note(itemId: string, block: NativeBlock, parentCallId: string | undefined): Call {
+    const name = block.name ?? block.type;
+    const call = { itemId, name, parentCallId, isPlan: planTools.has(name) };
+    this.#waiting.set(block.id ?? itemId, call);
+    return call;
+  }
+
+  #item(call: Call, block: NativeBlock, input: Record<string, unknown>, json: string): OutputItem {
+    const { itemId, name, parentCallId } = call;
+    return {
+      type: 'function_call',
+      id: itemId,
+      name,
+      callId: block.id ?? itemId,
+      arguments: json,
+      origin: 'agent',
+      ...(parentCallId === undefined ? {} : { parentCallId }),
+      ...toolFace(name, input, this.#cwd),
+    };
+  }
+
+  #showPlan(input: Record<string, unknown>): void {
+    const id = `${this.#writer.turnId}:plan`;
+    const todos = Todos.safeParse(input).data?.todos ?? [];
+    const entries = todos.map(({ content, status }) => ({
+      content,
+      status,
+      priority: 'medium' as const,
+    }));
+    if (!this.#writer.isOpen(id)) this.#writer.start({ type: 'plan', id, entries: [] });
+    this.#writer.patch(id, { entries });
+  }
+}

@@ -1,0 +1,159 @@
+/** What is read of Claude Code's messages: the shapes that the recordings in testkit show, everything else left alone. */
+import { z } from 'zod';
+
+export const NativeBlock = z.looseObject({
+  type: z.string(),
+  text: z.string().optional(),
+  thinking: z.string().optional(),
+  id: z.string().optional(),
+  name: z.string().optional(),
+  input: z.unknown().optional(),
+  tool_use_id: z.string().optional(),
+  content: z.unknown().optional(),
+  is_error: z.boolean().nullish(),
+});
+export type NativeBlock = z.infer<typeof NativeBlock>;
+
+const NativeUsage = z.looseObject({
+  input_tokens: z.number().nullish(),
+  output_tokens: z.number().nullish(),
+  cache_read_input_tokens: z.number().nullish(),
+  cache_creation_input_tokens: z.number().nullish(),
+});
+export type NativeUsage = z.infer<typeof NativeUsage>;
+
+const Content = z
+  .union([z.string(), z.array(NativeBlock)])
+  .transform((content) =>
+    typeof content === 'string' ? [NativeBlock.parse({ type: 'text', text: content })] : content,
+  );
+
+/** The user messages that a turn answers, in the order it took them up. */
+const answering = {
+  user_message_uuid: z.string().optional(),
+  user_message_uuids: z.array(z.string()).optional(),
+};
+
+const AssistantMessage = z.looseObject({
+  ...answering,
+  type: z.literal('assistant'),
+  message: z.looseObject({ id: z.string(), model: z.string(), content: Content }),
+  parent_tool_use_id: z.string().nullish(),
+  error: z.string().optional(),
+  is_api_error_message: z.boolean().optional(),
+  uuid: z.string().optional(),
+  /** The `uuid`s of messages that this one replaces. */
+  supersedes: z.array(z.string()).optional(),
+});
+export type AssistantMessage = z.infer<typeof AssistantMessage>;
+
+const UserMessage = z.looseObject({
+  type: z.literal('user'),
+  message: z.looseObject({ content: Content }),
+  parent_tool_use_id: z.string().nullish(),
+  isSynthetic: z.boolean().optional(),
+  tool_use_result: z.unknown().optional(),
+});
+export type UserMessage = z.infer<typeof UserMessage>;
+
+const ApiEvent = z.discriminatedUnion('type', [
+  z.looseObject({
+    type: z.literal('message_start'),
+    message: z.looseObject({ id: z.string(), model: z.string(), usage: NativeUsage.optional() }),
+  }),
+  z.looseObject({
+    type: z.literal('content_block_start'),
+    index: z.number(),
+    content_block: NativeBlock,
+  }),
+  z.looseObject({
+    type: z.literal('content_block_delta'),
+    index: z.number(),
+    delta: z.looseObject({
+      type: z.string(),
+      text: z.string().optional(),
+      thinking: z.string().optional(),
+      partial_json: z.string().optional(),
+    }),
+  }),
+  z.looseObject({ type: z.literal('content_block_stop'), index: z.number() }),
+  z.looseObject({
+    type: z.literal('message_delta'),
+    delta: z.looseObject({ stop_reason: z.string().nullish() }),
+    usage: NativeUsage.optional(),
+  }),
+  z.looseObject({ type: z.literal('message_stop') }),
+]);
+export type ApiEvent = z.infer<typeof ApiEvent>;
+
+const StreamMessage = z.looseObject({
+  ...answering,
+  type: z.literal('stream_event'),
+  event: z.union([ApiEvent, z.looseObject({ type: z.literal('ping') })]),
+  parent_tool_use_id: z.string().nullish(),
+  /** On a broken stream's last event: the blocks from this index on will not be gone on with. */
+  abandoned_blocks: z.looseObject({ from_block_index: z.number() }).optional(),
+});
+export type StreamMessage = z.infer<typeof StreamMessage>;
+
+const ModelUsage = z.looseObject({
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  cacheReadInputTokens: z.number(),
+  cacheCreationInputTokens: z.number(),
+  contextWindow: z.number().optional(),
+});
+export type ModelUsage = z.infer<typeof ModelUsage>;
+
+const ResultMessage = z.looseObject({
+  ...answering,
+  type: z.literal('result'),
+  subtype: z.string(),
+  is_error: z.boolean(),
+  stop_reason: z.string().nullish(),
+  terminal_reason: z.string().optional(),
+  api_error_status: z.number().nullish(),
+  api_error: z.string().optional(),
+  result: z.string().optional(),
+  errors: z.array(z.string()).optional(),
+  usage: NativeUsage.optional(),
+  total_cost_usd: z.number().optional(),
+  modelUsage: z.record(z.string(), ModelUsage).optional(),
+  /** Only this turn's calls, subagents included; `usage` leaves those out. */
+  model_usage_since_last_result: z.record(z.string(), ModelUsage).optional(),
+});
+export type ResultMessage = z.infer<typeof ResultMessage>;
+
+const SystemMessage = z.looseObject({
+  ...answering,
+  type: z.literal('system'),
+  subtype: z.string(),
+  session_id: z.string().optional(),
+  model: z.string().optional(),
+  permissionMode: z.string().optional(),
+  status: z.string().nullish(),
+  content: z.string().optional(),
+  text: z.string().optional(),
+});
+export type SystemMessage = z.infer<typeof SystemMessage>;
+
+/** Not among the SDK's types: what becomes of a user message that was sent with a `uuid`. */
+const CommandLifecycle = z.looseObject({
+  type: z.literal('command_lifecycle'),
+  command_uuid: z.string(),
+  state: z.string(),
+});
+
+const NativeMessage = z.discriminatedUnion('type', [
+  AssistantMessage,
+  UserMessage,
+  StreamMessage,
+  ResultMessage,
+  SystemMessage,
+  CommandLifecycle,
+]);
+export type NativeMessage = z.infer<typeof NativeMessage>;
+
+/** The message, or nothing when it is none that is known here. */
+export const parseNative = (message: unknown): NativeMessage | undefined =>
+  NativeMessage.safeParse(message).data;

@@ -1,0 +1,99 @@
+/** How a turn ended, from Claude Code's `result`. */
+import type { ErrorObject, EventPayload, Usage } from '@liminal/protocol';
+import type { ModelUsage, NativeUsage, ResultMessage } from './native.ts';
+
+export type Terminal = Extract<EventPayload, { type: 'response_done' | 'response_error' }>;
+
+export interface TurnFacts {
+  /** Claude Code's own word for the API error that the turn met, if it met one. */
+  errorCategory: string | undefined;
+  /** What the model's last answer counted: what the context holds now. */
+  lastUsage: NativeUsage | undefined;
+  modelId: string;
+  /** The session's cost so far, in US dollars. */
+  costUsd: number | undefined;
+}
+
+const codesByStatus: Record<number, string> = {
+  401: 'AUTHENTICATION_FAILED',
+  403: 'PERMISSION_DENIED',
+  429: 'RATE_LIMITED',
+  529: 'OVERLOADED',
+};
+
+const codesByCategory: Record<string, string> = {
+  authentication_failed: 'AUTHENTICATION_FAILED',
+  oauth_org_not_allowed: 'AUTHENTICATION_FAILED',
+  account_on_hold: 'AUTHENTICATION_FAILED',
+  verification_required: 'AUTHENTICATION_FAILED',
+  cloud_credential_error: 'AUTHENTICATION_FAILED',
+  billing_error: 'BILLING_ERROR',
+  rate_limit: 'RATE_LIMITED',
+  overloaded: 'OVERLOADED',
+  model_not_found: 'MODEL_NOT_FOUND',
+};
+
+const codesBySubtype: Record<string, string> = {
+  error_max_turns: 'MAX_TURNS',
+  error_max_budget_usd: 'BUDGET_EXHAUSTED',
+};
+
+/** The terminal event of a turn. An interrupt is reported as an error too: it is told by its reason. */
+export function readOutcome(result: ResultMessage, facts: TurnFacts): Terminal {
+  const usage = readUsage(result, facts);
+  if (result.terminal_reason?.startsWith('aborted_') === true) {
+    return { type: 'response_done', status: 'cancelled', finishReason: 'cancelled', usage };
+  }
+  if (result.is_error) return { type: 'response_error', error: readError(result, facts), usage };
+  const finishReason = result.stop_reason ?? null;
+  return { type: 'response_done', status: 'completed', finishReason, usage };
+}
+
+function readError(result: ResultMessage, { errorCategory }: TurnFacts): ErrorObject {
+  const status = result.api_error_status ?? undefined;
+  const message = result.result ?? result.errors?.join('\n') ?? '';
+  const code =
+    (status === undefined ? undefined : codesByStatus[status]) ??
+    (result.api_error === 'connection_failed' ? 'CONNECTION_LOST' : undefined) ??
+    (errorCategory === undefined ? undefined : codesByCategory[errorCategory]) ??
+    (status === undefined ? undefined : `API_ERROR_${status}`) ??
+    codesBySubtype[result.subtype] ??
+    'AGENT_ERROR';
+  return { code, message: message === '' ? 'Claude Code reported an error.' : message };
+}
+
+function readUsage(result: ResultMessage, { lastUsage, modelId, costUsd }: TurnFacts): Usage {
+  const context = lastUsage === undefined ? 0 : inputOf(lastUsage) + (lastUsage.output_tokens ?? 0);
+  const contextWindow = result.modelUsage?.[modelId]?.contextWindow;
+  return {
+    ...countTokens(result),
+    ...(costUsd !== undefined && { costUsd }),
+    ...(context > 0 && { contextTokens: context }),
+    ...(contextWindow !== undefined && { contextWindow }),
+  };
+}
+
+/** All models' calls of the turn, subagents included, where Claude Code tells; else those of its own loop. */
+function countTokens({ model_usage_since_last_result: turn, usage }: ResultMessage): Usage {
+  if (turn === undefined) {
+    return {
+      inputTokens: usage?.input_tokens ?? 0,
+      outputTokens: usage?.output_tokens ?? 0,
+      cacheReadInputTokens: usage?.cache_read_input_tokens ?? 0,
+      cacheCreationInputTokens: usage?.cache_creation_input_tokens ?? 0,
+    };
+  }
+  const sum = (count: (model: ModelUsage) => number): number =>
+    Object.values(turn).reduce((total, model) => total + count(model), 0);
+  return {
+    inputTokens: sum((model) => model.inputTokens),
+    outputTokens: sum((model) => model.outputTokens),
+    cacheReadInputTokens: sum((model) => model.cacheReadInputTokens),
+    cacheCreationInputTokens: sum((model) => model.cacheCreationInputTokens),
+  };
+}
+
+const inputOf = (usage: NativeUsage): number =>
+  (usage.input_tokens ?? 0) +
+  (usage.cache_read_input_tokens ?? 0) +
+  (usage.cache_creation_input_tokens ?? 0);

@@ -1,0 +1,125 @@
+import type { Calls } from './calls.ts';
+import type { ApiEvent, NativeBlock, StreamMessage } from './native.ts';
+import type { TurnWriter } from './turn-writer.ts';
+
+interface Block {
+  itemId: string;
+  type: 'text' | 'thinking' | 'tool_use' | 'other';
+  callId: string;
+  /** The whole block has come: what was streamed of it counts. */
+  isWhole: boolean;
+}
+
+/** Names of blocks that are calls of a tool, be it the client's, the API's or an MCP server's. */
+export const isToolUse = (type: string): boolean => type.endsWith('tool_use');
+
+/**
+ * One answer of the model while it streams. A block counts once Claude Code gives it whole, which it does before the
+ * block's end; what an abandoned attempt has streamed besides is withdrawn.
+ */
+export class StreamedMessage {
+  readonly id: string;
+  readonly #ordinal: number;
+  readonly #writer: TurnWriter;
+  readonly #calls: Calls;
+  readonly #blocks = new Map<number, Block>();
+  #isComplete = false;
+
+  constructor(id: string, ordinal: number, writer: TurnWriter, calls: Calls) {
+    this.id = id;
+    this.#ordinal = ordinal;
+    this.#writer = writer;
+    this.#calls = calls;
+  }
+
+  /** `keep` as in `abandon`, should this be where the message breaks off. */
+  read(event: ApiEvent, keep: boolean, abandoned: StreamMessage['abandoned_blocks']): void {
+    switch (event.type) {
+      case 'content_block_start':
+        return this.#start(event.index, event.content_block);
+      case 'content_block_delta': {
+        const { text, thinking, partial_json: json } = event.delta;
+        return this.#append(event.index, text ?? thinking ?? json ?? '');
+      }
+      case 'message_delta':
+        this.#isComplete = event.delta.stop_reason != null;
+        return;
+      case 'message_stop':
+        return this.#stop(keep, abandoned?.from_block_index);
+      case 'message_start':
+      case 'content_block_stop':
+        return;
+    }
+  }
+
+  /** Takes a whole block, if it is one that was streamed, and gives the id of its item. */
+  confirm(block: NativeBlock): string | undefined {
+    const type = blockType(block);
+    for (const streamed of this.#blocks.values()) {
+      const isSame = type === 'tool_use' ? streamed.callId === block.id : streamed.type === type;
+      if (!isSame || streamed.isWhole) continue;
+      streamed.isWhole = true;
+      this.#finish(streamed, block);
+      return streamed.itemId;
+    }
+    return undefined;
+  }
+
+  /** The attempt was given up, or (`keep`) the user stopped it: then what was said stays. */
+  abandon(keep: boolean, fromIndex = 0): void {
+    for (const [index, block] of this.#blocks) {
+      if (block.isWhole || index < fromIndex) continue;
+      if (block.type === 'tool_use') this.#calls.abandon(block.itemId, block.callId);
+      else if (keep) this.#settle(block.itemId);
+      else this.#writer.cancel(block.itemId, 'retried');
+    }
+  }
+
+  #start(index: number, block: NativeBlock): void {
+    const id = `${this.#writer.turnId}:${this.#ordinal}:${index}`;
+    const type = blockType(block);
+    this.#blocks.set(index, { itemId: id, type, callId: block.id ?? '', isWhole: false });
+    if (type === 'tool_use') this.#calls.begin(id, block);
+    if (type === 'text') this.#writer.start({ type: 'message', id, content: '', origin: 'agent' });
+    if (type === 'thinking') {
+      this.#writer.start({ type: 'reasoning', id, content: '', origin: 'agent' });
+    }
+    this.#append(index, block.text ?? block.thinking ?? '');
+  }
+
+  #append(index: number, text: string): void {
+    const block = this.#blocks.get(index);
+    if (block !== undefined) this.#writer.append(block.itemId, text);
+  }
+
+  #finish({ itemId, type }: Block, whole: NativeBlock): void {
+    if (type === 'tool_use') return this.#calls.complete(itemId, whole);
+    const item = this.#writer.item(itemId);
+    if (item?.type !== 'message' && item?.type !== 'reasoning') return;
+    const content = whole.text ?? whole.thinking ?? '';
+    // An interrupted block can come shorter than it was streamed: nothing that was said is taken back.
+    const longest = content.length < item.content.length ? item.content : content;
+    if (longest === '') this.#writer.cancel(itemId, 'empty');
+    else this.#writer.done(itemId, { ...item, content: longest });
+  }
+
+  #stop(keep: boolean, abandonedFrom: number | undefined): void {
+    if (!this.#isComplete) this.abandon(keep, abandonedFrom);
+    for (const { itemId, isWhole, type } of this.#blocks.values()) {
+      if (!isWhole && type !== 'tool_use') this.#settle(itemId);
+    }
+  }
+
+  /** Ends an item with what was streamed of it; one that stayed empty is not worth showing. */
+  #settle(itemId: string): void {
+    const item = this.#writer.item(itemId);
+    const isEmpty = (item?.type === 'message' || item?.type === 'reasoning') && item.content === '';
+    if (isEmpty) this.#writer.cancel(itemId, 'empty');
+    else this.#writer.done(itemId);
+  }
+}
+
+function blockType(block: NativeBlock): Block['type'] {
+  if (isToolUse(block.type)) return 'tool_use';
+  return block.type === 'text' || block.type === 'thinking' ? block.type : 'other';
+}

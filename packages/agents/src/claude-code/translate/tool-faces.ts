@@ -1,0 +1,189 @@
+/** How Claude Code's tools look to people and to ACP: kind, title, places and changes, by the tool's name. */
+import { relative } from 'node:path/posix';
+import type { FileDiff, ToolKind, ToolLocation } from '@liminal/protocol';
+
+export interface ToolFace {
+  kind: ToolKind;
+  /** A short sentence: what is done to what. */
+  title: string;
+  locations?: ToolLocation[];
+  diffs?: FileDiff[];
+}
+
+type Input = Record<string, unknown>;
+
+interface FaceMaker {
+  kind: ToolKind;
+  /** What it says before its arguments are known. */
+  verb: string;
+  /** What it says of its arguments, after the verb. */
+  subject?: (input: Input, cwd: string) => string | undefined;
+  locations?: (input: Input) => ToolLocation[];
+  diffs?: (input: Input) => FileDiff[];
+}
+
+const textIn = (input: Input, key: string): string | undefined => {
+  const value = input[key];
+  return typeof value === 'string' ? value : undefined;
+};
+
+const numberIn = (input: Input, key: string): number | undefined => {
+  const value = input[key];
+  return typeof value === 'number' ? value : undefined;
+};
+
+const oneLine = (text: string): string => {
+  const [first = '', ...rest] = text.trim().split('\n');
+  return rest.length === 0 ? first : `${first} …`;
+};
+
+/** A path as people say it: from the project folder, if it lies there. */
+function shortPath(path: string, cwd: string): string {
+  const short = relative(cwd, path);
+  return short === '' || short.startsWith('..') ? path : short;
+}
+
+const subject =
+  (key: string) =>
+  (input: Input): string | undefined => {
+    const value = textIn(input, key);
+    return value === undefined ? undefined : oneLine(value);
+  };
+
+const path =
+  (key: string) =>
+  (input: Input, cwd: string): string | undefined => {
+    const value = textIn(input, key);
+    return value === undefined ? undefined : shortPath(value, cwd);
+  };
+
+const at =
+  (key: string, lineKey?: string) =>
+  (input: Input): ToolLocation[] => {
+    const value = textIn(input, key);
+    const line = lineKey === undefined ? undefined : numberIn(input, lineKey);
+    if (value === undefined) return [];
+    return [line === undefined ? { path: value } : { path: value, line }];
+  };
+
+const quoted = (key: string, input: Input): string | undefined => {
+  const value = textIn(input, key);
+  return value === undefined ? undefined : `“${oneLine(value)}”`;
+};
+
+const searched =
+  (key: string) =>
+  (input: Input, cwd: string): string | undefined => {
+    const folder = path('path')(input, cwd);
+    const pattern = quoted(key, input);
+    return folder === undefined || folder === cwd ? pattern : `${pattern} in ${folder}`;
+  };
+
+const readRange = (input: Input, cwd: string): string | undefined => {
+  const file = path('file_path')(input, cwd);
+  const [from, count] = [numberIn(input, 'offset'), numberIn(input, 'limit')];
+  if (file === undefined || (from === undefined && count === undefined)) return file;
+  const start = from ?? 1;
+  return count === undefined
+    ? `${file} from line ${start}`
+    : `${file}, lines ${start}–${start + count - 1}`;
+};
+
+const editDiffs = (input: Input): FileDiff[] => {
+  const file = textIn(input, 'file_path');
+  if (file === undefined) return [];
+  const [oldText, newText] = [textIn(input, 'old_string'), textIn(input, 'new_string')];
+  return newText === undefined ? [] : [{ path: file, oldText: oldText ?? null, newText }];
+};
+
+const writeDiffs = (input: Input): FileDiff[] => {
+  const [file, newText] = [textIn(input, 'file_path'), textIn(input, 'content')];
+  return file === undefined || newText === undefined ? [] : [{ path: file, newText }];
+};
+
+const agent: FaceMaker = { kind: 'think', verb: 'Delegate', subject: subject('description') };
+
+const faces: Record<string, FaceMaker> = {
+  Agent: agent,
+  Task: agent,
+  AskUserQuestion: { kind: 'other', verb: 'Ask you' },
+  Bash: { kind: 'execute', verb: 'Run', subject: subject('command') },
+  PowerShell: { kind: 'execute', verb: 'Run', subject: subject('command') },
+  BashOutput: { kind: 'execute', verb: 'Look at the output of', subject: subject('bash_id') },
+  TaskOutput: { kind: 'execute', verb: 'Look at the output of', subject: subject('task_id') },
+  TaskStop: { kind: 'execute', verb: 'Stop', subject: subject('task_id') },
+  Monitor: { kind: 'execute', verb: 'Watch', subject: subject('command') },
+  Read: {
+    kind: 'read',
+    verb: 'Read',
+    subject: readRange,
+    locations: at('file_path', 'offset'),
+  },
+  LSP: { kind: 'read', verb: 'Look up', subject: path('filePath'), locations: at('filePath') },
+  Edit: {
+    kind: 'edit',
+    verb: 'Edit',
+    subject: path('file_path'),
+    locations: at('file_path'),
+    diffs: editDiffs,
+  },
+  Write: {
+    kind: 'edit',
+    verb: 'Write',
+    subject: path('file_path'),
+    locations: at('file_path'),
+    diffs: writeDiffs,
+  },
+  NotebookEdit: {
+    kind: 'edit',
+    verb: 'Edit',
+    subject: path('notebook_path'),
+    locations: at('notebook_path'),
+  },
+  Grep: { kind: 'search', verb: 'Search for', subject: searched('pattern'), locations: at('path') },
+  Glob: { kind: 'search', verb: 'Find', subject: searched('pattern'), locations: at('path') },
+  ToolSearch: {
+    kind: 'search',
+    verb: 'Look for tools',
+    subject: (input) => quoted('query', input),
+  },
+  WebFetch: { kind: 'fetch', verb: 'Fetch', subject: subject('url') },
+  WebSearch: {
+    kind: 'fetch',
+    verb: 'Search the web for',
+    subject: (input) => quoted('query', input),
+  },
+  web_search: {
+    kind: 'fetch',
+    verb: 'Search the web for',
+    subject: (input) => quoted('query', input),
+  },
+  Skill: { kind: 'other', verb: 'Use the skill', subject: subject('skill') },
+  SendMessage: { kind: 'other', verb: 'Send a message to', subject: subject('to') },
+  EnterPlanMode: { kind: 'switch_mode', verb: 'Start planning' },
+  ExitPlanMode: { kind: 'switch_mode', verb: 'Present the plan' },
+  EnterWorktree: { kind: 'switch_mode', verb: 'Enter a worktree', subject: subject('name') },
+  ExitWorktree: { kind: 'switch_mode', verb: 'Leave the worktree' },
+  TodoWrite: { kind: 'think', verb: 'Update the to-do list' },
+};
+
+/** `mcp__server__tool` says who offers a tool; other unknown tools are called by their name. */
+function unknownFace(name: string): FaceMaker {
+  const [prefix, server, ...tool] = name.split('__');
+  const called = prefix === 'mcp' && tool.length > 0 ? `${server}: ${tool.join('__')}` : name;
+  return { kind: 'other', verb: called };
+}
+
+/** The face of a call. `cwd` is the session's folder, from which paths are told. */
+export function toolFace(name: string, input: Input, cwd: string): ToolFace {
+  const maker = faces[name] ?? unknownFace(name);
+  const told = maker.subject?.(input, cwd);
+  const locations = maker.locations?.(input) ?? [];
+  const diffs = maker.diffs?.(input) ?? [];
+  return {
+    kind: maker.kind,
+    title: told === undefined ? maker.verb : `${maker.verb} ${told}`,
+    ...(locations.length > 0 && { locations }),
+    ...(diffs.length > 0 && { diffs }),
+  };
+}

@@ -1,0 +1,126 @@
+/** What a tool gave back, as the canonical output item says it. */
+import { z } from 'zod';
+import type { ContentBlock, FileDiff, OutputItem } from '@liminal/protocol';
+
+type Output = Extract<OutputItem, { type: 'function_call_output' }>;
+
+const ResultBlock = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.literal('text'), text: z.string() }),
+  z.looseObject({
+    type: z.literal('image'),
+    source: z.looseObject({ data: z.string(), media_type: z.string() }),
+  }),
+  z.looseObject({ type: z.literal('tool_reference'), tool_name: z.string() }),
+]);
+
+const Patched = z.looseObject({
+  filePath: z.string(),
+  originalFile: z.string().nullish(),
+  content: z.string().optional(),
+  structuredPatch: z.array(z.looseObject({ lines: z.array(z.string()) })),
+});
+
+/** A subagent's report, without what Claude Code tells the model about it. */
+const Report = z.discriminatedUnion('status', [
+  z.looseObject({
+    status: z.literal('completed'),
+    content: z.array(z.looseObject({ type: z.literal('text'), text: z.string() })),
+  }),
+  z.looseObject({ status: z.literal('async_launched'), agentId: z.string() }),
+]);
+
+const agentTools = new Set(['Agent', 'Task']);
+
+export interface ToolResult {
+  callId: string;
+  content: unknown;
+  isError: boolean;
+  /** The tool's own structured result, beside what the model is told. */
+  structured?: unknown;
+}
+
+/** The output's fields; what the result holds that has no place here is kept as `raw`. */
+export function readToolResult(
+  toolName: string | undefined,
+  result: ToolResult,
+): Pick<Output, 'output' | 'success' | 'blocks' | 'diffs' | 'exitCode' | 'raw'> {
+  const content = agentTools.has(toolName ?? '') ? readReport(result) : result.content;
+  const { output, blocks, unread } = readContent(content);
+  const diffs = result.isError ? [] : patchDiffs(result.structured);
+  const exitCode = toolName === 'Bash' ? bashExitCode(output, result.isError) : undefined;
+  return {
+    output: cleaned(output, exitCode),
+    success: !result.isError,
+    ...(blocks.length > 0 && { blocks }),
+    ...(diffs.length > 0 && { diffs }),
+    ...(exitCode !== undefined && { exitCode }),
+    ...(unread.length > 0 && { raw: unread }),
+  };
+}
+
+function readReport({ structured, content }: ToolResult): unknown {
+  const report = Report.safeParse(structured).data;
+  if (report === undefined) return content;
+  if (report.status === 'async_launched') return 'It works in the background.';
+  return report.content.filter(({ text }) => !text.startsWith('<tools-used-before-summary>'));
+}
+
+function readContent(content: unknown): {
+  output: string;
+  blocks: ContentBlock[];
+  unread: unknown[];
+} {
+  if (typeof content === 'string') return { output: content, blocks: [], unread: [] };
+  const texts: string[] = [];
+  const blocks: ContentBlock[] = [];
+  const unread: unknown[] = [];
+  for (const value of Array.isArray(content) ? content : content == null ? [] : [content]) {
+    const block = ResultBlock.safeParse(value).data;
+    if (block === undefined) unread.push(value);
+    else if (block.type === 'text') texts.push(block.text);
+    else if (block.type === 'tool_reference') texts.push(block.tool_name);
+    else {
+      const { data, media_type: mimeType } = block.source;
+      blocks.push({ type: 'image', mimeType, data });
+    }
+  }
+  return { output: texts.join('\n'), blocks, unread };
+}
+
+/** File tools say what they changed with the lines around it, which tells more than the call's arguments. */
+function patchDiffs(structured: unknown): FileDiff[] {
+  const patched = Patched.safeParse(structured).data;
+  if (patched === undefined) return [];
+  const { filePath: path, originalFile, content, structuredPatch } = patched;
+  if (structuredPatch.length === 0) {
+    return content === undefined ? [] : [{ path, oldText: originalFile ?? null, newText: content }];
+  }
+  return structuredPatch.map(({ lines }) => ({
+    path,
+    oldText: side(lines, '-'),
+    newText: side(lines, '+'),
+  }));
+}
+
+/** One side of a hunk: its own lines and those that both sides have. */
+const side = (lines: string[], sign: '-' | '+'): string =>
+  lines
+    .filter((line) => line.startsWith(sign) || line.startsWith(' '))
+    .map((line) => line.slice(1))
+    .join('\n');
+
+const exitCodeLine = /^Exit code (\d+)\n?/;
+
+function bashExitCode(output: string, isError: boolean): number | undefined {
+  const stated = exitCodeLine.exec(output)?.[1];
+  if (stated !== undefined) return Number(stated);
+  return isError ? undefined : 0;
+}
+
+const errorTag = /^<tool_use_error>([\s\S]*)<\/tool_use_error>$/;
+
+/** Without what is meant for the model alone, and without an exit code that has a field of its own. */
+function cleaned(output: string, exitCode: number | undefined): string {
+  const plain = errorTag.exec(output)?.[1] ?? output;
+  return exitCode === undefined ? plain : plain.replace(exitCodeLine, '');
+}

@@ -1,0 +1,512 @@
+import { claudeRecordingNames, loadClaudeRecording } from '@liminal/testkit';
+import {
+  emptyResponse,
+  foldResponse,
+  isTerminal,
+  StreamEvent,
+  stampEvent,
+  toResponse,
+  type EventDraft,
+  type OutputItem,
+  type Response,
+} from '@liminal/protocol';
+import { expect, test } from 'vitest';
+import { ClaudeTranslator } from './translator.ts';
+
+const timestamp = '2026-01-01T00:00:00.000Z';
+
+interface Replay {
+  translator: ClaudeTranslator;
+  drafts: EventDraft[];
+}
+
+function startReplay(): Replay {
+  const drafts: EventDraft[] = [];
+  let unasked = 0;
+  const translator = new ClaudeTranslator({
+    cwd: '/project',
+    createTurnId: () => `unasked-${++unasked}`,
+    emit: (draft) => drafts.push(draft),
+  });
+  return { translator, drafts };
+}
+
+/** Plays a recording; user messages become turn-1, turn-2, … */
+async function replay(
+  name: string,
+  until: (entry: unknown) => boolean = () => false,
+): Promise<Replay> {
+  const { translator, drafts } = startReplay();
+  let sent = 0;
+  for (const entry of (await loadClaudeRecording(name)).entries) {
+    if (until(entry)) break;
+    if ('sdk' in entry) translator.read(entry.sdk, timestamp);
+    else if (entry.host.action === 'interrupt') translator.stop(timestamp);
+    else if (entry.host.action === 'send') {
+      const { uuid, text } = entry.host;
+      translator.expect({ uuid, text, turnId: `turn-${++sent}` });
+    }
+  }
+  return { translator, drafts };
+}
+
+function foldTurns(drafts: EventDraft[]): Map<string, Response> {
+  const turns = new Map<string, Response>();
+  for (const turnId of new Set(drafts.map((draft) => draft.turnId))) {
+    const run = { sessionId: 's', runId: turnId, traceContext: { traceparent: '00' } };
+    const state = drafts
+      .filter((draft) => draft.turnId === turnId)
+      .reduce(
+        (folded, draft, seq) => foldResponse(folded, stampEvent(draft, run, seq)),
+        emptyResponse(),
+      );
+    turns.set(turnId, toResponse(state)!);
+  }
+  return turns;
+}
+
+const respond = async (name: string, turnId = 'turn-1'): Promise<Response> =>
+  foldTurns((await replay(name)).drafts).get(turnId)!;
+
+/** Items without what is the same everywhere. */
+const brief = (response: Response): Record<string, unknown>[] =>
+  response.outputItems.slice(1).map((item) => ({
+    ...('content' in item ? { [item.type]: item.content } : {}),
+    ...(item.type === 'function_call' ? { call: item.title } : {}),
+    ...(item.type === 'function_call_output'
+      ? { [item.success ? 'output' : 'error']: item.output }
+      : {}),
+    ...(item.type === 'plan' ? { plan: item.entries.map((entry) => entry.status) } : {}),
+    ...(item.parentCallId === undefined ? {} : { in: item.parentCallId }),
+  }));
+
+const find = <T extends OutputItem['type']>(response: Response, type: T) =>
+  response.outputItems.filter(
+    (item): item is Extract<OutputItem, { type: T }> => item.type === type,
+  );
+
+const types = (drafts: EventDraft[]): string[] => drafts.map((draft) => draft.payload.type);
+
+test('every recording becomes valid turns: one start, one end, nothing after it, and every item ended before it', async () => {
+  const names = await claudeRecordingNames();
+  expect(names.length).toBeGreaterThan(30);
+  for (const name of names) {
+    const { translator, drafts } = await replay(name);
+    expect(translator.turn, name).toBeUndefined();
+    for (const turnId of new Set(drafts.map((draft) => draft.turnId))) {
+      const payloads = drafts
+        .filter((draft) => draft.turnId === turnId)
+        .map((draft) => draft.payload);
+      expect(payloads[0]?.type, name).toBe('response_start');
+      expect(
+        payloads.findIndex((payload) => isTerminal(payload)),
+        name,
+      ).toBe(payloads.length - 1);
+      const open = new Set<string>();
+      for (const payload of payloads) {
+        if (payload.type === 'item_start') open.add(payload.itemId);
+        if (
+          ['item_done', 'item_error', 'item_cancelled'].includes(payload.type) &&
+          'itemId' in payload
+        ) {
+          open.delete(payload.itemId);
+        }
+      }
+      expect([...open], name).toEqual([]);
+      for (const [seq, draft] of drafts.entries()) {
+        const run = { sessionId: 's', runId: 'r', traceContext: { traceparent: '00' } };
+        expect(StreamEvent.safeParse(stampEvent(draft, run, seq)).error, name).toBeUndefined();
+      }
+    }
+  }
+});
+
+test('every call of every recording is answered in the end', async () => {
+  for (const name of await claudeRecordingNames()) {
+    for (const response of foldTurns((await replay(name)).drafts).values()) {
+      const answered = find(response, 'function_call_output').map((output) => output.callId);
+      expect(
+        find(response, 'function_call')
+          .map((call) => call.callId)
+          .toSorted(),
+        name,
+      ).toEqual(answered.toSorted());
+    }
+  }
+});
+
+test('TC-3.3a: a streamed text block becomes a message with each delta and its whole content', async () => {
+  const { drafts } = await replay('text');
+  const agent = drafts.filter(
+    (draft) => 'itemId' in draft.payload && draft.payload.itemId === 'turn-1:1:0',
+  );
+  expect(types(agent)).toEqual([
+    'item_start',
+    ...Array.from({ length: 5 }, () => 'item_delta'),
+    'item_done',
+  ]);
+  expect(agent[1]?.payload).toMatchObject({ deltaContent: 'Hello ' });
+  expect(agent.at(-1)?.payload).toMatchObject({
+    finalItem: { type: 'message', origin: 'agent', content: 'Hello from the scripted model.' },
+  });
+});
+
+test('TC-3.3b: a tool_use block becomes a call whose arguments arrive piece by piece and are whole when it is done', async () => {
+  const { drafts } = await replay('tool-bash');
+  const call = drafts.filter(
+    (draft) => 'itemId' in draft.payload && draft.payload.itemId === 'turn-1:1:0',
+  );
+  expect(call[0]?.payload).toMatchObject({
+    itemType: 'function_call',
+    name: 'Bash',
+    callId: 'toolu_0001_0',
+    kind: 'execute',
+  });
+  expect(types(call).filter((type) => type === 'item_delta').length).toBeGreaterThan(3);
+  const [item] = find(await respond('tool-bash'), 'function_call');
+  expect(JSON.parse(item!.arguments)).toEqual({
+    command: 'echo out && echo err >&2',
+    description: 'Print two lines',
+  });
+});
+
+test('TC-3.3c: a tool result becomes the output of its call', async () => {
+  expect(find(await respond('tool-bash'), 'function_call_output')).toMatchObject([
+    { callId: 'toolu_0001_0', output: 'out\nerr', success: true, exitCode: 0 },
+  ]);
+});
+
+test('TC-3.3d: thinking becomes reasoning, streamed or whole', async () => {
+  expect(brief(await respond('thinking'))).toEqual([
+    { reasoning: 'Let me think about it.' },
+    { message: 'Thought through.' },
+  ]);
+  expect(find(await respond('fallback'), 'reasoning')).toMatchObject([
+    { content: 'Whole thought.' },
+  ]);
+});
+
+test('TC-3.3e: interleaved blocks are items of their own, in the order of the answer', async () => {
+  const response = await respond('multi-block');
+  expect(brief(response)).toEqual([
+    { reasoning: 'First I read.' },
+    { message: 'Reading now.' },
+    { call: 'Read notes.txt' },
+    { message: 'And printing.' },
+    { call: 'Run echo printed' },
+    { output: '1\tone\n2\ttwo\n3\tthree\n4\t' },
+    { output: 'printed' },
+    { reasoning: 'That went well.' },
+    { message: 'Done.' },
+  ]);
+  expect(new Set(response.outputItems.map((item) => item.id)).size).toBe(
+    response.outputItems.length,
+  );
+});
+
+test('TC-3.3f: a turn starts with its model and ends at the result, however many messages the model needed', async () => {
+  const { drafts } = await replay('tool-edit');
+  expect(drafts[0]?.payload).toMatchObject({
+    type: 'response_start',
+    modelId: 'claude-opus-5-5',
+    providerId: 'claude-code',
+    trigger: 'user',
+  });
+  expect(types(drafts).filter((type) => type === 'response_done')).toHaveLength(1);
+  expect(drafts.at(-1)?.payload).toMatchObject({
+    type: 'response_done',
+    status: 'completed',
+    finishReason: 'end_turn',
+    usage: { inputTokens: 30, outputTokens: 15, contextTokens: 15, contextWindow: 1_000_000 },
+  });
+  expect((await respond('max-tokens')).outputItems).toHaveLength(3);
+});
+
+test('TC-3.3f: a failed turn ends in an error with its code', async () => {
+  const codes = ['error-400', 'error-401', 'error-429', 'error-529', 'error-connection'];
+  const errors = await Promise.all(codes.map(async (name) => (await respond(name)).error));
+  expect(errors.map((error) => error?.code)).toEqual([
+    'API_ERROR_400',
+    'AUTHENTICATION_FAILED',
+    'RATE_LIMITED',
+    'OVERLOADED',
+    'CONNECTION_LOST',
+  ]);
+  expect(errors[0]?.message).toContain('The prompt is not acceptable.');
+});
+
+test('TC-3.3g: a result of a call that nobody made is told all the same', () => {
+  const { translator, drafts } = startReplay();
+  translator.expect({ uuid: 'u', turnId: 'turn-1', text: 'Go.' });
+  translator.read(
+    { type: 'system', subtype: 'init', model: 'm', user_message_uuids: ['u'] },
+    timestamp,
+  );
+  translator.read(
+    {
+      type: 'user',
+      message: {
+        content: [{ type: 'tool_result', tool_use_id: 'nobody', content: 'found', is_error: true }],
+      },
+    },
+    timestamp,
+  );
+  expect(drafts.at(-1)?.payload).toMatchObject({
+    type: 'item_done',
+    finalItem: { type: 'function_call_output', callId: 'nobody', output: 'found', success: false },
+  });
+});
+
+test('parallel tools are answered in the order in which they finish', async () => {
+  const outputs = find(await respond('tools-parallel'), 'function_call_output');
+  expect(outputs.map((output) => output.callId)).toEqual([
+    'toolu_read',
+    'toolu_quick',
+    'toolu_slow',
+  ]);
+});
+
+test('a tool that fails, that does not exist, or that is refused gives an error as its output', async () => {
+  const failed = find(await respond('tool-bash-fails'), 'function_call_output')[0];
+  expect(failed).toMatchObject({ success: false, output: 'broken', exitCode: 3 });
+  expect(brief(await respond('tool-unknown'))[1]).toEqual({
+    error: 'Error: No such tool available: Teleport',
+  });
+  expect(brief(await respond('tool-denied'))[1]).toEqual({ error: 'The user refused.' });
+});
+
+test('file tools say what kind they are, where they work and what they change', async () => {
+  const edited = await respond('tool-edit');
+  expect(find(edited, 'function_call')[1]).toMatchObject({
+    kind: 'edit',
+    title: 'Edit notes.txt',
+    locations: [{ path: '/project/notes.txt' }],
+    diffs: [{ path: '/project/notes.txt', oldText: 'two', newText: 'zwei' }],
+  });
+  expect(find(edited, 'function_call_output')[1]?.diffs).toEqual([
+    { path: '/project/notes.txt', oldText: 'one\ntwo\nthree', newText: 'one\nzwei\nthree' },
+  ]);
+  expect(find(await respond('tool-write'), 'function_call_output')[0]?.diffs).toEqual([
+    { path: '/project/new.txt', oldText: null, newText: 'fresh\n' },
+  ]);
+});
+
+test('a to-do list is the plan of the turn, not a tool', async () => {
+  expect(brief(await respond('todo-write'))).toEqual([
+    { plan: ['completed', 'in_progress', 'pending'] },
+    { message: 'Planned.' },
+  ]);
+});
+
+test.each(['retry-529', 'retry-429'])(
+  '%s: an attempt that gave nothing leaves nothing',
+  async (name) => {
+    expect(brief(await respond(name))).toEqual([{ message: 'Finally.' }]);
+  },
+);
+
+test('what an abandoned attempt had begun is withdrawn, what it had finished stays', async () => {
+  expect(brief(await respond('retry-cut'))).toEqual([
+    { reasoning: 'Partial thought.' },
+    { message: 'The whole text.' },
+  ]);
+  expect(brief(await respond('retry-cut-early'))).toEqual([{ message: 'The whole text.' }]);
+  expect(brief(await respond('retry-cut-tool'))).toEqual([
+    { message: 'I will look.' },
+    { message: 'I did not look.' },
+  ]);
+  expect(types((await replay('retry-cut')).drafts)).toContain('item_cancelled');
+});
+
+test('an answer that comes whole after a broken stream is told once', async () => {
+  expect(brief(await respond('fallback'))).toEqual([
+    { reasoning: 'Whole thought.' },
+    { message: 'Whole text.' },
+    { call: 'Run echo whole' },
+    { output: 'whole' },
+    { message: 'Done.' },
+  ]);
+});
+
+test('an interrupted turn is cancelled and keeps what was said', async () => {
+  const turns = foldTurns((await replay('interrupt-text')).drafts);
+  expect(turns.get('turn-1')).toMatchObject({
+    status: 'aborted',
+    usage: { inputTokens: 10, outputTokens: 4 },
+  });
+  expect(brief(turns.get('turn-1')!)).toEqual([{ message: 'Half a sent' }]);
+  expect(turns.get('turn-2')).toMatchObject({ status: 'complete' });
+  expect(types((await replay('interrupt-text')).drafts)).toContain('turn_aborted_by_user');
+});
+
+test.each(['interrupt-tool', 'interrupt-permission'])(
+  '%s: the tool ends as an error',
+  async (name) => {
+    const response = await respond(name);
+    expect(response.status).toBe('aborted');
+    expect(find(response, 'function_call_output')).toMatchObject([{ success: false }]);
+  },
+);
+
+test('what a subagent says and does belongs to the call that sent it, and its report is the output of that call', async () => {
+  expect(brief(await respond('subagent'))).toEqual([
+    { message: 'Delegating.' },
+    { call: 'Delegate Inspect the notes' },
+    { reasoning: 'I should read it.', in: 'toolu_0001_1' },
+    { message: 'Looking.', in: 'toolu_0001_1' },
+    { call: 'Read notes.txt', in: 'toolu_0001_1' },
+    { output: '1\tone\n2\ttwo\n3\t', in: 'toolu_0001_1' },
+    { message: 'Two lines.', in: 'toolu_0001_1' },
+    { output: 'Two lines.' },
+    { message: 'The agent says two lines.' },
+  ]);
+  const parents = find(await respond('subagents-parallel'), 'function_call').map(
+    (call) => call.parentCallId,
+  );
+  expect(parents.toSorted()).toEqual(['toolu_0001_0', 'toolu_0001_1', undefined, undefined]);
+});
+
+test('a background task that finishes begins a turn of its own', async () => {
+  const turns = foldTurns((await replay('background-command')).drafts);
+  expect([...turns.keys()]).toEqual(['turn-1', 'unasked-1']);
+  expect(turns.get('unasked-1')).toMatchObject({
+    trigger: 'agent',
+    status: 'complete',
+    outputItems: [{ content: 'It has finished.' }],
+  });
+});
+
+test('what a subagent in the background says between turns is told in the next one', async () => {
+  const turns = foldTurns((await replay('background-agent')).drafts);
+  expect(turns.get('unasked-1')?.outputItems).toMatchObject([
+    { content: 'Slow result.', parentCallId: 'toolu_0001_0' },
+    { content: 'It came back.' },
+  ]);
+});
+
+test('cost is the total of the session, over turns and over a cleared conversation', async () => {
+  const cost = async (name: string): Promise<number[]> =>
+    [...foldTurns((await replay(name)).drafts).values()].map((turn) =>
+      Math.round(turn.usage!.costUsd! * 1e6),
+    );
+  expect(await cost('two-turns')).toEqual([140, 280]);
+  expect(await cost('clear')).toEqual([140, 140, 280]);
+});
+
+test('commands that Claude Code answers itself are turns too', async () => {
+  expect(find(await respond('slash-command'), 'message')[1]?.content).toContain('## Context Usage');
+  expect(brief(await respond('compact', 'turn-2'))).toEqual([
+    { message: 'The conversation so far was summarised to make room.' },
+  ]);
+});
+
+const failure = { code: 'PROCESS_CRASH', message: 'Claude Code was killed.' };
+
+test('a crash ends the turn as an error and keeps what was said', async () => {
+  const { translator, drafts } = await replay('text', (entry) =>
+    JSON.stringify(entry).includes('"he scr"'),
+  );
+  translator.end({ type: 'response_error', error: failure }, timestamp);
+  const response = foldTurns(drafts).get('turn-1')!;
+  expect(response).toMatchObject({ status: 'error', error: failure });
+  expect(response.outputItems[1]).toMatchObject({ content: 'Hello from t', error: failure });
+});
+
+test('a crash in a call answers it', async () => {
+  const isResult = (entry: unknown): boolean => JSON.stringify(entry).includes('"tool_result"');
+  const { translator, drafts } = await replay('tool-bash', isResult);
+  translator.end({ type: 'response_error', error: failure }, timestamp);
+  expect(brief(foldTurns(drafts).get('turn-1')!)).toEqual([
+    { call: 'Run echo out && echo err >&2' },
+    { error: 'Claude Code was killed.' },
+  ]);
+});
+
+test('an approval waits until it is answered, or ends with its turn', () => {
+  const { translator, drafts } = startReplay();
+  const approval = { title: 'Run it?', options: [], callId: 'c' };
+  translator.openApproval({ ...approval, approvalId: 'a' }, timestamp);
+  translator.closeApproval('a', { outcome: 'selected', optionId: 'allow' }, timestamp);
+  translator.openApproval({ ...approval, approvalId: 'b' }, timestamp);
+  translator.end({ type: 'response_done', status: 'cancelled' }, timestamp);
+  const outcomes = find(foldTurns(drafts).get('unasked-1')!, 'approval').map(
+    (item) => item.outcome,
+  );
+  expect(outcomes).toMatchObject([
+    { outcome: 'selected', optionId: 'allow' },
+    { outcome: 'cancelled' },
+  ]);
+});
+
+test('what is not understood is kept on the next item, and breaks nothing', () => {
+  const { translator, drafts } = startReplay();
+  const odd = { type: 'hologram', beam: 1 };
+  const block = { type: 'hologram_block', beam: 2 };
+  translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
+  for (const message of [
+    odd,
+    { type: 'stream_event', event: { type: 'new' } },
+    null,
+    7,
+    { type: 'prompt_suggestion' },
+  ]) {
+    translator.read(message, timestamp);
+  }
+  translator.read(
+    {
+      type: 'assistant',
+      message: { id: 'm', model: 'm', content: [block, { type: 'text', text: 'Hi.' }] },
+    },
+    timestamp,
+  );
+  expect(drafts.at(-1)?.payload).toMatchObject({
+    finalItem: { content: 'Hi.', raw: expect.arrayContaining([odd, block]) },
+  });
+});
+
+test('a message that replaces others takes them back', () => {
+  const { translator, drafts } = startReplay();
+  const say = (uuid: string, text: string, supersedes?: string[]): void =>
+    translator.read(
+      {
+        type: 'assistant',
+        uuid,
+        supersedes,
+        message: { id: uuid, model: 'm', content: [{ type: 'text', text }] },
+      },
+      timestamp,
+    );
+  say('1', 'Refused halfway');
+  say('2', 'Said properly.', ['1']);
+  translator.end({ type: 'response_done', status: 'completed' }, timestamp);
+  expect(foldTurns(drafts).get('unasked-1')?.outputItems).toMatchObject([
+    { content: 'Said properly.' },
+  ]);
+});
+
+test('a message taken up while the agent speaks unasked begins its own turn at once', () => {
+  const { translator, drafts } = startReplay();
+  translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
+  translator.expect({ uuid: 'u', turnId: 'turn-1', text: 'Me too.' });
+  translator.read(
+    { type: 'system', subtype: 'status', status: 'requesting', user_message_uuids: ['u'] },
+    timestamp,
+  );
+  expect(drafts.map((draft) => `${draft.turnId} ${draft.payload.type}`)).toEqual([
+    'unasked-1 response_start',
+    'unasked-1 response_done',
+    'turn-1 response_start',
+    'turn-1 item_start',
+    'turn-1 item_done',
+  ]);
+});
+
+test('a message that the agent drops still has its turn', () => {
+  const { translator, drafts } = startReplay();
+  translator.expect({ uuid: 'u', turnId: 'turn-1', text: 'Never mind.' });
+  translator.read({ type: 'command_lifecycle', command_uuid: 'u', state: 'cancelled' }, timestamp);
+  expect(drafts.at(-1)).toMatchObject({
+    turnId: 'turn-1',
+    payload: { type: 'response_done', status: 'cancelled' },
+  });
+});

@@ -1,0 +1,196 @@
+import type { ApprovalOutcome, EventDraft } from '@liminal/protocol';
+import {
+  parseNative,
+  type NativeMessage,
+  type ResultMessage,
+  type SystemMessage,
+} from './native.ts';
+import { isSilentType, readNotice } from './notices.ts';
+import type { Terminal } from './outcome.ts';
+import { Turn, type HeldCalls, type Trigger } from './turn.ts';
+
+/** A user message on its way to the agent, which will tell by `uuid` when it takes it up. */
+export interface ExpectedTurn {
+  uuid: string;
+  turnId: string;
+  text: string;
+}
+
+export interface TranslatorOptions {
+  /** The session's folder. */
+  cwd: string;
+  /** Names the turns that the agent begins of its own accord. */
+  createTurnId: () => string;
+  emit: (draft: EventDraft) => void;
+}
+
+/**
+ * Turns what Claude Code says in one session into canonical events. It does no input or output and reads no clock:
+ * messages and their times (ISO 8601 UTC) in, drafts out.
+ *
+ * A turn begins when the agent takes up the user message that it answers, or speaks unasked, and ends at `result`:
+ * `message_start` and `message_stop` come once per call of the model (TC-3.3f, and the notes on Claude Code).
+ */
+export class ClaudeTranslator {
+  readonly #options: TranslatorOptions;
+  readonly #expected = new Map<string, ExpectedTurn>();
+  readonly #held: HeldCalls = new Map();
+  /** What subagents in the background said between turns: it waits for the next one. */
+  #between: NativeMessage[] = [];
+  readonly #cost = new CostMeter();
+  #turn: Turn | undefined;
+  #modelId = 'unknown';
+
+  constructor(options: TranslatorOptions) {
+    this.#options = options;
+  }
+
+  /** The turn that runs now. */
+  get turn(): { turnId: string; trigger: Trigger } | undefined {
+    return this.#turn;
+  }
+
+  expect(expected: ExpectedTurn): void {
+    this.#expected.set(expected.uuid, expected);
+  }
+
+  read(native: unknown, timestamp: string): void {
+    const message = parseNative(native);
+    if (message === undefined) {
+      if (!isSilentType(native)) this.#turn?.keep(native);
+      return;
+    }
+    this.#turn?.at(timestamp);
+    this.#takeUp(message, timestamp);
+    this.#translate(message, timestamp);
+  }
+
+  /** The user asked to stop the turn. */
+  stop(timestamp: string): void {
+    this.#turn?.at(timestamp);
+    this.#turn?.stop();
+  }
+
+  openApproval(approval: Parameters<Turn['openApproval']>[0], timestamp: string): void {
+    this.#running(timestamp).openApproval(approval);
+  }
+
+  closeApproval(approvalId: string, outcome: ApprovalOutcome, timestamp: string): void {
+    this.#turn?.at(timestamp);
+    this.#turn?.closeApproval(approvalId, outcome);
+  }
+
+  /** The agent is gone, or is sent away: the running turn ends like this. */
+  end(terminal: Terminal, timestamp: string): void {
+    this.#expected.clear();
+    if (this.#between.length > 0) this.#running(timestamp);
+    this.#finish(terminal, timestamp);
+  }
+
+  /** Binds a message that answers one of ours to a turn of its own. */
+  #takeUp(message: NativeMessage, timestamp: string): void {
+    for (const uuid of answered(message)) {
+      const expected = this.#expected.get(uuid);
+      if (expected === undefined) continue;
+      if (message.type === 'system' && message.model !== undefined) this.#modelId = message.model;
+      this.#expected.delete(uuid);
+      this.#finish({ type: 'response_done', status: 'completed', finishReason: null }, timestamp);
+      this.#begin(expected.turnId, 'user', expected.text, timestamp);
+    }
+  }
+
+  #translate(message: NativeMessage, timestamp: string): void {
+    switch (message.type) {
+      case 'stream_event':
+        if (message.event.type === 'ping') return;
+        if (message.parent_tool_use_id != null) return;
+        return this.#running(timestamp).stream(message, message.event);
+      case 'assistant': {
+        const isSubagents = message.parent_tool_use_id != null;
+        const turn = isSubagents ? this.#turn : this.#running(timestamp);
+        return turn === undefined ? this.#keepForNext(message) : turn.assistant(message);
+      }
+      case 'user':
+        return this.#turn === undefined ? this.#keepForNext(message) : this.#turn.user(message);
+      case 'system':
+        return this.#system(message, timestamp);
+      case 'result':
+        return this.#result(message);
+      case 'command_lifecycle':
+        return this.#dropped(message.command_uuid, message.state, timestamp);
+    }
+  }
+
+  #system(message: SystemMessage, timestamp: string): void {
+    if (message.subtype === 'init' && message.model !== undefined) this.#modelId = message.model;
+    if (message.subtype === 'api_retry') this.#turn?.retry();
+    if (message.status === 'requesting') this.#running(timestamp);
+    const notice = readNotice(message);
+    if (notice === 'unknown') this.#turn?.keep(message);
+    else if (notice !== 'silent') this.#turn?.notice(notice.tell);
+  }
+
+  #result(result: ResultMessage): void {
+    const turn = this.#turn;
+    this.#turn = undefined;
+    turn?.result(result, this.#cost.total(result.total_cost_usd));
+  }
+
+  /** A message that the agent is done with though no frame ever answered it still had its turn. */
+  #dropped(uuid: string, state: string, timestamp: string): void {
+    const expected = this.#expected.get(uuid);
+    if (expected === undefined || (state !== 'completed' && state !== 'cancelled')) return;
+    this.#expected.delete(uuid);
+    this.#begin(expected.turnId, 'user', expected.text, timestamp);
+    this.#finish({ type: 'response_done', status: state, finishReason: null }, timestamp);
+  }
+
+  #keepForNext(message: NativeMessage): void {
+    this.#between.push(message);
+  }
+
+  /** The running turn; where nobody asked for one, the agent begins its own. */
+  #running(timestamp: string): Turn {
+    return this.#turn ?? this.#begin(this.#options.createTurnId(), 'agent', undefined, timestamp);
+  }
+
+  #begin(turnId: string, trigger: Trigger, text: string | undefined, timestamp: string): Turn {
+    const { cwd, emit } = this.#options;
+    const turn = new Turn({ turnId, trigger, modelId: this.#modelId }, cwd, this.#held, emit);
+    this.#turn = turn;
+    turn.begin(timestamp, text);
+    const between = this.#between;
+    this.#between = [];
+    for (const message of between) this.#translate(message, timestamp);
+    return turn;
+  }
+
+  #finish(terminal: Terminal, timestamp: string): void {
+    const turn = this.#turn;
+    this.#turn = undefined;
+    turn?.at(timestamp);
+    turn?.end(terminal);
+  }
+}
+
+/** Claude Code counts cost from the start of a conversation, which `/clear` and a resumed process begin anew. */
+class CostMeter {
+  #before = 0;
+  #latest = 0;
+
+  /** The session's cost so far, in US dollars. */
+  total(reported: number | undefined): number | undefined {
+    if (reported === undefined) return undefined;
+    if (reported < this.#latest) this.#before += this.#latest;
+    this.#latest = reported;
+    return this.#before + reported;
+  }
+}
+
+function answered(message: NativeMessage): string[] {
+  if (message.type === 'command_lifecycle' || message.type === 'user') return [];
+  return (
+    message.user_message_uuids ??
+    (message.user_message_uuid === undefined ? [] : [message.user_message_uuid])
+  );
+}

@@ -1,0 +1,165 @@
+import type {
+  ErrorObject,
+  EventDraft,
+  EventPayload,
+  ItemPatch,
+  OutputItem,
+} from '@liminal/protocol';
+
+export type Emit = (draft: EventDraft) => void;
+
+/**
+ * Writes one turn's events and knows which of its items are open, so that every item that starts also ends before the
+ * turn's terminal event (invariant 3), of which there is one (invariant 2).
+ */
+export class TurnWriter {
+  readonly turnId: string;
+  readonly #emit: Emit;
+  readonly #open = new Map<string, OutputItem>();
+  /** What the vocabulary has no place for, until the next item takes it along. */
+  #unplaced: unknown[] = [];
+  #timestamp = '';
+  #ended = false;
+
+  constructor(turnId: string, emit: Emit) {
+    this.turnId = turnId;
+    this.#emit = emit;
+  }
+
+  /** The time (ISO 8601 UTC) of what is written from now on. */
+  at(timestamp: string): void {
+    this.#timestamp = timestamp;
+  }
+
+  write(payload: EventPayload): void {
+    if (!this.#ended) this.#emit({ turnId: this.turnId, timestamp: this.#timestamp, payload });
+  }
+
+  isOpen(itemId: string): boolean {
+    return this.#open.has(itemId);
+  }
+
+  start(item: OutputItem): void {
+    this.#open.set(item.id, item);
+    this.write(startPayload(item));
+  }
+
+  append(itemId: string, text: string): void {
+    const item = this.#open.get(itemId);
+    if (item === undefined || text === '') return;
+    this.#open.set(itemId, withText(item, textOf(item) + text));
+    this.write({ type: 'item_delta', itemId, deltaContent: text });
+  }
+
+  patch(itemId: string, patch: ItemPatch): void {
+    const item = this.#open.get(itemId);
+    if (item === undefined) return;
+    this.#open.set(itemId, { ...item, ...patch });
+    this.write({ type: 'item_delta', itemId, deltaContent: '', patch });
+  }
+
+  /** Ends an item as it stands, or as `finalItem`. */
+  done(itemId: string, finalItem = this.#open.get(itemId)): void {
+    if (finalItem === undefined || !this.#open.delete(itemId)) return;
+    this.write({ type: 'item_done', itemId, finalItem: this.#withUnplaced(finalItem) });
+  }
+
+  /** An item that is whole from its beginning. */
+  add(item: OutputItem): void {
+    this.start(item);
+    this.done(item.id);
+  }
+
+  cancel(itemId: string, reason: string): void {
+    if (this.#open.has(itemId)) this.withdraw(itemId, reason);
+  }
+
+  /** Takes back an item, be it open or ended. */
+  withdraw(itemId: string, reason: string): void {
+    this.#open.delete(itemId);
+    this.write({ type: 'item_cancelled', itemId, reason });
+  }
+
+  /** An open item as it stands. */
+  item(itemId: string): OutputItem | undefined {
+    return this.#open.get(itemId);
+  }
+
+  /** Keeps what cannot be translated: as `raw` of the next item that ends. */
+  keep(raw: unknown): void {
+    this.#unplaced.push(raw);
+  }
+
+  /** Ends what is open, by `error` where something went wrong, and then the turn. */
+  end(terminal: Extract<EventPayload, { type: 'response_done' | 'response_error' }>): void {
+    const error = terminal.type === 'response_error' ? terminal.error : undefined;
+    for (const item of this.#open.values()) this.#close(item, error);
+    this.write(terminal);
+    this.#ended = true;
+  }
+
+  #close(item: OutputItem, error: ErrorObject | undefined): void {
+    if (item.type === 'approval') {
+      this.done(item.id, { ...item, outcome: { outcome: 'cancelled', reason: 'turn_ended' } });
+    } else if (item.type !== 'plan' && textOf(item) === '') {
+      this.cancel(item.id, 'empty');
+    } else if (error === undefined || item.type === 'plan') {
+      this.done(item.id);
+    } else {
+      this.#open.delete(item.id);
+      this.write({ type: 'item_error', itemId: item.id, error });
+    }
+  }
+
+  #withUnplaced(item: OutputItem): OutputItem {
+    if (this.#unplaced.length === 0) return item;
+    const raw = this.#unplaced;
+    this.#unplaced = [];
+    return { ...item, raw: item.raw === undefined ? raw : [item.raw, ...raw] };
+  }
+}
+
+function startPayload(item: OutputItem): EventPayload {
+  const { id: itemId, type: itemType, parentCallId } = item;
+  const base = {
+    type: 'item_start' as const,
+    itemId,
+    itemType,
+    ...(parentCallId === undefined ? {} : { parentCallId }),
+  };
+  switch (item.type) {
+    case 'message':
+      return { ...base, origin: item.origin };
+    case 'function_call': {
+      const { name, callId, title, kind, locations } = item;
+      return { ...base, name, callId, ...defined({ title, kind, locations }) };
+    }
+    case 'function_call_output':
+      return { ...base, callId: item.callId };
+    case 'approval': {
+      const { approvalId, title, options, callId, deadline } = item;
+      return { ...base, approvalId, title, options, ...defined({ callId, deadline }) };
+    }
+    case 'script_execution':
+      return { ...base, code: item.code };
+    case 'reasoning':
+    case 'plan':
+    case 'error':
+    case 'script_execution_output':
+      return base;
+  }
+}
+
+/** The fields that have a value. */
+const defined = <T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+
+function textOf(item: OutputItem): string {
+  if (item.type === 'message' || item.type === 'reasoning') return item.content;
+  return item.type === 'function_call' ? item.arguments : '';
+}
+
+function withText(item: OutputItem, text: string): OutputItem {
+  if (item.type === 'message' || item.type === 'reasoning') return { ...item, content: text };
+  return item.type === 'function_call' ? { ...item, arguments: text } : item;
+}

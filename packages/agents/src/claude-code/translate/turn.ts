@@ -1,0 +1,233 @@
+import type { ApprovalOutcome, OutputItem } from '@liminal/protocol';
+import { Calls } from './calls.ts';
+import type {
+  ApiEvent,
+  AssistantMessage,
+  NativeBlock,
+  NativeUsage,
+  ResultMessage,
+  StreamMessage,
+  UserMessage,
+} from './native.ts';
+import { readOutcome, type Terminal } from './outcome.ts';
+import { isToolUse, StreamedMessage } from './streamed-message.ts';
+import { TurnWriter, type Emit } from './turn-writer.ts';
+
+export type Trigger = 'user' | 'agent';
+
+export interface TurnStart {
+  turnId: string;
+  modelId: string;
+  trigger: Trigger;
+}
+
+/** Calls of subagents in the background, which outlive turns: each is told when it has its result. */
+export type HeldCalls = Map<string, { block: NativeBlock; parentCallId: string }>;
+
+type Approval = Omit<Extract<OutputItem, { type: 'approval' }>, 'id' | 'type' | 'outcome'>;
+
+const commandOutput = /^<local-command-stdout>([\s\S]*)<\/local-command-stdout>$/;
+
+/** One turn's translation: Claude Code's messages in, canonical events out. */
+export class Turn {
+  readonly turnId: string;
+  readonly trigger: Trigger;
+  readonly #writer: TurnWriter;
+  readonly #calls: Calls;
+  readonly #held: HeldCalls;
+  readonly #modelId: string;
+  /** Messages get their number when they are first seen, their blocks when they come whole. */
+  readonly #numbers = new Map<string, { ordinal: number; blocks: number }>();
+  /** The items that each of Claude Code's messages became, should a later one replace it. */
+  readonly #said = new Map<string, string[]>();
+  #streaming: StreamedMessage | undefined;
+  #lastUsage: NativeUsage | undefined;
+  #errorCategory: string | undefined;
+  #notices = 0;
+  #isStopping = false;
+
+  constructor(start: TurnStart, cwd: string, held: HeldCalls, emit: Emit) {
+    this.turnId = start.turnId;
+    this.trigger = start.trigger;
+    this.#modelId = start.modelId;
+    this.#held = held;
+    this.#writer = new TurnWriter(start.turnId, emit);
+    this.#calls = new Calls(this.#writer, cwd);
+  }
+
+  /** `text` is what the user wrote; there is none in a turn that the agent began. */
+  begin(timestamp: string, text: string | undefined): void {
+    this.#writer.at(timestamp);
+    this.#writer.write({
+      type: 'response_start',
+      modelId: this.#modelId,
+      providerId: 'claude-code',
+      trigger: this.trigger,
+    });
+    if (text !== undefined) {
+      const id = `${this.turnId}:user`;
+      this.#writer.add({ type: 'message', id, content: text, origin: 'user' });
+    }
+  }
+
+  at(timestamp: string): void {
+    this.#writer.at(timestamp);
+  }
+
+  stream(message: StreamMessage, event: ApiEvent): void {
+    if (event.type === 'message_start') {
+      this.retry();
+      const { id, usage } = event.message;
+      this.#lastUsage = usage;
+      this.#streaming = new StreamedMessage(
+        id,
+        this.#number(id).ordinal,
+        this.#writer,
+        this.#calls,
+      );
+      return;
+    }
+    if (event.type === 'message_delta') this.#lastUsage = { ...this.#lastUsage, ...event.usage };
+    this.#streaming?.read(event, this.#isStopping, message.abandoned_blocks);
+  }
+
+  /** The model is asked again: what it had begun to say counts no more. */
+  retry(): void {
+    this.#streaming?.abandon(this.#isStopping);
+    this.#streaming = undefined;
+  }
+
+  assistant(message: AssistantMessage): void {
+    if (message.is_api_error_message === true || message.error !== undefined) {
+      this.#errorCategory = message.error;
+      return;
+    }
+    for (const uuid of message.supersedes ?? []) this.#takeBack(uuid);
+    const { id, content } = message.message;
+    const parentCallId = message.parent_tool_use_id ?? undefined;
+    const items = content.map((block) => {
+      const streamed = this.#streaming?.id === id ? this.#streaming.confirm(block) : undefined;
+      return streamed ?? this.#whole(id, block, parentCallId);
+    });
+    if (message.uuid !== undefined) this.#said.set(message.uuid, items);
+  }
+
+  /** Results of tools. Other words in the user's name are Claude Code's own, and for the model. */
+  user(message: UserMessage): void {
+    const parentCallId = message.parent_tool_use_id ?? undefined;
+    for (const block of message.message.content) {
+      if (block.tool_use_id !== undefined) {
+        this.#answer(block, message.tool_use_result, parentCallId);
+      } else if (block.type === 'text') this.#hearHarness(block.text ?? '');
+      else this.#writer.keep(block);
+    }
+  }
+
+  notice(content: string): void {
+    const id = `${this.turnId}:notice:${this.#notices++}`;
+    this.#writer.add({ type: 'message', id, content, origin: 'system' });
+  }
+
+  keep(raw: unknown): void {
+    this.#writer.keep(raw);
+  }
+
+  stop(): void {
+    if (this.#isStopping) return;
+    this.#isStopping = true;
+    this.#writer.write({ type: 'turn_aborted_by_user', reason: 'The user asked to stop.' });
+  }
+
+  openApproval(approval: Approval): void {
+    const id = this.#approvalItem(approval.approvalId);
+    this.#writer.start({ ...approval, type: 'approval', id });
+  }
+
+  closeApproval(approvalId: string, outcome: ApprovalOutcome): void {
+    const item = this.#writer.item(this.#approvalItem(approvalId));
+    if (item?.type === 'approval') this.#writer.done(item.id, { ...item, outcome });
+  }
+
+  /** `costUsd` is the session's cost so far, in US dollars. */
+  result(result: ResultMessage, costUsd: number | undefined): void {
+    this.end(
+      readOutcome(result, {
+        costUsd,
+        errorCategory: this.#errorCategory,
+        lastUsage: this.#lastUsage,
+        modelId: this.#modelId,
+      }),
+    );
+  }
+
+  end(terminal: Terminal): void {
+    this.#calls.closeAll(
+      terminal.type === 'response_error' ? terminal.error.message : 'The turn ended first.',
+    );
+    this.#writer.end(terminal);
+  }
+
+  /** What Claude Code says in the user's name is for the model, but for what a command of its own printed. */
+  #hearHarness(text: string): void {
+    if (text.startsWith('[Request interrupted by user')) this.#isStopping = true;
+    const printed = commandOutput.exec(text)?.[1]?.trim() ?? '';
+    // Of a compaction, its boundary has told already.
+    if (printed !== '' && printed !== 'Compacted') this.notice(printed);
+  }
+
+  #takeBack(uuid: string): void {
+    for (const itemId of this.#said.get(uuid) ?? []) this.#writer.withdraw(itemId, 'superseded');
+  }
+
+  /** A block that was not streamed; gives the id of its item. */
+  #whole(messageId: string, block: NativeBlock, parentCallId: string | undefined): string {
+    const id = this.#nextItem(messageId);
+    const parent = parentCallId === undefined ? {} : { parentCallId };
+    if (isToolUse(block.type)) this.#call(id, block, parentCallId);
+    else if (block.tool_use_id !== undefined) this.#answer(block, undefined, parentCallId);
+    else if (block.type === 'text' && block.text !== undefined && block.text !== '') {
+      const content = block.text;
+      this.#writer.add({ type: 'message', id, content, origin: 'agent', ...parent });
+    } else if (block.type === 'thinking' && block.thinking !== undefined && block.thinking !== '') {
+      const content = block.thinking;
+      this.#writer.add({ type: 'reasoning', id, content, origin: 'agent', ...parent });
+    } else if (block.type !== 'text' && block.type !== 'thinking') this.#writer.keep(block);
+    return id;
+  }
+
+  #call(id: string, block: NativeBlock, parentCallId: string | undefined): void {
+    const isInBackground = parentCallId !== undefined && !this.#calls.isWaiting(parentCallId);
+    if (isInBackground && block.id !== undefined) this.#held.set(block.id, { block, parentCallId });
+    else this.#calls.complete(id, block, parentCallId);
+  }
+
+  #answer(block: NativeBlock, structured: unknown, parentCallId: string | undefined): void {
+    const callId = block.tool_use_id;
+    if (callId === undefined) return;
+    const held = this.#held.get(callId);
+    if (held !== undefined) {
+      this.#held.delete(callId);
+      this.#calls.complete(`${this.turnId}:${callId}`, held.block, held.parentCallId);
+    }
+    const { content, is_error: isError } = block;
+    this.#calls.answer({ callId, content, isError: isError === true, structured }, parentCallId);
+  }
+
+  #approvalItem(approvalId: string): string {
+    return `${this.turnId}:approval:${approvalId}`;
+  }
+
+  #number(messageId: string): { ordinal: number; blocks: number } {
+    const known = this.#numbers.get(messageId);
+    if (known !== undefined) return known;
+    const number = { ordinal: this.#numbers.size + 1, blocks: 0 };
+    this.#numbers.set(messageId, number);
+    return number;
+  }
+
+  /** Blocks that were not streamed are numbered apart from those that were. */
+  #nextItem(messageId: string): string {
+    const number = this.#number(messageId);
+    return `${this.turnId}:${number.ordinal}:whole${number.blocks++}`;
+  }
+}
