@@ -3,7 +3,7 @@ import type { FoldOutput, UpsertObject } from '../upserts.ts';
 import { hasContent } from './item-text.ts';
 import { renderUpsert } from './render-upsert.ts';
 import type { Step } from './upsert-state.ts';
-import type { Standing, View } from './views.ts';
+import { endOf, type Standing, type View } from './views.ts';
 
 type Moment = Pick<Step, 'head' | 'timestamp' | 'now'>;
 
@@ -24,7 +24,8 @@ export function emitLast(
   standing: Exclude<Standing, { status: 'open' }>,
   shown: boolean,
 ): FoldOutput[] {
-  const last = emit(moment, view, standing, standing.status);
+  const ended = { ...moment, timestamp: endOf(view) ?? moment.timestamp };
+  const last = emit(ended, view, standing, standing.status);
   const early = !shown && standing.status === 'complete' && isStreamedText(view);
   return early ? [emit(moment, view, open, 'create'), last] : [last];
 }

@@ -1,6 +1,7 @@
 /** A view as the upsert that shows it (seed 000, Upsert Object): the same for live and for stored turns. */
 import type { OutputItem } from '../items.ts';
 import type { UpsertObject } from '../upserts.ts';
+import { hasContent } from './item-text.ts';
 import type { Answer } from './pair-answers.ts';
 import { withoutUndefined } from './start-item.ts';
 import type { Standing, View } from './views.ts';
@@ -59,7 +60,7 @@ function contentOf({ item, answer }: View, standing: Standing, providerId: strin
       return { type: 'thinking', content: item.content, providerId };
     case 'function_call':
     case 'script_execution':
-      return { ...callContent(item, standing), ...(answer && answerContent(item, answer)) };
+      return { ...callContent(item, standing), ...answerContent(item, answer) };
     case 'function_call_output':
     case 'script_execution_output':
       return { ...unknownCall(item), ...answerContent(undefined, item) };
@@ -96,7 +97,12 @@ function callContent(
   };
 }
 
-function answerContent(call: OutputItem | undefined, answer: Answer): Partial<ToolCallContent> {
+/** An answer that has begun but says nothing yet shows nothing. */
+function answerContent(
+  call: OutputItem | undefined,
+  answer: Answer | undefined,
+): Partial<ToolCallContent> {
+  if (!answer || (answer.endedAt === undefined && !hasContent(answer))) return {};
   const ended = answer.endedAt !== undefined && { toolOutputIsError: !answer.success };
   if (answer.type === 'script_execution_output') return { toolOutput: answer.result, ...ended };
   const callDiffs = call?.type === 'function_call' ? call.diffs : undefined;

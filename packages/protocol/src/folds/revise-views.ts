@@ -71,10 +71,14 @@ function beginView(step: Step, view: View): FoldResult {
 /** A call goes on: its arguments are whole, or its answer has begun, ended before it or been withdrawn. */
 function continueView(step: Step, known: OpenView, view: View): FoldResult {
   const state = keep(step.state, { ...known, view, changedAt: step.timestamp });
-  const began = view.answer !== undefined && known.view.answer === undefined;
-  const empty = began && !hasContent(view.answer);
-  const visible = known.emitted && step.state.config.appends && !empty;
+  const visible = known.emitted && step.state.config.appends && !isEmptyStart(known, view);
   return { state, outputs: visible ? [emitOpen(step, view, 'update')] : [] };
+}
+
+/** An answer that has begun and says nothing yet. */
+function isEmptyStart(known: OpenView, { answer }: View): boolean {
+  if (!answer || known.view.answer) return false;
+  return answer.endedAt === undefined && !hasContent(answer);
 }
 
 function keep(state: UpsertFoldState, view: OpenView): UpsertFoldState {

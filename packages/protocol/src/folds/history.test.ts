@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import type { EventPayload } from '../events.ts';
+import type { Response } from '../response.ts';
+import * as say from '../testing/payloads.ts';
+import { runOf } from '../testing/run-of.ts';
+import { responseToUpserts, summarizeTurn } from './history.ts';
+import { emptyResponse, foldResponse, toResponse } from './response.ts';
+
+const start: EventPayload = {
+  type: 'response_start',
+  modelId: 'model',
+  providerId: 'anthropic',
+  trigger: 'agent',
+};
+const emittedAt = '2026-06-01T00:00:00.000Z';
+
+function stored(...payloads: EventPayload[]): Response {
+  const response = toResponse(runOf([start, ...payloads]).reduce(foldResponse, emptyResponse()));
+  if (!response) throw new Error('no Response');
+  return response;
+}
+
+describe('history', () => {
+  it('shows each thing once, in its last state, in the order in which it began', () => {
+    const response = stored(
+      say.messageDone('u', 'Read it', 'user'),
+      say.callDone('c', 'Read', 'call-1', { path: '/a' }),
+      say.outputDone('o', 'call-1', 'text'),
+      say.messageDone('m', 'Done.'),
+      say.completed,
+    );
+    expect(responseToUpserts(response, emittedAt)).toMatchObject([
+      { type: 'message', itemId: 'u', origin: 'user', status: 'complete', emittedAt },
+      { type: 'tool_call', itemId: 'c', toolOutput: 'text', toolArguments: { path: '/a' } },
+      {
+        type: 'message',
+        itemId: 'm',
+        content: 'Done.',
+        sourceTimestamp: '2026-01-01T00:00:00.040Z',
+      },
+    ]);
+  });
+
+  it('shows what is under way in a turn that still runs, and not what is held', () => {
+    const response = stored(
+      { type: 'item_start', itemId: 'u', itemType: 'message', origin: 'user', initialContent: 'x' },
+      say.text('empty'),
+      say.text('m'),
+      say.delta('m', 'Wor'),
+      { type: 'item_start', itemId: 'ask', itemType: 'approval', title: 'May I?' },
+    );
+    expect(responseToUpserts(response, emittedAt)).toMatchObject([
+      { itemId: 'm', status: 'update', content: 'Wor' },
+      { itemId: 'ask', status: 'create', title: 'May I?' },
+    ]);
+  });
+
+  it('takes items without an end, as an import may store them, as ended with their turn', () => {
+    const response = {
+      ...stored(say.text('m'), say.delta('m', 'Hi')),
+      status: 'complete' as const,
+    };
+    expect(responseToUpserts(response, emittedAt)).toMatchObject([
+      { status: 'complete', content: 'Hi' },
+    ]);
+  });
+});
+
+describe('a turn in brief', () => {
+  it('says how it went', () => {
+    expect(summarizeTurn(stored(say.completed))).toEqual({
+      turnId: 'turn-1',
+      runId: 'run-1',
+      modelId: 'model',
+      providerId: 'anthropic',
+      trigger: 'agent',
+      status: 'complete',
+      startedAt: Date.UTC(2026, 0, 1),
+      endedAt: Date.UTC(2026, 0, 1) + 10,
+      usage: { inputTokens: 1, outputTokens: 2 },
+    });
+  });
+
+  it('has no end while it runs or waits to run', () => {
+    const running = stored();
+    expect(summarizeTurn(running)).not.toHaveProperty('endedAt');
+    expect(summarizeTurn({ ...running, status: 'queued' }).status).toBe('in_progress');
+  });
+
+  it('says why it failed', () => {
+    const error = { code: 'RATE_LIMIT', message: 'Too many requests.' };
+    const failed = stored({ type: 'response_error', error });
+    expect(summarizeTurn(failed)).toMatchObject({ status: 'error', error });
+  });
+});

@@ -1,0 +1,377 @@
+import fc from 'fast-check';
+import { z } from 'zod';
+import { describe, expect, it } from 'vitest';
+import { EventPayload, isTerminal, StreamEvent } from '../events.ts';
+import { Response } from '../response.ts';
+import { eventScripts } from '../testing/event-scripts.ts';
+import { naiveTurn, naiveViews } from '../testing/naive-folds.ts';
+import { runOf } from '../testing/run-of.ts';
+import { type FoldOutput, TurnEvent, UpsertObject } from '../upserts.ts';
+import { closeOpenItems, type Closing } from './close-open-items.ts';
+import { responseToUpserts } from './history.ts';
+import { textOf } from './item-text.ts';
+import { emptyResponse, foldResponse, toResponse, type ResponseState } from './response.ts';
+import type { UpsertFoldConfig } from './upsert-config.ts';
+import type { UpsertFoldState } from './upsert-state.ts';
+import { destroyUpsertFold, flushIdle, foldUpsert, startUpsertFold } from './upsert.ts';
+
+fc.configureGlobal({ numRuns: 250 });
+const now = Date.UTC(2026, 5, 1);
+const emittedAt = new Date(now).toISOString();
+
+const configs: Partial<UpsertFoldConfig>[] = [
+  {},
+  { appends: true },
+  { firstEmission: 'immediate', tokenCounter: (text) => text.length / 4 },
+];
+const anyConfig = fc.constantFrom(...configs);
+
+function foldAll(events: readonly StreamEvent[], from = emptyResponse()): ResponseState {
+  return events.reduce(foldResponse, from);
+}
+
+interface Folded {
+  state: UpsertFoldState;
+  outputs: FoldOutput[];
+}
+
+function upsertAll(events: readonly StreamEvent[], from: UpsertFoldState): Folded {
+  let state = from;
+  const outputs = events.flatMap((event) => {
+    const step = foldUpsert(state, event, now);
+    state = step.state;
+    return step.outputs;
+  });
+  return { state, outputs };
+}
+
+/** What a reader holds who renders by replacing, appends and forgets as told. */
+function readerOf(outputs: readonly FoldOutput[]): Map<string, UpsertObject> {
+  const shown = new Map<string, UpsertObject>();
+  for (const output of outputs) {
+    if (output.kind === 'upsert') shown.set(output.upsert.itemId, output.upsert);
+    if (output.kind === 'discard') shown.delete(output.itemId);
+    if (output.kind !== 'append') continue;
+    const item = shown.get(output.itemId);
+    if (item?.type !== 'message' && item?.type !== 'thinking') throw new Error('append to nothing');
+    expect(item.content).toHaveLength(output.at);
+    shown.set(output.itemId, { ...item, content: item.content + output.text });
+  }
+  return shown;
+}
+
+function stored(state: ResponseState): Response {
+  const response = toResponse(state);
+  if (!response) throw new Error('no response_start');
+  return response;
+}
+
+const statusesOf = (outputs: readonly FoldOutput[]) => {
+  const lives = new Map<string, string>();
+  for (const output of outputs) {
+    const [id, word] =
+      output.kind === 'upsert'
+        ? [output.upsert.itemId, output.upsert.status]
+        : output.kind === 'discard'
+          ? [output.itemId, 'discard']
+          : ['', ''];
+    lives.set(id, `${lives.get(id) ?? ''}${word} `);
+  }
+  lives.delete('');
+  return [...lives.values()];
+};
+
+describe('generated runs', () => {
+  it('are valid: whole, of the schema, and in all their variety', () => {
+    const types = new Set<string>();
+    fc.assert(
+      fc.property(eventScripts(), (events) => {
+        for (const event of events) {
+          expect(StreamEvent.parse(event)).toEqual(event);
+          types.add(event.type);
+        }
+        expect(events[0]?.type).toBe('response_start');
+        expect(events.filter(isTerminal)).toEqual([events.at(-1)]);
+      }),
+      { numRuns: 300 },
+    );
+    expect([...types].toSorted()).toEqual(EventPayload.options.map(typeOf).toSorted());
+  });
+});
+
+const typeOf = (payload: (typeof EventPayload.options)[number]) => payload.shape.type.value;
+
+describe('INV-3: every item that starts ends before its run does', () => {
+  it('INV-3 holds in the Response of every whole run', () => {
+    fc.assert(
+      fc.property(eventScripts(), (events) => {
+        const state = foldAll(events);
+        expect(state.open.size).toBe(0);
+        for (const item of stored(state).outputItems) expect(item.endedAt).toBeDefined();
+      }),
+    );
+  });
+
+  it('INV-3 is restored by closeOpenItems wherever a run is cut off', () => {
+    const closings = fc.constantFrom<Closing[]>(
+      { status: 'completed' },
+      { status: 'cancelled' },
+      { status: 'error', error: { code: 'OWNER_LOST', message: 'The server went away.' } },
+    );
+    fc.assert(
+      fc.property(eventScripts(), fc.nat(), closings, (events, at, closing) => {
+        const prefix = events.slice(0, 1 + (at % (events.length - 1)));
+        const cut = foldAll(prefix);
+        const closers = closeOpenItems(cut, closing);
+        for (const payload of closers) expect(EventPayload.parse(payload)).toEqual(payload);
+        const end: EventPayload = { type: 'response_done', ...closing };
+        const whole = runOf([...prefix.map(({ payload }) => payload), ...closers, end]);
+        const closed = foldAll(whole);
+        expect(closed.open.size).toBe(0);
+        // Nothing that had been said is lost.
+        const said = (state: ResponseState) =>
+          stored(state).outputItems.map(textOf).filter(Boolean);
+        expect(said(closed)).toEqual(said(cut));
+      }),
+    );
+  });
+});
+
+describe('INV-4: an upsert lives create → update* → complete | error, and ends as the Response has it', () => {
+  it('INV-4 orders each life, whose first state may be its last', () => {
+    const life = /^((create (update )*)?(complete|error) )$/;
+    fc.assert(
+      fc.property(eventScripts(), anyConfig, (events, config) => {
+        const { outputs } = upsertAll(events, startUpsertFold(config));
+        for (const statuses of statusesOf(outputs)) {
+          const lives = statuses.split('discard ').filter(Boolean);
+          // A life that is withdrawn may stop anywhere.
+          const withdrawn = statuses.endsWith('discard ') ? lives : lives.slice(0, -1);
+          const last = statuses.endsWith('discard ') ? [] : lives.slice(-1);
+          for (const cut of withdrawn)
+            expect(cut).toMatch(/^(create (update )*)?(complete |error )?$/);
+          for (const whole of last) expect(whole).toMatch(life);
+        }
+      }),
+    );
+  });
+
+  it('INV-4 gives the same last states live and from history', () => {
+    fc.assert(
+      fc.property(eventScripts(), anyConfig, (events, config) => {
+        const { state, outputs } = upsertAll(events, startUpsertFold(config));
+        const history = responseToUpserts(stored(state.response), emittedAt);
+        const live = readerOf(outputs);
+        expect([...live.keys()].toSorted()).toEqual(history.map((u) => u.itemId).toSorted());
+        for (const upsert of history) expect(live.get(upsert.itemId)).toStrictEqual(upsert);
+      }),
+    );
+  });
+
+  it('INV-4 gives the same last states where a run ends with items still open', () => {
+    fc.assert(
+      fc.property(eventScripts(), fc.nat(), anyConfig, (events, at, config) => {
+        const prefix = events.slice(0, 1 + (at % (events.length - 1)));
+        const cutOff = runOf([...prefix, events.at(-1)!].map(({ payload }) => payload));
+        const { state, outputs } = upsertAll(cutOff, startUpsertFold(config));
+        const history = responseToUpserts(stored(state.response), emittedAt);
+        const live = readerOf(outputs);
+        expect(history.map(({ status }) => status)).not.toContain('update');
+        expect([...live.keys()].toSorted()).toEqual(history.map((u) => u.itemId).toSorted());
+        for (const upsert of history) expect(live.get(upsert.itemId)).toStrictEqual(upsert);
+      }),
+    );
+  });
+
+  it('INV-4 keeps a live reader of appends level with the Response after every event', () => {
+    const sameButStatus = ({ status, ...content }: UpsertObject) => ({
+      ...content,
+      sourceTimestamp: '',
+      open: status === 'create' || status === 'update',
+    });
+    fc.assert(
+      fc.property(eventScripts(), fc.nat(), (events, at) => {
+        const prefix = events.slice(0, 1 + (at % events.length));
+        const { state, outputs } = upsertAll(prefix, startUpsertFold({ appends: true }));
+        const live = readerOf(outputs);
+        const history = responseToUpserts(stored(state.response), emittedAt);
+        expect([...live.keys()].toSorted()).toEqual(history.map((u) => u.itemId).toSorted());
+        for (const upsert of history) {
+          // Arguments that still stream are shown once they are whole.
+          const streaming = upsert.type === 'tool_call' && state.response.open.has(upsert.itemId);
+          const held = live.get(upsert.itemId)!;
+          const expected =
+            streaming && held.type === 'tool_call'
+              ? { ...upsert, toolArguments: held.toolArguments }
+              : upsert;
+          expect(sameButStatus(held)).toEqual(sameButStatus(expected));
+        }
+      }),
+    );
+  });
+
+  it('INV-4 gives upserts, turns and Responses of their schemas, whatever is cut off', () => {
+    fc.assert(
+      fc.property(eventScripts(), fc.nat(), anyConfig, (events, at, config) => {
+        const prefix = events.slice(0, 1 + (at % (events.length - 1)));
+        const { state, outputs } = upsertAll(prefix, startUpsertFold(config));
+        const end = destroyUpsertFold(state, now, { code: 'PROCESS_CRASH', message: 'It died.' });
+        const given = [...outputs, ...end.outputs];
+        const upserts = given.flatMap((output) =>
+          output.kind === 'upsert' ? [output.upsert] : [],
+        );
+        const turns = given.flatMap((output) => (output.kind === 'turn' ? [output.event] : []));
+        expect(z.array(UpsertObject).parse(upserts)).toStrictEqual(upserts);
+        expect(z.array(TurnEvent).length(2).parse(turns)).toStrictEqual(turns);
+        const response = stored(state.response);
+        expect(Response.parse(response)).toStrictEqual(response);
+      }),
+    );
+  });
+
+  it('INV-4 agrees with a naive fold', () => {
+    fc.assert(
+      fc.property(eventScripts(), anyConfig, (events, config) => {
+        const { outputs } = upsertAll(events, startUpsertFold(config));
+        const live = [...readerOf(outputs)].map(([id, upsert]) => [id, summaryOf(upsert)] as const);
+        expect(new Map(live)).toEqual(naiveViews(naiveTurn(events)));
+      }),
+    );
+  });
+});
+
+const textsOf = (upsert: UpsertObject) => {
+  if (upsert.type === 'message' || upsert.type === 'thinking') return upsert.content;
+  return upsert.type === 'tool_call' ? (upsert.toolOutput ?? '') : '';
+};
+
+function summaryOf(upsert: UpsertObject) {
+  const { type, status } = upsert;
+  const named = upsert.errorCode !== 'CANCELLED' && !isTurnError(upsert);
+  return { type, status, text: textsOf(upsert), errorCode: named ? upsert.errorCode : undefined };
+}
+
+const isTurnError = ({ errorCode }: UpsertObject) =>
+  errorCode === 'RATE_LIMIT' || errorCode === 'MAX_TOKENS';
+
+describe('INV-5: a fold of a prefix, then the rest, is the fold of the whole', () => {
+  it('INV-5 holds for both folds, and a state can be folded on from more than once', () => {
+    fc.assert(
+      fc.property(eventScripts(), fc.nat(), anyConfig, (events, at, config) => {
+        const cut = at % (events.length + 1);
+        const [prefix, rest] = [events.slice(0, cut), events.slice(cut)];
+        const whole = upsertAll(events, startUpsertFold(config));
+        const first = upsertAll(prefix, startUpsertFold(config));
+        const before = toResponse(first.state.response);
+        upsertAll(rest.toReversed(), first.state);
+        const second = upsertAll(rest, first.state);
+        expect(second.state).toEqual(whole.state);
+        expect([...first.outputs, ...second.outputs]).toEqual(whole.outputs);
+        expect(toResponse(first.state.response)).toEqual(before);
+        expect(foldAll(rest, foldAll(prefix))).toEqual(foldAll(events));
+      }),
+    );
+  });
+
+  it('INV-5 ignores duplicates', () => {
+    const repeats = fc.array(fc.tuple(fc.nat(), fc.nat()), { maxLength: 5 });
+    fc.assert(
+      fc.property(eventScripts(), repeats, anyConfig, (events, again, config) => {
+        const repeated = events.flatMap((event, index) => [
+          event,
+          ...again
+            .filter(([place]) => place % events.length === index)
+            .map(([, which]) => events[which % (index + 1)]!),
+        ]);
+        const once = upsertAll(events, startUpsertFold(config));
+        const twice = upsertAll(repeated, startUpsertFold(config));
+        expect(twice).toEqual(once);
+        expect(foldUpsert(once.state, events[0]!, now).state).toBe(once.state);
+      }),
+    );
+  });
+
+  it('INV-5 gives the same final state however deltas are batched', () => {
+    fc.assert(
+      fc.property(
+        eventScripts(),
+        fc.infiniteStream(fc.boolean()),
+        anyConfig,
+        (events, merge, config) => {
+          const batched = batch(events, () => merge.next().value);
+          const [whole, fewer] = [foldAll(events), foldAll(batched)];
+          expect({ ...stored(fewer), lastSeq: 0 }).toEqual({ ...stored(whole), lastSeq: 0 });
+          const shown = (run: StreamEvent[]) =>
+            readerOf(upsertAll(run, startUpsertFold(config)).outputs);
+          expect(shown(batched)).toEqual(shown(events));
+        },
+      ),
+    );
+  });
+
+  it('INV-5 gives the same final state whenever idle text is flushed', () => {
+    const config = { batchTimeoutMs: 5 };
+    fc.assert(
+      fc.property(eventScripts(), fc.infiniteStream(fc.nat({ max: 9 })), (events, waits) => {
+        let [state, time] = [startUpsertFold(config), now];
+        const outputs = events.flatMap((event) => {
+          const folded = foldUpsert(state, event, time);
+          time += waits.next().value;
+          const flushed = flushIdle(folded.state, time);
+          state = flushed.state;
+          return [...folded.outputs, ...flushed.outputs];
+        });
+        const timeless = (shown: Map<string, UpsertObject>) =>
+          [...shown.values()].map((upsert) => ({ ...upsert, emittedAt }));
+        const calm = upsertAll(events, startUpsertFold(config));
+        expect(timeless(readerOf(outputs))).toEqual(
+          expect.arrayContaining(timeless(readerOf(calm.outputs))),
+        );
+        expect(readerOf(outputs).size).toBe(readerOf(calm.outputs).size);
+      }),
+    );
+  });
+
+  it('INV-5 agrees with a naive fold', () => {
+    fc.assert(
+      fc.property(eventScripts(), (events) => {
+        const { items } = naiveTurn(events);
+        const folded = stored(foldAll(events)).outputItems;
+        const seen = folded.map((item) => ({
+          id: item.id,
+          type: item.type,
+          text: textOf(item),
+          errorCode: item.error?.code ?? (item.type === 'error' ? item.code : undefined),
+        }));
+        expect(seen).toEqual(
+          items.map(({ id, type, text, errorCode }) => ({ id, type, text, errorCode })),
+        );
+      }),
+    );
+  });
+});
+
+/** The same run with adjacent deltas of one item merged where `merge` says so, as a writer would log it. */
+function batch(events: StreamEvent[], merge: () => boolean): StreamEvent[] {
+  const payloads: EventPayload[] = [];
+  const times: string[] = [];
+  for (const { payload, timestamp } of events) {
+    const last = payloads.at(-1);
+    const adjacent =
+      last?.type === 'item_delta' &&
+      payload.type === 'item_delta' &&
+      last.itemId === payload.itemId;
+    if (adjacent && merge()) {
+      const patch = { ...last.patch, ...payload.patch };
+      payloads[payloads.length - 1] = {
+        ...last,
+        deltaContent: last.deltaContent + payload.deltaContent,
+        ...(Object.keys(patch).length > 0 && { patch }),
+      };
+    } else {
+      payloads.push(payload);
+      times.push(timestamp);
+    }
+  }
+  return runOf(payloads).map((event, index) => ({ ...event, timestamp: times[index]! }));
+}

@@ -1,0 +1,236 @@
+import { describe, expect, it } from 'vitest';
+import type { EventPayload, StreamEvent } from '../events.ts';
+import type { Response } from '../response.ts';
+import * as say from '../testing/payloads.ts';
+import { runOf } from '../testing/run-of.ts';
+import { closeOpenItems } from './close-open-items.ts';
+import { emptyResponse, foldResponse, toResponse } from './response.ts';
+
+const start: EventPayload = {
+  type: 'response_start',
+  modelId: 'model',
+  providerId: 'anthropic',
+  trigger: 'user',
+};
+const fold = (events: StreamEvent[]) => events.reduce(foldResponse, emptyResponse());
+
+function folded(...payloads: EventPayload[]): Response {
+  const response = toResponse(fold(runOf([start, ...payloads])));
+  if (!response) throw new Error('no Response');
+  return response;
+}
+
+const items = (...payloads: EventPayload[]) => folded(...payloads).outputItems;
+const time = (seq: number) => new Date(Date.UTC(2026, 0, 1) + seq * 10).toISOString();
+
+describe('a Response', () => {
+  it('is nothing before response_start', () => {
+    const [, item] = runOf([start, say.text('a')]);
+    expect(toResponse(emptyResponse())).toBeUndefined();
+    expect(toResponse(fold(item ? [item] : []))).toBeUndefined();
+  });
+
+  it('says who ran, when, and how far it has been folded', () => {
+    expect(folded(say.text('a'), say.delta('a', 'Hi'))).toEqual({
+      id: 'run-1',
+      turnId: 'turn-1',
+      sessionId: 'session-1',
+      modelId: 'model',
+      providerId: 'anthropic',
+      trigger: 'user',
+      createdAt: Date.parse(time(0)),
+      updatedAt: Date.parse(time(2)),
+      status: 'in_progress',
+      finishReason: null,
+      lastSeq: 2,
+      outputItems: [
+        { id: 'a', type: 'message', content: 'Hi', origin: 'agent', startedAt: time(1) },
+      ],
+    });
+  });
+
+  it('keeps items in the order of their start, and stamps start and end', () => {
+    const response = folded(
+      say.text('a'),
+      say.text('b', 'reasoning'),
+      say.reasoningDone('b', 'Hm.'),
+      say.messageDone('a', 'Hi'),
+    );
+    expect(response.outputItems).toMatchObject([
+      { id: 'a', startedAt: time(1), endedAt: time(4) },
+      { id: 'b', startedAt: time(2), endedAt: time(3) },
+    ]);
+  });
+
+  it('ends as its terminal event says', () => {
+    const error = { code: 'API_ERROR', message: 'It broke.' };
+    const usage = { inputTokens: 1, outputTokens: 2 };
+    expect(folded(say.completed)).toMatchObject({ status: 'complete', usage });
+    expect(folded({ type: 'response_done', status: 'cancelled' }).status).toBe('aborted');
+    expect(folded({ type: 'response_done', status: 'error', error })).toMatchObject({
+      status: 'error',
+      error,
+    });
+    expect(folded({ type: 'response_error', error, usage })).toMatchObject({
+      status: 'error',
+      error,
+      usage,
+    });
+  });
+
+  it('changes no more after its terminal event, nor by what it has folded already', () => {
+    const events = runOf([start, say.text('a'), say.completed, say.delta('a', 'late')]);
+    const ended = fold(events.slice(0, 3));
+    for (const event of events) expect(foldResponse(ended, event)).toBe(ended);
+  });
+
+  it('takes each count of usage that is told, the last one winning', () => {
+    const early = { inputTokens: 9, outputTokens: 0, contextTokens: 50 };
+    expect(folded({ type: 'usage_update', usage: early }, say.completed).usage).toEqual({
+      inputTokens: 1,
+      outputTokens: 2,
+      contextTokens: 50,
+    });
+  });
+});
+
+describe('an item', () => {
+  const error = { code: 'CONTENT_FILTER', message: 'Content blocked.' };
+
+  it('takes its final form from item_done, and keeps what that leaves unsaid', () => {
+    const patch = { title: 'Read a', locations: [{ path: '/a' }], raw: { native: 1 } };
+    const [call] = items(
+      {
+        type: 'item_start',
+        itemId: 'c',
+        itemType: 'function_call',
+        kind: 'read',
+        parentCallId: 'p',
+      },
+      { type: 'item_delta', itemId: 'c', deltaContent: '{"pa', patch },
+      say.callDone('c', 'Read', 'call-1', { path: '/a' }),
+    );
+    expect(call).toMatchObject({
+      ...patch,
+      kind: 'read',
+      parentCallId: 'p',
+      callId: 'call-1',
+      arguments: '{"path":"/a"}',
+    });
+  });
+
+  it('that never started is taken whole', () => {
+    const [item] = items(say.messageDone('a', 'Hi'));
+    expect(item).toMatchObject({ content: 'Hi', startedAt: time(1), endedAt: time(1) });
+  });
+
+  it('that fails keeps its text so far', () => {
+    const failed = items(say.text('a'), say.delta('a', 'half'), {
+      type: 'item_error',
+      itemId: 'a',
+      error,
+    });
+    expect(failed).toMatchObject([{ content: 'half', error, endedAt: time(3) }]);
+  });
+
+  it('that fails without having started is an error of its own', () => {
+    const failed = items({ type: 'item_error', itemId: 'a', error });
+    expect(failed).toMatchObject([{ id: 'a', type: 'error', code: error.code }]);
+  });
+
+  it('that is cancelled is gone, open or ended', () => {
+    const cancelled: EventPayload = { type: 'item_cancelled', itemId: 'a' };
+    expect(items(say.text('a'), cancelled)).toEqual([]);
+    expect(items(say.messageDone('a', 'Hi'), cancelled)).toEqual([]);
+  });
+
+  it('that a tool has answered cannot be withdrawn, nor can the answer', () => {
+    const answered = [say.callDone('c', 'Read', 'call-1', {}), say.outputDone('o', 'call-1', 'x')];
+    const cancel = ['c', 'o'].map((itemId) => ({ type: 'item_cancelled' as const, itemId }));
+    expect(items(...answered, ...cancel).map(({ id }) => id)).toEqual(['c', 'o']);
+  });
+
+  it('that has ended takes no more text', () => {
+    const ended = items(say.text('a'), say.messageDone('a', 'Hi'), say.delta('a', ' late'));
+    expect(ended).toMatchObject([{ content: 'Hi' }]);
+  });
+
+  it('of a script is its code, and its result beside it', () => {
+    const script: EventPayload = { type: 'script_execution_start', itemId: 's', code: 'return 1' };
+    expect(
+      items(script, { type: 'script_execution_done', itemId: 's', result: '1', success: true }),
+    ).toMatchObject([
+      { id: 's', type: 'script_execution', code: 'return 1', endedAt: time(2) },
+      { type: 'script_execution_output', scriptId: 's', result: '1', success: true },
+    ]);
+    expect(items(script, { type: 'script_execution_error', itemId: 's', error })).toMatchObject([
+      { id: 's' },
+      { scriptId: 's', success: false, error },
+    ]);
+  });
+});
+
+describe('closing what is open', () => {
+  const open = fold(
+    runOf([
+      start,
+      say.text('empty'),
+      say.text('said'),
+      say.delta('said', 'Hi'),
+      say.call('call', 'Read', 'call-1'),
+      { type: 'item_start', itemId: 'ask', itemType: 'approval', title: 'May I?' },
+      say.messageDone('ended', 'Bye'),
+    ]),
+  );
+
+  it('keeps what has content, withdraws what has none, and cancels approvals', () => {
+    const closers = closeOpenItems(open, { status: 'cancelled' });
+    expect(closers).toMatchObject([
+      { type: 'item_cancelled', itemId: 'empty' },
+      { type: 'item_done', itemId: 'said', finalItem: { content: 'Hi' } },
+      { type: 'item_done', itemId: 'call', finalItem: { name: 'Read' } },
+      { type: 'item_done', itemId: 'ask', finalItem: { outcome: { outcome: 'cancelled' } } },
+    ]);
+  });
+
+  it('gives the error of the run to what it cut off', () => {
+    const error = { code: 'PROCESS_CRASH', message: 'It died.' };
+    expect(closeOpenItems(open, { status: 'error', error })).toMatchObject([
+      { type: 'item_cancelled', itemId: 'empty' },
+      { type: 'item_error', itemId: 'said', error },
+      { type: 'item_error', itemId: 'call', error },
+      { type: 'item_done', itemId: 'ask', finalItem: { outcome: { outcome: 'cancelled' } } },
+    ]);
+  });
+
+  it('calls an output that was cut off no success', () => {
+    const output = fold(
+      runOf([
+        start,
+        { type: 'item_start', itemId: 'o', itemType: 'function_call_output', callId: 'c' },
+        say.delta('o', 'half'),
+      ]),
+    );
+    expect(closeOpenItems(output, { status: 'cancelled' })).toMatchObject([
+      { finalItem: { output: 'half', success: false } },
+    ]);
+  });
+});
+
+describe('the cost of a delta', () => {
+  it('does not grow with the items that have ended, nor with the text', () => {
+    const ended = Array.from({ length: 2000 }, (_, index) => say.messageDone(`m-${index}`, 'Hi'));
+    const [before, ...deltas] = runOf([
+      say.text('a'),
+      ...Array.from({ length: 100 }, () => say.delta('a', 'word ')),
+    ]);
+    const many = fold(runOf([start, ...ended, say.text('a')]));
+    const shifted = deltas.map((event) => ({ ...event, seq: event.seq + many.lastSeq }));
+    const grown = shifted.reduce(foldResponse, many);
+    expect(before).toBeDefined();
+    // The list is shared, not copied.
+    expect(grown.items).toBe(many.items);
+    expect(grown.open.get('a')?.text).toBe('word '.repeat(100));
+    expect(many.open.get('a')?.text).toBe('');
+  });
+});

@@ -1,0 +1,206 @@
+import { describe, expect, it } from 'vitest';
+import type { EventPayload } from '../events.ts';
+import { foldRun } from '../testing/fold-run.ts';
+import * as say from '../testing/payloads.ts';
+
+const error = { code: 'API_ERROR', message: 'It broke.' };
+
+describe('appends, for live readers', () => {
+  const live = { appends: true };
+
+  it('shows the first content at once, then only what is new, then the whole', () => {
+    const { outputs } = foldRun(
+      [
+        say.text('a'),
+        say.delta('a', ''),
+        say.delta('a', 'Hel'),
+        say.delta('a', 'lo'),
+        say.delta('a', ''),
+        say.delta('a', '!'),
+        say.messageDone('a', 'Hello!'),
+      ],
+      live,
+    );
+    expect(outputs.slice(1)).toMatchObject([
+      { kind: 'upsert', upsert: { status: 'create', content: 'Hel' } },
+      { kind: 'append', turnId: 'turn-1', itemId: 'a', at: 3, text: 'lo' },
+      { kind: 'append', turnId: 'turn-1', itemId: 'a', at: 5, text: '!' },
+      { kind: 'upsert', upsert: { status: 'complete', content: 'Hello!' } },
+    ]);
+  });
+
+  it('shows a running call with its whole arguments, its patches and its growing output', () => {
+    const { upserts } = foldRun(
+      [
+        say.call('call', 'Bash', 'call-1'),
+        say.delta('call', '{"command":"ls"}'),
+        say.callDone('call', 'Bash', 'call-1', { command: 'ls' }),
+        { type: 'item_start', itemId: 'out', itemType: 'function_call_output', callId: 'call-1' },
+        say.delta('out', 'a\n'),
+        say.delta('out', 'b\n'),
+        say.outputDone('out', 'call-1', 'a\nb\n'),
+      ],
+      live,
+    );
+    const seen = upserts.map((upsert) => {
+      const { status, toolArguments, toolOutput } = upsert as Extract<
+        typeof upsert,
+        { type: 'tool_call' }
+      >;
+      return [status, toolArguments['command'], toolOutput];
+    });
+    expect(seen).toEqual([
+      ['create', undefined, undefined],
+      ['update', 'ls', undefined],
+      ['update', 'ls', 'a\n'],
+      ['update', 'ls', 'a\nb\n'],
+      ['complete', 'ls', 'a\nb\n'],
+    ]);
+  });
+
+  it('shows what a patch changes, whole', () => {
+    const patch = { title: 'Edit a', diffs: [{ path: '/a', newText: 'b' }] };
+    const { upserts } = foldRun(
+      [
+        say.call('call', 'Edit', 'call-1'),
+        { type: 'item_delta', itemId: 'call', deltaContent: '', patch },
+      ],
+      live,
+    );
+    expect(upserts.slice(1)).toMatchObject([{ status: 'update', ...patch }]);
+  });
+});
+
+describe('without appends', () => {
+  it('includes what a patch changed in the next emission of a call', () => {
+    const patch = { title: 'Edit a', locations: [{ path: '/a' }] };
+    const { upserts } = foldRun([
+      say.call('call', 'Edit', 'call-1'),
+      { type: 'item_delta', itemId: 'call', deltaContent: '', patch },
+      say.callDone('call', 'Edit', 'call-1', {}),
+      say.outputDone('out', 'call-1', 'done'),
+    ]);
+    expect(upserts.map(({ status }) => status)).toEqual(['create', 'complete']);
+    expect(upserts[1]).toMatchObject(patch);
+  });
+
+  it('keeps arguments that are no JSON object as they came', () => {
+    const broken: EventPayload = {
+      type: 'item_done',
+      itemId: 'call',
+      finalItem: {
+        id: 'call',
+        type: 'function_call',
+        name: 'X',
+        callId: 'c',
+        arguments: '{"a":',
+        origin: 'agent',
+      },
+    };
+    expect(foldRun([broken]).upserts).toMatchObject([{ toolArguments: { raw: '{"a":' } }]);
+  });
+});
+
+describe('items beyond text and tools', () => {
+  it('shows a plan when it starts, changes and ends', () => {
+    const entries = (status: 'pending' | 'completed') => [
+      { content: 'Do it', priority: 'high' as const, status },
+    ];
+    const { upserts } = foldRun([
+      { type: 'item_start', itemId: 'p', itemType: 'plan', entries: entries('pending') },
+      {
+        type: 'item_delta',
+        itemId: 'p',
+        deltaContent: '',
+        patch: { entries: entries('completed') },
+      },
+      {
+        type: 'item_done',
+        itemId: 'p',
+        finalItem: { id: 'p', type: 'plan', entries: entries('completed') },
+      },
+    ]);
+    expect(upserts).toMatchObject([
+      { type: 'plan', status: 'create', entries: [{ status: 'pending' }] },
+      { type: 'plan', status: 'update', entries: [{ status: 'completed' }] },
+      { type: 'plan', status: 'complete' },
+    ]);
+  });
+
+  const question = {
+    approvalId: 'q-1',
+    title: 'Run rm?',
+    options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' as const }],
+  };
+  const ask: EventPayload = { type: 'item_start', itemId: 'q', itemType: 'approval', ...question };
+
+  it('shows an approval while it waits and when it has its outcome', () => {
+    const outcome = { outcome: 'selected' as const, optionId: 'yes' };
+    const { upserts } = foldRun([
+      ask,
+      {
+        type: 'item_done',
+        itemId: 'q',
+        finalItem: { id: 'q', type: 'approval', ...question, outcome },
+      },
+    ]);
+    expect(upserts).toMatchObject([
+      { type: 'approval', status: 'create', ...question },
+      { type: 'approval', status: 'complete', outcome },
+    ]);
+    expect(upserts[0]).not.toHaveProperty('outcome');
+  });
+
+  it('ends an approval that nobody answered as cancelled', () => {
+    const { upserts } = foldRun([ask, { type: 'response_error', error }]);
+    expect(upserts.at(-1)).toMatchObject({ status: 'complete', outcome: { outcome: 'cancelled' } });
+  });
+
+  it('shows an error item once', () => {
+    const { upserts } = foldRun([
+      { type: 'item_start', itemId: 'e', itemType: 'error' },
+      {
+        type: 'item_done',
+        itemId: 'e',
+        finalItem: { id: 'e', type: 'error', ...error, origin: 'provider' },
+      },
+    ]);
+    expect(upserts).toMatchObject([
+      { type: 'error', status: 'error', errorCode: 'API_ERROR', errorMessage: 'It broke.' },
+    ]);
+  });
+
+  it('shows a script as a call, and its failure as an error', () => {
+    const script: EventPayload = { type: 'script_execution_start', itemId: 's', code: 'return 1' };
+    const done = foldRun([
+      script,
+      { type: 'script_execution_done', itemId: 's', result: '1', success: true },
+    ]);
+    expect(done.upserts).toMatchObject([
+      {
+        type: 'tool_call',
+        status: 'create',
+        toolName: 'script',
+        toolArguments: { code: 'return 1' },
+      },
+      { status: 'complete', itemId: 's', toolOutput: '1', toolOutputIsError: false },
+    ]);
+    const failed = foldRun([script, { type: 'script_execution_error', itemId: 's', error }]);
+    expect(failed.upserts[1]).toMatchObject({
+      itemId: 's',
+      status: 'error',
+      errorCode: 'API_ERROR',
+    });
+  });
+
+  it('says whose subagent an item belongs to', () => {
+    const start: EventPayload = {
+      type: 'item_start',
+      itemId: 'a',
+      itemType: 'message',
+      parentCallId: 'call-1',
+    };
+    const { upserts } = foldRun([start, say.messageDone('a', 'Hi')]);
+    expect(upserts.map(({ parentCallId }) => parentCallId)).toEqual(['call-1', 'call-1']);
+  });
+});
