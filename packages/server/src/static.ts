@@ -14,7 +14,7 @@ export async function serveWebApp(app: FastifyInstance, webDir: string): Promise
   await app.register(fastifyStatic, {
     root: webDir,
     cacheControl: false,
-    index: false,
+    index: 'index.html',
     dotfiles: 'ignore',
     // A web app that is not built yet is told of on its page.
     suppressWarning: true,

@@ -5,7 +5,7 @@ import { continuePage, unauthorizedPage } from '../pages/messages.ts';
 import { isPageAddress, sendPage, wantsPage } from '../pages/send-page.ts';
 import { securityHeaders } from './headers.ts';
 import { type HostOptions, isHostAllowed, localPort } from './host.ts';
-import { refuseOrigin } from './origin.ts';
+import { isUpgrade, refuseOrigin } from './origin.ts';
 import { createCredentials, type Credentials } from './token.ts';
 
 export interface GuardOptions extends HostOptions {
@@ -26,6 +26,8 @@ export function guardRequests(app: FastifyInstance, options: GuardOptions): void
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(securityHeaders);
+    // The connection of a refused upgrade is of no further use.
+    if (isUpgrade(request)) reply.header('connection', 'close');
     checkSource(request, options, credentials);
     const { path, token } = splitToken(request.url);
     if (token !== undefined && isPageAddress(request) && credentials.takeLink(token)) {

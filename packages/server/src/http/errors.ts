@@ -78,24 +78,26 @@ const statuses = {
 } satisfies Record<RuntimeErrorCode | ServerErrorCode | AgentErrorCode | StorageErrorCode, number>;
 
 /** What Fastify itself refuses with, in our words. */
-const frameworkCodes: Record<string, { code: ServerErrorCode; message: string }> = {
-  FST_ERR_CTP_INVALID_JSON_BODY: { code: 'INVALID_JSON', message: 'The body is not valid JSON.' },
-  FST_ERR_CTP_EMPTY_JSON_BODY: {
-    code: 'INVALID_JSON',
-    message: 'The body is empty though its content type is application/json.',
-  },
-  FST_ERR_CTP_BODY_TOO_LARGE: { code: 'BODY_TOO_LARGE', message: 'The body is too large.' },
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
-    code: 'UNSUPPORTED_MEDIA_TYPE',
-    message: 'Send the body as application/json.',
-  },
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
-    code: 'INVALID_REQUEST',
-    message: 'The body is not as long as its Content-Length says.',
-  },
-  FST_STATIC_FORBIDDEN_PATH: { code: 'NOT_FOUND', message: 'There is no such file.' },
-  FST_ERR_BAD_URL: { code: 'INVALID_PATH', message: 'The path is not a valid URL path.' },
-};
+const frameworkCodes = new Map(
+  Object.entries<{ code: ServerErrorCode; message: string }>({
+    FST_ERR_CTP_INVALID_JSON_BODY: { code: 'INVALID_JSON', message: 'The body is not valid JSON.' },
+    FST_ERR_CTP_EMPTY_JSON_BODY: {
+      code: 'INVALID_JSON',
+      message: 'The body is empty though its content type is application/json.',
+    },
+    FST_ERR_CTP_BODY_TOO_LARGE: { code: 'BODY_TOO_LARGE', message: 'The body is too large.' },
+    FST_ERR_CTP_INVALID_MEDIA_TYPE: {
+      code: 'UNSUPPORTED_MEDIA_TYPE',
+      message: 'Send the body as application/json.',
+    },
+    FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
+      code: 'INVALID_REQUEST',
+      message: 'The body is not as long as its Content-Length says.',
+    },
+    FST_STATIC_FORBIDDEN_PATH: { code: 'NOT_FOUND', message: 'There is no such file.' },
+    FST_ERR_BAD_URL: { code: 'INVALID_PATH', message: 'The path is not a valid URL path.' },
+  }),
+);
 
 /** A request that the server refuses on its own account. */
 export class RequestError extends LiminalError {
@@ -108,11 +110,11 @@ export class RequestError extends LiminalError {
 
 /** What a reader is told of an error: its own words if they are meant for people, else nothing of the inside. */
 export function describeError(error: unknown): { status: number; body: ErrorBody } {
-  if (error instanceof LiminalError && error.code in statuses) {
+  if (error instanceof LiminalError && Object.hasOwn(statuses, error.code)) {
     const status = statuses[error.code as keyof typeof statuses];
     return { status, body: errorBody(error.code, error.message) };
   }
-  const known = frameworkCodes[codeOf(error)];
+  const known = frameworkCodes.get(codeOf(error));
   if (known) return { status: statuses[known.code], body: errorBody(known.code, known.message) };
   return {
     status: 500,

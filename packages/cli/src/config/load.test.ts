@@ -1,0 +1,164 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ConfigError } from './errors.ts';
+import { type Flags, loadConfig } from './load.ts';
+
+let home: string;
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'liminal-config-'));
+});
+afterEach(() => rmSync(home, { recursive: true }));
+
+const load = (flags: Flags = {}, env: NodeJS.ProcessEnv = {}) =>
+  loadConfig(flags, { env, home, cwd: '/project' });
+
+function writeFile(path: string, content: unknown): string {
+  const file = join(home, path);
+  mkdirSync(join(file, '..'), { recursive: true });
+  writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+  return file;
+}
+
+describe('without anything said', () => {
+  test('the server is on this machine only, and projects lie in the home or the current folder', () => {
+    expect(load()).toMatchObject({
+      dataDir: join(home, '.liminal'),
+      host: '127.0.0.1',
+      port: 4747,
+      portChosen: false,
+      insecureHost: false,
+      token: undefined,
+      open: true,
+      roots: [home, '/project'],
+      allowedHosts: [],
+      allowedOrigins: [],
+      settings: {},
+    });
+  });
+
+  test('an empty variable says nothing', () => {
+    expect(load({}, { LIMINAL_PORT: '', LIMINAL_DATA_DIR: '', LIMINAL_CONFIG: '' })).toEqual(
+      load(),
+    );
+  });
+});
+
+describe('a flag goes before a variable, a variable before the file, the file before the default', () => {
+  test('for the port', () => {
+    const file = writeFile('a.json', { port: 3 });
+    expect(load({ config: file })).toMatchObject({ port: 3, portChosen: true });
+    expect(load({ config: file }, { LIMINAL_PORT: '2' })).toMatchObject({
+      port: 2,
+      portChosen: true,
+    });
+    expect(load({ config: file, port: '1' }, { LIMINAL_PORT: '2' })).toMatchObject({ port: 1 });
+  });
+
+  test('for the host', () => {
+    const file = writeFile('a.json', { host: 'c' });
+    expect(load({ config: file }).host).toBe('c');
+    expect(load({ config: file }, { LIMINAL_HOST: 'b' }).host).toBe('b');
+    expect(load({ config: file, host: 'a' }, { LIMINAL_HOST: 'b' }).host).toBe('a');
+  });
+
+  test('for the data folder', () => {
+    expect(load({}, { LIMINAL_DATA_DIR: 'b' }).dataDir).toBe('/project/b');
+    expect(load({ data: '/a' }, { LIMINAL_DATA_DIR: 'b' }).dataDir).toBe('/a');
+  });
+
+  test('for the token', () => {
+    expect(load({}, { LIMINAL_TOKEN: 'bbbbbbbb' }).token).toBe('bbbbbbbb');
+    expect(load({ token: 'aaaaaaaa' }, { LIMINAL_TOKEN: 'bbbbbbbb' }).token).toBe('aaaaaaaa');
+  });
+
+  test('for opening a browser', () => {
+    const file = writeFile('a.json', { open: false });
+    expect(load({ config: file, open: true }).open).toBe(false);
+    expect(load({ open: false }).open).toBe(false);
+  });
+
+  test('for the file itself', () => {
+    const one = writeFile('one.json', { port: 1 });
+    const two = writeFile('two.json', { port: 2 });
+    writeFile('.liminal/liminal.json', { port: 3 });
+    expect(load().port).toBe(3);
+    expect(load({}, { LIMINAL_CONFIG: two }).port).toBe(2);
+    expect(load({ config: one }, { LIMINAL_CONFIG: two }).port).toBe(1);
+  });
+});
+
+describe('the file', () => {
+  test('says roots from its own folder or from the home folder', () => {
+    const file = writeFile('etc/a.json', { roots: ['work', '/srv', '~', '~/src'] });
+    expect(load({ config: file }).roots).toEqual([
+      join(home, 'etc/work'),
+      '/srv',
+      home,
+      join(home, 'src'),
+    ]);
+  });
+
+  test('says what the runtime is to be like', () => {
+    const settings = {
+      idleLimitMs: 0,
+      approvals: { deadlineMs: 5, fallback: 'allow' },
+      maxQueue: 2,
+    };
+    const file = writeFile('a.json', settings);
+    expect(load({ config: file }).settings).toEqual(settings);
+  });
+});
+
+describe('what is wrong is told with its place', () => {
+  const complaint = (flags: Flags, env: NodeJS.ProcessEnv = {}): string => {
+    try {
+      load(flags, env);
+    } catch (error) {
+      if (error instanceof ConfigError) return error.message;
+      throw error;
+    }
+    throw new Error('nothing was wrong');
+  };
+
+  test('in a flag', () => {
+    expect(complaint({ port: 'abc' })).toBe('--port must be a number.');
+    expect(complaint({ port: '-1' })).toContain('--port');
+    expect(complaint({ port: '70000' })).toContain('--port');
+    expect(complaint({ token: 'short' })).toContain('--token must have at least 8 characters');
+  });
+
+  test('in a variable', () => {
+    expect(complaint({}, { LIMINAL_PORT: '1.5' })).toBe('LIMINAL_PORT must be a number.');
+    expect(complaint({}, { LIMINAL_TOKEN: 'with a space' })).toContain('LIMINAL_TOKEN');
+  });
+
+  test('in a field of the file', () => {
+    const file = writeFile('a.json', {
+      port: 'x',
+      approvals: { deadlineMs: -1, fallback: 'allow' },
+    });
+    const text = complaint({ config: file });
+    expect(text).toContain(file);
+    expect(text).toContain('"port"');
+    expect(text).toContain('"approvals.deadlineMs"');
+  });
+
+  test('in a key that the file does not know', () => {
+    const file = writeFile('.liminal/liminal.json', { prot: 1 });
+    const text = complaint({});
+    expect(text).toContain(file);
+    expect(text).toContain('prot');
+  });
+
+  test('when the file is not JSON', () => {
+    const file = writeFile('a.json', '{"port": 1,}');
+    expect(complaint({ config: file })).toContain(`${file} is not valid JSON`);
+  });
+
+  test('when the file that was named is not there', () => {
+    expect(complaint({ config: '/nowhere/a.json' })).toContain('/nowhere/a.json cannot be read');
+  });
+});

@@ -1,0 +1,70 @@
+import type { UpsertObject } from '@liminal/protocol';
+import { describe, expect, test } from 'vitest';
+import { formatLine, printable } from './lines.ts';
+
+const base = {
+  turnId: 't',
+  sessionId: 's',
+  itemId: 'i',
+  sourceTimestamp: '2026-01-01T00:00:00.000Z',
+  emittedAt: '2026-01-01T00:00:00.000Z',
+  status: 'complete' as const,
+};
+const tool = { ...base, type: 'tool_call' as const, toolName: 'Bash', callId: 'c' };
+const approval = {
+  ...base,
+  type: 'approval' as const,
+  approvalId: 'a',
+  title: 'Run rm?',
+  options: [{ optionId: 'no', name: 'Reject', kind: 'reject_once' as const }],
+};
+
+describe('an item as a line', () => {
+  test.each<[string, UpsertObject]>([
+    ['> hello', { ...base, type: 'message', origin: 'user', content: 'hello' }],
+    ['hi there', { ...base, type: 'message', origin: 'agent', content: 'hi there' }],
+    ['~ let me see', { ...base, type: 'thinking', content: 'let\n me see', providerId: 'p' }],
+    ['* Bash List files', { ...tool, toolArguments: {}, title: 'List files' }],
+    ['* Bash {"command":"ls"}', { ...tool, toolArguments: { command: 'ls' } }],
+    [
+      '* Bash List failed: no such folder',
+      {
+        ...tool,
+        toolArguments: {},
+        title: 'List',
+        toolOutput: 'no such folder',
+        toolOutputIsError: true,
+      },
+    ],
+    [
+      '[x] one\n[>] two',
+      {
+        ...base,
+        type: 'plan',
+        entries: [
+          { content: 'one', priority: 'low', status: 'completed' },
+          { content: 'two', priority: 'low', status: 'in_progress' },
+        ],
+      },
+    ],
+    ['? Run rm?: Reject', { ...approval, outcome: { outcome: 'selected', optionId: 'no' } }],
+    ['? Run rm?: nobody answered', { ...approval, outcome: { outcome: 'cancelled' } }],
+    ['! out of credit', { ...base, type: 'error', errorCode: 'X', errorMessage: 'out of credit' }],
+  ])('%s', (text, item) => {
+    expect(formatLine({ kind: 'item', item })).toBe(text);
+  });
+});
+
+test('a turn is a line only when it did not complete', () => {
+  const turn = { turnId: 't', items: [] };
+  expect(formatLine({ kind: 'turn', turn: { ...turn, status: 'complete' } })).toBe('');
+  expect(formatLine({ kind: 'turn', turn: { ...turn, status: 'aborted' } })).toContain('stopped');
+  const error = { code: 'X', message: 'the model is busy' };
+  expect(formatLine({ kind: 'turn', turn: { ...turn, status: 'error', error } })).toContain(
+    'the model is busy',
+  );
+});
+
+test('an agent’s words cannot steer the terminal', () => {
+  expect(printable('a\u001b]0;title\u0007b\u009b2Jc\rd\te\nf')).toBe('a]0;titleb2Jcd\te\nf');
+});

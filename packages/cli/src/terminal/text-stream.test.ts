@@ -1,0 +1,60 @@
+import type { UpsertObject } from '@liminal/protocol';
+import { beforeEach, expect, test } from 'vitest';
+import { TextStream } from './text-stream.ts';
+
+let written: string;
+let stream: TextStream;
+
+beforeEach(() => {
+  written = '';
+  stream = new TextStream((text) => (written += text));
+});
+
+type Message = Extract<UpsertObject, { type: 'message' }>;
+
+function message(itemId: string, content: string, more: Partial<Message> = {}): Message {
+  return {
+    type: 'message',
+    turnId: 't',
+    sessionId: 's',
+    itemId,
+    sourceTimestamp: '',
+    emittedAt: '',
+    status: 'update',
+    origin: 'agent',
+    content,
+    ...more,
+  };
+}
+
+const show = (...items: Message[]) => stream.update({ turnId: 't', status: 'in_progress', items });
+
+test('text is written as it grows, each part once', () => {
+  show(message('a', 'Hel'));
+  show(message('a', 'Hello'));
+  show(message('a', 'Hello'));
+  show(message('a', 'Hello, world'));
+  expect(written).toBe('Hello, world');
+});
+
+test('the next message begins on a line of its own', () => {
+  show(message('a', 'one'));
+  show(message('a', 'one'), message('b', 'two'));
+  stream.breakLine();
+  stream.breakLine();
+  expect(written).toBe('one\ntwo\n');
+});
+
+test('a text that was tried again follows what had been written', () => {
+  show(message('a', 'one two'));
+  show(message('a', 'three'));
+  expect(written).toBe('one two\nthree');
+});
+
+test('only the agent’s own words are written', () => {
+  show(
+    message('a', 'a question', { origin: 'user' }),
+    message('b', 'aside', { parentCallId: 'c' }),
+  );
+  expect(written).toBe('');
+});

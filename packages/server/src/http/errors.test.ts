@@ -1,0 +1,35 @@
+import { LiminalError } from '@liminal/protocol';
+import { expect, test } from 'vitest';
+import { describeError } from './errors.ts';
+
+test.each([
+  ['SESSION_NOT_FOUND', 404],
+  ['UNSUPPORTED_CLI_TYPE', 400],
+  ['PROJECT_DIR_NOT_FOUND', 400],
+  ['PROJECT_DIR_NOT_ALLOWED', 403],
+  ['AGENT_UNAVAILABLE', 503],
+  ['PROCESS_CRASH', 502],
+  ['QUEUE_FULL', 429],
+  ['TOO_MANY_SESSIONS', 429],
+  ['APPROVAL_ALREADY_ANSWERED', 409],
+  ['SHUTTING_DOWN', 503],
+])('%s is answered with %d and its own sentence', (code, status) => {
+  expect(describeError(new LiminalError(code, 'The sentence.'))).toEqual({
+    status,
+    body: { error: { code, message: 'The sentence.' } },
+  });
+});
+
+test.each([
+  new Error('secret: /home/somebody'),
+  new LiminalError('SOMETHING_INTERNAL', 'secret: /home/somebody'),
+  new LiminalError('toString', 'secret: /home/somebody'),
+  Object.assign(new Error('secret: /home/somebody'), { code: 'ENOENT', statusCode: 404 }),
+  'secret',
+  undefined,
+])('what is not meant for people is answered with 500 INTERNAL and nothing of it: %s', (error) => {
+  const { status, body } = describeError(error);
+  expect(status).toBe(500);
+  expect(body.error.code).toBe('INTERNAL');
+  expect(body.error.message).not.toContain('secret');
+});
