@@ -1,18 +1,64 @@
-import type { EventDraft, TurnEvent, UpsertObject } from '@liminal/protocol';
+import {
+  flushIdle,
+  foldUpsert,
+  isTerminal,
+  nextFlushAt,
+  stampEvent,
+  startUpsertFold,
+  type EventDraft,
+  type FoldResult,
+  type TurnEvent,
+  type UpsertObject,
+} from '@liminal/protocol';
+
+/** The draft's real run, seq and trace are its log's business; here they only keep the fold in order. */
+const traceContext = { traceparent: '00-00000000000000000000000000000001-0000000000000001-00' };
 
 /** The upsert fold of one turn, for those who listened when it began. */
 export class TurnView {
-  constructor(
-    _sessionId: string,
-    _upserts: (upsert: UpsertObject) => void,
-    _turns: (event: TurnEvent) => void,
-  ) {}
+  readonly #sessionId: string;
+  readonly #upserts: (upsert: UpsertObject) => void;
+  readonly #turns: (event: TurnEvent) => void;
+  #state = startUpsertFold();
+  #seq = 0;
+  #timer: NodeJS.Timeout | undefined;
 
-  push(_draft: EventDraft): 'running' | 'ended' {
-    return 'running';
+  constructor(
+    sessionId: string,
+    upserts: (upsert: UpsertObject) => void,
+    turns: (event: TurnEvent) => void,
+  ) {
+    this.#sessionId = sessionId;
+    this.#upserts = upserts;
+    this.#turns = turns;
   }
 
+  push(draft: EventDraft): 'running' | 'ended' {
+    const run = { sessionId: this.#sessionId, runId: draft.turnId, traceContext };
+    const event = stampEvent(draft, run, this.#seq++);
+    this.#take(foldUpsert(this.#state, event, Date.now()));
+    return isTerminal(event) ? 'ended' : 'running';
+  }
+
+  /** Nothing more is heard. */
   stop(): undefined {
-    return undefined;
+    clearTimeout(this.#timer);
+  }
+
+  #take({ state, outputs }: FoldResult): void {
+    this.#state = state;
+    this.#schedule();
+    for (const output of outputs) {
+      if (output.kind === 'upsert') this.#upserts(output.upsert);
+      else if (output.kind === 'turn') this.#turns(output.event);
+    }
+  }
+
+  #schedule(): void {
+    clearTimeout(this.#timer);
+    const at = nextFlushAt(this.#state);
+    if (at === undefined) return;
+    const flush = () => this.#take(flushIdle(this.#state, Date.now()));
+    this.#timer = setTimeout(flush, Math.max(0, at - Date.now())).unref();
   }
 }

@@ -1,0 +1,81 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { findTree, keyOf, type TreeQuery } from './find-tree.ts';
+import { endGroup } from './group.ts';
+import { hasProcessTable, isRunning, type Process } from './table.ts';
+
+export interface TreeTarget {
+  /** `ProcessMark.id`: ends everything that started with the mark, detached or not. */
+  mark?: string;
+  /** Ends this process and its descendants; without Linux's `/proc`, its process group. */
+  pid?: number;
+}
+
+export interface EndOptions {
+  /** From SIGTERM to SIGKILL, ms. */
+  graceMs?: number;
+}
+
+export interface Ended {
+  /** How many processes are gone that were not before. */
+  ended: number;
+  /** Pids of what SIGKILL could not end within 10 s: processes that hang in the kernel. */
+  left: number[];
+}
+
+const defaultGraceMs = 2_000;
+const killLimitMs = 10_000;
+
+/**
+ * Ends a process tree: SIGTERM, then SIGKILL for what is still there after the grace, until nothing of it is left
+ * (invariant 8). What hid from both, an unmarked process that had left the tree before, cannot be found.
+ */
+export async function endTree(target: TreeTarget, options: EndOptions = {}): Promise<Ended> {
+  const graceMs = options.graceMs ?? defaultGraceMs;
+  if (!hasProcessTable) return endGroup(target.pid, graceMs, killLimitMs);
+  const { mark, pid } = target;
+  return endFound(
+    { ...(mark && { hasMark: (one) => one === mark }), ...(pid && { pid }) },
+    graceMs,
+  );
+}
+
+/** Ends everything that bears a mark of one server. */
+export async function endMarksOf(serverId: string, options: EndOptions = {}): Promise<Ended> {
+  if (!hasProcessTable) return { ended: 0, left: [] };
+  const hasMark = (mark: string) => mark.startsWith(`${serverId}/`);
+  return endFound({ hasMark }, options.graceMs ?? defaultGraceMs);
+}
+
+async function endFound(query: Omit<TreeQuery, 'known'>, graceMs: number): Promise<Ended> {
+  const start = Date.now();
+  const known = new Set<string>();
+  // Each round looks again, because processes fork while they are being ended.
+  for (;;) {
+    const tree = findTree({ ...query, known });
+    if (tree.length === 0) return { ended: known.size, left: [] };
+    const elapsed = Date.now() - start;
+    if (elapsed > graceMs + killLimitMs) {
+      return { ended: known.size - tree.length, left: tree.map(({ pid }) => pid) };
+    }
+    for (const one of tree) {
+      if (elapsed >= graceMs) signal(one, 'SIGKILL');
+      else if (!known.has(keyOf(one))) signal(one, 'SIGTERM');
+      known.add(keyOf(one));
+    }
+    await gone(tree, Math.min(100, Math.max(10, graceMs - elapsed)));
+  }
+}
+
+function signal(one: Process, name: NodeJS.Signals): void {
+  if (!isRunning(one)) return;
+  try {
+    process.kill(one.pid, name);
+  } catch {
+    // It went in this very moment, or belongs to somebody else: then the next look tells.
+  }
+}
+
+async function gone(tree: readonly Process[], limitMs: number): Promise<void> {
+  const start = Date.now();
+  while (tree.some(isRunning) && Date.now() - start < limitMs) await delay(10);
+}

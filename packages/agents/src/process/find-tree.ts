@@ -1,0 +1,46 @@
+import { marksIn } from './mark.ts';
+import { listProcesses, readEnviron, type Process } from './table.ts';
+
+export interface TreeQuery {
+  /** Whether a process with such a mark belongs to the tree. */
+  hasMark?: (mark: string) => boolean;
+  /** The process at the root. Counts only while it is marked or started by this server: a pid may be reused. */
+  pid?: number;
+  /** Processes known from an earlier look, by `keyOf`. */
+  known: ReadonlySet<string>;
+}
+
+export const keyOf = ({ pid, startedAt }: Process): string => `${pid}@${startedAt}`;
+
+/**
+ * All processes of a tree: those marked, the root, those known, all their descendants, and those in a process session
+ * that one of them leads. Never this process or one that it runs in.
+ */
+export function findTree(query: TreeQuery): Process[] {
+  const all = new Map(listProcesses().map((one) => [one.pid, one]));
+  const spared = lineage(process.pid, all);
+  const candidates = [...all.values()].filter(({ pid }) => !spared.has(pid));
+  const tree = new Map<number, Process>();
+  for (const one of candidates) if (isRoot(one, query, all)) tree.set(one.pid, one);
+  for (let size = -1; size !== tree.size;) {
+    size = tree.size;
+    for (const one of candidates) {
+      if (tree.has(one.parent) || tree.has(one.session)) tree.set(one.pid, one);
+    }
+  }
+  return [...tree.values()];
+}
+
+function isRoot(one: Process, query: TreeQuery, all: ReadonlyMap<number, Process>): boolean {
+  if (query.known.has(keyOf(one))) return true;
+  if (query.hasMark && marksIn(readEnviron(one.pid)).some(query.hasMark)) return true;
+  return one.pid === query.pid && lineage(one.pid, all).has(process.pid);
+}
+
+/** A process and those it descends from. */
+function lineage(pid: number, all: ReadonlyMap<number, Process>): Set<number> {
+  const line = new Set<number>();
+  for (let at: number | undefined = pid; at && !line.has(at); at = all.get(at)?.parent)
+    line.add(at);
+  return line;
+}

@@ -1,0 +1,25 @@
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { endMarksOf, type EndOptions } from './end-tree.ts';
+import { isServerAlive, serverId } from './mark.ts';
+
+/**
+ * Ends what servers on this data folder that no longer live have left running, and puts this server down in the
+ * folder for those that come after it (invariant 8). Call it before the first agent starts.
+ */
+export async function reapOrphans(
+  dataDir: string,
+  options: EndOptions = {},
+): Promise<{ ended: number }> {
+  const folder = join(dataDir, 'servers');
+  await mkdir(folder, { recursive: true });
+  const dead = (await readdir(folder)).filter((id) => !isServerAlive(id));
+  await writeFile(join(folder, serverId), '');
+  let ended = 0;
+  for (const id of dead) {
+    const outcome = await endMarksOf(id, options);
+    ended += outcome.ended;
+    if (outcome.left.length === 0) await rm(join(folder, id), { force: true });
+  }
+  return { ended };
+}

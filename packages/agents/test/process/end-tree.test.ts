@@ -1,0 +1,131 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { endTree } from '../../src/process/end-tree.ts';
+import { processMark } from '../../src/process/mark.ts';
+import { isRunning, readProcess } from '../../src/process/table.ts';
+import { fellTrees, growTree, isThere, untilGone } from './tree.ts';
+
+afterEach(fellTrees);
+
+/** Each says the pids of what it starts. All start with a mark. */
+const shapes: Record<string, { script: string; count: number }> = {
+  'forks and waits': { script: 'sleep 300 & echo $!; sleep 300 & echo $!; wait', count: 2 },
+  'runs tools in process sessions of their own': {
+    script: `setsid sh -c 'echo $$; sleep 300 & echo $!; wait' & wait`,
+    count: 2,
+  },
+  'detaches with a double fork and goes': {
+    script: `setsid sh -c '(sleep 300 & echo $!)' & wait`,
+    count: 1,
+  },
+  'ignores SIGTERM': {
+    script: `sh -c 'trap "" TERM; echo $$; while :; do sleep 300; done' & wait`,
+    count: 1,
+  },
+  'starts more when told to stop': {
+    script: `trap 'setsid sleep 300 & echo $!' TERM; echo $$; while :; do sleep 0.1; done`,
+    count: 1,
+  },
+  'clears the environment of what stays below it': {
+    script: `env -i /bin/sh -c 'echo $$; /bin/sleep 300 & echo $!; wait' & wait`,
+    count: 2,
+  },
+  'is stopped': { script: 'sleep 300 & echo $!; kill -STOP $!; wait', count: 1 },
+};
+
+describe('INV-8: ending a tree that', () => {
+  test.each(Object.entries(shapes))('%s leaves nothing of it', async (_name, { script, count }) => {
+    const mark = processMark();
+    const { root, pids, closed } = await growTree(script, count, mark.env);
+
+    const outcome = await endTree({ mark: mark.id, pid: root.pid! }, { graceMs: 300 });
+
+    expect(pids.filter(isThere)).toEqual([]);
+    expect(outcome.left).toEqual([]);
+    expect(outcome.ended).toBeGreaterThanOrEqual(count);
+    // Nobody is left to hold the pipe either, not even what was forked in the meantime.
+    await closed;
+  });
+});
+
+test('INV-8: by its mark alone a tree ends whose root has gone', async () => {
+  const mark = processMark();
+  const { root, pids } = await growTree('setsid sleep 300 & echo $!', 1, mark.env);
+  await untilGone([root.pid!]);
+
+  await endTree({ mark: mark.id, pid: root.pid! });
+
+  expect(pids.filter(isThere)).toEqual([]);
+});
+
+test('INV-8: by its root alone an unmarked tree ends', async () => {
+  const { root, pids } = await growTree('sleep 300 & echo $!; wait', 1);
+
+  await endTree({ pid: root.pid! });
+
+  expect([root.pid!, ...pids].filter(isThere)).toEqual([]);
+});
+
+test('INV-8: an unmarked process ends that its marked session leader has lost', async () => {
+  const mark = processMark();
+  const { pids } = await growTree(
+    `setsid sh -c 'echo $$; (env -i /bin/sleep 300 & echo $!); sleep 300'`,
+    2,
+    mark.env,
+  );
+
+  await endTree({ mark: mark.id });
+
+  expect(pids.filter(isThere)).toEqual([]);
+});
+
+test('a process may finish its work within the grace', async () => {
+  const mark = processMark();
+  const { root } = await growTree(
+    `trap 'sleep 0.3; exit 7' TERM; echo $$; while :; do sleep 0.05; done`,
+    1,
+    mark.env,
+  );
+  const exited = new Promise((resolve) => root.once('exit', resolve));
+
+  await endTree({ mark: mark.id }, { graceMs: 20_000 });
+
+  expect(await exited).toBe(7);
+});
+
+test('another session of the same server goes on', async () => {
+  const [one, other] = [processMark(), processMark()];
+  const ending = await growTree('echo $$; sleep 300; true', 1, one.env);
+  const staying = await growTree('echo $$; sleep 300; true', 1, other.env);
+
+  await endTree({ mark: one.id, pid: ending.root.pid! });
+
+  expect(isThere(ending.pids[0]!)).toBe(false);
+  expect(isThere(staying.pids[0]!)).toBe(true);
+  await endTree({ mark: other.id });
+});
+
+test('a pid that now belongs to a stranger is left alone', async () => {
+  // Unmarked, and since its parent has gone no child of this process: what a reused pid would look like.
+  const { root, pids } = await growTree('setsid sleep 300 & echo $!', 1);
+  await untilGone([root.pid!]);
+  const stranger = pids[0]!;
+
+  const outcome = await endTree({ mark: processMark().id, pid: stranger });
+
+  expect(outcome).toEqual({ ended: 0, left: [] });
+  expect(isThere(stranger)).toBe(true);
+});
+
+test('a process is known by its start time too, so that another with its pid is not taken for it', () => {
+  const self = readProcess(process.pid)!;
+
+  expect(isRunning(self)).toBe(true);
+  expect(isRunning({ ...self, startedAt: self.startedAt - 1 })).toBe(false);
+});
+
+test('neither this process nor one it runs in is ended', async () => {
+  const outcomes = [await endTree({ pid: process.pid }), await endTree({ pid: process.ppid })];
+
+  expect(outcomes.map(({ left }) => left)).toEqual([[], []]);
+  expect(isThere(process.ppid)).toBe(true);
+});

@@ -1,0 +1,162 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { reapOrphans } from '../../src/process/orphans.ts';
+import { readProcess } from '../../src/process/table.ts';
+import { isThere, untilGone } from './tree.ts';
+
+const program = fileURLToPath(new URL('./server.ts', import.meta.url));
+/** A tree with one of each: a fork, a detached double fork, one that ignores SIGTERM, one without its environment. */
+const script = `
+sleep 300 & echo $!
+setsid sh -c '(sleep 300 & echo $!)'
+setsid sh -c 'trap "" TERM; echo $$; while :; do sleep 300; done' &
+env -i /bin/sleep 300 & echo $!
+wait`;
+
+interface Server {
+  child: ChildProcess;
+  guard: number | undefined;
+  pids: number[];
+  lines: AsyncIterator<string>;
+}
+
+let dataDir: string;
+const toEnd: number[] = [];
+/** Waits for a started server's end: until then the reaper rightly spares what is its. */
+let ended: Promise<unknown>;
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'liminal-orphans-'));
+});
+afterEach(async () => {
+  for (const pid of toEnd.splice(0)) if (isThere(pid)) process.kill(pid, 'SIGKILL');
+  await ended;
+  await reapOrphans(dataDir, { graceMs: 0 });
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+async function startServer(
+  guarded: 'guarded' | 'alone',
+  env: Record<string, string> = {},
+): Promise<Server> {
+  const child = spawn(process.execPath, [program, guarded, dataDir, script, '4'], {
+    detached: true,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  ended = once(child, 'exit');
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  const first = (await lines.next()) as { value: string };
+  const { guard, pids } = JSON.parse(first.value) as { guard?: number; pids: number[] };
+  toEnd.push(child.pid!, ...pids, ...(guard ? [guard] : []));
+  return { child, guard, pids, lines };
+}
+
+/** Leaves its process group as it is. */
+async function kill({ child }: Server): Promise<void> {
+  child.kill('SIGKILL');
+  await ended;
+}
+
+async function killGroup({ child }: Server): Promise<void> {
+  process.kill(-child.pid!, 'SIGKILL');
+  await ended;
+}
+
+describe('the guard', () => {
+  test('INV-8: ends all that a killed server has started, then itself', async () => {
+    const server = await startServer('guarded');
+    expect(server.pids.filter(isThere)).toHaveLength(4);
+
+    await kill(server);
+
+    await untilGone([...server.pids, server.guard!]);
+  });
+
+  test('INV-8: is not in the process group of the server, and goes on when that is killed', async () => {
+    const server = await startServer('guarded');
+
+    await killGroup(server);
+
+    await untilGone([...server.pids, server.guard!]);
+  });
+
+  test('INV-8: outlives signals to it while the server lives', async () => {
+    const server = await startServer('guarded');
+    for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
+      process.kill(server.guard!, signal);
+    }
+
+    await kill(server);
+
+    await untilGone([...server.pids, server.guard!]);
+  });
+
+  test('is light: less than 5 MB', async () => {
+    const { guard } = await startServer('guarded');
+
+    const status = await readFile(`/proc/${guard}/status`, 'utf8');
+
+    expect(Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1])).toBeLessThan(5_000);
+  });
+
+  test('goes without ending anything when it is dismissed', async () => {
+    const server = await startServer('guarded');
+
+    server.child.kill('SIGUSR2');
+
+    expect(await server.lines.next()).toMatchObject({ value: 'dismissed' });
+    expect(isThere(server.guard!)).toBe(false);
+    expect(server.pids.filter(isThere)).toHaveLength(4);
+  });
+});
+
+describe('the reaper at start-up', () => {
+  test('INV-8: ends what a server on the same data folder left that no longer lives', async () => {
+    const server = await startServer('alone');
+    await kill(server);
+    expect(server.pids.filter(isThere)).toHaveLength(4);
+
+    const { ended } = await reapOrphans(dataDir, { graceMs: 300 });
+
+    expect(ended).toBeGreaterThanOrEqual(4);
+    expect(server.pids.filter(isThere)).toEqual([]);
+    // Only this server is left in the folder.
+    expect(await readdir(join(dataDir, 'servers'))).toHaveLength(1);
+  });
+
+  test('leaves the agents of a server alone that lives', async () => {
+    const server = await startServer('alone');
+
+    expect(await reapOrphans(dataDir)).toEqual({ ended: 0 });
+
+    expect(server.pids.filter(isThere)).toHaveLength(4);
+  });
+
+  test('leaves the agents of a server on another data folder alone', async () => {
+    const server = await startServer('alone');
+    const elsewhere = await mkdtemp(join(tmpdir(), 'liminal-elsewhere-'));
+    const detached = server.pids[1]!;
+    await killGroup(server);
+
+    expect(await reapOrphans(elsewhere)).toEqual({ ended: 0 });
+
+    expect(isThere(detached)).toBe(true);
+    await rm(elsewhere, { recursive: true });
+  });
+
+  test('INV-8: a server inside an agent of another passes the other’s marks on', async () => {
+    const server = await startServer('alone', { LIMINAL_MARK: 'outer/1' });
+
+    const environ = await readFile(`/proc/${server.pids[1]}/environ`, 'utf8');
+
+    expect(environ).toMatch(/LIMINAL_MARK=outer\/1 \d+\.\d+\.\w+\/[\w-]+\0/);
+    expect(readProcess(server.pids[1]!)).toBeDefined();
+  });
+});

@@ -1,0 +1,58 @@
+/** Real process trees for the tests of invariant 8. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { vi } from 'vitest';
+import { readProcess } from '../../src/process/table.ts';
+
+export interface Tree {
+  root: ChildProcess;
+  /** The pids that the script said: one a line. */
+  pids: number[];
+  /** When nobody holds its standard output any more. */
+  closed: Promise<void>;
+}
+
+const started = new Set<number>();
+
+/** Runs a shell script that says `count` pids on its standard output, one a line. */
+export async function growTree(
+  script: string,
+  count: number,
+  env: Record<string, string> = {},
+): Promise<Tree> {
+  const root = spawn('/bin/sh', ['-c', script], {
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const closed = new Promise<void>((resolve) => root.stdout.once('close', () => resolve()));
+  const pids: number[] = [];
+  const lines = createInterface(root.stdout);
+  await new Promise<void>((resolve, reject) => {
+    root.once('error', reject);
+    lines.on('line', (line) => {
+      pids.push(Number(line));
+      if (pids.length === count) resolve();
+    });
+  });
+  for (const pid of [root.pid ?? 0, ...pids]) started.add(pid);
+  return { root, pids, closed };
+}
+
+export const isThere = (pid: number): boolean => readProcess(pid) !== undefined;
+
+/** Waits until none of them is in the process table. */
+export async function untilGone(pids: readonly number[]): Promise<void> {
+  await vi.waitFor(
+    () => {
+      const left = pids.filter(isThere);
+      if (left.length > 0) throw new Error(`still running: ${left.join(', ')}`);
+    },
+    { timeout: 30_000, interval: 20 },
+  );
+}
+
+/** Whatever a failed test has left. */
+export function fellTrees(): void {
+  for (const pid of started) if (isThere(pid)) process.kill(pid, 'SIGKILL');
+  started.clear();
+}
