@@ -29,9 +29,10 @@ export function growView(step: Step, payload: ItemDeltaPayload): FoldResult {
 
 /** The view that shows an open item. */
 function findView({ state }: Step, itemId: string): OpenView | undefined {
-  if (!state.response.open.has(itemId)) return undefined;
-  const own = state.open.get(itemId);
-  return own ?? [...state.open.values()].find(({ view }) => view.answer?.id === itemId);
+  return (
+    state.open.get(itemId) ??
+    [...state.open.values()].find(({ view }) => view.answer?.id === itemId)
+  );
 }
 
 function refresh({ state, timestamp }: Step, known: OpenView): OpenView {

@@ -119,6 +119,19 @@ describe('an item', () => {
     });
   });
 
+  it('stays where it belongs when it ends as something else', () => {
+    const [item] = items(
+      { type: 'item_start', itemId: 'a', itemType: 'message', parentCallId: 'p' },
+      {
+        type: 'item_done',
+        itemId: 'a',
+        finalItem: { id: 'a', type: 'error', ...error, origin: 'provider' },
+      },
+    );
+    expect(item).toMatchObject({ type: 'error', parentCallId: 'p', startedAt: time(1) });
+    expect(item).not.toHaveProperty('content');
+  });
+
   it('that never started is taken whole', () => {
     const [item] = items(say.messageDone('a', 'Hi'));
     expect(item).toMatchObject({ content: 'Hi', startedAt: time(1), endedAt: time(1) });

@@ -73,7 +73,11 @@ describe('appends, for live readers', () => {
 
 describe('without appends', () => {
   it('includes what a patch changed in the next emission of a call', () => {
-    const patch = { title: 'Edit a', locations: [{ path: '/a' }] };
+    const patch = {
+      title: 'Edit a',
+      locations: [{ path: '/a' }],
+      diffs: [{ path: '/a', newText: 'b' }],
+    };
     const { upserts } = foldRun([
       say.call('call', 'Edit', 'call-1'),
       { type: 'item_delta', itemId: 'call', deltaContent: '', patch },
@@ -82,6 +86,19 @@ describe('without appends', () => {
     ]);
     expect(upserts.map(({ status }) => status)).toEqual(['create', 'complete']);
     expect(upserts[1]).toMatchObject(patch);
+  });
+
+  it('shows no arguments while all there is of them is their beginning', () => {
+    const start: EventPayload = {
+      type: 'item_start',
+      itemId: 'call',
+      itemType: 'function_call',
+      arguments: '{"pa',
+    };
+    const [beginning] = foldRun([start]).upserts;
+    expect(beginning).toHaveProperty('toolArguments', {});
+    const whole = foldRun([{ ...start, arguments: '{"path":"/a"}' }]);
+    expect(whole.upserts).toMatchObject([{ toolArguments: { path: '/a' } }]);
   });
 
   it('keeps arguments that are no JSON object as they came', () => {

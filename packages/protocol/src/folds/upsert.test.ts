@@ -149,6 +149,13 @@ describe('AC-5.2: the batch gradient controls how often', () => {
     expect(state.open.get('a')?.pace.tokens).toBe(4);
   });
 
+  it('counts a word once that an emission falls into', () => {
+    const pieces = [`${words(10)}wo`, 'rd', ' next'].map((piece) => say.delta('a', piece));
+    const { state, outputs } = foldRun([say.text('a'), ...pieces]);
+    expect(emittedAt(outputs)).toEqual([11]);
+    expect(state.open.get('a')?.pace.tokens).toBe(1);
+  });
+
   it('counts the initial content of an item', () => {
     const start: EventPayload = {
       type: 'item_start',
@@ -338,6 +345,12 @@ describe('AC-5.4: edge cases', () => {
       kind: 'turn',
       event: { type: 'turn_complete', status: 'cancelled' },
     });
+  });
+
+  it('TC-5.4e: text that a cancelled turn leaves open is kept, and is no error', () => {
+    const open = [say.text('a'), say.delta('a', 'half')];
+    const { upserts } = foldRun([...open, { type: 'response_done', status: 'cancelled' }]);
+    expect(upserts.at(-1)).toMatchObject({ status: 'complete', content: 'half' });
   });
 
   it('TC-5.4f: a failed turn is a turn_error with code and message, and nothing else', () => {
