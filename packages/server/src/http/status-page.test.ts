@@ -1,0 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { LiminalError } from '@liminal/protocol';
+import { expect, test } from 'vitest';
+import { describeError } from './errors.ts';
+
+const page = readFileSync(new URL('../../../../docs/protocol.md', import.meta.url), 'utf8');
+
+const rows = [...page.matchAll(/^\| (\d{3}) \| (.+) \|$/gm)].flatMap(([, status, cell]) =>
+  [...cell!.matchAll(/`([A-Z_]+)`/g)].map(([, code]): [string, number] => [code!, Number(status)]),
+);
+
+test.each(rows)('docs/protocol.md says of %s that it is %d, and it is', (code, status) => {
+  expect(describeError(new LiminalError(code, '')).status).toBe(status);
+});
