@@ -20,24 +20,31 @@ export function isAnswer(item: OutputItem): item is Answer {
  * that has no answer yet and did not end in an error. Pure in the items, so that live and stored turns agree.
  */
 export function pairAnswers(items: readonly OutputItem[]): Map<string, string> {
-  const waiting = new Map<string, string>();
+  // Tool calls and scripts take their ids from different sources, which may collide.
+  const waiting: Record<Answer['type'], Map<string, string>> = {
+    function_call_output: new Map(),
+    script_execution_output: new Map(),
+  };
   const pairs = new Map<string, string>();
   for (const item of items) {
-    if (isCall(item) && !item.error) waiting.set(callKey(item), item.id);
-    if (!isAnswer(item)) continue;
-    const call = waiting.get(answerKey(item));
-    if (call === undefined) continue;
-    pairs.set(item.id, call);
-    waiting.delete(answerKey(item));
+    if (isCall(item)) {
+      if (!item.error) waiting[`${item.type}_output`].set(callKey(item), item.id);
+    } else if (isAnswer(item)) {
+      const calls = waiting[item.type];
+      const key = answerKey(item);
+      const call = calls.get(key);
+      if (call === undefined) continue;
+      pairs.set(item.id, call);
+      calls.delete(key);
+    }
   }
   return pairs;
 }
 
-// Tool calls and scripts take their ids from different sources, which may collide.
 function callKey(item: Call): string {
-  return item.type === 'function_call' ? `call ${item.callId}` : `script ${item.id}`;
+  return item.type === 'function_call' ? item.callId : item.id;
 }
 
 function answerKey(item: Answer): string {
-  return item.type === 'function_call_output' ? `call ${item.callId}` : `script ${item.scriptId}`;
+  return item.type === 'function_call_output' ? item.callId : item.scriptId;
 }

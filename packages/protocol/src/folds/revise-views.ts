@@ -24,13 +24,13 @@ export function reviseViews(step: Step, itemId: string | undefined): FoldResult 
 /** A view goes when its item is withdrawn, or turns out to be the answer to a call. */
 function discardMissing({ state, head }: Step, views: View[]): FoldResult {
   const present = new Set(views.map(({ item }) => item.id));
-  const gone = (id: string) => !present.has(id);
+  const gone = [...state.open.keys(), ...state.finished].filter((id) => !present.has(id));
+  if (gone.length === 0) return { state, outputs: [] };
+  const shown = gone.filter((id) => state.open.get(id)?.emitted ?? true);
   const open = new Map([...state.open].filter(([id]) => present.has(id)));
   const finished = new Set([...state.finished].filter((id) => present.has(id)));
-  const shown = [...state.open].filter(([, { emitted }]) => emitted).map(([id]) => id);
-  const outputs: FoldOutput[] = [...shown, ...state.finished]
-    .filter(gone)
-    .map((itemId) => ({ kind: 'discard', turnId: head.turnId, itemId }));
+  const { turnId } = head;
+  const outputs = shown.map((itemId): FoldOutput => ({ kind: 'discard', turnId, itemId }));
   return { state: { ...state, open, finished }, outputs };
 }
 

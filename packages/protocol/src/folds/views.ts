@@ -26,11 +26,12 @@ export function viewsOf(items: readonly OutputItem[]): View[] {
     const call = pairs.get(item.id);
     if (call !== undefined && isAnswer(item)) answers.set(call, item);
   }
-  return items.flatMap((item) => {
-    if (pairs.has(item.id)) return [];
+  const views: View[] = [];
+  for (const item of items) {
     const answer = answers.get(item.id);
-    return [answer ? { item, answer } : { item }];
-  });
+    if (!pairs.has(item.id)) views.push(answer ? { item, answer } : { item });
+  }
+  return views;
 }
 
 /**
