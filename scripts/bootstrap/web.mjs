@@ -22,7 +22,7 @@ export async function buildWeb(root) {
   if (hash === readStamp(root)) return;
   console.log('Building the web app (vite build) …');
   const vite = join(root, 'node_modules/vite/bin/vite.js');
-  await run(ownNode(root), [vite, 'build', '--logLevel', 'warn'], {
+  await run(ownNode(root), [vite, 'build', '--logLevel', 'error'], {
     cwd: join(root, 'packages/web'),
   });
   writeFileSync(join(root, stampFile), hash);

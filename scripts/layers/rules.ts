@@ -88,13 +88,6 @@ export const rules: IForbiddenRuleType[] = [
     to: { path: 'node_modules/', pathNot: 'node_modules/zod/' },
   },
   {
-    name: 'no-circular',
-    comment: 'Files that need each other are one file, or need a third.',
-    severity: 'error',
-    from: {},
-    to: { circular: true },
-  },
-  {
     name: 'resolvable',
     comment: 'What cannot be found cannot be judged.',
     severity: 'error',
