@@ -176,8 +176,15 @@ class SessionRuntime implements Runtime {
     runId: string,
     options: { after: number; signal: AbortSignal },
   ): Promise<RunFeed> {
-    const [first] = await this.#log.read(runId, { limit: 1 });
-    if (first) return { kind: 'events', events: this.#log.follow(runId, options) };
+    // Following begins before looking: a run that is settled in between is then still given to its end.
+    const giveUp = new AbortController();
+    const signal = AbortSignal.any([options.signal, giveUp.signal]);
+    const following = this.#log.follow(runId, { after: options.after, signal });
+    const follower = following[Symbol.asyncIterator]();
+    const first = follower.next();
+    const [known] = await this.#log.read(runId, { limit: 1 });
+    if (known) return { kind: 'events', events: resumeIterator(first, follower) };
+    giveUp.abort();
     return { kind: 'snapshot', response: await this.getRun(runId) };
   }
 
@@ -234,6 +241,18 @@ class SessionRuntime implements Runtime {
 
   #warn(error: unknown, message: string): void {
     this.#logger.warn({ code: errorCode(error), error: errorMessage(error) }, message);
+  }
+}
+
+/** Goes on with an iterator whose first step is under way. */
+async function* resumeIterator<T>(
+  first: Promise<IteratorResult<T>>,
+  rest: AsyncIterator<T>,
+): AsyncGenerator<T, void> {
+  try {
+    for (let step = await first; !step.done; step = await rest.next()) yield step.value;
+  } finally {
+    await rest.return?.();
   }
 }
 
