@@ -1,0 +1,111 @@
+import { useClient, useSessions } from '@liminal/client/react';
+import { Activity, lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
+import { Dialog } from '../look/Dialog.tsx';
+import { SessionLoading } from '../session/SessionStates.tsx';
+import { needingYou } from '../sidebar/session-groups.ts';
+import { Sidebar } from '../sidebar/Sidebar.tsx';
+import { TabBar } from '../tabs/TabBar.tsx';
+import css from './App.module.css';
+import { ConnectionNotice } from './ConnectionNotice.tsx';
+import { Home } from './Home.tsx';
+import { useNavigation } from './navigation.tsx';
+import { useDocumentMark } from './use-document-mark.ts';
+import { useKeptTabs } from './use-kept-tabs.ts';
+import { type Shortcuts, useShortcuts } from './use-shortcuts.ts';
+
+// Fetched when first needed.
+const SessionPage = lazy(() => import('../session/SessionPage.tsx'));
+const NewSession = lazy(() => import('../new-session/NewSession.tsx'));
+const Palette = lazy(() => import('../palette/Palette.tsx'));
+const KeyboardHelp = lazy(() => import('./KeyboardHelp.tsx'));
+
+/** What stands in front of the page. */
+export type Overlay = 'new-session' | 'palette' | 'keys' | 'sidebar';
+
+export function App() {
+  const { projects } = useSessions();
+  const { tabs, active } = useNavigation();
+  const [overlay, setOverlay] = useState<Overlay>();
+  const kept = useKeptTabs(tabs, active);
+  useDocumentMark(projects, active);
+  useReleaseClosed(tabs);
+  useAppShortcuts(setOverlay);
+
+  const close = () => setOverlay(undefined);
+  const sidebar = {
+    onNew: () => setOverlay('new-session'),
+    onKeys: () => setOverlay('keys'),
+  };
+  return (
+    <div className={css.app}>
+      <div className={css.side}>
+        <Sidebar {...sidebar} />
+      </div>
+      <div className={css.main}>
+        <TabBar
+          onNew={sidebar.onNew}
+          onPalette={() => setOverlay('palette')}
+          onSidebar={() => setOverlay('sidebar')}
+        />
+        <ConnectionNotice />
+        {active === undefined && <Home onNew={sidebar.onNew} />}
+        {kept.map((sessionId) => (
+          <Activity key={sessionId} mode={sessionId === active ? 'visible' : 'hidden'}>
+            <Suspense fallback={<SessionLoading />}>
+              <SessionPage sessionId={sessionId} />
+            </Suspense>
+          </Activity>
+        ))}
+      </div>
+      <Suspense>
+        {overlay === 'sidebar' && (
+          <Dialog title="Sessions" look="drawer" onClose={close}>
+            <Sidebar {...sidebar} onFollow={close} />
+          </Dialog>
+        )}
+        {overlay === 'new-session' && <NewSession onClose={close} />}
+        {overlay === 'palette' && <Palette onClose={close} onOverlay={setOverlay} />}
+        {overlay === 'keys' && <KeyboardHelp onClose={close} />}
+      </Suspense>
+    </div>
+  );
+}
+
+/** A closed tab's session is no longer followed. */
+function useReleaseClosed(tabs: readonly string[]): void {
+  const client = useClient();
+  const followed = useRef(tabs);
+  useEffect(() => {
+    for (const sessionId of followed.current) {
+      if (!tabs.includes(sessionId)) client.release(sessionId);
+    }
+    followed.current = tabs;
+  }, [client, tabs]);
+}
+
+function useAppShortcuts(setOverlay: (overlay: Overlay) => void): void {
+  const { projects } = useSessions();
+  const { tabs, active, open, close } = useNavigation();
+  const shortcuts = useMemo<Shortcuts>(() => {
+    const goTo = (sessionId: string | undefined) => {
+      if (sessionId !== undefined) open(sessionId);
+    };
+    return {
+      palette: () => setOverlay('palette'),
+      newSession: () => setOverlay('new-session'),
+      help: () => setOverlay('keys'),
+      closeTab: () => {
+        if (active !== undefined) close(active);
+      },
+      goToTab: (index) => goTo(tabs[index]),
+      stepTab: (step) => goTo(tabs.at((tabs.indexOf(active ?? '') + step) % tabs.length)),
+      nextWaiting: () => {
+        const waiting = needingYou(projects).map((session) => session.sessionId);
+        goTo(waiting[(waiting.indexOf(active ?? '') + 1) % waiting.length]);
+      },
+      compose: () =>
+        document.querySelector<HTMLElement>('main:not([style*="none"]) [data-composer]')?.focus(),
+    };
+  }, [active, close, open, projects, setOverlay, tabs]);
+  useShortcuts(shortcuts);
+}

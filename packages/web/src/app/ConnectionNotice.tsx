@@ -1,0 +1,45 @@
+import { useClient, useConnection } from '@liminal/client/react';
+import { KeyRound, PlugZap } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { Button } from '../look/controls.tsx';
+import css from './ConnectionNotice.module.css';
+
+/** A break shorter than this (ms) is nobody's business. */
+const worthSaying = 1500;
+
+/** Says that the server is out of reach, once that has lasted a moment, and goes when it is back. */
+export function ConnectionNotice() {
+  const { state } = useConnection();
+  const client = useClient();
+  const [late, setLate] = useState(false);
+  const isAway = state !== 'open';
+  useEffect(() => {
+    if (!isAway) return undefined;
+    const timer = setTimeout(() => setLate(true), worthSaying);
+    return () => {
+      clearTimeout(timer);
+      setLate(false);
+    };
+  }, [isAway]);
+
+  if (state === 'refused') {
+    return (
+      <div className={css.notice} role="alert">
+        <KeyRound size={15} aria-hidden="true" />
+        <p>
+          This browser is not signed in. Open the link that the server printed when it started (run
+          it again to see it).
+        </p>
+        <Button onClick={() => client.retry()}>Try again</Button>
+      </div>
+    );
+  }
+  if (!isAway || !late) return null;
+  return (
+    <div className={css.notice} role="status">
+      <PlugZap size={15} aria-hidden="true" />
+      <p>The server does not answer. Everything goes on from here when it is back.</p>
+      <Button onClick={() => client.retry()}>Try now</Button>
+    </div>
+  );
+}

@@ -1,0 +1,72 @@
+import { useSessions } from '@liminal/client/react';
+import { Plus } from 'lucide-react';
+import { Button } from '../look/controls.tsx';
+import { StateMark } from '../look/StateMark.tsx';
+import { shortPath } from '../words/paths.ts';
+import { useAgents } from './agents.tsx';
+import css from './Home.module.css';
+import { SessionLink } from './SessionLink.tsx';
+
+/** So many sessions to go on with. */
+const recentCount = 6;
+
+/** The page without a session: begin one, or go on with one. */
+export function Home({ onNew }: { onNew: () => void }) {
+  const { projects } = useSessions();
+  const recent = projects
+    .flatMap((project) => project.sessions)
+    .toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt))
+    .slice(0, recentCount);
+  return (
+    <main className={css.home} aria-label="Start">
+      <div className={css.column}>
+        <h1>What should be done?</h1>
+        <p className={css.lead}>
+          A session is a conversation with one agent in one project folder. All of it is kept here,
+          whatever happens to the browser or the server.
+        </p>
+        <Button look="primary" onClick={onNew}>
+          <Plus size={16} aria-hidden="true" />
+          New session
+        </Button>
+        {recent.length > 0 && (
+          <section aria-label="Recent sessions">
+            <h2>Go on with</h2>
+            <ul className={css.recent}>
+              {recent.map((session) => (
+                <li key={session.sessionId}>
+                  <SessionLink sessionId={session.sessionId} className={css.link}>
+                    <StateMark state={session.state} />
+                    <span className={css.title}>{session.title}</span>
+                    <span className={css.folder}>{shortPath(session.projectDir)}</span>
+                  </SessionLink>
+                </li>
+              ))}
+            </ul>
+          </section>
+        )}
+        <MissingAgents />
+      </div>
+    </main>
+  );
+}
+
+/** Agents that cannot run here, and what to do about it. */
+function MissingAgents() {
+  const { agents, problem } = useAgents();
+  const missing = agents?.filter((agent) => !agent.available) ?? [];
+  if (problem !== undefined) return <p className={css.problem}>{problem}</p>;
+  if (missing.length === 0) return null;
+  return (
+    <section aria-label="Agents that cannot run">
+      <h2>Not ready yet</h2>
+      <ul className={css.missing}>
+        {missing.map((agent) => (
+          <li key={agent.cliType}>
+            <strong>{agent.name}</strong> {agent.reason}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

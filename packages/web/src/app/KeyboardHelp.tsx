@@ -1,0 +1,61 @@
+import { Kbd } from '../look/controls.tsx';
+import { Dialog } from '../look/Dialog.tsx';
+import css from './KeyboardHelp.module.css';
+import { altKey, commandKey } from './keys.ts';
+
+const groups: { name: string; keys: [keys: string[], does: string][] }[] = [
+  {
+    name: 'Anywhere',
+    keys: [
+      [[commandKey('K')], 'Commands, sessions, folders'],
+      [[altKey('N')], 'New session'],
+      [[altKey('J')], 'Next session that needs you'],
+      [[altKey('1'), '…', altKey('9')], 'Go to a tab'],
+      [[altKey('['), altKey(']')], 'Tab to the left, to the right'],
+      [[altKey('W')], 'Close the tab'],
+      [['?'], 'These keys'],
+    ],
+  },
+  {
+    name: 'In a session',
+    keys: [
+      [['/'], 'Write a message'],
+      [['Enter'], 'Send; while the agent is busy: queue'],
+      [['Shift+Enter'], 'New line'],
+      [['Esc'], 'Stop the agent'],
+    ],
+  },
+  {
+    name: 'When the agent asks for permission',
+    keys: [
+      [['Enter'], 'Allow once'],
+      [['Esc'], 'Deny'],
+    ],
+  },
+];
+
+/** The keys there are. */
+export default function KeyboardHelp({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog title="Keys" onClose={onClose}>
+      <div className={css.groups}>
+        {groups.map((group) => (
+          <section key={group.name}>
+            <h3>{group.name}</h3>
+            <dl>
+              {group.keys.map(([keys, does]) => (
+                <div key={does}>
+                  <dt>
+                    {keys.map((key) => (key === '…' ? key : <Kbd key={key}>{key}</Kbd>))}
+                    <span className={css.spoken}>{keys.join(' ')}</span>
+                  </dt>
+                  <dd>{does}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,47 @@
+import type { Projects } from '@liminal/client';
+import { findSession } from '@liminal/client';
+import type { SessionState } from '@liminal/protocol';
+import { useEffect } from 'react';
+import { states } from '../look/states.ts';
+import { needingYou } from '../sidebar/session-groups.ts';
+
+/** Says in the window's title and icon how the session in it stands, and that another one needs somebody. */
+export function useDocumentMark(projects: Projects, active: string | undefined): void {
+  const session = active === undefined ? undefined : findSession(projects, active);
+  const waiting = needingYou(projects).length;
+  const state = waiting > 0 ? 'waiting' : (session?.state ?? 'idle');
+  const title = documentTitle(session?.title, state, waiting);
+
+  useEffect(() => {
+    document.title = title;
+  }, [title]);
+  useEffect(() => {
+    const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
+    if (icon !== null) icon.href = `data:image/svg+xml,${encodeURIComponent(faviconSvg(state))}`;
+  }, [state]);
+}
+
+export function documentTitle(
+  title: string | undefined,
+  state: SessionState,
+  waiting: number,
+): string {
+  const name = title === undefined ? 'Liminal' : `${title} – Liminal`;
+  if (waiting > 0) return `${states.waiting.sign} ${waiting > 1 ? `(${waiting}) ` : ''}${name}`;
+  return title === undefined ? name : `${states[state].sign} ${name}`;
+}
+
+/** In one colour per state that stands out on light and dark tab bars alike. */
+function faviconSvg(state: SessionState): string {
+  const shape = {
+    waiting: '<path d="M16 3 29 16 16 29 3 16Z" fill="#d98a15"/>',
+    running:
+      '<circle cx="16" cy="16" r="11" fill="none" stroke="#6b7ff0" stroke-width="4"/><circle cx="16" cy="16" r="5" fill="#6b7ff0"/>',
+    queued:
+      '<circle cx="16" cy="16" r="11" fill="none" stroke="#8a8f98" stroke-width="4" stroke-dasharray="6 5.5"/>',
+    failed:
+      '<path d="m7 7 18 18m0-18-18 18" stroke="#dd4b4b" stroke-width="5" stroke-linecap="round"/>',
+    idle: '<circle cx="16" cy="16" r="10" fill="none" stroke="#8a8f98" stroke-width="4"/>',
+  }[state];
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">${shape}</svg>`;
+}

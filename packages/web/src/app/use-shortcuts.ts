@@ -1,0 +1,59 @@
+import { useEffect } from 'react';
+import { hasCommandKey } from './keys.ts';
+import { isTyping } from './typing.ts';
+
+export interface Shortcuts {
+  palette: () => void;
+  newSession: () => void;
+  help: () => void;
+  closeTab: () => void;
+  /** Counts from 0. */
+  goToTab: (index: number) => void;
+  /** To the tab on the right (1) or left (-1). */
+  stepTab: (step: 1 | -1) => void;
+  nextWaiting: () => void;
+  compose: () => void;
+}
+
+/** The keys that work everywhere, except while a dialog is open. */
+export function useShortcuts(shortcuts: Shortcuts): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (document.querySelector('dialog[open]') !== null) return;
+      const action = find(event, shortcuts);
+      if (action === undefined) return;
+      event.preventDefault();
+      action();
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, [shortcuts]);
+}
+
+function find(event: KeyboardEvent, shortcuts: Shortcuts): (() => void) | undefined {
+  if (hasCommandKey(event) && event.code === 'KeyK') return shortcuts.palette;
+  if (event.altKey && !event.ctrlKey && !event.metaKey) return withAlt(event.code, shortcuts);
+  if (event.altKey || event.ctrlKey || event.metaKey || isTyping(event.target)) return undefined;
+  if (event.key === '?') return shortcuts.help;
+  return event.key === '/' ? shortcuts.compose : undefined;
+}
+
+/** By the key's place and not its letter: with Alt some layouts type another one. */
+function withAlt(code: string, shortcuts: Shortcuts): (() => void) | undefined {
+  const digit = /^Digit([1-9])$/.exec(code)?.[1];
+  if (digit !== undefined) return () => shortcuts.goToTab(Number(digit) - 1);
+  switch (code) {
+    case 'KeyN':
+      return shortcuts.newSession;
+    case 'KeyW':
+      return shortcuts.closeTab;
+    case 'KeyJ':
+      return shortcuts.nextWaiting;
+    case 'BracketRight':
+      return () => shortcuts.stepTab(1);
+    case 'BracketLeft':
+      return () => shortcuts.stepTab(-1);
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,148 @@
+import type { SessionInfo } from '@liminal/protocol';
+import { ArrowUp, Square } from 'lucide-react';
+import { type KeyboardEvent, useId, useRef, useState } from 'react';
+import { CommandMenu } from './CommandMenu.tsx';
+import { commandPrefix, matchCommands } from './command-matches.ts';
+import css from './Composer.module.css';
+import { ConfigSelects } from './ConfigSelects.tsx';
+import { UsageMeter } from './UsageMeter.tsx';
+
+interface ComposerProps {
+  draft: string;
+  onDraft: (text: string) => void;
+  onSend: (message: string) => void;
+  onStop: () => void;
+  onConfig: (id: string, value: string) => void;
+  info: SessionInfo | undefined;
+  agentName: string;
+  running: boolean;
+}
+
+/** Where a person writes. Enter sends (or queues, while the agent is busy), Shift and Enter begin a new line. */
+export function Composer(props: ComposerProps) {
+  const { draft, onDraft, onSend, onStop, info, agentName, running } = props;
+  const field = useRef<HTMLTextAreaElement>(null);
+  const commands = useCommands(props);
+  const menuId = useId();
+
+  const send = () => {
+    if (draft.trim() === '') return;
+    onSend(draft.trim());
+    onDraft('');
+    field.current?.focus();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    // An input method uses Enter to finish a word.
+    if (event.nativeEvent.isComposing) return;
+    if (commands.onKey(event)) return event.preventDefault();
+    if (event.key !== 'Enter' || event.shiftKey || draft.trim() === '') return;
+    event.preventDefault();
+    event.stopPropagation();
+    send();
+  };
+
+  return (
+    <form
+      className={css.composer}
+      aria-label="Composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      {commands.open && (
+        <CommandMenu
+          id={menuId}
+          commands={commands.matches}
+          active={commands.active}
+          onPick={commands.pick}
+        />
+      )}
+      <div className={css.grow} data-text={`${draft}\n`}>
+        <textarea
+          ref={field}
+          data-composer
+          className={css.text}
+          aria-label="Message"
+          placeholder={`Message ${agentName} …`}
+          rows={1}
+          value={draft}
+          aria-autocomplete={commands.open ? 'list' : undefined}
+          aria-controls={commands.open ? menuId : undefined}
+          aria-activedescendant={commands.open ? `${menuId}-${commands.active}` : undefined}
+          onChange={(event) => onDraft(event.target.value)}
+          onKeyDown={onKeyDown}
+        />
+      </div>
+      <div className={css.bar}>
+        <ConfigSelects options={info?.configOptions ?? []} onChange={props.onConfig} />
+        <UsageMeter usage={info?.usage} />
+        {running && (
+          <button
+            type="button"
+            className={css.stop}
+            aria-label="Stop"
+            title="Stop (Esc)"
+            onClick={onStop}
+          >
+            <Square size={12} fill="currentColor" aria-hidden="true" />
+          </button>
+        )}
+        {(!running || draft.trim() !== '') && (
+          <button
+            type="submit"
+            className={css.send}
+            aria-label={running ? 'Queue message' : 'Send message'}
+            title={running ? 'Queue (Enter)' : 'Send (Enter)'}
+            disabled={draft.trim() === ''}
+          >
+            <ArrowUp size={16} strokeWidth={2.25} aria-hidden="true" />
+          </button>
+        )}
+      </div>
+    </form>
+  );
+}
+
+/** The menu of slash commands: open while the first word of the message is being typed. */
+function useCommands({ draft, onDraft, info }: ComposerProps) {
+  const [active, setActive] = useState(0);
+  const [dismissed, setDismissed] = useState<string>();
+  const prefix = commandPrefix(draft);
+  const matches = prefix === undefined ? [] : matchCommands(info?.commands ?? [], prefix);
+  const open = matches.length > 0 && dismissed !== draft;
+  const index = Math.min(active, matches.length - 1);
+
+  const pick = (command: { name: string }) => {
+    onDraft(`/${command.name} `);
+    setActive(0);
+  };
+  /** Whether the key was for the menu. */
+  const onKey = (event: KeyboardEvent): boolean => {
+    if (!open) return false;
+    const chosen = matches[index];
+    switch (event.key) {
+      case 'ArrowDown':
+      case 'ArrowUp': {
+        const step = event.key === 'ArrowDown' ? 1 : -1;
+        setActive((index + step + matches.length) % matches.length);
+        return true;
+      }
+      case 'Enter':
+      case 'Tab':
+        if (event.shiftKey || chosen === undefined) return false;
+        // A command typed out in full is sent, not completed once more.
+        if (event.key === 'Enter' && chosen.name === prefix) return false;
+        pick(chosen);
+        return true;
+      case 'Escape':
+        setDismissed(draft);
+        event.stopPropagation();
+        return true;
+      default:
+        setActive(0);
+        return false;
+    }
+  };
+  return { open, matches, active: index, pick, onKey };
+}

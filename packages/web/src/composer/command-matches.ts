@@ -1,0 +1,17 @@
+import type { AgentCommand } from '@liminal/protocol';
+
+/** What is typed of a command's name: undefined unless the message is a slash and the beginning of one word. */
+export function commandPrefix(text: string): string | undefined {
+  return /^\/(\S*)$/.exec(text)?.[1];
+}
+
+/** Commands for what is typed: those that begin so first, then those that contain it. */
+export function matchCommands(commands: readonly AgentCommand[], prefix: string): AgentCommand[] {
+  const typed = prefix.toLowerCase();
+  const named = (command: AgentCommand) => command.name.toLowerCase();
+  const begin = commands.filter((command) => named(command).startsWith(typed));
+  const contain = commands.filter(
+    (command) => named(command).includes(typed) && !named(command).startsWith(typed),
+  );
+  return [...begin, ...contain];
+}

@@ -1,0 +1,86 @@
+import type { FileDiff } from '@liminal/protocol';
+import { useState } from 'react';
+import { ColouredLine } from '../highlight/Code.tsx';
+import { languageOfFile } from '../highlight/highlighter.ts';
+import { type ColouredLines, useHighlight } from '../highlight/use-highlight.ts';
+import { Button } from '../look/controls.tsx';
+import css from './DiffView.module.css';
+import { type DiffLine, lineDiff } from './line-diff.ts';
+
+interface DiffViewProps {
+  diff: FileDiff;
+  /** Whether to say which file it is. */
+  named: boolean;
+}
+
+/** More lines than this are folded; a few more than that are not worth a click. */
+const visible = 20;
+const slack = 4;
+
+/** One file's change, line by line, in the colours of its language. */
+export function DiffView({ diff, named }: DiffViewProps) {
+  const [open, setOpen] = useState(false);
+  const { lines, added, removed } = lineDiff(diff);
+  const lang = languageOfFile(diff.path) ?? '';
+  const before = useHighlight(diff.oldText ?? '', lang);
+  const after = useHighlight(diff.newText, lang);
+  const hidden = lines.length - visible;
+  const folds = hidden > slack;
+  const shown = folds && !open ? lines.slice(0, visible) : lines;
+  const summary = `Changes to ${diff.path}: ${added} added, ${removed} removed`;
+
+  return (
+    <div className={css.diff}>
+      {named && <p className={css.path}>{diff.path}</p>}
+      {lines.length === 0 && <p className={css.path}>No change</p>}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls sideways */}
+      <div className={css.scroll} role="region" aria-label={summary} tabIndex={0}>
+        <table className={css.lines}>
+          <tbody>
+            {shown.map((line, index) => (
+              <LineRow key={index} line={line} before={before} after={after} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {folds && (
+        <Button
+          look="quiet"
+          className={css.more}
+          aria-expanded={open}
+          onClick={() => setOpen(!open)}
+        >
+          {open ? 'Show less' : `Show ${hidden} more lines`}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+const signs = { added: '+', removed: '−', same: ' ' };
+
+interface LineRowProps {
+  line: DiffLine;
+  before: ColouredLines | undefined;
+  after: ColouredLines | undefined;
+}
+
+function LineRow({ line, before, after }: LineRowProps) {
+  if (line.kind === 'gap') {
+    return (
+      <tr className={css.gap}>
+        <td colSpan={2}>⋯</td>
+      </tr>
+    );
+  }
+  const tokens =
+    line.newLine === undefined ? before?.[(line.oldLine ?? 0) - 1] : after?.[line.newLine - 1];
+  return (
+    <tr data-kind={line.kind}>
+      <td className={css.sign}>{signs[line.kind]}</td>
+      <td className={css.text}>
+        {tokens === undefined ? line.text : <ColouredLine tokens={tokens} />}
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,27 @@
+import { Fragment } from 'react';
+import type { ThemedToken } from 'shiki/core';
+import { useHighlight } from './use-highlight.ts';
+
+/** Code in the colours of its language, as soon as they have loaded. */
+export function Code({ code, lang }: { code: string; lang: string }) {
+  const lines = useHighlight(code, lang);
+  if (lines === undefined) return <code>{code}</code>;
+  return (
+    <code>
+      {lines.map((tokens, index) => (
+        <Fragment key={index}>
+          {index > 0 && '\n'}
+          <ColouredLine tokens={tokens} />
+        </Fragment>
+      ))}
+    </code>
+  );
+}
+
+export function ColouredLine({ tokens }: { tokens: readonly ThemedToken[] }) {
+  return tokens.map((token) => (
+    <span key={token.offset} style={token.htmlStyle}>
+      {token.content}
+    </span>
+  ));
+}

@@ -1,0 +1,48 @@
+import { useEffect, useState } from 'react';
+import type { ThemedToken } from 'shiki/core';
+import { highlight, knownLanguage } from './highlighter.ts';
+
+export type ColouredLines = readonly (readonly ThemedToken[])[];
+
+/** Longer code stays plain (characters): colouring it would hold up the page. */
+const longest = 100_000;
+
+/** Coloured code that was seen lately, so that a page one comes back to does not flash. */
+const recent = new Map<string, ColouredLines>();
+const recentSize = 300;
+
+/** The code's coloured lines once they are there; undefined until then, and for a language without colours. */
+export function useHighlight(code: string, lang: string): ColouredLines | undefined {
+  const language = code.length > longest ? undefined : knownLanguage(lang);
+  const key = `${language} ${code}`;
+  const [coloured, setColoured] = useState<{ key: string; lines: ColouredLines }>();
+  const cached = recent.get(key);
+
+  useEffect(() => {
+    if (language === undefined || recent.has(key)) return undefined;
+    let wanted = true;
+    highlight(code, language).then(
+      (lines) => {
+        remember(key, lines);
+        if (wanted) setColoured({ key, lines });
+      },
+      // Colours are a nicety: without them the code is still all there.
+      () => undefined,
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [code, key, language]);
+
+  if (language === undefined) return undefined;
+  return cached ?? (coloured?.key === key ? coloured.lines : undefined);
+}
+
+function remember(key: string, lines: ColouredLines): void {
+  recent.set(key, lines);
+  if (recent.size <= recentSize) return;
+  for (const oldest of recent.keys()) {
+    recent.delete(oldest);
+    return;
+  }
+}

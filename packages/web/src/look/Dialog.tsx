@@ -1,0 +1,49 @@
+import { X } from 'lucide-react';
+import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { IconButton, join } from './controls.tsx';
+import css from './Dialog.module.css';
+
+interface DialogProps {
+  title: string;
+  onClose: () => void;
+  children: ReactNode;
+  /** `drawer` comes in from the left edge, `bare` shows no title. */
+  look?: 'plain' | 'bare' | 'drawer';
+}
+
+/** A modal dialog: the browser's own, which keeps the focus inside, gives it back, and closes on Escape. */
+export function Dialog({ title, onClose, children, look = 'plain' }: DialogProps) {
+  const ref = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useEffect(() => {
+    const dialog = ref.current;
+    if (dialog !== null && !dialog.open) dialog.showModal();
+  }, []);
+
+  return (
+    // The backdrop belongs to the dialog; the keyboard closes it with Escape.
+    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-noninteractive-element-interactions
+    <dialog
+      ref={ref}
+      className={join(css.dialog, look !== 'plain' && css[look])}
+      aria-labelledby={look === 'plain' ? titleId : undefined}
+      aria-label={look === 'plain' ? undefined : title}
+      onClose={onClose}
+      onClick={(event) => {
+        if (event.target === event.currentTarget) event.currentTarget.close();
+      }}
+    >
+      <div className={css.content}>
+        {look === 'plain' && (
+          <header className={css.head}>
+            <h2 id={titleId}>{title}</h2>
+            <IconButton label="Close" onClick={() => ref.current?.close()}>
+              <X size={16} />
+            </IconButton>
+          </header>
+        )}
+        {children}
+      </div>
+    </dialog>
+  );
+}

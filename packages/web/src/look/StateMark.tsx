@@ -1,0 +1,45 @@
+import type { SessionState } from '@liminal/protocol';
+import css from './StateMark.module.css';
+import { states } from './states.ts';
+
+/** A session's state: a shape of its own for each, so that colour is never the only sign. */
+export function StateMark({ state }: { state: SessionState }) {
+  const { label, color } = states[state];
+  return (
+    <svg
+      className={css.mark}
+      data-state={state}
+      viewBox="0 0 16 16"
+      role="img"
+      aria-label={label}
+      style={{ color }}
+    >
+      <title>{label}</title>
+      <Shape state={state} />
+    </svg>
+  );
+}
+
+function Shape({ state }: { state: SessionState }) {
+  const outline = { fill: 'none', stroke: 'currentColor', strokeWidth: 1.75 } as const;
+  switch (state) {
+    case 'waiting':
+      return <path d="M8 1.5 14.5 8 8 14.5 1.5 8Z" fill="currentColor" />;
+    case 'running':
+      return (
+        <>
+          <circle cx="8" cy="8" r="5.5" {...outline} opacity="0.3" />
+          <path d="M8 2.5A5.5 5.5 0 0 1 13.5 8" {...outline} strokeLinecap="round" />
+          <circle cx="8" cy="8" r="2" fill="currentColor" />
+        </>
+      );
+    case 'queued':
+      return <circle cx="8" cy="8" r="5" {...outline} strokeDasharray="2.6 2.64" />;
+    case 'failed':
+      return (
+        <path d="m3.5 3.5 9 9m0-9-9 9" {...outline} strokeWidth="2.25" strokeLinecap="round" />
+      );
+    case 'idle':
+      return <circle cx="8" cy="8" r="3.5" {...outline} strokeWidth="1.5" />;
+  }
+}

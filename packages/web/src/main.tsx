@@ -1,0 +1,24 @@
+import './look/tokens.css';
+import './look/base.css';
+import { createClient } from '@liminal/client';
+import { ClientProvider } from '@liminal/client/react';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { AgentsProvider } from './app/agents.tsx';
+import { App } from './app/App.tsx';
+import { NavigationProvider } from './app/navigation.tsx';
+
+const root = document.getElementById('root');
+if (root === null) throw new Error('The page has no element with the id "root".');
+
+createRoot(root).render(
+  <StrictMode>
+    <ClientProvider value={createClient()}>
+      <AgentsProvider>
+        <NavigationProvider>
+          <App />
+        </NavigationProvider>
+      </AgentsProvider>
+    </ClientProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,74 @@
+import { describeError } from '@liminal/client';
+import { useClient, useSessions } from '@liminal/client/react';
+import { useState } from 'react';
+import { useAgents } from '../app/agents.tsx';
+import { useNavigation } from '../app/navigation.tsx';
+import { Button } from '../look/controls.tsx';
+import { Dialog } from '../look/Dialog.tsx';
+import form from '../look/form.module.css';
+import { AgentChoice } from './AgentChoice.tsx';
+import { FolderField } from './FolderField.tsx';
+
+/** The last choice, to begin with the next time. */
+const lastAgentKey = 'liminal.agent';
+
+/** Begins a session: which agent, and where. */
+export default function NewSession({ onClose }: { onClose: () => void }) {
+  const { requests } = useClient();
+  const { agents } = useAgents();
+  const { projects } = useSessions();
+  const { open } = useNavigation();
+  const folders = projects.map((project) => project.projectDir);
+  const [chosen, setChosen] = useState(() => localStorage.getItem(lastAgentKey) ?? undefined);
+  const [folder, setFolder] = useState(folders[0] ?? '');
+  const [problem, setProblem] = useState<string>();
+  const [starting, setStarting] = useState(false);
+
+  const usable = agents?.filter((agent) => agent.available) ?? [];
+  const agent = usable.find((one) => one.cliType === chosen) ?? usable[0];
+
+  const start = async () => {
+    if (agent === undefined) return;
+    setStarting(true);
+    setProblem(undefined);
+    try {
+      const made = await requests.create({ cliType: agent.cliType, projectDir: folder.trim() });
+      localStorage.setItem(lastAgentKey, agent.cliType);
+      open(made.sessionId);
+      onClose();
+    } catch (error) {
+      setProblem(describeError(error).message);
+      setStarting(false);
+    }
+  };
+
+  return (
+    <Dialog title="New session" onClose={onClose}>
+      <form
+        className={form.form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          void start();
+        }}
+      >
+        <AgentChoice agents={agents} chosen={agent?.cliType} onChoose={setChosen} />
+        <FolderField value={folder} onChange={setFolder} recent={folders} />
+        {problem !== undefined && (
+          <p className={form.problem} role="alert">
+            {problem}
+          </p>
+        )}
+        <div className={form.actions}>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            type="submit"
+            look="primary"
+            disabled={agent === undefined || folder.trim() === '' || starting}
+          >
+            {starting ? 'Starting …' : 'Start'}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,66 @@
+import type { Projects } from '@liminal/client';
+import type { SessionSummary } from '@liminal/protocol';
+import { altKey } from '../app/keys.ts';
+import type { Places } from '../app/places.ts';
+import { needingYou } from '../sidebar/session-groups.ts';
+import { shortPath } from '../words/paths.ts';
+
+type Action = 'new-session' | 'keys' | 'close-tab' | 'home';
+
+interface Named {
+  key: string;
+  name: string;
+  hint: string;
+  /** What a search looks at. */
+  text: string;
+}
+
+export type Entry = Named &
+  ({ kind: 'session'; session: SessionSummary } | { kind: 'command'; action: Action });
+
+interface Group {
+  value: string;
+  items: Entry[];
+}
+
+/** What the palette offers: what needs a person, then commands, then all other sessions. */
+export function paletteGroups(projects: Projects, places: Places): Group[] {
+  const waiting = needingYou(projects);
+  const others = projects
+    .flatMap((project) => project.sessions)
+    .filter((session) => session.state !== 'waiting' && session.sessionId !== places.active)
+    .toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt));
+  return [
+    { value: 'Needs you', items: waiting.map(toEntry) },
+    { value: 'Commands', items: commands(places) },
+    { value: 'Sessions', items: others.map(toEntry) },
+  ].filter((group) => group.items.length > 0);
+}
+
+function commands(places: Places): Entry[] {
+  const always = [
+    command('new-session', 'New session', altKey('N')),
+    command('home', 'Start page', ''),
+    command('keys', 'Keys', '?'),
+  ];
+  return places.active === undefined
+    ? always
+    : [...always, command('close-tab', 'Close tab', altKey('W'))];
+}
+
+function command(action: Action, name: string, hint: string): Entry {
+  return { kind: 'command', key: action, action, name, hint, text: name };
+}
+
+function toEntry(session: SessionSummary): Entry {
+  const hint = shortPath(session.projectDir);
+  const { sessionId, title, cliType } = session;
+  return {
+    kind: 'session',
+    key: sessionId,
+    session,
+    name: title,
+    hint,
+    text: `${title} ${hint} ${cliType}`,
+  };
+}

@@ -1,0 +1,24 @@
+import type { SessionSummary } from '@liminal/protocol';
+import { useAgentName } from '../app/agents.tsx';
+import { shortPath } from '../words/paths.ts';
+import css from './SessionStates.module.css';
+
+interface SessionIntroProps {
+  session: SessionSummary | undefined;
+  isEmpty: boolean;
+}
+
+/** Stands above a session's first message: which agent, where, and what to do in a new one. */
+export function SessionIntro({ session, isEmpty }: SessionIntroProps) {
+  const agentName = useAgentName(session?.cliType);
+  if (session === undefined) return null;
+  return (
+    <header className={css.intro} data-empty={isEmpty}>
+      <h1>{session.title}</h1>
+      <p>
+        {agentName} in <code title={session.projectDir}>{shortPath(session.projectDir)}</code>
+      </p>
+      {isEmpty && <p>Write what you want done. Nothing starts before that.</p>}
+    </header>
+  );
+}

@@ -1,0 +1,96 @@
+import type { SessionStore, SessionView } from '@liminal/client';
+import { describeError } from '@liminal/client';
+import { useClient, useSession } from '@liminal/client/react';
+import { useCallback, useState } from 'react';
+import { useAgentName } from '../app/agents.tsx';
+import { Composer } from '../composer/Composer.tsx';
+import { QueueList } from '../composer/QueueList.tsx';
+import { useDraft } from '../composer/use-draft.ts';
+import { AnswerContext } from '../transcript/answer-context.ts';
+import { nextApproval } from '../transcript/answering.ts';
+import { Transcript } from '../transcript/Transcript.tsx';
+import { SessionIntro } from './SessionIntro.tsx';
+import { SessionFailed, SessionLoading } from './SessionStates.tsx';
+import css from './SessionPage.module.css';
+import { useAnswerKeys } from './use-answer-keys.ts';
+
+/** One session: its conversation and where to write. */
+export default function SessionPage({ sessionId }: { sessionId: string }) {
+  const { view, session } = useSession(sessionId);
+  const title = view.info?.session.title ?? 'Session';
+  return (
+    <main className={css.page} aria-label={title} data-session-id={sessionId}>
+      {view.phase === 'loading' && <SessionLoading />}
+      {view.phase === 'failed' && (
+        <SessionFailed problem={view.problem} onRetry={() => void session.retry()} />
+      )}
+      {view.phase === 'ready' && <OpenSession view={view} session={session} />}
+    </main>
+  );
+}
+
+function OpenSession({ view, session }: { view: SessionView; session: SessionStore }) {
+  const { sessionId, info } = view;
+  const { requests } = useClient();
+  const [draft, setDraft] = useDraft(sessionId);
+  const [problem, attempt] = useAttempt();
+  const agentName = useAgentName(info?.session.cliType);
+  const running = view.turns.at(-1)?.status === 'in_progress';
+
+  const answer = useCallback(
+    (approvalId: string, optionId: string) =>
+      requests.answerApproval(sessionId, approvalId, optionId),
+    [requests, sessionId],
+  );
+  const answerByKey = useCallback(
+    (approvalId: string, optionId: string) => attempt(answer(approvalId, optionId)),
+    [answer, attempt],
+  );
+  const stop = useCallback(
+    () => attempt(requests.cancel(sessionId)),
+    [attempt, requests, sessionId],
+  );
+  useAnswerKeys({ approval: nextApproval(view.turns), running, answer: answerByKey, stop });
+
+  return (
+    <AnswerContext value={answer}>
+      <Transcript
+        view={view}
+        session={session}
+        intro={<SessionIntro session={info?.session} isEmpty={view.turns.length === 0} />}
+      />
+      <div className={css.dock}>
+        {problem !== undefined && (
+          <p className={css.problem} role="alert">
+            {problem}
+          </p>
+        )}
+        <QueueList
+          queue={info?.queue ?? []}
+          onEdit={(turnId, message) => attempt(requests.editQueued(sessionId, turnId, message))}
+          onRemove={(turnId) => attempt(requests.removeQueued(sessionId, turnId))}
+        />
+        <Composer
+          draft={draft}
+          onDraft={setDraft}
+          onSend={(message) => void session.send(message)}
+          onStop={stop}
+          onConfig={(id, value) => attempt(requests.setConfig(sessionId, id, value))}
+          info={info}
+          agentName={agentName}
+          running={running}
+        />
+      </div>
+    </AnswerContext>
+  );
+}
+
+/** Runs a command, and keeps what went wrong until the next one. */
+function useAttempt(): [string | undefined, (doing: Promise<void>) => void] {
+  const [problem, setProblem] = useState<string>();
+  const attempt = useCallback((doing: Promise<void>) => {
+    setProblem(undefined);
+    doing.catch((error: unknown) => setProblem(describeError(error).message));
+  }, []);
+  return [problem, attempt];
+}

@@ -1,0 +1,30 @@
+import { Button } from '../look/controls.tsx';
+import css from './SessionStates.module.css';
+
+/** The conversation's shape while it is fetched. */
+export function SessionLoading() {
+  return (
+    <div className={css.loading} role="status" aria-label="Loading the conversation">
+      <span className={css.bar} data-side="end" />
+      <span className={css.bar} />
+      <span className={css.bar} />
+      <span className={css.bar} data-short="true" />
+    </div>
+  );
+}
+
+interface SessionFailedProps {
+  problem: { code: string; message: string } | undefined;
+  onRetry: () => void;
+}
+
+export function SessionFailed({ problem, onRetry }: SessionFailedProps) {
+  return (
+    <div className={css.failed} role="alert">
+      <h1>This session could not be opened</h1>
+      <p>{problem?.message ?? 'The server gave no reason.'}</p>
+      {problem !== undefined && <code>{problem.code}</code>}
+      <Button onClick={onRetry}>Try again</Button>
+    </div>
+  );
+}

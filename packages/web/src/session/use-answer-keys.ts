@@ -1,0 +1,55 @@
+import type { ApprovalUpsert } from '@liminal/protocol';
+import { useEffect, useRef } from 'react';
+import { isTyping } from '../app/typing.ts';
+import { keyAnswers } from '../transcript/answering.ts';
+
+interface AnswerKeys {
+  approval: ApprovalUpsert | undefined;
+  running: boolean;
+  answer: (approvalId: string, optionId: string) => void;
+  stop: () => void;
+}
+
+/** A key pressed this soon (ms) after a request appeared was meant for something else. */
+const tooSoon = 400;
+
+/** Enter and Escape answer the permission request that waits; without one, Escape stops the turn. */
+export function useAnswerKeys({ approval, running, answer, stop }: AnswerKeys): void {
+  const appeared = useRef({ approvalId: '', at: 0 });
+  useEffect(() => {
+    if (approval === undefined || approval.approvalId === appeared.current.approvalId) return;
+    appeared.current = { approvalId: approval.approvalId, at: Date.now() };
+  }, [approval]);
+
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.repeat || event.defaultPrevented || event.isComposing || hasModifier(event)) return;
+      if (!isOurs(event)) return;
+      if (event.key === 'Escape' && approval === undefined && running) return stop();
+      if (approval === undefined || Date.now() - appeared.current.at < tooSoon) return;
+      const { allow, deny } = keyAnswers(approval);
+      const chosen = { Enter: allow, Escape: deny }[event.key];
+      if (chosen === undefined) return;
+      event.preventDefault();
+      answer(approval.approvalId, chosen.optionId);
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, [approval, running, answer, stop]);
+}
+
+function hasModifier(event: KeyboardEvent): boolean {
+  return event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
+}
+
+/** Enter on a button presses that button, in a dialog or a menu it is theirs; in an empty composer it is free. */
+function isOurs(event: KeyboardEvent): boolean {
+  const { target } = event;
+  if (!(target instanceof HTMLElement)) return true;
+  if (target.closest('dialog, [role="listbox"], [role="menu"]') !== null) return false;
+  if (target instanceof HTMLTextAreaElement && target.dataset.composer !== undefined) {
+    return target.value.trim() === '' || event.key === 'Escape';
+  }
+  if (event.key === 'Enter' && target.closest('button, a, summary') !== null) return false;
+  return !isTyping(target);
+}

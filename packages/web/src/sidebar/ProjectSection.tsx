@@ -1,0 +1,52 @@
+import type { Project } from '@liminal/protocol';
+import { ChevronRight } from 'lucide-react';
+import { useState } from 'react';
+import { shortPath } from '../words/paths.ts';
+import { SessionRow } from './SessionRow.tsx';
+import css from './Sidebar.module.css';
+
+interface ProjectSectionProps {
+  project: Project;
+  now: number;
+  onFollow?: (() => void) | undefined;
+}
+
+/** More sessions than this wait for a click. */
+const visible = 6;
+
+/** A project's folder and its sessions, the newest first. */
+export function ProjectSection({ project, now, onFollow }: ProjectSectionProps) {
+  const [open, setOpen] = useState(true);
+  const [all, setAll] = useState(false);
+  const { sessions } = project;
+  const shown = all ? sessions : sessions.slice(0, visible);
+  return (
+    <section aria-label={project.name}>
+      <h2 className={css.heading}>
+        <button
+          type="button"
+          aria-expanded={open}
+          title={project.projectDir}
+          onClick={() => setOpen(!open)}
+        >
+          <ChevronRight size={12} aria-hidden="true" />
+          <bdi>{shortPath(project.projectDir)}</bdi>
+        </button>
+      </h2>
+      {open && (
+        <ul className={css.rows}>
+          {shown.map((session) => (
+            <SessionRow key={session.sessionId} session={session} now={now} onFollow={onFollow} />
+          ))}
+          {sessions.length > visible && (
+            <li>
+              <button type="button" className={css.more} onClick={() => setAll(!all)}>
+                {all ? 'Show fewer' : `Show ${sessions.length - visible} more`}
+              </button>
+            </li>
+          )}
+        </ul>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,89 @@
+import { useSessions } from '@liminal/client/react';
+import { Keyboard, Plus, Search } from 'lucide-react';
+import { useState } from 'react';
+import { Button, Kbd } from '../look/controls.tsx';
+import { altKey } from '../app/keys.ts';
+import { ProjectSection } from './ProjectSection.tsx';
+import { SessionRow } from './SessionRow.tsx';
+import css from './Sidebar.module.css';
+import { needingYou, searchSessions } from './session-groups.ts';
+import { useNow } from './use-now.ts';
+
+interface SidebarProps {
+  onNew: () => void;
+  onKeys: () => void;
+  /** A session was chosen. */
+  onFollow?: () => void;
+}
+
+/** All sessions: what needs a person first, then by project. */
+export function Sidebar({ onNew, onKeys, onFollow }: SidebarProps) {
+  const { projects, phase } = useSessions();
+  const [search, setSearch] = useState('');
+  const now = useNow();
+  const found = searchSessions(projects, search);
+  const waiting = needingYou(found);
+
+  return (
+    <nav className={css.sidebar} aria-label="Sessions">
+      <div className={css.top}>
+        <Button className={css.new} onClick={onNew} title={`New session (${altKey('N')})`}>
+          <Plus size={16} aria-hidden="true" />
+          New session
+        </Button>
+        <label className={css.search}>
+          <Search size={14} aria-hidden="true" />
+          <input
+            type="search"
+            aria-label="Search sessions"
+            placeholder="Search"
+            value={search}
+            onChange={(event) => setSearch(event.target.value)}
+          />
+        </label>
+      </div>
+      <div className={css.list}>
+        {waiting.length > 0 && (
+          <section aria-label="Needs you">
+            <h2 className={css.heading} data-urgent="true">
+              Needs you <span>{waiting.length}</span>
+            </h2>
+            <ul className={css.rows}>
+              {waiting.map((session) => (
+                <SessionRow
+                  key={session.sessionId}
+                  session={session}
+                  now={now}
+                  onFollow={onFollow}
+                />
+              ))}
+            </ul>
+          </section>
+        )}
+        {found.map((project) => (
+          <ProjectSection key={project.projectId} project={project} now={now} onFollow={onFollow} />
+        ))}
+        {found.length === 0 && <Nothing phase={phase} searched={search !== ''} />}
+      </div>
+      <footer className={css.foot}>
+        <Button look="quiet" onClick={onKeys}>
+          <Keyboard size={15} aria-hidden="true" />
+          Keys <Kbd>?</Kbd>
+        </Button>
+      </footer>
+    </nav>
+  );
+}
+
+function Nothing({ phase, searched }: { phase: string; searched: boolean }) {
+  if (phase === 'loading') {
+    return (
+      <p className={css.nothing} role="status">
+        Loading sessions …
+      </p>
+    );
+  }
+  if (searched) return <p className={css.nothing}>Nothing found.</p>;
+  if (phase === 'failed') return <p className={css.nothing}>The sessions could not be read.</p>;
+  return <p className={css.nothing}>No sessions yet. The first one you start appears here.</p>;
+}

@@ -1,0 +1,24 @@
+import type { Project, SessionSummary } from '@liminal/protocol';
+
+type Projects = readonly Project[];
+
+/** Sessions that wait for a person, newest first. */
+export function needingYou(projects: Projects): SessionSummary[] {
+  return projects
+    .flatMap((project) => project.sessions)
+    .filter((session) => session.state === 'waiting')
+    .toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt));
+}
+
+/** Projects with the sessions that a search finds: all of its words, in title, agent or folder. */
+export function searchSessions(projects: Projects, search: string): Projects {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return projects;
+  const found = (session: SessionSummary) => {
+    const text = `${session.title} ${session.cliType} ${session.projectDir}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  };
+  return projects
+    .map((project) => ({ ...project, sessions: project.sessions.filter(found) }))
+    .filter((project) => project.sessions.length > 0);
+}

@@ -1,0 +1,56 @@
+import { describeError } from '@liminal/client';
+import { useState } from 'react';
+import { Button } from '../look/controls.tsx';
+import { Dialog } from '../look/Dialog.tsx';
+import form from '../look/form.module.css';
+
+interface RenameDialogProps {
+  title: string;
+  onRename: (title: string) => Promise<void>;
+  onClose: () => void;
+}
+
+export function RenameDialog({ title, onRename, onClose }: RenameDialogProps) {
+  const [text, setText] = useState(title);
+  const [problem, setProblem] = useState<string>();
+  const save = async () => {
+    try {
+      await onRename(text.trim());
+      onClose();
+    } catch (error) {
+      setProblem(describeError(error).message);
+    }
+  };
+  return (
+    <Dialog title="Rename the session" onClose={onClose}>
+      <form
+        className={form.form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save();
+        }}
+      >
+        <input
+          className={form.input}
+          aria-label="Title"
+          // oxlint-disable-next-line jsx-a11y/no-autofocus -- the dialog is there for this field
+          autoFocus
+          maxLength={200}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+        {problem !== undefined && (
+          <p className={form.problem} role="alert">
+            {problem}
+          </p>
+        )}
+        <div className={form.actions}>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" disabled={text.trim() === ''}>
+            Rename
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,91 @@
+import { Menu } from '@base-ui/react/menu';
+import { describeError, findSession } from '@liminal/client';
+import { useClient, useSessions } from '@liminal/client/react';
+import { Copy, Ellipsis, Pencil, PowerOff, X } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import { altKey } from '../app/keys.ts';
+import { useNavigation } from '../app/navigation.tsx';
+import controls from '../look/controls.module.css';
+import { RenameDialog } from './RenameDialog.tsx';
+import css from './SessionMenu.module.css';
+
+/** What can be done with the session that is looked at. */
+export function SessionMenu({ sessionId }: { sessionId: string }) {
+  const { requests } = useClient();
+  const { close } = useNavigation();
+  const session = findSession(useSessions().projects, sessionId);
+  const [renaming, setRenaming] = useState(false);
+  const [problem, setProblem] = useState<string>();
+
+  const end = () => {
+    setProblem(undefined);
+    requests.kill(sessionId).catch((error: unknown) => setProblem(describeError(error).message));
+  };
+
+  return (
+    <>
+      <Menu.Root>
+        <Menu.Trigger className={controls.icon} aria-label="Session" title="Session">
+          <Ellipsis size={16} />
+        </Menu.Trigger>
+        <Menu.Portal>
+          <Menu.Positioner className={css.positioner} align="end" sideOffset={6}>
+            <Menu.Popup className={css.popup}>
+              <Item icon={<Pencil size={14} />} onClick={() => setRenaming(true)}>
+                Rename
+              </Item>
+              <Item
+                icon={<Copy size={14} />}
+                onClick={() => void navigator.clipboard.writeText(sessionId)}
+              >
+                Copy session id
+              </Item>
+              <Item icon={<X size={14} />} onClick={() => close(sessionId)} hint={altKey('W')}>
+                Close tab
+              </Item>
+              <Menu.Separator className={css.separator} />
+              <Item
+                icon={<PowerOff size={14} />}
+                disabled={session?.isAlive === false}
+                onClick={end}
+                hint={session?.isAlive === false ? 'not running' : undefined}
+              >
+                End the agent’s process
+              </Item>
+            </Menu.Popup>
+          </Menu.Positioner>
+        </Menu.Portal>
+      </Menu.Root>
+      {problem !== undefined && (
+        <p className={css.problem} role="alert">
+          {problem}
+        </p>
+      )}
+      {renaming && (
+        <RenameDialog
+          title={session?.title ?? ''}
+          onRename={(title) => requests.rename(sessionId, title)}
+          onClose={() => setRenaming(false)}
+        />
+      )}
+    </>
+  );
+}
+
+interface ItemProps {
+  icon: ReactNode;
+  children: ReactNode;
+  onClick: () => void;
+  disabled?: boolean;
+  hint?: string | undefined;
+}
+
+function Item({ icon, children, hint, ...rest }: ItemProps) {
+  return (
+    <Menu.Item className={css.item} {...rest}>
+      {icon}
+      <span>{children}</span>
+      {hint !== undefined && <small>{hint}</small>}
+    </Menu.Item>
+  );
+}

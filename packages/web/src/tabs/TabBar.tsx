@@ -1,0 +1,101 @@
+import { findSession } from '@liminal/client';
+import { useSessions } from '@liminal/client/react';
+import { Command, Menu, Plus, X } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import { altKey, commandKey } from '../app/keys.ts';
+import { useNavigation } from '../app/navigation.tsx';
+import { SessionLink } from '../app/SessionLink.tsx';
+import { IconButton } from '../look/controls.tsx';
+import { StateMark } from '../look/StateMark.tsx';
+import { SessionMenu } from './SessionMenu.tsx';
+import css from './TabBar.module.css';
+
+interface TabBarProps {
+  onNew: () => void;
+  onPalette: () => void;
+  onSidebar: () => void;
+}
+
+/** Open sessions, side by side. */
+export function TabBar({ onNew, onPalette, onSidebar }: TabBarProps) {
+  const { tabs, active } = useNavigation();
+  return (
+    <header className={css.bar}>
+      <IconButton className={css.sidebarButton} label="Sessions" onClick={onSidebar}>
+        <Menu size={17} />
+      </IconButton>
+      <nav className={css.tabs} aria-label="Open sessions">
+        <ul className={css.list}>
+          {tabs.map((sessionId) => (
+            <Tab key={sessionId} sessionId={sessionId} />
+          ))}
+        </ul>
+      </nav>
+      <IconButton label={`New session (${altKey('N')})`} onClick={onNew}>
+        <Plus size={16} />
+      </IconButton>
+      <IconButton label={`Commands (${commandKey('K')})`} onClick={onPalette}>
+        <Command size={15} />
+      </IconButton>
+      {active !== undefined && <SessionMenu sessionId={active} />}
+    </header>
+  );
+}
+
+function Tab({ sessionId }: { sessionId: string }) {
+  const { active, close, move } = useNavigation();
+  const session = findSession(useSessions().projects, sessionId);
+  const [dragOver, setDragOver] = useState(false);
+  const element = useRef<HTMLLIElement>(null);
+  const isActive = active === sessionId;
+  const title = session?.title ?? 'Session';
+
+  useEffect(() => {
+    if (isActive) element.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [isActive]);
+
+  return (
+    <li
+      ref={element}
+      className={css.tab}
+      data-session-id={sessionId}
+      data-active={isActive}
+      data-drag-over={dragOver}
+    >
+      <SessionLink
+        sessionId={sessionId}
+        className={css.link}
+        aria-current={isActive ? 'page' : undefined}
+        title={title}
+        draggable
+        onDragStart={(event) => event.dataTransfer.setData('text/x-liminal-tab', sessionId)}
+        onDragOver={(event) => {
+          if (!event.dataTransfer.types.includes('text/x-liminal-tab')) return;
+          event.preventDefault();
+          setDragOver(true);
+        }}
+        onDragLeave={() => setDragOver(false)}
+        onDrop={(event) => {
+          setDragOver(false);
+          move(event.dataTransfer.getData('text/x-liminal-tab'), sessionId);
+        }}
+        onAuxClick={(event) => {
+          if (event.button !== 1) return;
+          event.preventDefault();
+          close(sessionId);
+        }}
+      >
+        {session !== undefined && <StateMark state={session.state} />}
+        <span className={css.title}>{title}</span>
+      </SessionLink>
+      <button
+        type="button"
+        className={css.close}
+        aria-label={`Close ${title}`}
+        onClick={() => close(sessionId)}
+      >
+        <X size={13} aria-hidden="true" />
+      </button>
+    </li>
+  );
+}

@@ -1,0 +1,31 @@
+import type { UpsertObject } from '@liminal/protocol';
+import { Markdown } from '../markdown/Markdown.tsx';
+import css from './AgentMessage.module.css';
+import { Attachments } from './Attachments.tsx';
+import { ErrorNote } from './Notes.tsx';
+
+interface AgentMessageProps {
+  item: Extract<UpsertObject, { type: 'message' }>;
+  turnEnded: boolean;
+}
+
+/** The agent's words, on the page. Words of the system are set apart. */
+export function AgentMessage({ item, turnEnded }: AgentMessageProps) {
+  const streaming = !turnEnded && (item.status === 'create' || item.status === 'update');
+  return (
+    <div
+      className={css.message}
+      role="article"
+      aria-label={names[item.origin]}
+      data-item-id={item.itemId}
+      data-status={item.status}
+      data-origin={item.origin}
+    >
+      <Markdown streaming={streaming}>{item.content}</Markdown>
+      <Attachments blocks={item.blocks} />
+      {item.status === 'error' && <ErrorNote code={item.errorCode} message={item.errorMessage} />}
+    </div>
+  );
+}
+
+const names = { user: 'Prompt', agent: 'Agent', system: 'System' };

@@ -1,0 +1,46 @@
+import type { ContentBlock } from '@liminal/protocol';
+import { FileText } from 'lucide-react';
+import { baseName } from '../words/paths.ts';
+import css from './Attachments.module.css';
+
+/** What a message carries beside its text. Only what came with it is shown: nothing is fetched. */
+export function Attachments({ blocks = [] }: { blocks?: readonly ContentBlock[] | undefined }) {
+  if (blocks.length === 0) return null;
+  return (
+    <ul className={css.list} aria-label="Attachments">
+      {blocks.map((block, index) => (
+        <li key={index}>
+          <Attachment block={block} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Attachment({ block }: { block: ContentBlock }) {
+  switch (block.type) {
+    case 'image':
+      return (
+        <img
+          className={css.image}
+          src={`data:${block.mimeType};base64,${block.data}`}
+          alt={block.uri === undefined ? 'Attached' : baseName(block.uri)}
+        />
+      );
+    case 'audio':
+      return <Named name={`Audio, ${block.mimeType}`} />;
+    case 'resource':
+      return <Named name={baseName(block.resource.uri)} title={block.resource.uri} />;
+    case 'resource_link':
+      return <Named name={block.title ?? block.name} title={block.uri} />;
+  }
+}
+
+function Named({ name, title }: { name: string; title?: string }) {
+  return (
+    <span className={css.file} title={title}>
+      <FileText size={14} aria-hidden="true" />
+      {name}
+    </span>
+  );
+}

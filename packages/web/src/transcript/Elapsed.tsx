@@ -1,0 +1,14 @@
+import { useEffect, useState } from 'react';
+import { duration } from '../words/time.ts';
+
+/** Seconds since an ISO time or a time in ms; nothing during the first one. */
+export function Elapsed({ since }: { since: string | number | undefined }) {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  const start = typeof since === 'string' ? Date.parse(since) : since;
+  if (start === undefined || Number.isNaN(start) || now - start < 1000) return null;
+  return <span>{duration(Math.floor((now - start) / 1000) * 1000)}</span>;
+}

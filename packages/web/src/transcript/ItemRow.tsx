@@ -1,0 +1,29 @@
+import type { UpsertObject } from '@liminal/protocol';
+import { ApprovalCard } from './ApprovalCard.tsx';
+import { AgentMessage } from './AgentMessage.tsx';
+import { ErrorNote } from './Notes.tsx';
+import { PlanCard } from './PlanCard.tsx';
+import { Thinking } from './Thinking.tsx';
+import { UserMessage } from './UserMessage.tsx';
+
+interface ItemRowProps {
+  item: Exclude<UpsertObject, { type: 'tool_call' }>;
+  turnEnded: boolean;
+}
+
+export function ItemRow({ item, turnEnded }: ItemRowProps) {
+  switch (item.type) {
+    case 'message':
+      if (item.origin === 'user' && item.parentCallId === undefined)
+        return <UserMessage item={item} />;
+      return <AgentMessage item={item} turnEnded={turnEnded} />;
+    case 'thinking':
+      return <Thinking item={item} turnEnded={turnEnded} />;
+    case 'plan':
+      return <PlanCard item={item} />;
+    case 'approval':
+      return <ApprovalCard item={item} turnEnded={turnEnded} />;
+    case 'error':
+      return <ErrorNote itemId={item.itemId} code={item.errorCode} message={item.errorMessage} />;
+  }
+}

@@ -1,0 +1,23 @@
+import { TriangleAlert } from 'lucide-react';
+import css from './Notes.module.css';
+
+interface ErrorNoteProps {
+  title?: string;
+  code?: string | undefined;
+  message?: string | undefined;
+  itemId?: string;
+}
+
+/** An error in plain words, with its code for those who look it up. */
+export function ErrorNote({ title, code, message, itemId }: ErrorNoteProps) {
+  return (
+    <div className={css.error} role="alert" data-item-id={itemId} data-status="error">
+      <TriangleAlert size={16} aria-hidden="true" />
+      <div className={css.words}>
+        {title !== undefined && <strong>{title}</strong>}
+        <p>{message || 'No reason was given.'}</p>
+        {code !== undefined && <code>{code}</code>}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,46 @@
+import type { ToolCallUpsert } from '@liminal/protocol';
+import { useState } from 'react';
+import { ToolCard } from './ToolCard.tsx';
+import card from './ToolCard.module.css';
+import css from './ReadRun.module.css';
+import { ToolIcon } from './ToolIcon.tsx';
+import { ToolOutcome } from './ToolOutcome.tsx';
+import { toolPhase } from './tool-outcome.ts';
+import { readRunWords, toolWords } from './tool-words.ts';
+
+interface ReadRunProps {
+  calls: readonly ToolCallUpsert[];
+  folder: string | undefined;
+  turnEnded: boolean;
+}
+
+/** Reads and searches that follow each other: one line, since none of them says much by itself. */
+export function ReadRun({ calls, folder, turnEnded }: ReadRunProps) {
+  const [open, setOpen] = useState(false);
+  const last = calls.at(-1);
+  if (last === undefined) return null;
+  const newest = calls.findLast((call) => toolPhase(call, false, turnEnded) === 'running') ?? last;
+  const label = readRunWords(calls);
+  return (
+    <div className={css.run} role="group" aria-label={label} data-count={calls.length}>
+      <button
+        type="button"
+        className={card.head}
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+      >
+        <ToolIcon kind={last.kind} />
+        <span className={card.verb}>{label}</span>
+        <span className={card.subject}>{open ? '' : toolWords(newest, folder).subject}</span>
+        <ToolOutcome call={newest} phase={toolPhase(newest, false, turnEnded)} />
+      </button>
+      {open && (
+        <div className={css.calls}>
+          {calls.map((call) => (
+            <ToolCard key={call.itemId} call={call} folder={folder} turnEnded={turnEnded} />
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,62 @@
+import { memo } from 'react';
+import type { Row } from './arrange.ts';
+import { ItemRow } from './ItemRow.tsx';
+import { ReadRun } from './ReadRun.tsx';
+import { ToolCard } from './ToolCard.tsx';
+
+/** What a row needs to know of its surroundings. */
+export interface RowPlace {
+  /** The project's folder: paths below it are shown without it. */
+  folder: string | undefined;
+  turnEnded: boolean;
+}
+
+interface RowListProps {
+  rows: readonly Row[];
+  place: RowPlace;
+}
+
+export function RowList({ rows, place }: RowListProps) {
+  return rows.map((row) => (
+    <RowView key={row.key} row={row} folder={place.folder} turnEnded={place.turnEnded} />
+  ));
+}
+
+const RowView = memo(function RowView({ row, folder, turnEnded }: { row: Row } & RowPlace) {
+  switch (row.kind) {
+    case 'item':
+      return <ItemRow item={row.item} turnEnded={turnEnded} />;
+    case 'tool':
+      return (
+        <ToolCard call={row.call} approval={row.approval} folder={folder} turnEnded={turnEnded}>
+          {row.below.length > 0 && <RowList rows={row.below} place={{ folder, turnEnded }} />}
+        </ToolCard>
+      );
+    case 'reads':
+      return <ReadRun calls={row.calls} folder={folder} turnEnded={turnEnded} />;
+  }
+}, sameRow);
+
+interface RowProps extends RowPlace {
+  row: Row;
+}
+
+function sameRow(before: RowProps, after: RowProps): boolean {
+  return (
+    before.folder === after.folder &&
+    before.turnEnded === after.turnEnded &&
+    sameContent(before.row, after.row)
+  );
+}
+
+/** Rows are made anew with each arrangement; the items in them are not. */
+function sameContent(a: Row, b: Row): boolean {
+  if (a.kind === 'item') return b.kind === 'item' && a.item === b.item;
+  if (a.kind === 'reads') return b.kind === 'reads' && sameList(a.calls, b.calls, Object.is);
+  if (b.kind !== 'tool' || a.call !== b.call || a.approval !== b.approval) return false;
+  return sameList(a.below, b.below, sameContent);
+}
+
+function sameList<T>(a: readonly T[], b: readonly T[], same: (x: T, y: T) => boolean): boolean {
+  return a.length === b.length && a.every((x, index) => same(x, b[index] as T));
+}

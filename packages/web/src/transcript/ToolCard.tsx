@@ -1,0 +1,70 @@
+import type { ApprovalUpsert, ToolCallUpsert } from '@liminal/protocol';
+import { type ReactNode, useId, useState } from 'react';
+import { join } from '../look/controls.tsx';
+import { ApprovalActions, ApprovalOutcomeNote } from './ApprovalActions.tsx';
+import { isWaiting } from './arrange.ts';
+import css from './ToolCard.module.css';
+import { ToolDetails } from './ToolDetails.tsx';
+import { ToolIcon } from './ToolIcon.tsx';
+import { ToolOutcome } from './ToolOutcome.tsx';
+import { type ToolPhase, toolPhase } from './tool-outcome.ts';
+import { toolWords } from './tool-words.ts';
+
+interface ToolCardProps {
+  call: ToolCallUpsert;
+  approval?: ApprovalUpsert | undefined;
+  folder: string | undefined;
+  turnEnded: boolean;
+  /** What a subagent did that this call started. */
+  children?: ReactNode;
+}
+
+/** One tool call: a line that says what, on what and how it came out, and opens to show the rest. */
+export function ToolCard({ call, approval, folder, turnEnded, children }: ToolCardProps) {
+  const waits = approval !== undefined && isWaiting(approval) && !turnEnded;
+  const phase = toolPhase(call, waits, turnEnded);
+  const hasBelow = Boolean(children);
+  const [chosen, setChosen] = useState<boolean>();
+  const [wasLive] = useState(!turnEnded);
+  const open = chosen ?? opensItself(phase, hasBelow && wasLive);
+  const bodyId = useId();
+  const { verb, subject } = toolWords(call, folder);
+
+  return (
+    <div
+      className={css.card}
+      role="group"
+      aria-label={`${verb} ${subject}`.trim()}
+      data-item-id={call.itemId}
+      data-status={call.status}
+      data-phase={phase}
+      data-kind={call.kind}
+    >
+      <button
+        type="button"
+        className={css.head}
+        aria-expanded={open}
+        aria-controls={open ? bodyId : undefined}
+        onClick={() => setChosen(!open)}
+      >
+        <ToolIcon kind={call.kind} />
+        <span className={css.verb}>{verb}</span>
+        <span className={join(css.subject, !verb && css.verb)}>{subject}</span>
+        <ToolOutcome call={call} phase={phase} />
+      </button>
+      {open && (
+        <div id={bodyId} className={css.body}>
+          <ToolDetails call={call} phase={phase} />
+          {hasBelow && <div className={css.below}>{children}</div>}
+        </div>
+      )}
+      {waits && <ApprovalActions approval={approval} />}
+      {approval !== undefined && !waits && open && <ApprovalOutcomeNote approval={approval} />}
+    </div>
+  );
+}
+
+/** Errors, and what one has to look at before allowing it, need no click. */
+function opensItself(phase: ToolPhase, isLiveSubagent: boolean): boolean {
+  return phase === 'failed' || phase === 'waiting' || isLiveSubagent;
+}

@@ -1,0 +1,74 @@
+import type { ToolCallUpsert } from '@liminal/protocol';
+import { DiffView } from '../diff/DiffView.tsx';
+import { Markdown } from '../markdown/Markdown.tsx';
+import { Attachments } from './Attachments.tsx';
+import { LongText } from './LongText.tsx';
+import css from './ToolDetails.module.css';
+import { plainOutput, type ToolPhase } from './tool-outcome.ts';
+
+interface ToolDetailsProps {
+  call: ToolCallUpsert;
+  phase: ToolPhase;
+}
+
+/** What a tool was asked, and what came of it. */
+export function ToolDetails({ call, phase }: ToolDetailsProps) {
+  const diffs = call.diffs ?? [];
+  return (
+    <>
+      {diffs.map((diff, index) => (
+        <DiffView key={index} diff={diff} named={diffs.length > 1} />
+      ))}
+      {diffs.length === 0 && <Invocation call={call} />}
+      <Output call={call} phase={phase} hasDiffs={diffs.length > 0} />
+      {call.outputBlocks !== undefined && (
+        <div className={css.part}>
+          <Attachments blocks={call.outputBlocks} />
+        </div>
+      )}
+    </>
+  );
+}
+
+function Invocation({ call }: { call: ToolCallUpsert }) {
+  const { command } = call.toolArguments;
+  if (call.kind === 'execute' && typeof command === 'string') {
+    return <LongText className={css.command} text={command} label="Command" />;
+  }
+  const entries = Object.entries(call.toolArguments);
+  if (entries.length === 0) return null;
+  return (
+    <dl className={css.arguments} aria-label="Arguments">
+      {entries.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            <LongText text={typeof value === 'string' ? value : JSON.stringify(value, null, 2)} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+interface OutputProps extends ToolDetailsProps {
+  hasDiffs: boolean;
+}
+
+function Output({ call, phase, hasDiffs }: OutputProps) {
+  const failed = phase === 'failed';
+  const text = plainOutput(call.toolOutput ?? (failed ? (call.errorMessage ?? '') : ''));
+  if (text.trim() === '') {
+    return failed || phase !== 'done' || hasDiffs ? null : <p className={css.none}>No output</p>;
+  }
+  // Of an edit that worked, the diff says more than the tool's own confirmation.
+  if (hasDiffs && !failed) return null;
+  if (call.kind === 'think' && !failed) {
+    return (
+      <div className={css.part}>
+        <Markdown>{text}</Markdown>
+      </div>
+    );
+  }
+  return <LongText className={css.output} data-failed={failed} text={text} label="Output" />;
+}

@@ -1,0 +1,67 @@
+import type { ToolCallUpsert } from '@liminal/protocol';
+import { Ban, Check, X } from 'lucide-react';
+import { totalChange } from '../diff/line-diff.ts';
+import { duration } from '../words/time.ts';
+import { Elapsed } from './Elapsed.tsx';
+import { type ToolPhase, toolTook } from './tool-outcome.ts';
+import css from './ToolOutcome.module.css';
+
+interface ToolOutcomeProps {
+  call: ToolCallUpsert;
+  phase: ToolPhase;
+}
+
+/** The right end of a tool's line: lines changed, exit code, time, and a mark. */
+export function ToolOutcome({ call, phase }: ToolOutcomeProps) {
+  const took = toolTook(call);
+  return (
+    <span className={css.outcome}>
+      {call.diffs !== undefined && call.diffs.length > 0 && <ChangeCount diffs={call.diffs} />}
+      {call.exitCode !== undefined && call.exitCode !== null && call.exitCode !== 0 && (
+        <span className={css.bad}>exit {call.exitCode}</span>
+      )}
+      {took !== undefined && took >= 100 && <span className={css.time}>{duration(took)}</span>}
+      <PhaseMark phase={phase} since={call.startedAt} />
+    </span>
+  );
+}
+
+export function ChangeCount({ diffs }: { diffs: NonNullable<ToolCallUpsert['diffs']> }) {
+  const { added, removed } = totalChange(diffs);
+  return (
+    <span className={css.change}>
+      <span className={css.added} aria-label={`${added} lines added`}>
+        +{added}
+      </span>
+      <span className={css.removed} aria-label={`${removed} lines removed`}>
+        −{removed}
+      </span>
+    </span>
+  );
+}
+
+function PhaseMark({ phase, since }: { phase: ToolPhase; since: string | undefined }) {
+  switch (phase) {
+    case 'running':
+      return (
+        <>
+          <span className={css.time}>
+            <Elapsed since={since} />
+          </span>
+          <span className={css.spinner} role="img" aria-label="running" />
+        </>
+      );
+    case 'waiting':
+      return <span className={css.waiting}>wants permission</span>;
+    case 'done':
+      return (
+        <Check size={14} className={css.good} role="img" aria-label="done" aria-hidden={false} />
+      );
+    case 'failed':
+      return <X size={14} className={css.bad} role="img" aria-label="failed" aria-hidden={false} />;
+    case 'stopped':
+      return (
+        <Ban size={13} className={css.time} role="img" aria-label="stopped" aria-hidden={false} />
+      );
+  }
+}

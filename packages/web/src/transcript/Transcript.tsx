@@ -1,0 +1,69 @@
+import type { SessionStore, SessionView } from '@liminal/client';
+import { visiblePending } from '@liminal/client';
+import { ArrowDown } from 'lucide-react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { Button } from '../look/controls.tsx';
+import { OlderPages } from './OlderPages.tsx';
+import { PendingMessages } from './PendingMessages.tsx';
+import css from './Transcript.module.css';
+import { TurnBlock } from './TurnBlock.tsx';
+import { useStickToEnd } from './use-stick-to-end.ts';
+
+interface TranscriptProps {
+  view: SessionView;
+  session: SessionStore;
+  /** Stands above the first message. */
+  intro: ReactNode;
+}
+
+/** The conversation. It follows what is said while the reader is at its end. */
+export function Transcript({ view, session, intro }: TranscriptProps) {
+  const { scroller, content, sticks, toEnd } = useStickToEnd();
+  const pending = visiblePending(view);
+  const hasNew = useNews(sticks, view);
+  useFollowOwnMessage(pending.length, toEnd);
+  const folder = view.info?.session.projectDir;
+
+  return (
+    <div className={css.frame}>
+      <div className={css.scroller} ref={scroller}>
+        <div
+          className={css.column}
+          ref={content}
+          role="log"
+          aria-label="Conversation"
+          aria-live="off"
+        >
+          {view.hasMore ? <OlderPages session={session} scroller={scroller} /> : intro}
+          {view.turns.map((turn) => (
+            <TurnBlock key={turn.turnId} turn={turn} folder={folder} />
+          ))}
+          <PendingMessages pending={pending} session={session} />
+        </div>
+      </div>
+      {!sticks && (
+        <Button className={css.down} onClick={toEnd} data-news={hasNew}>
+          <ArrowDown size={14} />
+          {hasNew ? 'new' : 'to the end'}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** Whether something was added below since the reader left the end. */
+function useNews(sticks: boolean, view: SessionView): boolean {
+  const newest = view.turns.at(-1);
+  const [seen, setSeen] = useState(newest);
+  if (sticks && seen !== newest) setSeen(newest);
+  return !sticks && seen !== newest;
+}
+
+/** Whoever sends a message wants to see it. */
+function useFollowOwnMessage(pending: number, toEnd: () => void): void {
+  const before = useRef(pending);
+  useEffect(() => {
+    if (pending > before.current) toEnd();
+    before.current = pending;
+  }, [pending, toEnd]);
+}

@@ -1,0 +1,30 @@
+import type { TurnView } from '@liminal/client';
+import { memo, useMemo } from 'react';
+import { arrange } from './arrange.ts';
+import { RowList } from './RowList.tsx';
+import css from './Transcript.module.css';
+import { TurnEnd } from './TurnEnd.tsx';
+
+interface TurnBlockProps {
+  turn: TurnView;
+  folder: string | undefined;
+}
+
+/** One turn: what was asked, what the agent did, and how it ended. Drawn again only when it changes. */
+export const TurnBlock = memo(function TurnBlock({ turn, folder }: TurnBlockProps) {
+  const rows = useMemo(() => arrange(turn.items), [turn.items]);
+  const ended = turn.status !== 'in_progress';
+  return (
+    <section
+      className={css.turn}
+      data-turn-id={turn.turnId}
+      data-status={turn.status}
+      data-settled={ended}
+      aria-label="Turn"
+      aria-busy={!ended}
+    >
+      <RowList rows={rows} place={{ folder, turnEnded: ended }} />
+      <TurnEnd turn={turn} />
+    </section>
+  );
+});

@@ -1,0 +1,35 @@
+import type { UpsertObject } from '@liminal/protocol';
+import { useState } from 'react';
+import { Button } from '../look/controls.tsx';
+import { Attachments } from './Attachments.tsx';
+import css from './UserMessage.module.css';
+
+type MessageUpsert = Extract<UpsertObject, { type: 'message' }>;
+
+/** Longer messages are folded (lines and characters). */
+const longest = { lines: 20, characters: 2400 };
+
+/** The person's own words, as they were written. */
+export function UserMessage({ item }: { item: MessageUpsert }) {
+  const [open, setOpen] = useState(false);
+  const isLong =
+    item.content.length > longest.characters || item.content.split('\n').length > longest.lines;
+  return (
+    <div className={css.row} data-item-id={item.itemId} data-status={item.status}>
+      <div className={css.bubble} data-folded={isLong && !open} role="article" aria-label="You">
+        {item.content}
+        <Attachments blocks={item.blocks} />
+      </div>
+      {isLong && (
+        <Button
+          look="quiet"
+          className={css.fold}
+          onClick={() => setOpen(!open)}
+          aria-expanded={open}
+        >
+          {open ? 'Show less' : 'Show all'}
+        </Button>
+      )}
+    </div>
+  );
+}

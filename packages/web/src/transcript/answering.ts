@@ -1,0 +1,56 @@
+import type { ApprovalOption, ApprovalUpsert, UpsertObject } from '@liminal/protocol';
+import type { TurnView } from '@liminal/client';
+import { isWaiting } from './arrange.ts';
+
+/** Options in the order in which they are offered: allowing first, what one would regret last. */
+const order: ApprovalOption['kind'][] = [
+  'allow_once',
+  'allow_always',
+  'reject_once',
+  'reject_always',
+];
+
+export function sortOptions(options: readonly ApprovalOption[]): ApprovalOption[] {
+  return options.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
+}
+
+/** What Enter and Escape answer: once, never for good. */
+export function keyAnswers(approval: ApprovalUpsert): {
+  allow: ApprovalOption | undefined;
+  deny: ApprovalOption | undefined;
+} {
+  return {
+    allow: approval.options.find((option) => option.kind === 'allow_once'),
+    deny: approval.options.find((option) => option.kind === 'reject_once'),
+  };
+}
+
+/** The permission request to answer next. */
+export function nextApproval(turns: readonly TurnView[]): ApprovalUpsert | undefined {
+  for (const turn of turns) {
+    if (turn.status !== 'in_progress') continue;
+    const waiting = turn.items.find((item) => isWaitingItem(item));
+    if (waiting !== undefined) return waiting;
+  }
+  return undefined;
+}
+
+function isWaitingItem(item: UpsertObject): item is ApprovalUpsert {
+  return item.type === 'approval' && isWaiting(item);
+}
+
+/** What was decided, in a word. */
+export function outcomeWords(approval: ApprovalUpsert): string {
+  const { outcome } = approval;
+  if (outcome?.outcome === 'selected') {
+    const chosen = approval.options.find((option) => option.optionId === outcome.optionId);
+    return chosen?.name ?? outcome.optionId;
+  }
+  return outcome?.reason ?? 'Not answered';
+}
+
+export function wasAllowed({ outcome, options }: ApprovalUpsert): boolean {
+  if (outcome?.outcome !== 'selected') return false;
+  const chosen = options.find((option) => option.optionId === outcome.optionId);
+  return chosen?.kind.startsWith('allow') ?? false;
+}

@@ -1,0 +1,28 @@
+import type { ToolCallUpsert } from '@liminal/protocol';
+import { between } from '../words/time.ts';
+
+/** How far a tool call is: `waiting` needs a permission first, `stopped` never got its result. */
+export type ToolPhase = 'running' | 'waiting' | 'done' | 'failed' | 'stopped';
+
+/** `turnEnded`: a call without a result in a turn that is over has been stopped. */
+export function toolPhase(call: ToolCallUpsert, waits: boolean, turnEnded: boolean): ToolPhase {
+  if (call.status === 'error' || call.toolOutputIsError === true) return 'failed';
+  if (call.status === 'complete') return 'done';
+  if (turnEnded) return 'stopped';
+  return waits ? 'waiting' : 'running';
+}
+
+/** Milliseconds that a finished call took. */
+export function toolTook(call: ToolCallUpsert): number | undefined {
+  if (call.status === 'create' || call.status === 'update') return undefined;
+  return between(call.startedAt, call.sourceTimestamp);
+}
+
+/** A program's colours and cursor movements mean nothing on a page. */
+export function plainOutput(text: string): string {
+  return text.replace(
+    // oxlint-disable-next-line no-control-regex -- they are what it removes
+    /\u001B(?:\[[0-9;?]*[ -/]*[@-~]|\][^\u0007\u001B]*(?:\u0007|\u001B\\)|[@-Z\\-_])/g,
+    '',
+  );
+}

@@ -1,0 +1,93 @@
+import type { ToolCallUpsert } from '@liminal/protocol';
+import { count } from '../words/amounts.ts';
+import { shortPath } from '../words/paths.ts';
+
+/** What a tool call is called in one line: what kind of work, on what, and how it came out. */
+export interface ToolWords {
+  verb: string;
+  subject: string;
+}
+
+const verbs: Record<NonNullable<ToolCallUpsert['kind']>, string> = {
+  read: 'Read',
+  edit: 'Edit',
+  delete: 'Delete',
+  move: 'Move',
+  search: 'Search',
+  execute: 'Run',
+  think: 'Think',
+  fetch: 'Fetch',
+  switch_mode: 'Mode',
+  other: '',
+};
+
+/** Arguments that say what a call is about, the most telling first. */
+const telling = [
+  'command',
+  'file_path',
+  'path',
+  'notebook_path',
+  'pattern',
+  'query',
+  'url',
+  'description',
+  'subject',
+  'prompt',
+  'skill',
+  'name',
+];
+
+export function toolWords(call: ToolCallUpsert, folder?: string): ToolWords {
+  const verb = (call.kind && verbs[call.kind]) || toolLabel(call.toolName);
+  return { verb, subject: oneLine(subjectOf(call, verb, folder)) };
+}
+
+/** `mcp__github__create_issue` reads as `github: create issue`. */
+function toolLabel(name: string): string {
+  const mcp = /^mcp__(.+?)__(.+)$/.exec(name);
+  return mcp ? `${mcp[1]}: ${mcp[2]?.replaceAll('_', ' ')}` : name;
+}
+
+function subjectOf(call: ToolCallUpsert, verb: string, folder: string | undefined): string {
+  const [location] = call.locations ?? [];
+  const wantsPath = call.kind === 'read' || call.kind === 'edit' || call.kind === 'delete';
+  if (wantsPath && location !== undefined) {
+    return shortPath(location.path, folder) + (location.line ? `:${location.line}` : '');
+  }
+  const named = telling.map((key) => call.toolArguments[key]).find((value) => isText(value));
+  if (named !== undefined) return isPath(named) ? shortPath(named, folder) : named;
+  if (location !== undefined) return shortPath(location.path, folder);
+  return call.title === undefined ? '' : withoutVerb(call.title, verb);
+}
+
+/** A title may begin with the very word that stands in front of it. */
+function withoutVerb(title: string, verb: string): string {
+  if (title === verb) return '';
+  return title.toLowerCase().startsWith(`${verb.toLowerCase()} `)
+    ? title.slice(verb.length + 1)
+    : title;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '';
+}
+
+function isPath(value: string): boolean {
+  return /^\/[^\s]+$/.test(value);
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+/** One line for a run of reads: `Read 3 files`, `Searched 2 times`, `Read 3 files, searched twice`. */
+export function readRunWords(calls: readonly ToolCallUpsert[]): string {
+  const searches = calls.filter((call) => call.kind === 'search').length;
+  const reads = calls.length - searches;
+  const running = calls.some((call) => call.status === 'create' || call.status === 'update');
+  const read = `${running ? 'Reading' : 'Read'} ${count(reads, 'file')}`;
+  const search = `${running ? 'searching' : 'searched'} ${count(searches, 'time')}`;
+  if (searches === 0) return read;
+  if (reads === 0) return search.charAt(0).toUpperCase() + search.slice(1);
+  return `${read}, ${search}`;
+}

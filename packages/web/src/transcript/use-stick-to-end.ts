@@ -1,0 +1,63 @@
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { keepsToEnd, type Place } from './stick-to-end.ts';
+
+interface Stick {
+  scroller: RefObject<HTMLDivElement | null>;
+  content: RefObject<HTMLDivElement | null>;
+  /** Whether the page follows what is added. */
+  sticks: boolean;
+  toEnd: () => void;
+}
+
+/** Follows the end of growing content while the reader is there, and keeps the reader's place across tab switches. */
+export function useStickToEnd(): Stick {
+  const scroller = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  const last = useRef({ top: 0, sticks: true });
+  const [sticks, setSticks] = useState(true);
+
+  const toEnd = useCallback(() => {
+    const element = scroller.current;
+    if (element === null) return;
+    element.scrollTop = element.scrollHeight;
+    last.current = { top: element.scrollTop, sticks: true };
+    setSticks(true);
+  }, []);
+
+  // A hidden tab's scroller forgets where it stood.
+  useLayoutEffect(() => {
+    if (last.current.sticks) toEnd();
+    else if (scroller.current !== null) scroller.current.scrollTop = last.current.top;
+  }, [toEnd]);
+
+  useEffect(() => {
+    const element = scroller.current;
+    const inner = content.current;
+    if (element === null || inner === null) return undefined;
+    const onScroll = () => {
+      const place = placeOf(element);
+      if (place.window === 0) return;
+      const next = keepsToEnd(last.current, place);
+      last.current = { top: place.top, sticks: next };
+      setSticks(next);
+    };
+    const follow = () => {
+      if (last.current.sticks && element.clientHeight > 0) toEnd();
+    };
+    const sizes = new ResizeObserver(follow);
+    sizes.observe(inner);
+    sizes.observe(element);
+    element.addEventListener('scroll', onScroll, { passive: true });
+    return () => {
+      sizes.disconnect();
+      element.removeEventListener('scroll', onScroll);
+    };
+  }, [toEnd]);
+
+  return { scroller, content, sticks, toEnd };
+}
+
+function placeOf(element: HTMLElement): Place {
+  const { scrollTop, scrollHeight, clientHeight } = element;
+  return { top: scrollTop, content: scrollHeight, window: clientHeight };
+}

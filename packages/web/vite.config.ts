@@ -1,0 +1,20 @@
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+
+/** Where `vite dev` finds the server; its own page is opened with the server's link once, for the cookie. */
+const server = process.env.LIMINAL_URL ?? 'http://127.0.0.1:4400';
+
+export default defineConfig({
+  plugins: [react()],
+  build: {
+    // Current browsers: what they all have (light-dark(), nesting, Map.groupBy) is not translated.
+    target: ['chrome123', 'firefox128', 'safari17.5'],
+    // Fonts and images stay files: the page's policy allows none inside styles.
+    assetsInlineLimit: 0,
+    // Highlighting grammars are big and load one by one when first needed.
+    chunkSizeWarningLimit: 800,
+  },
+  server: {
+    proxy: { '/api': server, '/ws': { target: server.replace(/^http/, 'ws'), ws: true } },
+  },
+});
