@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import type { AgentInfo } from '@liminal/protocol';
+import { ProviderListeners } from '../base/listeners.ts';
+import { ProviderError } from '../errors.ts';
+import type {
+  CliProvider,
+  CreateSessionOptions,
+  LoadSessionOptions,
+  ProviderSession,
+  SendMessageResult,
+  StoredSession,
+  StoredTurn,
+} from '../provider.ts';
+import { describeClaude } from './availability.ts';
+import { ClaudeSession, isUuid, type ClaudeSessionOptions } from './claude-session.ts';
+import { readConfig } from './config-options.ts';
+import { findStored, listStored, readHistory } from './history.ts';
+import { StartLimit } from './start-limit.ts';
+
+export interface ClaudeCodeOptions {
+  /** What Claude Code inherits. Default: this process's environment, which also says where its sessions are stored. */
+  env?: NodeJS.ProcessEnv;
+  /** How many processes may start at the same time. Default 2. */
+  maxStarts?: number;
+}
+
+const cliType = 'claude-code';
+
+/** Claude Code through Anthropic's Agent SDK: one process per session, kept over its turns. */
+export class ClaudeCodeProvider implements CliProvider {
+  readonly cliType = cliType;
+  readonly prewarms = true;
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #starts: StartLimit;
+  readonly #listeners = new ProviderListeners();
+  readonly #sessions = new Map<string, ClaudeSession>();
+  /** Sessions that are being started, so that two who want one get the same. */
+  readonly #starting = new Map<string, Promise<ProviderSession>>();
+
+  constructor({ env = process.env, maxStarts = 2 }: ClaudeCodeOptions = {}) {
+    this.#env = env;
+    this.#starts = new StartLimit(maxStarts);
+  }
+
+  readonly onEvent: CliProvider['onEvent'] = (id, callback) =>
+    this.#listeners.onEvent(id, callback);
+  readonly onUpsert: CliProvider['onUpsert'] = (id, callback) =>
+    this.#listeners.onUpsert(id, callback);
+  readonly onTurn: CliProvider['onTurn'] = (id, callback) => this.#listeners.onTurn(id, callback);
+  readonly onUpdate: CliProvider['onUpdate'] = (id, callback) =>
+    this.#listeners.onUpdate(id, callback);
+  readonly onExit: CliProvider['onExit'] = (id, callback) => this.#listeners.onExit(id, callback);
+
+  async createSession(options: CreateSessionOptions): Promise<ProviderSession> {
+    const { projectDir, sessionId = randomUUID() } = options;
+    const config = readConfig(options.config);
+    if (this.#sessions.has(sessionId)) {
+      throw new ProviderError('SESSION_CREATE_FAILED', `There is a session ${sessionId} already.`);
+    }
+    const agentSessionId = isUuid(sessionId) ? sessionId : randomUUID();
+    return this.#start(sessionId, { projectDir, agentSessionId, resume: false, config });
+  }
+
+  async loadSession(sessionId: string, options: LoadSessionOptions = {}): Promise<ProviderSession> {
+    const starting = this.#starting.get(sessionId);
+    if (starting !== undefined) return starting;
+    const known = this.#sessions.get(sessionId);
+    if (known?.isAlive === true) return { sessionId, cliType };
+    const agentSessionId = options.agentSessionId ?? known?.agentSessionId ?? sessionId;
+    const givenDir = options.projectDir ?? known?.options.projectDir;
+    const stored = await findStored(agentSessionId, givenDir);
+    const projectDir = givenDir ?? stored?.projectDir;
+    // A session without a message is not stored yet: one that was known here is begun again.
+    if (projectDir === undefined || (stored === undefined && known === undefined)) {
+      throw notFound(sessionId);
+    }
+    const config = {
+      ...readConfig(options.config),
+      ...(options.config === undefined && known?.config),
+    };
+    return this.#start(sessionId, {
+      projectDir,
+      agentSessionId,
+      resume: stored !== undefined,
+      config,
+    });
+  }
+
+  async sendMessage(
+    sessionId: string,
+    message: string,
+    { turnId = randomUUID() }: { turnId?: string } = {},
+  ): Promise<SendMessageResult> {
+    await this.#session(sessionId).send(message, turnId);
+    return { turnId };
+  }
+
+  async cancelTurn(sessionId: string): Promise<void> {
+    await this.#session(sessionId).cancel();
+  }
+
+  async killSession(sessionId: string): Promise<void> {
+    await this.#starting.get(sessionId)?.catch(() => undefined);
+    await this.#session(sessionId).kill();
+  }
+
+  isAlive(sessionId: string): boolean {
+    return this.#sessions.get(sessionId)?.isAlive ?? false;
+  }
+
+  describe(): Promise<AgentInfo> {
+    return describeClaude(this.#env);
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#starting.values());
+    await Promise.all([...this.#sessions.values()].map((session) => session.kill()));
+    this.#listeners.close();
+  }
+
+  async answerApproval(sessionId: string, approvalId: string, optionId: string): Promise<void> {
+    this.#session(sessionId).answerApproval(approvalId, optionId);
+  }
+
+  async setConfigOption(sessionId: string, id: string, value: string): Promise<void> {
+    await this.#session(sessionId).setConfigOption(id, value);
+  }
+
+  listStoredSessions(projectDir?: string): Promise<StoredSession[]> {
+    return listStored(projectDir);
+  }
+
+  async readStoredHistory(sessionId: string, projectDir: string): Promise<StoredTurn[]> {
+    const turns = await readHistory(sessionId, projectDir);
+    if (turns === undefined) throw notFound(sessionId);
+    return turns;
+  }
+
+  #session(sessionId: string): ClaudeSession {
+    const session = this.#sessions.get(sessionId);
+    if (session === undefined) throw notFound(sessionId);
+    return session;
+  }
+
+  async #start(
+    sessionId: string,
+    options: Pick<ClaudeSessionOptions, 'projectDir' | 'agentSessionId' | 'resume' | 'config'>,
+  ): Promise<ProviderSession> {
+    const start = this.#starts.run(async () => {
+      await checkFolder(options.projectDir);
+      const session = await ClaudeSession.start({
+        ...options,
+        env: this.#env,
+        emit: (draft) => this.#listeners.emit(sessionId, draft),
+        update: (update) => this.#listeners.update(sessionId, update),
+        exit: (exit) => this.#listeners.exit(sessionId, exit),
+      });
+      this.#sessions.set(sessionId, session);
+      return { sessionId, cliType };
+    });
+    this.#starting.set(sessionId, start);
+    try {
+      return await start;
+    } finally {
+      this.#starting.delete(sessionId);
+    }
+  }
+}
+
+const notFound = (sessionId: string): ProviderError =>
+  new ProviderError('SESSION_NOT_FOUND', `Claude Code has no session ${sessionId}.`);
+
+/** The SDK reports a missing folder as a broken installation, so it is looked for here. */
+async function checkFolder(projectDir: string): Promise<void> {
+  const found = await stat(projectDir).catch(() => undefined);
+  if (found?.isDirectory() === true) return;
+  const problem = found === undefined ? 'does not exist' : 'is not a folder';
+  const message = `The project folder ${projectDir} ${problem}.`;
+  throw new ProviderError('SESSION_CREATE_FAILED', message);
+}

@@ -1,0 +1,258 @@
+import { randomUUID, type UUID } from 'node:crypto';
+import type { ModelInfo } from '@anthropic-ai/claude-agent-sdk';
+import { isTerminal, type EventDraft } from '@liminal/protocol';
+import { ProviderError } from '../errors.ts';
+import type { SessionExit, SessionUpdate } from '../provider.ts';
+import { Approvals } from './approvals.ts';
+import { ClaudeProcess, type ClaudeProcessOptions } from './claude-process.ts';
+import { applyOption, configOptions, type Config } from './config-options.ts';
+import { agentCommands, readFacts, type SessionFacts } from './session-facts.ts';
+import { ClaudeTranslator } from './translate/translator.ts';
+
+export interface ClaudeSessionOptions extends ClaudeProcessOptions {
+  emit: (draft: EventDraft) => void;
+  update: (update: SessionUpdate) => void;
+  exit: (exit: SessionExit) => void;
+}
+
+interface Sending {
+  turnId: string;
+  bound: PromiseWithResolvers<void>;
+  /** The user stopped the turn before the agent took it up. */
+  isStopped: boolean;
+}
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+export const isUuid = (id: string): id is UUID => uuidPattern.test(id);
+
+const now = (): string => new Date().toISOString();
+
+/** A session of Claude Code and the process that runs it, over all of its turns. */
+export class ClaudeSession {
+  readonly options: ClaudeSessionOptions;
+  readonly #process: ClaudeProcess;
+  readonly #approvals: Approvals;
+  readonly #translator: ClaudeTranslator;
+  #isAlive = true;
+  #sending: Sending | undefined;
+  #turnEnd = Promise.withResolvers<void>();
+  #agentSessionId: string;
+  #config: Config;
+  #models: readonly ModelInfo[] = [];
+  #isStopping = false;
+  #ended: Promise<void> = Promise.resolve();
+
+  /** Starts the process. Throws ProviderError `SESSION_CREATE_FAILED`; then no process is left. */
+  static async start(options: ClaudeSessionOptions): Promise<ClaudeSession> {
+    const session = new ClaudeSession(options);
+    try {
+      await session.#initialise();
+      return session;
+    } catch (error) {
+      session.#isAlive = false;
+      await session.#process.end(false);
+      const message = `Claude Code did not start in ${options.projectDir}. ${session.#process.explain(error)}`;
+      throw new ProviderError('SESSION_CREATE_FAILED', message, { cause: error });
+    }
+  }
+
+  private constructor(options: ClaudeSessionOptions) {
+    this.options = options;
+    this.#config = options.config;
+    this.#agentSessionId = options.agentSessionId;
+    this.#translator = new ClaudeTranslator({
+      cwd: options.projectDir,
+      createTurnId: () => randomUUID(),
+      emit: (draft) => this.#onDraft(draft),
+    });
+    const desk = {
+      open: (request: Parameters<ClaudeTranslator['openApproval']>[0]) =>
+        this.#translator.openApproval(request, now()),
+      close: (id: string, outcome: Parameters<ClaudeTranslator['closeApproval']>[1]) =>
+        this.#translator.closeApproval(id, outcome, now()),
+    };
+    this.#approvals = new Approvals(desk, options.projectDir);
+    this.#process = new ClaudeProcess(options, {
+      canUseTool: this.#approvals.canUseTool,
+      onMessage: (message) => this.#onMessage(message),
+      onGone: (error) => this.#onGone(error),
+    });
+  }
+
+  get isAlive(): boolean {
+    return this.#isAlive;
+  }
+
+  get agentSessionId(): string {
+    return this.#agentSessionId;
+  }
+
+  /** The settings as they stand, for a process that comes after this one. */
+  get config(): Config {
+    return this.#config;
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
+  /**
+   * Hands over a user message; resolves when its turn has begun. Waits for a turn that the agent began of its own
+   * accord. Throws ProviderError `PROCESS_CRASH` or `TURN_IN_PROGRESS`.
+   */
+  async send(text: string, turnId: string): Promise<void> {
+    this.#checkAlive();
+    if (this.#sending !== undefined || this.#translator.turn?.trigger === 'user') {
+      throw new ProviderError('TURN_IN_PROGRESS', 'Claude Code is still at work on a message.');
+    }
+    const sending = { turnId, bound: Promise.withResolvers<void>(), isStopped: false };
+    this.#sending = sending;
+    // It can be rejected while the agent's own turn is still waited for.
+    sending.bound.promise.catch(() => undefined);
+    try {
+      while (this.#translator.turn !== undefined) await this.#turnEnd.promise;
+      this.#checkAlive();
+      const uuid = isUuid(turnId) ? turnId : randomUUID();
+      this.#translator.expect({ uuid, turnId, text });
+      this.#process.push(uuid, text);
+      await sending.bound.promise;
+    } finally {
+      this.#sending = undefined;
+    }
+  }
+
+  /** Stops the running turn, or the one that is about to begin. Throws ProviderError `INTERRUPT_FAILED`. */
+  async cancel(): Promise<void> {
+    if (!this.#isAlive) return;
+    if (this.#translator.turn !== undefined) await this.#stopTurn();
+    // Claude Code loses an interrupt that comes before it has taken the message up.
+    else if (this.#sending !== undefined) this.#sending.isStopped = true;
+  }
+
+  /** Ends the process and all it has started; a running turn ends as cancelled first. */
+  async kill(): Promise<void> {
+    if (this.#isAlive) {
+      this.#isAlive = false;
+      const isBusy = this.#translator.turn !== undefined;
+      this.#endTurn({ type: 'response_done', status: 'cancelled', finishReason: 'killed' });
+      this.#ended = this.#process.end(isBusy);
+      this.options.exit({ expected: true });
+    }
+    await this.#ended;
+  }
+
+  /** Throws ProviderError `APPROVAL_NOT_FOUND` or `INVALID_OPTION`. */
+  answerApproval(approvalId: string, optionId: string): void {
+    this.#approvals.answer(approvalId, optionId);
+  }
+
+  /** Throws ProviderError `INVALID_OPTION` or `PROCESS_CRASH`. */
+  async setConfigOption(id: string, value: string): Promise<void> {
+    this.#checkAlive();
+    const { query } = this.#process;
+    this.#config = await applyOption(query, this.#config, this.#models, id, value);
+    this.#tellConfig();
+  }
+
+  async #initialise(): Promise<void> {
+    const { models, commands } = await this.#process.initialise();
+    this.#models = models;
+    // Not before whoever started the session has had the chance to listen.
+    setImmediate(() => {
+      this.options.update({
+        agentSessionId: this.#agentSessionId,
+        configOptions: configOptions(this.#config, this.#models),
+        commands: agentCommands(commands),
+      });
+    });
+  }
+
+  #checkAlive(): void {
+    if (!this.#isAlive) throw this.#crash(new Error('It is no longer running.'));
+  }
+
+  #onMessage(message: unknown): void {
+    if (!this.#isAlive) return;
+    const facts = readFacts(message);
+    if (facts !== undefined) this.#learn(facts);
+    this.#translator.read(message, now());
+    // An interrupt between two calls of the model can get lost: the next call is stopped as well.
+    if (facts?.status === 'requesting' && this.#isStopping) void this.#interruptAgain();
+  }
+
+  #learn({ subtype, session_id: id, permissionMode, commands }: SessionFacts): void {
+    if (subtype === 'init' && id !== undefined && id !== this.#agentSessionId) {
+      this.#agentSessionId = id;
+      this.options.update({ agentSessionId: id });
+    }
+    if (permissionMode !== undefined && permissionMode !== this.#config.mode) {
+      this.#config = { ...this.#config, mode: permissionMode };
+      this.#tellConfig();
+    }
+    if (commands !== undefined) this.options.update({ commands: agentCommands(commands) });
+  }
+
+  #tellConfig(): void {
+    this.options.update({ configOptions: configOptions(this.#config, this.#models) });
+  }
+
+  #onDraft(draft: EventDraft): void {
+    this.options.emit(draft);
+    if (draft.payload.type === 'response_start') this.#onTurnStart(draft.turnId);
+    if (isTerminal(draft.payload)) this.#onTurnEnd();
+  }
+
+  #onTurnStart(turnId: string): void {
+    const sending = this.#sending;
+    if (sending?.turnId !== turnId) return;
+    sending.bound.resolve();
+    // The turn is being begun just now; it is stopped when it has.
+    if (sending.isStopped) queueMicrotask(() => void this.#interruptAgain());
+  }
+
+  #onTurnEnd(): void {
+    this.#isStopping = false;
+    this.#approvals.cancelAll('turn_ended');
+    this.#turnEnd.resolve();
+    this.#turnEnd = Promise.withResolvers();
+  }
+
+  async #stopTurn(): Promise<void> {
+    this.#isStopping = true;
+    this.#translator.stop(now());
+    try {
+      await this.#process.query.interrupt();
+    } catch (error) {
+      if (!this.#isAlive) return;
+      const message = `Claude Code could not be interrupted. ${this.#process.explain(error)}`;
+      throw new ProviderError('INTERRUPT_FAILED', message, { cause: error });
+    }
+  }
+
+  /** For an interrupt that was asked for earlier: nobody waits for it. */
+  async #interruptAgain(): Promise<void> {
+    await this.#stopTurn().catch(() => undefined);
+  }
+
+  #onGone(error: unknown): void {
+    if (!this.#isAlive) return;
+    this.#isAlive = false;
+    const { code, message } = this.#crash(error);
+    this.#endTurn({ type: 'response_error', error: { code, message } });
+    // What it had started is still there.
+    this.#ended = this.#process.end(false);
+    this.options.exit({ expected: false, code, message });
+  }
+
+  #endTurn(terminal: Parameters<ClaudeTranslator['end']>[0]): void {
+    this.#translator.end(terminal, now());
+    this.#approvals.cancelAll('process_ended');
+    this.#sending?.bound.reject(this.#crash(new Error('It was ended.')));
+    this.#turnEnd.resolve();
+  }
+
+  #crash(cause: unknown): ProviderError {
+    const message = `Claude Code has ended. ${this.#process.explain(cause)}`;
+    return new ProviderError('PROCESS_CRASH', message, { cause });
+  }
+}

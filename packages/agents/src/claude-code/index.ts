@@ -1,0 +1,1 @@
+export { ClaudeCodeProvider, type ClaudeCodeOptions } from './claude-provider.ts';

@@ -1,0 +1,29 @@
+import type { SDKUserMessage } from '@anthropic-ai/claude-agent-sdk';
+
+/** The user messages of one session as the SDK wants them: one iterable that lasts as long as the process. */
+export class InputQueue implements AsyncIterable<SDKUserMessage> {
+  readonly #messages: SDKUserMessage[] = [];
+  #wake = Promise.withResolvers<void>();
+  #isEnded = false;
+
+  /** `uuid` is what Claude Code calls the message when it tells what became of it. */
+  push(uuid: NonNullable<SDKUserMessage['uuid']>, text: string): void {
+    const message = { role: 'user' as const, content: text };
+    this.#messages.push({ type: 'user', uuid, message, parent_tool_use_id: null });
+    this.#wake.resolve();
+  }
+
+  end(): void {
+    this.#isEnded = true;
+    this.#wake.resolve();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<SDKUserMessage> {
+    for (;;) {
+      yield* this.#messages.splice(0);
+      if (this.#isEnded) return;
+      await this.#wake.promise;
+      this.#wake = Promise.withResolvers<void>();
+    }
+  }
+}

@@ -1,0 +1,35 @@
+/** What Claude Code's messages tell about the session itself, beside its turns. */
+import { z } from 'zod';
+import type { SlashCommand } from '@anthropic-ai/claude-agent-sdk';
+import type { AgentCommand } from '@liminal/protocol';
+
+const Command = z.looseObject({
+  name: z.string(),
+  description: z.string(),
+  argumentHint: z.string().optional(),
+});
+
+const Facts = z.looseObject({
+  type: z.literal('system'),
+  subtype: z.enum(['init', 'status', 'commands_changed']),
+  session_id: z.string().optional(),
+  permissionMode: z.string().optional(),
+  status: z.string().nullish(),
+  commands: z.array(Command).optional(),
+});
+export type SessionFacts = z.infer<typeof Facts>;
+
+/** What the message tells about the session; nothing for most messages. */
+export const readFacts = (message: unknown): SessionFacts | undefined =>
+  Facts.safeParse(message).data;
+
+type CommandLike = Pick<SlashCommand, 'name' | 'description'> & {
+  argumentHint?: string | undefined;
+};
+
+export const agentCommands = (commands: readonly CommandLike[]): AgentCommand[] =>
+  commands.map(({ name, description, argumentHint }) => ({
+    name,
+    description,
+    ...(argumentHint !== undefined && argumentHint !== '' && { hint: argumentHint }),
+  }));

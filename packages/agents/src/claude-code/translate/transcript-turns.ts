@@ -1,0 +1,122 @@
+import type { EventDraft, Usage } from '@liminal/protocol';
+import type { StoredTurn } from '../../provider.ts';
+import { isToolUse } from './streamed-message.ts';
+import type { Terminal } from './outcome.ts';
+import type { TranscriptEntry } from './transcript.ts';
+import { Turn } from './turn.ts';
+
+type Subagents = ReadonlyMap<string, readonly TranscriptEntry[]>;
+
+interface StoredPrompt {
+  turnId: string;
+  trigger: 'user' | 'agent';
+  /** What the user wrote. */
+  text: string | undefined;
+  entries: TranscriptEntry[];
+}
+
+/** A stored conversation as the turns it would have been live; user messages keep their ids as turn ids. */
+export function translateTranscript(
+  entries: readonly TranscriptEntry[],
+  subagents: Subagents,
+  cwd: string,
+): StoredTurn[] {
+  return splitTurns(entries).map((prompt) => translateTurn(prompt, subagents, cwd));
+}
+
+function splitTurns(entries: readonly TranscriptEntry[]): StoredPrompt[] {
+  const turns: StoredPrompt[] = [];
+  for (const entry of entries) {
+    const prompt = readPrompt(entry);
+    const current = turns.at(-1);
+    if (prompt !== undefined) turns.push({ ...prompt, turnId: entry.uuid, entries: [entry] });
+    else if (current !== undefined) current.entries.push(entry);
+  }
+  return turns;
+}
+
+const command = /^<command-name>(\/\S+)<\/command-name>/;
+const commandArguments = /<command-args>([\s\S]*?)<\/command-args>/;
+/** What Claude Code, not the user, says in the user's name. */
+const harness =
+  /^(\[Request interrupted by user|<local-command-|<bash-|This session is being continued from a previous conversation|Your response above was cut off mid-stream|Output token limit hit\.|\[Your previous response had no visible output)/;
+
+/** What begins a turn: words of the user, a command, or the notice of a finished background task. */
+function readPrompt(entry: TranscriptEntry): Pick<StoredPrompt, 'trigger' | 'text'> | undefined {
+  if (entry.type !== 'user') return undefined;
+  const text = entry.blocks
+    .flatMap((block) => (block.type === 'text' ? [block.text ?? ''] : []))
+    .join('\n');
+  if (text === '' || harness.test(text)) return undefined;
+  if (text.startsWith('<task-notification>')) return { trigger: 'agent', text: undefined };
+  const name = command.exec(text)?.[1];
+  if (name === undefined) return { trigger: 'user', text };
+  return { trigger: 'user', text: `${name} ${commandArguments.exec(text)?.[1] ?? ''}`.trim() };
+}
+
+function translateTurn(prompt: StoredPrompt, subagents: Subagents, cwd: string): StoredTurn {
+  const events: EventDraft[] = [];
+  const { turnId, trigger, text, entries } = prompt;
+  const modelId = entries.find(isModel)?.model ?? 'unknown';
+  const turn = new Turn({ turnId, trigger, modelId }, cwd, new Map(), (draft) =>
+    events.push(draft),
+  );
+  const [first, ...rest] = entries;
+  turn.begin(first?.timestamp ?? '', text);
+  for (const entry of rest) replay(turn, entry, undefined, subagents);
+  turn.end(readEnd(entries));
+  return { turnId, events };
+}
+
+const isModel = ({ type, model }: TranscriptEntry): boolean =>
+  type === 'assistant' && model !== undefined && model !== '<synthetic>';
+
+/** Puts a subagent's own transcript behind the call that sent it. */
+function replay(
+  turn: Turn,
+  entry: TranscriptEntry,
+  parentCallId: string | undefined,
+  subagents: Subagents,
+): void {
+  turn.at(entry.timestamp);
+  if (entry.type === 'system') {
+    if (entry.subtype === 'compact_boundary')
+      turn.notice('The conversation so far was summarised to make room.');
+    return;
+  }
+  const { messageId: id, blocks: content, model = '' } = entry;
+  const parent = { parent_tool_use_id: parentCallId };
+  if (entry.type === 'user') return turn.user({ type: 'user', message: { content }, ...parent });
+  if (model === '<synthetic>') return;
+  turn.assistant({ type: 'assistant', message: { id, model, content }, ...parent });
+  for (const block of content) {
+    const callId = isToolUse(block.type) ? block.id : undefined;
+    if (callId === undefined) continue;
+    for (const inner of subagents.get(callId) ?? []) replay(turn, inner, callId, subagents);
+  }
+}
+
+function readEnd(entries: readonly TranscriptEntry[]): Terminal {
+  const texts = entries.flatMap(({ blocks }) => blocks.map((block) => block.text ?? ''));
+  const usage = sumUsage(entries);
+  if (texts.some((text) => text.startsWith('[Request interrupted by user'))) {
+    return { type: 'response_done', status: 'cancelled', finishReason: 'cancelled', usage };
+  }
+  const last = entries.findLast(({ type }) => type === 'assistant');
+  const lastText = last?.blocks[0]?.text ?? '';
+  if (last?.model === '<synthetic>' && lastText !== '') {
+    return { type: 'response_error', error: { code: 'AGENT_ERROR', message: lastText }, usage };
+  }
+  return { type: 'response_done', status: 'completed', finishReason: 'end_turn', usage };
+}
+
+/** Each block of an answer repeats the answer's usage. */
+function sumUsage(entries: readonly TranscriptEntry[]): Usage {
+  const answers = new Map(entries.map((entry) => [entry.messageId, entry.usage]));
+  const total = { inputTokens: 0, outputTokens: 0 };
+  for (const usage of answers.values()) {
+    total.inputTokens += usage?.input_tokens ?? 0;
+    total.outputTokens += usage?.output_tokens ?? 0;
+  }
+  return total;
+}

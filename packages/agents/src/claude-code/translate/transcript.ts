@@ -1,0 +1,67 @@
+/** Entries of Claude Code's stored transcripts, as the SDK reads them. */
+import { z } from 'zod';
+import { NativeBlock } from './native.ts';
+
+const Entry = z.looseObject({
+  type: z.enum(['user', 'assistant', 'system']),
+  uuid: z.string(),
+  message: z
+    .looseObject({
+      id: z.string().optional(),
+      model: z.string().optional(),
+      content: z.union([z.string(), z.array(NativeBlock)]).optional(),
+      usage: z
+        .looseObject({
+          input_tokens: z.number().nullish(),
+          output_tokens: z.number().nullish(),
+          cache_read_input_tokens: z.number().nullish(),
+          cache_creation_input_tokens: z.number().nullish(),
+        })
+        .nullish(),
+    })
+    .nullish(),
+  parent_tool_use_id: z.string().nullish(),
+  /** There, though not in the SDK's types. */
+  timestamp: z.string().optional(),
+  subtype: z.string().optional(),
+});
+
+export interface TranscriptEntry {
+  type: 'user' | 'assistant' | 'system';
+  uuid: string;
+  /** ISO 8601 UTC. */
+  timestamp: string;
+  parentCallId: string | undefined;
+  subtype: string | undefined;
+  messageId: string;
+  model: string | undefined;
+  blocks: NativeBlock[];
+  usage:
+    | { input_tokens?: number | null | undefined; output_tokens?: number | null | undefined }
+    | undefined;
+}
+
+/** What can be read of each entry; an entry without a time has that of the one before it. */
+export function readTranscript(entries: readonly unknown[]): TranscriptEntry[] {
+  let timestamp = new Date(0).toISOString();
+  return entries.flatMap((value) => {
+    const entry = Entry.safeParse(value).data;
+    if (entry === undefined) return [];
+    timestamp = entry.timestamp ?? timestamp;
+    const { type, uuid, subtype, message } = entry;
+    const content = message?.content ?? [];
+    return [
+      {
+        type,
+        uuid,
+        timestamp,
+        subtype,
+        parentCallId: entry.parent_tool_use_id ?? undefined,
+        messageId: message?.id ?? uuid,
+        model: message?.model,
+        blocks: typeof content === 'string' ? [{ type: 'text', text: content }] : content,
+        usage: message?.usage ?? undefined,
+      },
+    ];
+  });
+}

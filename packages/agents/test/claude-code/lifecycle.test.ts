@@ -1,0 +1,228 @@
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gate, reply, text, toolUse } from '@liminal/testkit';
+import { expect, test, vi } from 'vitest';
+import { ClaudeCodeProvider } from '../../src/claude-code/index.ts';
+import type { CliProvider } from '../../src/provider.ts';
+import { runClaude, said } from './running-claude.ts';
+
+/** Pids of all processes that work in a folder or were told of it. */
+function processesOf(folder: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => pid !== process.pid && belongs(pid, folder));
+}
+
+function belongs(pid: number, folder: string): boolean {
+  try {
+    return (
+      realpathSync(`/proc/${pid}/cwd`).startsWith(folder) ||
+      readFileSync(`/proc/${pid}/environ`, 'utf8').includes(folder)
+    );
+  } catch {
+    return false;
+  }
+}
+
+const claudePid = (folder: string): number =>
+  processesOf(folder).find((pid) =>
+    readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('--output-format'),
+  )!;
+
+test('TC-2.1b: the Claude Code provider satisfies the contract', () => {
+  const provider: CliProvider = new ClaudeCodeProvider();
+  expect(provider.cliType).toBe('claude-code');
+});
+
+test('TC-3.1a: creating a session starts a process that stays', async () => {
+  const { create, provider, workspace } = await runClaude(() => []);
+  const listener = await create();
+  expect(provider.isAlive(listener.sessionId)).toBe(true);
+  expect(claudePid(workspace.projectDir)).toBeGreaterThan(0);
+  const update = await listener.until(() =>
+    listener.updates.find((one) => one.commands !== undefined),
+  );
+  expect(update.commands?.map((command) => command.name)).toContain('compact');
+});
+
+test('TC-3.1b: loading a session goes on with its conversation', async () => {
+  const { create, provider, workspace, api } = await runClaude(() => [
+    reply('I will remember.'),
+    reply('It was 42.'),
+  ]);
+  const first = await create();
+  await first.ask('Remember 42.');
+  await provider.close();
+
+  const { sessionId } = first;
+  const again = new ClaudeCodeProvider({
+    env: { ...process.env, ...apiEnvironment(workspace.home, api.url) },
+  });
+  try {
+    expect(await again.loadSession(sessionId)).toEqual({ sessionId, cliType: 'claude-code' });
+    const { turnId } = await again.sendMessage(sessionId, 'What was it?');
+    expect(turnId).not.toBe('');
+    const request = await api.request(({ prompt }) => prompt === 'What was it?');
+    expect(JSON.stringify(request.body.messages)).toContain('I will remember.');
+  } finally {
+    await again.close();
+  }
+});
+
+const apiEnvironment = (home: string, url: string): Record<string, string> => ({
+  HOME: home,
+  TMPDIR: home,
+  ANTHROPIC_BASE_URL: url,
+  ANTHROPIC_API_KEY: 'scripted',
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+  DISABLE_AUTOUPDATER: '1',
+});
+
+test('TC-3.1c: a folder that is missing, or is a file, is named, and no process is left', async () => {
+  const { provider, workspace } = await runClaude(() => []);
+  const missing = join(workspace.projectDir, 'missing');
+  const file = join(workspace.projectDir, 'file');
+  writeFileSync(file, '');
+  await expect(provider.createSession({ projectDir: missing })).rejects.toMatchObject({
+    code: 'SESSION_CREATE_FAILED',
+    message: `The project folder ${missing} does not exist.`,
+  });
+  await expect(provider.createSession({ projectDir: file })).rejects.toMatchObject({
+    code: 'SESSION_CREATE_FAILED',
+    message: `The project folder ${file} is not a folder.`,
+  });
+  expect(processesOf(workspace.projectDir)).toEqual([]);
+});
+
+test('TC-3.1c: a Claude Code that will not start says why, and no process is left', async () => {
+  const { provider, workspace, create } = await runClaude(() => [reply('Hi.')]);
+  const first = await create();
+  await first.ask('Hello.');
+  await provider.killSession(first.sessionId);
+  const other = new ClaudeCodeProvider({
+    env: { ...process.env, ...apiEnvironment(workspace.home, 'http://127.0.0.1:1') },
+  });
+  // The id is taken, on disk.
+  const options = { projectDir: workspace.projectDir, sessionId: first.sessionId };
+  await expect(other.createSession(options)).rejects.toMatchObject({
+    code: 'SESSION_CREATE_FAILED',
+  });
+  expect(other.isAlive(first.sessionId)).toBe(false);
+  expect(processesOf(workspace.projectDir)).toEqual([]);
+});
+
+test('a session that nobody knows cannot be loaded or written to', async () => {
+  const { provider, workspace } = await runClaude(() => []);
+  const id = randomUUID();
+  const notFound = { code: 'SESSION_NOT_FOUND' };
+  await expect(provider.loadSession(id)).rejects.toMatchObject(notFound);
+  await expect(
+    provider.loadSession(id, { projectDir: workspace.projectDir }),
+  ).rejects.toMatchObject(notFound);
+  await expect(provider.sendMessage(id, 'Hi.')).rejects.toMatchObject(notFound);
+  await expect(provider.cancelTurn(id)).rejects.toMatchObject(notFound);
+  await expect(provider.killSession(id)).rejects.toMatchObject(notFound);
+  expect(provider.isAlive(id)).toBe(false);
+});
+
+test('TC-3.4b, TC-3.4c: killing ends the process and all it started; then nothing is alive', async () => {
+  const { create, provider, workspace } = await runClaude(
+    () => [reply(toolUse('Bash', { command: 'setsid tail -f notes.txt & tail -f notes.txt' }))],
+    { files: { 'notes.txt': '' } },
+  );
+  const listener = await create();
+  expect(provider.isAlive(listener.sessionId)).toBe(true);
+  const { turnId } = await listener.send('Follow it.');
+  const { payload } = await listener.event(
+    ({ type }) => type === 'item_start' || type === 'response_done',
+  );
+  expect(payload.type).toBe('item_start');
+  await answerFirstApproval(listener, provider);
+  await vi.waitFor(() => expect(tails(workspace.projectDir)).toHaveLength(2), { timeout: 30_000 });
+
+  await provider.killSession(listener.sessionId);
+  expect(provider.isAlive(listener.sessionId)).toBe(false);
+  expect(listener.response(turnId).status).toBe('aborted');
+  expect(processesOf(workspace.projectDir)).toEqual([]);
+  expect(listener.exits).toEqual([{ expected: true }]);
+  await provider.killSession(listener.sessionId);
+});
+
+const tails = (folder: string): number[] =>
+  processesOf(folder).filter((pid) =>
+    readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('tail'),
+  );
+
+async function answerFirstApproval(
+  listener: Awaited<ReturnType<Awaited<ReturnType<typeof runClaude>>['create']>>,
+  provider: ClaudeCodeProvider,
+): Promise<void> {
+  const { payload } = await listener.event(
+    (one) => one.type === 'item_start' && one.itemType === 'approval',
+  );
+  if (payload.type === 'item_start') {
+    await provider.answerApproval(listener.sessionId, payload.approvalId!, 'allow_once');
+  }
+}
+
+test('TC-3.2c: a crash ends the turn at once as an error that keeps what was said, and later sends fail', async () => {
+  const held = gate();
+  const { create, provider, workspace } = await runClaude(() => [
+    reply(text(['So far so ', held, 'good.'])),
+    reply('Back again.'),
+  ]);
+  const listener = await create();
+  const { turnId } = await listener.send('Talk.');
+  await listener.event(({ type }) => type === 'item_delta');
+  const killedAt = Date.now();
+  process.kill(claudePid(workspace.projectDir), 'SIGKILL');
+  const response = await listener.ended(turnId);
+  expect(Date.now() - killedAt).toBeLessThan(1_000);
+  expect(response).toMatchObject({ status: 'error', error: { code: 'PROCESS_CRASH' } });
+  expect(said(response)).toEqual(['user: Talk.', 'agent: So far so ']);
+  expect(provider.isAlive(listener.sessionId)).toBe(false);
+  expect(listener.exits).toMatchObject([{ expected: false, code: 'PROCESS_CRASH' }]);
+  await expect(listener.send('Still there?')).rejects.toMatchObject({ code: 'PROCESS_CRASH' });
+  held.open();
+
+  await provider.loadSession(listener.sessionId);
+  expect(said(await listener.ask('And now?'))).toEqual(['user: And now?', 'agent: Back again.']);
+});
+
+test('what a crashed Claude Code had started is ended too', async () => {
+  const { create, provider, workspace } = await runClaude(
+    () => [reply(toolUse('Bash', { command: 'tail -f notes.txt' }))],
+    { files: { 'notes.txt': '' } },
+  );
+  const listener = await create();
+  await listener.send('Follow it.');
+  await vi.waitFor(() => expect(tails(workspace.projectDir)).toHaveLength(1), { timeout: 30_000 });
+  process.kill(claudePid(workspace.projectDir), 'SIGKILL');
+  await listener.until(() => listener.exits[0]);
+  await provider.killSession(listener.sessionId);
+  expect(processesOf(workspace.projectDir)).toEqual([]);
+});
+
+test('a session that never had a message can be begun again', async () => {
+  const { create, provider } = await runClaude(() => [reply('Hello.')]);
+  const listener = await create();
+  await provider.killSession(listener.sessionId);
+  await provider.loadSession(listener.sessionId);
+  expect(said(await listener.ask('Hi.'))).toEqual(['user: Hi.', 'agent: Hello.']);
+});
+
+test('it says that it can run, and whether it is signed in', async () => {
+  const signedIn = new ClaudeCodeProvider({ env: { ANTHROPIC_API_KEY: 'x' } });
+  expect(await signedIn.describe()).toMatchObject({
+    cliType: 'claude-code',
+    available: true,
+    version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+  });
+  const { workspace } = await runClaude(() => []);
+  const signedOut = new ClaudeCodeProvider({ env: { HOME: workspace.home } });
+  const { available, reason } = await signedOut.describe();
+  expect(available).toBe(true);
+  expect(reason).toContain('not signed in');
+});

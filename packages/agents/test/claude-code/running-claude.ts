@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import {
+  claudeEnvironment,
+  makeWorkspace,
+  startMessagesApi,
+  type MessagesApi,
+  type Script,
+  type Workspace,
+} from '@liminal/testkit';
+import {
+  emptyResponse,
+  foldResponse,
+  isTerminal,
+  stampEvent,
+  toResponse,
+  type EventDraft,
+  type EventPayload,
+  type Response,
+} from '@liminal/protocol';
+import { onTestFinished, vi } from 'vitest';
+import { ClaudeCodeProvider, type ClaudeCodeOptions } from '../../src/claude-code/index.ts';
+import type { SessionExit, SessionUpdate } from '../../src/provider.ts';
+
+/** The real Claude Code behind its provider, on a scripted model, in a home of its own. */
+export interface RunningClaude {
+  api: MessagesApi;
+  workspace: Workspace;
+  provider: ClaudeCodeProvider;
+  /** Creates a session and listens to it from before its beginning. */
+  create(config?: Record<string, string>): Promise<Listener>;
+}
+
+/** Starts everything; it ends with the test. */
+export async function runClaude(
+  makeScript: (workspace: Workspace) => Script,
+  options: { files?: Record<string, string>; provider?: Omit<ClaudeCodeOptions, 'env'> } = {},
+): Promise<RunningClaude> {
+  const workspace = await makeWorkspace(options.files);
+  const api = await startMessagesApi({ script: makeScript(workspace) });
+  const env = claudeEnvironment(workspace.home, api.url);
+  vi.stubEnv('CLAUDE_CONFIG_DIR', env['CLAUDE_CONFIG_DIR']);
+  const provider = new ClaudeCodeProvider({ env, ...options.provider });
+  onTestFinished(async () => {
+    await provider.close();
+    await api.close();
+    vi.unstubAllEnvs();
+    await workspace.remove();
+  });
+  const create = async (config?: Record<string, string>): Promise<Listener> => {
+    const listener = new Listener(provider, randomUUID());
+    const { projectDir } = workspace;
+    await provider.createSession({
+      projectDir,
+      sessionId: listener.sessionId,
+      ...(config && { config }),
+    });
+    return listener;
+  };
+  return { api, workspace, provider, create };
+}
+
+/** All that is heard of one session. */
+export class Listener {
+  readonly sessionId: string;
+  readonly events: EventDraft[] = [];
+  readonly updates: SessionUpdate[] = [];
+  readonly exits: SessionExit[] = [];
+  readonly #provider: ClaudeCodeProvider;
+  #wake = Promise.withResolvers<void>();
+
+  constructor(provider: ClaudeCodeProvider, sessionId: string) {
+    this.sessionId = sessionId;
+    this.#provider = provider;
+    provider.onEvent(sessionId, (event) => this.#note(this.events, event));
+    provider.onUpdate(sessionId, (update) => this.#note(this.updates, update));
+    provider.onExit(sessionId, (exit) => this.#note(this.exits, exit));
+  }
+
+  send(message: string): Promise<{ turnId: string }> {
+    return this.#provider.sendMessage(this.sessionId, message);
+  }
+
+  /** Sends a message and waits for the end of its turn. */
+  async ask(message: string): Promise<Response> {
+    const { turnId } = await this.send(message);
+    return this.ended(turnId);
+  }
+
+  async ended(turnId: string): Promise<Response> {
+    await this.event((payload) => isTerminal(payload), turnId);
+    return this.response(turnId);
+  }
+
+  /** The first event, past or to come, that `matches`. */
+  event(matches: (payload: EventPayload) => boolean, turnId?: string): Promise<EventDraft> {
+    return this.until(() =>
+      this.events.find(
+        (draft) => (turnId ?? draft.turnId) === draft.turnId && matches(draft.payload),
+      ),
+    );
+  }
+
+  /** Waits until `find` gives something. */
+  async until<T>(find: () => T | undefined): Promise<T> {
+    for (;;) {
+      const found = find();
+      if (found !== undefined) return found;
+      await this.#wake.promise;
+    }
+  }
+
+  response(turnId: string): Response {
+    const run = { sessionId: this.sessionId, runId: turnId, traceContext: { traceparent: '00' } };
+    const state = this.events
+      .filter((draft) => draft.turnId === turnId)
+      .reduce(
+        (folded, draft, seq) => foldResponse(folded, stampEvent(draft, run, seq)),
+        emptyResponse(),
+      );
+    return toResponse(state)!;
+  }
+
+  /** The current value of a config option. */
+  option(id: string): string | undefined {
+    const options = this.updates.findLast(
+      (update) => update.configOptions !== undefined,
+    )?.configOptions;
+    return options?.find((option) => option.id === id)?.currentValue;
+  }
+
+  #note<T>(list: T[], value: T): void {
+    list.push(value);
+    this.#wake.resolve();
+    this.#wake = Promise.withResolvers();
+  }
+}
+
+/** What was said in a turn, by whom. */
+export const said = (response: Response): string[] =>
+  response.outputItems.flatMap((item) =>
+    item.type === 'message' ? [`${item.origin}: ${item.content}`] : [],
+  );

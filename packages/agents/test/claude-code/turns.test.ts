@@ -1,0 +1,136 @@
+import { gate, held, reply, text, toolUse, type MessagesRequest } from '@liminal/testkit';
+import { expect, test } from 'vitest';
+import { runClaude, said } from './running-claude.ts';
+
+test('TC-3.2a: sending resolves when the turn has begun, not when it has ended', async () => {
+  const silence = gate();
+  const { create, api } = await runClaude(() => [held(silence, reply('Done.'))]);
+  const listener = await create();
+  const { turnId } = await listener.send('Take your time.');
+  expect(listener.events[0]).toMatchObject({
+    turnId,
+    payload: { type: 'response_start', trigger: 'user' },
+  });
+  expect(listener.response(turnId).status).toBe('in_progress');
+  expect((await api.request(({ kind }) => kind === 'main')).prompt).toBe('Take your time.');
+  await expect(listener.send('Hurry!')).rejects.toMatchObject({ code: 'TURN_IN_PROGRESS' });
+  silence.open();
+  expect(said(await listener.ended(turnId))).toEqual(['user: Take your time.', 'agent: Done.']);
+});
+
+test('TC-3.2b: messages are answered in order by the same process', async () => {
+  const { create, api } = await runClaude(() => [reply('One.'), reply('Two.')]);
+  const listener = await create();
+  expect(said(await listener.ask('First.'))).toEqual(['user: First.', 'agent: One.']);
+  expect(said(await listener.ask('Second.'))).toEqual(['user: Second.', 'agent: Two.']);
+  expect(listener.exits).toEqual([]);
+  const [first, second] = api.requests as [MessagesRequest, MessagesRequest];
+  expect(second.sessionId).toBe(first.sessionId);
+  expect(JSON.stringify(second.body.messages)).toContain('One.');
+});
+
+test('a turn takes the id it is given', async () => {
+  const { create, provider } = await runClaude(() => [reply('Yes.')]);
+  const listener = await create();
+  const sent = await provider.sendMessage(listener.sessionId, 'Hm?', { turnId: 'my-turn' });
+  expect(sent).toEqual({ turnId: 'my-turn' });
+  expect((await listener.ended('my-turn')).status).toBe('complete');
+});
+
+test('TC-3.4a: cancelling interrupts the turn, which ends as cancelled; the session goes on', async () => {
+  const halfway = gate();
+  const { create, provider } = await runClaude(() => [
+    reply(text(['Half a sent', halfway, 'ence.'])),
+    reply('Yes.'),
+  ]);
+  const listener = await create();
+  const { turnId } = await listener.send('Talk.');
+  await listener.event(({ type }) => type === 'item_delta');
+  await provider.cancelTurn(listener.sessionId);
+  const response = await listener.ended(turnId);
+  expect(response.status).toBe('aborted');
+  expect(said(response)).toEqual(['user: Talk.', 'agent: Half a sent']);
+  await provider.cancelTurn(listener.sessionId);
+  expect(said(await listener.ask('Still there?'))).toEqual(['user: Still there?', 'agent: Yes.']);
+});
+
+test('TC-3.4a: a cancel right after the message is not lost', async () => {
+  const never = gate();
+  const { create, provider } = await runClaude(() => () => held(never, reply('Too late.')));
+  const listener = await create();
+  for (const message of ['First.', 'Second.', 'Third.']) {
+    const sent = listener.send(message);
+    await provider.cancelTurn(listener.sessionId);
+    const { turnId } = await sent;
+    expect((await listener.ended(turnId)).status).toBe('aborted');
+  }
+  never.open();
+});
+
+test('a cancel while a command runs ends the command', async () => {
+  const { create, provider } = await runClaude(
+    () => [reply(toolUse('Bash', { command: 'tail -f notes.txt' })), reply('Back.')],
+    { files: { 'notes.txt': '' } },
+  );
+  const listener = await create();
+  const { turnId } = await listener.send('Follow it.');
+  await listener.event(
+    (payload) => payload.type === 'item_done' && payload.finalItem.type === 'function_call',
+  );
+  await provider.cancelTurn(listener.sessionId);
+  const response = await listener.ended(turnId);
+  expect(response.status).toBe('aborted');
+  expect(response.outputItems.at(-1)).toMatchObject({
+    type: 'function_call_output',
+    success: false,
+  });
+  expect(said(await listener.ask('Back?'))).toEqual(['user: Back?', 'agent: Back.']);
+});
+
+test('a turn that the agent begins of its own accord is told as its own, and a message waits for its end', async () => {
+  const report = gate();
+  const { create } = await runClaude(() => [
+    reply(toolUse('Bash', { command: 'sleep 0.5; echo finished', run_in_background: true })),
+    reply('Started.'),
+    reply(text(['It has ', report, 'finished.'])),
+    reply('Yes.'),
+  ]);
+  const listener = await create();
+  expect(said(await listener.ask('Start it.'))).toEqual(['user: Start it.', 'agent: Started.']);
+  const start = await listener.event(
+    (payload) => payload.type === 'response_start' && payload.trigger === 'agent',
+  );
+  await report.reached;
+  const asked = listener.ask('Finished?');
+  report.open();
+  expect(said(await asked)).toEqual(['user: Finished?', 'agent: Yes.']);
+  const unasked = listener.response(start.turnId);
+  expect(unasked).toMatchObject({ status: 'complete', trigger: 'agent' });
+  expect(said(unasked)).toEqual(['agent: It has finished.']);
+});
+
+test('upserts and turn events are folded from the same events', async () => {
+  const { create, provider } = await runClaude(() => [reply('Hello.')]);
+  const listener = await create();
+  const upserts: string[] = [];
+  const turns: string[] = [];
+  provider.onUpsert(listener.sessionId, (upsert) =>
+    upserts.push(`${upsert.type} ${upsert.status}`),
+  );
+  provider.onTurn(listener.sessionId, (event) => turns.push(event.type));
+  await listener.ask('Hi.');
+  expect(upserts).toContain('message complete');
+  expect(turns).toEqual(['turn_started', 'turn_complete']);
+});
+
+test('usage is the turn’s, cost the session’s, over a restart of the process too', async () => {
+  const { create, provider } = await runClaude(() => [reply('One.'), reply('Two.')]);
+  const listener = await create();
+  const first = (await listener.ask('First.')).usage;
+  expect(first).toMatchObject({ inputTokens: 10, outputTokens: 5, contextTokens: 15 });
+  await provider.killSession(listener.sessionId);
+  await provider.loadSession(listener.sessionId);
+  const second = (await listener.ask('Second.')).usage;
+  expect(second?.inputTokens).toBe(10);
+  expect(second!.costUsd).toBeCloseTo(first!.costUsd! * 2, 8);
+});
