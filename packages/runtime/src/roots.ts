@@ -1,5 +1,6 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve, sep } from 'node:path';
+import { homedir } from 'node:os';
+import { basename, join, resolve, sep } from 'node:path';
 import { RuntimeError } from './errors.ts';
 
 const FOLDERS_MAX = 50;
@@ -18,12 +19,13 @@ export class Roots {
     return new Roots(real.flat());
   }
 
-  /** The real path of a project folder. Throws `PROJECT_DIR_NOT_FOUND`, `PROJECT_DIR_NOT_ALLOWED`. */
+  /** The real path of a project folder, `~` being the home folder. Throws `PROJECT_DIR_NOT_FOUND`, `PROJECT_DIR_NOT_ALLOWED`. */
   async admit(projectDir: string): Promise<string> {
-    const real = await realpath(resolve(projectDir)).catch(() => undefined);
+    const path = resolve(expandHome(projectDir));
+    const real = await realpath(path).catch(() => undefined);
     const isFolder = real !== undefined && (await stat(real)).isDirectory();
     // The same answer for a path outside the roots whether or not it exists: what lies there is not told.
-    if (!this.#contains(real ?? resolve(projectDir))) {
+    if (!this.#contains(real ?? path)) {
       throw new RuntimeError(
         'PROJECT_DIR_NOT_ALLOWED',
         `${projectDir} lies outside the folders that sessions may work in (${this.#roots.join(', ')}). ` +
@@ -43,9 +45,10 @@ export class Roots {
   async complete(prefix: string): Promise<{ path: string; name: string }[]> {
     if (prefix.trim() === '')
       return this.#roots.map((path) => ({ path, name: basename(path) || path }));
-    const path = resolve(prefix);
-    const parent = prefix.endsWith(sep) ? path : dirname(path);
-    const start = prefix.endsWith(sep) ? '' : basename(path);
+    const path = expandHome(prefix);
+    const cut = path.lastIndexOf(sep) + 1;
+    const parent = resolve(path.slice(0, cut));
+    const start = path.slice(cut);
     const real = await realpath(parent).catch(() => undefined);
     if (real === undefined || !this.#contains(real)) return [];
     const entries = await readdir(real, { withFileTypes: true }).catch(() => []);
@@ -61,6 +64,11 @@ export class Roots {
       (root) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep),
     );
   }
+}
+
+/** People write `~` for their home folder, as in a shell. */
+function expandHome(path: string): string {
+  return path.replace(/^~(?=$|\/)/, homedir());
 }
 
 function matches(name: string, start: string): boolean {

@@ -1,0 +1,81 @@
+import { afterEach, expect, test } from 'vitest';
+import type { RuntimeSettings } from '../src/index.ts';
+import type { World } from './harness.ts';
+import { Reader, startWorld } from './harness.ts';
+
+let world: World;
+
+afterEach(async () => world.end());
+
+async function start(settings: Partial<RuntimeSettings>): Promise<string> {
+  world = await startWorld(settings);
+  return create();
+}
+
+async function create(): Promise<string> {
+  const { projectDir } = world;
+  return (await world.runtime.createSession({ cliType: 'scripted', projectDir })).sessionId;
+}
+
+async function ready(sessionId: string): Promise<Reader> {
+  return new Reader(world.runtime, sessionId).untilType('session:info');
+}
+
+test('an agent that says nothing for the idle limit is ended with IDLE_TIMEOUT, and so is its process', async () => {
+  const sessionId = await start({ idleLimitMs: 50 });
+  const reader = await ready(sessionId);
+  await world.runtime.send(sessionId, 'Hello');
+  await reader.untilTurn('turn_error');
+  expect(reader.ofType('session:turn').at(-1)?.payload).toMatchObject({
+    errorCode: 'IDLE_TIMEOUT',
+  });
+  await reader.until((r) => r.ofType('session:info').at(-1)?.info.session.isAlive === false);
+  expect(world.agent.isAlive(sessionId)).toBe(false);
+});
+
+test('while a person is being waited for, silence is right', async () => {
+  const sessionId = await start({ idleLimitMs: 40, heartbeatMs: 15 });
+  const { turnId } = await world.runtime.send(sessionId, 'Hello');
+  world.agent.ask(sessionId, 'p1');
+  const signal = AbortSignal.timeout(20_000);
+  const feed = await world.runtime.followRun(turnId, { after: -1, signal });
+  if (feed.kind === 'snapshot') throw new Error('The run has ended.');
+  const types: string[] = [];
+  for await (const event of feed.events) {
+    types.push(event.type);
+    const heartbeats = types.filter((type) => type === 'heartbeat').length;
+    if (heartbeats === 10) world.agent.finish(sessionId);
+  }
+  expect(types.at(-1)).toBe('response_done');
+});
+
+test('a permission request that nobody answers is answered by the policy at its deadline', async () => {
+  const sessionId = await start({ approvals: { deadlineMs: 50, fallback: 'reject' } });
+  const reader = await ready(sessionId);
+  await world.runtime.send(sessionId, 'Hello');
+  world.agent.ask(sessionId, 'p1');
+  await reader.until((r) => r.items.get('p1')?.status === 'complete');
+  const asked = reader.ofType('session:upsert').find((m) => m.payload.itemId === 'p1')?.payload;
+  expect(asked?.type === 'approval' && Date.parse(asked.deadline ?? '')).toBeGreaterThan(0);
+  expect(world.agent.answers).toEqual(['no']);
+});
+
+test('of idle agents only so many are kept, and the one that was idle longest goes', async () => {
+  const first = await start({ maxIdleProcesses: 1 });
+  const reader = await ready(first);
+  const second = await create();
+  await reader.until((r) => r.ofType('session:info').at(-1)?.info.session.isAlive === false);
+  expect([world.agent.isAlive(first), world.agent.isAlive(second)]).toEqual([false, true]);
+  await world.runtime.send(first, 'Still there?');
+  expect(world.agent.received).toEqual(['Still there?']);
+});
+
+test('a session too many, and a message too many, are refused', async () => {
+  const sessionId = await start({ maxSessions: 1, maxQueue: 1 });
+  await expect(create()).rejects.toMatchObject({ code: 'TOO_MANY_SESSIONS' });
+  await world.runtime.send(sessionId, 'one');
+  await world.runtime.send(sessionId, 'two');
+  await expect(world.runtime.send(sessionId, 'three')).rejects.toMatchObject({
+    code: 'QUEUE_FULL',
+  });
+});
