@@ -52,7 +52,7 @@ test('a path is completed from what lies below the roots, hidden folders only by
   expect(await names('')).toEqual(['allowed']);
   expect(await names(join(base, 'allowed/SH'))).toEqual(['shop', 'shop-admin']);
   expect(await names(join(base, 'allowed/'))).toEqual(['shop', 'shop-admin']);
-  expect(await names(join(base, 'allowed/.'))).toEqual(['.hidden']);
+  expect(await names(`${base}/allowed/.`)).toEqual(['.hidden']);
   expect(await names(join(base, 'allowed/shop/'))).toEqual(['src']);
   expect(await names(join(base, 'allowed/way-out/'))).toEqual([]);
   expect(await names(`${base}/`)).toEqual([]);
