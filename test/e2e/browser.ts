@@ -1,0 +1,36 @@
+import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core';
+import { Person } from './person.ts';
+
+const flags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** Starts a headless Chromium with a profile of its own. */
+export function launchChromium(): Promise<Browser> {
+  const executablePath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
+  return chromium.launch({ executablePath, headless: true, args: flags });
+}
+
+/** Somebody with a fresh profile (no cookie, nothing stored) who opens the address. */
+export async function visit(
+  browser: Browser,
+  address: string,
+  options: BrowserContextOptions = {},
+): Promise<Person> {
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    reducedMotion: 'reduce',
+    ...options,
+  });
+  context.setDefaultTimeout(30_000);
+  const page = await context.newPage();
+  const person = new Person(page, new URL(address).origin);
+  await page.goto(address);
+  return person;
+}

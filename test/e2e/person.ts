@@ -1,0 +1,66 @@
+import { ServerMessage } from '@liminal/protocol';
+import type { Locator, Page } from 'playwright-core';
+import { SessionTab } from './session-tab.ts';
+import { watchPage } from './watch-page.ts';
+
+export interface NewSession {
+  folder: string;
+  /** As the page calls it. Default: Claude Code. */
+  agent?: string;
+}
+
+/** Somebody at a browser, who finds things by what they are called. */
+export class Person {
+  readonly page: Page;
+  /** What the page complained of: errors, refused requests, requests to anybody else. */
+  readonly complaints: string[];
+  /** What came over the page's WebSockets, in order. */
+  readonly received: ServerMessage[] = [];
+
+  constructor(page: Page, origin: string) {
+    this.page = page;
+    this.complaints = watchPage(page, origin);
+    page.on('websocket', (socket) => {
+      socket.on('framereceived', ({ payload }) => {
+        this.received.push(ServerMessage.parse(JSON.parse(payload.toString())));
+      });
+    });
+  }
+
+  /** The list of all sessions. */
+  get sidebar(): Locator {
+    return this.page.getByRole('navigation', { name: 'Sessions', exact: true });
+  }
+
+  get tabs(): Locator {
+    return this.page.getByRole('navigation', { name: 'Open sessions' });
+  }
+
+  /** Begins a session through the dialog. */
+  async startSession({ folder, agent = 'Claude Code' }: NewSession): Promise<SessionTab> {
+    await this.sidebar.getByRole('button', { name: 'New session' }).click();
+    const dialog = this.page.getByRole('dialog', { name: 'New session' });
+    await dialog.getByRole('radio', { name: agent }).check();
+    await dialog.getByRole('combobox', { name: 'Project folder' }).fill(folder);
+    await dialog.getByRole('button', { name: 'Start' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    return this.session();
+  }
+
+  /** Opens a session from the sidebar by its title. */
+  async open(title: string): Promise<SessionTab> {
+    await this.sidebar.getByRole('link', { name: title }).first().click();
+    return this.session();
+  }
+
+  /** The session that is looked at. */
+  async session(): Promise<SessionTab> {
+    const tab = new SessionTab(this.page);
+    await tab.composer.waitFor();
+    return tab;
+  }
+
+  async leave(): Promise<void> {
+    await this.page.context().close();
+  }
+}

@@ -1,0 +1,46 @@
+import { readdir, readFile, readlink } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
+
+/** A process that an agent of a Liminal server started, directly or not. */
+export interface AgentProcess {
+  pid: number;
+  command: string;
+  /** The folder it works in. */
+  folder: string;
+}
+
+/** What bears the mark of the server with this pid, zombies left out: whatever its agents have started that still runs. */
+export async function agentProcesses(serverPid: number): Promise<AgentProcess[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  const found = await Promise.all(pids.map((pid) => readMarked(pid, serverPid)));
+  return found.filter((entry) => entry !== undefined);
+}
+
+/** Resolves when nothing of the server's agents runs (in `folder`, if given); rejects with what is left after `patienceMs`. */
+export async function untilNoProcess(
+  serverPid: number,
+  { folder, patienceMs = 20_000 }: { folder?: string; patienceMs?: number } = {},
+): Promise<void> {
+  const deadline = Date.now() + patienceMs;
+  for (;;) {
+    const left = (await agentProcesses(serverPid)).filter(
+      (entry) => folder === undefined || entry.folder === folder,
+    );
+    if (left.length === 0) return;
+    if (Date.now() > deadline) throw new Error(`Still running: ${JSON.stringify(left)}`);
+    await setTimeout(50);
+  }
+}
+
+async function readMarked(pid: number, serverPid: number): Promise<AgentProcess | undefined> {
+  try {
+    const environ = await readFile(`/proc/${pid}/environ`, 'utf8');
+    const marks = environ.split('\0').filter((entry) => entry.startsWith('LIMINAL_MARK='));
+    if (!marks.some((mark) => new RegExp(`[= ]${serverPid}\\.`).test(mark))) return undefined;
+    const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).replaceAll('\0', ' ').trim();
+    return { pid, command, folder: await readlink(`/proc/${pid}/cwd`) };
+  } catch {
+    // Gone meanwhile, a zombie, or somebody else's.
+    return undefined;
+  }
+}

@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const main = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
+const webApp = fileURLToPath(new URL('../../packages/web/dist/index.html', import.meta.url));
+
+/** Milliseconds within which a server prints its link on a busy machine. */
+const patience = 60_000;
+
+export interface ServerOptions {
+  dataDir: string;
+  /** All that the server inherits. */
+  env: Record<string, string>;
+}
+
+/** The real server, in a process of its own, as `npm start` runs it. Can be killed and started again on its port. */
+export class LiminalServer {
+  readonly #options: ServerOptions;
+  #child: ChildProcess | undefined;
+  #link: URL | undefined;
+  #log = '';
+
+  private constructor(options: ServerOptions) {
+    this.#options = options;
+  }
+
+  static async start(options: ServerOptions): Promise<LiminalServer> {
+    if (!existsSync(webApp)) {
+      throw new Error('The web app is not built: run npm test, or npm start once, which build it.');
+    }
+    const server = new LiminalServer(options);
+    await server.restart();
+    return server;
+  }
+
+  /** The address with the token, as it was printed. */
+  get link(): string {
+    return this.#printed.href;
+  }
+
+  /** Without a trailing slash. */
+  get origin(): string {
+    return this.#printed.origin;
+  }
+
+  get token(): string {
+    return this.#printed.searchParams.get('token') ?? '';
+  }
+
+  get pid(): number {
+    return this.#running.pid ?? 0;
+  }
+
+  /** What all its runs wrote so far. */
+  get log(): string {
+    return this.#log;
+  }
+
+  /** Starts it again, on the same data folder and port. */
+  async restart(): Promise<void> {
+    const args = ['serve', '--port', this.#link?.port ?? '0', '--no-open'];
+    const child = spawn(process.execPath, [main, ...args, '--data', this.#options.dataDir], {
+      env: this.#options.env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#child = child;
+    this.#link = new URL(await this.#printedLink(child));
+  }
+
+  /** As a power cut would. Resolves when the process is gone. */
+  async crash(): Promise<void> {
+    await this.#end('SIGKILL');
+  }
+
+  /** As Ctrl+C would. Resolves with the exit code. */
+  async stop(): Promise<number | null> {
+    await this.#end('SIGTERM');
+    return this.#running.exitCode;
+  }
+
+  async #end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    const child = this.#running;
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    await exited;
+  }
+
+  #printedLink(child: ChildProcess): Promise<string> {
+    let printed = '';
+    return new Promise((resolve, reject) => {
+      const fail = (what: string) => reject(new Error(`${what}\n${this.#log}`));
+      const timer = setTimeout(() => fail('The server printed no link.'), patience);
+      child.once('error', reject);
+      child.once('exit', (code) => fail(`The server ended with ${code} and printed no link.`));
+      const note = (chunk: Buffer) => (this.#log += chunk.toString());
+      child.stderr?.on('data', note);
+      child.stdout?.on('data', (chunk: Buffer) => {
+        note(chunk);
+        printed += chunk.toString();
+        const link = /http:\/\/\S+(?=\s)/.exec(printed)?.[0];
+        if (link === undefined) return;
+        clearTimeout(timer);
+        resolve(link);
+      });
+    });
+  }
+
+  get #running(): ChildProcess {
+    if (this.#child === undefined) throw new Error('The server was not started.');
+    return this.#child;
+  }
+
+  get #printed(): URL {
+    if (this.#link === undefined) throw new Error('The server was not started.');
+    return this.#link;
+  }
+}

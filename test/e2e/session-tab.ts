@@ -1,0 +1,78 @@
+import type { Locator, Page } from 'playwright-core';
+
+/** The session that is looked at: its conversation and its composer. */
+export class SessionTab {
+  readonly page: Page;
+
+  constructor(page: Page) {
+    this.page = page;
+  }
+
+  get conversation(): Locator {
+    return this.page.getByRole('log', { name: 'Conversation' });
+  }
+
+  get composer(): Locator {
+    return this.page.getByRole('textbox', { name: 'Message', exact: true });
+  }
+
+  get turns(): Locator {
+    return this.conversation.getByRole('region', { name: 'Turn' });
+  }
+
+  get lastTurn(): Locator {
+    return this.turns.last();
+  }
+
+  /** What the person said, as shown. */
+  get prompts(): Locator {
+    return this.conversation.getByRole('article', { name: 'You' });
+  }
+
+  /** What the agent said. */
+  get answers(): Locator {
+    return this.conversation.getByRole('article', { name: 'Agent' });
+  }
+
+  get queue(): Locator {
+    return this.page.getByRole('list', { name: 'Queued messages' });
+  }
+
+  get stopButton(): Locator {
+    return this.page.getByRole('button', { name: 'Stop', exact: true });
+  }
+
+  /** The id of this session, from the address. */
+  get id(): string {
+    return decodeURIComponent(new URL(this.page.url()).pathname.split('/').at(-1) ?? '');
+  }
+
+  /** The card of a tool call, by what its line says: `Run npm test`. */
+  tool(name: string | RegExp): Locator {
+    return this.conversation.getByRole('group', { name });
+  }
+
+  /** The answers that a permission request offers. */
+  permission(name: string | RegExp): Locator {
+    return this.conversation.getByRole('group', { name });
+  }
+
+  async send(message: string): Promise<void> {
+    await this.composer.fill(message);
+    await this.composer.press('Enter');
+  }
+
+  /** Resolves when the agent's words hold `text`. */
+  async untilSaid(text: string | RegExp): Promise<void> {
+    await this.answers.filter({ hasText: text }).first().waitFor();
+  }
+
+  /** Resolves when `count` turns are there and the last one is over, however it ended. */
+  async untilEnded(count: number): Promise<void> {
+    await this.turns.nth(count - 1).waitFor();
+    await this.turns
+      .nth(count - 1)
+      .and(this.page.locator('[data-settled="true"]'))
+      .waitFor();
+  }
+}

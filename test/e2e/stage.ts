@@ -1,0 +1,99 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { claudeEnvironment, type MessagesApi, startMessagesApi } from '@liminal/testkit';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { launchChromium, visit } from './browser.ts';
+import { saveEvidence } from './evidence.ts';
+import type { Person } from './person.ts';
+import { untilNoProcess } from './process-table.ts';
+import { LiminalServer } from './server.ts';
+
+/** Everything that the tests of one file play on: one scripted model, one real server, one real browser. */
+export interface Stage {
+  /** What Claude Code talks to. */
+  readonly api: MessagesApi;
+  readonly server: LiminalServer;
+  /** What the server, and whatever an agent is started by hand with, runs with. */
+  readonly env: Record<string, string>;
+  /** Makes a project folder below the allowed root; gives its path. */
+  project(name: string, files?: Record<string, string>): Promise<string>;
+  /** Somebody with a fresh browser profile, signed in by the server's link. They leave when the test ends. */
+  person(options?: BrowserContextOptions): Promise<Person>;
+  /** Complaints of pages that this test provokes on purpose. */
+  expectComplaints(pattern: RegExp): void;
+}
+
+/** Sets the stage for all tests of the file that calls it, and leaves nothing of it behind. */
+export function useStage(): Stage {
+  let parts: { root: string; api: MessagesApi; server: LiminalServer; browser: Browser };
+  let env: Record<string, string> = {};
+  let people: Person[] = [];
+  let expected: RegExp | undefined;
+
+  beforeAll(async () => {
+    const root = await realpath(await mkdtemp(join(tmpdir(), 'liminal-e2e-')));
+    await mkdir(join(root, 'home'));
+    await mkdir(join(root, 'code'));
+    const dataDir = join(root, 'data');
+    await mkdir(dataDir);
+    await writeFile(join(dataDir, 'liminal.json'), JSON.stringify({ roots: [join(root, 'code')] }));
+    const api = await startMessagesApi({ script: [] });
+    env = claudeEnvironment(join(root, 'home'), api.url);
+    const [server, browser] = await Promise.all([
+      LiminalServer.start({ dataDir, env }),
+      launchChromium(),
+    ]);
+    parts = { root, api, server, browser };
+  });
+
+  afterEach(async ({ task }) => {
+    if (task.result?.state === 'fail') await saveEvidence(task.name, people, parts.server.log);
+    const complaints = people.flatMap((person) => person.complaints);
+    await Promise.all(people.map((person) => person.leave()));
+    people = [];
+    const allowed = expected;
+    expected = undefined;
+    expect(complaints.filter((complaint) => allowed?.test(complaint) !== true)).toEqual([]);
+  });
+
+  afterAll(async () => {
+    await parts.browser.close();
+    const exitCode = await parts.server.stop();
+    await untilNoProcess(parts.server.pid);
+    await parts.api.close();
+    await rm(parts.root, { recursive: true, force: true, maxRetries: 5 });
+    expect(exitCode).toBe(0);
+  });
+
+  return {
+    get api() {
+      return parts.api;
+    },
+    get server() {
+      return parts.server;
+    },
+    get env() {
+      return env;
+    },
+    project: async (name, files = {}) => {
+      const folder = join(parts.root, 'code', name);
+      await mkdir(folder, { recursive: true });
+      for (const [path, content] of Object.entries(files)) {
+        await mkdir(dirname(join(folder, path)), { recursive: true });
+        await writeFile(join(folder, path), content);
+      }
+      return folder;
+    },
+    person: async (options) => {
+      const person = await visit(parts.browser, parts.server.link, options);
+      people.push(person);
+      await person.sidebar.waitFor();
+      return person;
+    },
+    expectComplaints: (pattern) => {
+      expected = pattern;
+    },
+  };
+}

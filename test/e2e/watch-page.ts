@@ -1,0 +1,23 @@
+import type { Page } from 'playwright-core';
+
+/** Collects what no page of ours should ever do: errors, warnings, requests to anybody but the server. */
+export function watchPage(page: Page, origin: string): string[] {
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(`uncaught: ${error.message}`));
+  page.on('console', (message) => {
+    if (message.type() !== 'error' && message.type() !== 'warning') return;
+    complaints.push(`${message.type()}: ${message.text()} (${message.location().url})`);
+  });
+  page.on('request', (request) => {
+    if (!isOurs(request.url(), origin)) complaints.push(`foreign request: ${request.url()}`);
+  });
+  page.on('websocket', (socket) => {
+    const ours = origin.replace(/^http/, 'ws');
+    if (!socket.url().startsWith(`${ours}/`)) complaints.push(`foreign socket: ${socket.url()}`);
+  });
+  return complaints;
+}
+
+function isOurs(url: string, origin: string): boolean {
+  return url.startsWith(`${origin}/`) || url.startsWith('data:') || url.startsWith('blob:');
+}
