@@ -1,5 +1,5 @@
-// react-markdown with marked's lexer and remend, which are what streamdown is made of: together less than half its
-// size, without raw HTML, remote images and Tailwind, none of which a page with a strict policy wants.
+// react-markdown, block by block, with remend for what is unfinished: the parts that streamdown is made of, at less
+// than half its size and without raw HTML, remote images and Tailwind, which a page with a strict policy cannot use.
 import { memo, useState } from 'react';
 import ReactMarkdown, { type Components } from 'react-markdown';
 import remarkGfm from 'remark-gfm';

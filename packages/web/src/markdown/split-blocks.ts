@@ -1,4 +1,9 @@
-import { Lexer, type Token, type Tokens } from 'marked';
+import type { RootContent } from 'mdast';
+import remarkGfm from 'remark-gfm';
+import remarkParse from 'remark-parse';
+import { unified } from 'unified';
+
+const parser = unified().use(remarkParse).use(remarkGfm);
 
 /** A piece of Markdown that is drawn by itself. Its text never changes once another block has begun after it. */
 export interface Block {
@@ -19,37 +24,55 @@ export const emptySplit: SplitState = { text: '', blocks: [] };
 
 /**
  * Splits Markdown into blocks. When `text` continues what `previous` was made of, finished blocks are the same
- * objects, and only the last one is read again.
+ * objects, and only the end is read again.
  */
 export function splitBlocks(markdown: string, previous: SplitState): SplitState {
   const text = markdown.replace(/\r\n?/g, '\n');
   if (text === previous.text) return previous;
-  const grows = text.startsWith(previous.text);
-  const kept = grows ? previous.blocks.slice(0, -1) : [];
+  const kept = text.startsWith(previous.text) ? finished(previous.blocks) : [];
   const start = kept.reduce((sum, block) => sum + block.raw.length, 0);
   return { text, blocks: [...kept, ...readBlocks(text.slice(start), kept.length)] };
 }
 
+/**
+ * Blocks that nothing that follows can change: up to a blank line, and not the last two, since a line that grows can
+ * turn out to belong to the block before it.
+ */
+function finished(blocks: readonly Block[]): readonly Block[] {
+  const certain = blocks.slice(0, -2);
+  const lastBlank = certain.findLastIndex((block) => /\n[ \t]*\n[ \t]*$/.test(block.raw));
+  return certain.slice(0, lastBlank + 1);
+}
+
 function readBlocks(text: string, firstKey: number): Block[] {
-  const blocks: Block[] = [];
-  for (const token of new Lexer({ gfm: true }).blockTokens(text)) {
-    const last = blocks.at(-1);
+  const nodes = inOrder(parser.parse(text).children);
+  return nodes.map((node, index) => {
     // Blank lines belong to what stands before them: a list goes on after one.
-    if (token.type === 'space' && last !== undefined) last.raw += token.raw;
-    else blocks.push(toBlock(token, firstKey + blocks.length));
-  }
-  return blocks;
+    const start = index === 0 ? 0 : startOf(node);
+    const next = nodes[index + 1];
+    const raw = text.slice(start, next === undefined ? text.length : startOf(next));
+    return toBlock(node, raw, firstKey + index);
+  });
 }
 
-function toBlock(token: Token, key: number): Block {
-  const { raw } = token;
-  const fence = /^ {0,3}(`{3,}|~{3,})/.exec(raw)?.[1];
-  if (!isCode(token) || fence === undefined) return { key, raw };
-  const lines = raw.trimEnd().split('\n');
+/** Two definitions on end are reported at overlapping places; what does not come after its neighbour goes with it. */
+function inOrder(nodes: readonly RootContent[]): RootContent[] {
+  let reached = -1;
+  return nodes.filter((node) => {
+    if (startOf(node) <= reached) return false;
+    reached = startOf(node);
+    return true;
+  });
+}
+
+function startOf(node: RootContent): number {
+  return node.position?.start.offset ?? 0;
+}
+
+function toBlock(node: RootContent, raw: string, key: number): Block {
+  const fence = /^\s*?(`{3,}|~{3,})/.exec(raw)?.[1];
+  if (node.type !== 'code' || fence === undefined) return { key, raw };
+  const lines = raw.trim().split('\n');
   const open = lines.length < 2 || !lines.at(-1)?.trimStart().startsWith(fence);
-  return { key, raw, code: { text: token.text, lang: token.lang?.split(/\s/)[0] ?? '', open } };
-}
-
-function isCode(token: Token): token is Tokens.Code {
-  return token.type === 'code';
+  return { key, raw, code: { text: node.value, lang: node.lang ?? '', open } };
 }

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { commandPrefix, matchCommands } from './command-matches.ts';
+
+const commands = ['compact', 'clear', 'context', 'pr-comments'].map((name) => ({
+  name,
+  description: '',
+}));
+
+it('a command is typed as a slash and one word at the very beginning', () => {
+  expect(commandPrefix('/')).toBe('');
+  expect(commandPrefix('/co')).toBe('co');
+  expect(commandPrefix('/co now')).toBeUndefined();
+  expect(commandPrefix('see /co')).toBeUndefined();
+});
+
+it('what begins like the text comes before what contains it', () => {
+  const names = (prefix: string) => matchCommands(commands, prefix).map((command) => command.name);
+  expect(names('CO')).toEqual(['compact', 'context', 'pr-comments']);
+  expect(names('')).toHaveLength(4);
+  expect(names('x-y')).toEqual([]);
+});

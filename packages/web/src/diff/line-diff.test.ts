@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { lineDiff, totalChange } from './line-diff.ts';
+
+const diff = (oldText: string | undefined, newText: string) => ({ path: 'a.ts', oldText, newText });
+
+it('a change is shown with the lines around it', () => {
+  const lines = Array.from({ length: 20 }, (_, index) => `line ${index + 1}`);
+  const made = lineDiff(diff(lines.join('\n'), lines.with(9, 'changed').join('\n')));
+  expect(
+    made.lines.map(({ kind, text, oldLine, newLine }) => [kind, text, oldLine, newLine]),
+  ).toEqual([
+    ['same', 'line 7', 7, 7],
+    ['same', 'line 8', 8, 8],
+    ['same', 'line 9', 9, 9],
+    ['removed', 'line 10', 10, undefined],
+    ['added', 'changed', undefined, 10],
+    ['same', 'line 11', 11, 11],
+    ['same', 'line 12', 12, 12],
+    ['same', 'line 13', 13, 13],
+  ]);
+  expect(made).toMatchObject({ added: 1, removed: 1 });
+});
+
+it('changes that are far apart have a gap between them', () => {
+  const lines = Array.from({ length: 30 }, (_, index) => `line ${index}`);
+  const made = lineDiff(diff(lines.join('\n'), lines.with(2, 'a').with(25, 'b').join('\n')));
+  expect(made.lines.filter((line) => line.kind === 'gap')).toHaveLength(1);
+});
+
+it('a new file is all added, a file that was emptied all removed', () => {
+  expect(lineDiff(diff(undefined, 'a\nb\n'))).toMatchObject({ added: 2, removed: 0 });
+  expect(lineDiff(diff('a\nb\n', ''))).toMatchObject({ added: 0, removed: 2 });
+});
+
+it('a newline at the end of the file is no change', () => {
+  expect(lineDiff(diff('a', 'a\n')).lines).toEqual([]);
+});
+
+it('several files are added up', () => {
+  expect(totalChange([diff('a', 'b'), diff(undefined, 'c\nd')])).toEqual({ added: 3, removed: 1 });
+});
+
+it('is worked out once per diff', () => {
+  const one = diff('a', 'b');
+  expect(lineDiff(one)).toBe(lineDiff(one));
+});
+
+it('every line that is shown stands in its file at its number', () => {
+  const text = fc
+    .array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 12 })
+    .map((l) => l.join('\n'));
+  fc.assert(
+    fc.property(text, text, (before, after) => {
+      const [old, now] = [before.split('\n'), after.split('\n')];
+      for (const line of lineDiff(diff(before, after)).lines) {
+        if (line.oldLine !== undefined) expect(old[line.oldLine - 1]).toBe(line.text);
+        if (line.newLine !== undefined) expect(now[line.newLine - 1]).toBe(line.text);
+      }
+    }),
+  );
+});

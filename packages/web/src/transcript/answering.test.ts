@@ -1,0 +1,39 @@
+import type { TurnView } from '@liminal/client';
+import { expect, it } from 'vitest';
+import { keyAnswers, nextApproval, outcomeWords, sortOptions, wasAllowed } from './answering.ts';
+import { approval } from './testing/items.ts';
+
+function turn(status: TurnView['status'], items: TurnView['items']): TurnView {
+  return { turnId: 't1', status, items };
+}
+
+it('allowing comes first, and keys never answer for good', () => {
+  const asked = approval('p');
+  expect(sortOptions(asked.options).map((option) => option.optionId)).toEqual([
+    'yes',
+    'always',
+    'no',
+  ]);
+  expect(keyAnswers(asked).allow?.optionId).toBe('yes');
+  expect(keyAnswers(asked).deny?.optionId).toBe('no');
+  const forGood = approval('p', {
+    options: asked.options.filter(({ kind }) => kind === 'allow_always'),
+  });
+  expect(keyAnswers(forGood)).toEqual({ allow: undefined, deny: undefined });
+});
+
+it('the oldest request that waits in a running turn is next', () => {
+  const done = approval('p1', { status: 'complete', outcome: { outcome: 'cancelled' } });
+  const waiting = approval('p2');
+  expect(nextApproval([turn('in_progress', [done, waiting, approval('p3')])])).toBe(waiting);
+  expect(nextApproval([turn('error', [waiting])])).toBeUndefined();
+});
+
+it('an outcome is said in the words of the option', () => {
+  const allowed = approval('p', { outcome: { outcome: 'selected', optionId: 'yes' } });
+  expect([outcomeWords(allowed), wasAllowed(allowed)]).toEqual(['Allow', true]);
+  const denied = approval('p', { outcome: { outcome: 'selected', optionId: 'no' } });
+  expect([outcomeWords(denied), wasAllowed(denied)]).toEqual(['Deny', false]);
+  const gone = approval('p', { outcome: { outcome: 'cancelled', reason: 'The agent ended.' } });
+  expect([outcomeWords(gone), wasAllowed(gone)]).toEqual(['The agent ended.', false]);
+});

@@ -1,0 +1,73 @@
+import type { UpsertObject } from '@liminal/protocol';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { arrange, type Row } from './arrange.ts';
+import { approval, text, tool } from './testing/items.ts';
+
+/** Rows as short words: `a`, `b(c d)` for what is below b, `[a b]` for a folded run, `a!` with a permission. */
+function shape(rows: readonly Row[]): string {
+  return rows
+    .map((row) => {
+      if (row.kind === 'item') return row.item.itemId;
+      if (row.kind === 'reads') return `[${row.calls.map((call) => call.callId).join(' ')}]`;
+      const below = row.below.length === 0 ? '' : `(${shape(row.below)})`;
+      return `${row.call.callId}${row.approval === undefined ? '' : '!'}${below}`;
+    })
+    .join(' ');
+}
+
+it('reads and searches that follow each other become one row', () => {
+  const read = { kind: 'read' } as const;
+  const items = [
+    tool('a', read),
+    tool('b', { kind: 'search' }),
+    text('m'),
+    tool('c', read),
+    tool('d', { kind: 'edit' }),
+  ];
+  expect(shape(arrange(items))).toBe('[a b] m c d');
+});
+
+it('a read that failed stands by itself, where it can be seen', () => {
+  const read = { kind: 'read' } as const;
+  const failed = tool('b', { kind: 'read', toolOutputIsError: true });
+  expect(shape(arrange([tool('a', read), failed, tool('c', read), tool('d', read)]))).toBe(
+    'a b [c d]',
+  );
+});
+
+it('what a subagent did stands below the call that started it, at any depth', () => {
+  const items = [
+    tool('agent'),
+    text('m1', { parentCallId: 'agent' }),
+    tool('inner', { parentCallId: 'agent' }),
+    text('m2', { parentCallId: 'inner' }),
+    text('after'),
+  ];
+  expect(shape(arrange(items))).toBe('agent(m1 inner(m2)) after');
+});
+
+it('an item whose parent is not here stands at the top', () => {
+  expect(shape(arrange([text('m', { parentCallId: 'elsewhere' })]))).toBe('m');
+});
+
+it('a permission request stands with the call it asks for, and by itself without one', () => {
+  const items = [tool('a'), approval('p1', { callId: 'a' }), approval('p2', { callId: 'gone' })];
+  expect(shape(arrange(items))).toBe('a! p2');
+});
+
+it('no item is lost or shown twice, whatever the parents', () => {
+  const id = fc.constantFrom('a', 'b', 'c', 'd');
+  const item = fc.record({ parent: fc.option(id), read: fc.boolean() });
+  fc.assert(
+    fc.property(fc.array(item, { maxLength: 4 }), (made) => {
+      const items: UpsertObject[] = made.map(({ parent, read }, index) => {
+        const kind = read ? 'read' : 'edit';
+        const callId = 'abcd'[index] ?? '';
+        return tool(callId, { kind, ...(parent !== null && { parentCallId: parent }) });
+      });
+      const shown = shape(arrange(items)).match(/[a-d]/g) ?? [];
+      expect(shown.toSorted()).toEqual(made.map((_, index) => 'abcd'[index]));
+    }),
+  );
+});

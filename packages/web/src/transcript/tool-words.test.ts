@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import { tool } from './testing/items.ts';
+import { readRunWords, toolWords } from './tool-words.ts';
+
+it('a command is what is run', () => {
+  const call = tool('a', {
+    kind: 'execute',
+    toolName: 'Bash',
+    toolArguments: { command: 'npm\n test' },
+  });
+  expect(toolWords(call)).toEqual({ verb: 'Run', subject: 'npm test' });
+});
+
+it('a file is named from its project on', () => {
+  const call = tool('a', { kind: 'read', locations: [{ path: '/code/shop/src/a.ts', line: 7 }] });
+  expect(toolWords(call, '/code/shop')).toEqual({ verb: 'Read', subject: 'src/a.ts:7' });
+  expect(toolWords(call, '/code/shopping').subject).toBe('/code/shop/src/a.ts:7');
+});
+
+it('a search is its pattern', () => {
+  const toolArguments = { path: '/code/shop', pattern: 'loadConfig' };
+  expect(toolWords(tool('a', { kind: 'search', toolArguments })).subject).toBe('/code/shop');
+  expect(toolWords(tool('a', { kind: 'search', toolArguments: { pattern: 'x' } })).subject).toBe(
+    'x',
+  );
+});
+
+it('a tool of no known kind is called by its name', () => {
+  expect(toolWords(tool('a', { toolName: 'TodoWrite' })).verb).toBe('TodoWrite');
+  const mcp = tool('a', { toolName: 'mcp__github__create_issue', kind: 'other' });
+  expect(toolWords(mcp).verb).toBe('github: create issue');
+});
+
+it('a title does not repeat the verb', () => {
+  const call = tool('a', { kind: 'fetch', title: 'Fetch https://x.test' });
+  expect(toolWords(call)).toEqual({ verb: 'Fetch', subject: 'https://x.test' });
+});
+
+it('a run of reads is told in one line', () => {
+  const read = tool('a', { kind: 'read' });
+  const search = tool('b', { kind: 'search' });
+  expect(readRunWords([read, read])).toBe('Read 2 files');
+  expect(readRunWords([search, search])).toBe('Searched 2 times');
+  expect(readRunWords([read, search])).toBe('Read 1 file, searched 1 time');
+  expect(readRunWords([read, { ...read, status: 'create' }])).toBe('Reading 2 files');
+});

@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest';
+import { count, dollars, tokens } from './amounts.ts';
+import { baseName, shortPath } from './paths.ts';
+import { ago, between, duration } from './time.ts';
+
+it.each([
+  [0, '0 s'],
+  [240, '0.2 s'],
+  [6000, '6 s'],
+  [9960, '10 s'],
+  [59_400, '59 s'],
+  [60_000, '1 min'],
+  [125_000, '2 min 5 s'],
+  [3_840_000, '1 h 4 min'],
+])('%d ms is %s', (ms, words) => {
+  expect(duration(ms)).toBe(words);
+});
+
+it.each([
+  ['2026-01-01T11:59:50Z', 'now'],
+  ['2026-01-01T11:55:00Z', '5 min'],
+  ['2026-01-01T10:00:00Z', '2 h'],
+  ['2025-12-30T12:00:00Z', '2 d'],
+  ['not a time', ''],
+])('%s is %s ago', (iso, words) => {
+  expect(ago(iso, Date.parse('2026-01-01T12:00:00Z'))).toBe(words);
+});
+
+it('a time that is missing has no length', () => {
+  expect(between(undefined, '2026-01-01T00:00:00Z')).toBeUndefined();
+  expect(between('2026-01-01T00:00:01Z', '2026-01-01T00:00:00Z')).toBe(0);
+});
+
+it.each([
+  [840, '840'],
+  [1200, '1.2k'],
+  [18_300, '18k'],
+  [200_000, '200k'],
+  [1_200_000, '1.2M'],
+])('%d tokens are %s', (amount, words) => {
+  expect(tokens(amount)).toBe(words);
+});
+
+it('money has cents', () => {
+  expect([dollars(0), dollars(0.001), dollars(0.04), dollars(12)]).toEqual([
+    '$0.00',
+    '< $0.01',
+    '$0.04',
+    '$12.00',
+  ]);
+});
+
+it('one is not many', () => {
+  expect([count(1, 'file'), count(3, 'file')]).toEqual(['1 file', '3 files']);
+});
+
+it('a path is shown from its project or its home on', () => {
+  expect(shortPath('/code/shop/a.ts', '/code/shop')).toBe('a.ts');
+  expect(shortPath('/home/ann/code')).toBe('~/code');
+  expect(shortPath('/Users/ann')).toBe('~');
+  expect(shortPath('/root/code')).toBe('~/code');
+  expect(shortPath('/rooted/code')).toBe('/rooted/code');
+  expect(baseName('/code/shop/')).toBe('shop');
+});
