@@ -1,15 +1,15 @@
 import type { UUID } from 'node:crypto';
-import {
-  query as startQuery,
-  type CanUseTool,
-  type Query,
-  type SDKControlInitializeResponse,
+import type {
+  CanUseTool,
+  Query,
+  SDKControlInitializeResponse,
 } from '@anthropic-ai/claude-agent-sdk';
 import { z } from 'zod';
 import { endTree, processMark } from '../process/index.ts';
 import { childEnvironment } from './child-environment.ts';
 import { startOptions, type Config } from './config-options.ts';
 import { InputQueue } from './input-queue.ts';
+import type { Sdk } from './sdk.ts';
 
 export interface ClaudeProcessOptions {
   projectDir: string;
@@ -47,12 +47,13 @@ export class ClaudeProcess {
   #errorOutput = '';
 
   constructor(
+    sdk: Sdk,
     options: ClaudeProcessOptions,
     { canUseTool, onMessage, onGone }: ClaudeProcessEvents,
   ) {
     const { projectDir, agentSessionId, resume, config, env } = options;
     this.#gone.promise.catch(onGone);
-    this.query = startQuery({
+    this.query = sdk.query({
       prompt: this.#input,
       options: {
         ...startOptions(config),

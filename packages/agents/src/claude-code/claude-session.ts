@@ -5,7 +5,8 @@ import { ProviderError } from '../errors.ts';
 import type { SessionExit, SessionUpdate } from '../provider.ts';
 import { Approvals } from './approvals.ts';
 import { ClaudeProcess, type ClaudeProcessOptions } from './claude-process.ts';
-import { applyOption, configOptions, type Config } from './config-options.ts';
+import { applyAfterStart, applyOption, configOptions, type Config } from './config-options.ts';
+import { loadSdk, type Sdk } from './sdk.ts';
 import { agentCommands, readFacts, type SessionFacts } from './session-facts.ts';
 import { ClaudeTranslator } from './translate/translator.ts';
 
@@ -44,7 +45,7 @@ export class ClaudeSession {
 
   /** Starts the process. Throws ProviderError `SESSION_CREATE_FAILED`; then no process is left. */
   static async start(options: ClaudeSessionOptions): Promise<ClaudeSession> {
-    const session = new ClaudeSession(options);
+    const session = new ClaudeSession(await loadSdk(), options);
     try {
       await session.#initialise();
       return session;
@@ -56,7 +57,7 @@ export class ClaudeSession {
     }
   }
 
-  private constructor(options: ClaudeSessionOptions) {
+  private constructor(sdk: Sdk, options: ClaudeSessionOptions) {
     this.options = options;
     this.#config = options.config;
     this.#agentSessionId = options.agentSessionId;
@@ -72,7 +73,7 @@ export class ClaudeSession {
         this.#translator.closeApproval(id, outcome, now()),
     };
     this.#approvals = new Approvals(desk, options.projectDir);
-    this.#process = new ClaudeProcess(options, {
+    this.#process = new ClaudeProcess(sdk, options, {
       canUseTool: this.#approvals.canUseTool,
       onMessage: (message) => this.#onMessage(message),
       onGone: (error) => this.#onGone(error),
@@ -156,6 +157,7 @@ export class ClaudeSession {
 
   async #initialise(): Promise<void> {
     const { models, commands } = await this.#process.initialise();
+    await applyAfterStart(this.#process.query, this.#config);
     this.#models = models;
     // Not before whoever started the session has had the chance to listen.
     setImmediate(() => {

@@ -44,7 +44,7 @@ const efforts = [
 
 const plainThinking: Choice[] = [
   { value: 'default', name: 'As the model prefers' },
-  { value: 'off', name: 'Off' },
+  { value: 'off', name: 'Off', description: 'Some models think all the same.' },
 ];
 
 export const defaultConfig: Config = { model: 'default', mode: 'default', thinking: 'default' };
@@ -68,7 +68,6 @@ export function startOptions({ model, mode, thinking }: Config): Options {
   return {
     permissionMode: findMode(mode),
     ...(model !== 'default' && { model }),
-    ...(thinking === 'off' && { thinking: { type: 'disabled' } }),
     ...(effort !== undefined && { effort }),
   };
 }
@@ -103,6 +102,11 @@ export async function applyOption(
   else if (id === 'mode') await query.setPermissionMode(findMode(value));
   else await applyThinking(query, value);
   return { ...config, [id]: value };
+}
+
+/** What a process cannot be started with: thinking that is off from the start could not be turned on again. */
+export async function applyAfterStart(query: Query, { thinking }: Config): Promise<void> {
+  if (thinking === 'off') await applyThinking(query, thinking);
 }
 
 async function applyThinking(query: Query, value: string): Promise<void> {

@@ -1,0 +1,158 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { reply, toolUse, type Script, type Workspace } from '@liminal/testkit';
+import type { EventPayload, OutputItem } from '@liminal/protocol';
+import { expect, test } from 'vitest';
+import { runClaude, said, type Listener, type RunningClaude } from './running-claude.ts';
+
+type Asked = Extract<EventPayload, { type: 'item_start' }>;
+type Approval = Extract<OutputItem, { type: 'approval' }>;
+
+const write = ({ projectDir }: Workspace, name: string) =>
+  reply(toolUse('Write', { file_path: join(projectDir, name), content: `${name}\n` }));
+
+async function asked(listener: Listener, nth = 0): Promise<Asked> {
+  return listener.until(() => {
+    const requests = listener.events
+      .map((draft) => draft.payload)
+      .filter((payload) => payload.type === 'item_start')
+      .filter((payload) => payload.itemType === 'approval');
+    return requests[nth];
+  });
+}
+
+const answer = (
+  { provider }: RunningClaude,
+  listener: Listener,
+  { approvalId }: Asked,
+  optionId: string,
+) => provider.answerApproval(listener.sessionId, approvalId!, optionId);
+
+const outcomes = (items: OutputItem[]): unknown[] =>
+  items.filter((item): item is Approval => item.type === 'approval').map((item) => item.outcome);
+
+async function ask(script: (workspace: Workspace) => Script) {
+  const claude = await runClaude(script);
+  const listener = await claude.create();
+  const { turnId } = await listener.send('Do it.');
+  return { claude, listener, turnId, approval: await asked(listener) };
+}
+
+test('a permission is asked for once, with its call, and allowing it lets the tool run', async () => {
+  const { claude, listener, turnId, approval } = await ask((workspace) => [
+    write(workspace, 'a.txt'),
+    reply('Done.'),
+  ]);
+  expect(approval).toMatchObject({ title: 'Write a.txt', callId: 'toolu_0001_0' });
+  expect(approval.options?.map((option) => option.kind)).toEqual([
+    'allow_once',
+    'allow_always',
+    'reject_once',
+  ]);
+  const file = join(claude.workspace.projectDir, 'a.txt');
+  expect(existsSync(file)).toBe(false);
+  await answer(claude, listener, approval, 'allow_once');
+  const response = await listener.ended(turnId);
+  expect(readFileSync(file, 'utf8')).toBe('a.txt\n');
+  expect(outcomes(response.outputItems)).toEqual([{ outcome: 'selected', optionId: 'allow_once' }]);
+  await expect(answer(claude, listener, approval, 'allow_once')).rejects.toMatchObject({
+    code: 'APPROVAL_NOT_FOUND',
+  });
+});
+
+test('rejecting it keeps the tool from running, and the turn goes on', async () => {
+  const { claude, listener, turnId, approval } = await ask((workspace) => [
+    write(workspace, 'a.txt'),
+    reply('Then not.'),
+  ]);
+  await expect(answer(claude, listener, approval, 'perhaps')).rejects.toMatchObject({
+    code: 'INVALID_OPTION',
+  });
+  await answer(claude, listener, approval, 'reject_once');
+  const response = await listener.ended(turnId);
+  expect(said(response)).toEqual(['user: Do it.', 'agent: Then not.']);
+  expect(response.outputItems.find((item) => item.type === 'function_call_output')).toMatchObject({
+    success: false,
+    output: 'The user refused this.',
+  });
+  expect(existsSync(join(claude.workspace.projectDir, 'a.txt'))).toBe(false);
+});
+
+test('always allowing it asks no more in this session', async () => {
+  const { claude, listener, turnId, approval } = await ask((workspace) => [
+    write(workspace, 'a.txt'),
+    write(workspace, 'b.txt'),
+    reply('Done.'),
+  ]);
+  expect(approval.options?.[1]?.name).toBe('Always allow all edits');
+  await answer(claude, listener, approval, 'allow_always');
+  const response = await listener.ended(turnId);
+  expect(outcomes(response.outputItems)).toHaveLength(1);
+  expect(readFileSync(join(claude.workspace.projectDir, 'b.txt'), 'utf8')).toBe('b.txt\n');
+  expect(listener.option('mode')).toBe('acceptEdits');
+});
+
+test('a permission that waits is cancelled when its turn is', async () => {
+  const { claude, listener, turnId, approval } = await ask((workspace) => [
+    write(workspace, 'a.txt'),
+    reply('Yes.'),
+  ]);
+  await claude.provider.cancelTurn(listener.sessionId);
+  const response = await listener.ended(turnId);
+  expect(response.status).toBe('aborted');
+  expect(outcomes(response.outputItems)).toMatchObject([{ outcome: 'cancelled' }]);
+  await expect(answer(claude, listener, approval, 'allow_once')).rejects.toMatchObject({
+    code: 'APPROVAL_NOT_FOUND',
+  });
+  expect(said(await listener.ask('Still there?')).at(-1)).toBe('agent: Yes.');
+});
+
+test('a permission that waits is cancelled when its process is killed', async () => {
+  const { claude, listener, turnId } = await ask((workspace) => [write(workspace, 'a.txt')]);
+  await claude.provider.killSession(listener.sessionId);
+  expect(outcomes(listener.response(turnId).outputItems)).toMatchObject([{ outcome: 'cancelled' }]);
+});
+
+test('a question of the agent is asked with its answers as the options, and the answer reaches the agent', async () => {
+  const question = {
+    question: 'Which colour?',
+    header: 'Colour',
+    multiSelect: false,
+    options: [
+      { label: 'Red', description: 'Warm' },
+      { label: 'Blue', description: 'Cold' },
+    ],
+  };
+  const { claude, listener, turnId, approval } = await ask(() => [
+    reply(toolUse('AskUserQuestion', { questions: [question] })),
+    reply('Blue it is.'),
+  ]);
+  expect(approval.title).toBe('Which colour?');
+  expect(approval.options?.map((option) => option.name)).toEqual(['Red', 'Blue', 'Do not answer']);
+  await answer(claude, listener, approval, approval.options![1]!.optionId);
+  await listener.ended(turnId);
+  const [result] = Object.values(claude.api.requests.at(-1)!.toolResults);
+  expect(result).toContain('"Which colour?"="Blue"');
+});
+
+test('a plan is presented with what can follow it', async () => {
+  const claude = await runClaude((workspace) => [
+    reply(toolUse('ExitPlanMode', { plan: '# Plan\nWrite it.' })),
+    write(workspace, 'a.txt'),
+    reply('Done.'),
+  ]);
+  const listener = await claude.create({ mode: 'plan' });
+  expect(await listener.until(() => listener.option('mode'))).toBe('plan');
+  const { turnId } = await listener.send('Plan it.');
+  const approval = await asked(listener);
+  expect(approval.options?.map((option) => option.name)).toEqual([
+    'Start, and ask before each edit',
+    'Start, and accept edits',
+    'Keep planning',
+  ]);
+  await answer(claude, listener, approval, 'allow_always');
+  const response = await listener.ended(turnId);
+  expect(outcomes(response.outputItems)).toHaveLength(1);
+  expect(existsSync(join(claude.workspace.projectDir, 'a.txt'))).toBe(true);
+  expect(listener.option('mode')).toBe('acceptEdits');
+});

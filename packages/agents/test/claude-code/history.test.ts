@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import {
+  gate,
+  reply,
+  text,
+  thinking,
+  toolUse,
+  withSubagents,
+  apiError,
+  type Script,
+  type Workspace,
+} from '@liminal/testkit';
+import {
+  emptyResponse,
+  foldResponse,
+  isTerminal,
+  stampEvent,
+  toResponse,
+  type OutputItem,
+  type Response,
+} from '@liminal/protocol';
+import { expect, test } from 'vitest';
+import type { StoredTurn } from '../../src/provider.ts';
+import { runClaude, said, type Listener, type RunningClaude } from './running-claude.ts';
+
+function fold({ turnId, events }: StoredTurn): Response {
+  const run = { sessionId: 's', runId: turnId, traceContext: { traceparent: '00' } };
+  return toResponse(
+    events.reduce(
+      (state, draft, seq) => foldResponse(state, stampEvent(draft, run, seq)),
+      emptyResponse(),
+    ),
+  )!;
+}
+
+/** What an item says, whenever and under whatever id it was told. */
+const content = (item: OutputItem): unknown => {
+  const { id: _, startedAt: _start, endedAt: _end, ...rest } = item;
+  return rest;
+};
+
+const read = (
+  { provider, workspace }: RunningClaude,
+  { sessionId }: Listener,
+): Promise<StoredTurn[]> => provider.readStoredHistory(sessionId, workspace.projectDir);
+
+const busyTurn = ({ projectDir }: Workspace): Script =>
+  withSubagents(
+    [
+      reply([
+        thinking('Hm.'),
+        text('Reading.'),
+        toolUse('Read', { file_path: join(projectDir, 'notes.txt') }),
+      ]),
+      reply([
+        text('Delegating.'),
+        toolUse('Agent', {
+          description: 'Look',
+          prompt: 'an errand',
+          subagent_type: 'general-purpose',
+          run_in_background: false,
+        }),
+      ]),
+      reply('All done.'),
+      reply('Second answer.'),
+    ],
+    {
+      'an errand': [
+        reply([text('Looking.'), toolUse('Bash', { command: 'echo looked' })]),
+        reply('Nothing there.'),
+      ],
+    },
+  );
+
+test('stored history reads as the same turns, with the same ids, as they were live', async () => {
+  const claude = await runClaude(busyTurn, { files: { 'notes.txt': 'one\n' } });
+  const listener = await claude.create();
+  const first = await listener.ask('Do a lot.');
+  const second = await listener.ask('And more.');
+  const turns = await read(claude, listener);
+  expect(turns.map(({ turnId }) => turnId)).toEqual([first.turnId, second.turnId]);
+  for (const [index, live] of [first, second].entries()) {
+    const stored = fold(turns[index]!);
+    expect(stored).toMatchObject({ status: 'complete', modelId: live.modelId });
+    const withoutReport = (item: OutputItem): boolean => item.type !== 'function_call_output';
+    expect(stored.outputItems.filter(withoutReport).map(content)).toEqual(
+      live.outputItems.filter(withoutReport).map(content),
+    );
+    expect(stored.outputItems).toHaveLength(live.outputItems.length);
+    expect(Math.abs(stored.createdAt - live.createdAt)).toBeLessThan(5_000);
+  }
+});
+
+test('each stored turn is whole: one start, one end, and every item ended', async () => {
+  const claude = await runClaude(busyTurn, { files: { 'notes.txt': 'one\n' } });
+  const listener = await claude.create();
+  await listener.ask('Do a lot.');
+  for (const { events } of await read(claude, listener)) {
+    const types = events.map(({ payload }) => payload.type);
+    expect(types[0]).toBe('response_start');
+    expect(events.findIndex(({ payload }) => isTerminal(payload))).toBe(events.length - 1);
+    const count = (type: string): number => types.filter((one) => one === type).length;
+    expect(count('item_start')).toBe(count('item_done'));
+  }
+});
+
+test('stored turns that were interrupted, failed or were commands read as such', async () => {
+  const halfway = gate();
+  const answers = [
+    reply(text(['Half ', halfway, 'way'])),
+    apiError(400, 'Not that.'),
+    apiError(400, 'Not that.'),
+  ];
+  let next = 0;
+  const claude = await runClaude(() => () => answers[Math.min(next++, answers.length - 1)]!);
+  const listener = await claude.create();
+  const { turnId } = await listener.send('Talk.');
+  await listener.event(({ type }) => type === 'item_delta');
+  await claude.provider.cancelTurn(listener.sessionId);
+  await listener.ended(turnId);
+  await listener.ask('Fail.');
+  await listener.ask('/context all');
+  const turns = (await read(claude, listener)).map(fold);
+  expect(turns.map(({ status }) => status)).toEqual(['aborted', 'error', 'complete']);
+  expect(said(turns[0]!)).toEqual(['user: Talk.', 'agent: Half ']);
+  expect(turns[1]?.error?.message).toContain('Not that.');
+  expect(said(turns[2]!)[0]).toBe('user: /context all');
+});
+
+test('a turn that the agent began of its own accord is stored as its own', async () => {
+  const claude = await runClaude(() => [
+    reply(toolUse('Bash', { command: 'sleep 0.5; echo finished', run_in_background: true })),
+    reply('Started.'),
+    reply('It has finished.'),
+  ]);
+  const listener = await claude.create();
+  await listener.ask('Start it.');
+  const start = await listener.event(
+    (payload) => payload.type === 'response_start' && payload.trigger === 'agent',
+  );
+  await listener.ended(start.turnId);
+  const turns = (await read(claude, listener)).map(fold);
+  expect(turns.map(({ trigger }) => trigger)).toEqual(['user', 'agent']);
+  expect(said(turns[1]!)).toEqual(['agent: It has finished.']);
+});
+
+test('stored sessions are listed newest first, of one folder or of all', async () => {
+  const { create, provider, workspace } = await runClaude(() => () => reply('Fine.'));
+  const older = await create();
+  await older.ask('The older one.');
+  const newer = await create();
+  await newer.ask('The newer one.');
+  const listed = await provider.listStoredSessions(workspace.projectDir);
+  expect(listed.map(({ sessionId }) => sessionId)).toEqual([newer.sessionId, older.sessionId]);
+  expect(listed[0]).toMatchObject({ projectDir: workspace.projectDir, title: 'The newer one.' });
+  expect(Date.parse(listed[0]!.createdAt)).toBeGreaterThan(Date.parse(listed[1]!.createdAt));
+  expect(await provider.listStoredSessions()).toEqual(listed);
+  expect(await provider.listStoredSessions(workspace.home)).toEqual([]);
+});
+
+test('reading starts no process, and an unknown session is not found', async () => {
+  const { provider, workspace } = await runClaude(() => []);
+  await expect(
+    provider.readStoredHistory(randomUUID(), workspace.projectDir),
+  ).rejects.toMatchObject({
+    code: 'SESSION_NOT_FOUND',
+  });
+});
