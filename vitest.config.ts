@@ -15,6 +15,9 @@ export default defineConfig({
           include: ['packages/*/src/**/*.test.{ts,tsx}', 'scripts/**/*.test.ts'],
           testTimeout: timeouts.unit,
           hookTimeout: timeouts.unit,
+          // Every core; the default leaves one idle.
+          maxWorkers: '100%',
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -26,7 +29,7 @@ export default defineConfig({
           hookTimeout: timeouts.integration,
           // These start servers, agents and browsers: one file at a time, after the unit tests.
           maxWorkers: 1,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
     ],
