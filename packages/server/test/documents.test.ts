@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bearer, startServer, type TestServer } from './harness.ts';
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
+
+interface OpenApi {
+  openapi: string;
+  paths: Record<string, Record<string, { requestBody?: unknown; responses: object }>>;
+  components: { schemas: Record<string, unknown> };
+}
+
+async function openApi(): Promise<OpenApi> {
+  return (await server.app.inject({ url: '/openapi.json', headers: bearer })).json();
+}
+
+test('the OpenAPI document lists the routes that there are', async () => {
+  const { openapi, paths } = await openApi();
+  expect(openapi).toBe('3.1.0');
+  expect(Object.keys(paths).toSorted()).toEqual([
+    '/api/agents',
+    '/api/folders',
+    '/api/projects',
+    '/api/run/{id}',
+    '/api/run/{id}/events',
+    '/api/session/create',
+    '/api/session/list',
+    '/api/session/{id}/approval/{approvalId}',
+    '/api/session/{id}/cancel',
+    '/api/session/{id}/config',
+    '/api/session/{id}/history',
+    '/api/session/{id}/kill',
+    '/api/session/{id}/load',
+    '/api/session/{id}/queue/{turnId}',
+    '/api/session/{id}/send',
+    '/api/session/{id}/status',
+    '/api/session/{id}/stream',
+    '/api/session/{id}/title',
+    '/healthz',
+  ]);
+  expect(Object.keys(paths['/api/session/{id}/queue/{turnId}']!).toSorted()).toEqual([
+    'delete',
+    'put',
+  ]);
+});
+
+test('the OpenAPI document refers only to schemas that it holds', async () => {
+  const document = await openApi();
+  const references = JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g);
+  const names = new Set([...references].map(([, name]) => name!));
+  expect(names.size).toBeGreaterThan(10);
+  for (const name of names) expect(document.components.schemas).toHaveProperty(name);
+  expect(document.paths['/api/session/create']!['post']!.requestBody).toMatchObject({
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/CreateSessionBody' } } },
+  });
+});
+
+test('the metrics are in the text format of Prometheus', async () => {
+  const answer = await server.app.inject({ url: '/metrics', headers: bearer });
+  expect(answer.headers['content-type']).toContain('text/plain; version=0.0.4');
+  const lines = answer.body.trimEnd().split('\n');
+  for (const line of lines)
+    expect(line).toMatch(/^(# (HELP|TYPE) \w+ .+|\w+(\{\w+="\w+"\})? [\d.]+)$/);
+  expect(lines).toContain('liminal_websockets 0');
+  expect(lines).toContain('liminal_sessions{state="running"} 0');
+});

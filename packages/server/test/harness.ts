@@ -1,0 +1,116 @@
+/** A real server on a real runtime, with an agent that tests script and storage in memory; on its own port and folder. */
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ProviderRegistry } from '@liminal/agents';
+import { createRuntime, type Runtime } from '@liminal/runtime';
+import { createServer, type ServerOptions } from '@liminal/server';
+import { openMemoryStorage } from '@liminal/storage';
+import type { FastifyInstance } from 'fastify';
+import { ScriptedProvider } from './scripted-provider.ts';
+
+export const token = 'a-token-of-the-tests';
+export const bearer = { authorization: `Bearer ${token}` };
+
+export interface TestServer {
+  app: FastifyInstance;
+  runtime: Runtime;
+  agent: ScriptedProvider;
+  port: number;
+  /** Without a trailing slash. */
+  url: string;
+  /** An allowed project folder. */
+  folder: string;
+  close(): Promise<void>;
+}
+
+export async function startServer(options: Partial<ServerOptions> = {}): Promise<TestServer> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'liminal-server-')));
+  const storage = openMemoryStorage();
+  const providers = new ProviderRegistry();
+  const agent = new ScriptedProvider();
+  providers.register(agent);
+  const silent = { info() {}, warn() {}, error() {} };
+  const runtime = await createRuntime({ storage, providers, roots: [folder], logger: silent });
+  const app = await createServer({
+    runtime,
+    token,
+    version: '1.2.3',
+    webDir: join(folder, 'web'),
+    host: '127.0.0.1',
+    allowedHosts: [],
+    allowedOrigins: [],
+    checkAnswers: true,
+    ...options,
+  });
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const close = async () => {
+    await runtime.close();
+    await app.close();
+    await storage.close();
+    rmSync(folder, { recursive: true });
+  };
+  return { app, runtime, agent, port: Number(new URL(url).port), url, folder, close };
+}
+
+export interface RawAnswer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  text: string;
+  /** The refusal's code, if it is one. */
+  code: string | undefined;
+}
+
+interface RawRequest {
+  method?: string;
+  path?: string;
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+/** A request with whatever headers; fetch would set Host and Origin itself. An accepted upgrade has status 101. */
+export function rawRequest(
+  port: number,
+  { method = 'GET', path = '/', headers = {}, body }: RawRequest,
+): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest({ host: '127.0.0.1', port, method, path, headers });
+    request.once('error', reject);
+    request.once('upgrade', (response, socket) => {
+      socket.destroy();
+      resolve({ status: 101, headers: response.headers, text: '', code: undefined });
+    });
+    request.once('response', (response) => {
+      response.setEncoding('utf8');
+      let text = '';
+      response.on('data', (chunk: string) => (text += chunk));
+      response.once('error', reject);
+      response.once('end', () =>
+        resolve({
+          status: response.statusCode!,
+          headers: response.headers,
+          text,
+          code: codeOf(text),
+        }),
+      );
+    });
+    request.end(body);
+  });
+}
+
+/** Headers that ask for a WebSocket. */
+export const upgradeHeaders = {
+  connection: 'Upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-version': '13',
+  'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+};
+
+function codeOf(text: string): string | undefined {
+  try {
+    return (JSON.parse(text) as { error?: { code?: string } }).error?.code;
+  } catch {
+    return undefined;
+  }
+}

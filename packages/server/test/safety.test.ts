@@ -1,0 +1,348 @@
+import { createConnection } from 'node:net';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { bearer, rawRequest, startServer, type TestServer, upgradeHeaders } from './harness.ts';
+
+const bodyBytes = 20_000;
+const frameBytes = 5000;
+
+let server: TestServer;
+const ask = (request: Parameters<typeof rawRequest>[1]) => rawRequest(server.port, request);
+const json = { 'content-type': 'application/json' };
+const page = { accept: 'text/html' };
+const own = () => `127.0.0.1:${server.port}`;
+
+beforeAll(async () => {
+  server = await startServer({ limits: { bodyBytes, frameBytes } });
+});
+afterAll(() => server.close());
+
+describe('SAFE-1 without a token', () => {
+  test.each(['/api/agents', '/api/projects', '/metrics', '/openapi.json', '/api/nothing'])(
+    'SAFE-1 %s is refused with 401 UNAUTHORIZED',
+    async (path) => {
+      expect(await ask({ path })).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
+    },
+  );
+
+  test('SAFE-1 a command is refused and does nothing', async () => {
+    const body = JSON.stringify({ cliType: 'scripted', projectDir: server.folder });
+    const headers = { ...json, origin: `http://${own()}` };
+    const answer = await ask({ method: 'POST', path: '/api/session/create', headers, body });
+    expect(answer).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
+    expect(await server.runtime.listSessions(server.folder)).toEqual([]);
+  });
+
+  test('SAFE-1 an upgrade is refused with 401', async () => {
+    const headers = { ...upgradeHeaders, origin: `http://${own()}` };
+    expect(await ask({ path: '/ws', headers })).toMatchObject({
+      status: 401,
+      code: 'UNAUTHORIZED',
+    });
+  });
+
+  test('SAFE-1 a page is refused with 401 and says how to get in', async () => {
+    const answer = await ask({ headers: page });
+    expect(answer.status).toBe(401);
+    expect(answer.headers['content-type']).toContain('text/html');
+    expect(answer.text).toContain('Open the link from the terminal');
+  });
+
+  test('only /healthz answers, and tells no more than the version', async () => {
+    const answer = await ask({ path: '/healthz' });
+    expect(answer.status).toBe(200);
+    expect(JSON.parse(answer.text)).toEqual({ ok: true, version: '1.2.3' });
+  });
+});
+
+describe('SAFE-2 with a wrong token', () => {
+  test.each(['Bearer wrong', 'Bearer ', 'Basic YTpi', `Bearer ${'x'.repeat(5000)}`])(
+    'SAFE-2 "%.20s" is refused with 401',
+    async (authorization) => {
+      const answer = await ask({ path: '/api/agents', headers: { authorization } });
+      expect(answer).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
+    },
+  );
+
+  test('SAFE-2 a wrong link gives no cookie', async () => {
+    const answer = await ask({ path: '/?token=wrong', headers: page });
+    expect(answer.status).toBe(401);
+    expect(answer.headers['set-cookie']).toBeUndefined();
+    expect(answer.text).toContain('not valid');
+  });
+
+  test('SAFE-2 a wrong cookie is refused with 401', async () => {
+    const cookie = `liminal_${server.port}=wrong`;
+    expect((await ask({ path: '/api/agents', headers: { cookie } })).status).toBe(401);
+  });
+
+  test('SAFE-2 the token is not taken from the address of the API', async () => {
+    const answer = await ask({ path: '/api/agents?token=a-token-of-the-tests' });
+    expect(answer).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
+  });
+
+  test('SAFE-2 an upgrade with a wrong token is refused with 401', async () => {
+    const headers = { ...upgradeHeaders, authorization: 'Bearer wrong' };
+    expect(await ask({ path: '/ws', headers })).toMatchObject({ status: 403 });
+    const fromPage = { ...headers, origin: `http://${own()}` };
+    expect(await ask({ path: '/ws', headers: fromPage })).toMatchObject({ status: 401 });
+  });
+});
+
+describe('SAFE-3 a foreign Origin', () => {
+  const foreign = ['https://evil.example', 'null', 'http://127.0.0.1:1', 'http://localhost'];
+
+  test.each(foreign)('SAFE-3 %s may not ask, even with the token', async (origin) => {
+    const answer = await ask({ path: '/api/agents', headers: { ...bearer, origin } });
+    expect(answer).toMatchObject({ status: 403, code: 'ORIGIN_NOT_ALLOWED' });
+  });
+
+  test.each(foreign)('SAFE-3 %s may not open a WebSocket', async (origin) => {
+    const headers = { ...upgradeHeaders, ...bearer, origin };
+    const answer = await ask({ path: '/ws', headers });
+    expect(answer).toMatchObject({ status: 403, code: 'ORIGIN_NOT_ALLOWED' });
+  });
+
+  test.each(['cross-site', 'same-site'])(
+    'SAFE-3 what a %s page fetches without an Origin is refused',
+    async (site) => {
+      const headers = { ...bearer, 'sec-fetch-site': site, 'sec-fetch-mode': 'no-cors' };
+      const answer = await ask({ path: '/api/agents', headers });
+      expect(answer).toMatchObject({ status: 403, code: 'ORIGIN_NOT_ALLOWED' });
+    },
+  );
+
+  test('SAFE-3 a command with a cookie alone, without an Origin, is refused', async () => {
+    const cookie = await signIn();
+    const command = { method: 'POST', path: '/api/session/none/cancel' };
+    const answer = await ask({ ...command, headers: { cookie } });
+    expect(answer).toMatchObject({ status: 403, code: 'ORIGIN_NOT_ALLOWED' });
+    const fromPage = { cookie, origin: `http://${own()}` };
+    expect(await ask({ ...command, headers: fromPage })).toMatchObject({
+      code: 'SESSION_NOT_FOUND',
+    });
+  });
+
+  test('an upgrade from our own page with its cookie is taken', async () => {
+    const cookie = await signIn();
+    const headers = { ...upgradeHeaders, cookie, origin: `http://${own()}` };
+    expect((await ask({ path: '/ws', headers })).status).toBe(101);
+  });
+
+  test('an upgrade by a program with the token and no Origin is taken', async () => {
+    expect((await ask({ path: '/ws', headers: { ...upgradeHeaders, ...bearer } })).status).toBe(
+      101,
+    );
+  });
+
+  test('an origin that the configuration allows may ask', async () => {
+    const other = await startServer({ allowedOrigins: ['https://liminal.example'] });
+    const headers = { ...bearer, origin: 'https://liminal.example' };
+    expect((await rawRequest(other.port, { path: '/api/agents', headers })).status).toBe(200);
+    await other.close();
+  });
+});
+
+describe('SAFE-4 a foreign Host', () => {
+  const foreign = [
+    'evil.example',
+    'localhost:1',
+    '127.0.0.1',
+    'localhost.evil.example:80',
+    'a@localhost',
+  ];
+
+  test.each(foreign)('SAFE-4 %s is refused with 403, even with the token', async (host) => {
+    for (const path of ['/api/agents', '/healthz', '/']) {
+      const answer = await ask({ path, headers: { ...bearer, host } });
+      expect(answer).toMatchObject({ status: 403, code: 'HOST_NOT_ALLOWED' });
+    }
+  });
+
+  test.each(foreign)('SAFE-4 an upgrade to %s is refused with 403', async (host) => {
+    const answer = await ask({ path: '/ws', headers: { ...upgradeHeaders, ...bearer, host } });
+    expect(answer).toMatchObject({ status: 403, code: 'HOST_NOT_ALLOWED' });
+  });
+
+  test('SAFE-4 a rebound name is refused though its page names itself as the origin', async () => {
+    const host = `evil.example:${server.port}`;
+    const headers = { ...bearer, host, origin: `http://${host}` };
+    expect((await ask({ path: '/api/agents', headers })).code).toBe('HOST_NOT_ALLOWED');
+  });
+
+  test('all names of the loopback are its own', async () => {
+    for (const name of ['localhost', '127.0.0.1', '[::1]', 'LOCALHOST']) {
+      const headers = { ...bearer, host: `${name}:${server.port}` };
+      expect((await ask({ path: '/api/agents', headers })).status).toBe(200);
+    }
+  });
+
+  test('a name that the configuration allows is its own', async () => {
+    const other = await startServer({ allowedHosts: ['liminal.example', 'tunnel:9000'] });
+    const status = async (host: string) =>
+      (await rawRequest(other.port, { path: '/api/agents', headers: { ...bearer, host } })).status;
+    expect(await status('liminal.example')).toBe(200);
+    expect(await status('tunnel:9000')).toBe(200);
+    expect(await status('tunnel:9001')).toBe(403);
+    await other.close();
+  });
+
+  test('a host that others can reach is refused at the start, unless that is said to be meant', async () => {
+    await expect(startServer({ host: '0.0.0.0' })).rejects.toMatchObject({ code: 'INSECURE_HOST' });
+    const meant = await startServer({ host: '0.0.0.0', insecureHost: true });
+    await meant.close();
+  });
+});
+
+describe('SAFE-5 a folder outside the roots', () => {
+  const create = (projectDir: string) => {
+    const body = JSON.stringify({ cliType: 'scripted', projectDir });
+    const headers = { ...bearer, ...json };
+    return ask({ method: 'POST', path: '/api/session/create', headers, body });
+  };
+
+  test('SAFE-5 is refused with 403 PROJECT_DIR_NOT_ALLOWED', async () => {
+    const refusal = { status: 403, code: 'PROJECT_DIR_NOT_ALLOWED' };
+    expect(await create('/')).toMatchObject(refusal);
+    expect(await create(join(server.folder, '..'))).toMatchObject(refusal);
+  });
+
+  test('SAFE-5 cannot be reached through a link inside the roots', async () => {
+    const outside = mkdtempSync(join(tmpdir(), 'liminal-outside-'));
+    symlinkSync(outside, join(server.folder, 'link'));
+    expect(await create(join(server.folder, 'link'))).toMatchObject({
+      status: 403,
+      code: 'PROJECT_DIR_NOT_ALLOWED',
+    });
+    rmSync(outside, { recursive: true });
+  });
+
+  test('SAFE-5 a folder that is not there is refused with 400 PROJECT_DIR_NOT_FOUND', async () => {
+    const answer = await create(join(server.folder, 'nowhere'));
+    expect(answer).toMatchObject({ status: 400, code: 'PROJECT_DIR_NOT_FOUND' });
+  });
+
+  test('SAFE-5 folders outside the roots are not listed either', async () => {
+    mkdirSync(join(server.folder, 'inside'), { recursive: true });
+    const list = async (prefix: string) => {
+      const path = `/api/folders?prefix=${encodeURIComponent(prefix)}`;
+      const { text } = await ask({ path, headers: bearer });
+      return (JSON.parse(text) as { folders: { path: string }[] }).folders.map(
+        ({ path: each }) => each,
+      );
+    };
+    expect(await list(`${server.folder}/in`)).toEqual([join(server.folder, 'inside')]);
+    expect(await list('/etc')).toEqual([]);
+  });
+});
+
+describe('SAFE-6 what is broken', () => {
+  const post = (body: string, headers: Record<string, string> = json) => {
+    return ask({
+      method: 'POST',
+      path: '/api/session/create',
+      headers: { ...bearer, ...headers },
+      body,
+    });
+  };
+
+  test.each(['{', 'undefined', '{"cliType":"scripted"', ''])(
+    'SAFE-6 the body %j is refused with 400 INVALID_JSON',
+    async (body) => {
+      expect(await post(body)).toMatchObject({ status: 400, code: 'INVALID_JSON' });
+    },
+  );
+
+  test('SAFE-6 a body with a wrong field is refused with 400 INVALID_BODY that names it', async () => {
+    const answer = await post(JSON.stringify({ cliType: 7, projectDir: '/x' }));
+    expect(answer).toMatchObject({ status: 400, code: 'INVALID_BODY' });
+    expect(answer.text).toContain('cliType');
+    expect(await post('null')).toMatchObject({ status: 400, code: 'INVALID_BODY' });
+  });
+
+  test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data'])(
+    'SAFE-6 a body of type %s is refused with 415',
+    async (type) => {
+      const answer = await post('{}', { 'content-type': type });
+      expect(answer).toMatchObject({ status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' });
+    },
+  );
+
+  test('SAFE-6 a path that is not one is refused with 400 INVALID_PATH', async () => {
+    const answer = await ask({ path: '/api/session/%zz/status', headers: bearer });
+    expect(answer).toMatchObject({ status: 400, code: 'INVALID_PATH' });
+  });
+
+  test('SAFE-6 what is not HTTP is refused with 400 and the connection ends', async () => {
+    const socket = createConnection({ host: '127.0.0.1', port: server.port });
+    socket.setEncoding('utf8');
+    let text = '';
+    socket.on('data', (chunk: string) => (text += chunk));
+    socket.write('this is not HTTP\r\n\r\n');
+    await once(socket, 'close');
+    expect(text).toContain('HTTP/1.1 400');
+    expect(text).toContain('INVALID_REQUEST');
+  });
+
+  test.each(['{', 'null', '[]', '{"type":"session:delete"}', '{"type":"session:subscribe"}'])(
+    'SAFE-6 the frame %j is answered with INVALID_MESSAGE, and the socket stays',
+    async (frame) => {
+      const socket = await openSocket();
+      socket.send(frame);
+      expect(await nextMessage(socket)).toMatchObject({
+        type: 'session:error',
+        code: 'INVALID_MESSAGE',
+      });
+      socket.send('{"type":"ping"}');
+      expect(await nextMessage(socket)).toEqual({ type: 'pong' });
+      socket.terminate();
+    },
+  );
+});
+
+describe('SAFE-7 what is too large', () => {
+  test('SAFE-7 a body is refused with 413 BODY_TOO_LARGE', async () => {
+    const body = JSON.stringify({ message: 'x'.repeat(bodyBytes) });
+    const headers = { ...bearer, ...json };
+    const answer = await ask({ method: 'POST', path: '/api/session/a/send', headers, body });
+    expect(answer).toMatchObject({ status: 413, code: 'BODY_TOO_LARGE' });
+  });
+
+  test('SAFE-7 a body without a length is cut off, too', async () => {
+    const headers = { ...bearer, ...json, 'transfer-encoding': 'chunked' };
+    const body = `{"message":"${'x'.repeat(bodyBytes)}"}`;
+    const answer = await ask({ method: 'POST', path: '/api/session/a/send', headers, body });
+    expect(answer).toMatchObject({ status: 413, code: 'BODY_TOO_LARGE' });
+  });
+
+  test('SAFE-7 a frame ends the connection with 1009, and others stay', async () => {
+    const other = await openSocket();
+    const socket = await openSocket();
+    socket.send('x'.repeat(frameBytes + 1));
+    const [code] = (await once(socket, 'close')) as [number];
+    expect(code).toBe(1009);
+    other.send('{"type":"ping"}');
+    expect(await nextMessage(other)).toEqual({ type: 'pong' });
+    other.terminate();
+  });
+});
+
+async function signIn(): Promise<string> {
+  const answer = await ask({ path: '/?token=a-token-of-the-tests', headers: page });
+  return answer.headers['set-cookie']![0]!.split(';')[0]!;
+}
+
+async function openSocket(): Promise<WebSocket> {
+  const socket = new WebSocket(`ws://${own()}/ws`, { headers: bearer });
+  await once(socket, 'open');
+  return socket;
+}
+
+async function nextMessage(socket: WebSocket): Promise<unknown> {
+  const [data] = (await once(socket, 'message')) as [Buffer];
+  return JSON.parse(data.toString());
+}

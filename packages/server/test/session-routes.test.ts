@@ -1,0 +1,273 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { HistoryPage, Response, SessionSummary } from '@liminal/protocol';
+import type { InjectOptions } from 'fastify';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bearer, startServer, type TestServer } from './harness.ts';
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
+
+type Method = NonNullable<InjectOptions['method']>;
+
+async function ask(method: Method, url: string, payload?: object) {
+  const answer = await server.app.inject({
+    method,
+    url,
+    headers: bearer,
+    ...(payload && { payload }),
+  });
+  return { status: answer.statusCode, body: answer.json<Record<string, never>>() };
+}
+
+const refused = (status: number, code: string) => ({ status, body: { error: { code } } });
+
+/** A new project folder with a session in it. */
+async function createSession(
+  name: string = crypto.randomUUID(),
+): Promise<{ id: string; folder: string }> {
+  const folder = join(server.folder, name);
+  mkdirSync(folder, { recursive: true });
+  const body = { cliType: 'scripted', projectDir: folder };
+  const answer = await ask('POST', '/api/session/create', body);
+  return { id: answer.body['sessionId']!, folder };
+}
+
+async function list(projectId: string): Promise<SessionSummary[]> {
+  const answer = await ask('GET', `/api/session/list?projectId=${encodeURIComponent(projectId)}`);
+  expect(answer.status).toBe(200);
+  return answer.body['sessions']!;
+}
+
+describe('creating, listing and loading', () => {
+  test('TC-6.1a Create session returns session handle', async () => {
+    const body = { cliType: 'scripted', projectDir: server.folder };
+    const answer = await ask('POST', '/api/session/create', body);
+    expect(answer).toEqual({
+      status: 201,
+      body: { sessionId: expect.any(String), cliType: 'scripted' },
+    });
+    expect(server.agent.calls).toContain(`createSession ${answer.body['sessionId']}`);
+  });
+
+  test('TC-6.1b Create session with unknown CLI type returns error', async () => {
+    const body = { cliType: 'gemini', projectDir: server.folder };
+    const answer = await ask('POST', '/api/session/create', body);
+    expect(answer).toMatchObject(refused(400, 'UNSUPPORTED_CLI_TYPE'));
+    expect(answer.body['error']!['message']).toContain('gemini');
+  });
+
+  test('TC-6.1c List sessions returns active sessions for a project', async () => {
+    const [a, b] = [await createSession('project-a'), await createSession('project-a')];
+    const other = await createSession('project-b');
+    const sessions = await list(a.folder);
+    expect(sessions.map((each) => each.sessionId).toSorted()).toEqual([a.id, b.id].toSorted());
+    expect(sessions[0]).toMatchObject({
+      cliType: 'scripted',
+      projectId: a.folder,
+      projectDir: a.folder,
+      state: 'idle',
+      isAlive: true,
+      active: true,
+    });
+    expect((await list(other.folder)).map((each) => each.sessionId)).toEqual([other.id]);
+    expect(await list('/nowhere')).toEqual([]);
+  });
+
+  test('TC-6.1d List sessions requires projectId', async () => {
+    const refusal = refused(400, 'PROJECT_ID_REQUIRED');
+    expect(await ask('GET', '/api/session/list')).toMatchObject(refusal);
+    expect(await ask('GET', '/api/session/list?projectId=')).toMatchObject(refusal);
+  });
+
+  test('TC-6.1e Load session routes to provider loadSession', async () => {
+    const { id } = await createSession();
+    await ask('POST', `/api/session/${id}/kill`);
+    const answer = await ask('POST', `/api/session/${id}/load`);
+    expect(answer).toEqual({ status: 200, body: { sessionId: id, cliType: 'scripted' } });
+    // Reading starts nothing: the agent's own loadSession comes with the first message.
+    await ask('POST', `/api/session/${id}/send`, { message: 'hello' });
+    expect(server.agent.calls.filter((call) => call.endsWith(id)).slice(-2)).toEqual([
+      `loadSession ${id}`,
+      `sendMessage ${id}`,
+    ]);
+  });
+
+  test('TC-6.1f Load session for nonexistent session returns error', async () => {
+    const answer = await ask('POST', '/api/session/nobody/load');
+    expect(answer).toMatchObject(refused(404, 'SESSION_NOT_FOUND'));
+  });
+});
+
+describe('messages', () => {
+  test('TC-6.2a Send message routes to the correct provider', async () => {
+    const { id } = await createSession();
+    const answer = await ask('POST', `/api/session/${id}/send`, { message: 'hello' });
+    expect(answer).toEqual({ status: 202, body: { turnId: expect.any(String), queued: false } });
+    expect(server.agent.calls.at(-1)).toBe(`sendMessage ${id}`);
+    expect((await ask('GET', `/api/session/${id}/status`)).body).toMatchObject({
+      state: 'running',
+    });
+  });
+
+  test('TC-6.2b Send message to nonexistent session returns error', async () => {
+    const answer = await ask('POST', '/api/session/nobody/send', { message: 'hello' });
+    expect(answer).toMatchObject(refused(404, 'SESSION_NOT_FOUND'));
+  });
+
+  test('TC-6.2c Cancel routes to the correct provider', async () => {
+    const { id } = await createSession();
+    await ask('POST', `/api/session/${id}/send`, { message: 'hello' });
+    expect(await ask('POST', `/api/session/${id}/cancel`)).toEqual({ status: 200, body: {} });
+    expect(server.agent.calls.at(-1)).toBe(`cancelTurn ${id}`);
+  });
+
+  test('TC-6.2d Returned turnId is the canonical turn identifier', async () => {
+    const { id } = await createSession();
+    const sent = await ask('POST', `/api/session/${id}/send`, { message: 'hello' });
+    const turnId: string = sent.body['turnId']!;
+    const message = server.agent.message(id);
+    message.more('Hi.');
+    message.done();
+    server.agent.end(id);
+    await expect
+      .poll(async () => (await ask('GET', `/api/run/${turnId}`)).body)
+      .toMatchObject({ status: 'complete', turnId });
+    const history = (await ask('GET', `/api/session/${id}/history`)).body as unknown as HistoryPage;
+    expect(history.entries.map((entry) => entry.turnId)).toEqual([turnId, turnId]);
+    expect(history.turns.map((turn) => turn.turnId)).toEqual([turnId]);
+  });
+
+  test('a message behind a running turn waits, and can be changed and taken out', async () => {
+    const { id } = await createSession();
+    await ask('POST', `/api/session/${id}/send`, { message: 'first' });
+    const second = await ask('POST', `/api/session/${id}/send`, { message: 'second' });
+    expect(second.body).toMatchObject({ queued: true });
+    const place = `/api/session/${id}/queue/${second.body['turnId']}`;
+    expect(await ask('PUT', place, { message: 'changed' })).toEqual({ status: 200, body: {} });
+    expect((await server.runtime.info(id)).queue).toMatchObject([{ message: 'changed' }]);
+    expect(await ask('DELETE', place)).toEqual({ status: 200, body: {} });
+    expect((await server.runtime.info(id)).queue).toEqual([]);
+    expect(await ask('DELETE', place)).toMatchObject(refused(409, 'MESSAGE_NOT_QUEUED'));
+  });
+
+  test('an empty message is refused with its field named', async () => {
+    const { id } = await createSession();
+    const answer = await ask('POST', `/api/session/${id}/send`, { message: '' });
+    expect(answer).toMatchObject(refused(400, 'INVALID_BODY'));
+    expect(answer.body['error']!['message']).toContain('message');
+  });
+});
+
+describe('approvals', () => {
+  test('the first answer counts, a second one is refused', async () => {
+    const { id } = await createSession();
+    await ask('POST', `/api/session/${id}/send`, { message: 'delete it' });
+    server.agent.say(id, {
+      type: 'item_start',
+      itemId: 'a1',
+      itemType: 'approval',
+      approvalId: 'a1',
+      title: 'Delete it?',
+      options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }],
+    });
+    const answer = (approvalId: string) =>
+      ask('POST', `/api/session/${id}/approval/${approvalId}`, { optionId: 'yes' });
+    expect((await ask('GET', `/api/session/${id}/status`)).body).toMatchObject({
+      state: 'waiting',
+    });
+    expect(await answer('a1')).toEqual({ status: 200, body: {} });
+    expect(server.agent.calls.at(-1)).toBe(`answerApproval ${id} a1 yes`);
+    expect(await answer('a1')).toMatchObject(refused(409, 'APPROVAL_ALREADY_ANSWERED'));
+    expect(await answer('a2')).toMatchObject(refused(404, 'APPROVAL_NOT_FOUND'));
+  });
+});
+
+describe('processes', () => {
+  test('TC-6.3a Session kill terminates the provider process', async () => {
+    const { id, folder } = await createSession();
+    expect(await ask('POST', `/api/session/${id}/kill`)).toEqual({ status: 200, body: {} });
+    expect(server.agent.calls.at(-1)).toBe(`killSession ${id}`);
+    expect(server.agent.isAlive(id)).toBe(false);
+    expect(await list(folder)).toEqual([]);
+    expect(await ask('POST', '/api/session/nobody/kill')).toMatchObject(
+      refused(404, 'SESSION_NOT_FOUND'),
+    );
+  });
+
+  test('TC-6.3b Session status reflects provider state', async () => {
+    const { id } = await createSession();
+    const status = async () => (await ask('GET', `/api/session/${id}/status`)).body;
+    const handle = { sessionId: id, cliType: 'scripted' };
+    expect(await status()).toEqual({ ...handle, isAlive: true, state: 'idle' });
+    await ask('POST', `/api/session/${id}/send`, { message: 'hello' });
+    expect(await status()).toEqual({ ...handle, isAlive: true, state: 'running' });
+    await ask('POST', `/api/session/${id}/kill`);
+    expect(await status()).toEqual({ ...handle, isAlive: false, state: 'idle' });
+  });
+});
+
+describe('the rest', () => {
+  test('a session can be renamed', async () => {
+    const { id, folder } = await createSession();
+    const path = `/api/session/${id}/title`;
+    expect(await ask('POST', path, { title: '  A name ' })).toEqual({ status: 200, body: {} });
+    expect(await list(folder)).toMatchObject([{ title: 'A name' }]);
+    expect(await ask('POST', path, { title: ' ' })).toMatchObject(refused(400, 'INVALID_BODY'));
+  });
+
+  test('an option that the agent does not have is refused', async () => {
+    const { id } = await createSession();
+    const answer = await ask('POST', `/api/session/${id}/config`, { id: 'model', value: 'x' });
+    expect(answer).toMatchObject(refused(409, 'NOT_SUPPORTED'));
+  });
+
+  test('agents and projects are listed', async () => {
+    const { folder } = await createSession();
+    const agents = await ask('GET', '/api/agents');
+    expect(agents.body).toMatchObject({ agents: [{ cliType: 'scripted', available: true }] });
+    const projects = (await ask('GET', '/api/projects')).body['projects']!;
+    expect(projects).toContainEqual(expect.objectContaining({ projectDir: folder }));
+  });
+
+  test('history comes in pages', async () => {
+    const { id } = await createSession();
+    const { turnId } = (await ask('POST', `/api/session/${id}/send`, { message: 'one' })).body;
+    for (const name of ['a', 'b', 'c']) {
+      const message = server.agent.message(id, name);
+      message.more(name);
+      message.done();
+    }
+    server.agent.end(id);
+    await expect
+      .poll(async () => (await ask('GET', `/api/run/${turnId}`)).body)
+      .toMatchObject({ status: 'complete' } satisfies Partial<Response>);
+    await ask('POST', `/api/session/${id}/kill`);
+    const seen: string[] = [];
+    let before = '';
+    do {
+      const path = `/api/session/${id}/history?limit=2${before}`;
+      const page = (await ask('GET', path)).body as unknown as HistoryPage;
+      seen.unshift(...page.entries.map((entry) => ('content' in entry ? entry.content : '')));
+      before = page.before === undefined ? '' : `&before=${encodeURIComponent(page.before)}`;
+    } while (before !== '');
+    expect(seen).toEqual(['one', 'a', 'b', 'c']);
+  });
+
+  test.each(['limit=0', 'limit=abc', 'limit=201', 'before='])(
+    'history?%s is refused',
+    async (query) => {
+      const { id } = await createSession();
+      const answer = await ask('GET', `/api/session/${id}/history?${query}`);
+      expect(answer).toMatchObject(refused(400, 'INVALID_QUERY'));
+    },
+  );
+
+  test('a run that is not there is refused', async () => {
+    expect(await ask('GET', '/api/run/none')).toMatchObject(refused(404, 'RUN_NOT_FOUND'));
+  });
+});

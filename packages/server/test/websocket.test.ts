@@ -1,0 +1,339 @@
+import { once } from 'node:events';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { bearer, rawRequest, startServer, type TestServer, upgradeHeaders } from './harness.ts';
+import { SocketReader } from './socket-reader.ts';
+
+const limits = { subscriptionsPerSocket: 2, streams: 4, bufferBytes: 64 * 1024 };
+
+let server: TestServer;
+let readers: SocketReader[];
+
+beforeEach(async () => {
+  readers = [];
+  server = await startServer({ limits });
+});
+afterEach(async () => {
+  for (const reader of readers) reader.close();
+  await server.close();
+});
+
+async function open(): Promise<SocketReader> {
+  const reader = await SocketReader.open(server.port);
+  readers.push(reader);
+  return reader;
+}
+
+async function createSession(): Promise<string> {
+  const request = { cliType: 'scripted', projectDir: server.folder };
+  return (await server.runtime.createSession(request)).sessionId;
+}
+
+async function subscribe(sessionId: string, options: { cursor?: string; deltas?: boolean } = {}) {
+  const reader = await open();
+  reader.say({ type: 'session:subscribe', sessionId, ...options });
+  await reader.hear('session:info');
+  return reader;
+}
+
+describe('following a session', () => {
+  test('begins with its history and what is to know about it', async () => {
+    const sessionId = await createSession();
+    const reader = await subscribe(sessionId);
+    expect(reader.messages.map((message) => message.type)).toEqual([
+      'session:history',
+      'session:info',
+    ]);
+    expect(reader.messages[0]).toMatchObject({ sessionId, resumed: 'snapshot', entries: [] });
+    expect(reader.messages[1]).toMatchObject({ info: { session: { sessionId, state: 'idle' } } });
+  });
+
+  test('brings a turn as upserts with growing content, from its start to its end', async () => {
+    const sessionId = await createSession();
+    const reader = await subscribe(sessionId);
+    const { turnId } = await server.runtime.send(sessionId, 'hello');
+    const message = server.agent.message(sessionId);
+    for (let word = 0; word < 60; word += 1) message.more(`word${word} `);
+    message.done();
+    server.agent.end(sessionId);
+    const end = await reader.hear(
+      'session:turn',
+      ({ payload }) => payload.type === 'turn_complete',
+    );
+    expect(end.payload).toMatchObject({ turnId, status: 'completed' });
+
+    const upserts = reader.of('session:upsert').map(({ payload }) => payload);
+    const own = upserts.filter((upsert) => upsert.itemId === 'm' && upsert.type === 'message');
+    expect(own[0]).toMatchObject({ status: 'create', turnId });
+    expect(own.at(-1)).toMatchObject({ status: 'complete' });
+    const contents = own.map((upsert) => (upsert.type === 'message' ? upsert.content : ''));
+    for (const [index, content] of contents.entries()) {
+      expect(contents.at(-1)!.startsWith(content)).toBe(true);
+      expect(content.length).toBeGreaterThanOrEqual(contents[index - 1]?.length ?? 0);
+    }
+    expect(contents.at(-1)).toContain('word59');
+  });
+
+  test('brings a tool call once as invoked and once with its result', async () => {
+    const sessionId = await createSession();
+    const reader = await subscribe(sessionId);
+    await server.runtime.send(sessionId, 'list');
+    const call = {
+      id: 'c',
+      type: 'function_call',
+      name: 'Bash',
+      callId: 'x',
+      origin: 'agent',
+    } as const;
+    server.agent.say(sessionId, {
+      type: 'item_start',
+      itemId: 'c',
+      itemType: 'function_call',
+      name: 'Bash',
+      callId: 'x',
+    });
+    server.agent.say(sessionId, {
+      type: 'item_done',
+      itemId: 'c',
+      finalItem: { ...call, arguments: '{"command":"ls"}' },
+    });
+    server.agent.say(sessionId, {
+      type: 'item_start',
+      itemId: 'o',
+      itemType: 'function_call_output',
+      callId: 'x',
+    });
+    server.agent.say(sessionId, {
+      type: 'item_done',
+      itemId: 'o',
+      finalItem: {
+        id: 'o',
+        type: 'function_call_output',
+        callId: 'x',
+        output: 'a.txt',
+        success: true,
+        origin: 'system',
+      },
+    });
+    server.agent.end(sessionId);
+    await reader.hear('session:turn', ({ payload }) => payload.type === 'turn_complete');
+    const upserts = reader.of('session:upsert').map(({ payload }) => payload);
+    const calls = upserts.filter((upsert) => upsert.type === 'tool_call');
+    expect(calls[0]).toMatchObject({ status: 'create', toolName: 'Bash', callId: 'x' });
+    expect(calls.at(-1)).toMatchObject({
+      status: 'complete',
+      toolArguments: { command: 'ls' },
+      toolOutput: 'a.txt',
+    });
+  });
+
+  test('brings text by appends that fit together, to those who want deltas', async () => {
+    const sessionId = await createSession();
+    const reader = await subscribe(sessionId, { deltas: true });
+    await server.runtime.send(sessionId, 'hello');
+    const message = server.agent.message(sessionId);
+    message.more('One ');
+    await reader.hear('session:upsert', ({ payload }) => payload.itemId === 'm');
+    message.more('two ');
+    await reader.hear('session:append');
+    message.more('three');
+    message.done();
+    server.agent.end(sessionId);
+    await reader.hear('session:turn', ({ payload }) => payload.type === 'turn_complete');
+
+    let text = '';
+    for (const each of reader.messages) {
+      if (each.type === 'session:upsert' && each.payload.type === 'message') {
+        if (each.payload.itemId === 'm') text = each.payload.content;
+      }
+      if (each.type !== 'session:append') continue;
+      expect(each.at).toBe(text.length);
+      text += each.text;
+    }
+    expect(text).toBe('One two three');
+  });
+
+  test('goes on from a cursor with what the reader lacks', async () => {
+    const sessionId = await createSession();
+    const reader = await subscribe(sessionId);
+    await server.runtime.send(sessionId, 'one');
+    server.agent.end(sessionId);
+    const { cursor } = await reader.hear(
+      'session:turn',
+      ({ payload }) => payload.type === 'turn_complete',
+    );
+    reader.close();
+    const { turnId } = await server.runtime.send(sessionId, 'two');
+    const again = await subscribe(sessionId, { cursor });
+    const [history] = again.of('session:history');
+    expect(history).toMatchObject({ resumed: 'tail', turns: [{ turnId }] });
+    expect(history!.entries).toMatchObject([{ turnId, type: 'message', content: 'two' }]);
+  });
+
+  test('answers a cursor that means nothing with a snapshot', async () => {
+    const sessionId = await createSession();
+    const reader = await subscribe(sessionId, { cursor: 'nonsense' });
+    expect(reader.of('session:history')[0]).toMatchObject({ resumed: 'snapshot' });
+  });
+
+  test('again starts anew, and each thing still comes once', async () => {
+    const sessionId = await createSession();
+    const reader = await subscribe(sessionId);
+    reader.forget();
+    reader.say({ type: 'session:subscribe', sessionId });
+    await reader.hear('session:info');
+    await server.runtime.send(sessionId, 'hello');
+    server.agent.end(sessionId);
+    await reader.hear('session:turn', ({ payload }) => payload.type === 'turn_complete');
+    expect(reader.of('session:turn')).toHaveLength(2);
+  });
+
+  test('ends with unsubscribing', async () => {
+    const sessionId = await createSession();
+    const [reader, witness] = [await subscribe(sessionId), await subscribe(sessionId)];
+    reader.say({ type: 'session:unsubscribe', sessionId });
+    reader.say({ type: 'ping' });
+    await reader.hear('pong');
+    reader.forget();
+    await server.runtime.send(sessionId, 'hello');
+    server.agent.end(sessionId);
+    await witness.hear('session:turn', ({ payload }) => payload.type === 'turn_complete');
+    reader.say({ type: 'ping' });
+    await reader.hear('pong');
+    expect(reader.messages).toEqual([{ type: 'pong' }]);
+  });
+
+  test('that is not there is answered with an error that names it', async () => {
+    const reader = await open();
+    reader.say({ type: 'session:subscribe', sessionId: 'nobody' });
+    expect(await reader.hear('session:error')).toMatchObject({
+      sessionId: 'nobody',
+      code: 'SESSION_NOT_FOUND',
+    });
+  });
+});
+
+describe('following the list of sessions', () => {
+  test('brings all of them once, then each that changes', async () => {
+    const reader = await open();
+    reader.say({ type: 'sessions:subscribe' });
+    expect(await reader.hear('sessions:changed')).toEqual({
+      type: 'sessions:changed',
+      sessions: [],
+    });
+    const sessionId = await createSession();
+    await reader.hear('sessions:changed', ({ sessions }) => sessions[0]?.sessionId === sessionId);
+    await server.runtime.send(sessionId, 'hello');
+    await reader.hear('sessions:changed', ({ sessions }) => sessions[0]?.state === 'running');
+    const late = await open();
+    late.say({ type: 'sessions:subscribe' });
+    expect((await late.hear('sessions:changed')).sessions).toMatchObject([{ sessionId }]);
+  });
+});
+
+describe('bounds', () => {
+  test('one connection follows no more sessions than it may', async () => {
+    const ids = [await createSession(), await createSession(), await createSession()];
+    const reader = await open();
+    for (const sessionId of ids) reader.say({ type: 'session:subscribe', sessionId });
+    expect(await reader.hear('session:error')).toMatchObject({
+      code: 'TOO_MANY_SUBSCRIPTIONS',
+      sessionId: ids[2],
+    });
+    reader.say({ type: 'session:unsubscribe', sessionId: ids[0]! });
+    reader.say({ type: 'session:subscribe', sessionId: ids[2]! });
+    await reader.hear('session:history', (message) => message.sessionId === ids[2]);
+    expect(reader.of('session:error')).toHaveLength(1);
+  });
+
+  test('the server takes no more connections than it may, and a new one once another has gone', async () => {
+    const [first] = [await open(), await open(), await open(), await open()];
+    const headers = { ...upgradeHeaders, ...bearer };
+    const upgrade = () => rawRequest(server.port, { path: '/ws', headers });
+    expect(await upgrade()).toMatchObject({ status: 503, code: 'TOO_MANY_CONNECTIONS' });
+    first.close();
+    await expect.poll(async () => (await upgrade()).status).toBe(101);
+  });
+
+  test('a reader that does not read holds up nobody, and then gets the newest state', async () => {
+    const sessionId = await createSession();
+    const [slow, quick] = [
+      await subscribe(sessionId, { deltas: true }),
+      await subscribe(sessionId, { deltas: true }),
+    ];
+    slow.socket.pause();
+    slow.forget();
+    await server.runtime.send(sessionId, 'hello');
+    // More than the kernel's buffers of the connection hold, in pieces.
+    const piece = 'x'.repeat(256 * 1024);
+    const pieces = 40;
+    const message = server.agent.message(sessionId);
+    for (let index = 0; index < pieces; index += 1) {
+      message.more(piece);
+      const length = (index + 1) * piece.length;
+      await expect.poll(() => heldLength(quick)).toBe(length);
+    }
+    message.done();
+    server.agent.end(sessionId);
+    await expect.poll(async () => (await server.runtime.status(sessionId)).state).toBe('idle');
+
+    slow.socket.resume();
+    const history = await slow.hear('session:history');
+    expect(history.entries.find((entry) => entry.itemId === 'm')).toMatchObject({
+      status: 'complete',
+      content: piece.repeat(pieces),
+    });
+    const received = slow.of('session:append').length + slow.of('session:upsert').length;
+    expect(received).toBeLessThan(pieces);
+  });
+});
+
+/** How much of message `m` a reader holds. */
+function heldLength(reader: SocketReader): number {
+  let length = 0;
+  for (const message of reader.messages) {
+    if (message.type === 'session:append') length = message.at + message.text.length;
+    const items =
+      message.type === 'session:upsert'
+        ? [message.payload]
+        : message.type === 'session:history'
+          ? message.entries
+          : [];
+    for (const item of items) {
+      if (item.type === 'message' && item.itemId === 'm') length = item.content.length;
+    }
+  }
+  return length;
+}
+
+describe('signs of life', () => {
+  beforeEach(async () => {
+    await server.close();
+    server = await startServer({ limits: { heartbeatMs: 200 } });
+  });
+
+  test('a ping is answered', async () => {
+    const reader = await open();
+    reader.say({ type: 'ping' });
+    expect(await reader.hear('pong')).toEqual({ type: 'pong' });
+  });
+
+  test('a connection whose other side answers nothing is ended', async () => {
+    const reader = await open();
+    // Answers no pings, as one that has gone without a word.
+    reader.socket.pause();
+    await expect.poll(() => server.app.websocketServer.clients.size, { timeout: 10_000 }).toBe(0);
+  });
+
+  test('a connection whose other side only listens stays', async () => {
+    const reader = await open();
+    for (let pings = 0; pings < 4; pings += 1) await once(reader.socket, 'ping');
+    expect(server.app.websocketServer.clients.size).toBe(1);
+  });
+
+  test('when the server closes, it says so', async () => {
+    const reader = await open();
+    const closed = once(reader.socket, 'close');
+    void server.app.close();
+    expect((await closed)[0]).toBe(1001);
+  });
+});
