@@ -1,7 +1,6 @@
 /** How Liminal drives agents: the contract, what every provider shares, and the demo. */
 export * from './base/listeners.ts';
 export * from './demo/index.ts';
-export * from './claude-code/index.ts';
 export * from './errors.ts';
 export * from './process/index.ts';
 export * from './provider.ts';

@@ -1,0 +1,25 @@
+import type { Scene } from './script.ts';
+import { approve } from './scenes/approve.ts';
+import { error } from './scenes/error.ts';
+import { explain } from './scenes/explain.ts';
+import { fix } from './scenes/fix.ts';
+import { long } from './scenes/long.ts';
+import { plan } from './scenes/plan.ts';
+import { slow } from './scenes/slow.ts';
+import { subagent } from './scenes/subagent.ts';
+import { tour } from './scenes/tour.ts';
+
+/** In the order in which the demo goes through them when nothing is asked for. */
+const cycle: readonly Scene[] = [fix, plan, approve, subagent, explain, long];
+
+export const scenes: readonly Scene[] = [tour, ...cycle, slow, error];
+
+/** The scene that a message asks for; else a tour first, and then one after the other. `turns` came before. */
+export function chooseScene(message: string, turns: number): Scene {
+  const words = message.toLowerCase().match(/[a-z]+/g) ?? [];
+  const asked = scenes.find((scene) =>
+    scene.words.some((wanted) => words.some((word) => word.startsWith(wanted))),
+  );
+  if (asked) return asked;
+  return (turns === 0 ? undefined : cycle[(turns - 1) % cycle.length]) ?? tour;
+}

@@ -1,0 +1,240 @@
+import { tmpdir } from 'node:os';
+import { emptyResponse, foldResponse, toResponse, type OutputItem } from '@liminal/protocol';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { SessionUpdate } from '../provider.ts';
+import { expectWholeTurn, Watch } from '../testing/watch.ts';
+import { chooseScene, scenes } from './choose-scene.ts';
+import { createDemoProvider } from './index.ts';
+
+const projectDir = tmpdir();
+
+/** Plays one message to its end, saying yes to everything. */
+async function play(message: string): Promise<OutputItem[]> {
+  const provider = createDemoProvider({ speed: Infinity });
+  const watch = new Watch(provider, 's1');
+  await provider.createSession({ projectDir, sessionId: 's1' });
+  provider.onEvent('s1', ({ payload }) => {
+    if (payload.type !== 'item_start' || payload.itemType !== 'approval') return;
+    void provider.answerApproval?.('s1', payload.itemId, 'allow');
+  });
+  const { turnId } = await provider.sendMessage('s1', message);
+  const events = await watch.ended(turnId);
+  await provider.close();
+  expectWholeTurn(events);
+  return toResponse(events.reduce(foldResponse, emptyResponse()))?.outputItems ?? [];
+}
+
+describe('every scene', () => {
+  test.each(scenes.map(({ name }) => name))(
+    '%s: plays whole and says first that it is a demo',
+    async (name) => {
+      const items = await play(`/${name}`);
+
+      const said = items.find((item) => item.type === 'message' && item.origin === 'agent');
+      expect(said).toMatchObject({ content: expect.stringMatching(/\bdemo\b/i) });
+      const calls = items.filter((item) => item.type === 'function_call');
+      const outputs = items.filter((item) => item.type === 'function_call_output');
+      expect(outputs.map(({ callId }) => callId).toSorted()).toEqual(
+        calls.map(({ callId }) => callId).toSorted(),
+      );
+    },
+  );
+
+  test('is found by its own name, and described', () => {
+    for (const scene of scenes) {
+      expect(chooseScene(`/${scene.name}`, 5)).toBe(scene);
+      expect(scene.description).toMatch(/^[A-Z].*[^.]$/);
+    }
+  });
+});
+
+describe('the demo as a whole', () => {
+  test('shows each kind of thing that an agent does', async () => {
+    const items = (await Promise.all(scenes.map(({ name }) => play(name)))).flat();
+
+    expect(new Set(items.map(({ type }) => type))).toEqual(
+      new Set([
+        'message',
+        'reasoning',
+        'function_call',
+        'function_call_output',
+        'plan',
+        'approval',
+      ]),
+    );
+    const kinds = items.map((item) => (item.type === 'function_call' ? item.kind : undefined));
+    expect(new Set(kinds)).toEqual(
+      new Set(['read', 'search', 'edit', 'execute', 'think', undefined]),
+    );
+    expect(items.some(({ parentCallId }) => parentCallId !== undefined)).toBe(true);
+    expect(items.some(({ error }) => error?.code === 'MODEL_UNAVAILABLE')).toBe(true);
+  });
+
+  test('plays a tour first, then one scene after the other, and what a message asks for', () => {
+    const names = [0, 1, 2, 3, 4, 5, 6, 7].map((turns) => chooseScene('Do something', turns).name);
+
+    expect(names).toEqual(['tour', 'fix', 'plan', 'approve', 'subagent', 'explain', 'long', 'fix']);
+    expect(chooseScene('Could you PLAN this?', 0).name).toBe('plan');
+    expect(chooseScene('Ask for my approval.', 3).name).toBe('approve');
+    expect(chooseScene('an explanation of belongings', 1).name).toBe('fix');
+  });
+
+  test('completes its plan step by step', async () => {
+    const items = await play('plan');
+
+    const entries = items.find((item) => item.type === 'plan')?.entries ?? [];
+    expect(entries.length).toBeGreaterThan(2);
+    expect(entries.every(({ status }) => status === 'completed')).toBe(true);
+  });
+
+  test('shows diffs of what an edit would change', async () => {
+    const items = await play('fix');
+
+    const edits = items.filter((item) => item.type === 'function_call' && item.kind === 'edit');
+    expect(edits.length).toBeGreaterThan(0);
+    for (const edit of edits) {
+      const [diff] = edit.type === 'function_call' ? (edit.diffs ?? []) : [];
+      expect(diff?.newText).not.toBe(diff?.oldText);
+    }
+  });
+});
+
+test('a refused permission is said to be refused, and the tool has not run', async () => {
+  const provider = createDemoProvider({ speed: Infinity });
+  const watch = new Watch(provider, 's1');
+  await provider.createSession({ projectDir, sessionId: 's1' });
+  const { turnId } = await provider.sendMessage('s1', 'approve');
+  const request = await watch.until(() => watch.upserts.find(({ type }) => type === 'approval'));
+
+  await provider.answerApproval?.('s1', request.itemId, 'reject');
+
+  const events = await watch.ended(turnId);
+  const items = toResponse(events.reduce(foldResponse, emptyResponse()))?.outputItems ?? [];
+  expect(items.findLast((item) => item.type === 'function_call_output')).toMatchObject({
+    success: false,
+    output: expect.stringContaining('not allow'),
+  });
+  expect(items.at(-1)).toMatchObject({ content: expect.stringContaining('You refused it') });
+  await provider.close();
+});
+
+describe('the pace', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  /** How long a scene plays, ms. */
+  async function duration(message: string, speed: number, pace: string): Promise<number> {
+    const provider = createDemoProvider({ speed });
+    const watch = new Watch(provider, 's1');
+    await provider.createSession({ projectDir, sessionId: 's1', config: { pace } });
+    await provider.sendMessage('s1', message);
+    await vi.runAllTimersAsync();
+    expect(watch.turns.at(-1)).toMatchObject({ type: 'turn_complete' });
+    await provider.close();
+    const [first, last] = [watch.events[0]?.timestamp, watch.events.at(-1)?.timestamp];
+    return Date.parse(last ?? '') - Date.parse(first ?? '');
+  }
+
+  test('is that of the recording, or as many times faster as was asked', async () => {
+    const normal = await duration('explain', 1, 'normal');
+
+    expect(normal).toBeGreaterThan(5_000);
+    expect(normal).toBeLessThan(30_000);
+    expect(await duration('explain', 10, 'normal')).toBeLessThan(normal / 9 + 100);
+    expect(await duration('explain', 1, 'fast')).toBeLessThan(normal / 3.9 + 100);
+    expect(await duration('explain', 1, 'instant')).toBeLessThan(100);
+  });
+
+  test('of the slow scene leaves a minute to stop it', async () => {
+    expect(await duration('slow', 1, 'normal')).toBeGreaterThan(60_000);
+  });
+
+  test('changes in the middle of a turn', async () => {
+    const provider = createDemoProvider();
+    const watch = new Watch(provider, 's1');
+    await provider.createSession({ projectDir, sessionId: 's1' });
+    await provider.sendMessage('s1', 'long');
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(watch.turns.map(({ type }) => type)).toEqual(['turn_started']);
+
+    await provider.setConfigOption?.('s1', 'pace', 'instant');
+    await vi.advanceTimersByTimeAsync(100);
+
+    expect(watch.turns.map(({ type }) => type)).toEqual(['turn_started', 'turn_complete']);
+    await provider.close();
+  });
+
+  test('streams words one after the other, each soon after the last', async () => {
+    const provider = createDemoProvider();
+    const watch = new Watch(provider, 's1');
+    await provider.createSession({ projectDir, sessionId: 's1' });
+    await provider.sendMessage('s1', 'long');
+    await vi.advanceTimersByTimeAsync(3_000);
+
+    const times = watch.events
+      .filter(({ payload }) => payload.type === 'item_delta')
+      .map(({ timestamp }) => Date.parse(timestamp));
+    expect(times.length).toBeGreaterThan(60);
+    expect(Math.max(...times.slice(1).map((time, i) => time - (times[i] ?? 0)))).toBeLessThan(50);
+    await provider.close();
+  });
+});
+
+describe('a session of the demo', () => {
+  const open = async () => {
+    const provider = createDemoProvider();
+    const updates: SessionUpdate[] = [];
+    provider.onUpdate('s1', (update) => updates.push(update));
+    return { provider, updates };
+  };
+
+  test('tells its scenes as commands and its pace as a setting', async () => {
+    const { provider, updates } = await open();
+
+    await provider.createSession({ projectDir, sessionId: 's1', config: { pace: 'fast' } });
+
+    expect(updates[0]?.commands?.map(({ name }) => name)).toContain('approve');
+    expect(updates[0]?.configOptions).toMatchObject([{ id: 'pace', currentValue: 'fast' }]);
+  });
+
+  test('says so when its pace changes, and refuses what is none', async () => {
+    const { provider, updates } = await open();
+    await provider.createSession({ projectDir, sessionId: 's1' });
+
+    await provider.setConfigOption?.('s1', 'pace', 'instant');
+    expect(updates.at(-1)?.configOptions).toMatchObject([{ currentValue: 'instant' }]);
+
+    await expect(provider.setConfigOption?.('s1', 'pace', 'toString')).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+    });
+    await expect(provider.setConfigOption?.('s1', 'model', 'fast')).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+    });
+  });
+
+  test('of an earlier server is loaded, and greets nobody twice', async () => {
+    const provider = createDemoProvider({ speed: Infinity });
+    const watch = new Watch(provider, 's1');
+
+    await provider.loadSession('s1', { projectDir });
+
+    const { turnId } = await provider.sendMessage('s1', 'Go on');
+    const items = toResponse((await watch.ended(turnId)).reduce(foldResponse, emptyResponse()));
+    expect(JSON.stringify(items)).not.toContain('This is Liminal’s');
+    await provider.close();
+  });
+
+  test('is named a demo wherever agents are listed', async () => {
+    expect(await createDemoProvider().describe()).toMatchObject({
+      cliType: 'demo',
+      name: 'Demo',
+      demo: true,
+      available: true,
+      description: expect.stringContaining('Recorded'),
+    });
+  });
+});

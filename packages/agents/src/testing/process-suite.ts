@@ -1,0 +1,60 @@
+/** What a provider promises besides if it starts a process and the agent keeps its own sessions. */
+import { randomUUID } from 'node:crypto';
+import { isTerminal } from '@liminal/protocol';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { coded, openSession, type ProviderUnderTest } from './subject.ts';
+
+export interface ProcessUnderTest extends ProviderUnderTest {
+  /** Ends the session's process from outside, as a crash would. */
+  crash: (sessionId: string) => Promise<void>;
+}
+
+/** Runs beside `providerSuite`, on fresh providers made by `setup`, one a test. */
+export function processSuite(name: string, setup: () => Promise<ProcessUnderTest>): void {
+  describe(`processes of provider ${name}`, () => {
+    let subject: ProcessUnderTest;
+    beforeEach(async () => {
+      subject = await setup();
+    });
+    afterEach(async () => {
+      await subject.provider.close();
+      await subject.teardown();
+    });
+
+    test('a session that the agent does not have is not loaded', async () => {
+      const { provider, projectDir } = subject;
+
+      const loading = provider.loadSession(randomUUID(), { projectDir });
+
+      await expect(loading).rejects.toMatchObject(coded('SESSION_NOT_FOUND'));
+    });
+
+    test('TC-3.2c, INV-2: a session whose process is gone says why, and takes no message', async () => {
+      const { sessionId, watch, send } = await openSession(subject);
+      const turnId = await send('slow');
+      await watch.event(turnId, 'item_delta');
+
+      await subject.crash(sessionId);
+
+      const exit = await watch.until(() => watch.exits[0]);
+      expect(exit).toMatchObject({ expected: false, ...coded(/^[A-Z_]+$/) });
+      expect(subject.provider.isAlive(sessionId)).toBe(false);
+      expect(watch.of(turnId).filter(({ payload }) => isTerminal(payload)).length).toBeLessThan(2);
+      await expect(send('text')).rejects.toMatchObject(
+        coded(/^(PROCESS_CRASH|SESSION_NOT_FOUND)$/),
+      );
+    });
+
+    test('a session whose process is gone can be loaded and goes on', async () => {
+      const { sessionId, watch, send } = await openSession(subject);
+      await watch.ended(await send('text'));
+      await subject.crash(sessionId);
+      await watch.until(() => watch.exits[0]);
+
+      await subject.provider.loadSession(sessionId, { projectDir: subject.projectDir });
+
+      const events = await watch.ended(await send('text'));
+      expect(events.at(-1)?.payload).toMatchObject({ status: 'completed' });
+    });
+  });
+}

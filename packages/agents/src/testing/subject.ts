@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
+import type { CliProvider } from '../provider.ts';
+import { Watch } from './watch.ts';
+
+export interface ProviderUnderTest {
+  provider: CliProvider;
+  /** An existing folder. */
+  projectDir: string;
+  /** Messages, each of which makes the agent do something. */
+  prompts: {
+    /** Answers in words. */
+    text: string;
+    /** Uses a tool, which needs no permission. */
+    tool: string;
+    /** Asks for permission, and goes on to the turn's end whatever the answer. */
+    approval: string;
+    /** Goes on until it is stopped. */
+    slow: string;
+    /** Ends in an error. */
+    error: string;
+  };
+  teardown: () => Promise<void>;
+}
+
+/** A new session, watched from before its beginning. */
+export async function openSession({ provider, projectDir, prompts }: ProviderUnderTest) {
+  const sessionId = randomUUID();
+  const watch = new Watch(provider, sessionId);
+  await provider.createSession({ projectDir, sessionId });
+  const send = async (prompt: keyof typeof prompts) =>
+    (await provider.sendMessage(sessionId, prompts[prompt])).turnId;
+  return { sessionId, watch, send };
+}
+
+/** Matches an error with such a code and a sentence for people. */
+export const coded = (code: string | RegExp) => ({
+  code: typeof code === 'string' ? code : expect.stringMatching(code),
+  message: expect.stringMatching(/\w+/),
+});
