@@ -43,6 +43,7 @@ export class ClaudeProcess {
   readonly #mark = processMark();
   readonly #input = new InputQueue();
   readonly #gone = Promise.withResolvers<never>();
+  /** Absent until `initialise`, and where Claude Code does not tell. */
   #pid: number | undefined;
   #errorOutput = '';
 
@@ -69,11 +70,6 @@ export class ClaudeProcess {
       },
     });
     void this.#read(onMessage);
-  }
-
-  /** Absent until `initialise`, and where Claude Code does not tell. */
-  get pid(): number | undefined {
-    return this.#pid;
   }
 
   /** Resolves when the process is ready for its first message, and tells what it offers. Rejects if it ends first. */

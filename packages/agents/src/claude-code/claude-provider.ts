@@ -55,7 +55,7 @@ export class ClaudeCodeProvider implements CliProvider {
   async createSession(options: CreateSessionOptions): Promise<ProviderSession> {
     const { projectDir, sessionId = randomUUID() } = options;
     const config = readConfig(options.config);
-    if (this.#sessions.has(sessionId)) {
+    if (this.isAlive(sessionId)) {
       throw new ProviderError('SESSION_CREATE_FAILED', `There is a session ${sessionId} already.`);
     }
     const agentSessionId = isUuid(sessionId) ? sessionId : randomUUID();
@@ -75,10 +75,7 @@ export class ClaudeCodeProvider implements CliProvider {
     if (projectDir === undefined || (stored === undefined && known === undefined)) {
       throw notFound(sessionId);
     }
-    const config = {
-      ...readConfig(options.config),
-      ...(options.config === undefined && known?.config),
-    };
+    const config = readConfig(options.config, known?.config);
     return this.#start(sessionId, {
       projectDir,
       agentSessionId,

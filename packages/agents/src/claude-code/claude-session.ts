@@ -93,10 +93,6 @@ export class ClaudeSession {
     return this.#config;
   }
 
-  get pid(): number | undefined {
-    return this.#process.pid;
-  }
-
   /**
    * Hands over a user message; resolves when its turn has begun. Waits for a turn that the agent began of its own
    * accord. Throws ProviderError `PROCESS_CRASH` or `TURN_IN_PROGRESS`.

@@ -47,13 +47,13 @@ const plainThinking: Choice[] = [
   { value: 'off', name: 'Off', description: 'Some models think all the same.' },
 ];
 
-export const defaultConfig: Config = { model: 'default', mode: 'default', thinking: 'default' };
+const defaultConfig: Config = { model: 'default', mode: 'default', thinking: 'default' };
 
 const isConfigId = (id: string): id is ConfigId => id in defaultConfig;
 
-/** Checks what can be checked before a process runs. Throws ProviderError `INVALID_OPTION`. */
-export function readConfig(given: Record<string, string> = {}): Config {
-  const config = { ...defaultConfig };
+/** `base` with what is given. Checks what can be checked before a process runs. Throws ProviderError `INVALID_OPTION`. */
+export function readConfig(given: Record<string, string> = {}, base = defaultConfig): Config {
+  const config = { ...base };
   for (const [id, value] of Object.entries(given)) {
     if (!isConfigId(id)) throw unknownOption(id);
     if (id !== 'model') findChoice(id, value, choices(id, [], config.model));

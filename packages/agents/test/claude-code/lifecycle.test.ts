@@ -1,35 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gate, reply, text, toolUse } from '@liminal/testkit';
 import { expect, test, vi } from 'vitest';
 import { ClaudeCodeProvider } from '../../src/claude-code/index.ts';
 import type { CliProvider } from '../../src/provider.ts';
+import { claudePid, processesOf, tails } from './processes.ts';
 import { runClaude, said } from './running-claude.ts';
-
-/** Pids of all processes that work in a folder or were told of it. */
-function processesOf(folder: string): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => pid !== process.pid && belongs(pid, folder));
-}
-
-function belongs(pid: number, folder: string): boolean {
-  try {
-    return (
-      realpathSync(`/proc/${pid}/cwd`).startsWith(folder) ||
-      readFileSync(`/proc/${pid}/environ`, 'utf8').includes(folder)
-    );
-  } catch {
-    return false;
-  }
-}
-
-const claudePid = (folder: string): number =>
-  processesOf(folder).find((pid) =>
-    readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('--output-format'),
-  )!;
 
 test('TC-2.1b: the Claude Code provider satisfies the contract', () => {
   const provider: CliProvider = new ClaudeCodeProvider();
@@ -37,10 +14,10 @@ test('TC-2.1b: the Claude Code provider satisfies the contract', () => {
 });
 
 test('TC-3.1a: creating a session starts a process that stays', async () => {
-  const { create, provider, workspace } = await runClaude(() => []);
+  const { create, provider } = await runClaude(() => []);
   const listener = await create();
   expect(provider.isAlive(listener.sessionId)).toBe(true);
-  expect(claudePid(workspace.projectDir)).toBeGreaterThan(0);
+  expect(claudePid(listener.sessionId)).toBeGreaterThan(0);
   const update = await listener.until(() =>
     listener.updates.find((one) => one.commands !== undefined),
   );
@@ -150,11 +127,6 @@ test('TC-3.4b, TC-3.4c: killing ends the process and all it started; then nothin
   await provider.killSession(listener.sessionId);
 });
 
-const tails = (folder: string): number[] =>
-  processesOf(folder).filter((pid) =>
-    readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('tail'),
-  );
-
 async function answerFirstApproval(
   listener: Awaited<ReturnType<Awaited<ReturnType<typeof runClaude>>['create']>>,
   provider: ClaudeCodeProvider,
@@ -169,7 +141,7 @@ async function answerFirstApproval(
 
 test('TC-3.2c: a crash ends the turn at once as an error that keeps what was said, and later sends fail', async () => {
   const held = gate();
-  const { create, provider, workspace } = await runClaude(() => [
+  const { create, provider } = await runClaude(() => [
     reply(text(['So far so ', held, 'good.'])),
     reply('Back again.'),
   ]);
@@ -177,7 +149,7 @@ test('TC-3.2c: a crash ends the turn at once as an error that keeps what was sai
   const { turnId } = await listener.send('Talk.');
   await listener.event(({ type }) => type === 'item_delta');
   const killedAt = Date.now();
-  process.kill(claudePid(workspace.projectDir), 'SIGKILL');
+  process.kill(claudePid(listener.sessionId), 'SIGKILL');
   const response = await listener.ended(turnId);
   expect(Date.now() - killedAt).toBeLessThan(1_000);
   expect(response).toMatchObject({ status: 'error', error: { code: 'PROCESS_CRASH' } });
@@ -199,7 +171,7 @@ test('what a crashed Claude Code had started is ended too', async () => {
   const listener = await create();
   await listener.send('Follow it.');
   await vi.waitFor(() => expect(tails(workspace.projectDir)).toHaveLength(1), { timeout: 30_000 });
-  process.kill(claudePid(workspace.projectDir), 'SIGKILL');
+  process.kill(claudePid(listener.sessionId), 'SIGKILL');
   await listener.until(() => listener.exits[0]);
   await provider.killSession(listener.sessionId);
   expect(processesOf(workspace.projectDir)).toEqual([]);

@@ -15,6 +15,7 @@ export interface TurnFacts {
 }
 
 const codesByStatus: Record<number, string> = {
+  400: 'INVALID_REQUEST',
   401: 'AUTHENTICATION_FAILED',
   403: 'PERMISSION_DENIED',
   429: 'RATE_LIMITED',

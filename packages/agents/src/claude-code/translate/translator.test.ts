@@ -220,7 +220,7 @@ test('TC-3.3f: a failed turn ends in an error with its code', async () => {
   const codes = ['error-400', 'error-401', 'error-429', 'error-529', 'error-connection'];
   const errors = await Promise.all(codes.map(async (name) => (await respond(name)).error));
   expect(errors.map((error) => error?.code)).toEqual([
-    'API_ERROR_400',
+    'INVALID_REQUEST',
     'AUTHENTICATION_FAILED',
     'RATE_LIMITED',
     'OVERLOADED',
