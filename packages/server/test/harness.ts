@@ -8,6 +8,7 @@ import { createRuntime, type Runtime } from '@liminal/runtime';
 import { createServer, type ServerOptions } from '@liminal/server';
 import { openMemoryStorage } from '@liminal/storage';
 import type { FastifyInstance } from 'fastify';
+import { expect } from 'vitest';
 import { ScriptedProvider } from './scripted-provider.ts';
 
 export const token = 'a-token-of-the-tests';
@@ -52,6 +53,11 @@ export async function startServer(options: Partial<ServerOptions> = {}): Promise
     rmSync(folder, { recursive: true });
   };
   return { app, runtime, agent, port: Number(new URL(url).port), url, folder, close };
+}
+
+/** `expect.poll` with the patience that a busy machine needs. */
+export function eventually<T>(look: () => T | Promise<T>) {
+  return expect.poll(look, { timeout: 60_000 });
 }
 
 export interface RawAnswer {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { HistoryPage, Response, SessionSummary } from '@liminal/protocol';
 import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bearer, startServer, type TestServer } from './harness.ts';
+import { bearer, eventually, startServer, type TestServer } from './harness.ts';
 
 let server: TestServer;
 
@@ -134,9 +134,10 @@ describe('messages', () => {
     message.more('Hi.');
     message.done();
     server.agent.end(id);
-    await expect
-      .poll(async () => (await ask('GET', `/api/run/${turnId}`)).body)
-      .toMatchObject({ status: 'complete', turnId });
+    await eventually(async () => (await ask('GET', `/api/run/${turnId}`)).body).toMatchObject({
+      status: 'complete',
+      turnId,
+    });
     const history = (await ask('GET', `/api/session/${id}/history`)).body as unknown as HistoryPage;
     expect(history.entries.map((entry) => entry.turnId)).toEqual([turnId, turnId]);
     expect(history.turns.map((turn) => turn.turnId)).toEqual([turnId]);
@@ -243,9 +244,9 @@ describe('the rest', () => {
       message.done();
     }
     server.agent.end(id);
-    await expect
-      .poll(async () => (await ask('GET', `/api/run/${turnId}`)).body)
-      .toMatchObject({ status: 'complete' } satisfies Partial<Response>);
+    await eventually(async () => (await ask('GET', `/api/run/${turnId}`)).body).toMatchObject({
+      status: 'complete',
+    } satisfies Partial<Response>);
     await ask('POST', `/api/session/${id}/kill`);
     const seen: string[] = [];
     let before = '';

@@ -1,6 +1,13 @@
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { bearer, rawRequest, startServer, type TestServer, upgradeHeaders } from './harness.ts';
+import {
+  bearer,
+  eventually,
+  rawRequest,
+  startServer,
+  type TestServer,
+  upgradeHeaders,
+} from './harness.ts';
 import { SocketReader } from './socket-reader.ts';
 
 const limits = { subscriptionsPerSocket: 2, streams: 4, bufferBytes: 64 * 1024 };
@@ -251,7 +258,7 @@ describe('bounds', () => {
     const upgrade = () => rawRequest(server.port, { path: '/ws', headers });
     expect(await upgrade()).toMatchObject({ status: 503, code: 'TOO_MANY_CONNECTIONS' });
     first.close();
-    await expect.poll(async () => (await upgrade()).status).toBe(101);
+    await eventually(async () => (await upgrade()).status).toBe(101);
   });
 
   test('a reader that does not read holds up nobody, and then gets the newest state', async () => {
@@ -270,11 +277,11 @@ describe('bounds', () => {
     for (let index = 0; index < pieces; index += 1) {
       message.more(piece);
       const length = (index + 1) * piece.length;
-      await expect.poll(() => heldLength(quick)).toBe(length);
+      await eventually(() => heldLength(quick)).toBe(length);
     }
     message.done();
     server.agent.end(sessionId);
-    await expect.poll(async () => (await server.runtime.status(sessionId)).state).toBe('idle');
+    await eventually(async () => (await server.runtime.status(sessionId)).state).toBe('idle');
 
     slow.socket.resume();
     const history = await slow.hear('session:history');
@@ -321,7 +328,10 @@ describe('signs of life', () => {
     const reader = await open();
     // Answers no pings, as one that has gone without a word.
     reader.socket.pause();
-    await expect.poll(() => server.app.websocketServer.clients.size, { timeout: 10_000 }).toBe(0);
+    await eventually(() => server.app.websocketServer.clients.size).toBe(0);
+    reader.socket.resume();
+    // 1006: not closed in order, but cut.
+    expect((await once(reader.socket, 'close'))[0]).toBe(1006);
   });
 
   test('a connection whose other side only listens stays', async () => {

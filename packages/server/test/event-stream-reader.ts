@@ -1,0 +1,101 @@
+import { request, type IncomingMessage } from 'node:http';
+import { once } from 'node:events';
+import { bearer } from './harness.ts';
+
+export interface StreamedEvent {
+  event: string;
+  id: string | undefined;
+  data: Record<string, unknown>;
+}
+
+/** Reads server-sent events the way a browser does, and keeps them. */
+export class EventStreamReader {
+  readonly response: IncomingMessage;
+  readonly events: StreamedEvent[] = [];
+  readonly comments: string[] = [];
+  ended = false;
+  #text = '';
+  #heard = Promise.withResolvers<void>();
+
+  private constructor(response: IncomingMessage) {
+    this.response = response;
+    response.setEncoding('utf8');
+    response.on('data', (chunk: string) => this.#take(chunk));
+    response.on('error', () => {});
+    response.once('close', () => {
+      this.ended = true;
+      this.#tell();
+    });
+  }
+
+  static async open(
+    port: number,
+    path: string,
+    headers: Record<string, string> = {},
+  ): Promise<EventStreamReader> {
+    const asked = request({ host: '127.0.0.1', port, path, headers: { ...bearer, ...headers } });
+    asked.end();
+    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    asked.on('error', () => {});
+    return new EventStreamReader(response);
+  }
+
+  /** Waits for an event that it may have heard already. */
+  async hear(
+    name: string,
+    isIt: (event: StreamedEvent) => boolean = () => true,
+  ): Promise<StreamedEvent> {
+    for (;;) {
+      const found = this.of(name).find(isIt);
+      if (found) return found;
+      if (this.ended) throw new Error(`The stream ended without ${name}.`);
+      await this.#heard.promise;
+    }
+  }
+
+  async end(): Promise<void> {
+    while (!this.ended) await this.#heard.promise;
+  }
+
+  async comment(text: string): Promise<void> {
+    while (!this.comments.includes(text)) await this.#heard.promise;
+  }
+
+  of(name: string): StreamedEvent[] {
+    return this.events.filter(({ event }) => event === name);
+  }
+
+  close(): void {
+    this.response.destroy();
+  }
+
+  #take(chunk: string): void {
+    const blocks = (this.#text + chunk).split('\n\n');
+    this.#text = blocks.pop()!;
+    for (const block of blocks) this.#read(block);
+    this.#tell();
+  }
+
+  #read(block: string): void {
+    const fields = new Map(
+      block.split('\n').map((line) => {
+        const [, name, value] = /^(\w*): ?(.*)$/.exec(line)!;
+        return [name!, value!];
+      }),
+    );
+    const comment = fields.get('');
+    if (comment !== undefined) this.comments.push(comment);
+    const data = fields.get('data');
+    if (data === undefined) return;
+    this.events.push({
+      event: fields.get('event')!,
+      id: fields.get('id'),
+      data: JSON.parse(data) as Record<string, unknown>,
+    });
+  }
+
+  #tell(): void {
+    this.#heard.resolve();
+    this.#heard = Promise.withResolvers();
+  }
+}

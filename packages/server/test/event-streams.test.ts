@@ -1,0 +1,230 @@
+import { type HistoryMessage, ServerMessage, StreamEvent } from '@liminal/protocol';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { EventStreamReader } from './event-stream-reader.ts';
+import { bearer, eventually, rawRequest, startServer, type TestServer } from './harness.ts';
+
+let server: TestServer;
+let readers: EventStreamReader[];
+
+beforeEach(async () => {
+  readers = [];
+  server = await startServer({ limits: { heartbeatMs: 100, streams: 3, bufferBytes: 64 * 1024 } });
+});
+afterEach(async () => {
+  for (const reader of readers) reader.close();
+  await server.close();
+});
+
+async function open(path: string, headers?: Record<string, string>): Promise<EventStreamReader> {
+  const reader = await EventStreamReader.open(server.port, path, headers);
+  readers.push(reader);
+  return reader;
+}
+
+const follow = (sessionId: string, query = '', headers?: Record<string, string>) =>
+  open(`/api/session/${sessionId}/stream${query}`, headers);
+
+const ask = (path: string, headers: Record<string, string> = {}) =>
+  rawRequest(server.port, { path, headers: { ...bearer, ...headers } });
+
+async function createSession(): Promise<string> {
+  const request = { cliType: 'scripted', projectDir: server.folder };
+  return (await server.runtime.createSession(request)).sessionId;
+}
+
+const gauges = async () => (await ask('/metrics')).text;
+
+/** A whole turn that says one text. */
+async function playTurn(sessionId: string, text: string): Promise<string> {
+  const { turnId } = await server.runtime.send(sessionId, 'hello');
+  const message = server.agent.message(sessionId, `m-${turnId}`);
+  message.more(text);
+  message.done();
+  server.agent.end(sessionId);
+  await eventually(async () => (await server.runtime.getRun(turnId)).status).toBe('complete');
+  return turnId;
+}
+
+const isEnd = ({ data }: { data: Record<string, unknown> }) =>
+  (data['payload'] as { type: string }).type === 'turn_complete';
+
+describe('a session as server-sent events', () => {
+  test('gives the same messages as the WebSocket, named, each with its cursor as id', async () => {
+    const sessionId = await createSession();
+    const reader = await follow(sessionId);
+    expect(reader.response.headers['content-type']).toBe('text/event-stream; charset=utf-8');
+    expect(reader.response.headers['cache-control']).toBe('no-store');
+    expect(reader.response.headers['content-security-policy']).toContain("default-src 'self'");
+    await reader.hear('info');
+    await playTurn(sessionId, 'Hi.');
+    await reader.hear('turn', isEnd);
+    expect(reader.events[0]).toMatchObject({ event: 'history', id: undefined });
+    for (const { event, id, data } of reader.events) {
+      const message = ServerMessage.parse(data);
+      expect(message.type).toBe(`session:${event}`);
+      expect(id).toBe(('cursor' in message ? message.cursor : undefined) || undefined);
+    }
+    expect(reader.of('upsert').at(-1)?.id).toBeDefined();
+  });
+
+  test('goes on after Last-Event-ID with what is lacking', async () => {
+    const sessionId = await createSession();
+    await playTurn(sessionId, 'one');
+    const reader = await follow(sessionId);
+    const { id } = await reader.hear('history');
+    reader.close();
+    const turnId = await playTurn(sessionId, 'two');
+    const again = await follow(sessionId, '?cursor=stale', { 'last-event-id': id! });
+    const history = (await again.hear('history')).data as unknown as HistoryMessage;
+    expect(history.resumed).toBe('tail');
+    expect(history.turns.map((turn) => turn.turnId)).toEqual([turnId]);
+    const byQuery = await follow(sessionId, `?cursor=${encodeURIComponent(id!)}`);
+    expect((await byQuery.hear('history')).data).toMatchObject({ resumed: 'tail' });
+  });
+
+  test('gives appends to those who ask for them', async () => {
+    const sessionId = await createSession();
+    const [reader, plain] = [await follow(sessionId, '?deltas=1'), await follow(sessionId)];
+    await Promise.all([reader.hear('info'), plain.hear('info')]);
+    await server.runtime.send(sessionId, 'hello');
+    const message = server.agent.message(sessionId);
+    message.more('One ');
+    await reader.hear(
+      'upsert',
+      ({ data }) => (data['payload'] as { itemId: string }).itemId === 'm',
+    );
+    message.more('two');
+    expect((await reader.hear('append')).data).toMatchObject({ itemId: 'm', at: 4, text: 'two' });
+    message.done();
+    server.agent.end(sessionId);
+    await plain.hear('turn', isEnd);
+    expect(plain.of('append')).toEqual([]);
+  });
+
+  test('of a session that is not there is refused with 404', async () => {
+    expect(await ask('/api/session/nobody/stream')).toMatchObject({
+      status: 404,
+      code: 'SESSION_NOT_FOUND',
+    });
+    const sessionId = await createSession();
+    expect(await ask(`/api/session/${sessionId}/stream?deltas=yes`)).toMatchObject({
+      status: 400,
+      code: 'INVALID_QUERY',
+    });
+  });
+
+  test('shows signs of life, and ends when the server closes', async () => {
+    const reader = await follow(await createSession());
+    await reader.comment('heartbeat');
+    void server.app.close();
+    await reader.end();
+    expect(reader.response.complete).toBe(true);
+  });
+
+  test('is counted until its reader has gone', async () => {
+    const sessionId = await createSession();
+    const [first] = [await follow(sessionId), await follow(sessionId), await follow(sessionId)];
+    const again = () => ask(`/api/session/${sessionId}/stream`);
+    expect(await again()).toMatchObject({ status: 503, code: 'TOO_MANY_CONNECTIONS' });
+    expect(await gauges()).toContain('liminal_event_streams 3\n');
+    expect(await gauges()).toContain('liminal_subscriptions 3\n');
+    first.close();
+    await eventually(gauges).toContain('liminal_event_streams 2\n');
+    expect(await gauges()).toContain('liminal_subscriptions 2\n');
+  });
+
+  test('of a reader that does not read holds up nobody, and then brings the newest state', async () => {
+    const sessionId = await createSession();
+    const slow = await follow(sessionId, '?deltas=1');
+    await slow.hear('info');
+    slow.response.pause();
+    slow.events.length = 0;
+    const { turnId } = await server.runtime.send(sessionId, 'hello');
+    // More than the kernel's buffers of the connection hold, in pieces.
+    const piece = 'x'.repeat(256 * 1024);
+    const pieces = 40;
+    const message = server.agent.message(sessionId);
+    for (let index = 1; index <= pieces; index += 1) {
+      message.more(piece);
+      await eventually(async () => (await server.runtime.getRun(turnId)).lastSeq).toBe(index + 3);
+    }
+    message.done();
+    server.agent.end(sessionId);
+    await eventually(async () => (await server.runtime.status(sessionId)).state).toBe('idle');
+
+    slow.response.resume();
+    const { data } = await slow.hear('history');
+    expect((data as unknown as HistoryMessage).entries.at(-1)).toMatchObject({
+      status: 'complete',
+      content: piece.repeat(pieces),
+    });
+    expect(slow.of('append').length).toBeLessThan(pieces - 1);
+  });
+});
+
+describe('a run as server-sent events', () => {
+  const path = (runId: string) => `/api/run/${runId}/events`;
+
+  test('gives canonical events, each with its id, live, and ends after the terminal one', async () => {
+    const sessionId = await createSession();
+    const { turnId } = await server.runtime.send(sessionId, 'hello');
+    const reader = await open(path(turnId));
+    await reader.hear('response_start');
+    const message = server.agent.message(sessionId);
+    message.more('Hi.');
+    message.done();
+    server.agent.end(sessionId);
+    await reader.end();
+    const events = reader.events.map(({ data }) => StreamEvent.parse(data));
+    expect(events.map((event) => event.seq)).toEqual(events.map((_, index) => index));
+    expect(events.at(-1)?.type).toBe('response_done');
+    for (const [index, { event, id }] of reader.events.entries()) {
+      expect(event).toBe(events[index]!.type);
+      expect(id).toBe(`${turnId}:${index}`);
+    }
+  });
+
+  test('goes on after Last-Event-ID', async () => {
+    const sessionId = await createSession();
+    const { turnId } = await server.runtime.send(sessionId, 'hello');
+    const reader = await open(path(turnId), { 'last-event-id': `${turnId}:1` });
+    await reader.hear('item_done');
+    expect(reader.events.map(({ id }) => id)).toEqual([`${turnId}:2`]);
+  });
+
+  test('that is stored gives its Response once, and then nothing more', async () => {
+    const sessionId = await createSession();
+    const turnId = await playTurn(sessionId, 'Hi.');
+    await eventually(async () => (await open(path(turnId))).hear('snapshot')).toBeDefined();
+    const reader = await open(path(turnId));
+    const { id, data } = await reader.hear('snapshot');
+    expect(data).toMatchObject({ id: turnId, status: 'complete' });
+    await reader.end();
+    expect(await ask(path(turnId), { 'last-event-id': id! })).toMatchObject({
+      status: 204,
+      text: '',
+    });
+  });
+
+  test('that is not there, or from an id of another run, is refused', async () => {
+    expect(await ask(path('none'))).toMatchObject({ status: 404, code: 'RUN_NOT_FOUND' });
+    const sessionId = await createSession();
+    const turnId = await playTurn(sessionId, 'Hi.');
+    for (const id of ['other:1', 'nonsense']) {
+      expect(await ask(path(turnId), { 'last-event-id': id })).toMatchObject({
+        status: 400,
+        code: 'INVALID_CURSOR',
+      });
+    }
+  });
+
+  test('of a reader that has gone is let go', async () => {
+    const sessionId = await createSession();
+    const { turnId } = await server.runtime.send(sessionId, 'hello');
+    const reader = await open(path(turnId));
+    await reader.hear('response_start');
+    expect(await gauges()).toContain('liminal_event_streams 1\n');
+    reader.close();
+    await eventually(gauges).toContain('liminal_event_streams 0\n');
+  });
+});
