@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { PlanEntry, type OutputItem } from '@liminal/protocol';
+import type { OutputItem } from '@liminal/protocol';
 import type { NativeBlock } from './native.ts';
+import { isPlanTool, type Plan } from './plan.ts';
 import { toolFace } from './tool-faces.ts';
 import { readToolResult, type ToolResult } from './tool-results.ts';
 import type { TurnWriter } from './turn-writer.ts';
@@ -9,15 +10,9 @@ interface Call {
   itemId: string;
   name: string;
   parentCallId: string | undefined;
-  /** Its to-do list is shown as the turn's plan, not as a tool. */
+  /** It keeps the to-do list, which is shown as the turn's plan, not as a tool. */
   isPlan: boolean;
 }
-
-const planTools = new Set(['TodoWrite']);
-
-const Todos = z.looseObject({
-  todos: z.array(z.looseObject({ content: z.string(), status: PlanEntry.shape.status })),
-});
 
 const Input = z.record(z.string(), z.unknown());
 
@@ -27,11 +22,13 @@ const readInput = (input: unknown): Record<string, unknown> => Input.safeParse(i
 export class Calls {
   readonly #writer: TurnWriter;
   readonly #cwd: string;
+  readonly #plan: Plan;
   readonly #waiting = new Map<string, Call>();
 
-  constructor(writer: TurnWriter, cwd: string) {
+  constructor(writer: TurnWriter, cwd: string, plan: Plan) {
     this.#writer = writer;
     this.#cwd = cwd;
+    this.#plan = plan;
   }
 
   /** Whether the call was made in this turn and has no result yet. */
@@ -49,7 +46,7 @@ export class Calls {
   complete(itemId: string, block: NativeBlock, parentCallId?: string): void {
     const call = this.#note(itemId, block, parentCallId);
     const input = readInput(block.input);
-    if (call.isPlan) return this.#showPlan(input);
+    if (call.isPlan) return this.#showPlan(this.#plan.call(call.name, input));
     const item = this.#item(call, block, input, JSON.stringify(input));
     if (this.#writer.isOpen(itemId)) this.#writer.done(itemId, item);
     else this.#writer.add(item);
@@ -65,7 +62,10 @@ export class Calls {
   answer(result: ToolResult, parentCallId: string | undefined): void {
     const call = this.#waiting.get(result.callId);
     this.#waiting.delete(result.callId);
-    if (call?.isPlan === true && !result.isError) return;
+    if (call?.isPlan === true && !result.isError) {
+      const { content, structured } = result;
+      return this.#showPlan(this.#plan.answer(call.name, content, structured));
+    }
     const parent = call?.parentCallId ?? parentCallId;
     this.#writer.add({
       type: 'function_call_output',
@@ -94,7 +94,9 @@ export class Calls {
 
   #note(itemId: string, block: NativeBlock, parentCallId: string | undefined): Call {
     const name = block.name ?? block.type;
-    const call = { itemId, name, parentCallId, isPlan: planTools.has(name) };
+    // A subagent's list is its own affair.
+    const isPlan = parentCallId === undefined && isPlanTool(name);
+    const call = { itemId, name, parentCallId, isPlan };
     this.#waiting.set(block.id ?? itemId, call);
     return call;
   }
@@ -113,15 +115,10 @@ export class Calls {
     };
   }
 
-  #showPlan(input: Record<string, unknown>): void {
+  #showPlan(hasChanged: boolean): void {
+    if (!hasChanged) return;
     const id = `${this.#writer.turnId}:plan`;
-    const todos = Todos.safeParse(input).data?.todos ?? [];
-    const entries = todos.map(({ content, status }) => ({
-      content,
-      status,
-      priority: 'medium' as const,
-    }));
     if (!this.#writer.isOpen(id)) this.#writer.start({ type: 'plan', id, entries: [] });
-    this.#writer.patch(id, { entries });
+    this.#writer.patch(id, { entries: this.#plan.entries });
   }
 }

@@ -3,7 +3,7 @@ import type { StoredTurn } from '../../provider.ts';
 import { isToolUse } from './streamed-message.ts';
 import type { Terminal } from './outcome.ts';
 import type { TranscriptEntry } from './transcript.ts';
-import { Turn } from './turn.ts';
+import { Turn, TurnMemory } from './turn.ts';
 
 type Subagents = ReadonlyMap<string, readonly TranscriptEntry[]>;
 
@@ -21,7 +21,8 @@ export function translateTranscript(
   subagents: Subagents,
   cwd: string,
 ): StoredTurn[] {
-  return splitTurns(entries).map((prompt) => translateTurn(prompt, subagents, cwd));
+  const memory = new TurnMemory();
+  return splitTurns(entries).map((prompt) => translateTurn(prompt, subagents, cwd, memory));
 }
 
 function splitTurns(entries: readonly TranscriptEntry[]): StoredPrompt[] {
@@ -54,13 +55,16 @@ function readPrompt(entry: TranscriptEntry): Pick<StoredPrompt, 'trigger' | 'tex
   return { trigger: 'user', text: `${name} ${commandArguments.exec(text)?.[1] ?? ''}`.trim() };
 }
 
-function translateTurn(prompt: StoredPrompt, subagents: Subagents, cwd: string): StoredTurn {
+function translateTurn(
+  prompt: StoredPrompt,
+  subagents: Subagents,
+  cwd: string,
+  memory: TurnMemory,
+): StoredTurn {
   const events: EventDraft[] = [];
   const { turnId, trigger, text, entries } = prompt;
   const modelId = entries.find(isModel)?.model ?? 'unknown';
-  const turn = new Turn({ turnId, trigger, modelId }, cwd, new Map(), (draft) =>
-    events.push(draft),
-  );
+  const turn = new Turn({ turnId, trigger, modelId }, cwd, memory, (draft) => events.push(draft));
   const [first, ...rest] = entries;
   turn.begin(first?.timestamp ?? '', text);
   for (const entry of rest) replay(turn, entry, undefined, subagents);

@@ -292,6 +292,18 @@ test('a to-do list is the plan of the turn, not a tool', async () => {
   ]);
 });
 
+test('a list that is kept entry by entry is a plan too, and lasts over turns', async () => {
+  expect(brief(await respond('task-list'))).toEqual([
+    { plan: ['completed', 'in_progress'] },
+    { message: 'Under way.' },
+  ]);
+  const [plan] = find(await respond('task-list', 'turn-2'), 'plan');
+  expect(plan?.entries).toEqual([
+    { content: 'Look', status: 'completed', priority: 'medium' },
+    { content: 'Leap', status: 'completed', priority: 'medium' },
+  ]);
+});
+
 test.each(['retry-529', 'retry-429'])(
   '%s: an attempt that gave nothing leaves nothing',
   async (name) => {

@@ -7,7 +7,7 @@ import {
 } from './native.ts';
 import { isSilentType, readNotice } from './notices.ts';
 import type { Terminal } from './outcome.ts';
-import { Turn, type HeldCalls, type Trigger } from './turn.ts';
+import { Turn, TurnMemory, type Trigger } from './turn.ts';
 
 /** A user message on its way to the agent, which will tell by `uuid` when it takes it up. */
 export interface ExpectedTurn {
@@ -34,7 +34,7 @@ export interface TranslatorOptions {
 export class ClaudeTranslator {
   readonly #options: TranslatorOptions;
   readonly #expected = new Map<string, ExpectedTurn>();
-  readonly #held: HeldCalls = new Map();
+  readonly #memory = new TurnMemory();
   /** What subagents in the background said between turns: it waits for the next one. */
   #between: NativeMessage[] = [];
   readonly #cost = new CostMeter();
@@ -156,7 +156,7 @@ export class ClaudeTranslator {
 
   #begin(turnId: string, trigger: Trigger, text: string | undefined, timestamp: string): Turn {
     const { cwd, emit } = this.#options;
-    const turn = new Turn({ turnId, trigger, modelId: this.#modelId }, cwd, this.#held, emit);
+    const turn = new Turn({ turnId, trigger, modelId: this.#modelId }, cwd, this.#memory, emit);
     this.#turn = turn;
     turn.begin(timestamp, text);
     const between = this.#between;

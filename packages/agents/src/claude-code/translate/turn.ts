@@ -9,6 +9,7 @@ import type {
   StreamMessage,
   UserMessage,
 } from './native.ts';
+import { Plan } from './plan.ts';
 import { readOutcome, type Terminal } from './outcome.ts';
 import { isToolUse, StreamedMessage } from './streamed-message.ts';
 import { TurnWriter, type Emit } from './turn-writer.ts';
@@ -21,8 +22,12 @@ export interface TurnStart {
   trigger: Trigger;
 }
 
-/** Calls of subagents in the background, which outlive turns: each is told when it has its result. */
-export type HeldCalls = Map<string, { block: NativeBlock; parentCallId: string }>;
+/** What a session's turns share. */
+export class TurnMemory {
+  readonly plan = new Plan();
+  /** Calls of subagents in the background, which outlive turns: each is told when it has its result. */
+  readonly held = new Map<string, { block: NativeBlock; parentCallId: string }>();
+}
 
 type Approval = Omit<Extract<OutputItem, { type: 'approval' }>, 'id' | 'type' | 'outcome'>;
 
@@ -34,7 +39,7 @@ export class Turn {
   readonly trigger: Trigger;
   readonly #writer: TurnWriter;
   readonly #calls: Calls;
-  readonly #held: HeldCalls;
+  readonly #held: TurnMemory['held'];
   readonly #modelId: string;
   /** Messages get their number when they are first seen, their blocks when they come whole. */
   readonly #numbers = new Map<string, { ordinal: number; blocks: number }>();
@@ -46,13 +51,13 @@ export class Turn {
   #notices = 0;
   #isStopping = false;
 
-  constructor(start: TurnStart, cwd: string, held: HeldCalls, emit: Emit) {
+  constructor(start: TurnStart, cwd: string, memory: TurnMemory, emit: Emit) {
     this.turnId = start.turnId;
     this.trigger = start.trigger;
     this.#modelId = start.modelId;
-    this.#held = held;
+    this.#held = memory.held;
     this.#writer = new TurnWriter(start.turnId, emit);
-    this.#calls = new Calls(this.#writer, cwd);
+    this.#calls = new Calls(this.#writer, cwd, memory.plan);
   }
 
   /** `text` is what the user wrote; there is none in a turn that the agent began. */

@@ -165,6 +165,37 @@ export const toolCases: RecordedCase[] = [
     },
   ),
   once(
+    'task-list',
+    'The model keeps its list with tools that make and change one entry each.',
+    () => [
+      reply([
+        toolUse('TaskCreate', {
+          subject: 'Look',
+          description: 'Look around',
+          activeForm: 'Looking',
+        }),
+        toolUse('TaskCreate', { subject: 'Leap', description: 'Leap over', activeForm: 'Leaping' }),
+      ]),
+      reply([
+        toolUse('TaskUpdate', { taskId: '1', status: 'completed' }),
+        toolUse('TaskUpdate', { taskId: '2', status: 'in_progress' }),
+        toolUse('TaskList', {}),
+      ]),
+      reply('Under way.'),
+      reply(toolUse('TaskUpdate', { taskId: '2', status: 'completed' })),
+      reply('All done.'),
+    ],
+    {
+      env: { CLAUDE_CODE_ENABLE_TODO_TOOLS: '1' },
+      run: async (host) => {
+        host.send('Do it.');
+        await host.result();
+        host.send('Go on.');
+        await host.result();
+      },
+    },
+  ),
+  once(
     'plan-mode',
     'In plan mode the model presents its plan and is allowed to go on.',
     ({ projectDir }) => [
