@@ -2,7 +2,7 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
 /** Where `vite dev` finds the server; its own page is opened with the server's link once, for the cookie. */
-const server = process.env.LIMINAL_URL ?? 'http://127.0.0.1:4400';
+const server = process.env.LIMINAL_URL ?? 'http://127.0.0.1:4747';
 
 export default defineConfig({
   plugins: [react()],

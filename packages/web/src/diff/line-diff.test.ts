@@ -54,8 +54,11 @@ it('every line that is shown stands in its file at its number', () => {
     fc.property(text, text, (before, after) => {
       const [old, now] = [before.split('\n'), after.split('\n')];
       for (const line of lineDiff(diff(before, after)).lines) {
-        if (line.oldLine !== undefined) expect(old[line.oldLine - 1]).toBe(line.text);
-        if (line.newLine !== undefined) expect(now[line.newLine - 1]).toBe(line.text);
+        const there = [
+          line.oldLine === undefined ? line.text : old[line.oldLine - 1],
+          line.newLine === undefined ? line.text : now[line.newLine - 1],
+        ];
+        expect(there).toEqual([line.text, line.text]);
       }
     }),
   );

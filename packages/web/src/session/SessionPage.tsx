@@ -1,12 +1,12 @@
 import type { SessionStore, SessionView } from '@liminal/client';
 import { describeError } from '@liminal/client';
 import { useClient, useSession } from '@liminal/client/react';
-import { useCallback, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { useAgentName } from '../app/agents.tsx';
 import { Composer } from '../composer/Composer.tsx';
 import { QueueList } from '../composer/QueueList.tsx';
 import { useDraft } from '../composer/use-draft.ts';
-import { AnswerContext } from '../transcript/answer-context.ts';
+import { SessionActionsProvider } from '../transcript/session-actions.ts';
 import { nextApproval } from '../transcript/answering.ts';
 import { Transcript } from '../transcript/Transcript.tsx';
 import { SessionIntro } from './SessionIntro.tsx';
@@ -50,10 +50,14 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
     () => attempt(requests.cancel(sessionId)),
     [attempt, requests, sessionId],
   );
+  const actions = useMemo(
+    () => ({ answer, send: (message: string) => void session.send(message) }),
+    [answer, session],
+  );
   useAnswerKeys({ approval: nextApproval(view.turns), running, answer: answerByKey, stop });
 
   return (
-    <AnswerContext value={answer}>
+    <SessionActionsProvider value={actions}>
       <Transcript
         view={view}
         session={session}
@@ -73,7 +77,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
         <Composer
           draft={draft}
           onDraft={setDraft}
-          onSend={(message) => void session.send(message)}
+          onSend={actions.send}
           onStop={stop}
           onConfig={(id, value) => attempt(requests.setConfig(sessionId, id, value))}
           info={info}
@@ -81,7 +85,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
           running={running}
         />
       </div>
-    </AnswerContext>
+    </SessionActionsProvider>
   );
 }
 

@@ -30,7 +30,9 @@ export function ProjectSection({ project, now, onFollow }: ProjectSectionProps) 
           onClick={() => setOpen(!open)}
         >
           <ChevronRight size={12} aria-hidden="true" />
-          <bdi>{shortPath(project.projectDir)}</bdi>
+          <span className={css.path}>
+            <bdi>{shortPath(project.projectDir)}</bdi>
+          </span>
         </button>
       </h2>
       {open && (

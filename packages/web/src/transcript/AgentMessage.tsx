@@ -7,10 +7,11 @@ import { ErrorNote } from './Notes.tsx';
 interface AgentMessageProps {
   item: Extract<UpsertObject, { type: 'message' }>;
   turnEnded: boolean;
+  turnError: string | undefined;
 }
 
 /** The agent's words, on the page. Words of the system are set apart. */
-export function AgentMessage({ item, turnEnded }: AgentMessageProps) {
+export function AgentMessage({ item, turnEnded, turnError }: AgentMessageProps) {
   const streaming = !turnEnded && (item.status === 'create' || item.status === 'update');
   return (
     <div
@@ -23,7 +24,9 @@ export function AgentMessage({ item, turnEnded }: AgentMessageProps) {
     >
       <Markdown streaming={streaming}>{item.content}</Markdown>
       <Attachments blocks={item.blocks} />
-      {item.status === 'error' && <ErrorNote code={item.errorCode} message={item.errorMessage} />}
+      {item.status === 'error' && item.errorMessage !== turnError && (
+        <ErrorNote code={item.errorCode} message={item.errorMessage} />
+      )}
     </div>
   );
 }

@@ -3,7 +3,7 @@ import type { ApprovalUpsert } from '@liminal/protocol';
 import { useState } from 'react';
 import { Button, Kbd } from '../look/controls.tsx';
 import css from './ApprovalActions.module.css';
-import { useAnswer } from './answer-context.ts';
+import { useSessionActions } from './session-actions.ts';
 import { keyAnswers, outcomeWords, sortOptions, wasAllowed } from './answering.ts';
 
 interface ApprovalProps {
@@ -12,7 +12,7 @@ interface ApprovalProps {
 
 /** The answers that can be given to a permission request. */
 export function ApprovalActions({ approval }: ApprovalProps) {
-  const answer = useAnswer();
+  const { answer } = useSessionActions();
   const [sent, setSent] = useState(false);
   const [problem, setProblem] = useState<string>();
   const { allow, deny } = keyAnswers(approval);

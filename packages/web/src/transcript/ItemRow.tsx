@@ -9,14 +9,15 @@ import { UserMessage } from './UserMessage.tsx';
 interface ItemRowProps {
   item: Exclude<UpsertObject, { type: 'tool_call' }>;
   turnEnded: boolean;
+  turnError: string | undefined;
 }
 
-export function ItemRow({ item, turnEnded }: ItemRowProps) {
+export function ItemRow({ item, turnEnded, turnError }: ItemRowProps) {
   switch (item.type) {
     case 'message':
       if (item.origin === 'user' && item.parentCallId === undefined)
         return <UserMessage item={item} />;
-      return <AgentMessage item={item} turnEnded={turnEnded} />;
+      return <AgentMessage item={item} turnEnded={turnEnded} turnError={turnError} />;
     case 'thinking':
       return <Thinking item={item} turnEnded={turnEnded} />;
     case 'plan':
@@ -24,6 +25,7 @@ export function ItemRow({ item, turnEnded }: ItemRowProps) {
     case 'approval':
       return <ApprovalCard item={item} turnEnded={turnEnded} />;
     case 'error':
+      if (item.errorMessage !== undefined && item.errorMessage === turnError) return null;
       return <ErrorNote itemId={item.itemId} code={item.errorCode} message={item.errorMessage} />;
   }
 }

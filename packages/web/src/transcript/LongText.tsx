@@ -13,7 +13,7 @@ const visibleLines = 20;
 /** Text as a terminal has it, folded when it is long. */
 export function LongText({ text, label, ...rest }: LongTextProps) {
   const [open, setOpen] = useState(false);
-  const lines = text.replace(/\n+$/, '').split('\n');
+  const lines = text.replace(/^(?:[ \t]*\n)+|\s+$/g, '').split('\n');
   const hidden = lines.length - visibleLines;
   const shown = open || hidden <= 0 ? lines : lines.slice(0, visibleLines);
   return (

@@ -9,6 +9,8 @@ export interface RowPlace {
   /** The project's folder: paths below it are shown without it. */
   folder: string | undefined;
   turnEnded: boolean;
+  /** What the whole turn failed with, which is said at its end. */
+  turnError: string | undefined;
 }
 
 interface RowListProps {
@@ -17,19 +19,18 @@ interface RowListProps {
 }
 
 export function RowList({ rows, place }: RowListProps) {
-  return rows.map((row) => (
-    <RowView key={row.key} row={row} folder={place.folder} turnEnded={place.turnEnded} />
-  ));
+  return rows.map((row) => <RowView key={row.key} row={row} {...place} />);
 }
 
-const RowView = memo(function RowView({ row, folder, turnEnded }: { row: Row } & RowPlace) {
+const RowView = memo(function RowView({ row, ...place }: { row: Row } & RowPlace) {
+  const { folder, turnEnded, turnError } = place;
   switch (row.kind) {
     case 'item':
-      return <ItemRow item={row.item} turnEnded={turnEnded} />;
+      return <ItemRow item={row.item} turnEnded={turnEnded} turnError={turnError} />;
     case 'tool':
       return (
         <ToolCard call={row.call} approval={row.approval} folder={folder} turnEnded={turnEnded}>
-          {row.below.length > 0 && <RowList rows={row.below} place={{ folder, turnEnded }} />}
+          {row.below.length > 0 && <RowList rows={row.below} place={place} />}
         </ToolCard>
       );
     case 'reads':
@@ -45,6 +46,7 @@ function sameRow(before: RowProps, after: RowProps): boolean {
   return (
     before.folder === after.folder &&
     before.turnEnded === after.turnEnded &&
+    before.turnError === after.turnError &&
     sameContent(before.row, after.row)
   );
 }

@@ -8,7 +8,7 @@ import { ToolDetails } from './ToolDetails.tsx';
 import { ToolIcon } from './ToolIcon.tsx';
 import { ToolOutcome } from './ToolOutcome.tsx';
 import { type ToolPhase, toolPhase } from './tool-outcome.ts';
-import { toolWords } from './tool-words.ts';
+import { isSubagent, toolWords } from './tool-words.ts';
 
 interface ToolCardProps {
   call: ToolCallUpsert;
@@ -47,14 +47,14 @@ export function ToolCard({ call, approval, folder, turnEnded, children }: ToolCa
         aria-controls={open ? bodyId : undefined}
         onClick={() => setChosen(!open)}
       >
-        <ToolIcon kind={call.kind} />
+        <ToolIcon kind={call.kind} subagent={isSubagent(call)} />
         <span className={css.verb}>{verb}</span>
         <span className={join(css.subject, !verb && css.verb)}>{subject}</span>
         <ToolOutcome call={call} phase={phase} />
       </button>
       {open && (
         <div id={bodyId} className={css.body}>
-          <ToolDetails call={call} phase={phase} />
+          <ToolDetails call={call} phase={phase} folder={folder} />
           {hasBelow && <div className={css.below}>{children}</div>}
         </div>
       )}

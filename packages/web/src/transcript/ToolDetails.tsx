@@ -4,22 +4,24 @@ import { Markdown } from '../markdown/Markdown.tsx';
 import { Attachments } from './Attachments.tsx';
 import { LongText } from './LongText.tsx';
 import css from './ToolDetails.module.css';
+import { otherArguments } from './tool-words.ts';
 import { plainOutput, type ToolPhase } from './tool-outcome.ts';
 
 interface ToolDetailsProps {
   call: ToolCallUpsert;
   phase: ToolPhase;
+  folder: string | undefined;
 }
 
 /** What a tool was asked, and what came of it. */
-export function ToolDetails({ call, phase }: ToolDetailsProps) {
+export function ToolDetails({ call, phase, folder }: ToolDetailsProps) {
   const diffs = call.diffs ?? [];
   return (
     <>
       {diffs.map((diff, index) => (
         <DiffView key={index} diff={diff} named={diffs.length > 1} />
       ))}
-      {diffs.length === 0 && <Invocation call={call} />}
+      {diffs.length === 0 && <Invocation call={call} folder={folder} />}
       <Output call={call} phase={phase} hasDiffs={diffs.length > 0} />
       {call.outputBlocks !== undefined && (
         <div className={css.part}>
@@ -30,12 +32,12 @@ export function ToolDetails({ call, phase }: ToolDetailsProps) {
   );
 }
 
-function Invocation({ call }: { call: ToolCallUpsert }) {
+function Invocation({ call, folder }: Omit<ToolDetailsProps, 'phase'>) {
   const { command } = call.toolArguments;
   if (call.kind === 'execute' && typeof command === 'string') {
     return <LongText className={css.command} text={command} label="Command" />;
   }
-  const entries = Object.entries(call.toolArguments);
+  const entries = otherArguments(call, folder);
   if (entries.length === 0) return null;
   return (
     <dl className={css.arguments} aria-label="Arguments">
@@ -51,7 +53,7 @@ function Invocation({ call }: { call: ToolCallUpsert }) {
   );
 }
 
-interface OutputProps extends ToolDetailsProps {
+interface OutputProps extends Omit<ToolDetailsProps, 'folder'> {
   hasDiffs: boolean;
 }
 

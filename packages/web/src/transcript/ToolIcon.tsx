@@ -1,6 +1,7 @@
 import type { ToolKind } from '@liminal/protocol';
 import {
   ArrowRightLeft,
+  Bot,
   Brain,
   FilePenLine,
   FileText,
@@ -26,7 +27,12 @@ const icons: Record<ToolKind, LucideIcon> = {
   other: Wrench,
 };
 
-export function ToolIcon({ kind = 'other' }: { kind?: ToolKind | undefined }) {
-  const Icon = icons[kind];
+interface ToolIconProps {
+  kind: ToolKind | undefined;
+  subagent?: boolean;
+}
+
+export function ToolIcon({ kind = 'other', subagent = false }: ToolIconProps) {
+  const Icon = subagent ? Bot : icons[kind];
   return <Icon size={15} aria-hidden="true" />;
 }

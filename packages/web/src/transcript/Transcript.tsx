@@ -35,8 +35,13 @@ export function Transcript({ view, session, intro }: TranscriptProps) {
           aria-live="off"
         >
           {view.hasMore ? <OlderPages session={session} scroller={scroller} /> : intro}
-          {view.turns.map((turn) => (
-            <TurnBlock key={turn.turnId} turn={turn} folder={folder} />
+          {view.turns.map((turn, index) => (
+            <TurnBlock
+              key={turn.turnId}
+              turn={turn}
+              folder={folder}
+              isLast={index === view.turns.length - 1}
+            />
           ))}
           <PendingMessages pending={pending} session={session} />
         </div>

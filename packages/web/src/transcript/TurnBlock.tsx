@@ -8,10 +8,11 @@ import { TurnEnd } from './TurnEnd.tsx';
 interface TurnBlockProps {
   turn: TurnView;
   folder: string | undefined;
+  isLast: boolean;
 }
 
 /** One turn: what was asked, what the agent did, and how it ended. Drawn again only when it changes. */
-export const TurnBlock = memo(function TurnBlock({ turn, folder }: TurnBlockProps) {
+export const TurnBlock = memo(function TurnBlock({ turn, folder, isLast }: TurnBlockProps) {
   const rows = useMemo(() => arrange(turn.items), [turn.items]);
   const ended = turn.status !== 'in_progress';
   return (
@@ -23,8 +24,8 @@ export const TurnBlock = memo(function TurnBlock({ turn, folder }: TurnBlockProp
       aria-label="Turn"
       aria-busy={!ended}
     >
-      <RowList rows={rows} place={{ folder, turnEnded: ended }} />
-      <TurnEnd turn={turn} />
+      <RowList rows={rows} place={{ folder, turnEnded: ended, turnError: turn.error?.message }} />
+      <TurnEnd turn={turn} isLast={isLast} />
     </section>
   );
 });

@@ -1,17 +1,27 @@
 import type { TurnView } from '@liminal/client';
+import { Button } from '../look/controls.tsx';
 import { tokens } from '../words/amounts.ts';
 import { duration } from '../words/time.ts';
 import { isWaiting } from './arrange.ts';
 import { Elapsed } from './Elapsed.tsx';
 import { ErrorNote } from './Notes.tsx';
+import { useSessionActions } from './session-actions.ts';
 import css from './TurnEnd.module.css';
 
+interface TurnEndProps {
+  turn: TurnView;
+  /** Nothing was said after it. */
+  isLast: boolean;
+}
+
 /** How a turn stands: at work, waiting, stopped, failed, or done in so much time. */
-export function TurnEnd({ turn }: { turn: TurnView }) {
+export function TurnEnd({ turn, isLast }: TurnEndProps) {
   if (turn.status === 'in_progress') return <AtWork turn={turn} />;
   if (turn.status === 'error') {
     return (
-      <ErrorNote title="The turn failed" code={turn.error?.code} message={turn.error?.message} />
+      <ErrorNote title="The turn failed" code={turn.error?.code} message={turn.error?.message}>
+        {isLast && <SendAgain turn={turn} />}
+      </ErrorNote>
     );
   }
   const took = tookOf(turn);
@@ -40,4 +50,12 @@ function AtWork({ turn }: { turn: TurnView }) {
 
 function tookOf({ startedAt, endedAt }: TurnView): number | undefined {
   return startedAt === undefined || endedAt === undefined ? undefined : endedAt - startedAt;
+}
+
+/** What was asked, once more. */
+function SendAgain({ turn }: { turn: TurnView }) {
+  const { send } = useSessionActions();
+  const asked = turn.items.find((item) => item.type === 'message' && item.origin === 'user');
+  if (asked?.type !== 'message') return null;
+  return <Button onClick={() => send(asked.content)}>Send again</Button>;
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { tool } from './testing/items.ts';
-import { readRunWords, toolWords } from './tool-words.ts';
+import { otherArguments, readRunWords, toolWords } from './tool-words.ts';
 
 it('a command is what is run', () => {
   const call = tool('a', {
@@ -19,10 +19,7 @@ it('a file is named from its project on', () => {
 
 it('a search is its pattern', () => {
   const toolArguments = { path: '/code/shop', pattern: 'loadConfig' };
-  expect(toolWords(tool('a', { kind: 'search', toolArguments })).subject).toBe('/code/shop');
-  expect(toolWords(tool('a', { kind: 'search', toolArguments: { pattern: 'x' } })).subject).toBe(
-    'x',
-  );
+  expect(toolWords(tool('a', { kind: 'search', toolArguments })).subject).toBe('loadConfig');
 });
 
 it('a tool of no known kind is called by its name', () => {
@@ -41,6 +38,23 @@ it('a run of reads is told in one line', () => {
   const search = tool('b', { kind: 'search' });
   expect(readRunWords([read, read])).toBe('Read 2 files');
   expect(readRunWords([search, search])).toBe('Searched 2 times');
-  expect(readRunWords([read, search])).toBe('Read 1 file, searched 1 time');
+  expect(readRunWords([read, search])).toBe('Read 1 file, 1 search');
   expect(readRunWords([read, { ...read, status: 'create' }])).toBe('Reading 2 files');
+});
+
+it('a subagent is called by its task', () => {
+  const toolArguments = {
+    subagent_type: 'Explore',
+    description: 'find dates',
+    prompt: 'Find all.',
+  };
+  const call = tool('a', { toolName: 'Agent', kind: 'think', toolArguments });
+  expect(toolWords(call)).toEqual({ verb: 'Subagent', subject: 'find dates' });
+});
+
+it('what the subject says already is no argument worth a line', () => {
+  const toolArguments = { file_path: '/code/shop/a.ts', limit: 3 };
+  const locations = [{ path: '/code/shop/a.ts' }];
+  const call = tool('a', { kind: 'read', toolArguments, locations });
+  expect(otherArguments(call, '/code/shop')).toEqual([['limit', 3]]);
 });

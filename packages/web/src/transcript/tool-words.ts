@@ -37,9 +37,33 @@ const telling = [
   'name',
 ];
 
+/** What a search looks for says more than where. */
+const sought = ['pattern', 'query'];
+
 export function toolWords(call: ToolCallUpsert, folder?: string): ToolWords {
+  if (isSubagent(call)) return { verb: 'Subagent', subject: oneLine(subagentTask(call)) };
   const verb = (call.kind && verbs[call.kind]) || toolLabel(call.toolName);
   return { verb, subject: oneLine(subjectOf(call, verb, folder)) };
+}
+
+/** Whether the call hands work to another agent. */
+export function isSubagent(call: ToolCallUpsert): boolean {
+  return (
+    call.toolName === 'Task' || call.toolName === 'Agent' || 'subagent_type' in call.toolArguments
+  );
+}
+
+function subagentTask({ toolArguments, title }: ToolCallUpsert): string {
+  const { description, prompt } = toolArguments;
+  return [description, title, prompt].find((text) => isText(text)) ?? '';
+}
+
+/** Arguments that the subject does not say already. */
+export function otherArguments(call: ToolCallUpsert, folder?: string): [string, unknown][] {
+  const { subject } = toolWords(call, folder);
+  const isSaid = (value: unknown) =>
+    typeof value === 'string' && (oneLine(value) === subject || value.endsWith(`/${subject}`));
+  return Object.entries(call.toolArguments).filter(([, value]) => !isSaid(value));
 }
 
 /** `mcp__github__create_issue` reads as `github: create issue`. */
@@ -54,7 +78,10 @@ function subjectOf(call: ToolCallUpsert, verb: string, folder: string | undefine
   if (wantsPath && location !== undefined) {
     return shortPath(location.path, folder) + (location.line ? `:${location.line}` : '');
   }
-  const named = telling.map((key) => call.toolArguments[key]).find((value) => isText(value));
+  const first = call.kind === 'search' ? sought : [];
+  const named = [...first, ...telling]
+    .map((key) => call.toolArguments[key])
+    .find((value) => isText(value));
   if (named !== undefined) return isPath(named) ? shortPath(named, folder) : named;
   if (location !== undefined) return shortPath(location.path, folder);
   return call.title === undefined ? '' : withoutVerb(call.title, verb);
@@ -80,14 +107,12 @@ function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** One line for a run of reads: `Read 3 files`, `Searched 2 times`, `Read 3 files, searched twice`. */
+/** One line for a run of reads: `Read 3 files`, `Searched 2 times`, `Read 3 files, 1 search`. */
 export function readRunWords(calls: readonly ToolCallUpsert[]): string {
   const searches = calls.filter((call) => call.kind === 'search').length;
   const reads = calls.length - searches;
   const running = calls.some((call) => call.status === 'create' || call.status === 'update');
+  if (reads === 0) return `${running ? 'Searching' : 'Searched'} ${count(searches, 'time')}`;
   const read = `${running ? 'Reading' : 'Read'} ${count(reads, 'file')}`;
-  const search = `${running ? 'searching' : 'searched'} ${count(searches, 'time')}`;
-  if (searches === 0) return read;
-  if (reads === 0) return search.charAt(0).toUpperCase() + search.slice(1);
-  return `${read}, ${search}`;
+  return searches === 0 ? read : `${read}, ${count(searches, 'search', 'searches')}`;
 }
