@@ -1,6 +1,6 @@
 /** Whether Claude Code can run here, and what is missing. */
 import { createRequire } from 'node:module';
-import { access, constants } from 'node:fs/promises';
+import { access, constants, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentInfo } from '@liminal/protocol';
@@ -69,12 +69,32 @@ function programVersion(): string | undefined {
     ?.claudeCodeVersion;
 }
 
-/** Where Claude Code keeps a login; on macOS it is in the keychain, which is not looked into. */
+/** Whether there is a key or a login to use. On macOS a login is in the keychain, which is not looked into. */
 async function isSignedIn(env: NodeJS.ProcessEnv): Promise<boolean> {
   if (credentialVariables.some((name) => (env[name] ?? '') !== '')) return true;
   if (process.platform === 'darwin') return true;
-  const folder = env['CLAUDE_CONFIG_DIR'] ?? join(env['HOME'] ?? homedir(), '.claude');
-  return exists(join(folder, '.credentials.json'), constants.R_OK);
+  const home = env['HOME'] ?? homedir();
+  const folder = env['CLAUDE_CONFIG_DIR'] ?? join(home, '.claude');
+  if (await exists(join(folder, '.credentials.json'), constants.R_OK)) return true;
+  const account = await readJson(join(env['CLAUDE_CONFIG_DIR'] ?? home, '.claude.json'));
+  const settings = await readJson(join(folder, 'settings.json'));
+  const settingsEnv = asRecord(settings['env']);
+  return (
+    'primaryApiKey' in account ||
+    'apiKeyHelper' in settings ||
+    credentialVariables.some((name) => name in settingsEnv)
+  );
+}
+
+const asRecord = (value: unknown): Record<string, unknown> =>
+  z.record(z.string(), z.unknown()).safeParse(value).data ?? {};
+
+async function readJson(path: string): Promise<Record<string, unknown>> {
+  try {
+    return asRecord(JSON.parse(await readFile(path, 'utf8')));
+  } catch {
+    return {};
+  }
 }
 
 const exists = (path: string, mode: number): Promise<boolean> =>

@@ -49,6 +49,8 @@ test('a permission is asked for once, with its call, and allowing it lets the to
     'allow_always',
     'reject_once',
   ]);
+  const items = listener.response(turnId).outputItems.map(({ type }) => type);
+  expect(items).toEqual(['message', 'function_call', 'approval']);
   const file = join(claude.workspace.projectDir, 'a.txt');
   expect(existsSync(file)).toBe(false);
   await answer(claude, listener, approval, 'allow_once');

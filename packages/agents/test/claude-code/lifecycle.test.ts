@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gate, reply, text, toolUse } from '@liminal/testkit';
 import { expect, test, vi } from 'vitest';
@@ -197,4 +197,7 @@ test('it says that it can run, and whether it is signed in', async () => {
   const { available, reason } = await signedOut.describe();
   expect(available).toBe(true);
   expect(reason).toContain('not signed in');
+  mkdirSync(join(workspace.home, '.claude'), { recursive: true });
+  writeFileSync(join(workspace.home, '.claude', '.credentials.json'), '{}');
+  expect(await signedOut.describe()).not.toHaveProperty('reason');
 });

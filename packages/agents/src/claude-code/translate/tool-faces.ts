@@ -101,7 +101,7 @@ const writeDiffs = (input: Input): FileDiff[] => {
   return file === undefined || newText === undefined ? [] : [{ path: file, newText }];
 };
 
-const agent: FaceMaker = { kind: 'think', verb: 'Delegate', subject: subject('description') };
+const agent: FaceMaker = { kind: 'think', verb: 'Delegate:', subject: subject('description') };
 
 const faces: Record<string, FaceMaker> = {
   Agent: agent,
@@ -182,7 +182,7 @@ export function toolFace(name: string, input: Input, cwd: string): ToolFace {
   const diffs = maker.diffs?.(input) ?? [];
   return {
     kind: maker.kind,
-    title: told === undefined ? maker.verb : `${maker.verb} ${told}`,
+    title: told === undefined ? maker.verb.replace(/:$/, '') : `${maker.verb} ${told}`,
     ...(locations.length > 0 && { locations }),
     ...(diffs.length > 0 && { diffs }),
   };

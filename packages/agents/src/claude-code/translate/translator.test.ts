@@ -357,7 +357,7 @@ test.each(['interrupt-tool', 'interrupt-permission'])(
 test('what a subagent says and does belongs to the call that sent it, and its report is the output of that call', async () => {
   expect(brief(await respond('subagent'))).toEqual([
     { message: 'Delegating.' },
-    { call: 'Delegate Inspect the notes' },
+    { call: 'Delegate: Inspect the notes' },
     { reasoning: 'I should read it.', in: 'toolu_0001_1' },
     { message: 'Looking.', in: 'toolu_0001_1' },
     { call: 'Read notes.txt', in: 'toolu_0001_1' },

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { readToolResult } from './tool-results.ts';
+
+const read = (
+  content: unknown,
+  rest: { tool?: string; isError?: boolean; structured?: unknown } = {},
+) =>
+  readToolResult(rest.tool, {
+    callId: 'c',
+    content,
+    isError: rest.isError ?? false,
+    structured: rest.structured,
+  });
+
+test('texts are put together, images kept as blocks, and what is not known kept raw', () => {
+  const hologram = { type: 'hologram' };
+  const image = {
+    type: 'image',
+    source: { type: 'base64', media_type: 'image/png', data: 'AAAA' },
+  };
+  expect(read([{ type: 'text', text: 'a' }, image, { type: 'text', text: 'b' }, hologram])).toEqual(
+    {
+      output: 'a\nb',
+      success: true,
+      blocks: [{ type: 'image', mimeType: 'image/png', data: 'AAAA' }],
+      raw: [hologram],
+    },
+  );
+  expect(read([{ type: 'tool_reference', tool_name: 'WebFetch' }]).output).toBe('WebFetch');
+  expect(read(undefined)).toEqual({ output: '', success: true });
+});
+
+test('a command says how it ended, once', () => {
+  expect(read('Exit code 2\nno such file', { tool: 'Bash', isError: true })).toEqual({
+    output: 'no such file',
+    success: false,
+    exitCode: 2,
+  });
+  expect(read('fine', { tool: 'Bash' })).toMatchObject({ output: 'fine', exitCode: 0 });
+  expect(read('The user refused this.', { tool: 'Bash', isError: true })).not.toHaveProperty(
+    'exitCode',
+  );
+});
+
+test('each hunk of a patch is a change with the lines around it', () => {
+  const structured = {
+    filePath: '/a',
+    originalFile: 'x',
+    structuredPatch: [{ lines: [' a', '-b', '+c', ' d'] }, { lines: ['+e'] }],
+  };
+  expect(read('ok', { structured }).diffs).toEqual([
+    { path: '/a', oldText: 'a\nb\nd', newText: 'a\nc\nd' },
+    { path: '/a', oldText: '', newText: 'e' },
+  ]);
+  expect(read('failed', { structured, isError: true })).not.toHaveProperty('diffs');
+});
+
+test('a subagent’s report comes without what is meant for the model', () => {
+  const structured = {
+    status: 'completed',
+    content: [
+      { type: 'text', text: '<tools-used-before-summary>Read</tools-used-before-summary>' },
+      { type: 'text', text: 'Two lines.' },
+    ],
+  };
+  expect(read('[Subagent hand-back] Two lines.', { tool: 'Agent', structured }).output).toBe(
+    'Two lines.',
+  );
+  expect(read('As stored.', { tool: 'Agent' }).output).toBe('As stored.');
+  const launched = { status: 'async_launched', agentId: 'a' };
+  expect(read('internal', { tool: 'Agent', structured: launched }).output).toBe(
+    'It works in the background.',
+  );
+});
