@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import {
   gate,
   reply,
@@ -8,6 +11,7 @@ import {
   toolUse,
   withSubagents,
   apiError,
+  claudeEnvironment,
   type Script,
   type Workspace,
 } from '@liminal/testkit';
@@ -143,6 +147,30 @@ test('a turn that the agent began of its own accord is stored as its own', async
   const turns = (await read(claude, listener)).map(fold);
   expect(turns.map(({ trigger }) => trigger)).toEqual(['user', 'agent']);
   expect(said(turns[1]!)).toEqual(['agent: It has finished.']);
+});
+
+test('a session made by Claude Code alone is listed, read and gone on with', async () => {
+  const { api, provider, workspace } = await runClaude(() => () => reply('From the terminal.'));
+  const program = createRequire(import.meta.url).resolve(
+    `@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}/claude`,
+  );
+  const env = claudeEnvironment(workspace.home, api.url);
+  const { projectDir } = workspace;
+  const claude = promisify(execFile)(program, ['-p', 'Hello from a terminal.'], {
+    cwd: projectDir,
+    env,
+  });
+  claude.child.stdin?.end();
+  await claude;
+
+  const [session] = await provider.listStoredSessions(projectDir);
+  expect(session).toMatchObject({ projectDir, title: 'Hello from a terminal.' });
+  const turns = (await provider.readStoredHistory(session!.sessionId, projectDir)).map(fold);
+  expect(turns.map(said)).toEqual([['user: Hello from a terminal.', 'agent: From the terminal.']]);
+  await provider.loadSession(session!.sessionId, { projectDir });
+  await provider.sendMessage(session!.sessionId, 'And from here.');
+  const request = await api.request(({ prompt }) => prompt === 'And from here.');
+  expect(JSON.stringify(request.body.messages)).toContain('Hello from a terminal.');
 });
 
 test('stored sessions are listed newest first, of one folder or of all', async () => {
