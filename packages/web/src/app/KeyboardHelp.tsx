@@ -7,7 +7,7 @@ const groups: { name: string; keys: [keys: string[], does: string][] }[] = [
   {
     name: 'Anywhere',
     keys: [
-      [[commandKey('K')], 'Commands, sessions, folders'],
+      [[commandKey('K')], 'Commands and sessions'],
       [[altKey('N')], 'New session'],
       [[altKey('J')], 'Next session that needs you'],
       [[altKey('1'), '…', altKey('9')], 'Go to a tab'],

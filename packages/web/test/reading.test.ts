@@ -1,0 +1,154 @@
+import type { UpsertObject } from '@liminal/protocol';
+import type { Page } from 'playwright-core';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { append, message, turn, upsert } from './items.ts';
+import { sessionId, Stage } from './stage.ts';
+
+let stage: Stage;
+
+beforeEach(async () => {
+  stage = new Stage();
+  await stage.open();
+});
+afterEach(() => stage.close());
+
+/** Turns of some lines each, oldest first. */
+function conversation(from: number, to: number) {
+  const numbers = Array.from({ length: to - from }, (_, index) => from + index);
+  const entries = numbers.flatMap((n): UpsertObject[] => [
+    message(`u${n}`, `Question ${n}`, { turnId: `t${n}`, origin: 'user', status: 'complete' }),
+    message(`a${n}`, `Answer ${n}\n\n${'words and more words '.repeat(60)}`, {
+      turnId: `t${n}`,
+      status: 'complete',
+    }),
+  ]);
+  const turns = numbers.map((n) => turn(`t${n}`, { status: 'complete', endedAt: 1 }));
+  return { entries, turns, cursor: `t${to}:0` };
+}
+
+function scroller(page: Page) {
+  return page.getByRole('log', { name: 'Conversation' }).locator('..');
+}
+
+/** Resolves when the page has drawn what it has to draw. */
+const settle = (page: Page) =>
+  page.evaluate(
+    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+  );
+
+const fromEnd = (page: Page) =>
+  scroller(page).evaluate((e) => Math.round(e.scrollHeight - e.clientHeight - e.scrollTop));
+
+it('the page follows what is said while the reader is at the end, and only then', async () => {
+  const { entries, turns } = conversation(10, 20);
+  stage.history = { entries, turns: [...turns, turn('t1')], cursor: 't1:0', hasMore: false };
+  const page = await stage.visit();
+  await expect.poll(() => fromEnd(page)).toBeLessThan(2);
+  let text = 'Go. ';
+  stage.say(upsert(message('live', text)));
+  const say = (more: string) => {
+    stage.say(append('live', text.length, more));
+    text += more;
+  };
+  for (let line = 0; line < 60; line += 1) say(`Line ${line} is here.\n\n`);
+  await page.getByText('Line 59 is here.').waitFor();
+  await expect.poll(() => fromEnd(page)).toBeLessThan(2);
+
+  await page.mouse.move(500, 300);
+  await page.mouse.wheel(0, -900);
+  await page.getByRole('button', { name: 'to the end' }).waitFor();
+  const place = await scroller(page).evaluate((e) => e.scrollTop);
+  say('And one more.');
+  await page.getByRole('button', { name: 'new', exact: true }).waitFor();
+  expect(await scroller(page).evaluate((e) => e.scrollTop)).toBe(place);
+
+  await page.getByRole('button', { name: 'new', exact: true }).click();
+  await expect.poll(() => fromEnd(page)).toBeLessThan(2);
+  expect(await page.getByRole('button', { name: /^(new|to the end)$/ }).count()).toBe(0);
+});
+
+it.each([0, 500])(
+  'older pages are fetched near the top (%d px), and what is read stays in place',
+  async (top) => {
+    stage.history = { ...conversation(40, 60), hasMore: true, before: 'mark-40' };
+    stage.answer = (_, path) => {
+      if (path.includes('before=mark-40'))
+        return { ...conversation(20, 40), hasMore: true, before: 'mark-20' };
+      if (path.includes('before=mark-20')) return { ...conversation(0, 20), hasMore: false };
+      return undefined;
+    };
+    const asked = () =>
+      stage.requests.map(({ path }) => path).filter((path) => path.includes('/history'));
+    const page = await stage.visit();
+    await page.getByText('Answer 59').waitFor();
+    expect(asked()).toEqual([]);
+
+    const height = (id: string) =>
+      page
+        .locator(`[data-item-id="${id}"]`)
+        .evaluate((e) => Math.round(e.getBoundingClientRect().top));
+    await scroller(page).evaluate((e, to) => (e.scrollTop = to), top);
+    const before = await height('u40');
+    await page.locator('[data-item-id="u20"]').waitFor({ state: 'attached' });
+    await settle(page);
+    expect(Math.abs((await height('u40')) - before)).toBeLessThan(3);
+
+    await scroller(page).evaluate((e, to) => (e.scrollTop = to), top);
+    await page.locator('[data-item-id="u0"]').waitFor({ state: 'attached' });
+    expect(asked()).toEqual([
+      `/api/session/${sessionId}/history?before=mark-40`,
+      `/api/session/${sessionId}/history?before=mark-20`,
+    ]);
+    const questions = await page.getByRole('article', { name: 'You' }).allTextContents();
+    expect(questions).toEqual(Array.from({ length: 60 }, (_, n) => `Question ${n}`));
+  },
+);
+
+it('a broken connection comes back by itself, and nothing that was read is drawn again', async () => {
+  stage.history = { ...conversation(0, 3), hasMore: false };
+  const page = await stage.visit();
+  const first = await page.locator('[data-item-id="a0"]').elementHandle();
+  const { entries, turns } = conversation(0, 4);
+  stage.history = { entries, turns, cursor: 't4:0', hasMore: false };
+  stage.hangUp();
+  await page.getByText('Answer 3').waitFor();
+  expect(await first.evaluate((element) => element.isConnected)).toBe(true);
+  expect(stage.heard.filter(({ type }) => type === 'session:subscribe').at(-1)).toMatchObject({
+    cursor: 't3:0',
+  });
+});
+
+it('a tab keeps its draft and its place', async () => {
+  stage.history = { ...conversation(0, 20), hasMore: false };
+  const page = await stage.visit();
+  await page.getByRole('textbox', { name: 'Message' }).fill('Not yet sent');
+  await page.mouse.move(500, 300);
+  await page.mouse.wheel(0, -1500);
+  await page.getByRole('button', { name: 'to the end' }).waitFor();
+  await settle(page);
+  const place = await scroller(page).evaluate((e) => e.scrollTop);
+  await page.keyboard.press('Control+k');
+  await page.getByRole('option', { name: 'Start page' }).click();
+  await page.getByRole('main', { name: 'Start' }).waitFor();
+  await page.getByRole('navigation', { name: 'Open sessions' }).getByRole('link').click();
+  await page.getByRole('log').waitFor();
+  expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('Not yet sent');
+  expect(await scroller(page).evaluate((e) => e.scrollTop)).toBe(place);
+  await page.reload();
+  await page.getByRole('log').waitFor();
+  expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('Not yet sent');
+});
+
+it('on a phone the sessions are in a drawer, and nothing is wider than the page', async () => {
+  stage.history = { ...conversation(0, 2), hasMore: false };
+  const page = await stage.visit({
+    viewport: { width: 390, height: 844 },
+    hasTouch: true,
+    isMobile: true,
+  });
+  await page.getByRole('button', { name: 'Sessions' }).click();
+  const drawer = page.getByRole('dialog', { name: 'Sessions' });
+  await drawer.getByRole('link', { name: /Fix the login/ }).click();
+  await drawer.waitFor({ state: 'detached' });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+});

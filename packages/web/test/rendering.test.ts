@@ -1,0 +1,216 @@
+import type { Page } from 'playwright-core';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { append, approval, message, tool, turn, upsert } from './items.ts';
+import { sessionId, Stage } from './stage.ts';
+
+let stage: Stage;
+
+beforeEach(async () => {
+  stage = new Stage();
+  stage.history = {
+    entries: [message('u', 'Fix it', { origin: 'user', status: 'complete' })],
+    turns: [turn('t1')],
+    cursor: 't1:0',
+    hasMore: false,
+  };
+  await stage.open();
+});
+afterEach(() => stage.close());
+
+/** Counts changes inside an element from now on, and whether it is still the same element. */
+async function watch(page: Page, selector: string) {
+  const handle = await page.locator(selector).first().elementHandle();
+  await handle.evaluate((element) => {
+    const seen = { changes: 0 };
+    Object.assign(element, { seen });
+    const observer = new MutationObserver((records) => (seen.changes += records.length));
+    observer.observe(element, {
+      subtree: true,
+      childList: true,
+      characterData: true,
+      attributes: true,
+    });
+  });
+  return {
+    changes: () =>
+      handle.evaluate(
+        (element) => (element as unknown as { seen: { changes: number } }).seen.changes,
+      ),
+    isConnected: () => handle.evaluate((element) => element.isConnected),
+  };
+}
+
+it('TC-7.2a: text messages render progressively, each in place', async () => {
+  const page = await stage.visit();
+  stage.say(upsert(message('a', 'I will')));
+  const item = page.locator('[data-item-id="a"]');
+  await item.getByText('I will', { exact: true }).waitFor();
+  const element = await watch(page, '[data-item-id="a"]');
+
+  stage.say(upsert(message('a', 'I will look at', { status: 'update' })));
+  await item.getByText('I will look at', { exact: true }).waitFor();
+  stage.say(append('a', 14, ' the **loader**'));
+  await item.getByText('loader', { exact: true }).waitFor();
+  stage.say(upsert(message('a', 'I will look at the **loader** first.', { status: 'complete' })));
+  await item.getByText('first.').waitFor();
+
+  expect(await item.innerText()).toBe('I will look at the loader first.');
+  expect(await item.locator('strong').innerText()).toBe('loader');
+  expect(await item.getAttribute('data-status')).toBe('complete');
+  expect(await element.isConnected()).toBe(true);
+  expect(await page.locator('[data-item-id="a"]').count()).toBe(1);
+});
+
+it('TC-7.2b: tool calls render their invocation, and then their result', async () => {
+  const page = await stage.visit();
+  const call = { toolArguments: { command: 'npm test' } };
+  stage.say(upsert(tool('call', call)));
+  const card = page.getByRole('group', { name: 'Run npm test' });
+  await card.getByRole('img', { name: 'running' }).waitFor();
+  await card.getByRole('button').click();
+  expect(await card.getByLabel('Command').innerText()).toContain('npm test');
+  expect(await card.getByLabel('Output').count()).toBe(0);
+
+  stage.say(
+    upsert(tool('call', { ...call, status: 'complete', toolOutput: '41 passed', exitCode: 0 })),
+  );
+  await card.getByRole('img', { name: 'done' }).waitFor();
+  expect(await card.getByLabel('Output').innerText()).toBe('41 passed');
+  expect(await page.getByRole('group', { name: 'Run npm test' }).count()).toBe(1);
+});
+
+it('TC-7.2b: a tool call that failed opens by itself', async () => {
+  const page = await stage.visit();
+  const failure = { toolOutput: 'No such file', toolOutputIsError: true, exitCode: 1 };
+  stage.say(
+    upsert(tool('call', { toolArguments: { command: 'cat x' }, status: 'complete', ...failure })),
+  );
+  const card = page.getByRole('group', { name: 'Run cat x' });
+  await card.getByRole('img', { name: 'failed' }).waitFor();
+  expect(await card.getByLabel('Output').innerText()).toBe('No such file');
+  expect(await card.getByText('exit 1').count()).toBe(1);
+});
+
+it('TC-7.2c: items render independently: updating one does not touch another', async () => {
+  const page = await stage.visit();
+  stage.say(upsert(message('a', 'first')));
+  stage.say(upsert(tool('call', { toolArguments: { command: 'npm test' } })));
+  stage.say(upsert(message('b', 'second')));
+  await page.locator('[data-item-id="b"]').getByText('second').waitFor();
+  const [first, card] = [
+    await watch(page, '[data-item-id="a"]'),
+    await watch(page, '[data-item-id="call"]'),
+  ];
+
+  for (const content of ['second grows', 'second grows on']) {
+    stage.say(upsert(message('b', content, { status: 'update' })));
+    await page.locator('[data-item-id="b"]').getByText(content, { exact: true }).waitFor();
+  }
+  expect(await first.changes()).toBe(0);
+  // A running card tells the seconds; nothing else in it changes.
+  expect(await card.isConnected()).toBe(true);
+
+  const second = await watch(page, '[data-item-id="b"]');
+  stage.say(upsert(message('a', 'first grows', { status: 'update' })));
+  await page.locator('[data-item-id="a"]').getByText('first grows').waitFor();
+  expect(await second.changes()).toBe(0);
+});
+
+it('finished blocks of a growing message are not drawn again', async () => {
+  const page = await stage.visit();
+  const start = 'One.\n\nTwo.\n\n```ts\nconst a = 1;\n';
+  stage.say(upsert(message('a', start)));
+  const item = page.locator('[data-item-id="a"]');
+  await item.getByLabel('Code, ts').getByText('const a = 1;').waitFor();
+  const paragraph = await watch(page, '[data-item-id="a"] p');
+  const more = 'const b = 2;\n```\n\nThree **bold';
+  for (let at = 0; at < more.length; at += 4) {
+    stage.say(append('a', start.length + at, more.slice(at, at + 4)));
+  }
+  await item.getByText('bold').waitFor();
+  expect(await paragraph.changes()).toBe(0);
+  expect(await paragraph.isConnected()).toBe(true);
+  expect(await item.locator('strong').innerText()).toBe('bold');
+});
+
+it('a permission request is answered by keyboard', async () => {
+  const page = await stage.visit();
+  stage.say(upsert(tool('call', { toolArguments: { command: 'npm test' } })));
+  stage.say(upsert(approval('p1', { callId: 'call' })));
+  await page.getByRole('group', { name: 'Permission: Run npm test' }).waitFor();
+  const seen = Date.now();
+  await page.getByRole('textbox', { name: 'Message' }).focus();
+  // Keys pressed before a person can have read it are not taken for an answer.
+  await page.keyboard.press('Enter');
+  await page.waitForFunction((time) => Date.now() > time, seen + 600);
+  expect(stage.requests.filter(({ path }) => path.includes('/approval/'))).toEqual([]);
+  await page.keyboard.press('Enter');
+  await expect
+    .poll(() => stage.requests.filter(({ path }) => path.includes('/approval/')))
+    .toEqual([
+      { method: 'POST', path: `/api/session/${sessionId}/approval/p1`, body: { optionId: 'yes' } },
+    ]);
+});
+
+it('Escape stops a running turn', async () => {
+  const page = await stage.visit();
+  await page.getByRole('button', { name: 'Stop', exact: true }).waitFor();
+  await page.keyboard.press('Escape');
+  await expect
+    .poll(() => stage.requests.map(({ path }) => path))
+    .toContain(`/api/session/${sessionId}/cancel`);
+});
+
+it('a message is shown at once, and its text is kept when it cannot be sent', async () => {
+  const page = await stage.visit();
+  await page.getByRole('textbox', { name: 'Message' }).fill('Now this');
+  await page.keyboard.press('Enter');
+  await page.getByText('Not sent').waitFor();
+  expect(await page.getByRole('log').getByText('Now this').count()).toBe(1);
+  stage.answer = (_, path) =>
+    path.endsWith('/send') ? { turnId: 't2', queued: false } : undefined;
+  await page.getByRole('button', { name: 'Send again' }).click();
+  await page.getByText('Not sent').waitFor({ state: 'detached' });
+  const own = { turnId: 't2', origin: 'user', status: 'complete' } as const;
+  stage.say(upsert(message('u2', 'Now this', own)));
+  await page.locator('[data-item-id="u2"]').waitFor();
+  expect(await page.getByRole('log').getByText('Now this').count()).toBe(1);
+});
+
+it('queued messages are shown, changed and taken back', async () => {
+  const page = await stage.visit();
+  const queued = { turnId: 'q1', message: 'Then that', queuedAt: '', state: 'queued' } as const;
+  stage.tell({ queue: [queued] });
+  const list = page.getByRole('list', { name: 'Queued messages' });
+  await list.getByText('Then that').waitFor();
+  await list.getByRole('button', { name: 'Edit queued message' }).click();
+  await list.getByRole('textbox', { name: 'Queued message' }).fill('Then this');
+  await page.keyboard.press('Enter');
+  const path = `/api/session/${sessionId}/queue/q1`;
+  await expect
+    .poll(() => stage.requests)
+    .toContainEqual({ method: 'PUT', path, body: { message: 'Then this' } });
+  await list.getByRole('button', { name: 'Remove queued message' }).click();
+  await expect
+    .poll(() => stage.requests)
+    .toContainEqual({ method: 'DELETE', path, body: undefined });
+});
+
+it('nothing is fetched from elsewhere, and links open beside the app', async () => {
+  const page = await stage.visit();
+  const foreign: string[] = [];
+  page.on('request', (request) => {
+    if (!request.url().startsWith('http://127.0.0.1:')) foreign.push(request.url());
+  });
+  const text =
+    '![logo](https://x.test/a.png) <img src="https://x.test/b.png"> [site](https://x.test) [bad](javascript:alert(1))';
+  stage.say(upsert(message('a', text, { status: 'complete' })));
+  const item = page.locator('[data-item-id="a"]');
+  const link = item.getByRole('link', { name: 'site' });
+  await link.waitFor();
+  expect(await link.getAttribute('target')).toBe('_blank');
+  expect(await link.getAttribute('rel')).toContain('noopener');
+  expect(await item.locator('img').count()).toBe(0);
+  expect(await item.locator('[href^="javascript"]').count()).toBe(0);
+  expect(foreign).toEqual([]);
+});

@@ -1,0 +1,156 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ClientMessage, HistoryPage, ServerMessage, SessionInfo } from '@liminal/protocol';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { type WebSocket, WebSocketServer } from 'ws';
+
+export const sessionId = 's1';
+const time = '2026-01-01T00:00:00.000Z';
+const dist = fileURLToPath(new URL('../dist/', import.meta.url));
+const types: Record<string, string> = {
+  '.css': 'text/css',
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.svg': 'image/svg+xml',
+};
+
+/** The policy that the server sends, so that a page that needs more fails here too. */
+const policy =
+  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'";
+
+/** A server with one session, played by hand: what the page shows follows from nothing but the messages. */
+export class Stage {
+  readonly requests: { method: string; path: string; body: unknown }[] = [];
+  readonly heard: ClientMessage[] = [];
+  /** What HTTP requests are answered with; undefined for the defaults. */
+  answer: (method: string, path: string, body: unknown) => unknown = () => undefined;
+  history: HistoryPage = { entries: [], turns: [], cursor: '', hasMore: false };
+  info: SessionInfo = {
+    session: {
+      sessionId,
+      cliType: 'demo',
+      projectId: '/code/shop',
+      projectDir: '/code/shop',
+      title: 'Fix the login',
+      createdAt: time,
+      updatedAt: time,
+      state: 'running',
+      isAlive: true,
+      active: true,
+      source: 'liminal',
+    },
+    queue: [],
+    configOptions: [],
+    commands: [],
+  };
+  readonly #http: Server;
+  #browser: Browser | undefined;
+  #sockets: WebSocket[] = [];
+
+  constructor() {
+    if (!existsSync(join(dist, 'index.html'))) {
+      throw new Error('The web app is not built: run "npm test", which builds it first.');
+    }
+    this.#http = createServer((request, response) => {
+      void readBody(request).then((body) => {
+        const { status, type, content } = this.#respond(request, body);
+        response.writeHead(status, { 'content-type': type, 'content-security-policy': policy });
+        response.end(content);
+      });
+    });
+    new WebSocketServer({ server: this.#http, path: '/ws' }).on('connection', (socket) => {
+      this.#sockets.push(socket);
+      socket.on('message', (data: Buffer) => this.#hear(JSON.parse(data.toString())));
+    });
+  }
+
+  async open(): Promise<void> {
+    await new Promise<void>((resolve) => this.#http.listen(0, '127.0.0.1', resolve));
+    this.#browser = await chromium.launch({
+      executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
+      args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking'],
+    });
+  }
+
+  /** Somebody with a fresh profile who looks at the session. */
+  async visit(options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
+    const { port } = this.#http.address() as AddressInfo;
+    const context = await this.#browser!.newContext({
+      viewport: { width: 1000, height: 700 },
+      reducedMotion: 'reduce',
+      ...options,
+    });
+    context.setDefaultTimeout(30_000);
+    const page = await context.newPage();
+    await page.goto(`http://127.0.0.1:${port}/session/${sessionId}`);
+    await page.getByRole('log', { name: 'Conversation' }).waitFor();
+    return page;
+  }
+
+  say(message: ServerMessage): void {
+    for (const socket of this.#sockets) socket.send(JSON.stringify(message));
+  }
+
+  /** Says what the session is besides its conversation. */
+  tell(info: Partial<SessionInfo>): void {
+    this.info = { ...this.info, ...info };
+    this.say({ type: 'session:info', sessionId, info: this.info });
+  }
+
+  /** Breaks every connection, as a server that is stopped does. */
+  hangUp(): void {
+    for (const socket of this.#sockets.splice(0)) socket.terminate();
+  }
+
+  async close(): Promise<void> {
+    await this.#browser?.close();
+    this.hangUp();
+    this.#http.closeAllConnections();
+    await new Promise((resolve) => this.#http.close(resolve));
+  }
+
+  #hear(message: ClientMessage): void {
+    this.heard.push(message);
+    if (message.type !== 'session:subscribe') return;
+    this.say({ type: 'session:history', sessionId, resumed: 'snapshot', ...this.history });
+    this.tell({});
+  }
+
+  #respond(request: IncomingMessage, body: unknown) {
+    const method = request.method ?? 'GET';
+    const path = request.url ?? '/';
+    if (!path.startsWith('/api/')) return serveFile(path);
+    this.requests.push({ method, path, body });
+    const answer = this.answer(method, path, body) ?? this.#default(path);
+    return { status: 200, type: 'application/json', content: JSON.stringify(answer) };
+  }
+
+  #default(path: string): unknown {
+    const { session } = this.info;
+    if (path.endsWith('/load')) return { sessionId, cliType: 'demo' };
+    if (path === '/api/projects') {
+      return { projects: [{ ...session, name: 'shop', sessions: [session] }] };
+    }
+    if (path === '/api/agents') {
+      const demo = { cliType: 'demo', name: 'Demo', description: '', available: true };
+      return { agents: [demo] };
+    }
+    return {};
+  }
+}
+
+function serveFile(path: string) {
+  const file = join(dist, path);
+  const isFile = extname(path) !== '' && file.startsWith(dist) && existsSync(file);
+  const shown = isFile ? file : join(dist, 'index.html');
+  return { status: 200, type: types[extname(shown)] ?? '', content: readFileSync(shown) };
+}
+
+async function readBody(request: IncomingMessage): Promise<unknown> {
+  let text = '';
+  for await (const chunk of request) text += String(chunk);
+  return text === '' ? undefined : JSON.parse(text);
+}
