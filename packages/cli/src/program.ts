@@ -46,6 +46,7 @@ function createProgram(done: (exitCode: number) => void): Command {
     .option('--agent <type>', 'agent type', 'claude-code')
     .option('--dir <folder>', 'project folder (default: the current one)')
     .option('--session <id>', 'go on with an existing session')
+    .option('--set <id=value>', 'set an option of the agent; more than once for several', collect)
     .action(async (prompt: string, flags: Flags & RunFlags) =>
       done(await run(prompt, flags, configure(flags))),
     );
@@ -62,6 +63,11 @@ function createProgram(done: (exitCode: number) => void): Command {
     .action(async (flags: Flags) => done(await doctor(configure(flags))));
 
   return program;
+}
+
+/** Makes an option that can be given more than once. */
+function collect(value: string, before: string[] = []): string[] {
+  return [...before, value];
 }
 
 const dataOption = new Option('--data <folder>', 'data folder (default: ~/.liminal)');

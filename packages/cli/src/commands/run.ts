@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { LiminalClient } from '@liminal/client';
 import { type ApprovalOption, LiminalError } from '@liminal/protocol';
 import type { Config } from '../config/load.ts';
+import { ConfigError } from '../config/errors.ts';
 import { connect } from '../connect.ts';
 import { ask, canAsk } from '../terminal/ask.ts';
 import { formatLine } from '../terminal/lines.ts';
@@ -13,15 +14,19 @@ export interface RunFlags {
   agent: string;
   dir?: string;
   session?: string;
+  /** Config options of the agent, each `id=value`. */
+  set?: string[];
 }
 
 type Approval = Extract<Line, { kind: 'approval' }>['item'];
 
 /** Sends one prompt; the answer goes to standard output, all else to standard error. 1 when the turn fails. */
 export async function run(prompt: string, flags: RunFlags, config: Config): Promise<number> {
+  const settings = (flags.set ?? []).map(readSetting);
   const { client, close } = await connect(config);
   try {
     const sessionId = flags.session ?? (await create(client, flags));
+    for (const [id, value] of settings) await client.requests.setConfig(sessionId, id, value);
     await watch(client, sessionId, () => true);
     const { turnId } = await client.requests.send(sessionId, prompt);
     console.error(`Session ${sessionId}`);
@@ -34,6 +39,14 @@ export async function run(prompt: string, flags: RunFlags, config: Config): Prom
 async function create(client: LiminalClient, { agent, dir }: RunFlags): Promise<string> {
   const projectDir = resolve(dir ?? process.cwd());
   return (await client.requests.create({ cliType: agent, projectDir })).sessionId;
+}
+
+function readSetting(text: string): [id: string, value: string] {
+  const [, id, value] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+  if (id !== undefined && value !== undefined) return [id, value];
+  throw new ConfigError(
+    `--set needs an option and its value, as in --set model=opus; not "${text}".`,
+  );
 }
 
 /** One turn, as it is seen from a terminal. */

@@ -52,7 +52,8 @@ function readText(path: string, required: boolean): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
-    const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    const missing = code === 'ENOENT' || code === 'ENOTDIR';
     if (missing && !required) return undefined;
     const why = missing ? 'there is no such file' : String(cause);
     throw new ConfigError(`The configuration file ${path} cannot be read: ${why}.`, { cause });

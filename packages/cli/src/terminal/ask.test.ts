@@ -1,0 +1,37 @@
+import { PassThrough } from 'node:stream';
+import { beforeEach, expect, test } from 'vitest';
+import { ask } from './ask.ts';
+
+const options = [
+  { optionId: 'yes', name: 'Allow', kind: 'allow_once' as const },
+  { optionId: 'no', name: 'Reject', kind: 'reject_once' as const },
+];
+
+let input: PassThrough;
+let output: PassThrough;
+const shown = () => String(output.read());
+
+beforeEach(() => {
+  input = new PassThrough();
+  output = new PassThrough();
+});
+
+test('a person chooses by number', async () => {
+  const answer = ask('Run it?', options, new AbortController().signal, { input, output });
+  input.write('2\n');
+  expect(await answer).toBe(options[1]);
+  expect(shown()).toContain('? Run it?\n  1  Allow\n  2  Reject\n');
+});
+
+test('what is no choice is asked for again', async () => {
+  const answer = ask('Run it?', options, new AbortController().signal, { input, output });
+  for (const line of ['', 'yes', '0', '3', '1']) input.write(`${line}\n`);
+  expect(await answer).toBe(options[0]);
+});
+
+test('a question that somebody else has answered goes away', async () => {
+  const over = new AbortController();
+  const answer = ask('Run it?', options, over.signal, { input, output });
+  over.abort();
+  expect(await answer).toBeUndefined();
+});

@@ -1,0 +1,129 @@
+/** The command line as a person runs it: a process of its own, with a home folder of its own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+
+/** `expect.poll` with the patience that a busy machine needs. */
+export function eventually<T>(look: () => T | Promise<T>) {
+  return expect.poll(look, { timeout: 60_000 });
+}
+
+/** A home folder with a project and a data folder in it, and all that was started in it. */
+export class Home {
+  readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'liminal-cli-')));
+  readonly project = join(this.folder, 'project');
+  readonly data = join(this.folder, 'data');
+  readonly #started: Command[] = [];
+
+  constructor() {
+    mkdirSync(this.project);
+  }
+
+  start(args: string[], env: NodeJS.ProcessEnv = {}): Command {
+    const command = new Command(args, this.project, {
+      PATH: process.env['PATH'],
+      HOME: this.folder,
+      LIMINAL_DATA_DIR: this.data,
+      ...env,
+    });
+    this.#started.push(command);
+    return command;
+  }
+
+  /** Starts a server on a free port. */
+  async serve(args: string[] = [], env: NodeJS.ProcessEnv = {}): Promise<Server> {
+    const command = this.start(['serve', '--port', '0', '--no-open', ...args], env);
+    const [line] = await command.says(/^Liminal is at \S+$/m);
+    const link = line.split(' ').at(-1)!;
+    return {
+      command,
+      link,
+      url: new URL(link).origin,
+      token: new URL(link).searchParams.get('token')!,
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#started.map((command) => command.end('SIGTERM')));
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+export interface Server {
+  command: Command;
+  link: string;
+  url: string;
+  token: string;
+}
+
+export class Command {
+  stdout = '';
+  stderr = '';
+  readonly #child: ChildProcess;
+  readonly #exited: Promise<number>;
+  #heard = Promise.withResolvers<void>();
+  #isOver = false;
+
+  constructor(args: string[], cwd: string, env: NodeJS.ProcessEnv) {
+    this.#child = spawn(process.execPath, [main, ...args], {
+      cwd,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+      this.stdout += text;
+      this.#tell();
+    });
+    this.#child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      this.stderr += text;
+      this.#tell();
+    });
+    this.#exited = once(this.#child, 'close').then(([code, signal]) => {
+      this.#isOver = true;
+      this.#tell();
+      return typeof code === 'number' ? code : Promise.reject(new Error(`ended by ${signal}`));
+    });
+    this.#exited.catch(() => {});
+  }
+
+  get pid(): number {
+    return this.#child.pid!;
+  }
+
+  /** Its exit code. */
+  get exitCode(): Promise<number> {
+    return this.#exited;
+  }
+
+  /** Waits for something on either output. */
+  async says(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const found = pattern.exec(this.stdout) ?? pattern.exec(this.stderr);
+      if (found) return found;
+      if (this.#isOver)
+        throw new Error(`It ended without ${pattern}:\n${this.stdout}${this.stderr}`);
+      await this.#heard.promise;
+    }
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** Ends it, if it still runs. */
+  async end(signal: NodeJS.Signals): Promise<void> {
+    this.signal(signal);
+    await this.#exited.catch(() => {});
+  }
+
+  #tell(): void {
+    this.#heard.resolve();
+    this.#heard = Promise.withResolvers();
+  }
+}

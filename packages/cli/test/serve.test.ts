@@ -1,0 +1,177 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { eventually, Home } from './command.ts';
+
+let home: Home;
+
+beforeEach(() => {
+  home = new Home();
+});
+afterEach(() => home.close());
+
+const mode = (name: string) => statSync(join(home.data, name)).mode & 0o777;
+
+describe('serve', () => {
+  test('prints one line with the link, which lets a browser in', async () => {
+    const { command, link, url } = await home.serve();
+    expect(command.stdout).toBe(`Liminal is at ${link}\n`);
+    expect(new URL(url).hostname).toBe('127.0.0.1');
+    const answer = await fetch(link, { redirect: 'manual', headers: { accept: 'text/html' } });
+    expect(answer.status).toBe(303);
+    expect(answer.headers.get('set-cookie')).toContain('HttpOnly');
+    expect((await fetch(url)).status).toBe(401);
+  });
+
+  test('is what happens without a command', async () => {
+    const command = home.start(['--port', '0', '--no-open']);
+    expect((await command.says(/Liminal is at (\S+)/))[1]).toContain('/?token=');
+  });
+
+  test('keeps what is secret from others', async () => {
+    await home.serve();
+    expect(statSync(home.data).mode & 0o777).toBe(0o700);
+    for (const name of ['token', 'server.json', 'liminal.db']) expect(mode(name)).toBe(0o600);
+  });
+
+  test('has the same link after a restart, and data that was there', async () => {
+    const first = await home.serve();
+    await home.start(['run', 'explain', '--agent', 'demo', '--set', 'pace=instant']).exitCode;
+    first.command.signal('SIGTERM');
+    expect(await first.command.exitCode).toBe(0);
+    const second = await home.serve();
+    expect(second.token).toBe(first.token);
+    const headers = { authorization: `Bearer ${second.token}` };
+    const answer = await fetch(`${second.url}/api/projects`, { headers });
+    expect(await answer.json()).toMatchObject({ projects: [{ projectDir: home.project }] });
+  });
+
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('ends in order on %s', async (signal) => {
+    const { command } = await home.serve();
+    const guards = childrenOf(command.pid);
+    command.signal(signal);
+    expect(await command.exitCode).toBe(0);
+    expect(existsSync(join(home.data, 'server.json'))).toBe(false);
+    await eventually(() => guards.filter(isAlive)).toEqual([]);
+  });
+
+  test('ends in order in the middle of a turn, which is then stored as cancelled', async () => {
+    const { command, url, token } = await home.serve();
+    const run = home.start(['run', 'slow', '--agent', 'demo']);
+    const [, sessionId] = await run.says(/Session (\S+)/);
+    const headers = { authorization: `Bearer ${token}` };
+    await eventually(async () =>
+      (await fetch(`${url}/api/session/${sessionId}/status`, { headers })).json(),
+    ).toMatchObject({ state: 'running' });
+    command.signal('SIGTERM');
+    expect(await command.exitCode).toBe(0);
+    await run.end('SIGKILL');
+    const tail = home.start(['tail', sessionId!, '--json']);
+    expect(await tail.exitCode).toBe(0);
+    expect(tail.stdout).toContain('"status":"aborted"');
+  });
+
+  test('takes over after one that was killed', async () => {
+    const killed = await home.serve();
+    await killed.command.end('SIGKILL');
+    expect(existsSync(join(home.data, 'server.json'))).toBe(true);
+    const next = await home.serve();
+    expect((await fetch(`${next.url}/healthz`)).status).toBe(200);
+  });
+
+  test('names the server that has the data folder already', async () => {
+    const { link } = await home.serve();
+    const second = home.start(['serve', '--port', '0', '--no-open']);
+    expect(await second.exitCode).toBe(1);
+    expect(second.stdout).toBe('');
+    expect(second.stderr).toContain(link);
+    expect(second.stderr.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  test('says so when its port is taken', async () => {
+    const { url } = await home.serve();
+    const { port } = new URL(url);
+    const other = new Home();
+    const second = other.start(['serve', '--port', port, '--no-open']);
+    expect(await second.exitCode).toBe(1);
+    expect(second.stderr).toBe(
+      `Another program uses port ${port}. Stop it, or choose another port with --port.\n`,
+    );
+    await other.close();
+  });
+
+  test('refuses a host that others can reach', async () => {
+    const command = home.start(['serve', '--host', '0.0.0.0', '--port', '0', '--no-open']);
+    expect(await command.exitCode).toBe(1);
+    expect(command.stderr).toContain('--insecure-host');
+    expect(existsSync(join(home.data, 'server.json'))).toBe(false);
+  });
+
+  test('takes the token it is given, and writes it into no log', async () => {
+    writeFileSync(join(home.folder, 'config.json'), '{"logLevel": "debug"}');
+    const env = { LIMINAL_TOKEN: 'given-by-a-variable' };
+    const { command, link, token } = await home.serve(['--config', '../config.json'], env);
+    expect(token).toBe('given-by-a-variable');
+    await fetch(link, { redirect: 'manual', headers: { accept: 'text/html' } });
+    await command.says(/request completed/);
+    expect(command.stderr).not.toContain(token);
+  });
+
+  test('hands nothing of its own configuration to what it starts', async () => {
+    const { command } = await home.serve([], { LIMINAL_TOKEN: 'given-by-a-variable' });
+    const children = childrenOf(command.pid);
+    expect(children).toHaveLength(process.platform === 'linux' ? 1 : 0);
+    for (const pid of children) {
+      expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain('given-by-a-variable');
+    }
+  });
+});
+
+describe('what is not understood ends with 2 and a sentence', () => {
+  test.each([
+    [['--prot', '1'], '--prot'],
+    [['nonsense'], 'nonsense'],
+    [['--port', 'abc'], '--port'],
+    [['run'], 'prompt'],
+    [['run', 'hi', '--set', 'pace'], '--set'],
+    [['tail'], 'sessionId'],
+    [['--config', 'nowhere.json'], 'nowhere.json'],
+  ])('%j', async (args, named) => {
+    const command = home.start(args);
+    expect(await command.exitCode).toBe(2);
+    expect(command.stderr).toContain(named);
+    expect(command.stderr).not.toContain('    at ');
+    expect(existsSync(home.data)).toBe(false);
+  });
+
+  test('a wrong field of the file is named with the file', async () => {
+    const file = join(home.folder, 'config.json');
+    writeFileSync(file, '{"roots": "everything"}');
+    const command = home.start(['--config', file]);
+    expect(await command.exitCode).toBe(2);
+    expect(command.stderr).toContain(`The configuration in ${file} is wrong. "roots"`);
+  });
+
+  test('help and version are no failure', async () => {
+    const help = home.start(['--help']);
+    expect(await help.exitCode).toBe(0);
+    expect(help.stdout).toContain('serve');
+    const version = home.start(['--version']);
+    expect(await version.exitCode).toBe(0);
+    expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});
+
+/** The guard is the only one. */
+function childrenOf(pid: number): number[] {
+  if (process.platform !== 'linux') return [];
+  const tasks = readdirSync(`/proc/${pid}/task`);
+  return tasks.flatMap((task) => {
+    const children = readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8');
+    return children.split(' ').filter(Boolean).map(Number);
+  });
+}
+
+function isAlive(pid: number): boolean {
+  return existsSync(`/proc/${pid}`);
+}
