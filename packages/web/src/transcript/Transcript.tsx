@@ -1,7 +1,7 @@
 import type { SessionStore, SessionView } from '@liminal/client';
 import { visiblePending } from '@liminal/client';
 import { ArrowDown } from 'lucide-react';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useDeferredValue, useEffect, useRef, useState } from 'react';
 import { Button } from '../look/controls.tsx';
 import { OlderPages } from './OlderPages.tsx';
 import { PendingMessages } from './PendingMessages.tsx';
@@ -19,6 +19,7 @@ interface TranscriptProps {
 /** The conversation. It follows what is said while the reader is at its end. */
 export function Transcript({ view, session, intro }: TranscriptProps) {
   const { scroller, content, sticks, toEnd } = useStickToEnd();
+  const first = useFirstShown(view.turns.length);
   const pending = visiblePending(view);
   const hasNew = useNews(sticks, view);
   useFollowOwnMessage(pending.length, toEnd);
@@ -34,13 +35,14 @@ export function Transcript({ view, session, intro }: TranscriptProps) {
           aria-label="Conversation"
           aria-live="off"
         >
-          {view.hasMore ? <OlderPages session={session} scroller={scroller} /> : intro}
-          {view.turns.map((turn, index) => (
+          {first === 0 &&
+            (view.hasMore ? <OlderPages session={session} scroller={scroller} /> : intro)}
+          {view.turns.slice(first).map((turn, index) => (
             <TurnBlock
               key={turn.turnId}
               turn={turn}
               folder={folder}
-              isLast={index === view.turns.length - 1}
+              isLast={first + index === view.turns.length - 1}
             />
           ))}
           <PendingMessages pending={pending} session={session} />
@@ -54,6 +56,14 @@ export function Transcript({ view, session, intro }: TranscriptProps) {
       )}
     </div>
   );
+}
+
+/** So many turns are drawn at once when a conversation is opened. */
+const atOnce = 4;
+
+/** The first turn to draw: the newest few come first, the rest while the page can already be used. */
+function useFirstShown(turns: number): number {
+  return useDeferredValue(0, Math.max(0, turns - atOnce));
 }
 
 /** Whether something was added below since the reader left the end. */
