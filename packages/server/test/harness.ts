@@ -1,9 +1,9 @@
-/** A real server on a real runtime, with an agent that tests script and storage in memory; on its own port and folder. */
+/** A real server on a real runtime, with the demo, an agent that tests script, and storage in memory; on its own port and folder. */
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ProviderRegistry } from '@liminal/agents';
+import { createDemoProvider, ProviderRegistry } from '@liminal/agents';
 import { createRuntime, type Runtime } from '@liminal/runtime';
 import { createServer, type ServerOptions } from '@liminal/server';
 import { openMemoryStorage } from '@liminal/storage';
@@ -32,6 +32,7 @@ export async function startServer(options: Partial<ServerOptions> = {}): Promise
   const providers = new ProviderRegistry();
   const agent = new ScriptedProvider();
   providers.register(agent);
+  providers.register(createDemoProvider());
   const silent = { info() {}, warn() {}, error() {} };
   const runtime = await createRuntime({ storage, providers, roots: [folder], logger: silent });
   const app = await createServer({

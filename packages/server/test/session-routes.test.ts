@@ -230,7 +230,12 @@ describe('the rest', () => {
   test('agents and projects are listed', async () => {
     const { folder } = await createSession();
     const agents = await ask('GET', '/api/agents');
-    expect(agents.body).toMatchObject({ agents: [{ cliType: 'scripted', available: true }] });
+    expect(agents.body).toMatchObject({
+      agents: [
+        { cliType: 'scripted', available: true },
+        { cliType: 'demo', available: true, demo: true },
+      ],
+    });
     const projects = (await ask('GET', '/api/projects')).body['projects']!;
     expect(projects).toContainEqual(expect.objectContaining({ projectDir: folder }));
   });

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { UpsertObject } from '@liminal/protocol';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   bearer,
@@ -159,6 +160,30 @@ describe('following a session', () => {
     expect(text).toBe('One two three');
   });
 
+  test.each(['tour', 'plan', 'subagent', 'error'])(
+    'brings the demo’s %s so that what was seen at the end is what is stored',
+    async (scene) => {
+      const { sessionId } = await server.runtime.createSession({
+        cliType: 'demo',
+        projectDir: server.folder,
+        options: { configOptions: { pace: 'instant' } },
+      });
+      const [full, deltas] = [
+        await subscribe(sessionId),
+        await subscribe(sessionId, { deltas: true }),
+      ];
+      await server.runtime.send(sessionId, scene);
+      const isOver = ({ payload }: { payload: { type: string } }) =>
+        payload.type === 'turn_complete' || payload.type === 'turn_error';
+      await Promise.all([full.hear('session:turn', isOver), deltas.hear('session:turn', isOver)]);
+      const { entries } = await server.runtime.history(sessionId);
+      const stored = entries.map(withoutTimes);
+      expect(stored.length).toBeGreaterThan(2);
+      expect(heldItems(full).map(withoutTimes)).toEqual(stored);
+      expect(heldItems(deltas).map(withoutTimes)).toEqual(stored);
+    },
+  );
+
   test('goes on from a cursor with what the reader lacks', async () => {
     const sessionId = await createSession();
     const reader = await subscribe(sessionId);
@@ -293,6 +318,21 @@ describe('bounds', () => {
     expect(received).toBeLessThan(pieces);
   });
 });
+
+/** What a reader holds at the end, as a page would: the last upsert of each item, in the order of the first ones. */
+function heldItems(reader: SocketReader): UpsertObject[] {
+  const items = new Map<string, UpsertObject>();
+  for (const message of reader.messages) {
+    if (message.type === 'session:upsert') items.set(message.payload.itemId, message.payload);
+    if (message.type === 'session:discard') items.delete(message.itemId);
+  }
+  return [...items.values()];
+}
+
+/** When something was shown differs from when it is read again. */
+function withoutTimes(upsert: UpsertObject): UpsertObject {
+  return { ...upsert, emittedAt: '' };
+}
 
 /** How much of message `m` a reader holds. */
 function heldLength(reader: SocketReader): number {

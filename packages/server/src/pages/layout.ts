@@ -14,6 +14,7 @@ export function messagePage({ title, body, head = '' }: Message): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)} – Liminal</title>
+<link rel="icon" href="data:,">
 ${head}<style>${style}</style>
 </head>
 <body>
