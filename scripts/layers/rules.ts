@@ -92,7 +92,8 @@ export const rules: IForbiddenRuleType[] = [
     comment: 'What cannot be found cannot be judged.',
     severity: 'error',
     from: {},
-    to: { couldNotResolve: true },
+    // Packages from elsewhere may be types alone, which only the compiler finds.
+    to: { couldNotResolve: true, path: '^([.]|@liminal/)' },
   },
 ];
 
