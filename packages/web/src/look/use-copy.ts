@@ -9,11 +9,17 @@ export function useCopy(): { copied: boolean; copy: (text: string) => void } {
     return () => clearTimeout(timer);
   }, [copied]);
   const copy = (text: string) => {
-    // Refused by the browser in rare settings; then nothing is said to have been copied.
-    navigator.clipboard.writeText(text).then(
-      () => setCopied(true),
-      () => undefined,
-    );
+    void writeClipboard(text).then((done) => setCopied(done));
   };
   return { copied, copy };
+}
+
+/** Whether it worked: browsers refuse, and have no clipboard at all for pages that came without TLS from afar. */
+export async function writeClipboard(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -6,11 +6,12 @@ import { type ReactNode, useState } from 'react';
 import { altKey } from '../app/keys.ts';
 import { useNavigation } from '../app/navigation.tsx';
 import controls from '../look/controls.module.css';
+import { writeClipboard } from '../look/use-copy.ts';
 import { RenameDialog } from './RenameDialog.tsx';
 import css from './SessionMenu.module.css';
 
 /** What can be done with the session that is looked at. */
-export function SessionMenu({ sessionId }: { sessionId: string }) {
+export default function SessionMenu({ sessionId }: { sessionId: string }) {
   const { requests } = useClient();
   const { close } = useNavigation();
   const session = findSession(useSessions().projects, sessionId);
@@ -34,10 +35,7 @@ export function SessionMenu({ sessionId }: { sessionId: string }) {
               <Item icon={<Pencil size={14} />} onClick={() => setRenaming(true)}>
                 Rename
               </Item>
-              <Item
-                icon={<Copy size={14} />}
-                onClick={() => void navigator.clipboard.writeText(sessionId)}
-              >
+              <Item icon={<Copy size={14} />} onClick={() => void writeClipboard(sessionId)}>
                 Copy session id
               </Item>
               <Item icon={<X size={14} />} onClick={() => close(sessionId)} hint={altKey('W')}>

@@ -1,13 +1,12 @@
 import { findSession } from '@liminal/client';
 import { useSessions } from '@liminal/client/react';
 import { Command, Menu, Plus, X } from 'lucide-react';
-import { useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { altKey, commandKey } from '../app/keys.ts';
 import { useNavigation } from '../app/navigation.tsx';
 import { SessionLink } from '../app/SessionLink.tsx';
 import { IconButton } from '../look/controls.tsx';
 import { StateMark } from '../look/StateMark.tsx';
-import { SessionMenu } from './SessionMenu.tsx';
 import css from './TabBar.module.css';
 
 interface TabBarProps {
@@ -15,6 +14,9 @@ interface TabBarProps {
   onPalette: () => void;
   onSidebar: () => void;
 }
+
+/** Fetched with the first session: it brings the menus with it. */
+const SessionMenu = lazy(() => import('./SessionMenu.tsx'));
 
 /** Open sessions, side by side. */
 export function TabBar({ onNew, onPalette, onSidebar }: TabBarProps) {
@@ -37,7 +39,11 @@ export function TabBar({ onNew, onPalette, onSidebar }: TabBarProps) {
       <IconButton label={`Commands (${commandKey('K')})`} onClick={onPalette}>
         <Command size={15} />
       </IconButton>
-      {active !== undefined && <SessionMenu sessionId={active} />}
+      {active !== undefined && (
+        <Suspense fallback={<span className={css.menuSpace} />}>
+          <SessionMenu sessionId={active} />
+        </Suspense>
+      )}
     </header>
   );
 }

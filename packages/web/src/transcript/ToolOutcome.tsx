@@ -26,7 +26,7 @@ export function ToolOutcome({ call, phase }: ToolOutcomeProps) {
   );
 }
 
-export function ChangeCount({ diffs }: { diffs: NonNullable<ToolCallUpsert['diffs']> }) {
+function ChangeCount({ diffs }: { diffs: NonNullable<ToolCallUpsert['diffs']> }) {
   const { added, removed } = totalChange(diffs);
   return (
     <span className={css.change}>

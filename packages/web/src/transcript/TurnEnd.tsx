@@ -1,5 +1,7 @@
 import type { TurnView } from '@liminal/client';
-import { Button } from '../look/controls.tsx';
+import { Check, Copy } from 'lucide-react';
+import { Button, IconButton } from '../look/controls.tsx';
+import { useCopy } from '../look/use-copy.ts';
 import { tokens } from '../words/amounts.ts';
 import { duration } from '../words/time.ts';
 import { isWaiting } from './arrange.ts';
@@ -31,9 +33,10 @@ export function TurnEnd({ turn, isLast }: TurnEndProps) {
     turn.usage === undefined ? undefined : `${tokens(turn.usage.outputTokens)} tokens out`,
   ].filter((part) => part !== undefined);
   return (
-    <p className={css.end} data-status={turn.status}>
-      {parts.join(' · ')}
-    </p>
+    <div className={css.end} data-status={turn.status}>
+      <span>{parts.join(' · ')}</span>
+      <CopyAnswer turn={turn} />
+    </div>
   );
 }
 
@@ -50,6 +53,25 @@ function AtWork({ turn }: { turn: TurnView }) {
 
 function tookOf({ startedAt, endedAt }: TurnView): number | undefined {
   return startedAt === undefined || endedAt === undefined ? undefined : endedAt - startedAt;
+}
+
+/** Copies what the agent said, as the Markdown that it is. */
+function CopyAnswer({ turn }: { turn: TurnView }) {
+  const { copied, copy } = useCopy();
+  const said = turn.items.filter(
+    (item) => item.type === 'message' && item.origin === 'agent' && item.parentCallId === undefined,
+  );
+  if (said.length === 0) return null;
+  const text = () => said.map((item) => ('content' in item ? item.content : '')).join('\n\n');
+  return (
+    <IconButton
+      className={css.copy}
+      label={copied ? 'Copied' : 'Copy answer'}
+      onClick={() => copy(text())}
+    >
+      {copied ? <Check size={13} /> : <Copy size={13} />}
+    </IconButton>
+  );
 }
 
 /** What was asked, once more. */

@@ -12,6 +12,8 @@ it('a call is running until its result, and failed when the result says so', () 
 
 it('a call without a result in a turn that is over was stopped', () => {
   expect(toolPhase(tool('a', { status: 'update' }), true, true)).toBe('stopped');
+  const cancelled = tool('a', { status: 'error', errorCode: 'CANCELLED' });
+  expect(toolPhase(cancelled, false, true)).toBe('stopped');
 });
 
 it('a finished call took from its start to its result', () => {

@@ -4,8 +4,9 @@ import { between } from '../words/time.ts';
 /** How far a tool call is: `waiting` needs a permission first, `stopped` never got its result. */
 export type ToolPhase = 'running' | 'waiting' | 'done' | 'failed' | 'stopped';
 
-/** `turnEnded`: a call without a result in a turn that is over has been stopped. */
+/** `turnEnded`: a call without a result in a turn that is over has been stopped, like one that was cancelled. */
 export function toolPhase(call: ToolCallUpsert, waits: boolean, turnEnded: boolean): ToolPhase {
+  if (call.errorCode === 'CANCELLED') return 'stopped';
   if (call.status === 'error' || call.toolOutputIsError === true) return 'failed';
   if (call.status === 'complete') return 'done';
   if (turnEnded) return 'stopped';
