@@ -9,7 +9,7 @@ export function useCopy(): { copied: boolean; copy: (text: string) => void } {
     return () => clearTimeout(timer);
   }, [copied]);
   const copy = (text: string) => {
-    void writeClipboard(text).then((done) => setCopied(done));
+    void writeClipboard(text).then(setCopied);
   };
   return { copied, copy };
 }
