@@ -1,6 +1,6 @@
 import type { Gate } from './gate.ts';
 
-/** The connection is destroyed here, as a failing network would. */
+/** The connection ends here, as it would in a failing network. Put a gate before it to be sure of what was read. */
 export interface Cut {
   type: 'cut';
 }

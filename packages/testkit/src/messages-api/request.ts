@@ -55,7 +55,7 @@ export function parseRequest(
   const { prompt, promptIndex } = lastPrompt(body);
   const agentId = headers['x-claude-code-agent-id'] ?? '';
   return {
-    kind: isSideCall(path, body) ? 'side' : agentId === '' ? 'main' : 'subagent',
+    kind: isSideCall(path, body, prompt) ? 'side' : agentId === '' ? 'main' : 'subagent',
     path,
     headers,
     body,
@@ -67,13 +67,18 @@ export function parseRequest(
   };
 }
 
-/** One-token probes and calls without tools are the client's own; every agent loop offers tools. */
-function isSideCall(path: string, body: MessagesRequestBody): boolean {
-  return path.includes('count_tokens') || body.max_tokens === 1 || (body.tools ?? []).length === 0;
+/** One-token probes, suggestions and calls without tools are the client's own; every agent loop offers tools. */
+function isSideCall(path: string, body: MessagesRequestBody, prompt: string): boolean {
+  return (
+    path.includes('count_tokens') ||
+    body.max_tokens === 1 ||
+    (body.tools ?? []).length === 0 ||
+    prompt.startsWith('[SUGGESTION MODE:')
+  );
 }
 
 const isAddedByClient = (value: string): boolean =>
-  value.trimStart().startsWith('<system-reminder>');
+  /^\s*<(system-reminder|local-command-|command-name)/.test(value);
 
 function promptTexts(message: z.infer<typeof Message>): string[] {
   if (message.role !== 'user') return [];

@@ -5,6 +5,8 @@ import type { MessageReply, Part, ReplyBlock } from './reply.ts';
 /** Thrown to stop playing a reply whose connection the script has destroyed. */
 export class ConnectionCut extends Error {}
 
+const cutAfterMs = 100;
+
 type Send = (type: string, data: Record<string, unknown>) => void;
 
 /** Ids and model of the message being answered; the reply itself knows neither. */
@@ -81,17 +83,14 @@ async function happen(
       response.end();
       throw new ConnectionCut();
     case 'cut':
-      await flushed(response);
-      response.destroy();
+      await new Promise<void>((resolve) => response.write(': cut\n\n', () => resolve()));
+      // A client that sees the end together with the beginning may never look at what is between them.
+      await sleep(cutAfterMs);
+      // Not `destroy`: a reset can overtake what was written before it.
+      response.socket?.end();
       throw new ConnectionCut();
   }
 }
-
-/** What was written before a cut must arrive, or the cut would not be where the script says. */
-const flushed = async (response: ServerResponse): Promise<void> => {
-  await new Promise<void>((resolve) => response.write(': cut\n\n', () => resolve()));
-  await sleep(20);
-};
 
 const pieces = (value: string, size = value.length): string[] =>
   Array.from({ length: Math.ceil(value.length / Math.max(1, size)) }, (_, at) =>

@@ -10,16 +10,10 @@ import {
 } from '../../messages-api/reply.ts';
 import type { RecordedCase } from '../record.ts';
 
-const once = (
-  name: string,
-  about: string,
-  script: RecordedCase['script'],
-  env?: Record<string, string>,
-): RecordedCase => ({
+const once = (name: string, about: string, script: RecordedCase['script']): RecordedCase => ({
   name,
   about,
   script,
-  ...(env === undefined ? {} : { env }),
   run: async (host) => {
     host.send('Go on.');
     await host.result();
@@ -34,11 +28,20 @@ export const failureCases: RecordedCase[] = [
     reply('Finally.'),
   ]),
   once('retry-429', 'Rate limited once, then fine.', () => [apiError(429), reply('Finally.')]),
-  once(
-    'retry-cut',
-    'The stream breaks in the middle of a text; the retry starts from the beginning.',
-    () => [partial, reply('The whole text.')],
-  ),
+  {
+    name: 'retry-cut',
+    about: 'The stream breaks in the middle of a text, after a whole thought.',
+    script: (_, gate) => [
+      reply([thinking('Partial thought.'), text(['Partial text', gate, cut])]),
+      reply('The whole text.'),
+    ],
+    run: async (host) => {
+      host.send('Go on.');
+      await host.until((message) => JSON.stringify(message).includes('"text_delta"'));
+      host.gate.open();
+      await host.result();
+    },
+  },
   once('retry-cut-tool', 'The stream breaks in the middle of a tool call.', () => [
     reply([
       text('I will look.'),

@@ -63,10 +63,8 @@ export const toolCases: RecordedCase[] = [
     'tool-grep',
     'Searching with Grep and Glob, where they are enabled.',
     ({ projectDir }) => [
-      reply([
-        toolUse('Grep', { pattern: 't[wh]', path: projectDir, output_mode: 'content' }),
-        toolUse('Glob', { pattern: '*.txt', path: projectDir }),
-      ]),
+      reply(toolUse('Grep', { pattern: 't[wh]', path: projectDir, output_mode: 'content' })),
+      reply(toolUse('Glob', { pattern: '*.txt', path: projectDir })),
       reply('Found.'),
     ],
     { options: allTools },
@@ -179,8 +177,8 @@ export const toolCases: RecordedCase[] = [
       reply([
         toolUse('TaskUpdate', { taskId: '1', status: 'completed' }),
         toolUse('TaskUpdate', { taskId: '2', status: 'in_progress' }),
-        toolUse('TaskList', {}),
       ]),
+      reply(toolUse('TaskList', {})),
       reply('Under way.'),
       reply(toolUse('TaskUpdate', { taskId: '2', status: 'completed' })),
       reply('All done.'),
