@@ -12,6 +12,8 @@ class Stage {
   readonly sockets: ServerSocket[] = [];
   readonly heard: ClientMessage[] = [];
   readonly requests: string[] = [];
+  /** Whether anybody is let in. */
+  accepts = true;
   answer: (path: string) => { status: number; body?: unknown } = () => ({ status: 200, body: {} });
 
   constructor() {
@@ -22,7 +24,9 @@ class Stage {
       response.writeHead(status, { 'content-type': 'application/json' });
       response.end(body === undefined ? '' : JSON.stringify(body));
     });
-    new WebSocketServer({ server: this.http, path: '/ws' }).on('connection', (socket) => {
+    const verifyClient = (_: unknown, decide: (accepted: boolean, status: number) => void) =>
+      decide(this.accepts, 401);
+    new WebSocketServer({ server: this.http, path: '/ws', verifyClient }).on('connection', (socket) => {
       this.sockets.push(socket);
       socket.on('message', (data: Buffer) => {
         this.heard.push(JSON.parse(data.toString()) as ClientMessage);
@@ -144,6 +148,21 @@ it('an answer of a wrong shape and a server that is gone are told apart', async 
     code: 'UNREACHABLE',
     status: 0,
   });
+});
+
+it('who is not let in is told so, and is let in at the next try once that has changed', async () => {
+  const { connection } = client;
+  await until(() => connection.getSnapshot().state === 'open');
+  const welcome = stage.answer;
+  stage.accepts = false;
+  stage.answer = () => ({ status: 401, body: { error: { code: 'UNAUTHORIZED', message: 'No.' } } });
+  stage.sockets.at(-1)?.terminate();
+  await until(() => connection.getSnapshot().state === 'refused');
+  stage.accepts = true;
+  stage.answer = welcome;
+  client.retry();
+  await until(() => connection.getSnapshot().state === 'open');
+  expect(stage.sockets).toHaveLength(2);
 });
 
 it('a session that is not there fails with the sentence of the server', async () => {

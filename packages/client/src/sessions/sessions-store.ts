@@ -1,6 +1,7 @@
 import { describeError } from '../http/api-error.ts';
 import type { Requests } from '../http/requests.ts';
 import type { LiveSocket } from '../socket/live-socket.ts';
+import { onWake } from '../socket/wake.ts';
 import { Cell, type Store } from '../store.ts';
 import { applySessions, type Projects, sortProjects } from './session-list.ts';
 
@@ -15,7 +16,10 @@ interface SessionsDeps {
   requests: Requests;
 }
 
-/** All projects and sessions, live. Read whole after each connect, since agents make sessions without us too. */
+/**
+ * All projects and sessions, live. Read whole after each connect and whenever the page is looked at again, since
+ * agents make sessions without us too.
+ */
 export class SessionsStore implements Store<SessionsView> {
   readonly subscribe: Store<SessionsView>['subscribe'];
   readonly getSnapshot: Store<SessionsView>['getSnapshot'];
@@ -27,6 +31,9 @@ export class SessionsStore implements Store<SessionsView> {
     this.subscribe = this.#cell.subscribe;
     this.getSnapshot = this.#cell.getSnapshot;
     deps.socket.opened.on(() => void this.refresh());
+    onWake(() => {
+      if (deps.socket.status.state === 'open') void this.refresh();
+    });
     deps.socket.messages.on((message) => {
       if (message.type !== 'sessions:changed') return;
       this.#cell.update((view) => ({

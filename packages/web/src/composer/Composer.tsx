@@ -1,6 +1,6 @@
 import type { SessionInfo } from '@liminal/protocol';
 import { ArrowUp, Square } from 'lucide-react';
-import { type KeyboardEvent, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from 'react';
 import { CommandMenu } from './CommandMenu.tsx';
 import { commandPrefix, matchCommands } from './command-matches.ts';
 import css from './Composer.module.css';
@@ -24,6 +24,7 @@ export function Composer(props: ComposerProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const commands = useCommands(props);
   const menuId = useId();
+  useFocusWhenShown(field);
 
   const send = () => {
     if (draft.trim() === '') return;
@@ -102,6 +103,14 @@ export function Composer(props: ComposerProps) {
       </div>
     </form>
   );
+}
+
+/** Whoever opens a session with a keyboard at hand wants to write. */
+function useFocusWhenShown(field: RefObject<HTMLTextAreaElement | null>): void {
+  useEffect(() => {
+    const hasKeyboard = matchMedia('(pointer: fine)').matches;
+    if (hasKeyboard && document.querySelector('dialog[open]') === null) field.current?.focus();
+  }, [field]);
 }
 
 /** The menu of slash commands: open while the first word of the message is being typed. */

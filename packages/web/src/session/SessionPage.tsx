@@ -3,6 +3,7 @@ import { describeError } from '@liminal/client';
 import { useClient, useSession } from '@liminal/client/react';
 import { useCallback, useMemo, useState } from 'react';
 import { useAgentName } from '../app/agents.tsx';
+import { useNavigation } from '../app/navigation.tsx';
 import { Composer } from '../composer/Composer.tsx';
 import { QueueList } from '../composer/QueueList.tsx';
 import { useDraft } from '../composer/use-draft.ts';
@@ -17,12 +18,13 @@ import { useAnswerKeys } from './use-answer-keys.ts';
 /** One session: its conversation and where to write. */
 export default function SessionPage({ sessionId }: { sessionId: string }) {
   const { view, session } = useSession(sessionId);
+  const { close } = useNavigation();
   const title = view.info?.session.title ?? 'Session';
   return (
     <main className={css.page} aria-label={title} data-session-id={sessionId}>
       {view.phase === 'loading' && <SessionLoading />}
       {view.phase === 'failed' && (
-        <SessionFailed problem={view.problem} onRetry={() => void session.retry()} />
+        <SessionFailed problem={view.problem} onRetry={() => void session.retry()} onClose={() => close(sessionId)} />
       )}
       {view.phase === 'ready' && <OpenSession view={view} session={session} />}
     </main>

@@ -16,15 +16,21 @@ export function SessionLoading() {
 interface SessionFailedProps {
   problem: { code: string; message: string } | undefined;
   onRetry: () => void;
+  onClose: () => void;
 }
 
-export function SessionFailed({ problem, onRetry }: SessionFailedProps) {
+export function SessionFailed({ problem, onRetry, onClose }: SessionFailedProps) {
   return (
     <div className={css.failed} role="alert">
       <h1>This session could not be opened</h1>
       <p>{problem?.message ?? 'The server gave no reason.'}</p>
       {problem !== undefined && <code>{problem.code}</code>}
-      <Button onClick={onRetry}>Try again</Button>
+      <div className={css.actions}>
+        <Button onClick={onRetry}>Try again</Button>
+        <Button look="quiet" onClick={onClose}>
+          Close tab
+        </Button>
+      </div>
     </div>
   );
 }
