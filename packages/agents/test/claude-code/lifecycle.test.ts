@@ -151,7 +151,8 @@ test('TC-3.2c: a crash ends the turn at once as an error that keeps what was sai
   const killedAt = Date.now();
   process.kill(claudePid(listener.sessionId), 'SIGKILL');
   const response = await listener.ended(turnId);
-  expect(Date.now() - killedAt).toBeLessThan(1_000);
+  // A second, and another for a machine that is busy.
+  expect(Date.now() - killedAt).toBeLessThan(2_000);
   expect(response).toMatchObject({ status: 'error', error: { code: 'PROCESS_CRASH' } });
   expect(said(response)).toEqual(['user: Talk.', 'agent: So far so ']);
   expect(provider.isAlive(listener.sessionId)).toBe(false);
