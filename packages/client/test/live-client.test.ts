@@ -26,12 +26,15 @@ class Stage {
     });
     const verifyClient = (_: unknown, decide: (accepted: boolean, status: number) => void) =>
       decide(this.accepts, 401);
-    new WebSocketServer({ server: this.http, path: '/ws', verifyClient }).on('connection', (socket) => {
-      this.sockets.push(socket);
-      socket.on('message', (data: Buffer) => {
-        this.heard.push(JSON.parse(data.toString()) as ClientMessage);
-      });
-    });
+    new WebSocketServer({ server: this.http, path: '/ws', verifyClient }).on(
+      'connection',
+      (socket) => {
+        this.sockets.push(socket);
+        socket.on('message', (data: Buffer) => {
+          this.heard.push(JSON.parse(data.toString()) as ClientMessage);
+        });
+      },
+    );
   }
 
   say(message: ServerMessage): void {
