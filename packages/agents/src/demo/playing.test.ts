@@ -118,6 +118,28 @@ test('a refused permission is said to be refused, and the tool has not run', asy
   await provider.close();
 });
 
+test.each(['text, half said', 'its end'])(
+  'INV-2: a listener that cancels at %s sees one end',
+  async (when) => {
+    const provider = createDemoProvider({ speed: Infinity });
+    const watch = new Watch(provider, 's1');
+    await provider.createSession({ projectDir, sessionId: 's1' });
+    const cancelAt = [when === 'its end' ? 'item_error' : 'item_delta', 'turn_aborted_by_user'];
+    let cancelled = 0;
+    provider.onEvent('s1', ({ payload }) => {
+      if (!cancelAt.includes(payload.type)) return;
+      cancelled += 1;
+      void provider.cancelTurn('s1');
+    });
+
+    const { turnId } = await provider.sendMessage('s1', 'error');
+
+    expectWholeTurn(await watch.ended(turnId));
+    expect(cancelled).toBeGreaterThan(0);
+    await provider.close();
+  },
+);
+
 describe('the pace', () => {
   beforeEach(() => {
     vi.useFakeTimers();

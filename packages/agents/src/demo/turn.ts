@@ -67,7 +67,6 @@ export class Turn {
       const message = `"${optionId}" is no answer to this request. There are: ${offered}.`;
       throw new ProviderError('INVALID_OPTION', message);
     }
-    this.#question = undefined;
     this.#due = Date.now();
     this.#advance({ outcome: 'selected', optionId });
   }
@@ -75,6 +74,7 @@ export class Turn {
   /** Ends it as cancelled. */
   cancel(reason: string): void {
     if (this.#over) return;
+    this.#over = true;
     this.#write({ type: 'turn_aborted_by_user', reason });
     this.#end({ status: 'cancelled' });
   }

@@ -18,7 +18,7 @@ const shapes: Record<string, { script: string; count: number }> = {
     count: 1,
   },
   'ignores SIGTERM': {
-    script: `sh -c 'trap "" TERM; echo $$; while :; do sleep 300; done' & wait`,
+    script: `sh -c 'trap "" TERM; echo $$; exec sleep 300' & wait`,
     count: 1,
   },
   'starts more when told to stop': {
@@ -28,6 +28,10 @@ const shapes: Record<string, { script: string; count: number }> = {
   'clears the environment of what stays below it': {
     script: `env -i /bin/sh -c 'echo $$; /bin/sleep 300 & echo $!; wait' & wait`,
     count: 2,
+  },
+  'leaves below it, when it goes, what has no environment and ignores SIGTERM': {
+    script: `env -i /bin/sh -c 'trap "" TERM; echo $$; exec /bin/sleep 300' & wait`,
+    count: 1,
   },
   'is stopped': { script: 'sleep 300 & echo $!; kill -STOP $!; wait', count: 1 },
 };

@@ -11,12 +11,12 @@ import { readProcess } from '../../src/process/table.ts';
 import { isThere, untilGone } from './tree.ts';
 
 const program = fileURLToPath(new URL('./server.ts', import.meta.url));
-/** A tree with one of each: a fork, a detached double fork, one that ignores SIGTERM, one without its environment. */
+/** A fork, a detached double fork, one that ignores SIGTERM, and one that does so without its environment. */
 const script = `
 sleep 300 & echo $!
 setsid sh -c '(sleep 300 & echo $!)'
-setsid sh -c 'trap "" TERM; echo $$; while :; do sleep 300; done' &
-env -i /bin/sleep 300 & echo $!
+setsid sh -c 'trap "" TERM; echo $$; exec sleep 300' &
+env -i /bin/sh -c 'trap "" TERM; echo $$; exec /bin/sleep 300' &
 wait`;
 
 interface Server {
