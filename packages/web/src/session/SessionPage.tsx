@@ -24,7 +24,11 @@ export default function SessionPage({ sessionId }: { sessionId: string }) {
     <main className={css.page} aria-label={title} data-session-id={sessionId}>
       {view.phase === 'loading' && <SessionLoading />}
       {view.phase === 'failed' && (
-        <SessionFailed problem={view.problem} onRetry={() => void session.retry()} onClose={() => close(sessionId)} />
+        <SessionFailed
+          problem={view.problem}
+          onRetry={() => void session.retry()}
+          onClose={() => close(sessionId)}
+        />
       )}
       {view.phase === 'ready' && <OpenSession view={view} session={session} />}
     </main>

@@ -22,6 +22,7 @@ export function useStickToEnd(): Stick {
     element.scrollTop = element.scrollHeight;
     last.current = { top: element.scrollTop, sticks: true };
     setSticks(true);
+    anchor(element, true);
   }, []);
 
   // A hidden tab's scroller forgets where it stood.
@@ -40,6 +41,7 @@ export function useStickToEnd(): Stick {
       const next = keepsToEnd(last.current, place);
       last.current = { top: place.top, sticks: next };
       setSticks(next);
+      anchor(element, next);
     };
     const follow = () => {
       if (last.current.sticks && element.clientHeight > 0) toEnd();
@@ -55,6 +57,15 @@ export function useStickToEnd(): Stick {
   }, [toEnd]);
 
   return { scroller, content, sticks, toEnd };
+}
+
+/**
+ * While the page follows the end, the browser must not keep anything else in place: it would move the scroller down
+ * when something is put above, and hide a movement of the reader's.
+ */
+function anchor(element: HTMLElement, sticks: boolean): void {
+  const anchored = sticks ? 'none' : 'auto';
+  if (element.style.overflowAnchor !== anchored) element.style.overflowAnchor = anchored;
 }
 
 function placeOf(element: HTMLElement): Place {
