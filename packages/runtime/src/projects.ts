@@ -2,8 +2,11 @@ import { basename } from 'node:path';
 import type { CliProvider, StoredSession } from '@liminal/agents';
 import type { Project, SessionSummary } from '@liminal/protocol';
 
-/** How long a reading of the agents' own stores is good for, in ms. */
-const FRESH_MS = 10_000;
+/**
+ * How long a reading of the agents' own stores is good for, in ms: many pages that come back at once share one, and
+ * somebody who opens a page finds the session that they have just ended in a terminal.
+ */
+const FRESH_MS = 1_000;
 
 export interface FoundSession extends StoredSession {
   cliType: string;
