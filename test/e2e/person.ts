@@ -60,6 +60,11 @@ export class Person {
     return tab;
   }
 
+  /** Comes back to the page from another window. */
+  async lookAgain(): Promise<void> {
+    await this.page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+  }
+
   async leave(): Promise<void> {
     await this.page.context().close();
   }

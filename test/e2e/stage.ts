@@ -6,12 +6,15 @@ import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { launchChromium, visit } from './browser.ts';
 import { saveEvidence } from './evidence.ts';
+import { type Network, openNetwork } from './network.ts';
 import type { Person } from './person.ts';
 import { untilNoProcess } from './process-table.ts';
 import { LiminalServer } from './server.ts';
 
 /** Everything that the tests of one file play on: one scripted model, one real server, one real browser. */
 export interface Stage {
+  /** What the people's browsers reach the server through. */
+  readonly network: Network;
   /** What Claude Code talks to. */
   readonly api: MessagesApi;
   readonly server: LiminalServer;
@@ -25,9 +28,17 @@ export interface Stage {
   expectComplaints(pattern: RegExp): void;
 }
 
+interface Parts {
+  root: string;
+  api: MessagesApi;
+  server: LiminalServer;
+  browser: Browser;
+  network: Network;
+}
+
 /** Sets the stage for all tests of the file that calls it, and leaves nothing of it behind. */
 export function useStage(): Stage {
-  let parts: { root: string; api: MessagesApi; server: LiminalServer; browser: Browser };
+  let parts: Parts;
   let env: Record<string, string> = {};
   let people: Person[] = [];
   let expected: RegExp | undefined;
@@ -38,14 +49,16 @@ export function useStage(): Stage {
     await mkdir(join(root, 'code'));
     const dataDir = join(root, 'data');
     await mkdir(dataDir);
-    await writeFile(join(dataDir, 'liminal.json'), JSON.stringify({ roots: [join(root, 'code')] }));
+    const config = { roots: [join(root, 'code')], allowedHosts: ['127.0.0.1'] };
+    await writeFile(join(dataDir, 'liminal.json'), JSON.stringify(config));
     const api = await startMessagesApi({ script: [] });
     env = claudeEnvironment(join(root, 'home'), api.url);
     const [server, browser] = await Promise.all([
       LiminalServer.start({ dataDir, env }),
       launchChromium(),
     ]);
-    parts = { root, api, server, browser };
+    const network = await openNetwork(Number(new URL(server.link).port));
+    parts = { root, api, server, browser, network };
   });
 
   afterEach(async ({ task }) => {
@@ -60,6 +73,7 @@ export function useStage(): Stage {
 
   afterAll(async () => {
     await parts.browser.close();
+    await parts.network.close();
     const exitCode = await parts.server.stop();
     await untilNoProcess(parts.server.pid);
     await parts.api.close();
@@ -74,6 +88,9 @@ export function useStage(): Stage {
     get server() {
       return parts.server;
     },
+    get network() {
+      return parts.network;
+    },
     get env() {
       return env;
     },
@@ -87,7 +104,9 @@ export function useStage(): Stage {
       return folder;
     },
     person: async (options) => {
-      const person = await visit(parts.browser, parts.server.link, options);
+      const address = new URL(parts.server.link);
+      address.port = String(parts.network.port);
+      const person = await visit(parts.browser, address.href, options);
       people.push(person);
       await person.sidebar.waitFor();
       return person;

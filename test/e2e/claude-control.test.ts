@@ -1,0 +1,222 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { byPrompt, gate, held, reply, text, toolUse } from '@liminal/testkit';
+import { expect, test } from 'vitest';
+import { agentProcesses, untilNoProcess } from './process-table.ts';
+import { useStage } from './stage.ts';
+
+const stage = useStage();
+
+/** A turn that writes a file, which Claude Code asks permission for. */
+async function writingProject(name: string) {
+  const folder = await stage.project(name);
+  const file = join(folder, 'new.txt');
+  stage.api.play([
+    reply(toolUse('Write', { file_path: file, content: 'fresh\n' })),
+    reply('That is settled.'),
+  ]);
+  return { folder, file };
+}
+
+test('a permission is given by a button, after a look at what would change', async () => {
+  const { folder, file } = await writingProject('allow-button');
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder });
+  await session.send('Write it.');
+  const card = session.tool('Edit new.txt');
+  const request = card.getByRole('group', { name: 'Permission: Write new.txt' });
+  await request.waitFor();
+  await card.getByText('fresh', { exact: true }).waitFor();
+  await ada.sidebar.getByRole('region', { name: 'Needs you' }).getByText('Write it.').waitFor();
+  expect(await ada.page.title()).toContain('◆');
+
+  await request.getByRole('button', { name: 'Allow', exact: true }).click();
+  await session.untilSaid('That is settled.');
+  await session.untilEnded(1);
+  expect(await readFile(file, 'utf8')).toBe('fresh\n');
+  expect(await request.count()).toBe(0);
+  await ada.sidebar.getByRole('region', { name: 'Needs you' }).waitFor({ state: 'detached' });
+});
+
+test('a permission is refused by a button, and nothing is done', async () => {
+  const { folder, file } = await writingProject('reject-button');
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder });
+  await session.send('Write it.');
+  await session
+    .permission('Permission: Write new.txt')
+    .getByRole('button', { name: 'Reject' })
+    .click();
+  await session.untilSaid('That is settled.');
+  await session.untilEnded(1);
+  await expect(readFile(file)).rejects.toThrow('ENOENT');
+  await session.tool('Edit new.txt').getByRole('img', { name: 'failed' }).waitFor();
+});
+
+test.for([
+  { key: 'Enter', outcome: 'gives', exists: true },
+  { key: 'Escape', outcome: 'refuses', exists: false },
+])('$key $outcome a permission, straight from the empty composer', async ({ key, exists }) => {
+  const { folder, file } = await writingProject(`answer-${key}`);
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder });
+  await session.send('Write it.');
+  const request = session.permission('Permission: Write new.txt');
+  await request.waitFor();
+  // Keys in the first moment are not taken: they were meant for something else.
+  await expect
+    .poll(async () => {
+      await session.composer.press(key);
+      return request.isVisible();
+    })
+    .toBe(false);
+  await session.untilSaid('That is settled.');
+  await session.untilEnded(1);
+  const content = await readFile(file, 'utf8').catch(() => undefined);
+  expect(content).toBe(exists ? 'fresh\n' : undefined);
+});
+
+test('TC-8.1c stop ends the turn in mid-text, keeps what was said, and the session takes the next message', async () => {
+  const folder = await stage.project('cancel');
+  const never = gate();
+  stage.api.play(
+    byPrompt({
+      'Go on for ever.': [reply(text(['I have begun', never, ' and ended.']))],
+      'Still there?': [reply('Still here.')],
+    }),
+  );
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder });
+  await session.send('Go on for ever.');
+  await session.untilSaid(/^I have begun$/);
+  await session.stopButton.click();
+  await session.untilEnded(1);
+  await session.lastTurn.getByText(/^Stopped/).waitFor();
+  expect(await session.answers.allInnerTexts()).toEqual(['I have begun']);
+
+  await session.send('Still there?');
+  await session.untilSaid('Still here.');
+  await session.untilEnded(2);
+});
+
+test('TC-8.1c Escape stops a running command, and nothing of it runs on', async () => {
+  const folder = await stage.project('cancel-tool');
+  stage.api.play(
+    byPrompt({
+      'Follow.': [reply(toolUse('Bash', { command: 'until [ -e never ]; do sleep 0.2; done' }))],
+      'And now?': [reply('Done with it.')],
+    }),
+  );
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder });
+  await session.send('Follow.');
+  const card = session.tool(/^Run until/);
+  await card.getByRole('img', { name: 'running' }).waitFor();
+  await expect.poll(() => commandsIn(folder)).toContainEqual(expect.stringContaining('never'));
+  await session.composer.press('Escape');
+  await session.untilEnded(1);
+  await session.lastTurn.getByText(/^Stopped/).waitFor();
+  await expect.poll(() => commandsIn(folder)).not.toContainEqual(expect.stringContaining('never'));
+
+  await session.send('And now?');
+  await session.untilSaid('Done with it.');
+});
+
+async function commandsIn(folder: string): Promise<string[]> {
+  const processes = await agentProcesses(stage.server.pid);
+  return processes.filter((entry) => entry.folder === folder).map((entry) => entry.command);
+}
+
+test('messages written during a turn wait, can be changed and taken back, and go out in their order', async () => {
+  const folder = await stage.project('queue');
+  const first = gate();
+  stage.api.play(
+    byPrompt({
+      'First.': [reply(text(['Working on it', first, '.']))],
+      'Second, better.': [reply('Second done.')],
+      'Fourth.': [reply('Fourth done.')],
+    }),
+  );
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder });
+  await session.send('First.');
+  await session.untilSaid('Working on it');
+  for (const message of ['Second.', 'Third.', 'Fourth.']) await session.send(message);
+  const waiting = session.queue.getByRole('listitem');
+  await waiting.nth(2).waitFor();
+
+  const second = waiting.filter({ hasText: 'Second.' });
+  await second.getByRole('button', { name: 'Edit queued message' }).click();
+  const editor = session.queue.getByRole('textbox', { name: 'Queued message' });
+  await editor.fill('Second, better.');
+  await editor.press('Enter');
+  await waiting.filter({ hasText: 'Second, better.' }).waitFor();
+  await waiting
+    .filter({ hasText: 'Third.' })
+    .getByRole('button', { name: 'Remove queued message' })
+    .click();
+  await waiting.filter({ hasText: 'Third.' }).waitFor({ state: 'detached' });
+  first.open();
+
+  await session.untilSaid('Fourth done.');
+  await session.untilEnded(3);
+  await session.queue.waitFor({ state: 'detached' });
+  expect(await session.prompts.allInnerTexts()).toEqual(['First.', 'Second, better.', 'Fourth.']);
+  expect(await session.answers.allInnerTexts()).toEqual([
+    'Working on it.',
+    'Second done.',
+    'Fourth done.',
+  ]);
+  const asked = stage.api.requests.filter(({ kind }) => kind === 'main').map((one) => one.prompt);
+  expect(asked.slice(-3)).toEqual(['First.', 'Second, better.', 'Fourth.']);
+});
+
+test('a mode that is chosen holds: with edits accepted nothing is asked', async () => {
+  const { folder, file } = await writingProject('accept-edits');
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder });
+  await ada.page.getByRole('combobox', { name: 'Permissions' }).click();
+  await ada.page.getByRole('option', { name: /^Accept edits/ }).click();
+  await ada.page.getByRole('combobox', { name: 'Permissions' }).getByText('Accept edits').waitFor();
+  await session.send('Write it.');
+  await session.untilSaid('That is settled.');
+  expect(await readFile(file, 'utf8')).toBe('fresh\n');
+});
+
+test('INV-8 ending a session ends its process and all that it started, and the next message starts it again', async () => {
+  const folder = await stage.project('kill');
+  const command = 'setsid -f sh -c "exec sleep 987" >/dev/null 2>&1; echo left one behind';
+  stage.api.play(
+    byPrompt({
+      'Leave one.': [reply(toolUse('Bash', { command })), reply('I left one.')],
+      'Again.': [held(gateOpened(), reply('Again here.'))],
+    }),
+  );
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder });
+  await session.send('Leave one.');
+  const allow = session.conversation.getByRole('button', { name: 'Allow', exact: true });
+  await allow
+    .or(session.answers.filter({ hasText: 'I left one.' }))
+    .first()
+    .waitFor();
+  if (await allow.isVisible()) await allow.click();
+  await session.untilSaid('I left one.');
+  await session.untilEnded(1);
+  await expect.poll(() => commandsIn(folder)).toContainEqual('sleep 987');
+
+  await ada.page.getByRole('button', { name: 'Session', exact: true }).click();
+  await ada.page.getByRole('menuitem', { name: /^End the agent/ }).click();
+  await untilNoProcess(stage.server.pid, { folder });
+
+  await session.send('Again.');
+  await session.untilSaid('Again here.');
+  await session.untilEnded(2);
+  expect(await session.prompts.allInnerTexts()).toEqual(['Leave one.', 'Again.']);
+});
+
+function gateOpened() {
+  const opened = gate();
+  opened.open();
+  return opened;
+}

@@ -1,0 +1,208 @@
+import { join } from 'node:path';
+import { byPrompt, gate, reply, text, thinking, toolUse } from '@liminal/testkit';
+import { expect, test } from 'vitest';
+import { runClaudeAlone } from './claude-alone.ts';
+import { agentProcesses, untilNoProcess } from './process-table.ts';
+import { useStage } from './stage.ts';
+
+const stage = useStage();
+
+test('a page that is loaded again in mid-turn has lost nothing and goes on', async () => {
+  const folder = await stage.project('reload');
+  const rest = gate();
+  stage.api.play([
+    reply([thinking('Let me think.'), text(['The first half', rest, ', the second.'])]),
+  ]);
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder });
+  await session.send('Tell me.');
+  await session.untilSaid(/^The first half$/);
+  await session.composer.fill('A half-written thought');
+
+  await ada.page.reload();
+  await session.untilSaid(/^The first half$/);
+  expect(await session.prompts.allInnerTexts()).toEqual(['Tell me.']);
+  expect(await session.composer.inputValue()).toBe('A half-written thought');
+  await session.stopButton.waitFor();
+  rest.open();
+  await session.untilSaid(/^The first half, the second\.$/);
+  await session.untilEnded(1);
+  expect(await session.answers.count()).toBe(1);
+  await session.conversation.getByRole('button', { name: /^Thought/ }).waitFor();
+});
+
+test('two browsers follow one session, and a permission that one answers closes in the other', async () => {
+  const folder = await stage.project('two-browsers');
+  const rest = gate();
+  const command = { file_path: join(folder, 'new.txt'), content: 'fresh\n' };
+  stage.api.play([
+    reply(text(['Both can', rest, ' read this.'])),
+    reply(toolUse('Write', command)),
+    reply('Written.'),
+  ]);
+  const [ada, bob] = [await stage.person(), await stage.person()];
+  const hers = await ada.startSession({ folder });
+  await hers.send('Say it to both.');
+  const his = await bob.open('Say it to both.');
+  for (const session of [hers, his]) await session.untilSaid(/^Both can$/);
+  rest.open();
+  for (const session of [hers, his]) await session.untilSaid(/^Both can read this\.$/);
+
+  await his.send('Now write.');
+  await hers.prompts.filter({ hasText: 'Now write.' }).waitFor();
+  const request = 'Permission: Write new.txt';
+  await Promise.all([hers, his].map((session) => session.permission(request).waitFor()));
+  await his.permission(request).getByRole('button', { name: 'Allow', exact: true }).click();
+  await hers.permission(request).waitFor({ state: 'detached' });
+  for (const session of [hers, his]) {
+    await session.untilSaid('Written.');
+    await session.untilEnded(2);
+    expect(await session.permission(request).count()).toBe(0);
+  }
+});
+
+test('a connection that breaks in mid-turn is taken up again where it was, and nobody notices', async () => {
+  const folder = await stage.project('cut');
+  const [second, third] = [gate(), gate()];
+  stage.api.play([reply(text(['One,', second, ' two,', third, ' three.']))]);
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder });
+  await session.send('Count.');
+  await session.untilSaid(/^One,$/);
+  await session.composer.fill('Not sent yet');
+
+  stage.network.cut();
+  second.open();
+  await session.untilSaid(/^One, two,$/);
+  expect(await ada.page.getByText('The server does not answer.').count()).toBe(0);
+  stage.network.cut();
+  third.open();
+  await session.untilSaid(/^One, two, three\.$/);
+  await session.untilEnded(1);
+  expect(await session.answers.count()).toBe(1);
+  expect(await session.composer.inputValue()).toBe('Not sent yet');
+});
+
+test('a server out of reach is said after a moment, and no longer once it is back', async () => {
+  const folder = await stage.project('down');
+  const rest = gate();
+  stage.api.play([reply(text(['Before,', rest, ' and after.']))]);
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder });
+  await session.send('Go.');
+  await session.untilSaid(/^Before,$/);
+
+  stage.expectComplaints(/WebSocket connection to|Failed to load resource/);
+  stage.network.down();
+  const notice = ada.page.getByText('The server does not answer.');
+  await notice.waitFor();
+  rest.open();
+  stage.network.up();
+  await ada.page.getByRole('button', { name: 'Try now' }).click();
+  await session.untilSaid(/^Before, and after\.$/);
+  await notice.waitFor({ state: 'detached' });
+  expect(await session.answers.allInnerTexts()).toEqual(['Before, and after.']);
+});
+
+test('INV-6 INV-8 a server killed in mid-turn has lost nothing that was seen, leaves no process, and goes on in the same page', async () => {
+  const folder = await stage.project('crash');
+  const words = Array.from({ length: 4000 }, (_, index) => `word${index}`).join(' ');
+  stage.api.play(
+    byPrompt({
+      'Talk.': [reply(text(words, { chunk: 12, delayMs: 4 }))],
+      'Queued meanwhile.': [reply('The queued one is answered.')],
+      'Go on.': [reply('Here I am again.')],
+    }),
+  );
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder });
+  await session.send('Talk.');
+  await session.untilSaid('word40');
+  await session.send('Queued meanwhile.');
+  await session.queue.getByText('Queued meanwhile.').waitFor();
+  await session.untilSaid('word120');
+
+  stage.expectComplaints(/WebSocket connection to|Failed to load resource/);
+  const crashed = stage.server.pid;
+  expect((await agentProcesses(crashed)).length).toBeGreaterThan(0);
+  await stage.server.crash();
+  const seen = await session.answers.innerText();
+  await untilNoProcess(crashed);
+  await stage.server.restart();
+
+  // The same page, and nobody touches it.
+  await session.untilEnded(1);
+  await session.turns.first().getByRole('alert').filter({ hasText: 'server stopped' }).waitFor();
+  expect((await session.answers.first().innerText()).startsWith(seen)).toBe(true);
+  await session.queue.getByText('Queued meanwhile.').waitFor();
+
+  await session.send('Go on.');
+  await session.untilSaid('The queued one is answered.');
+  await session.untilSaid('Here I am again.');
+  expect(await session.prompts.allInnerTexts()).toEqual(['Talk.', 'Queued meanwhile.', 'Go on.']);
+
+  // A page that has seen nothing of it gets the same.
+  const bob = await stage.person();
+  const his = await bob.open('Talk.');
+  await his.untilEnded(3);
+  expect(await his.answers.allInnerTexts()).toEqual(await session.answers.allInnerTexts());
+});
+
+test('TC-7.3a TC-8.3b a session that Claude made alone is in the sidebar, opens with its history, and goes on', async () => {
+  const folder = await stage.project('alone', { 'notes.txt': 'one\ntwo\n' });
+  stage.api.play([
+    reply([thinking('I should read.'), toolUse('Read', { file_path: join(folder, 'notes.txt') })]),
+    reply('There are two lines.'),
+    reply('As I said: two.'),
+  ]);
+  const ada = await stage.person();
+  await runClaudeAlone('How many lines are there?', { folder, env: stage.env });
+  // They come back from the terminal to a page that was open all the while.
+  await ada.lookAgain();
+  const session = await ada.open('How many lines are there?');
+  await session.untilSaid('There are two lines.');
+  expect(await session.prompts.allInnerTexts()).toEqual(['How many lines are there?']);
+  await session.tool('Read notes.txt').getByRole('img', { name: 'done' }).waitFor();
+
+  await session.send('Are you sure?');
+  await session.untilSaid('As I said: two.');
+  const { body } = await stage.api.request(({ prompt }) => prompt === 'Are you sure?');
+  expect(JSON.stringify(body.messages)).toContain('There are two lines.');
+  await ada.page.reload();
+  await session.untilSaid('As I said: two.');
+  expect(await session.prompts.allInnerTexts()).toEqual([
+    'How many lines are there?',
+    'Are you sure?',
+  ]);
+});
+
+test('TC-8.3a each tab keeps its own conversation, draft and running turn while another is looked at', async () => {
+  const folder = await stage.project('tabs');
+  const rest = gate();
+  stage.api.play([reply(text(['Claude begins', rest, ' and ends.']))]);
+  const ada = await stage.person();
+  const claude = await ada.startSession({ folder });
+  await claude.send('For Claude.');
+  await claude.untilSaid(/^Claude begins$/);
+  await claude.composer.fill('Draft for Claude');
+
+  const demo = await ada.startSession({ folder, agent: 'Demo' });
+  await demo.send('explain');
+  await demo.untilSaid('Demo, recorded');
+  expect(await demo.conversation.getByText('Claude begins').count()).toBe(0);
+  await demo.composer.fill('Draft for the demo');
+
+  await ada.tabs.getByRole('link', { name: 'For Claude.' }).click();
+  await claude.untilSaid(/^Claude begins$/);
+  expect(await claude.composer.inputValue()).toBe('Draft for Claude');
+  expect(await claude.prompts.allInnerTexts()).toEqual(['For Claude.']);
+  await ada.tabs.getByRole('link', { name: 'explain' }).click();
+  rest.open();
+  await demo.untilEnded(1);
+  expect(await demo.prompts.allInnerTexts()).toEqual(['explain']);
+  expect(await demo.composer.inputValue()).toBe('Draft for the demo');
+
+  await ada.tabs.getByRole('link', { name: 'For Claude.' }).click();
+  await claude.untilSaid(/^Claude begins and ends\.$/);
+  await claude.untilEnded(1);
+});
