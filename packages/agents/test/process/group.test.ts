@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, test } from 'vitest';
+import { endGroup } from '../../src/process/group.ts';
+import { processSupport } from '../../src/process/support.ts';
+import { isThere, untilGone } from './tree.ts';
+
+/** A leader of its process group, with a member, and both their pids. */
+async function startGroup(script: string): Promise<{ leader: number; member: number }> {
+  const child = spawn('/bin/sh', ['-c', script], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [chunk] = (await once(child.stdout, 'data')) as [Buffer];
+  return { leader: child.pid!, member: Number(chunk.toString()) };
+}
+
+test('INV-8: without a process table, an agent’s process group ends', async () => {
+  const { leader, member } = await startGroup('sleep 300 & echo $!; wait');
+
+  const outcome = await endGroup(leader, 20_000, 10_000);
+
+  expect(outcome).toEqual({ ended: 1, left: [] });
+  await untilGone([leader, member]);
+});
+
+test('INV-8: without a process table, a group that ignores SIGTERM ends after the grace', async () => {
+  const { leader, member } = await startGroup(`trap '' TERM; sleep 300 & echo $!; wait`);
+
+  await endGroup(leader, 100, 10_000);
+
+  expect(isThere(leader)).toBe(false);
+  await untilGone([member]);
+});
+
+test('with nothing to end, nothing is done', async () => {
+  const { leader } = await startGroup('echo 0');
+  await untilGone([leader]);
+
+  expect(await endGroup(leader, 100, 100)).toEqual({ ended: 0, left: [] });
+  expect(await endGroup(undefined, 100, 100)).toEqual({ ended: 0, left: [] });
+});
+
+test('what this machine can do is said in a sentence', () => {
+  expect(processSupport()).toEqual({
+    complete: process.platform === 'linux',
+    sentence: expect.stringMatching(/^[A-Z].*\.$/),
+  });
+});
