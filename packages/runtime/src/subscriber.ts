@@ -13,16 +13,27 @@ interface SubscriberOptions {
   deltas: boolean;
 }
 
+/** Characters of messages that wait for a full transport, at most: enough for what a healthy reader misses. */
+const BACKLOG_MAX = 64 * 1024;
+
+interface Waiting {
+  message: Outgoing;
+  cursor: string | undefined;
+}
+
 /**
- * One reader: how far it has got, and whether it can take more. While its transport is full it is given nothing;
- * when that has drained it gets what it lacks, the way a reader with a cursor does (invariants 7 and 9).
+ * One reader: how far it has got, and whether it can take more. While its transport is full a little waits for it;
+ * past that it is given nothing, and when the transport has drained it gets what it lacks, the way a reader with a
+ * cursor does (invariants 7 and 9).
  */
 export class Subscriber {
   readonly deltas: boolean;
   readonly #options: SubscriberOptions;
-  #state: 'behind' | 'loading' | 'live' | 'closed' = 'behind';
+  #state: 'behind' | 'loading' | 'live' | 'full' | 'closed' = 'behind';
   #cursor: string | undefined;
   #greeted = false;
+  #backlog: Waiting[] = [];
+  #backlogSize = 0;
 
   constructor(options: SubscriberOptions) {
     this.#options = options;
@@ -32,13 +43,13 @@ export class Subscriber {
 
   /** Gives a message to a reader that is up to date; others will get its effect when they catch up. */
   offer(message: Outgoing, cursor?: string): void {
-    if (this.#state !== 'live') return;
-    if (cursor !== undefined) this.#cursor = cursor;
-    if (!this.#options.sink.send(message)) this.#state = 'behind';
+    if (this.#state === 'live') this.#send({ message, cursor });
+    else if (this.#state === 'full') this.#keep({ message, cursor });
   }
 
-  /** Brings a reader that has fallen behind, or is new, to the present. */
+  /** The transport can take more: brings a reader that waits, has fallen behind or is new to the present. */
   catchUp(): void {
+    if (this.#state === 'full') this.#sendBacklog();
     if (this.#state !== 'behind') return;
     this.#state = 'loading';
     void this.#load();
@@ -46,6 +57,33 @@ export class Subscriber {
 
   close(): void {
     this.#state = 'closed';
+    this.#forgetBacklog();
+  }
+
+  #send({ message, cursor }: Waiting): void {
+    if (cursor !== undefined) this.#cursor = cursor;
+    if (!this.#options.sink.send(message)) this.#state = 'full';
+  }
+
+  #keep(waiting: Waiting): void {
+    this.#backlog.push(waiting);
+    this.#backlogSize += waiting.message.json().length;
+    if (this.#backlogSize <= BACKLOG_MAX) return;
+    this.#forgetBacklog();
+    this.#state = 'behind';
+  }
+
+  #sendBacklog(): void {
+    this.#state = 'live';
+    const backlog = this.#backlog;
+    this.#forgetBacklog();
+    // What fills the transport again sends the rest back to wait.
+    for (const { message, cursor } of backlog) this.offer(message, cursor);
+  }
+
+  #forgetBacklog(): void {
+    this.#backlog = [];
+    this.#backlogSize = 0;
   }
 
   async #load(): Promise<void> {
@@ -59,16 +97,10 @@ export class Subscriber {
       this.#greeted = true;
       this.#cursor = resumed.cursor;
       if (missed) this.offer(outgoing({ type: 'session:history', sessionId, ...resumed }));
-      this.#offerAlways(view.infoMessage());
+      this.offer(view.infoMessage());
     } catch (error) {
       this.#fail(error);
     }
-  }
-
-  /** For what no later catching up would repeat: small, and sent though the transport is full. */
-  #offerAlways(message: Outgoing): void {
-    if (this.#isClosed()) return;
-    if (!this.#options.sink.send(message)) this.#state = 'behind';
   }
 
   #fail(error: unknown): void {
