@@ -7,16 +7,21 @@ import { createRoot } from 'react-dom/client';
 import { AgentsProvider } from './app/agents.tsx';
 import { App } from './app/App.tsx';
 import { NavigationProvider } from './app/navigation.tsx';
+import { PageGuard } from './app/PageGuard.tsx';
+import { renewPageAfterUpgrade } from './app/renew-page.ts';
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('The page has no element with the id "root".');
 
+renewPageAfterUpgrade();
 createRoot(root).render(
   <StrictMode>
     <ClientProvider value={createClient()}>
       <AgentsProvider>
         <NavigationProvider>
-          <App />
+          <PageGuard>
+            <App />
+          </PageGuard>
         </NavigationProvider>
       </AgentsProvider>
     </ClientProvider>

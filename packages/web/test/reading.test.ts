@@ -121,6 +121,7 @@ it('a broken connection comes back by itself, and nothing that was read is drawn
 it('a tab keeps its draft and its place', async () => {
   stage.history = { ...conversation(0, 20), hasMore: false };
   const page = await stage.visit();
+  await page.locator('[data-item-id="u0"]').waitFor({ state: 'attached' });
   await page.getByRole('textbox', { name: 'Message' }).fill('Not yet sent');
   await page.mouse.move(500, 300);
   await page.mouse.wheel(0, -1500);
