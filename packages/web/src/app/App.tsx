@@ -11,6 +11,7 @@ import { Home } from './Home.tsx';
 import { useNavigation } from './navigation.tsx';
 import { useDocumentMark } from './use-document-mark.ts';
 import { useKeptTabs } from './use-kept-tabs.ts';
+import { isNarrow, useSidebar } from './use-sidebar.ts';
 import { type Shortcuts, useShortcuts } from './use-shortcuts.ts';
 
 // Fetched when first needed.
@@ -26,10 +27,11 @@ export function App() {
   const { projects } = useSessions();
   const { tabs, active } = useNavigation();
   const [overlay, setOverlay] = useState<Overlay>();
+  const [isSideShown, toggleSide] = useSidebar();
   const kept = useKeptTabs(tabs, active);
   useDocumentMark(projects, active);
   useReleaseClosed(tabs);
-  useAppShortcuts(setOverlay);
+  useAppShortcuts(setOverlay, toggleSide);
 
   const close = () => setOverlay(undefined);
   const sidebar = {
@@ -37,15 +39,13 @@ export function App() {
     onKeys: () => setOverlay('keys'),
   };
   return (
-    <div className={css.app}>
-      <div className={css.side}>
-        <Sidebar {...sidebar} />
-      </div>
+    <div className={css.app} data-side={isSideShown}>
+      <div className={css.side}>{isSideShown && <Sidebar {...sidebar} />}</div>
       <div className={css.main}>
         <TabBar
           onNew={sidebar.onNew}
           onPalette={() => setOverlay('palette')}
-          onSidebar={() => setOverlay('sidebar')}
+          onSidebar={() => (isNarrow() ? setOverlay('sidebar') : toggleSide())}
         />
         <ConnectionNotice />
         {active === undefined && <Home onNew={sidebar.onNew} />}
@@ -83,7 +83,7 @@ function useReleaseClosed(tabs: readonly string[]): void {
   }, [client, tabs]);
 }
 
-function useAppShortcuts(setOverlay: (overlay: Overlay) => void): void {
+function useAppShortcuts(setOverlay: (overlay: Overlay) => void, sidebar: () => void): void {
   const { projects } = useSessions();
   const { tabs, active, open, close } = useNavigation();
   const shortcuts = useMemo<Shortcuts>(() => {
@@ -92,6 +92,7 @@ function useAppShortcuts(setOverlay: (overlay: Overlay) => void): void {
     };
     return {
       palette: () => setOverlay('palette'),
+      sidebar,
       newSession: () => setOverlay('new-session'),
       help: () => setOverlay('keys'),
       closeTab: () => {
@@ -106,6 +107,6 @@ function useAppShortcuts(setOverlay: (overlay: Overlay) => void): void {
       compose: () =>
         document.querySelector<HTMLElement>('main:not([style*="none"]) [data-composer]')?.focus(),
     };
-  }, [active, close, open, projects, setOverlay, tabs]);
+  }, [active, close, open, projects, setOverlay, sidebar, tabs]);
   useShortcuts(shortcuts);
 }

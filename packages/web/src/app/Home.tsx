@@ -1,4 +1,5 @@
 import { useSessions } from '@liminal/client/react';
+import type { SessionSummary } from '@liminal/protocol';
 import { Plus } from 'lucide-react';
 import { Button } from '../look/controls.tsx';
 import { StateMark } from '../look/StateMark.tsx';
@@ -15,7 +16,7 @@ export function Home({ onNew }: { onNew: () => void }) {
   const { projects } = useSessions();
   const recent = projects
     .flatMap((project) => project.sessions)
-    .toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt))
+    .toSorted(byUrgency)
     .slice(0, recentCount);
   return (
     <main className={css.home} aria-label="Start">
@@ -49,6 +50,12 @@ export function Home({ onNew }: { onNew: () => void }) {
       </div>
     </main>
   );
+}
+
+/** What waits for a person comes first, then the newest. */
+function byUrgency(a: SessionSummary, b: SessionSummary): number {
+  const urgent = Number(b.state === 'waiting') - Number(a.state === 'waiting');
+  return urgent === 0 ? b.updatedAt.localeCompare(a.updatedAt) : urgent;
 }
 
 /** Agents that cannot run here, and what to do about it. */

@@ -4,6 +4,7 @@ import { isTyping } from './typing.ts';
 
 export interface Shortcuts {
   palette: () => void;
+  sidebar: () => void;
   newSession: () => void;
   help: () => void;
   closeTab: () => void;
@@ -32,6 +33,7 @@ export function useShortcuts(shortcuts: Shortcuts): void {
 
 function find(event: KeyboardEvent, shortcuts: Shortcuts): (() => void) | undefined {
   if (hasCommandKey(event) && event.code === 'KeyK') return shortcuts.palette;
+  if (hasCommandKey(event) && event.code === 'KeyB') return shortcuts.sidebar;
   if (event.altKey && !event.ctrlKey && !event.metaKey) return withAlt(event.code, shortcuts);
   if (event.altKey || event.ctrlKey || event.metaKey || isTyping(event.target)) return undefined;
   if (event.key === '?') return shortcuts.help;

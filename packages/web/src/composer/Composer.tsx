@@ -15,12 +15,14 @@ interface ComposerProps {
   onConfig: (id: string, value: string) => void;
   info: SessionInfo | undefined;
   agentName: string;
+  /** What was said last, to be said again with changes. */
+  lastMessage: string | undefined;
   running: boolean;
 }
 
 /** Where a person writes. Enter sends (or queues, while the agent is busy), Shift and Enter begin a new line. */
 export function Composer(props: ComposerProps) {
-  const { draft, onDraft, onSend, onStop, info, agentName, running } = props;
+  const { draft, onDraft, onSend, onStop, info, agentName, running, lastMessage } = props;
   const field = useRef<HTMLTextAreaElement>(null);
   const commands = useCommands(props);
   const menuId = useId();
@@ -36,6 +38,10 @@ export function Composer(props: ComposerProps) {
     // An input method uses Enter to finish a word.
     if (event.nativeEvent.isComposing) return;
     if (commands.onKey(event)) return event.preventDefault();
+    if (event.key === 'ArrowUp' && draft === '' && lastMessage !== undefined) {
+      event.preventDefault();
+      return onDraft(lastMessage);
+    }
     if (event.key !== 'Enter' || event.shiftKey || draft.trim() === '') return;
     event.preventDefault();
     event.stopPropagation();
@@ -65,7 +71,7 @@ export function Composer(props: ComposerProps) {
           data-composer
           className={css.text}
           aria-label="Message"
-          placeholder={`Message ${agentName} …`}
+          placeholder={`Message ${agentName}…`}
           rows={1}
           value={draft}
           aria-autocomplete={commands.open ? 'list' : undefined}

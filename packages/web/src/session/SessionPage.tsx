@@ -88,11 +88,21 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
           onConfig={(id, value) => attempt(requests.setConfig(sessionId, id, value))}
           info={info}
           agentName={agentName}
+          lastMessage={lastMessage(view)}
           running={running}
         />
       </div>
     </SessionActionsProvider>
   );
+}
+
+/** The person's own newest message. */
+function lastMessage(view: SessionView): string | undefined {
+  for (const turn of view.turns.toReversed()) {
+    const said = turn.items.findLast((item) => item.type === 'message' && item.origin === 'user');
+    if (said?.type === 'message' && said.content !== '') return said.content;
+  }
+  return undefined;
 }
 
 /** Runs a command, and keeps what went wrong until the next one. */

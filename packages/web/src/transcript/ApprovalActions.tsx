@@ -36,6 +36,9 @@ export function ApprovalActions({ approval }: ApprovalProps) {
       data-item-id={approval.itemId}
       data-status={approval.status}
     >
+      <p className={css.announced} role="status">
+        Permission wanted: {approval.title}
+      </p>
       {sortOptions(approval.options).map((option) => (
         <Button
           key={option.optionId}

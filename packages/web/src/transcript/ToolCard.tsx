@@ -54,8 +54,9 @@ export function ToolCard({ call, approval, folder, turnEnded, children }: ToolCa
       </button>
       {open && (
         <div id={bodyId} className={css.body}>
-          <ToolDetails call={call} phase={phase} folder={folder} />
-          {hasBelow && <div className={css.below}>{children}</div>}
+          <ToolDetails call={call} phase={phase} folder={folder}>
+            {hasBelow && <div className={css.below}>{children}</div>}
+          </ToolDetails>
         </div>
       )}
       {waits && <ApprovalActions approval={approval} />}

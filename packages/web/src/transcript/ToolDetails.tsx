@@ -1,4 +1,5 @@
 import type { ToolCallUpsert } from '@liminal/protocol';
+import type { ReactNode } from 'react';
 import { DiffView } from '../diff/DiffView.tsx';
 import { Markdown } from '../markdown/Markdown.tsx';
 import { Attachments } from './Attachments.tsx';
@@ -11,10 +12,12 @@ interface ToolDetailsProps {
   call: ToolCallUpsert;
   phase: ToolPhase;
   folder: string | undefined;
+  /** What happened between the question and its answer: a subagent's work. */
+  children?: ReactNode;
 }
 
 /** What a tool was asked, and what came of it. */
-export function ToolDetails({ call, phase, folder }: ToolDetailsProps) {
+export function ToolDetails({ call, phase, folder, children }: ToolDetailsProps) {
   const diffs = call.diffs ?? [];
   return (
     <>
@@ -22,6 +25,7 @@ export function ToolDetails({ call, phase, folder }: ToolDetailsProps) {
         <DiffView key={index} diff={diff} named={diffs.length > 1} />
       ))}
       {diffs.length === 0 && <Invocation call={call} folder={folder} />}
+      {children}
       <Output call={call} phase={phase} hasDiffs={diffs.length > 0} />
       {call.outputBlocks !== undefined && (
         <div className={css.part}>
@@ -32,7 +36,7 @@ export function ToolDetails({ call, phase, folder }: ToolDetailsProps) {
   );
 }
 
-function Invocation({ call, folder }: Omit<ToolDetailsProps, 'phase'>) {
+function Invocation({ call, folder }: Omit<ToolDetailsProps, 'phase' | 'children'>) {
   const { command } = call.toolArguments;
   if (call.kind === 'execute' && typeof command === 'string') {
     return <LongText className={css.command} text={command} label="Command" />;
@@ -53,7 +57,7 @@ function Invocation({ call, folder }: Omit<ToolDetailsProps, 'phase'>) {
   );
 }
 
-interface OutputProps extends Omit<ToolDetailsProps, 'folder'> {
+interface OutputProps extends Omit<ToolDetailsProps, 'folder' | 'children'> {
   hasDiffs: boolean;
 }
 

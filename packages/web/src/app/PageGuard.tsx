@@ -1,0 +1,33 @@
+import { Component, type ReactNode } from 'react';
+import { Button } from '../look/controls.tsx';
+import states from '../session/SessionStates.module.css';
+
+interface PageGuardProps {
+  children: ReactNode;
+}
+
+interface PageGuardState {
+  problem: string | undefined;
+}
+
+/** Stands in for a page that cannot be drawn, so that nobody is left with an empty window. */
+export class PageGuard extends Component<PageGuardProps, PageGuardState> {
+  override state: PageGuardState = { problem: undefined };
+
+  static getDerivedStateFromError(error: unknown) {
+    return { problem: error instanceof Error ? error.message : String(error) };
+  }
+
+  override render() {
+    const { problem } = this.state;
+    if (problem === undefined) return this.props.children;
+    return (
+      <main className={states.failed} role="alert">
+        <h1>This page came to a stop</h1>
+        <p>Nothing is lost: load it again, and it goes on where it was.</p>
+        <code>{problem}</code>
+        <Button onClick={() => location.reload()}>Load again</Button>
+      </main>
+    );
+  }
+}
