@@ -3,7 +3,7 @@ import { decodeCursor, encodeCursor, responseToUpserts, summarizeTurn } from '@l
 import type { ItemPage, ResponseStore, StoredItem } from '@liminal/storage';
 
 /** Entries of one page at most. */
-export const PAGE_MAX = 200;
+const PAGE_MAX = 200;
 /** A reader that has missed more turns than this gets a snapshot. */
 const TAIL_TURNS_MAX = 50;
 /** How far a page is extended to reach the call of a result on it: a result may have no call at all. */

@@ -136,6 +136,6 @@ it('INV-7 any interleaving of drops, resubscribes, lost appends and older pages 
       const fresh = new Reader(server);
       expect(conversation(reader.catchUp())).toEqual(conversation(fresh.catchUp()));
     }),
-    { numRuns: 2000 },
+    { numRuns: 5000 },
   );
 });

@@ -40,7 +40,10 @@ export const ApprovalAnswerBody = z.object({ optionId: z.string().min(1) });
 export const ConfigBody = z.object({ id: z.string().min(1), value: z.string() });
 export const TitleBody = z.object({ title: z.string().trim().min(1).max(200) });
 
-/** A page of a session's conversation, oldest first; `turns` are the heads of the turns its entries belong to. */
+/**
+ * A page of a session's conversation, oldest first; `turns` are the heads of the turns its entries belong to. Only the
+ * newest page holds the turn that runs, and holds it whole: what an older page gives does not change any more.
+ */
 export const HistoryPage = z.object({
   entries: z.array(UpsertObject),
   turns: z.array(TurnSummary),

@@ -82,12 +82,18 @@ export class ModelServer {
     });
   }
 
-  /** A page of items, cut anywhere, turns included. */
+  /**
+   * A page of items, cut anywhere, turns included. What lies before a place has ended, as on the real server: only the
+   * newest page holds the turn that runs, and holds it whole.
+   */
   page(before?: string): HistoryPage {
-    const all = this.#turns.flatMap((turn) => turn.items);
-    const end = before === undefined ? all.length : Number(before);
+    const running = this.#turns.filter(({ head: { status } }) => status === 'in_progress');
+    const ended = this.#turns.slice(0, this.#turns.length - running.length);
+    const stored = ended.flatMap((turn) => turn.items);
+    const end = before === undefined ? stored.length : Number(before);
     const start = Math.max(0, end - pageSize);
-    const entries = all.slice(start, end);
+    const open = before === undefined ? running.flatMap((turn) => turn.items) : [];
+    const entries = [...stored.slice(start, end), ...open];
     const named = new Set(entries.map((entry) => entry.turnId));
     const newest = before === undefined ? this.#turns.at(-1)?.head.turnId : undefined;
     const shown = this.#turns.filter(
