@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { useStage } from './stage.ts';
+
+// What a page complains of, what it asks of others, and what its content policy refuses fails each of these tests.
+const stage = useStage();
+
+async function demoSession(folder: string) {
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder: await stage.project(folder), agent: 'Demo' });
+  await ada.page.getByRole('combobox', { name: 'Pace' }).click();
+  await ada.page.getByRole('option', { name: /^Instant/ }).click();
+  await ada.page.getByRole('combobox', { name: 'Pace' }).getByText('Instant').waitFor();
+  return { ada, session };
+}
+
+test('the demo’s tour shows words, thought, reads, an edit and a command, each in its own form', async () => {
+  const { session } = await demoSession('tour');
+  await session.send('Show me around.');
+  await session.untilEnded(1);
+  const { lastTurn } = session;
+  await lastTurn
+    .getByRole('article', { name: 'Agent' })
+    .filter({ hasText: 'demo agent' })
+    .waitFor();
+  await lastTurn.getByRole('button', { name: /^Thought/ }).waitFor();
+  await session.tool(/^Read 1 file, 1 search/).waitFor();
+
+  const edit = session.tool(/^Edit src\/cart\/line-total.ts/);
+  await edit.getByRole('button', { name: /^Edit/ }).click();
+  await edit.getByRole('row').filter({ hasText: 'Math.round(price * 100 * quantity)' }).waitFor();
+  const run = session.tool('Run npm test -- cart');
+  await run.getByRole('button', { name: /^Run/ }).click();
+  await run.getByLabel('Output').filter({ hasText: '41 passed' }).waitFor();
+  expect(await lastTurn.getByRole('table').last().getByRole('row').count()).toBe(9);
+});
+
+test('the demo shows a plan, a subagent, long and short answers with code, and a failure', async () => {
+  const { session } = await demoSession('scenes');
+  await session.send('plan');
+  await session.untilEnded(1);
+  const plan = session.lastTurn.getByRole('region', { name: 'Plan' });
+  expect(await plan.getByRole('img', { name: 'done' }).count()).toBe(5);
+
+  await session.send('subagent');
+  await session.untilEnded(2);
+  const delegated = session.tool(/find where dates are formatted/);
+  await delegated.getByRole('button', { name: /^Subagent/ }).click();
+  await delegated.getByRole('article', { name: 'Agent' }).filter({ hasText: 'Four' }).waitFor();
+
+  await session.send('explain');
+  await session.untilEnded(3);
+  // Colours come when the highlighter has been fetched.
+  await session.lastTurn.locator('pre span[style]').first().waitFor();
+  await session.send('long');
+  await session.untilEnded(4);
+
+  await session.send('error');
+  await session.untilEnded(5);
+  await session.lastTurn
+    .getByRole('alert')
+    .filter({ hasText: 'connection to the model' })
+    .waitFor();
+  expect(await session.lastTurn.getAttribute('data-status')).toBe('error');
+});
+
+test.for([
+  { answer: 'Allow', then: 'You allowed it' },
+  { answer: 'Reject', then: 'You refused it' },
+])(
+  'the demo’s permission, answered with $answer, goes on as answered',
+  async ({ answer, then }) => {
+    const { session } = await demoSession(`approve-${answer}`);
+    await session.send('approve');
+    const request = session.permission('Permission: Run npm run migrate');
+    await request.getByRole('button', { name: new RegExp(`^${answer}`) }).click();
+    await session.untilSaid(then);
+    await session.untilEnded(1);
+    expect(await request.count()).toBe(0);
+  },
+);

@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest';
+import { useStage } from './stage.ts';
+
+const stage = useStage();
+
+test('a link lets a browser in, and leaves no token in the address', async () => {
+  const ada = await stage.person();
+  await ada.page.getByRole('heading', { name: 'What should be done?' }).waitFor();
+  expect(ada.page.url()).toBe(`http://127.0.0.1:${stage.network.port}/`);
+  await ada.page.reload();
+  await ada.sidebar.waitFor();
+});
+
+test('a browser without the link is told where to find it', async () => {
+  const ada = await stage.person();
+  await ada.page.context().clearCookies();
+  stage.expectComplaints(/401|403/);
+  await ada.page.goto(new URL('/', ada.page.url()).href);
+  await expect.poll(() => ada.page.locator('body').innerText()).toMatch(/link/);
+  expect(await ada.sidebar.count()).toBe(0);
+});
+
+test('a newcomer gets from the empty page to an answer by keyboard alone', async () => {
+  const folder = await stage.project('keyboard');
+  const { page } = await stage.person();
+  const { keyboard } = page;
+  await page.getByRole('heading', { name: 'What should be done?' }).waitFor();
+  await keyboard.press('Alt+n');
+  const dialog = page.getByRole('dialog', { name: 'New session' });
+  await dialog.getByRole('radio', { name: 'Claude Code' }).waitFor();
+  await keyboard.press('Tab');
+  // The first stop is the choice of agent, the next the folder.
+  for (let stop = 0; stop < 5; stop += 1) {
+    const role = await page.evaluate(() => document.activeElement?.getAttribute('type'));
+    if (role === 'radio') break;
+    await keyboard.press('Tab');
+  }
+  await keyboard.press('ArrowDown');
+  expect(await dialog.getByRole('radio', { name: 'Demo' }).isChecked()).toBe(true);
+  await keyboard.press('Tab');
+  await keyboard.type(folder);
+  await keyboard.press('Enter');
+  await dialog.waitFor({ state: 'detached' });
+  const message = page.getByRole('textbox', { name: 'Message', exact: true });
+  await message.and(page.locator(':focus')).waitFor();
+  await keyboard.type('explain');
+  await keyboard.press('Enter');
+  await page
+    .getByRole('article', { name: 'Agent' })
+    .filter({ hasText: 'Demo, recorded' })
+    .waitFor();
+});
+
+test.for([
+  { what: 'that does not exist', folder: (root: string) => `${root}/nowhere`, says: /There is no/ },
+  { what: 'outside the roots', folder: () => '/etc', says: /outside/ },
+])('a folder $what is refused in the dialog, with what to do', async ({ folder, says }) => {
+  const root = await stage.project('.');
+  const { page, sidebar } = await stage.person();
+  stage.expectComplaints(/status of 40[03]/);
+  await sidebar.getByRole('button', { name: 'New session' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New session' });
+  await dialog.getByRole('radio', { name: 'Demo' }).check();
+  await dialog
+    .getByRole('combobox', { name: 'Project folder' })
+    .fill(folder(root.replace(/\/\.$/, '')));
+  await dialog.getByRole('button', { name: 'Start' }).click();
+  expect(await dialog.getByRole('alert').innerText()).toMatch(says);
+});
+
+test('the address of a session that does not exist says so', async () => {
+  const { page } = await stage.person();
+  stage.expectComplaints(/status of 404/);
+  await page.goto(new URL('/session/nobody', page.url()).href);
+  await page.getByRole('heading', { name: 'This session could not be opened' }).waitFor();
+  expect(await page.getByRole('alert').innerText()).toContain('SESSION_NOT_FOUND');
+});
+
+test('a page that was open while the server got a new version loads itself again and goes on', async () => {
+  const { page, sidebar } = await stage.person();
+  const part = '**/assets/NewSession-*.js';
+  stage.expectComplaints(/404|Failed to fetch dynamically imported|preload/);
+  await page.route(part, (route) => route.fulfill({ status: 404 }));
+  const again = page.waitForEvent('load');
+  await sidebar.getByRole('button', { name: 'New session' }).click();
+  await again;
+  await page.unroute(part);
+  await page.reload();
+  await sidebar.getByRole('button', { name: 'New session' }).click();
+  await page.getByRole('dialog', { name: 'New session' }).waitFor();
+  expect(await page.getByRole('radio', { name: 'Demo' }).count()).toBe(1);
+});
+
+test('a part of the page that cannot be fetched leaves no empty window', async () => {
+  const { page, sidebar } = await stage.person();
+  stage.expectComplaints(/ERR_|Failed to fetch|Failed to load|Unable to preload/);
+  stage.network.down();
+  await sidebar.getByRole('button', { name: 'New session' }).click();
+  await page.getByRole('heading', { name: 'This page came to a stop' }).waitFor();
+  stage.network.up();
+  await page.getByRole('button', { name: 'Load again' }).click();
+  await sidebar.waitFor();
+  expect(await page.getByRole('heading', { name: 'What should be done?' }).isVisible()).toBe(true);
+});
+
+test('on a phone the sessions are in a drawer', async () => {
+  const folder = await stage.project('phone');
+  const ada = await stage.person();
+  await (await ada.startSession({ folder, agent: 'Demo' })).send('explain to a phone');
+  await ada.page.setViewportSize({ width: 390, height: 780 });
+  await ada.sidebar.waitFor({ state: 'hidden' });
+  await ada.page.getByRole('button', { name: 'Sessions', exact: true }).click();
+  const drawer = ada.page.getByRole('dialog', { name: 'Sessions' });
+  await drawer.getByRole('link', { name: 'explain to a phone' }).click();
+  await drawer.waitFor({ state: 'detached' });
+  const width = await ada.page.evaluate(() => document.documentElement.scrollWidth);
+  expect(width).toBe(390);
+});
