@@ -64,16 +64,16 @@ test('the demo shows a plan, a subagent, long and short answers with code, and a
 });
 
 test.for([
-  { answer: 'Allow', then: 'You allowed it' },
-  { answer: 'Reject', then: 'You refused it' },
+  { answer: 'Allow', says: 'You allowed it' },
+  { answer: 'Reject', says: 'You refused it' },
 ])(
   'the demo’s permission, answered with $answer, goes on as answered',
-  async ({ answer, then }) => {
+  async ({ answer, says }) => {
     const { session } = await demoSession(`approve-${answer}`);
     await session.send('approve');
     const request = session.permission('Permission: Run npm run migrate');
     await request.getByRole('button', { name: new RegExp(`^${answer}`) }).click();
-    await session.untilSaid(then);
+    await session.untilSaid(says);
     await session.untilEnded(1);
     expect(await request.count()).toBe(0);
   },
