@@ -175,9 +175,7 @@ test('a mode that is chosen holds: with edits accepted nothing is asked', async 
   const { folder, file } = await writingProject('accept-edits');
   const ada = await stage.person();
   const session = await ada.startSession({ folder });
-  await ada.page.getByRole('combobox', { name: 'Permissions' }).click();
-  await ada.page.getByRole('option', { name: /^Accept edits/ }).click();
-  await ada.page.getByRole('combobox', { name: 'Permissions' }).getByText('Accept edits').waitFor();
+  await session.choose('Permissions', 'Accept edits');
   await session.send('Write it.');
   await session.untilSaid('That is settled.');
   expect(await readFile(file, 'utf8')).toBe('fresh\n');

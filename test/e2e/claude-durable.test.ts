@@ -187,6 +187,7 @@ test('TC-8.3a each tab keeps its own conversation, draft and running turn while 
   await claude.composer.fill('Draft for Claude');
 
   const demo = await ada.startSession({ folder, agent: 'Demo' });
+  await demo.choose('Pace', 'Instant');
   await demo.send('explain');
   await demo.untilSaid('Demo, recorded');
   expect(await demo.conversation.getByText('Claude begins').count()).toBe(0);

@@ -7,9 +7,7 @@ const stage = useStage();
 async function demoSession(folder: string) {
   const ada = await stage.person();
   const session = await ada.startSession({ folder: await stage.project(folder), agent: 'Demo' });
-  await ada.page.getByRole('combobox', { name: 'Pace' }).click();
-  await ada.page.getByRole('option', { name: /^Instant/ }).click();
-  await ada.page.getByRole('combobox', { name: 'Pace' }).getByText('Instant').waitFor();
+  await session.choose('Pace', 'Instant');
   return { ada, session };
 }
 

@@ -62,6 +62,14 @@ export class SessionTab {
     await this.composer.press('Enter');
   }
 
+  /** Chooses a value of one of the session's settings, and waits until it holds. */
+  async choose(setting: string, value: string): Promise<void> {
+    const select = this.page.getByRole('combobox', { name: setting });
+    await select.click();
+    await this.page.getByRole('option', { name: new RegExp(`^${value}`) }).click();
+    await select.getByText(value).waitFor();
+  }
+
   /** Resolves when the agent's words hold `text`. */
   async untilSaid(text: string | RegExp): Promise<void> {
     await this.answers.filter({ hasText: text }).first().waitFor();

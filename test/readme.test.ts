@@ -1,0 +1,125 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const commands = commandsIn(await readFile(join(root, 'README.md'), 'utf8'));
+
+/** How each kind of command is proven; the first whose pattern fits. */
+const checks: { fits: RegExp; check: (command: string) => Promise<void> }[] = [
+  { fits: /^npm test$/, check: checkCiRunsTheSame },
+  { fits: /^(?:\w+=\S+ )?npm start$/, check: checkServes },
+  { fits: /^npm start -- --help$/, check: checkPrints(/Usage: liminal/) },
+  { fits: /^npm start -- doctor$/, check: checkPrints(/ok +Liminal \d/) },
+  { fits: /^npm start -- run --agent demo /, check: checkPrints(/Demo, recorded/) },
+];
+
+let home: string;
+const started: ChildProcess[] = [];
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'liminal-readme-'));
+  // As for a newcomer, but for the browser window.
+  await mkdir(join(home, '.liminal'));
+  await writeFile(join(home, '.liminal/liminal.json'), JSON.stringify({ open: false }));
+});
+
+afterEach(async () => {
+  await Promise.all(started.splice(0).map(end));
+  await rm(home, { recursive: true, force: true, maxRetries: 5 });
+});
+
+test('the README has commands, and each is of a kind that is checked here', () => {
+  expect(commands).toContain('npm start');
+  expect(commands).toContain('npm test');
+  expect(commands.filter((command) => findCheck(command) === undefined)).toEqual([]);
+});
+
+test.for(commands)('the README’s `%s` does what it says', async (command) => {
+  const check = findCheck(command);
+  expect(check, `nobody knows how to check ${command}`).toBeDefined();
+  await check?.(command);
+});
+
+function findCheck(command: string) {
+  return checks.find(({ fits }) => fits.test(command))?.check;
+}
+
+/** The lines of all fenced blocks of shell commands. */
+function commandsIn(markdown: string): string[] {
+  const blocks = [...markdown.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block ?? '');
+  return blocks.flatMap((block) => block.split('\n').filter((line) => line.trim() !== ''));
+}
+
+/** This very run came from that command, or from one of its parts; CI calls nothing else. */
+async function checkCiRunsTheSame(command: string): Promise<void> {
+  const script = await readFile(join(root, '.ci/run'), 'utf8');
+  expect(script.trimEnd().split('\n').at(-1)).toBe(`exec ${command}`);
+}
+
+async function checkServes(command: string): Promise<void> {
+  const child = start(command);
+  const link = await firstMatch(child, /http:\/\/\S+token=\S+/);
+  const page = await fetch(link, { redirect: 'manual' });
+  expect(page.status).toBe(303);
+  const cookie = page.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  const app = await fetch(new URL('/', link), { headers: { cookie } });
+  expect(app.status).toBe(200);
+  expect(await app.text()).toContain('<div id="root">');
+  await end(child);
+}
+
+function checkPrints(expected: RegExp) {
+  return async (command: string): Promise<void> => {
+    const child = start(command);
+    let printed = '';
+    child.stdout?.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+    const [code] = await once(child, 'close');
+    expect(printed).toMatch(expected);
+    expect(code).toBe(0);
+  };
+}
+
+/** Starts a command as a newcomer's shell does: in the clone, with a home folder that has seen nothing. */
+function start(command: string): ChildProcess {
+  const inherited = Object.entries(process.env).filter(([name]) => !isOurs(name));
+  const env = { ...Object.fromEntries(inherited), HOME: home };
+  // A group of its own, so that ending it ends npm and all below it.
+  const child = spawn('sh', ['-c', command], {
+    cwd: root,
+    env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  started.push(child);
+  return child;
+}
+
+/** What this test run has set, and would not be there for a newcomer. */
+function isOurs(name: string): boolean {
+  return /^(?:LIMINAL|VITEST|npm)_|^(?:NODE_ENV|VITEST|TEST|INIT_CWD)$/.test(name);
+}
+
+/** Resolves with what the command prints that matches, while it goes on. */
+function firstMatch(child: ChildProcess, pattern: RegExp): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let printed = '';
+    child.stdout?.on('data', (chunk: Buffer) => {
+      printed += chunk.toString();
+      const found = pattern.exec(printed)?.[0];
+      if (found !== undefined) resolve(found);
+    });
+    child.once('exit', () => reject(new Error(`It ended, and had printed: ${printed}`)));
+  });
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  process.kill(-child.pid, 'SIGTERM');
+  await exited;
+}
