@@ -71,6 +71,19 @@ describe('serve', () => {
     expect(tail.stdout).toContain('"status":"aborted"');
   });
 
+  test('ends at once on a second signal', async () => {
+    const { command } = await home.serve();
+    const guards = childrenOf(command.pid);
+    // Whatever the end in order waits for does not come.
+    for (const pid of guards) process.kill(pid, 'SIGSTOP');
+    command.signal('SIGTERM');
+    await eventually(() => existsSync(join(home.data, 'server.json'))).toBe(false);
+    command.signal('SIGTERM');
+    expect(await command.exitCode).toBe(guards.length > 0 ? 130 : 0);
+    for (const pid of guards) process.kill(pid, 'SIGCONT');
+    await eventually(() => guards.filter(isAlive)).toEqual([]);
+  });
+
   test('takes over after one that was killed', async () => {
     const killed = await home.serve();
     await killed.command.end('SIGKILL');

@@ -48,6 +48,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     bodyLimit: limits.bodyBytes,
     routerOptions: { maxParamLength: ID_MAX },
     forceCloseConnections: true,
+    // For a request to arrive; an answer may take as long as it likes.
+    requestTimeout: 60_000,
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
     clientErrorHandler: refuseBrokenRequest,
   });

@@ -7,7 +7,7 @@ import { Host, Port } from './values.ts';
 const ms = z.int().nonnegative();
 
 /** The configuration file. The token is not in it: such a file may be shared. */
-const ConfigFile = z.strictObject({
+export const ConfigFile = z.strictObject({
   port: Port.optional(),
   host: Host.optional(),
   /** Listen where others can reach the server, without encryption. */

@@ -10,7 +10,11 @@ export class SessionListFeed {
   readonly #stop: () => void;
   #isNew = true;
 
-  constructor(runtime: Runtime, isFull: () => boolean, send: (message: ServerMessage) => void) {
+  constructor(
+    runtime: Pick<Runtime, 'watchSessions'>,
+    isFull: () => boolean,
+    send: (message: ServerMessage) => void,
+  ) {
     this.#isFull = isFull;
     this.#send = send;
     this.#stop = runtime.watchSessions((change) => this.#take(change));

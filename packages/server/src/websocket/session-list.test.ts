@@ -1,0 +1,77 @@
+import type { ServerMessage, SessionState, SessionSummary } from '@liminal/protocol';
+import type { SessionsChange } from '@liminal/runtime';
+import { beforeEach, expect, test } from 'vitest';
+import { SessionListFeed } from './session-list.ts';
+
+let tell: (change: SessionsChange) => void;
+let watching: boolean;
+let full: boolean;
+let sent: ServerMessage[];
+let feed: SessionListFeed;
+
+beforeEach(() => {
+  watching = true;
+  full = false;
+  sent = [];
+  const watchSessions = (listener: typeof tell) => {
+    tell = listener;
+    return () => void (watching = false);
+  };
+  feed = new SessionListFeed(
+    { watchSessions },
+    () => full,
+    (message) => sent.push(message),
+  );
+});
+
+function session(sessionId: string, state: SessionState = 'idle'): SessionSummary {
+  return {
+    sessionId,
+    state,
+    cliType: 'demo',
+    projectId: '/p',
+    projectDir: '/p',
+    title: '',
+    createdAt: '',
+    updatedAt: '',
+    isAlive: false,
+    active: true,
+    source: 'liminal',
+  };
+}
+
+test('a reader without backlog is told of each change', () => {
+  tell({ sessions: [], removed: [] });
+  tell({ sessions: [session('a')], removed: [] });
+  tell({ sessions: [], removed: ['a'] });
+  expect(sent).toEqual([
+    { type: 'sessions:changed', sessions: [] },
+    { type: 'sessions:changed', sessions: [session('a')] },
+    { type: 'sessions:changed', sessions: [], removed: ['a'] },
+  ]);
+});
+
+test('a slow reader is told the last state of each session, once, when it can take it', () => {
+  tell({ sessions: [session('a'), session('b'), session('c')], removed: [] });
+  full = true;
+  tell({ sessions: [session('a', 'queued'), session('b', 'queued')], removed: [] });
+  tell({ sessions: [session('a', 'running')], removed: ['b', 'c'] });
+  tell({ sessions: [session('c', 'failed')], removed: [] });
+  feed.drained();
+  expect(sent).toHaveLength(1);
+  full = false;
+  feed.drained();
+  feed.drained();
+  expect(sent.slice(1)).toEqual([
+    {
+      type: 'sessions:changed',
+      sessions: [session('a', 'running'), session('c', 'failed')],
+      removed: ['b'],
+    },
+  ]);
+});
+
+test('a reader that is gone is not watched for', () => {
+  feed.close();
+  expect(watching).toBe(false);
+});
