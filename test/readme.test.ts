@@ -87,7 +87,7 @@ function checkPrints(expected: RegExp) {
 /** Starts a command as a newcomer's shell does: in the clone, with a home folder that has seen nothing. */
 function start(command: string): ChildProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !isOurs(name));
-  const env = { ...Object.fromEntries(inherited), HOME: home };
+  const env = { ...Object.fromEntries(inherited), HOME: home, NO_UPDATE_NOTIFIER: '1' };
   // A group of its own, so that ending it ends npm and all below it.
   const child = spawn('sh', ['-c', command], {
     cwd: root,

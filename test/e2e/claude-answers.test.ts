@@ -106,7 +106,7 @@ test('TC-8.1b TC-7.1c TC-7.2b a tool shows its invocation while it runs, then it
   await stage.project('tools', { go: '' });
   await card.getByRole('img', { name: 'done' }).waitFor();
   await session.untilEnded(1);
-  await card.getByRole('button', { name: /^Run/ }).click();
+  await session.unfold(card);
   await card.getByText('went', { exact: true }).waitFor();
   await session.untilSaid('It went.');
 
@@ -142,8 +142,7 @@ test('TC-8.1b an edit shows its file and what changed in it', async () => {
   await session.tool('Read greet.txt').getByRole('img', { name: 'done' }).waitFor();
   const edit = session.tool('Edit greet.txt');
   await edit.getByLabel('1 lines added').waitFor();
-  if ((await edit.getByRole('button', { name: /^Edit/ }).getAttribute('aria-expanded')) === 'false')
-    await edit.getByRole('button', { name: /^Edit/ }).click();
+  await session.unfold(edit);
   const lines = await edit.getByRole('row').allInnerTexts();
   expect(lines.map((line) => line.replace(/\s/g, ''))).toEqual(['hello', '−world', '+there']);
 });

@@ -24,10 +24,10 @@ test('the demo’s tour shows words, thought, reads, an edit and a command, each
   await session.tool(/^Read 1 file, 1 search/).waitFor();
 
   const edit = session.tool(/^Edit src\/cart\/line-total.ts/);
-  await edit.getByRole('button', { name: /^Edit/ }).click();
+  await session.unfold(edit);
   await edit.getByRole('row').filter({ hasText: 'Math.round(price * 100 * quantity)' }).waitFor();
   const run = session.tool('Run npm test -- cart');
-  await run.getByRole('button', { name: /^Run/ }).click();
+  await session.unfold(run);
   await run.getByLabel('Output').filter({ hasText: '41 passed' }).waitFor();
   expect(await lastTurn.getByRole('table').last().getByRole('row').count()).toBe(9);
 });
@@ -42,7 +42,7 @@ test('the demo shows a plan, a subagent, long and short answers with code, and a
   await session.send('subagent');
   await session.untilEnded(2);
   const delegated = session.tool(/find where dates are formatted/);
-  await delegated.getByRole('button', { name: /^Subagent/ }).click();
+  await session.unfold(delegated);
   await delegated.getByRole('article', { name: 'Agent' }).filter({ hasText: 'Four' }).waitFor();
 
   await session.send('explain');

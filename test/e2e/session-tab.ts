@@ -62,6 +62,12 @@ export class SessionTab {
     await this.composer.press('Enter');
   }
 
+  /** Opens a card, unless it has opened itself. */
+  async unfold(card: Locator): Promise<void> {
+    const head = card.getByRole('button').first();
+    if ((await head.getAttribute('aria-expanded')) === 'false') await head.click();
+  }
+
   /** Chooses a value of one of the session's settings, and waits until it holds. */
   async choose(setting: string, value: string): Promise<void> {
     const select = this.page.getByRole('combobox', { name: setting });
