@@ -11,7 +11,7 @@ const commands = {
   async start(args) {
     await install(root);
     await buildWeb(root);
-    return runOwnNode(root, ['packages/cli/src/main.ts', ...args]);
+    return runOwnNode(root, ['packages/cli/bin/liminal.js', ...args]);
   },
 
   async test() {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const main = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../packages/cli/bin/liminal.js', import.meta.url));
 const webApp = fileURLToPath(new URL('../../packages/web/dist/index.html', import.meta.url));
 
 /** Milliseconds within which a server prints its link on a busy machine. */

@@ -1,10 +1,8 @@
 import { homedir } from 'node:os';
 import { Command, CommanderError, Option } from 'commander';
 import { LiminalError } from '@liminal/protocol';
-import { doctor } from './commands/doctor.ts';
-import { run, type RunFlags } from './commands/run.ts';
-import { serve } from './commands/serve.ts';
-import { tail, type TailFlags } from './commands/tail.ts';
+import type { RunFlags } from './commands/run.ts';
+import type { TailFlags } from './commands/tail.ts';
 import { ConfigError } from './config/errors.ts';
 import { type Config, type Flags, loadConfig } from './config/load.ts';
 import { dropOwnVariables } from './own-environment.ts';
@@ -18,6 +16,7 @@ export async function main(args: readonly string[]): Promise<number> {
   let exitCode = 0;
   const program = createProgram((code) => (exitCode = code));
   try {
+    refuseUnknownCommand(program, args);
     await program.parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {
@@ -27,6 +26,7 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
+/** A command is loaded when it is asked for: a server need not hold what only the others use. */
 function createProgram(done: (exitCode: number) => void): Command {
   const program = new Command('liminal')
     .description('Runs coding agents and loses nothing they say.')
@@ -39,7 +39,10 @@ function createProgram(done: (exitCode: number) => void): Command {
 
   serverOptions(program.command('serve', { isDefault: true }))
     .description('starts the server (what happens without a command, too)')
-    .action(async (flags: Flags) => done(await serve(configure(flags))));
+    .action(async (flags: Flags) => {
+      const { serve } = await import('./commands/serve.ts');
+      done(await serve(configure(flags)));
+    });
 
   command('run <prompt>')
     .description('sends a prompt to an agent and streams the answer')
@@ -47,22 +50,35 @@ function createProgram(done: (exitCode: number) => void): Command {
     .option('--dir <folder>', 'project folder (default: the current one)')
     .option('--session <id>', 'go on with an existing session')
     .option('--set <id=value>', 'set an option of the agent; more than once for several', collect)
-    .action(async (prompt: string, flags: Flags & RunFlags) =>
-      done(await run(prompt, flags, configure(flags))),
-    );
+    .action(async (prompt: string, flags: Flags & RunFlags) => {
+      const { run } = await import('./commands/run.ts');
+      done(await run(prompt, flags, configure(flags)));
+    });
 
   command('tail <sessionId>')
     .description('follows a session')
     .option('--json', 'one JSON object a line')
-    .action(async (sessionId: string, flags: Flags & TailFlags) =>
-      done(await tail(sessionId, flags, configure(flags))),
-    );
+    .action(async (sessionId: string, flags: Flags & TailFlags) => {
+      const { tail } = await import('./commands/tail.ts');
+      done(await tail(sessionId, flags, configure(flags)));
+    });
 
   serverOptions(program.command('doctor'))
     .description('says which agents can run here, and what else is in the way')
-    .action(async (flags: Flags) => done(await doctor(configure(flags))));
+    .action(async (flags: Flags) => {
+      const { doctor } = await import('./commands/doctor.ts');
+      done(await doctor(configure(flags)));
+    });
 
   return program;
+}
+
+/** Without this, an unknown command is taken for an argument of the one that needs no name. */
+function refuseUnknownCommand(program: Command, [first]: readonly string[]): void {
+  if (first === undefined || first.startsWith('-') || first === 'help') return;
+  if (program.commands.some((command) => command.name() === first)) return;
+  const known = program.commands.map((command) => command.name()).join(', ');
+  throw new ConfigError(`There is no command "${first}". There are: ${known}.`);
 }
 
 /** Makes an option that can be given more than once. */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../bin/liminal.js', import.meta.url));
 
 /** `expect.poll` with the patience that a busy machine needs. */
 export function eventually<T>(look: () => T | Promise<T>) {

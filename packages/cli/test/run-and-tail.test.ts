@@ -117,7 +117,7 @@ describe('beside a server', () => {
     const tail = home.start(['tail', await sessionOf(run)]);
     await tail.says(/^> fix$/m);
     expect(await run.exitCode).toBe(0);
-    await tail.says(/^\* Bash/m);
+    await tail.says(/^\* Run /m);
     const later = home.start(['run', 'error', '--session', await sessionOf(run)]);
     expect(await later.exitCode).toBe(1);
     await tail.says(/! The turn failed/);

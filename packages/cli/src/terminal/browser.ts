@@ -1,5 +1,3 @@
-import open from 'open';
-
 /** Whether somebody sits in front of this machine who would see a browser open. */
 export function hasDesktop(env: NodeJS.ProcessEnv, platform = process.platform): boolean {
   if (env['CI'] || env['SSH_CONNECTION'] || env['SSH_TTY']) return false;
@@ -9,6 +7,8 @@ export function hasDesktop(env: NodeJS.ProcessEnv, platform = process.platform):
 /** The link stands in the terminal, too, so a browser that will not open is no failure. */
 export async function openInBrowser(url: string): Promise<void> {
   try {
+    // Loaded only here: most servers run where there is no desktop.
+    const { default: open } = await import('open');
     const opener = await open(url);
     opener.on('error', () => {});
   } catch {

@@ -24,10 +24,10 @@ describe('an item as a line', () => {
     ['> hello', { ...base, type: 'message', origin: 'user', content: 'hello' }],
     ['hi there', { ...base, type: 'message', origin: 'agent', content: 'hi there' }],
     ['~ let me see', { ...base, type: 'thinking', content: 'let\n me see', providerId: 'p' }],
-    ['* Bash List files', { ...tool, toolArguments: {}, title: 'List files' }],
+    ['* List files', { ...tool, toolArguments: {}, title: 'List files' }],
     ['* Bash {"command":"ls"}', { ...tool, toolArguments: { command: 'ls' } }],
     [
-      '* Bash List failed: no such folder',
+      '* List failed: no such folder',
       {
         ...tool,
         toolArguments: {},

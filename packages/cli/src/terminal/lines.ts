@@ -45,9 +45,9 @@ function formatItem(item: UpsertObject): string {
 
 function formatTool(item: Of<'tool_call'>): string {
   const failed = item.status === 'error' || item.toolOutputIsError === true;
-  const title = shorten(item.title ?? JSON.stringify(item.toolArguments));
+  const what = item.title ?? `${item.toolName} ${JSON.stringify(item.toolArguments)}`;
   const why = failed ? ` failed: ${shorten(item.errorMessage ?? item.toolOutput ?? '')}` : '';
-  return `* ${item.toolName} ${title}${why}`;
+  return `* ${shorten(what)}${why}`;
 }
 
 function formatOutcome({ outcome, options }: Of<'approval'>): string {
