@@ -262,3 +262,31 @@ test('a connection to the model that breaks in mid-answer leaves no half of it b
   await session.untilEnded(1);
   expect(await session.answers.allInnerTexts()).toEqual(['All of it.']);
 });
+
+test('what an agent writes is shown, and can neither run nor fetch anything', async () => {
+  const folder = await stage.project('nasty');
+  const words = [
+    'Raw <img src="x" onerror="alert(1)"> and <script>alert(2)</script>.',
+    '![picture](https://example.com/x.png) [go](javascript:alert(3)) [site](https://example.com)',
+    '```html\n<script>alert(4)</script>\n```',
+  ];
+  stage.api.play([reply(words.join('\n\n'))]);
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder });
+  await session.send('<img src=x onerror=alert(5)>');
+  await session.untilEnded(1);
+
+  const answer = session.answers.first();
+  await answer.getByText('<script>alert(2)</script>').waitFor();
+  await answer.getByRole('figure').getByText('alert(4)').waitFor();
+  expect(await session.prompts.innerText()).toBe('<img src=x onerror=alert(5)>');
+  expect(await answer.locator('img, script, iframe').count()).toBe(0);
+  await answer.getByText('go', { exact: true }).click();
+  const targets = await answer
+    .getByRole('link')
+    .evaluateAll((links) =>
+      links.map((link) => [link.getAttribute('href'), link.getAttribute('rel')]),
+    );
+  expect(targets).toContainEqual(['https://example.com', expect.stringContaining('noopener')]);
+  expect(targets.flat().join()).not.toContain('javascript');
+});

@@ -181,6 +181,68 @@ test('a mode that is chosen holds: with edits accepted nothing is asked', async 
   expect(await readFile(file, 'utf8')).toBe('fresh\n');
 });
 
+test('a question is answered by a click, and the agent gets the answer', async () => {
+  const folder = await stage.project('question');
+  const question = {
+    question: 'Which database should it use?',
+    header: 'Database',
+    multiSelect: false,
+    options: [
+      { label: 'SQLite', description: 'One file' },
+      { label: 'PostgreSQL', description: 'A server' },
+    ],
+  };
+  stage.api.play([
+    reply(toolUse('AskUserQuestion', { questions: [question] }, { id: 'toolu_question' })),
+    reply('So be it.'),
+  ]);
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder });
+  await session.send('Ask me.');
+  const request = session.permission('Permission: Which database should it use?');
+  await request.getByRole('button', { name: 'PostgreSQL' }).click();
+  await session.untilSaid('So be it.');
+  const { toolResults } = await stage.api.request((one) => 'toolu_question' in one.toolResults);
+  expect(toolResults['toolu_question']).toContain('PostgreSQL');
+});
+
+test('an agent whose process dies in mid-turn is said to, and the next message starts it again', async () => {
+  const folder = await stage.project('dies');
+  stage.api.play(
+    byPrompt({
+      'Begin.': [reply(text(['It begins', gate()]))],
+      'Once more.': [reply('It is back.')],
+    }),
+  );
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder });
+  await session.send('Begin.');
+  await session.untilSaid(/^It begins$/);
+  for (const { pid, folder: where } of await agentProcesses(stage.server.pid)) {
+    if (where === folder) process.kill(pid, 'SIGKILL');
+  }
+  await session.untilEnded(1);
+  const trouble = session.lastTurn.getByRole('alert');
+  expect(await trouble.innerText()).toContain('PROCESS_CRASH');
+  expect(await session.answers.allInnerTexts()).toEqual(['It begins']);
+
+  await session.send('Once more.');
+  await session.untilSaid('It is back.');
+  await session.untilEnded(2);
+});
+
+test('a message too big for the server is kept, with the reason, and can be thrown away', async () => {
+  const folder = await stage.project('too-big');
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder });
+  stage.expectComplaints(/status of 400/);
+  await session.send('big '.repeat(600_000));
+  const failure = session.conversation.getByRole('alert').filter({ hasText: 'Not sent' });
+  expect(await failure.innerText()).toMatch(/large|big/);
+  await failure.getByRole('button', { name: 'Discard' }).click();
+  await failure.waitFor({ state: 'detached' });
+});
+
 test('INV-8 ending a session ends its process and all that it started, and the next message starts it again', async () => {
   const folder = await stage.project('kill');
   const command = 'setsid -f sh -c "exec sleep 987" >/dev/null 2>&1; echo left one behind';

@@ -38,10 +38,14 @@ interface Parts {
 
 /** Sets the stage for all tests of the file that calls it, and leaves nothing of it behind. */
 export function useStage(): Stage {
-  let parts: Parts;
+  let parts: Parts | undefined;
   let env: Record<string, string> = {};
   let people: Person[] = [];
   let expected: RegExp | undefined;
+  const set = (): Parts => {
+    if (parts === undefined) throw new Error('The stage is set only while tests run.');
+    return parts;
+  };
 
   beforeAll(async () => {
     const root = await realpath(await mkdtemp(join(tmpdir(), 'liminal-e2e-')));
@@ -62,7 +66,7 @@ export function useStage(): Stage {
   });
 
   afterEach(async ({ task }) => {
-    if (task.result?.state === 'fail') await saveEvidence(task.name, people, parts.server.log);
+    if (task.result?.state === 'fail') await saveEvidence(task.name, people, set().server.log);
     const complaints = people.flatMap((person) => person.complaints);
     await Promise.all(people.map((person) => person.leave()));
     people = [];
@@ -72,6 +76,8 @@ export function useStage(): Stage {
   });
 
   afterAll(async () => {
+    // Where the stage could not be set, that has been said.
+    if (parts === undefined) return;
     await parts.browser.close();
     await parts.network.close();
     const exitCode = await parts.server.stop();
@@ -83,19 +89,19 @@ export function useStage(): Stage {
 
   return {
     get api() {
-      return parts.api;
+      return set().api;
     },
     get server() {
-      return parts.server;
+      return set().server;
     },
     get network() {
-      return parts.network;
+      return set().network;
     },
     get env() {
       return env;
     },
     project: async (name, files = {}) => {
-      const folder = join(parts.root, 'code', name);
+      const folder = join(set().root, 'code', name);
       await mkdir(folder, { recursive: true });
       for (const [path, content] of Object.entries(files)) {
         await mkdir(dirname(join(folder, path)), { recursive: true });
@@ -104,9 +110,9 @@ export function useStage(): Stage {
       return folder;
     },
     person: async (options) => {
-      const address = new URL(parts.server.link);
-      address.port = String(parts.network.port);
-      const person = await visit(parts.browser, address.href, options);
+      const address = new URL(set().server.link);
+      address.port = String(set().network.port);
+      const person = await visit(set().browser, address.href, options);
       people.push(person);
       await person.sidebar.waitFor();
       return person;

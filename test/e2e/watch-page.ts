@@ -1,12 +1,16 @@
 import type { Page } from 'playwright-core';
 
-/** Collects what no page of ours should ever do: errors, warnings, requests to anybody but the server. */
+/** Collects what no page of ours should ever do: errors, warnings, dialogs, requests to others. */
 export function watchPage(page: Page, origin: string): string[] {
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(`uncaught: ${error.message}`));
   page.on('console', (message) => {
     if (message.type() !== 'error' && message.type() !== 'warning') return;
     complaints.push(`${message.type()}: ${message.text()} (${message.location().url})`);
+  });
+  page.on('dialog', (dialog) => {
+    complaints.push(`dialog: ${dialog.message()}`);
+    dialog.dismiss().catch(() => undefined);
   });
   page.on('request', (request) => {
     if (!isOurs(request.url(), origin)) complaints.push(`foreign request: ${request.url()}`);
