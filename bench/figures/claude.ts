@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { query, type SDKUserMessage } from '@anthropic-ai/claude-agent-sdk';
+import type { ServerMessage } from '@liminal/protocol';
+import { claudeEnvironment, makeWorkspace, reply, startMessagesApi } from '@liminal/testkit';
+import type { Figure } from '../parts/figure.ts';
+import { median, repeat } from '../parts/figure.ts';
+import { type LiminalServer, startLiminalServer } from '../parts/liminal-server.ts';
+
+const ROUNDS = 9;
+
+interface Place {
+  env: Record<string, string>;
+  projectDir: string;
+  server: LiminalServer;
+}
+
+/** A prewarmed session, against the bare SDK with a process that waits for its first message. */
+export async function claudeWarm(): Promise<Figure[]> {
+  const name = 'Claude: first token after send, prewarmed, against the bare SDK';
+  return compare(name, 1.2, bareWarm, ourWarm);
+}
+
+/** From nothing to the first token, against the bare SDK. */
+export async function claudeCold(): Promise<Figure[]> {
+  const name = 'Claude: create to first token, cold, against the bare SDK';
+  return compare(name, 1.1, bareCold, ourCold);
+}
+
+/** Measures both in turn, so that both meet the same machine. */
+async function compare(
+  name: string,
+  atMost: number,
+  bare: (place: Place) => Promise<number>,
+  ours: (place: Place) => Promise<number>,
+): Promise<Figure[]> {
+  const api = await startMessagesApi({ script: () => reply('Good morning.') });
+  const workspace = await makeWorkspace();
+  const env = claudeEnvironment(workspace.home, api.url);
+  await mkdir(join(workspace.home, 'code'));
+  const server = await startLiminalServer(join(workspace.home, 'data'), env);
+  const place = { env, projectDir: join(workspace.home, 'code'), server };
+  try {
+    await bare(place);
+    await ours(place);
+    const pairs = await repeat(ROUNDS, async () => [await bare(place), await ours(place)] as const);
+    const [a, b] = [median(pairs.map(([x]) => x)), median(pairs.map(([, y]) => y))];
+    const value = median(pairs.map(([x, y]) => y / x));
+    const detail = `${Math.round(b)} ms against ${Math.round(a)} ms, medians of ${ROUNDS}; the ratio is that of each pair`;
+    return [{ name, value, unit: '×', bound: { atMost }, detail }];
+  } finally {
+    await server.process.end();
+    await api.close();
+    await workspace.remove();
+  }
+}
+
+async function bareWarm({ env, projectDir }: Place): Promise<number> {
+  const input = Promise.withResolvers<string>();
+  const run = startBare(env, projectDir, input.promise);
+  await run.initializationResult();
+  const start = performance.now();
+  input.resolve('Hello');
+  return endAtFirstToken(run, start);
+}
+
+async function bareCold({ env, projectDir }: Place): Promise<number> {
+  const start = performance.now();
+  return endAtFirstToken(startBare(env, projectDir, Promise.resolve('Hello')), start);
+}
+
+function startBare(env: Record<string, string>, cwd: string, text: Promise<string>) {
+  async function* prompt(): AsyncGenerator<SDKUserMessage> {
+    const message = { role: 'user' as const, content: await text };
+    yield { type: 'user', message, parent_tool_use_id: null, uuid: randomUUID() };
+    await new Promise(() => {});
+  }
+  return query({
+    prompt: prompt(),
+    options: {
+      cwd,
+      env,
+      includePartialMessages: true,
+      sessionId: randomUUID(),
+      canUseTool: async () => ({ behavior: 'deny', message: '' }),
+    },
+  });
+}
+
+async function endAtFirstToken(run: ReturnType<typeof startBare>, start: number): Promise<number> {
+  for await (const message of run) {
+    if (message.type !== 'stream_event' || message.event.type !== 'content_block_delta') continue;
+    const elapsed = performance.now() - start;
+    run.close();
+    return elapsed;
+  }
+  throw new Error('The bare SDK said nothing.');
+}
+
+async function ourWarm({ server: { connection }, projectDir }: Place): Promise<number> {
+  const sessionId = await connection.create('claude-code', projectDir);
+  return sendAndWait(connection, sessionId, () => performance.now());
+}
+
+async function ourCold({ server: { connection }, projectDir }: Place): Promise<number> {
+  const start = performance.now();
+  const sessionId = await connection.create('claude-code', projectDir);
+  return sendAndWait(connection, sessionId, () => start);
+}
+
+async function sendAndWait(
+  connection: LiminalServer['connection'],
+  sessionId: string,
+  clock: () => number,
+): Promise<number> {
+  const first = Promise.withResolvers<number>();
+  const ended = Promise.withResolvers<void>();
+  const socket = await connection.follow(sessionId, (message) => {
+    if (showsAgentText(message)) first.resolve(performance.now());
+    if (message.type === 'session:turn' && message.payload.type !== 'turn_started') ended.resolve();
+  });
+  const start = clock();
+  await connection.post(`${sessionId}/send`, { message: 'Hello' });
+  const elapsed = (await first.promise) - start;
+  await ended.promise;
+  socket.close();
+  await connection.post(`${sessionId}/kill`, {});
+  return elapsed;
+}
+
+function showsAgentText(message: ServerMessage): boolean {
+  return (
+    message.type === 'session:upsert' &&
+    message.payload.type === 'message' &&
+    message.payload.origin === 'agent' &&
+    message.payload.content !== ''
+  );
+}

@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import { makeWorkspace } from '@liminal/testkit';
+import type { Figure } from '../parts/figure.ts';
+import { startLiminalServer } from '../parts/liminal-server.ts';
+import { storeSession } from '../parts/stored-session.ts';
+
+const SESSIONS = 100;
+
+/** The server by itself, and with open sessions in which nothing runs. */
+export async function memory(): Promise<Figure[]> {
+  const workspace = await makeWorkspace();
+  const { home, projectDir } = workspace;
+  const dataDir = join(home, 'data');
+  const ids = [];
+  for (let i = 0; i < SESSIONS; i++) ids.push(await storeSession(dataDir, projectDir, 100));
+  const server = await startLiminalServer(dataDir, { PATH: process.env['PATH'], HOME: home });
+  try {
+    const { process, connection } = server;
+    const alone = process.residentMiB;
+    for (const id of ids) await connection.follow(id, () => {});
+    const each = (process.residentMiB - alone) / SESSIONS;
+    return [
+      {
+        name: 'server alone, resident',
+        value: alone,
+        unit: 'MiB',
+        bound: { atMost: 120 },
+        detail: 'just started, on a store of 100 sessions',
+      },
+      {
+        name: 'each open idle session, resident',
+        value: each,
+        unit: 'MiB',
+        bound: { atMost: 1 },
+        detail: `${SESSIONS} sessions, each followed by a client`,
+      },
+    ];
+  } finally {
+    await server.process.end();
+    await workspace.remove();
+  }
+}

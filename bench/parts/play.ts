@@ -1,0 +1,107 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Connection } from './connection.ts';
+import { Measured } from './process.ts';
+
+const server = fileURLToPath(new URL('source-server.ts', import.meta.url));
+
+export interface Played {
+  /** From the source's first delta to the client's last message, ms. */
+  wallMs: number;
+  /** The server's, ms. */
+  cpuMs: number;
+  /** What the client was sent after the turn began. */
+  bytes: number;
+  messages: number;
+  /** From the source's writing to the client's having it, ms, per delta. */
+  latenciesMs: number[];
+  /** Whether the client has each delta once and in order, and the same text at the end. */
+  isWhole: boolean;
+}
+
+/** Plays one turn of the source through a whole server to one client. */
+export async function play(options: {
+  count: number;
+  rate: number;
+  cadenceMs: number;
+}): Promise<Played> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'liminal-bench-'));
+  const process = await Measured.start([server, dataDir, String(options.cadenceMs)]);
+  try {
+    return await playOn(process, dataDir, options);
+  } finally {
+    await process.end();
+    await rm(dataDir, { recursive: true });
+  }
+}
+
+async function playOn(
+  process: Measured,
+  dataDir: string,
+  { count, rate }: { count: number; rate: number },
+): Promise<Played> {
+  const connection = new Connection(`http://127.0.0.1:${process.firstLine}`);
+  // A first turn warms what a server that has run for a while has warm.
+  await playTurn(connection, dataDir, '20000 0');
+  const cpuBefore = process.cpuMs;
+  const turn = await playTurn(connection, dataDir, `${count} ${rate}`);
+  const times = turn.text.trim().split(' ').map(Number);
+  const isOrdered = times.every((time, index) => index === 0 || time >= (times[index - 1] ?? 0));
+  return {
+    wallMs: (turn.endedAt - (times[0] ?? 0)) / 1000,
+    cpuMs: process.cpuMs - cpuBefore,
+    bytes: turn.bytes,
+    messages: turn.messages,
+    latenciesMs: turn.arrivals.map((at, index) => (at - (times[index] ?? 0)) / 1000),
+    isWhole: times.length === count && isOrdered && turn.finalText === turn.text,
+  };
+}
+
+interface PlayedTurn {
+  text: string;
+  finalText: string;
+  bytes: number;
+  messages: number;
+  /** When the client had each delta, µs. */
+  arrivals: number[];
+  endedAt: number;
+}
+
+const DELTA = 16;
+const nowUs = (): number => Number(process.hrtime.bigint() / 1000n);
+
+async function playTurn(connection: Connection, dir: string, message: string): Promise<PlayedTurn> {
+  const sessionId = await connection.create('source', dir);
+  const turn: PlayedTurn = {
+    text: '',
+    finalText: '',
+    bytes: 0,
+    messages: 0,
+    arrivals: [],
+    endedAt: 0,
+  };
+  const ended = Promise.withResolvers<void>();
+  const take = (text: string): void => {
+    turn.text += text;
+    const at = nowUs();
+    while (turn.arrivals.length < Math.floor(turn.text.length / DELTA)) turn.arrivals.push(at);
+  };
+  const socket = await connection.follow(sessionId, (m, bytes) => {
+    turn.bytes += bytes;
+    turn.messages += 1;
+    if (m.type === 'session:append') take(m.text);
+    if (m.type === 'session:upsert' && m.payload.type === 'message') {
+      if (m.payload.status === 'create') take(m.payload.content);
+      turn.finalText = m.payload.content;
+    }
+    if (m.type !== 'session:turn' || m.payload.type === 'turn_started') return;
+    turn.endedAt = nowUs();
+    ended.resolve();
+  });
+  await connection.post(`${sessionId}/send`, { message });
+  await ended.promise;
+  socket.close();
+  return turn;
+}

@@ -1,0 +1,45 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+
+/** A child under measurement: its first line of output, its memory and CPU time, its end. */
+export class Measured {
+  readonly #child: ChildProcess;
+  readonly firstLine: string;
+
+  private constructor(child: ChildProcess, firstLine: string) {
+    this.#child = child;
+    this.firstLine = firstLine;
+  }
+
+  static async start(args: string[], env: NodeJS.ProcessEnv = process.env): Promise<Measured> {
+    const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    const lines = createInterface(child.stdout);
+    for await (const line of lines) return new Measured(child, line);
+    throw new Error(`${args.join(' ')} ended without a word.`);
+  }
+
+  /** Resident memory in MiB. */
+  get residentMiB(): number {
+    const [, kib] = /VmRSS:\s+(\d+)/.exec(this.#read('status')) ?? [];
+    return Number(kib) / 1024;
+  }
+
+  /** User and system time so far, in ms. */
+  get cpuMs(): number {
+    const fields = this.#read('stat').split(') ')[1]?.split(' ') ?? [];
+    return (Number(fields[11]) + Number(fields[12])) * 10;
+  }
+
+  async end(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const gone = once(this.#child, 'exit');
+    this.#child.kill('SIGTERM');
+    await gone;
+  }
+
+  #read(file: string): string {
+    return readFileSync(`/proc/${this.#child.pid}/${file}`, 'utf8');
+  }
+}

@@ -1,0 +1,24 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const script = fileURLToPath(new URL('source.ts', import.meta.url));
+
+/** Runs the source, and gives each of its messages, parsed. Resolves when it has ended. */
+export async function readSource(
+  { count, rate }: { count: number; rate: number },
+  onMessage: (message: unknown) => void,
+): Promise<void> {
+  const child = spawn(process.execPath, [script, String(count), String(rate)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'close');
+  let rest = '';
+  child.stdout.setEncoding('utf8');
+  child.stdout.on('data', (chunk: string) => {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) onMessage(JSON.parse(line));
+  });
+  await ended;
+}

@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import type { OutputItem, Response } from '@liminal/protocol';
+import { openSqliteStorage } from '@liminal/storage';
+
+const PARAGRAPH =
+  'The loader reads the file, checks it against the schema and says where it is wrong. ';
+
+/** Stores a session of the demo agent with so many items in turns of 20, as if it had been led here. */
+export async function storeSession(
+  dataDir: string,
+  projectDir: string,
+  items: number,
+): Promise<string> {
+  const storage = await openSqliteStorage(dataDir);
+  const sessionId = randomUUID();
+  const time = new Date().toISOString();
+  await storage.store.saveSession({
+    sessionId,
+    cliType: 'demo',
+    projectId: projectDir,
+    projectDir,
+    title: 'A long one',
+    createdAt: time,
+    updatedAt: time,
+    active: true,
+    failed: false,
+    config: {},
+    queue: [],
+    imported: true,
+  });
+  await storage.store.importResponses(
+    Array.from({ length: items / 20 }, (_, turn) => makeTurn(sessionId, turn)),
+  );
+  await storage.close();
+  return sessionId;
+}
+
+function makeTurn(sessionId: string, turn: number): Response {
+  const id = `${sessionId}/${turn}`;
+  const at = Date.UTC(2026, 0, 1) + turn * 60_000;
+  return {
+    id,
+    turnId: id,
+    sessionId,
+    modelId: 'demo',
+    providerId: 'demo',
+    createdAt: at,
+    updatedAt: at + 30_000,
+    status: 'complete',
+    finishReason: 'end_turn',
+    lastSeq: 100,
+    outputItems: Array.from({ length: 20 }, (_, index) => makeItem(`${id}/${index}`, index)),
+  };
+}
+
+function makeItem(id: string, index: number): OutputItem {
+  const origin = index === 0 ? 'user' : 'agent';
+  return { type: 'message', id, content: PARAGRAPH.repeat(5), origin };
+}
