@@ -3,6 +3,7 @@ import type { CliProvider, ProviderSession, SendMessageResult } from '@liminal/a
 import { ProviderListeners } from '@liminal/agents';
 import { randomUUID } from 'node:crypto';
 import { ClaudeTranslator } from '../../packages/agents/src/claude-code/translate/translator.ts';
+import { isoNow } from '../../packages/agents/src/base/iso-clock.ts';
 import { readSource } from './read-source.ts';
 
 /** An agent whose process is the source: a message `COUNT RATE` says what it plays, through Claude Code's translator. */
@@ -39,7 +40,7 @@ export class SourceAgent implements CliProvider {
         begun.resolve();
       },
     });
-    void readSource({ count, rate }, (native) => translator.read(native, new Date().toISOString()));
+    void readSource({ count, rate }, (native) => translator.read(native, isoNow()));
     await begun.promise;
     return { turnId };
   }

@@ -32,13 +32,28 @@ export class OpenRun {
     this.#live = live.state;
     this.#plain = plain.state;
     this.ended ||= isTerminal(event);
-    return { live: live.outputs, plain: plain.outputs };
+    return {
+      live: this.#withDiscard(event, live.outputs),
+      plain: this.#withDiscard(event, plain.outputs),
+    };
   }
 
   flush(now: number): FoldOutput[] {
     const { state, outputs } = flushIdle(this.#plain, now);
     this.#plain = state;
     return outputs;
+  }
+
+  /**
+   * A reader that came in mid-turn was given items that the folds had not shown yet: those it must be told to forget
+   * as well, and to a reader that never had them it makes no difference.
+   */
+  #withDiscard({ payload, turnId }: StreamEvent, outputs: FoldOutput[]): FoldOutput[] {
+    if (payload.type !== 'item_cancelled') return outputs;
+    const { itemId } = payload;
+    const told = outputs.some((output) => output.kind === 'discard' && output.itemId === itemId);
+    const stays = this.response?.outputItems.some((item) => item.id === itemId);
+    return told || stays ? outputs : [...outputs, { kind: 'discard', turnId, itemId }];
   }
 
   /** When `flush` has something to give, in ms since the epoch. */

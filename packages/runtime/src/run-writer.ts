@@ -1,4 +1,4 @@
-import type { EventDraft, ItemPatch, Response, RunEnvelope, StreamEvent } from '@liminal/protocol';
+import type { EventDraft, Response, RunEnvelope, StreamEvent } from '@liminal/protocol';
 import {
   closeOpenItems,
   emptyResponse,
@@ -69,7 +69,8 @@ export class RunWriter {
 
   #addDelta(draft: DeltaDraft): void {
     const waiting = this.#pending.get(draft.payload.itemId);
-    this.#pending.set(draft.payload.itemId, waiting ? mergeDeltas(waiting, draft) : draft);
+    if (waiting) addDelta(waiting, draft);
+    else this.#pending.set(draft.payload.itemId, ownCopy(draft));
     const wait = this.#lastDeltaAt + this.#options.cadenceMs - performance.now();
     if (wait <= 0) this.#release();
     else this.#timer ??= setTimeout(() => this.#release(), wait);
@@ -159,19 +160,14 @@ function isDelta(draft: EventDraft): draft is DeltaDraft {
   return draft.payload.type === 'item_delta';
 }
 
-function mergeDeltas(first: DeltaDraft, second: DeltaDraft): DeltaDraft {
-  const patch: ItemPatch | undefined =
-    first.payload.patch || second.payload.patch
-      ? { ...first.payload.patch, ...second.payload.patch }
-      : undefined;
-  return {
-    ...first,
-    payload: {
-      ...first.payload,
-      deltaContent: first.payload.deltaContent + second.payload.deltaContent,
-      ...(patch && { patch }),
-    },
-  };
+/** A draft that can grow; whoever gave the original may still hold it. */
+function ownCopy(draft: DeltaDraft): DeltaDraft {
+  return { ...draft, payload: { ...draft.payload } };
+}
+
+function addDelta({ payload }: DeltaDraft, { payload: more }: DeltaDraft): void {
+  payload.deltaContent += more.deltaContent;
+  if (more.patch) payload.patch = { ...payload.patch, ...more.patch };
 }
 
 function endingOf({ payload }: EventDraft): Parameters<typeof closeOpenItems>[1] {

@@ -12,31 +12,49 @@ interface WatchdogOptions {
 /** Watches one run for silence. */
 export class Watchdog {
   readonly #options: WatchdogOptions;
-  #heartbeat: NodeJS.Timeout | undefined;
-  #idle: NodeJS.Timeout | undefined;
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #heardAt = performance.now();
 
   constructor(options: WatchdogOptions) {
     this.#options = options;
-    const { heartbeatMs } = options;
-    if (heartbeatMs > 0) this.#heartbeat = setInterval(options.onHeartbeat, heartbeatMs).unref();
-    this.heard();
+    this.#watch(options.heartbeatMs, options.onHeartbeat);
+    this.#watch(options.idleLimitMs, () => this.#silent());
   }
 
-  /** The agent has said something. */
+  /** The agent has said something. Called for every delta, so it only notes the time. */
   heard(): void {
-    this.#heartbeat?.refresh();
-    if (this.#options.idleLimitMs === 0) return;
-    if (this.#idle) this.#idle.refresh();
-    else this.#idle = setTimeout(() => this.#silent(), this.#options.idleLimitMs).unref();
+    this.#heardAt = performance.now();
   }
 
   stop(): void {
-    clearInterval(this.#heartbeat);
-    clearTimeout(this.#idle);
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
+  }
+
+  /** Calls back whenever there has been silence for so long. */
+  #watch(silenceMs: number, onSilence: () => void): void {
+    if (silenceMs === 0) return;
+    let last = this.#heardAt;
+    const look = (): void => {
+      this.#timers.delete(timer);
+      last = Math.max(last, this.#heardAt);
+      const left = last + silenceMs - performance.now();
+      if (left <= 0) {
+        last = performance.now();
+        onSilence();
+      }
+      timer = this.#later(look, left > 0 ? left : silenceMs);
+    };
+    let timer = this.#later(look, silenceMs);
+  }
+
+  #later(look: () => void, ms: number): NodeJS.Timeout {
+    const timer = setTimeout(look, Math.ceil(ms)).unref();
+    this.#timers.add(timer);
+    return timer;
   }
 
   #silent(): void {
-    if (this.#options.excused()) this.#idle?.refresh();
-    else this.#options.onIdle();
+    if (!this.#options.excused()) this.#options.onIdle();
   }
 }

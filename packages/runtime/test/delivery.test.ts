@@ -120,6 +120,16 @@ test('an item that is withdrawn leaves every reader', async () => {
   expect(late.items.has('a')).toBe(false);
 });
 
+test('a reader that came in mid-turn is told of a withdrawal though the fold had not shown it the item', async () => {
+  await world.runtime.send(sessionId, 'Hello');
+  world.agent.text(sessionId, 'a', 'too short to be shown yet');
+  const plain = await ready();
+  expect(plain.items.has('a')).toBe(true);
+  world.agent.say(sessionId, { type: 'item_cancelled', itemId: 'a', reason: 'retried' });
+  await plain.untilType('session:discard');
+  expect(plain.items.has('a')).toBe(false);
+});
+
 test('history comes newest page first, whole to its beginning by `before`, with no tool call cut in two', async () => {
   const reader = await ready();
   await world.runtime.send(sessionId, 'Hello');

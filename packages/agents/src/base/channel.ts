@@ -1,32 +1,44 @@
 import type { Unsubscribe } from '../provider.ts';
 
+interface Listener<T> {
+  callback: (value: T) => void;
+  /** False once it has left: it then hears nothing more, not even what is being said just now. */
+  listens: boolean;
+}
+
 /** Who listens for one kind of thing. A callback that throws hurts neither the others nor the speaker. */
 export class Channel<T> {
-  readonly #listeners = new Set<{ callback: (value: T) => void }>();
+  /** Replaced when somebody comes or leaves, never changed: speaking, which is frequent, copies nothing. */
+  #listeners: readonly Listener<T>[] = [];
 
   get size(): number {
-    return this.#listeners.size;
+    return this.#listeners.length;
   }
 
   /** The same callback added twice is called twice; each call of a result takes away its own. */
   add(callback: (value: T) => void): Unsubscribe {
-    const listener = { callback };
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    const listener = { callback, listens: true };
+    this.#listeners = [...this.#listeners, listener];
+    return () => {
+      listener.listens = false;
+      this.#listeners = this.#listeners.filter((other) => other !== listener);
+    };
   }
 
   send(value: T): void {
-    this.audience()(value);
+    speak(this.#listeners, value);
   }
 
   /** A way to speak to those who listen now: who comes later is not among them, who leaves is gone. */
   audience(): (value: T) => void {
-    const present = [...this.#listeners];
-    return (value) => {
-      for (const listener of present) {
-        if (this.#listeners.has(listener)) callSafely(listener.callback, value);
-      }
-    };
+    const present = this.#listeners;
+    return (value) => speak(present, value);
+  }
+}
+
+function speak<T>(listeners: readonly Listener<T>[], value: T): void {
+  for (const listener of listeners) {
+    if (listener.listens) callSafely(listener.callback, value);
   }
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID, type UUID } from 'node:crypto';
 import type { ModelInfo } from '@anthropic-ai/claude-agent-sdk';
 import { isTerminal, type EventDraft } from '@liminal/protocol';
+import { isoNow as now } from '../base/iso-clock.ts';
 import { ProviderError } from '../errors.ts';
 import type { SessionExit, SessionUpdate } from '../provider.ts';
 import { Approvals } from './approvals.ts';
@@ -25,8 +26,6 @@ interface Sending {
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export const isUuid = (id: string): id is UUID => uuidPattern.test(id);
-
-const now = (): string => new Date().toISOString();
 
 /** A session of Claude Code and the process that runs it, over all of its turns. */
 export class ClaudeSession {

@@ -1,5 +1,6 @@
 /** What is read of Claude Code's messages: the shapes that the recordings in testkit show, everything else left alone. */
 import { z } from 'zod';
+import { isPlainDelta } from './plain-delta.ts';
 
 export const NativeBlock = z.looseObject({
   type: z.string(),
@@ -86,7 +87,7 @@ const ApiEvent = z.discriminatedUnion('type', [
 ]);
 export type ApiEvent = z.infer<typeof ApiEvent>;
 
-const StreamMessage = z.looseObject({
+export const StreamMessage = z.looseObject({
   ...answering,
   type: z.literal('stream_event'),
   event: z.union([ApiEvent, z.looseObject({ type: z.literal('ping') })]),
@@ -156,4 +157,4 @@ export type NativeMessage = z.infer<typeof NativeMessage>;
 
 /** The message, or nothing when it is none that is known here. */
 export const parseNative = (message: unknown): NativeMessage | undefined =>
-  NativeMessage.safeParse(message).data;
+  isPlainDelta(message) ? message : NativeMessage.safeParse(message).data;

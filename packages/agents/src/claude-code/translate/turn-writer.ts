@@ -15,6 +15,7 @@ export type Emit = (draft: EventDraft) => void;
 export class TurnWriter {
   readonly turnId: string;
   readonly #emit: Emit;
+  /** Copies of its own, whose text grows in place: a delta is frequent, and need not copy its item. */
   readonly #open = new Map<string, OutputItem>();
   /** What the vocabulary has no place for, until the next item takes it along. */
   #unplaced: unknown[] = [];
@@ -40,14 +41,14 @@ export class TurnWriter {
   }
 
   start(item: OutputItem): void {
-    this.#open.set(item.id, item);
+    this.#open.set(item.id, { ...item });
     this.write(startPayload(item));
   }
 
   append(itemId: string, text: string): void {
     const item = this.#open.get(itemId);
     if (item === undefined || text === '') return;
-    this.#open.set(itemId, withText(item, textOf(item) + text));
+    addText(item, text);
     this.write({ type: 'item_delta', itemId, deltaContent: text });
   }
 
@@ -159,7 +160,7 @@ function textOf(item: OutputItem): string {
   return item.type === 'function_call' ? item.arguments : '';
 }
 
-function withText(item: OutputItem, text: string): OutputItem {
-  if (item.type === 'message' || item.type === 'reasoning') return { ...item, content: text };
-  return item.type === 'function_call' ? { ...item, arguments: text } : item;
+function addText(item: OutputItem, text: string): void {
+  if (item.type === 'message' || item.type === 'reasoning') item.content += text;
+  if (item.type === 'function_call') item.arguments += text;
 }
