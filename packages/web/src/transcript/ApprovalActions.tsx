@@ -10,8 +10,13 @@ interface ApprovalProps {
   approval: ApprovalUpsert;
 }
 
+interface ApprovalActionsProps extends ApprovalProps {
+  /** Shown above the answers, where the card does not say it all. */
+  question?: string | undefined;
+}
+
 /** The answers that can be given to a permission request. */
-export function ApprovalActions({ approval }: ApprovalProps) {
+export function ApprovalActions({ approval, question }: ApprovalActionsProps) {
   const { answer } = useSessionActions();
   const [sent, setSent] = useState(false);
   const [problem, setProblem] = useState<string>();
@@ -39,6 +44,7 @@ export function ApprovalActions({ approval }: ApprovalProps) {
       <p className={css.announced} role="status">
         Permission wanted: {approval.title}
       </p>
+      {question !== undefined && <p className={css.question}>{question}</p>}
       {sortOptions(approval.options).map((option) => (
         <Button
           key={option.optionId}

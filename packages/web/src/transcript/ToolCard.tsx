@@ -8,7 +8,7 @@ import { ToolDetails } from './ToolDetails.tsx';
 import { ToolIcon } from './ToolIcon.tsx';
 import { ToolOutcome } from './ToolOutcome.tsx';
 import { type ToolPhase, toolPhase } from './tool-outcome.ts';
-import { isSubagent, toolWords } from './tool-words.ts';
+import { isQuestion, isSubagent, toolWords } from './tool-words.ts';
 
 interface ToolCardProps {
   call: ToolCallUpsert;
@@ -26,9 +26,11 @@ export function ToolCard({ call, approval, folder, turnEnded, children }: ToolCa
   const hasBelow = Boolean(children);
   const [chosen, setChosen] = useState<boolean>();
   const [wasLive] = useState(!turnEnded);
-  const open = chosen ?? opensItself(phase, hasBelow && wasLive);
+  const question = isQuestion(call) ? approval?.title : undefined;
+  const open = chosen ?? (question === undefined && opensItself(phase, hasBelow && wasLive));
   const bodyId = useId();
-  const { verb, subject } = toolWords(call, folder);
+  const words = toolWords(call, folder);
+  const { verb, subject } = question === undefined ? words : { ...words, subject: question };
 
   return (
     <div
@@ -50,7 +52,7 @@ export function ToolCard({ call, approval, folder, turnEnded, children }: ToolCa
         <ToolIcon kind={call.kind} subagent={isSubagent(call)} />
         <span className={css.verb}>{verb}</span>
         <span className={join(css.subject, !verb && css.verb)}>{subject}</span>
-        <ToolOutcome call={call} phase={phase} />
+        <ToolOutcome call={call} phase={phase} asks={question !== undefined} />
       </button>
       {open && (
         <div id={bodyId} className={css.body}>
@@ -59,7 +61,7 @@ export function ToolCard({ call, approval, folder, turnEnded, children }: ToolCa
           </ToolDetails>
         </div>
       )}
-      {waits && <ApprovalActions approval={approval} />}
+      {waits && <ApprovalActions approval={approval} question={question} />}
       {approval !== undefined && !waits && open && <ApprovalOutcomeNote approval={approval} />}
     </div>
   );

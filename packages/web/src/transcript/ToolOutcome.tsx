@@ -9,10 +9,12 @@ import css from './ToolOutcome.module.css';
 interface ToolOutcomeProps {
   call: ToolCallUpsert;
   phase: ToolPhase;
+  /** It waits for the answer to a question, not for a permission. */
+  asks?: boolean;
 }
 
 /** The right end of a tool's line: lines changed, exit code, time, and a mark. */
-export function ToolOutcome({ call, phase }: ToolOutcomeProps) {
+export function ToolOutcome({ call, phase, asks = false }: ToolOutcomeProps) {
   const took = toolTook(call);
   return (
     <span className={css.outcome}>
@@ -21,7 +23,7 @@ export function ToolOutcome({ call, phase }: ToolOutcomeProps) {
         <span className={css.bad}>exit {call.exitCode}</span>
       )}
       {took !== undefined && took >= 100 && <span className={css.time}>{duration(took)}</span>}
-      <PhaseMark phase={phase} since={call.startedAt} />
+      <PhaseMark phase={phase} since={call.startedAt} asks={asks} />
     </span>
   );
 }
@@ -40,7 +42,13 @@ function ChangeCount({ diffs }: { diffs: NonNullable<ToolCallUpsert['diffs']> })
   );
 }
 
-function PhaseMark({ phase, since }: { phase: ToolPhase; since: string | undefined }) {
+interface PhaseMarkProps {
+  phase: ToolPhase;
+  since: string | undefined;
+  asks: boolean;
+}
+
+function PhaseMark({ phase, since, asks }: PhaseMarkProps) {
   switch (phase) {
     case 'running':
       return (
@@ -52,7 +60,7 @@ function PhaseMark({ phase, since }: { phase: ToolPhase; since: string | undefin
         </>
       );
     case 'waiting':
-      return <span className={css.waiting}>wants permission</span>;
+      return <span className={css.waiting}>{asks ? 'asks you' : 'wants permission'}</span>;
     case 'done':
       return (
         <Check size={14} className={css.good} role="img" aria-label="done" aria-hidden={false} />

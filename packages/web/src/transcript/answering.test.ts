@@ -22,6 +22,14 @@ it('allowing comes first, and keys never answer for good', () => {
   expect(keyAnswers(forGood)).toEqual({ allow: undefined, deny: undefined });
 });
 
+it('no key chooses among several answers', () => {
+  const { options } = approval('p');
+  const yes = options.find(({ kind }) => kind === 'allow_once')!;
+  const asked = approval('p', { options: [...options, { ...yes, optionId: 'other' }] });
+  expect(keyAnswers(asked).allow).toBeUndefined();
+  expect(keyAnswers(asked).deny?.optionId).toBe('no');
+});
+
 it('the oldest request that waits in a running turn is next', () => {
   const done = approval('p1', { status: 'complete', outcome: { outcome: 'cancelled' } });
   const waiting = approval('p2');

@@ -14,13 +14,14 @@ export function sortOptions(options: readonly ApprovalOption[]): ApprovalOption[
   return options.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
 }
 
-/** What Enter and Escape answer: once, never for good. */
+/** What Enter and Escape answer: once, never for good, and never one of several things that can be chosen. */
 export function keyAnswers(approval: ApprovalUpsert): {
   allow: ApprovalOption | undefined;
   deny: ApprovalOption | undefined;
 } {
+  const allowing = approval.options.filter((option) => option.kind === 'allow_once');
   return {
-    allow: approval.options.find((option) => option.kind === 'allow_once'),
+    allow: allowing.length === 1 ? allowing[0] : undefined,
     deny: approval.options.find((option) => option.kind === 'reject_once'),
   };
 }

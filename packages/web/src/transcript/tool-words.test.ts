@@ -22,7 +22,9 @@ it('a search is its pattern', () => {
   expect(toolWords(tool('a', { kind: 'search', toolArguments })).subject).toBe('loadConfig');
 });
 
-it('a tool of no known kind is called by its name', () => {
+it('a tool of no known kind is called by its title, else by its name', () => {
+  const asks = tool('a', { toolName: 'AskUserQuestion', kind: 'other', title: 'Ask you' });
+  expect(toolWords(asks)).toEqual({ verb: 'Ask you', subject: '' });
   expect(toolWords(tool('a', { toolName: 'TodoWrite' })).verb).toBe('TodoWrite');
   const mcp = tool('a', { toolName: 'mcp__github__create_issue', kind: 'other' });
   expect(toolWords(mcp).verb).toBe('github: create issue');

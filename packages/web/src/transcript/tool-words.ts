@@ -42,7 +42,7 @@ const sought = ['pattern', 'query'];
 
 export function toolWords(call: ToolCallUpsert, folder?: string): ToolWords {
   if (isSubagent(call)) return { verb: 'Subagent', subject: oneLine(subagentTask(call)) };
-  const verb = (call.kind && verbs[call.kind]) || toolLabel(call.toolName);
+  const verb = (call.kind && verbs[call.kind]) || nameOf(call);
   return { verb, subject: oneLine(subjectOf(call, verb, folder)) };
 }
 
@@ -51,6 +51,11 @@ export function isSubagent(call: ToolCallUpsert): boolean {
   return (
     call.toolName === 'Task' || call.toolName === 'Agent' || 'subagent_type' in call.toolArguments
   );
+}
+
+/** Whether the call asks people something, rather than for a permission. */
+export function isQuestion(call: ToolCallUpsert): boolean {
+  return call.toolName === 'AskUserQuestion';
 }
 
 function subagentTask({ toolArguments, title }: ToolCallUpsert): string {
@@ -64,6 +69,11 @@ export function otherArguments(call: ToolCallUpsert, folder?: string): [string, 
   const isSaid = (value: unknown) =>
     typeof value === 'string' && (oneLine(value) === subject || value.endsWith(`/${subject}`));
   return Object.entries(call.toolArguments).filter(([, value]) => !isSaid(value));
+}
+
+/** A tool of no known kind is called by its title, which says more than its name. */
+function nameOf({ title, toolName }: ToolCallUpsert): string {
+  return toolName.startsWith('mcp__') ? toolLabel(toolName) : (title ?? toolName);
 }
 
 /** `mcp__github__create_issue` reads as `github: create issue`. */
