@@ -25,7 +25,9 @@ export default function NewSession({ onClose }: { onClose: () => void }) {
   const [starting, setStarting] = useState(false);
 
   const usable = agents?.filter((agent) => agent.available) ?? [];
-  const agent = usable.find((one) => one.cliType === chosen) ?? usable[0];
+  // Before anybody has chosen: one to which nothing is missing.
+  const ready = usable.find((one) => one.reason === undefined) ?? usable[0];
+  const agent = usable.find((one) => one.cliType === chosen) ?? ready;
 
   const start = async () => {
     if (agent === undefined) return;
