@@ -133,10 +133,7 @@ test('TC-8.1b an edit shows its file and what changed in it', async () => {
   const ada = await stage.person();
   const session = await ada.startSession({ folder });
   await session.send('Change it.');
-  await session
-    .permission(/^Permission/)
-    .getByRole('button', { name: 'Allow', exact: true })
-    .click();
+  await session.allow();
   await session.untilSaid('Changed.');
 
   await session.tool('Read greet.txt').getByRole('img', { name: 'done' }).waitFor();

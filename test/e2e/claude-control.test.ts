@@ -30,7 +30,7 @@ test('a permission is given by a button, after a look at what would change', asy
   await ada.sidebar.getByRole('region', { name: 'Needs you' }).getByText('Write it.').waitFor();
   expect(await ada.page.title()).toContain('◆');
 
-  await request.getByRole('button', { name: 'Allow', exact: true }).click();
+  await session.allow();
   await session.untilSaid('That is settled.');
   await session.untilEnded(1);
   expect(await readFile(file, 'utf8')).toBe('fresh\n');
@@ -200,6 +200,13 @@ test('a question is answered by a click, and the agent gets the answer', async (
   const session = await ada.startSession({ folder });
   await session.send('Ask me.');
   const request = session.permission('Permission: Which database should it use?');
+  await request.getByText('Which database should it use?', { exact: true }).waitFor();
+  expect(
+    await session
+      .tool(/^Ask you/)
+      .getByText('multiSelect')
+      .count(),
+  ).toBe(0);
   await request.getByRole('button', { name: 'PostgreSQL' }).click();
   await session.untilSaid('So be it.');
   const { toolResults } = await stage.api.request((one) => 'toolu_question' in one.toolResults);
@@ -255,12 +262,7 @@ test('INV-8 ending a session ends its process and all that it started, and the n
   const ada = await stage.person();
   const session = await ada.startSession({ folder });
   await session.send('Leave one.');
-  const allow = session.conversation.getByRole('button', { name: 'Allow', exact: true });
-  await allow
-    .or(session.answers.filter({ hasText: 'I left one.' }))
-    .first()
-    .waitFor();
-  if (await allow.isVisible()) await allow.click();
+  await session.allow();
   await session.untilSaid('I left one.');
   await session.untilEnded(1);
   await expect.poll(() => commandsIn(folder)).toContainEqual('sleep 987');

@@ -52,7 +52,7 @@ test('two browsers follow one session, and a permission that one answers closes 
   await hers.prompts.filter({ hasText: 'Now write.' }).waitFor();
   const request = 'Permission: Write new.txt';
   await Promise.all([hers, his].map((session) => session.permission(request).waitFor()));
-  await his.permission(request).getByRole('button', { name: 'Allow', exact: true }).click();
+  await his.allow();
   await hers.permission(request).waitFor({ state: 'detached' });
   for (const session of [hers, his]) {
     await session.untilSaid('Written.');
@@ -106,9 +106,12 @@ test('a server out of reach is said after a moment, and no longer once it is bac
 
 test('INV-6 INV-8 a server killed in mid-turn has lost nothing that was seen, leaves no process, and goes on in the same page', async () => {
   const folder = await stage.project('crash');
+  // Out of the agent's process group and session: only its mark tells where it belongs.
+  const detached = 'setsid -f sh -c "exec sleep 986" >/dev/null 2>&1; echo left one behind';
   const words = Array.from({ length: 4000 }, (_, index) => `word${index}`).join(' ');
   stage.api.play(
     byPrompt({
+      'Leave one.': [reply(toolUse('Bash', { command: detached })), reply('I left one.')],
       'Talk.': [reply(text(words, { chunk: 12, delayMs: 4 }))],
       'Queued meanwhile.': [reply('The queued one is answered.')],
       'Go on.': [reply('Here I am again.')],
@@ -116,6 +119,9 @@ test('INV-6 INV-8 a server killed in mid-turn has lost nothing that was seen, le
   );
   const ada = await stage.person();
   const session = await ada.startSession({ folder });
+  await session.send('Leave one.');
+  await session.allow();
+  await session.untilSaid('I left one.');
   await session.send('Talk.');
   await session.untilSaid('word40');
   await session.send('Queued meanwhile.');
@@ -124,27 +130,29 @@ test('INV-6 INV-8 a server killed in mid-turn has lost nothing that was seen, le
 
   stage.expectComplaints(/WebSocket connection to|Failed to load resource/);
   const crashed = stage.server.pid;
-  expect((await agentProcesses(crashed)).length).toBeGreaterThan(0);
+  const commands = (await agentProcesses(crashed)).map(({ command }) => command);
+  expect(commands).toContain('sleep 986');
   await stage.server.crash();
-  const seen = await session.answers.innerText();
+  const seen = await session.answers.last().innerText();
   await untilNoProcess(crashed);
   await stage.server.restart();
 
   // The same page, and nobody touches it.
-  await session.untilEnded(1);
-  await session.turns.first().getByRole('alert').filter({ hasText: 'server stopped' }).waitFor();
-  expect((await session.answers.first().innerText()).startsWith(seen)).toBe(true);
+  await session.untilEnded(2);
+  await session.lastTurn.getByRole('alert').filter({ hasText: 'server stopped' }).waitFor();
+  expect((await session.answers.last().innerText()).startsWith(seen)).toBe(true);
   await session.queue.getByText('Queued meanwhile.').waitFor();
 
   await session.send('Go on.');
   await session.untilSaid('The queued one is answered.');
   await session.untilSaid('Here I am again.');
-  expect(await session.prompts.allInnerTexts()).toEqual(['Talk.', 'Queued meanwhile.', 'Go on.']);
+  const prompts = ['Leave one.', 'Talk.', 'Queued meanwhile.', 'Go on.'];
+  expect(await session.prompts.allInnerTexts()).toEqual(prompts);
 
   // A page that has seen nothing of it gets the same.
   const bob = await stage.person();
-  const his = await bob.open('Talk.');
-  await his.untilEnded(3);
+  const his = await bob.open('Leave one.');
+  await his.untilEnded(4);
   expect(await his.answers.allInnerTexts()).toEqual(await session.answers.allInnerTexts());
 });
 

@@ -62,6 +62,12 @@ export class SessionTab {
     await this.composer.press('Enter');
   }
 
+  /** Gives the permission that is asked for, when it is asked for. */
+  async allow(): Promise<void> {
+    const request = this.permission(/^Permission: /);
+    await request.getByRole('button', { name: 'Allow', exact: true }).click();
+  }
+
   /** Opens a card, unless it has opened itself. */
   async unfold(card: Locator): Promise<void> {
     const head = card.getByRole('button').first();
