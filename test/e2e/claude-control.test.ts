@@ -181,36 +181,39 @@ test('a mode that is chosen holds: with edits accepted nothing is asked', async 
   expect(await readFile(file, 'utf8')).toBe('fresh\n');
 });
 
-test('a question is answered by a click, and the agent gets the answer', async () => {
+test('questions are answered by a click each, and the agent gets the answers', async () => {
   const folder = await stage.project('question');
-  const question = {
-    question: 'Which database should it use?',
-    header: 'Database',
+  const ask = (question: string, ...labels: string[]) => ({
+    question,
+    header: 'Choice',
     multiSelect: false,
-    options: [
-      { label: 'SQLite', description: 'One file' },
-      { label: 'PostgreSQL', description: 'A server' },
-    ],
-  };
+    options: labels.map((label) => ({ label, description: `This is ${label}.` })),
+  });
+  const questions = [
+    ask('Which database should it use?', 'SQLite', 'PostgreSQL'),
+    ask('And where should it run?', 'Here', 'There'),
+  ];
   stage.api.play([
-    reply(toolUse('AskUserQuestion', { questions: [question] }, { id: 'toolu_question' })),
+    reply(toolUse('AskUserQuestion', { questions }, { id: 'toolu_question' })),
     reply('So be it.'),
   ]);
   const ada = await stage.person();
   const session = await ada.startSession({ folder });
   await session.send('Ask me.');
-  const request = session.permission('Permission: Which database should it use?');
-  await request.getByText('Which database should it use?', { exact: true }).waitFor();
+  const first = session.permission('Permission: Which database should it use?');
+  await first.getByText('Which database should it use?', { exact: true }).waitFor();
   expect(
     await session
       .tool(/^Ask you/)
       .getByText('multiSelect')
       .count(),
   ).toBe(0);
-  await request.getByRole('button', { name: 'PostgreSQL' }).click();
+  await first.getByRole('button', { name: 'PostgreSQL' }).click();
+  const second = session.permission('Permission: And where should it run?');
+  await second.getByRole('button', { name: 'There' }).click();
   await session.untilSaid('So be it.');
   const { toolResults } = await stage.api.request((one) => 'toolu_question' in one.toolResults);
-  expect(toolResults['toolu_question']).toContain('PostgreSQL');
+  expect(toolResults['toolu_question']).toMatch(/PostgreSQL.*There/s);
 });
 
 test('an agent whose process dies in mid-turn is said to, and the next message starts it again', async () => {

@@ -214,4 +214,10 @@ test('TC-8.3a each tab keeps its own conversation, draft and running turn while 
   await ada.tabs.getByRole('link', { name: 'For Claude.' }).click();
   await claude.untilSaid(/^Claude begins and ends\.$/);
   await claude.untilEnded(1);
+
+  await ada.page.reload();
+  expect(await (await ada.session()).composer.inputValue()).toBe('Draft for Claude');
+  await ada.tabs.getByRole('link', { name: 'explain' }).click();
+  await demo.untilSaid('Demo, recorded');
+  expect(await demo.composer.inputValue()).toBe('Draft for the demo');
 });

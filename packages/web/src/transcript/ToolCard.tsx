@@ -61,7 +61,10 @@ export function ToolCard({ call, approval, folder, turnEnded, children }: ToolCa
           </ToolDetails>
         </div>
       )}
-      {waits && <ApprovalActions approval={approval} question={question} />}
+      {waits && (
+        // One call can ask several things, one after the other.
+        <ApprovalActions key={approval.approvalId} approval={approval} question={question} />
+      )}
       {approval !== undefined && !waits && open && <ApprovalOutcomeNote approval={approval} />}
     </div>
   );
