@@ -3,10 +3,10 @@ import type { CliProvider, StoredSession } from '@liminal/agents';
 import type { Project, SessionSummary } from '@liminal/protocol';
 
 /**
- * How long a reading of the agents' own stores is good for, in ms: many pages that come back at once share one, and
- * somebody who opens a page finds the session that they have just ended in a terminal.
+ * How long a reading of the agents' own stores is good for, in ms: for those who ask together, and no longer, so that
+ * somebody who comes from a terminal finds the session that they have just ended there.
  */
-const FRESH_MS = 1_000;
+const FRESH_MS = 100;
 
 export interface FoundSession extends StoredSession {
   cliType: string;
