@@ -11,13 +11,19 @@ interface DialogProps {
   look?: 'plain' | 'bare' | 'drawer';
 }
 
-/** A modal dialog: the browser's own, which keeps the focus inside, gives it back, and closes on Escape. */
+/**
+ * A modal dialog: the browser's own, which keeps the focus inside, gives it back, and closes on Escape. What it is
+ * there for is marked with `data-autofocus`.
+ */
 export function Dialog({ title, onClose, children, look = 'plain' }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useEffect(() => {
     const dialog = ref.current;
-    if (dialog !== null && !dialog.open) dialog.showModal();
+    if (dialog === null || dialog.open) return;
+    dialog.showModal();
+    // Else the browser takes the first control there is, which closes the dialog again.
+    dialog.querySelector<HTMLElement>('[data-autofocus]')?.focus();
   }, []);
 
   return (

@@ -31,6 +31,7 @@ export function FolderField({ value, onChange, recent }: FolderFieldProps) {
         </label>
         <Autocomplete.Input
           id="project-folder"
+          data-autofocus
           className={form.input}
           placeholder="/home/you/code/project"
           spellCheck={false}

@@ -45,8 +45,7 @@ export default function Palette({ onClose, onOverlay }: PaletteProps) {
           className={css.input}
           aria-label="Search commands and sessions"
           placeholder="Go to a session, or do …"
-          // oxlint-disable-next-line jsx-a11y/no-autofocus -- the dialog is there for this field
-          autoFocus
+          data-autofocus
         />
         <div className={css.scroll}>
           <Autocomplete.Empty className={css.empty}>Nothing found.</Autocomplete.Empty>

@@ -33,8 +33,8 @@ export function RenameDialog({ title, onRename, onClose }: RenameDialogProps) {
         <input
           className={form.input}
           aria-label="Title"
-          // oxlint-disable-next-line jsx-a11y/no-autofocus -- the dialog is there for this field
-          autoFocus
+          data-autofocus
+          onFocus={(event) => event.target.select()}
           maxLength={200}
           value={text}
           onChange={(event) => setText(event.target.value)}

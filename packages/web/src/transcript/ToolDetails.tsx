@@ -37,9 +37,16 @@ export function ToolDetails({ call, phase, folder, children }: ToolDetailsProps)
 }
 
 function Invocation({ call, folder }: Omit<ToolDetailsProps, 'phase' | 'children'>) {
-  const { command } = call.toolArguments;
+  const { command, plan } = call.toolArguments;
   if (call.kind === 'execute' && typeof command === 'string') {
     return <LongText className={css.command} text={command} label="Command" />;
+  }
+  if (call.kind === 'switch_mode' && typeof plan === 'string') {
+    return (
+      <div className={css.part}>
+        <Markdown>{plan}</Markdown>
+      </div>
+    );
   }
   const entries = otherArguments(call, folder);
   if (entries.length === 0) return null;

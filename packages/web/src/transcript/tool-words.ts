@@ -17,7 +17,7 @@ const verbs: Record<NonNullable<ToolCallUpsert['kind']>, string> = {
   execute: 'Run',
   think: 'Think',
   fetch: 'Fetch',
-  switch_mode: 'Mode',
+  switch_mode: '',
   other: '',
 };
 
