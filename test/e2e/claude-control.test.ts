@@ -216,6 +216,24 @@ test('questions are answered by a click each, and the agent gets the answers', a
   expect(toolResults['toolu_question']).toMatch(/PostgreSQL.*There/s);
 });
 
+test('a plan is read as text before it is agreed to, and then carried out', async () => {
+  const folder = await stage.project('plan');
+  stage.api.play([
+    reply(toolUse('ExitPlanMode', { plan: '# The plan\n\n1. Write it.\n2. Test it.' })),
+    reply('Done as planned.'),
+  ]);
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder });
+  await session.choose('Permissions', 'Plan');
+  await session.send('Plan it.');
+  const card = session.tool('Present the plan');
+  await card.getByRole('heading', { name: 'The plan' }).waitFor();
+  expect(await card.getByRole('listitem').allInnerTexts()).toEqual(['Write it.', 'Test it.']);
+  await card.getByRole('button', { name: 'Start, and ask before each edit' }).click();
+  await session.untilSaid('Done as planned.');
+  await ada.page.getByRole('combobox', { name: 'Permissions' }).getByText('Ask first').waitFor();
+});
+
 test('an agent whose process dies in mid-turn is said to, and the next message starts it again', async () => {
   const folder = await stage.project('dies');
   stage.api.play(

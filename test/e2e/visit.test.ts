@@ -28,13 +28,8 @@ test('a newcomer gets from the empty page to an answer by keyboard alone', async
   await keyboard.press('Alt+n');
   const dialog = page.getByRole('dialog', { name: 'New session' });
   await dialog.getByRole('radio', { name: 'Claude Code' }).waitFor();
-  await keyboard.press('Tab');
-  // The first stop is the choice of agent, the next the folder.
-  for (let stop = 0; stop < 5; stop += 1) {
-    const role = await page.evaluate(() => document.activeElement?.getAttribute('type'));
-    if (role === 'radio') break;
-    await keyboard.press('Tab');
-  }
+  // The folder is asked first; the choice of agent stands before it.
+  await keyboard.press('Shift+Tab');
   await keyboard.press('ArrowDown');
   expect(await dialog.getByRole('radio', { name: 'Demo' }).isChecked()).toBe(true);
   await keyboard.press('Tab');
@@ -49,6 +44,32 @@ test('a newcomer gets from the empty page to an answer by keyboard alone', async
     .getByRole('article', { name: 'Agent' })
     .filter({ hasText: 'Demo, recorded' })
     .waitFor();
+});
+
+test('a session is renamed, found and opened again by keyboard alone', async () => {
+  const ada = await stage.person();
+  const { page, tabs } = ada;
+  const session = await ada.startSession({ folder: await stage.project('named'), agent: 'Demo' });
+  await session.choose('Pace', 'Instant');
+  await session.send('explain');
+  await session.untilEnded(1);
+  await page.getByRole('button', { name: 'Session', exact: true }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('menuitem', { name: 'Rename' }).press('Enter');
+  await page.getByRole('textbox', { name: 'Title' }).and(page.locator(':focus')).waitFor();
+  await page.keyboard.type('A better name');
+  await page.keyboard.press('Enter');
+  await tabs.getByRole('link', { name: 'A better name' }).waitFor();
+
+  await page.keyboard.press('Alt+w');
+  await page.getByRole('heading', { name: 'What should be done?' }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('dialog', { name: 'Commands' }).waitFor();
+  await page.keyboard.type('better');
+  await page.getByRole('option', { name: /A better name/ }).waitFor();
+  await page.keyboard.press('Enter');
+  await session.untilEnded(1);
+  expect(await session.prompts.allInnerTexts()).toEqual(['explain']);
 });
 
 test.for([
