@@ -1,4 +1,7 @@
-/** Prints every figure with its bound and the machine; exits 1 if one misses its bound. `npm run bench [-- NAME…]`. */
+/**
+ * Prints every figure with its bound and the machine; exits 1 if one misses its bound. `npm run bench [-- NAME…]`;
+ * `--list` names the groups of figures.
+ */
 import { cpus, totalmem } from 'node:os';
 import { opening } from './figures/opening.ts';
 import { memory } from './figures/memory.ts';
@@ -17,6 +20,10 @@ const groups: Record<string, () => Promise<Figure[]>> = {
 };
 
 const wanted = process.argv.slice(2);
+if (wanted.includes('--list')) {
+  console.log(Object.keys(groups).join('\n'));
+  process.exit(0);
+}
 const unknown = wanted.filter((name) => !(name in groups));
 if (unknown.length > 0) {
   console.error(

@@ -16,6 +16,11 @@ const checks: { fits: RegExp; check: (command: string) => Promise<void> }[] = [
   { fits: /^npm start -- --help$/, check: checkPrints(/Usage: liminal/) },
   { fits: /^npm start -- doctor$/, check: checkPrints(/ok +Liminal \d/) },
   { fits: /^npm start -- run --agent demo /, check: checkPrints(/Demo, recorded/) },
+  // What it measures is not for a timed test; that it runs, is.
+  {
+    fits: /^npm run bench$/,
+    check: (command) => checkPrints(/^flatOut$/m)(`${command} -- --list`),
+  },
 ];
 
 let home: string;
