@@ -1,0 +1,6 @@
+/** How long the faults are played: in every test run briefly, by `npm run faults` at length. */
+const isLong = process.env['FAULTS'] === 'long';
+
+export const length = isLong
+  ? { readers: 200, floodDeltas: 1_000_000, items: 10_000, turns: 100 }
+  : { readers: 60, floodDeltas: 600_000, items: 1_000, turns: 20 };
