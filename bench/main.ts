@@ -4,6 +4,7 @@
  */
 import { cpus, totalmem } from 'node:os';
 import { opening } from './figures/opening.ts';
+import { longSession } from './figures/long-session.ts';
 import { memory } from './figures/memory.ts';
 import { bytesPerToken, flatOut, latency } from './figures/pipeline.ts';
 import { claudeCold, claudeWarm } from './figures/claude.ts';
@@ -17,6 +18,7 @@ const groups: Record<string, () => Promise<Figure[]>> = {
   claudeCold,
   opening,
   memory,
+  longSession,
 };
 
 const wanted = process.argv.slice(2);

@@ -6,18 +6,25 @@ import { createInterface } from 'node:readline';
 /** A child under measurement: its first line of output, its memory and CPU time, its end. */
 export class Measured {
   readonly #child: ChildProcess;
+  readonly #lines: AsyncIterator<string>;
   readonly firstLine: string;
 
-  private constructor(child: ChildProcess, firstLine: string) {
+  private constructor(child: ChildProcess, lines: AsyncIterator<string>, firstLine: string) {
     this.#child = child;
+    this.#lines = lines;
     this.firstLine = firstLine;
   }
 
   static async start(args: string[], env: NodeJS.ProcessEnv = process.env): Promise<Measured> {
     const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
-    const lines = createInterface(child.stdout);
-    for await (const line of lines) return new Measured(child, line);
-    throw new Error(`${args.join(' ')} ended without a word.`);
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+    return new Measured(child, lines, await nextLine(lines));
+  }
+
+  /** What a source server's heap holds after its garbage has been collected, in MiB. */
+  async heapMiB(): Promise<number> {
+    this.#child.kill('SIGUSR2');
+    return Number(await nextLine(this.#lines)) / 2 ** 20;
   }
 
   /** Resident memory in MiB. */
@@ -42,4 +49,10 @@ export class Measured {
   #read(file: string): string {
     return readFileSync(`/proc/${this.#child.pid}/${file}`, 'utf8');
   }
+}
+
+async function nextLine(lines: AsyncIterator<string>): Promise<string> {
+  const step = await lines.next();
+  if (step.done === true) throw new Error('The process ended without a word.');
+  return step.value;
 }

@@ -6,10 +6,10 @@ const script = fileURLToPath(new URL('source.ts', import.meta.url));
 
 /** Runs the source, and gives each of its messages, parsed. Resolves when it has ended. */
 export async function readSource(
-  { count, rate }: { count: number; rate: number },
+  { count, rate, blocks = 1 }: { count: number; rate: number; blocks?: number },
   onMessage: (message: unknown) => void,
 ): Promise<void> {
-  const child = spawn(process.execPath, [script, String(count), String(rate)], {
+  const child = spawn(process.execPath, [script, ...[count, rate, blocks].map(String)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'close');

@@ -6,7 +6,7 @@ import { ClaudeTranslator } from '../../packages/agents/src/claude-code/translat
 import { isoNow } from '../../packages/agents/src/base/iso-clock.ts';
 import { readSource } from './read-source.ts';
 
-/** An agent whose process is the source: a message `COUNT RATE` says what it plays, through Claude Code's translator. */
+/** An agent whose process is the source: a message `COUNT RATE BLOCKS` says what it plays, through Claude Code's translator. */
 export class SourceAgent implements CliProvider {
   readonly cliType = 'source';
   readonly #listeners = new ProviderListeners();
@@ -30,7 +30,7 @@ export class SourceAgent implements CliProvider {
     message: string,
     { turnId = randomUUID() }: { turnId?: string } = {},
   ): Promise<SendMessageResult> {
-    const [count = 0, rate = 0] = message.split(' ').map(Number);
+    const [count = 0, rate = 0, blocks = 1] = message.split(' ').map(Number);
     const begun = Promise.withResolvers<void>();
     const translator = new ClaudeTranslator({
       cwd: '/',
@@ -40,7 +40,7 @@ export class SourceAgent implements CliProvider {
         begun.resolve();
       },
     });
-    void readSource({ count, rate }, (native) => translator.read(native, isoNow()));
+    void readSource({ count, rate, blocks }, (native) => translator.read(native, isoNow()));
     await begun.promise;
     return { turnId };
   }

@@ -1,4 +1,4 @@
-/** A whole server on SQLite whose one agent is the source. `node source-server.ts DATA_DIR CADENCE_MS`; prints its port. */
+/** A whole server on SQLite whose one agent is the source. `node source-server.ts DATA_DIR CADENCE_MS`; prints its port. With `--expose-gc`, SIGUSR2 makes it print its heap. */
 import { ProviderRegistry } from '@liminal/agents';
 import { createRuntime } from '@liminal/runtime';
 import { createServer } from '@liminal/server';
@@ -28,3 +28,7 @@ const server = await createServer({
 });
 console.log(new URL(await server.listen({ host: '127.0.0.1', port: 0 })).port);
 process.once('SIGTERM', () => process.exit(0));
+process.on('SIGUSR2', () => {
+  globalThis.gc?.();
+  console.log(process.memoryUsage().heapUsed);
+});
