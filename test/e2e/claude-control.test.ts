@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { byPrompt, gate, held, reply, text, toolUse } from '@liminal/testkit';
+import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { agentProcesses, untilNoProcess } from './process-table.ts';
 import { useStage } from './stage.ts';
@@ -231,7 +232,16 @@ test('a plan is read as text before it is agreed to, and then carried out', asyn
   expect(await card.getByRole('listitem').allInnerTexts()).toEqual(['Write it.', 'Test it.']);
   await card.getByRole('button', { name: 'Start, and ask before each edit' }).click();
   await session.untilSaid('Done as planned.');
-  await ada.page.getByRole('combobox', { name: 'Permissions' }).getByText('Ask first').waitFor();
+  const mode = ada.page.getByRole('combobox', { name: 'Permissions' });
+  await mode.getByText('Ask first').waitFor();
+
+  // The agreement holds for the agent's next process, too.
+  await endProcess(ada.page);
+  await untilNoProcess(stage.server.pid, { folder });
+  stage.api.play([reply('I am back.')]);
+  await session.send('Go on.');
+  await session.untilSaid('I am back.');
+  expect(await mode.innerText()).toBe('Ask first');
 });
 
 test('an agent whose process dies in mid-turn is said to, and the next message starts it again', async () => {
@@ -288,8 +298,7 @@ test('INV-8 ending a session ends its process and all that it started, and the n
   await session.untilEnded(1);
   await expect.poll(() => commandsIn(folder)).toContainEqual('sleep 987');
 
-  await ada.page.getByRole('button', { name: 'Session', exact: true }).click();
-  await ada.page.getByRole('menuitem', { name: /^End the agent/ }).click();
+  await endProcess(ada.page);
   await untilNoProcess(stage.server.pid, { folder });
 
   await session.send('Again.');
@@ -297,6 +306,11 @@ test('INV-8 ending a session ends its process and all that it started, and the n
   await session.untilEnded(2);
   expect(await session.prompts.allInnerTexts()).toEqual(['Leave one.', 'Again.']);
 });
+
+async function endProcess(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Session', exact: true }).click();
+  await page.getByRole('menuitem', { name: /^End the agent/ }).click();
+}
 
 function gateOpened() {
   const opened = gate();

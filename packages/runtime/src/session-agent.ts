@@ -12,8 +12,8 @@ interface SessionAgentOptions {
   onExit: (exit: SessionExit) => void;
   /** Settings, commands or liveness have changed. */
   onChange: () => void;
-  /** The agent has named the session, or gives it another id of its own. */
-  onNamed: (change: { title?: string; agentSessionId?: string }) => void;
+  /** The agent has named the session, gives it another id of its own, or has changed a setting that was kept. */
+  onNews: (change: Pick<Partial<SessionRecord>, 'title' | 'agentSessionId' | 'config'>) => void;
 }
 
 /** A session's agent: started when it is needed, ended with all that it started. */
@@ -126,11 +126,23 @@ export class SessionAgent {
     if (configOptions) this.configOptions = configOptions;
     if (commands) this.commands = commands;
     this.#options.onChange();
-    if (title === undefined && agentSessionId === undefined) return;
-    this.#options.onNamed({
+    const config = configOptions && this.#changedConfig(configOptions);
+    if (title === undefined && agentSessionId === undefined && config === undefined) return;
+    this.#options.onNews({
       ...(title !== undefined && { title }),
       ...(agentSessionId !== undefined && { agentSessionId }),
+      ...(config !== undefined && { config }),
     });
+  }
+
+  /** What a person has set, as the agent now has it: agreeing to a plan, for one, ends the mode for planning. */
+  #changedConfig(options: readonly ConfigOption[]): Record<string, string> | undefined {
+    const { config } = this.#options.record();
+    const changed = options.filter(
+      ({ id, currentValue }) => (config[id] ?? currentValue) !== currentValue,
+    );
+    if (changed.length === 0) return undefined;
+    return { ...config, ...Object.fromEntries(changed.map((one) => [one.id, one.currentValue])) };
   }
 }
 

@@ -73,7 +73,7 @@ export class Session {
       onEvent: (draft) => this.#turns.hear(this.#approvals.pass(draft)),
       onExit: (exit) => this.#agentGone(exit),
       onChange: () => this.#changed(),
-      onNamed: (change) => this.#keep(change),
+      onNews: (change) => this.#keep(change),
     });
     this.#approvals = new Approvals({
       policy: settings.approvals,
