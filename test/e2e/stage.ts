@@ -36,8 +36,13 @@ interface Parts {
   network: Network;
 }
 
+export interface StageOptions {
+  /** Whether Claude Code has a key. Default: yes. */
+  withKey?: boolean;
+}
+
 /** Sets the stage for all tests of the file that calls it, and leaves nothing of it behind. */
-export function useStage(): Stage {
+export function useStage({ withKey = true }: StageOptions = {}): Stage {
   let parts: Parts | undefined;
   let env: Record<string, string> = {};
   let people: Person[] = [];
@@ -57,6 +62,7 @@ export function useStage(): Stage {
     await writeFile(join(dataDir, 'liminal.json'), JSON.stringify(config));
     const api = await startMessagesApi({ script: [] });
     env = claudeEnvironment(join(root, 'home'), api.url);
+    if (!withKey) delete env['ANTHROPIC_API_KEY'];
     const [server, browser] = await Promise.all([
       LiminalServer.start({ dataDir, env }),
       launchChromium(),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { useStage } from './stage.ts';
 
-const stage = useStage();
+const stage = useStage({ withKey: false });
 
 test('a link lets a browser in, and leaves no token in the address', async () => {
   const ada = await stage.person();
@@ -27,11 +27,15 @@ test('a newcomer gets from the empty page to an answer by keyboard alone', async
   await page.getByRole('heading', { name: 'What should be done?' }).waitFor();
   await keyboard.press('Alt+n');
   const dialog = page.getByRole('dialog', { name: 'New session' });
-  await dialog.getByRole('radio', { name: 'Claude Code' }).waitFor();
-  // The folder is asked first; the choice of agent stands before it.
+  const [claude, demo] = ['Claude Code', 'Demo'].map((name) => dialog.getByRole('radio', { name }));
+  await dialog.getByText(/not signed in: set ANTHROPIC_API_KEY/).waitFor();
+  expect(await demo?.isChecked()).toBe(true);
+  // The folder is asked for first; the choice of agent stands before it.
   await keyboard.press('Shift+Tab');
+  await keyboard.press('ArrowUp');
+  expect(await claude?.isChecked()).toBe(true);
   await keyboard.press('ArrowDown');
-  expect(await dialog.getByRole('radio', { name: 'Demo' }).isChecked()).toBe(true);
+  expect(await demo?.isChecked()).toBe(true);
   await keyboard.press('Tab');
   await keyboard.type(folder);
   await keyboard.press('Enter');
@@ -44,6 +48,15 @@ test('a newcomer gets from the empty page to an answer by keyboard alone', async
     .getByRole('article', { name: 'Agent' })
     .filter({ hasText: 'Demo, recorded' })
     .waitFor();
+});
+
+test('Claude Code without a key says how to get in', async () => {
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder: await stage.project('no-key') });
+  await session.send('Hello?');
+  await session.untilEnded(1);
+  const trouble = await session.lastTurn.getByRole('alert').innerText();
+  expect(trouble).toContain('Not logged in. Run claude in a terminal and sign in, or set');
 });
 
 test('a session is renamed, found and opened again by keyboard alone', async () => {

@@ -60,8 +60,15 @@ function readError(result: ResultMessage, { errorCategory }: TurnFacts): ErrorOb
     (status === undefined ? undefined : `API_ERROR_${status}`) ??
     codesBySubtype[result.subtype] ??
     'AGENT_ERROR';
-  return { code, message: message === '' ? 'Claude Code reported an error.' : message };
+  return { code, message: message === '' ? 'Claude Code reported an error.' : forPage(message) };
 }
+
+/** Claude Code tells people to type its command for signing in, which works only in a terminal. */
+const forPage = (message: string): string =>
+  message.replace(
+    /\s*·\s*Please run \/login\b\.?/,
+    '. Run claude in a terminal and sign in, or set ANTHROPIC_API_KEY before starting Liminal.',
+  );
 
 function readUsage(result: ResultMessage, { lastUsage, modelId, costUsd }: TurnFacts): Usage {
   const context = lastUsage === undefined ? 0 : inputOf(lastUsage) + (lastUsage.output_tokens ?? 0);
