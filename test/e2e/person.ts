@@ -60,6 +60,12 @@ export class Person {
     return tab;
   }
 
+  /** Ends the process of the session that is looked at, by its menu. */
+  async endProcess(): Promise<void> {
+    await this.page.getByRole('button', { name: 'Session', exact: true }).click();
+    await this.page.getByRole('menuitem', { name: /^End the agent/ }).click();
+  }
+
   /** Comes back to the page from another window. */
   async lookAgain(): Promise<void> {
     await this.page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
