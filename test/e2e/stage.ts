@@ -52,22 +52,29 @@ export function useStage({ withKey = true }: StageOptions = {}): Stage {
     return parts;
   };
 
+  /** How to undo what has been set so far, the last first. */
+  const undo: (() => Promise<unknown>)[] = [];
+
   beforeAll(async () => {
     const root = await realpath(await mkdtemp(join(tmpdir(), 'liminal-e2e-')));
-    await mkdir(join(root, 'home'));
-    await mkdir(join(root, 'code'));
+    undo.push(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
+    const home = join(root, 'home');
+    const code = join(root, 'code');
     const dataDir = join(root, 'data');
-    await mkdir(dataDir);
-    const config = { roots: [join(root, 'code')], allowedHosts: ['127.0.0.1'] };
+    for (const folder of [home, code, dataDir]) await mkdir(folder);
+    const config = { roots: [code], allowedHosts: ['127.0.0.1'] };
     await writeFile(join(dataDir, 'liminal.json'), JSON.stringify(config));
+
     const api = await startMessagesApi({ script: [] });
-    env = claudeEnvironment(join(root, 'home'), api.url);
+    undo.push(() => api.close());
+    env = claudeEnvironment(home, api.url);
     if (!withKey) delete env['ANTHROPIC_API_KEY'];
-    const [server, browser] = await Promise.all([
-      LiminalServer.start({ dataDir, env }),
-      launchChromium(),
-    ]);
+    const server = await LiminalServer.start({ dataDir, env });
+    undo.push(() => endServer(server));
     const network = await openNetwork(Number(new URL(server.link).port));
+    undo.push(() => network.close());
+    const browser = await launchChromium();
+    undo.push(() => browser.close());
     parts = { root, api, server, browser, network };
   });
 
@@ -82,15 +89,7 @@ export function useStage({ withKey = true }: StageOptions = {}): Stage {
   });
 
   afterAll(async () => {
-    // Where the stage could not be set, that has been said.
-    if (parts === undefined) return;
-    await parts.browser.close();
-    await parts.network.close();
-    const exitCode = await parts.server.stop();
-    await untilNoProcess(parts.server.pid);
-    await parts.api.close();
-    await rm(parts.root, { recursive: true, force: true, maxRetries: 5 });
-    expect(exitCode).toBe(0);
+    for (const step of undo.splice(0).toReversed()) await step();
   });
 
   return {
@@ -127,4 +126,10 @@ export function useStage({ withKey = true }: StageOptions = {}): Stage {
       expected = pattern;
     },
   };
+}
+
+/** A server that is asked to end ends well, and nothing that its agents started is left (invariant 8). */
+async function endServer(server: LiminalServer): Promise<void> {
+  expect(await server.stop()).toBe(0);
+  await untilNoProcess(server.pid);
 }
