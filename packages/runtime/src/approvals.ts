@@ -10,8 +10,6 @@ export interface ApprovalPolicy {
 }
 
 interface Pending {
-  itemId: string;
-  options: readonly ApprovalOption[];
   answered: boolean;
   timer: NodeJS.Timeout | undefined;
 }
@@ -87,8 +85,6 @@ export class Approvals {
     const approvalId = payload.approvalId ?? payload.itemId;
     const options = payload.options ?? [];
     this.#pending.set(approvalId, {
-      itemId: payload.itemId,
-      options,
       answered: false,
       timer: deadlineMs > 0 ? this.#answerLater(approvalId, options) : undefined,
     });

@@ -4,7 +4,6 @@ import {
   flushIdle,
   foldResponse,
   foldUpsert,
-  isTerminal,
   nextFlushAt,
   startUpsertFold,
   toResponse,
@@ -23,7 +22,6 @@ export class OpenRun {
   #response = emptyResponse();
   #live = startUpsertFold({ appends: true });
   #plain = startUpsertFold();
-  ended = false;
 
   apply(event: StreamEvent, now: number): RunOutputs {
     this.#response = foldResponse(this.#response, event);
@@ -31,7 +29,6 @@ export class OpenRun {
     const plain = foldUpsert(this.#plain, event, now);
     this.#live = live.state;
     this.#plain = plain.state;
-    this.ended ||= isTerminal(event);
     return {
       live: this.#withDiscard(event, live.outputs),
       plain: this.#withDiscard(event, plain.outputs),

@@ -30,15 +30,6 @@ export class SessionView {
     this.#options = options;
   }
 
-  get watched(): boolean {
-    return this.#subscribers.size > 0;
-  }
-
-  /** The id of the last event that the log has, if any came since this view was made. */
-  get cursor(): string | undefined {
-    return this.#cursor;
-  }
-
   /** Runs that the store may not have in their final state, oldest first. */
   get openRuns(): Response[] {
     return [...this.#runs.values()].flatMap((run) => run.response ?? []);
