@@ -1,0 +1,64 @@
+/** The process table, read whole and without any of the code that is on trial. */
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+
+export interface Entry {
+  pid: number;
+  parent: number;
+  /** Clock ticks since boot: with the pid it names one process for ever. */
+  startedAt: number;
+  command: string;
+  /** What it was started with, which it cannot shake off but by starting something else with less. */
+  environ: string;
+  /** The folder it works in. */
+  folder: string;
+}
+
+/** All that run, zombies left out. */
+export function readTable(): Entry[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => readEntry(Number(name)))
+    .filter((entry) => entry !== undefined);
+}
+
+/** Those that descend from processes with these pids, however far. */
+export function descendants(table: readonly Entry[], roots: readonly number[]): Entry[] {
+  const family = new Set(roots);
+  for (let size = -1; size !== family.size;) {
+    size = family.size;
+    for (const { pid, parent } of table) if (family.has(parent)) family.add(pid);
+  }
+  return table.filter(({ pid }) => family.has(pid) && !roots.includes(pid));
+}
+
+function readEntry(pid: number): Entry | undefined {
+  const stat = read(pid, 'stat');
+  // The program's name stands in brackets, and may itself hold spaces and brackets.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  if (stat === '' || fields[0] === 'Z' || fields[0] === 'X') return undefined;
+  return {
+    pid,
+    parent: Number(fields[1]),
+    startedAt: Number(fields[19]),
+    command: read(pid, 'cmdline').replaceAll('\0', ' ').trim(),
+    environ: read(pid, 'environ'),
+    folder: folderOf(pid),
+  };
+}
+
+function read(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    // Gone meanwhile, or somebody else's.
+    return '';
+  }
+}
+
+function folderOf(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,90 @@
+import { applyMessage, type SessionView, type TurnView } from '@liminal/client';
+import type { ServerMessage, UpsertObject } from '@liminal/protocol';
+import type WebSocket from 'ws';
+import type { Connection } from '../../bench/parts/connection.ts';
+
+/** Whoever watches a session over its WebSocket, and holds what the messages so far make of it. */
+export class Reader {
+  readonly messages: ServerMessage[] = [];
+  #view: SessionView;
+  #heard = Promise.withResolvers<void>();
+  #socket!: WebSocket;
+
+  private constructor(sessionId: string) {
+    const nothing = { turns: [], pending: [], cursor: '', hasMore: false, needsResync: false };
+    this.#view = { ...nothing, sessionId, phase: 'loading' };
+  }
+
+  /** Resolves when it has the session's history. */
+  static async open(connection: Connection, sessionId: string): Promise<Reader> {
+    const reader = new Reader(sessionId);
+    reader.#socket = await connection.follow(sessionId, (message) => reader.#take(message));
+    // A server that is killed breaks the connection.
+    reader.#socket.on('error', () => undefined).on('close', () => reader.#wake());
+    return reader;
+  }
+
+  get turns(): readonly TurnView[] {
+    return this.#view.turns;
+  }
+
+  turn(turnId: string): TurnView | undefined {
+    return this.turns.find((turn) => turn.turnId === turnId);
+  }
+
+  /** All that the agent has said in a turn. */
+  said(turnId: string): string {
+    const items = this.turn(turnId)?.items ?? [];
+    return items.map(textOf).join('');
+  }
+
+  /** Waits until `find` gives something. Rejects when the connection breaks first, or text has not fit together. */
+  async until<T>(find: (reader: this) => T | undefined | false): Promise<T> {
+    for (;;) {
+      const found = find(this);
+      if (this.#view.needsResync) throw new Error('A message did not fit what came before it.');
+      if (found !== undefined && found !== false) return found;
+      if (this.#socket.readyState === this.#socket.CLOSED) throw new Error('The connection broke.');
+      await this.#heard.promise;
+    }
+  }
+
+  /** Waits for a turn's end. */
+  async ended(turnId: string): Promise<TurnView> {
+    return this.until(() => {
+      const turn = this.turn(turnId);
+      return turn?.status === 'in_progress' ? undefined : turn;
+    });
+  }
+
+  /** The names of a turn's ends: exactly one when all is well (invariant 2). */
+  ends(turnId: string): string[] {
+    return this.messages.flatMap((message) =>
+      message.type === 'session:turn' &&
+      message.payload.turnId === turnId &&
+      message.payload.type !== 'turn_started'
+        ? [message.payload.type]
+        : [],
+    );
+  }
+
+  close(): void {
+    this.#socket.terminate();
+  }
+
+  #take(message: ServerMessage): void {
+    this.messages.push(message);
+    this.#view = applyMessage(this.#view, message, Date.now());
+    this.#wake();
+  }
+
+  #wake(): void {
+    this.#heard.resolve();
+    this.#heard = Promise.withResolvers();
+  }
+}
+
+/** What the agent says in an item. */
+export function textOf(item: UpsertObject): string {
+  return item.type === 'message' && item.origin === 'agent' ? item.content : '';
+}

@@ -1,0 +1,114 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient, type LiminalClient, type Requests } from '@liminal/client';
+import {
+  claudeEnvironment,
+  type MessagesApi,
+  type Script,
+  startMessagesApi,
+} from '@liminal/testkit';
+import { expect, onTestFinished } from 'vitest';
+import { Connection } from '../../bench/parts/connection.ts';
+import { LiminalServer } from '../e2e/server.ts';
+import { Census } from './census.ts';
+import { Reader } from './reader.ts';
+
+export interface FaultServerOptions {
+  /** What the model answers Claude Code. Default: nothing. */
+  script?: Script;
+  /** What `liminal.json` holds besides the allowed root. */
+  config?: Record<string, unknown>;
+  /** Added to what the server inherits. */
+  env?: Record<string, string>;
+}
+
+/** The folders of one test, all below one that only it knows. */
+interface Folders {
+  root: string;
+  home: string;
+  project: string;
+  dataDir: string;
+}
+
+/**
+ * The whole server in a process of its own, with the real Claude Code on a scripted model, to be put through faults.
+ * `server` crashes, stops and restarts it on the same data folder and port.
+ */
+export class FaultServer {
+  readonly folders: Folders;
+  readonly api: MessagesApi;
+  readonly server: LiminalServer;
+  /** Who runs that belongs to this test. */
+  readonly census: Census;
+  readonly #client: LiminalClient;
+  readonly #readers: Reader[] = [];
+
+  private constructor(folders: Folders, api: MessagesApi, server: LiminalServer, census: Census) {
+    this.folders = folders;
+    this.api = api;
+    this.server = server;
+    this.census = census;
+    this.#client = createClient({ baseUrl: server.origin, token: server.token });
+  }
+
+  /** Starts everything; it ends with the test. */
+  static async start(options: FaultServerOptions = {}): Promise<FaultServer> {
+    const folders = await makeFolders(options.config);
+    const { root, home, dataDir } = folders;
+    const census = new Census([root]);
+    onTestFinished(async () => {
+      await census.endAll();
+      await rm(root, { recursive: true, force: true, maxRetries: 5 });
+    });
+    const api = await startMessagesApi({ script: options.script ?? [] });
+    onTestFinished(() => api.close());
+    const env = { ...claudeEnvironment(home, api.url), ...options.env };
+    const server = await LiminalServer.start({ dataDir, env });
+    const started = new FaultServer(folders, api, server, census);
+    onTestFinished(() => started.#end());
+    return started;
+  }
+
+  /** Commands and questions over HTTP. Each rejects with `ApiError`, whose `code` is the server's. */
+  get requests(): Requests {
+    return this.#client.requests;
+  }
+
+  /** Begins a session of Claude Code, or of another agent, in the project folder; gives its id. */
+  async create(cliType = 'claude-code'): Promise<string> {
+    const { sessionId } = await this.requests.create({ cliType, projectDir: this.folders.project });
+    return sessionId;
+  }
+
+  /** Watches a session with deltas, from its history on. */
+  async follow(sessionId: string): Promise<Reader> {
+    const connection = new Connection(this.server.origin, this.server.token);
+    const reader = await Reader.open(connection, sessionId);
+    this.#readers.push(reader);
+    return reader;
+  }
+
+  /** A server that is asked to end leaves nothing, whatever it went through (invariant 8). */
+  async #end(): Promise<void> {
+    for (const reader of this.#readers) reader.close();
+    this.#client.close();
+    // Nothing but a signal of the test's own may have ended it otherwise.
+    expect([0, null], this.server.log).toContain(await this.server.stop());
+    await this.census.untilEmpty();
+  }
+}
+
+async function makeFolders(config: Record<string, unknown> = {}): Promise<Folders> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'liminal-faults-')));
+  const folders = {
+    root,
+    home: join(root, 'home'),
+    project: join(root, 'project'),
+    dataDir: join(root, 'data'),
+  };
+  for (const folder of [folders.home, folders.project, folders.dataDir]) await mkdir(folder);
+  const file = join(folders.dataDir, 'liminal.json');
+  await writeFile(file, JSON.stringify({ roots: [folders.project], ...config }));
+  return folders;
+}
