@@ -37,7 +37,7 @@ export class SourceAgent implements CliProvider {
       createTurnId: () => turnId,
       emit: (draft) => {
         this.#listeners.emit(sessionId, draft);
-        begun.resolve();
+        if (draft.payload.type === 'response_start') begun.resolve();
       },
     });
     void readSource({ count, rate, blocks }, (native) => translator.read(native, isoNow()));

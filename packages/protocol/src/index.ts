@@ -15,6 +15,7 @@ export {
 } from './folds/upsert.ts';
 export { defaultUpsertFoldConfig, type UpsertFoldConfig } from './folds/upsert-config.ts';
 export type { FoldResult, UpsertFoldState } from './folds/upsert-state.ts';
+export { GrowingText } from './growing-text.ts';
 export * from './items.ts';
 export * from './response.ts';
 export * from './sessions.ts';

@@ -1,5 +1,6 @@
-import type { EventDraft, Response, RunEnvelope, StreamEvent } from '@liminal/protocol';
+import type { EventDraft, ItemPatch, Response, RunEnvelope, StreamEvent } from '@liminal/protocol';
 import {
+  GrowingText,
   closeOpenItems,
   emptyResponse,
   foldResponse,
@@ -19,14 +20,33 @@ export interface RunWriterOptions {
   cadenceMs: number;
   /** Events that the log has just taken, in order (invariant 6). */
   onLogged: (events: readonly StreamEvent[]) => void;
-  /** The log refuses to take events; they are kept and tried again. */
+  /** The log refuses to take events; they are kept and tried again. Told at first, and then now and again. */
   onTrouble: (error: unknown) => void;
+  /** Characters of events that may wait while the log refuses them. */
+  maxWaiting: number;
+  /** More than that waits: whoever hears it ends the run, whose end then waits with the rest. */
+  onOverflow: () => void;
+}
+
+/** What the log never took. */
+export interface Unwritten {
+  events: number;
+  /** Of the events as they would have been written. */
+  characters: number;
 }
 
 type DeltaDraft = EventDraft & { payload: { type: 'item_delta' } };
 
+/** Deltas of one item that become one event: the first of them, and what came after it. */
+interface Gathering {
+  first: DeltaDraft;
+  more: GrowingText;
+}
+
 /** How long to wait before the log is tried again after it refused, in ms. */
 const RETRY_MS = 500;
+/** Every how many refusals the trouble is told. */
+const TELL_EVERY = 20;
 
 /**
  * The one writer of a run: numbers its events (invariant 1), lets exactly one terminal event through (invariant 2),
@@ -36,13 +56,17 @@ const RETRY_MS = 500;
 export class RunWriter {
   readonly #options: RunWriterOptions;
   /** Deltas that wait for the cadence, by item. */
-  readonly #pending = new Map<string, DeltaDraft>();
+  readonly #pending = new Map<string, Gathering>();
   /** Numbered events that the log does not have yet. */
   #outbox: StreamEvent[] = [];
   #state = emptyResponse();
   #nextSeq = 0;
   #sealed = false;
   #appending = false;
+  /** How often in a row the log has refused. */
+  #refusals = 0;
+  /** What was measured of the outbox: its first so many events. */
+  #waiting: Unwritten = { events: 0, characters: 0 };
   #lastDeltaAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   readonly #ended = Promise.withResolvers<Response | undefined>();
@@ -61,6 +85,15 @@ export class RunWriter {
     return this.#sealed;
   }
 
+  /** Writes no more, as the server ends; gives what is lost with that. */
+  abandon(): Unwritten {
+    this.#numberPending();
+    const lost = this.#measure();
+    this.#outbox = [];
+    this.#end(undefined);
+    return lost;
+  }
+
   add(draft: EventDraft): void {
     if (this.#sealed) return;
     if (isDelta(draft)) this.#addDelta(draft);
@@ -68,17 +101,17 @@ export class RunWriter {
   }
 
   #addDelta(draft: DeltaDraft): void {
-    const waiting = this.#pending.get(draft.payload.itemId);
-    if (waiting) addDelta(waiting, draft);
-    else this.#pending.set(draft.payload.itemId, ownCopy(draft));
+    const gathering = this.#pending.get(draft.payload.itemId);
+    if (gathering) gather(gathering, draft);
+    else this.#pending.set(draft.payload.itemId, { first: draft, more: new GrowingText() });
+    if (this.#timer) return;
     const wait = this.#lastDeltaAt + this.#options.cadenceMs - performance.now();
     if (wait <= 0) this.#release();
-    else this.#timer ??= setTimeout(() => this.#release(), wait);
+    else this.#timer = setTimeout(() => this.#release(), wait);
   }
 
   #addNow(draft: EventDraft): void {
-    this.#number([...this.#pending.values()]);
-    this.#pending.clear();
+    this.#numberPending();
     if (this.#nextSeq === 0 && draft.payload.type !== 'response_start')
       this.#startUnannounced(draft);
     if (isTerminal(draft.payload)) {
@@ -102,9 +135,15 @@ export class RunWriter {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#lastDeltaAt = performance.now();
-    this.#number([...this.#pending.values()]);
-    this.#pending.clear();
+    // While the log refuses, deltas go on being joined until it is tried again.
+    if (this.#refusals > 0) return;
+    this.#numberPending();
     void this.#drain();
+  }
+
+  #numberPending(): void {
+    this.#number([...this.#pending.values()].map(joined));
+    this.#pending.clear();
   }
 
   #number(drafts: readonly EventDraft[]): void {
@@ -128,27 +167,47 @@ export class RunWriter {
       } catch (error) {
         if (isTakenOver(error)) return this.#giveUp(error);
         this.#outbox = [...batch, ...this.#outbox];
-        this.#options.onTrouble(error);
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+        this.#refused(error);
+        await setTimeout(RETRY_MS);
+        this.#numberPending();
         continue;
       }
+      this.#refusals = 0;
+      this.#waiting = { events: 0, characters: 0 };
       this.#options.onLogged(batch);
-      if (batch.some(isTerminal)) this.#finish();
+      if (batch.some(isTerminal)) this.#end(toResponse(this.#state));
     }
     this.#appending = false;
   }
 
-  #finish(): void {
-    clearTimeout(this.#timer);
-    this.#ended.resolve(toResponse(this.#state));
+  #refused(error: unknown): void {
+    if (this.#refusals % TELL_EVERY === 0) this.#options.onTrouble(error);
+    this.#refusals += 1;
+    if (!this.#sealed && this.#measure().characters > this.#options.maxWaiting) {
+      this.#options.onOverflow();
+    }
+  }
+
+  /** Measures each event once, and none as long as the log takes them. */
+  #measure(): Unwritten {
+    const waiting = this.#waiting;
+    for (const { payload } of this.#outbox.slice(waiting.events)) {
+      waiting.characters += JSON.stringify(payload).length;
+    }
+    waiting.events = this.#outbox.length;
+    return waiting;
   }
 
   /** The run has another writer now: what it says is the truth (invariant 1). */
   #giveUp(error: unknown): void {
+    this.#options.onTrouble(error);
+    this.#end(undefined);
+  }
+
+  #end(response: Response | undefined): void {
     this.#sealed = true;
     clearTimeout(this.#timer);
-    this.#options.onTrouble(error);
-    this.#ended.resolve(undefined);
+    this.#ended.resolve(response);
   }
 }
 
@@ -160,14 +219,18 @@ function isDelta(draft: EventDraft): draft is DeltaDraft {
   return draft.payload.type === 'item_delta';
 }
 
-/** A draft that can grow; whoever gave the original may still hold it. */
-function ownCopy(draft: DeltaDraft): DeltaDraft {
-  return { ...draft, payload: { ...draft.payload } };
+function gather(gathering: Gathering, { payload }: DeltaDraft): void {
+  gathering.more.add(payload.deltaContent);
+  if (payload.patch) gathering.first = withPatch(gathering.first, payload.patch);
 }
 
-function addDelta({ payload }: DeltaDraft, { payload: more }: DeltaDraft): void {
-  payload.deltaContent += more.deltaContent;
-  if (more.patch) payload.patch = { ...payload.patch, ...more.patch };
+/** Copies: whoever gave the draft may still hold it. */
+function withPatch({ payload, ...draft }: DeltaDraft, patch: ItemPatch): DeltaDraft {
+  return { ...draft, payload: { ...payload, patch: { ...payload.patch, ...patch } } };
+}
+
+function joined({ first: { payload, ...draft }, more }: Gathering): EventDraft {
+  return { ...draft, payload: { ...payload, deltaContent: payload.deltaContent + more.take() } };
 }
 
 function endingOf({ payload }: EventDraft): Parameters<typeof closeOpenItems>[1] {

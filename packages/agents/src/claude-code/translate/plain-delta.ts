@@ -1,10 +1,14 @@
 import type { StreamMessage } from './native.ts';
 
+type PlainDelta = StreamMessage & {
+  event: Extract<StreamMessage['event'], { type: 'content_block_delta' }>;
+};
+
 /**
  * Whether a message is a delta and nothing else, by hand: nearly all that Claude Code says is that, and the schema,
  * which everything else goes through, takes ten times as long. What it lets through, the schema would.
  */
-export function isPlainDelta(message: unknown): message is StreamMessage {
+export function isPlainDelta(message: unknown): message is PlainDelta {
   if (!isRecord(message) || message['type'] !== 'stream_event') return false;
   const { event, parent_tool_use_id: parent } = message;
   if (typeof parent !== 'string' && parent !== null && parent !== undefined) return false;

@@ -7,6 +7,7 @@ import {
 } from './native.ts';
 import { isSilentType, readNotice } from './notices.ts';
 import type { Terminal } from './outcome.ts';
+import { isPlainDelta } from './plain-delta.ts';
 import { Turn, TurnMemory, type Trigger } from './turn.ts';
 
 /** A user message on its way to the agent, which will tell by `uuid` when it takes it up. */
@@ -55,6 +56,11 @@ export class ClaudeTranslator {
   }
 
   read(native: unknown, timestamp: string): void {
+    if (this.#turn !== undefined && isPlainDelta(native)) {
+      this.#turn.at(timestamp);
+      if (native.parent_tool_use_id == null) this.#turn.stream(native, native.event);
+      return;
+    }
     const message = parseNative(native);
     if (message === undefined) {
       if (!isSilentType(native)) this.#turn?.keep(native);

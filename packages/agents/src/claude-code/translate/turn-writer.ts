@@ -1,10 +1,17 @@
-import type {
-  ErrorObject,
-  EventDraft,
-  EventPayload,
-  ItemPatch,
-  OutputItem,
+import {
+  type ErrorObject,
+  type EventDraft,
+  type EventPayload,
+  GrowingText,
+  type ItemPatch,
+  type OutputItem,
 } from '@liminal/protocol';
+
+/** An open item, and what it was told since: a delta is frequent, and copies no item. */
+interface OpenItem {
+  item: OutputItem;
+  more: GrowingText;
+}
 
 export type Emit = (draft: EventDraft) => void;
 
@@ -15,8 +22,7 @@ export type Emit = (draft: EventDraft) => void;
 export class TurnWriter {
   readonly turnId: string;
   readonly #emit: Emit;
-  /** Copies of its own, whose text grows in place: a delta is frequent, and need not copy its item. */
-  readonly #open = new Map<string, OutputItem>();
+  readonly #open = new Map<string, OpenItem>();
   /** What the vocabulary has no place for, until the next item takes it along. */
   #unplaced: unknown[] = [];
   #timestamp = '';
@@ -41,26 +47,26 @@ export class TurnWriter {
   }
 
   start(item: OutputItem): void {
-    this.#open.set(item.id, { ...item });
+    this.#open.set(item.id, { item, more: new GrowingText() });
     this.write(startPayload(item));
   }
 
   append(itemId: string, text: string): void {
-    const item = this.#open.get(itemId);
-    if (item === undefined || text === '') return;
-    addText(item, text);
+    const open = this.#open.get(itemId);
+    if (open === undefined || text === '') return;
+    open.more.add(text);
     this.write({ type: 'item_delta', itemId, deltaContent: text });
   }
 
   patch(itemId: string, patch: ItemPatch): void {
-    const item = this.#open.get(itemId);
-    if (item === undefined) return;
-    this.#open.set(itemId, { ...item, ...patch });
+    const open = this.#open.get(itemId);
+    if (open === undefined) return;
+    open.item = { ...open.item, ...patch };
     this.write({ type: 'item_delta', itemId, deltaContent: '', patch });
   }
 
   /** Ends an item as it stands, or as `finalItem`. */
-  done(itemId: string, finalItem = this.#open.get(itemId)): void {
+  done(itemId: string, finalItem = this.item(itemId)): void {
     if (finalItem === undefined || !this.#open.delete(itemId)) return;
     this.write({ type: 'item_done', itemId, finalItem: this.#withUnplaced(finalItem) });
   }
@@ -83,7 +89,10 @@ export class TurnWriter {
 
   /** An open item as it stands. */
   item(itemId: string): OutputItem | undefined {
-    return this.#open.get(itemId);
+    const open = this.#open.get(itemId);
+    if (open === undefined) return undefined;
+    open.item = withText(open.item, open.more.take());
+    return open.item;
   }
 
   /** Keeps what cannot be translated: as `raw` of the next item that ends. */
@@ -94,12 +103,14 @@ export class TurnWriter {
   /** Ends what is open, by `error` where something went wrong, and then the turn. */
   end(terminal: Extract<EventPayload, { type: 'response_done' | 'response_error' }>): void {
     const error = terminal.type === 'response_error' ? terminal.error : undefined;
-    for (const item of this.#open.values()) this.#close(item, error);
+    for (const itemId of this.#open.keys()) this.#close(itemId, error);
     this.write(terminal);
     this.#ended = true;
   }
 
-  #close(item: OutputItem, error: ErrorObject | undefined): void {
+  #close(itemId: string, error: ErrorObject | undefined): void {
+    const item = this.item(itemId);
+    if (item === undefined) return;
     if (item.type === 'approval') {
       this.done(item.id, { ...item, outcome: { outcome: 'cancelled', reason: 'turn_ended' } });
     } else if (item.type !== 'plan' && textOf(item) === '') {
@@ -160,7 +171,9 @@ function textOf(item: OutputItem): string {
   return item.type === 'function_call' ? item.arguments : '';
 }
 
-function addText(item: OutputItem, text: string): void {
-  if (item.type === 'message' || item.type === 'reasoning') item.content += text;
-  if (item.type === 'function_call') item.arguments += text;
+function withText(item: OutputItem, text: string): OutputItem {
+  if (text === '') return item;
+  if (item.type === 'function_call') return { ...item, arguments: item.arguments + text };
+  if (item.type !== 'message' && item.type !== 'reasoning') return item;
+  return { ...item, content: item.content + text };
 }
