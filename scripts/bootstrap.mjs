@@ -1,6 +1,7 @@
 // What `npm start` and `npm test` run first, on a machine that may have nothing but Node 20 and npm:
 // plain JavaScript without dependencies. Everything after it is TypeScript on the repo's own Node.
 import { chromium } from './bootstrap/chromium.mjs';
+import { compileServer } from './bootstrap/compiled.mjs';
 import { install } from './bootstrap/install.mjs';
 import { root } from './bootstrap/root.mjs';
 import { runOwnNode } from './bootstrap/run-own-node.mjs';
@@ -11,6 +12,7 @@ const commands = {
   async start(args) {
     await install(root);
     await buildWeb(root);
+    await compileServer(root);
     return runOwnNode(root, ['packages/cli/bin/liminal.js', ...args]);
   },
 

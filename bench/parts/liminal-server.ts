@@ -1,8 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { Connection } from './connection.ts';
 import { Measured } from './process.ts';
 
-const main = fileURLToPath(new URL('../../packages/cli/bin/liminal.js', import.meta.url));
+const bin = (name: string): string =>
+  fileURLToPath(new URL(`../../packages/cli/bin/${name}.js`, import.meta.url));
 
 export interface LiminalServer {
   process: Measured;
@@ -14,8 +16,13 @@ export async function startLiminalServer(
   dataDir: string,
   env: NodeJS.ProcessEnv,
 ): Promise<LiminalServer> {
-  const args = [main, 'serve', '--port', '0', '--no-open', '--data', dataDir];
-  const process = await Measured.start(args, env);
-  const link = new URL(/http\S+/.exec(process.firstLine)?.[0] ?? '');
-  return { process, connection: new Connection(link.origin, link.searchParams.get('token') ?? '') };
+  const args = [bin('liminal'), 'serve', '--port', '0', '--no-open', '--data', dataDir];
+  // As `npm start` does when the code has changed.
+  execFileSync(process.execPath, [bin('compile')]);
+  const server = await Measured.start(args, env);
+  const link = new URL(/http\S+/.exec(server.firstLine)?.[0] ?? '');
+  return {
+    process: server,
+    connection: new Connection(link.origin, link.searchParams.get('token') ?? ''),
+  };
 }

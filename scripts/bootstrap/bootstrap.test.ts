@@ -7,9 +7,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { findChromium } from './chromium.mjs';
 import { isInstalled } from './install.mjs';
+import { hashSources, makeOnce } from './made-of.mjs';
 import { root } from './root.mjs';
 import { runOwnNode } from './run-own-node.mjs';
-import { hashSources } from './web.mjs';
+import { webSources } from './web.mjs';
 
 let folder: string;
 beforeEach(() => {
@@ -95,9 +96,9 @@ describe('the sources of the web app', () => {
     'packages/web/src/main.tsx',
     'packages/web/vite.config.ts',
   ])('change with %s', (file) => {
-    const before = hashSources(folder);
+    const before = hashSources(folder, webSources);
     write(file, 'changed');
-    expect(hashSources(folder)).not.toBe(before);
+    expect(hashSources(folder, webSources)).not.toBe(before);
   });
 
   test.each([
@@ -107,19 +108,36 @@ describe('the sources of the web app', () => {
     'packages/web/node_modules/a/index.js',
     'packages/server/src/index.ts',
   ])('do not change with %s', (file) => {
-    const before = hashSources(folder);
+    const before = hashSources(folder, webSources);
     write(file, 'changed');
-    expect(hashSources(folder)).toBe(before);
+    expect(hashSources(folder, webSources)).toBe(before);
   });
 
   test('are not the same when text moves from one file to the next', () => {
     write('packages/web/src/a.ts', 'one');
     write('packages/web/src/b.ts', 'two');
-    const before = hashSources(folder);
+    const before = hashSources(folder, webSources);
     write('packages/web/src/a.ts', 'on');
     write('packages/web/src/b.ts', 'etwo');
-    expect(hashSources(folder)).not.toBe(before);
+    expect(hashSources(folder, webSources)).not.toBe(before);
   });
+});
+
+test('what is made of sources is made anew only when they have changed', async () => {
+  write('packages/a.ts', 'one');
+  let made = 0;
+  const make = async (): Promise<void> =>
+    makeOnce(folder, {
+      sources: ['packages'],
+      stamp: 'deep/.sources',
+      make: async () => void (made += 1),
+    });
+  await make();
+  await make();
+  expect(made).toBe(1);
+  write('packages/a.ts', 'two');
+  await make();
+  expect(made).toBe(2);
 });
 
 describe('Chromium', () => {
