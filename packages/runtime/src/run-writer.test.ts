@@ -1,7 +1,7 @@
 import type { EventPayload, StreamEvent } from '@liminal/protocol';
 import type { EventLog } from '@liminal/storage';
 import { openMemoryStorage, StorageError } from '@liminal/storage';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { RunWriter } from './run-writer.ts';
 
 const run = { sessionId: 's', runId: 'r', traceContext: { traceparent: '00-1-2-01' } };
@@ -9,9 +9,10 @@ const start: EventPayload = { type: 'response_start', modelId: 'm', providerId: 
 const open: EventPayload = { type: 'item_start', itemId: 'a', itemType: 'message' };
 const done: EventPayload = { type: 'response_done', status: 'completed' };
 
-function makeWriter(log: EventLog, cadenceMs: number) {
+function makeWriter(log: EventLog, cadenceMs: number, maxWaiting = 1_000_000) {
   const logged: StreamEvent[] = [];
   const troubles: unknown[] = [];
+  const overflow = Promise.withResolvers<void>();
   const writer = new RunWriter({
     log,
     run,
@@ -19,13 +20,18 @@ function makeWriter(log: EventLog, cadenceMs: number) {
     cadenceMs,
     onLogged: (events) => logged.push(...events),
     onTrouble: (error) => troubles.push(error),
+    maxWaiting,
+    onOverflow: () => {
+      say({ type: 'response_error', error: { code: 'LOG_UNAVAILABLE', message: 'full' } });
+      overflow.resolve();
+    },
   });
   const say = (...payloads: EventPayload[]) => {
     for (const payload of payloads) {
       writer.add({ turnId: 't', timestamp: '2026-01-01T00:00:00.000Z', payload });
     }
   };
-  return { writer, say, logged, troubles };
+  return { writer, say, logged, troubles, overflowed: overflow.promise };
 }
 
 const text = (itemId: string, deltaContent: string): EventPayload => ({
@@ -102,24 +108,120 @@ test('deltas of two items that stream at once stay apart', async () => {
   ]);
 });
 
-test('when the log refuses, events are kept, the trouble is told, and they are written in order afterwards', async () => {
-  const { log } = openMemoryStorage();
-  let refusals = 2;
-  const full: EventLog = {
-    append: async (runId, events) => {
-      if (refusals-- > 0) throw new StorageError('LOG_WRITE_FAILED', 'The disk is full.');
-      await log.append(runId, events);
-    },
-    read: (...args) => log.read(...args),
-    follow: (...args) => log.follow(...args),
-    unsettled: () => log.unsettled(),
-    settle: (runId) => log.settle(runId),
-    close: () => log.close(),
-  };
-  const { writer, say, logged, troubles } = makeWriter(full, 0);
-  say(start, open, text('a', 'kept'), done);
-  await writer.ended;
-  expect(troubles).toHaveLength(2);
-  expect(await log.read('r')).toEqual(logged);
-  expect(logged.map((event) => event.seq)).toEqual([0, 1, 2, 3, 4]);
+describe('while the log refuses', () => {
+  /** A log on a disk that is full until `free`. */
+  function fullLog() {
+    const { log } = openMemoryStorage();
+    let isFull = true;
+    let tries = 0;
+    const waiting: (() => void)[] = [];
+    const full: EventLog = {
+      append: async (runId, events) => {
+        tries += 1;
+        for (const wake of waiting.splice(0)) wake();
+        if (isFull) throw new StorageError('LOG_WRITE_FAILED', 'The disk is full.');
+        await log.append(runId, events);
+      },
+      read: async (...args) => log.read(...args),
+      follow: (...args) => log.follow(...args),
+      unsettled: async () => log.unsettled(),
+      settle: async (runId) => log.settle(runId),
+      close: async () => log.close(),
+    };
+    /** Resolves when the log has been asked so many times, in all. */
+    const tried = async (times: number): Promise<void> => {
+      while (tries < times) await new Promise<void>((resolve) => waiting.push(resolve));
+    };
+    return { log: full, tried, free: () => (isFull = false) };
+  }
+
+  test('INV-1 INV-6 events are kept, the trouble is told, and they are written in order afterwards', async () => {
+    const { log, tried, free } = fullLog();
+    const { writer, say, logged, troubles } = makeWriter(log, 0);
+    say(start, open, text('a', 'kept'), done);
+    await tried(2);
+    expect(logged).toEqual([]);
+    expect(troubles).toEqual([expect.objectContaining({ code: 'LOG_WRITE_FAILED' })]);
+    free();
+    await writer.ended;
+    expect(await log.read('r')).toEqual(logged);
+    expect(logged.map((event) => event.seq)).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  test('deltas go on being joined, whatever the cadence, and what comes after is written, too', async () => {
+    const { log, tried, free } = fullLog();
+    const { writer, say, logged } = makeWriter(log, 0);
+    say(start, open, text('a', 'first'));
+    for (const times of [1, 2]) {
+      await tried(times);
+      for (let i = 0; i < 500; i++) say(text('a', '.'));
+    }
+    free();
+    await tried(3);
+    say(text('a', 'last'), done);
+    const response = await writer.ended;
+    expect(response?.outputItems).toMatchObject([{ content: `first${'.'.repeat(1000)}last` }]);
+    expect(logged.filter((event) => event.type === 'item_delta').length).toBeLessThan(6);
+  });
+
+  test('INV-1 INV-2 INV-3 past the bound the run ends, and what was heard until then is written when there is room', async () => {
+    const { log, tried, free } = fullLog();
+    const { writer, say, logged, overflowed } = makeWriter(log, 0, 100_000);
+    say(start, open, text('a', 'x'.repeat(99_000)));
+    await tried(2);
+    expect(writer.sealed).toBe(false);
+    say(text('a', 'y'.repeat(2_000)));
+    await overflowed;
+    expect(writer.sealed).toBe(true);
+    say(text('a', 'too late'), done);
+    free();
+    const response = await writer.ended;
+    expect(logged.map((event) => event.seq)).toEqual(logged.map((_, seq) => seq));
+    expect(logged.map((event) => event.type)).toEqual([
+      'response_start',
+      'item_start',
+      'item_delta',
+      'item_delta',
+      'item_error',
+      'response_error',
+    ]);
+    expect(response).toMatchObject({
+      status: 'error',
+      error: { code: 'LOG_UNAVAILABLE' },
+      outputItems: [{ content: 'x'.repeat(99_000) + 'y'.repeat(2_000) }],
+    });
+    expect(await log.read('r')).toEqual(logged);
+  });
+
+  test('not only deltas count', async () => {
+    const { writer, say, overflowed } = makeWriter(fullLog().log, 0, 100_000);
+    const content = 'x'.repeat(100_000);
+    const finalItem = { id: 'a', type: 'message', origin: 'agent', content } as const;
+    say(start, { type: 'item_done', itemId: 'a', finalItem });
+    await overflowed;
+    expect(writer.sealed).toBe(true);
+  });
+
+  test('a run that is given up says how much is lost, and writes nothing more', async () => {
+    const { log, tried, free } = fullLog();
+    const { writer, say, logged } = makeWriter(log, 10_000);
+    say(start, open, text('a', 'first'), text('a', 'x'.repeat(5_000)));
+    await tried(1);
+    const { events, characters } = writer.abandon();
+    expect(events).toBe(4);
+    expect(characters).toBeGreaterThan(5_005);
+    expect(await writer.ended).toBeUndefined();
+    free();
+    say(text('a', 'more'), done);
+    expect(writer.abandon()).toEqual({ events, characters });
+    expect(logged).toEqual([]);
+  });
+
+  test('a run whose events the log has all taken loses none', async () => {
+    const { log } = openMemoryStorage();
+    const { writer, say } = makeWriter(log, 0);
+    say(start, done);
+    await writer.ended;
+    expect(writer.abandon()).toEqual({ events: 0, characters: 0 });
+  });
 });

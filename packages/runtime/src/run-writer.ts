@@ -62,6 +62,7 @@ export class RunWriter {
   #state = emptyResponse();
   #nextSeq = 0;
   #sealed = false;
+  #abandoned = false;
   #appending = false;
   /** How often in a row the log has refused. */
   #refusals = 0;
@@ -87,11 +88,10 @@ export class RunWriter {
 
   /** Writes no more, as the server ends; gives what is lost with that. */
   abandon(): Unwritten {
+    this.#abandoned = true;
     this.#numberPending();
-    const lost = this.#measure();
-    this.#outbox = [];
     this.#end(undefined);
-    return lost;
+    return this.#measure();
   }
 
   add(draft: EventDraft): void {
@@ -159,7 +159,7 @@ export class RunWriter {
   async #drain(): Promise<void> {
     if (this.#appending) return;
     this.#appending = true;
-    while (this.#outbox.length > 0) {
+    while (this.#outbox.length > 0 && !this.#abandoned) {
       const batch = this.#outbox;
       this.#outbox = [];
       try {
@@ -168,21 +168,28 @@ export class RunWriter {
         if (isTakenOver(error)) return this.#giveUp(error);
         this.#outbox = [...batch, ...this.#outbox];
         this.#refused(error);
-        await setTimeout(RETRY_MS);
-        this.#numberPending();
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
         continue;
       }
-      this.#refusals = 0;
-      this.#waiting = { events: 0, characters: 0 };
-      this.#options.onLogged(batch);
-      if (batch.some(isTerminal)) this.#end(toResponse(this.#state));
+      this.#accepted(batch);
     }
     this.#appending = false;
+  }
+
+  #accepted(batch: readonly StreamEvent[]): void {
+    if (this.#refusals > 0) {
+      this.#refusals = 0;
+      this.#waiting = { events: 0, characters: 0 };
+      this.#numberPending();
+    }
+    this.#options.onLogged(batch);
+    if (batch.some(isTerminal)) this.#end(toResponse(this.#state));
   }
 
   #refused(error: unknown): void {
     if (this.#refusals % TELL_EVERY === 0) this.#options.onTrouble(error);
     this.#refusals += 1;
+    this.#numberPending();
     if (!this.#sealed && this.#measure().characters > this.#options.maxWaiting) {
       this.#options.onOverflow();
     }

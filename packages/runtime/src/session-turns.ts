@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { SessionExit } from '@liminal/agents';
 import type { EventDraft, Response, StreamEvent, Usage } from '@liminal/protocol';
 import type { EventLog, ResponseStore } from '@liminal/storage';
@@ -5,6 +6,9 @@ import { errorCode, errorMessage } from './errors.ts';
 import type { SessionView } from './session-view.ts';
 import type { RuntimeSettings } from './settings.ts';
 import { Turn } from './turn.ts';
+
+/** How long to wait before history is tried again after the store refused, in ms. */
+const RETRY_MS = 2_000;
 
 interface SessionTurnsOptions {
   sessionId: string;
@@ -20,8 +24,8 @@ interface SessionTurnsOptions {
   onBegun: () => void;
   /** A turn is over and, if that was possible, history. */
   onSettled: (failed: boolean) => void;
-  /** A turn was ended for its agent's silence: the agent is to be stopped. */
-  onSilent: () => void;
+  /** A turn was ended before its agent did so: the agent is to be stopped. */
+  onGivenUp: () => void;
   warn: (error: unknown, message: string) => void;
 }
 
@@ -30,6 +34,10 @@ export class SessionTurns {
   readonly #options: SessionTurnsOptions;
   #current: Turn | undefined;
   #usage: Usage | undefined;
+  /** Runs on their way into history, which they reach in their order. */
+  readonly #finished: Response[] = [];
+  #projecting: Promise<void> | undefined;
+  readonly #closing = new AbortController();
 
   constructor(options: SessionTurnsOptions) {
     this.#options = options;
@@ -57,6 +65,16 @@ export class SessionTurns {
     else this.#current?.fail(code, message ?? 'The agent’s process ended during the turn.');
   }
 
+  /** The server ends: what the log or the store has refused to the last is left behind, and said. */
+  close(): void {
+    this.#closing.abort();
+    const turn = this.#current;
+    const { events, characters } = turn?.abandon() ?? { events: 0, characters: 0 };
+    if (!turn || events === 0) return;
+    const lost = `${events} events (${characters} characters) of turn ${turn.turnId} are lost`;
+    this.#options.warn('LOG_UNAVAILABLE', `${lost}: the log refused them until the server ended`);
+  }
+
   /** Whether a draft of another turn begins it; anything else outside a turn is left out. */
   #begins({ turnId, payload: { type } }: EventDraft): boolean {
     if (type !== 'response_start') {
@@ -70,6 +88,7 @@ export class SessionTurns {
       onLogged: (events) => this.#logged(events),
       onTrouble: (error) => this.#logTrouble(error),
       onIdle: () => this.#endSilent(turn),
+      onOverflow: () => this.#endUnlogged(turn),
     });
     this.#current = turn;
     void turn.ended.then(async (response) => this.#settle(turn, response));
@@ -91,28 +110,54 @@ export class SessionTurns {
   }
 
   async #settle(turn: Turn, response: Response | undefined): Promise<void> {
-    if (response) await this.#project(response);
+    if (response) {
+      this.#finished.push(response);
+      await (this.#projecting ??= this.#project());
+    }
     if (this.#current === turn) this.#current = undefined;
     this.#options.onSettled(response === undefined || response.status === 'error');
   }
 
-  /** The finished run becomes history, and its events may go. */
-  async #project(response: Response): Promise<void> {
+  /**
+   * Finished runs become history, and their events may go. If the store refuses, it is tried again: until then the
+   * session is busy, so that no more runs gather, and the log still has them for readers and for the next start.
+   */
+  async #project(): Promise<void> {
     const { store, log, view, warn } = this.#options;
-    try {
-      await store.saveResponse(response);
-      await log.settle(response.id);
-      view.forget(response.id);
-    } catch (error) {
-      // The log still has the run: readers get it from there, and the next start projects it.
-      warn(error, 'a finished run could not be stored yet');
+    for (let [run] = this.#finished; run; [run] = this.#finished) {
+      try {
+        await store.saveResponse(run);
+        await log.settle(run.id);
+        view.forget(run.id);
+        this.#finished.shift();
+      } catch (error) {
+        warn(error, 'a finished run could not be stored yet');
+        if (this.#closing.signal.aborted) break;
+        await this.#untilRetry();
+      }
     }
+    this.#projecting = undefined;
+  }
+
+  /** Cut short when the server ends, for one last try. */
+  async #untilRetry(): Promise<void> {
+    await setTimeout(RETRY_MS, undefined, { signal: this.#closing.signal }).catch(() => undefined);
   }
 
   #endSilent(turn: Turn): void {
     const minutes = Math.round(this.#options.settings.idleLimitMs / 60_000);
     const message = `The agent said nothing for ${minutes} minutes, so the turn was ended.`;
     turn.fail('IDLE_TIMEOUT', message);
-    this.#options.onSilent();
+    this.#options.onGivenUp();
+  }
+
+  #endUnlogged(turn: Turn): void {
+    const { view, warn, onGivenUp } = this.#options;
+    const message =
+      'What the agent says could not be stored for too long, so the turn was ended. Free some space on the disk.';
+    turn.fail('LOG_UNAVAILABLE', message);
+    warn('LOG_UNAVAILABLE', 'a turn was ended: too much of it waits for the log');
+    view.report('LOG_UNAVAILABLE', message);
+    onGivenUp();
   }
 }

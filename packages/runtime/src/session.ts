@@ -92,7 +92,7 @@ export class Session {
         this.#keep({ failed, updatedAt: this.#iso() });
         this.#next();
       },
-      onSilent: () => void this.stopAgent(),
+      onGivenUp: () => void this.stopAgent(),
       warn: (error, message) => this.#warn(error, message),
     });
   }
@@ -200,6 +200,7 @@ export class Session {
   /** Lets go of the agent's listeners and the readers. The agent must have been stopped. */
   async close(): Promise<void> {
     this.#agent.close();
+    this.#turns.close();
     this.#approvals.closeAll();
     this.view.close();
     await this.#record.saved();

@@ -8,6 +8,8 @@ export interface RuntimeSettings {
   heartbeatMs: number;
   /** An agent that has been silent in a turn for so long is ended with `IDLE_TIMEOUT`; 0 never. */
   idleLimitMs: number;
+  /** Characters of a turn that may wait while the log refuses them; with more, the turn ends with `LOG_UNAVAILABLE`. */
+  maxUnlogged: number;
   approvals: ApprovalPolicy;
   /** Sessions open at once. */
   maxSessions: number;
@@ -21,6 +23,7 @@ export const defaultSettings: RuntimeSettings = {
   cadenceMs: 33,
   heartbeatMs: 15_000,
   idleLimitMs: 60 * 60_000,
+  maxUnlogged: 16 * 1024 * 1024,
   approvals: { deadlineMs: 0, fallback: 'reject' },
   maxSessions: 200,
   maxQueue: 100,

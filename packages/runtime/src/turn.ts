@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { EventDraft, Response, RunEnvelope, StreamEvent } from '@liminal/protocol';
 import type { EventLog } from '@liminal/storage';
-import { RunWriter } from './run-writer.ts';
+import { RunWriter, type Unwritten } from './run-writer.ts';
 import type { RuntimeSettings } from './settings.ts';
 import { Watchdog } from './watchdog.ts';
 
@@ -17,6 +17,8 @@ interface TurnOptions {
   onTrouble: (error: unknown) => void;
   /** The agent has been silent for too long. */
   onIdle: () => void;
+  /** The log has refused events for too long. */
+  onOverflow: () => void;
 }
 
 /** A turn under way: its writer, and the watch over its silence. */
@@ -39,6 +41,8 @@ export class Turn {
       cadenceMs: settings.cadenceMs,
       onLogged: options.onLogged,
       onTrouble: options.onTrouble,
+      maxWaiting: settings.maxUnlogged,
+      onOverflow: options.onOverflow,
     });
     this.#watchdog = new Watchdog({
       heartbeatMs: settings.heartbeatMs,
@@ -75,6 +79,11 @@ export class Turn {
   /** Ends a turn that its agent will not end. */
   fail(code: string, message: string): void {
     this.#say({ type: 'response_error', error: { code, message } });
+  }
+
+  /** Gives the turn up, as the server ends; says what of it the log never took. */
+  abandon(): Unwritten {
+    return this.#writer.abandon();
   }
 
   cancelled(): void {
