@@ -57,6 +57,17 @@ export class Reader {
     });
   }
 
+  /** Waits for a permission request that nobody has answered; rejects when the turn ends without one. */
+  async approval(turnId: string): Promise<Extract<UpsertObject, { type: 'approval' }>> {
+    return this.until(() => {
+      const { items = [], status } = this.turn(turnId) ?? {};
+      const waiting = items.find((item) => item.type === 'approval' && item.status === 'create');
+      if (waiting?.type === 'approval') return waiting;
+      if (status === undefined || status === 'in_progress') return undefined;
+      throw new Error(`The turn ended before it asked: ${JSON.stringify(items)}`);
+    });
+  }
+
   /** The names of a turn's ends: exactly one when all is well (invariant 2). */
   ends(turnId: string): string[] {
     return this.messages.flatMap((message) =>
