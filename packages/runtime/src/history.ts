@@ -1,4 +1,4 @@
-import type { HistoryMessage, HistoryPage, Response } from '@liminal/protocol';
+import type { HistoryMessage, HistoryPage, Position, Response } from '@liminal/protocol';
 import { decodeCursor, encodeCursor, responseToUpserts, summarizeTurn } from '@liminal/protocol';
 import type { ItemPage, ResponseStore, StoredItem } from '@liminal/storage';
 
@@ -10,7 +10,7 @@ const TAIL_TURNS_MAX = 50;
 const CUT_ROUNDS_MAX = 4;
 const CUT_ROUND_ITEMS = 50;
 
-type Resumed = Omit<HistoryMessage, 'type' | 'sessionId'>;
+export type Resumed = Omit<HistoryMessage, 'type' | 'sessionId'>;
 type Place = Pick<StoredItem, 'runId' | 'index'>;
 
 export interface PageOptions {
@@ -42,37 +42,52 @@ export class HistoryReader {
     const place = before === undefined ? undefined : decodeCursor(before);
     const from = place && { runId: place.runId, index: place.seq };
     const wanted = Math.max(1, Math.min(limit, PAGE_MAX));
-    const stored = await this.#unlessRunsMove(() => this.#readStored(from, wanted));
-    // What follows is synchronous, so that the page and its cursor belong together.
-    return this.#render(place ? toRuns(stored) : this.#withOpen(toRuns(stored)), stored);
+    return this.#unlessRunsMove(
+      () => this.#readStored(from, wanted),
+      (stored) => this.#render(place ? toRuns(stored) : this.#withOpen(toRuns(stored)), stored),
+    );
   }
 
-  /** What a reader with this cursor lacks: the turns from its own on, or a snapshot. */
-  async resume(cursor: string | undefined): Promise<Resumed> {
-    const tail = cursor === undefined ? undefined : await this.#tail(cursor);
-    if (tail) return { ...tail, resumed: 'tail' };
-    return { ...(await this.page()), resumed: 'snapshot' };
+  /**
+   * Gives a reader with this cursor what it lacks: the turns from its own on, or a snapshot. `take` is called in the
+   * moment that this is the present: whatever is logged from then on is not in it.
+   */
+  async resume(cursor: string | undefined, take: (resumed: Resumed) => void): Promise<void> {
+    const from = cursor === undefined ? undefined : decodeCursor(cursor);
+    if (from && (await this.#tail(from, take))) return;
+    await this.#unlessRunsMove(
+      () => this.#readStored(undefined, PAGE_MAX),
+      (stored) =>
+        take({ ...this.#render(this.#withOpen(toRuns(stored)), stored), resumed: 'snapshot' }),
+    );
   }
 
-  async #tail(cursor: string): Promise<HistoryPage | undefined> {
-    const from = decodeCursor(cursor);
-    if (!from) return undefined;
-    const stored = await this.#unlessRunsMove(() => this.#storedRunsFrom(from.runId));
-    const runs = this.#withOpen(stored);
-    const first = runs.findIndex((run) => run.id === from.runId);
-    const own = runs[first];
-    if (!own || from.seq > own.lastSeq) return undefined;
-    const page = this.#render(runs.slice(own.lastSeq === from.seq ? first + 1 : first));
-    if (page.entries.length > PAGE_MAX) return undefined;
-    return page.cursor === '' ? { ...page, cursor } : page;
+  /** Whether the tail could be given: it is too long for some, and for others there is none. */
+  async #tail(from: Position, take: (resumed: Resumed) => void): Promise<boolean> {
+    return this.#unlessRunsMove(
+      () => this.#storedRunsFrom(from.runId),
+      (stored) => {
+        const runs = this.#withOpen(stored);
+        const first = runs.findIndex((run) => run.id === from.runId);
+        const own = runs[first];
+        if (!own || from.seq > own.lastSeq) return false;
+        const page = this.#render(runs.slice(own.lastSeq === from.seq ? first + 1 : first));
+        if (page.entries.length > PAGE_MAX) return false;
+        take({ ...page, cursor: page.cursor || encodeCursor(from), resumed: 'tail' });
+        return true;
+      },
+    );
   }
 
-  /** Reads again if meanwhile a run went from the open ones into the store: it might be in neither reading. */
-  async #unlessRunsMove<T>(read: () => Promise<T>): Promise<T> {
+  /**
+   * Reads, and uses what was read in the same moment: what `use` finds among the open runs belongs with it. Reads
+   * again if meanwhile a run went from the open ones into the store: it might be in neither.
+   */
+  async #unlessRunsMove<T, U>(read: () => Promise<T>, use: (value: T) => U): Promise<U> {
     for (;;) {
       const before = this.#options.forgotten();
       const value = await read();
-      if (this.#options.forgotten() === before) return value;
+      if (this.#options.forgotten() === before) return use(value);
     }
   }
 

@@ -1,4 +1,4 @@
-import type { HistoryReader } from './history.ts';
+import type { HistoryReader, Resumed } from './history.ts';
 import type { Outgoing, Sink } from './api.ts';
 import { errorCode, errorMessage } from './errors.ts';
 import { outgoing } from './outgoing.ts';
@@ -87,20 +87,24 @@ export class Subscriber {
   }
 
   async #load(): Promise<void> {
-    const { view, history, sessionId } = this.#options;
+    const { history } = this.#options;
     try {
-      const resumed = await history.resume(this.#cursor);
-      // From here to `live` nothing may wait: an event in between would be a gap.
-      if (this.#isClosed()) return;
-      this.#state = 'live';
-      const missed = !this.#greeted || resumed.cursor !== this.#cursor;
-      this.#greeted = true;
-      this.#cursor = resumed.cursor;
-      if (missed) this.offer(outgoing({ type: 'session:history', sessionId, ...resumed }));
-      this.offer(view.infoMessage());
+      await history.resume(this.#cursor, (resumed) => this.#goLive(resumed));
     } catch (error) {
       this.#fail(error);
     }
+  }
+
+  /** Called in the moment that what it is given is the present: an event before it is live would be a gap. */
+  #goLive(resumed: Resumed): void {
+    if (this.#isClosed()) return;
+    const { view, sessionId } = this.#options;
+    this.#state = 'live';
+    const missed = !this.#greeted || resumed.cursor !== this.#cursor;
+    this.#greeted = true;
+    this.#cursor = resumed.cursor;
+    if (missed) this.offer(outgoing({ type: 'session:history', sessionId, ...resumed }));
+    this.offer(view.infoMessage());
   }
 
   #fail(error: unknown): void {

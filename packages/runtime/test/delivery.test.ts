@@ -48,7 +48,7 @@ test('INV-7 a reader that comes back in mid-turn with its cursor gets its turn w
   await world.runtime.send(sessionId, 'one');
   world.agent.text(sessionId, 'a', 'Alpha');
   world.agent.finish(sessionId);
-  await first.untilTurn('turn_complete');
+  await first.until((r) => r.ofType('session:info').at(-1)?.info.session.state === 'idle');
   const { turnId } = await world.runtime.send(sessionId, 'two');
   world.agent.text(sessionId, 'b', 'Be');
   await first.until((r) => r.items.has('b'));
@@ -62,6 +62,22 @@ test('INV-7 a reader that comes back in mid-turn with its cursor gets its turn w
   world.agent.finish(sessionId);
   await second.untilTurn('turn_complete');
   expect(second.items.get('b')).toMatchObject({ content: 'Beta!' });
+});
+
+test('INV-7 what is logged in the very moment that a reader comes in is no gap for it', async () => {
+  await world.runtime.send(sessionId, 'Hello');
+  world.agent.text(sessionId, 'a', '-');
+  for (let ticks = 0; ticks < 40; ticks++) {
+    const reader = new Reader(world.runtime, sessionId, { deltas: true });
+    for (let tick = 0; tick < ticks; tick++) await Promise.resolve();
+    delta('a', 'y');
+    await reader.untilType('session:info');
+    delta('a', 'z');
+    const whole = `-${'yz'.repeat(ticks + 1)}`;
+    await reader.until((r) => r.ofType('session:append').at(-1)?.text === 'z');
+    expect(reader.items.get('a')).toMatchObject({ content: whole });
+    reader.close();
+  }
 });
 
 test('INV-7 a cursor that means nothing here gets a snapshot', async () => {

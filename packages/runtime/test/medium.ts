@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { StreamEvent } from '@liminal/protocol';
+import type { EventLog, OpenedStorage } from '@liminal/storage';
+import { openMemoryStorage, openSqliteStorage } from '@liminal/storage';
+
+/** What a driver keeps its data on: it outlives the servers that use it one after the other, and their crashes. */
+interface Medium {
+  /** For the next server, once the last one has closed its storage or crashed. */
+  open(): Promise<OpenedStorage>;
+  /** Leaves everything as a SIGKILL of its server would. */
+  crash(): Promise<void>;
+  remove(): void;
+}
+
+const drivers = { memory: memoryMedium, sqlite: sqliteMedium };
+
+export type Driver = keyof typeof drivers;
+
+export function openMedium(driver: Driver): WitnessedMedium {
+  return new WitnessedMedium(drivers[driver]());
+}
+
+function memoryMedium(): Medium {
+  const storage = openMemoryStorage();
+  return {
+    open: async () => ({ ...storage, close: async () => {} }),
+    crash: async () => {},
+    remove() {},
+  };
+}
+
+function sqliteMedium(): Medium {
+  const dataDir = mkdtempSync(join(tmpdir(), 'liminal-medium-'));
+  // What SQLite has not yet brought from its log into the database lies in the second.
+  const files = ['liminal.db', 'liminal.db-wal'].map((name) => join(dataDir, name));
+  let opened: OpenedStorage | undefined;
+  return {
+    open: async () => (opened = await openSqliteStorage(dataDir)),
+    crash: async () => {
+      const left = files.map((path) => (existsSync(path) ? readFileSync(path) : undefined));
+      // The kernel takes a dead server's lock away. A living one lets go of it by closing, which also tidies up:
+      // so what the crash left is put back.
+      await opened?.close();
+      for (const [index, path] of files.entries()) {
+        const bytes = left[index];
+        if (bytes) writeFileSync(path, bytes);
+      }
+    },
+    remove: () => rmSync(dataDir, { recursive: true, force: true }),
+  };
+}
+
+/**
+ * A medium that remembers what its log has taken, and that a server which has crashed cannot change any more. Opening
+ * it fails if the log has lost any of it.
+ */
+export class WitnessedMedium implements Medium {
+  /** Every event that the log has acknowledged, by run, in the order of the runs. */
+  readonly acknowledged = new Map<string, StreamEvent[]>();
+  readonly #medium: Medium;
+  #power = { on: true };
+
+  constructor(medium: Medium) {
+    this.#medium = medium;
+  }
+
+  async open(): Promise<OpenedStorage> {
+    const power = { on: true };
+    this.#power = power;
+    const { log, store, close } = await this.#medium.open();
+    for (const { runId } of await log.unsettled()) {
+      assert.deepEqual(await log.read(runId), this.acknowledged.get(runId));
+    }
+    return {
+      log: whilePowered(this.#witness(log), power),
+      store: whilePowered(store, power),
+      close,
+    };
+  }
+
+  async crash(): Promise<void> {
+    this.#power.on = false;
+    await this.#medium.crash();
+  }
+
+  remove(): void {
+    this.#medium.remove();
+  }
+
+  #witness(log: EventLog): EventLog {
+    return {
+      append: async (runId, events) => {
+        await log.append(runId, events);
+        const known = this.acknowledged.get(runId);
+        if (known) known.push(...events);
+        else this.acknowledged.set(runId, [...events]);
+      },
+      read: async (runId, options) => log.read(runId, options),
+      follow: (runId, options) => log.follow(runId, options),
+      unsettled: async () => log.unsettled(),
+      settle: async (runId) => log.settle(runId),
+      close: async () => log.close(),
+    };
+  }
+}
+
+/** Calls that come after the power has gone are never answered, as those of a process that is dead. */
+function whilePowered<T extends object>(target: T, power: { readonly on: boolean }): T {
+  return new Proxy(target, {
+    get(_, name) {
+      const member: unknown = Reflect.get(target, name, target);
+      if (typeof member !== 'function') return member;
+      return (...args: unknown[]) =>
+        power.on ? Reflect.apply(member, target, args) : new Promise(() => {});
+    },
+  });
+}
