@@ -46,23 +46,6 @@ class Scene {
     return [...this.programs.keys()].filter((way) => commands.includes(this.programs.get(way)!));
   }
 
-  /** Everything but the server itself and its guard. */
-  get others(): string[] {
-    const { pid } = this.faults.server;
-    return this.faults.census
-      .take()
-      .filter((entry) => entry.pid !== pid && !entry.command.includes(`guard.sh ${pid}.`))
-      .map(({ command }) => command);
-  }
-
-  get agentPid(): number {
-    return this.#pidOf(`--session-id=${this.sessionId}`);
-  }
-
-  get guardPid(): number {
-    return this.#pidOf(`guard.sh ${this.faults.server.pid}.`);
-  }
-
   /** What the agent answers to the next message, by another process if need be. */
   async goOn(): Promise<string> {
     const reader = await this.faults.follow(this.sessionId);
@@ -70,32 +53,26 @@ class Scene {
     await reader.ended(turnId);
     return reader.said(turnId);
   }
-
-  #pidOf(word: string): number {
-    const [entry] = this.faults.census.withCommand(word);
-    if (entry === undefined) throw new Error(`No process has ${word} in its command.`);
-    return entry.pid;
-  }
 }
 
 /** What each way of ending has ended when it is over. */
 const ends: Record<string, (scene: Scene) => Promise<void>> = {
-  'ending the session': async (scene) => {
-    await scene.faults.requests.kill(scene.sessionId);
-    expect(scene.others).toEqual([]);
-    expect(await scene.reader.ended(scene.turnId)).toMatchObject({ status: 'aborted' });
+  'ending the session': async ({ faults, sessionId, reader, turnId }) => {
+    await faults.requests.kill(sessionId);
+    expect(faults.others).toEqual([]);
+    expect(await reader.ended(turnId)).toMatchObject({ status: 'aborted' });
   },
-  'ending the session of an agent that hangs': async (scene) => {
-    process.kill(scene.agentPid, 'SIGSTOP');
-    await scene.faults.requests.kill(scene.sessionId);
-    expect(scene.others).toEqual([]);
-    expect(await scene.reader.ended(scene.turnId)).toMatchObject({ status: 'aborted' });
+  'ending the session of an agent that hangs': async ({ faults, sessionId, reader, turnId }) => {
+    process.kill(faults.agentPid(sessionId), 'SIGSTOP');
+    await faults.requests.kill(sessionId);
+    expect(faults.others).toEqual([]);
+    expect(await reader.ended(turnId)).toMatchObject({ status: 'aborted' });
   },
-  'a crash of the agent': async (scene) => {
-    process.kill(scene.agentPid, 'SIGKILL');
+  'a crash of the agent': async ({ faults, sessionId, reader, turnId }) => {
+    process.kill(faults.agentPid(sessionId), 'SIGKILL');
     const crash = { status: 'error', error: { code: 'PROCESS_CRASH' } };
-    expect(await scene.reader.ended(scene.turnId)).toMatchObject(crash);
-    await expect.poll(() => scene.others, { timeout: 30_000 }).toEqual([]);
+    expect(await reader.ended(turnId)).toMatchObject(crash);
+    await expect.poll(() => faults.others, { timeout: 30_000 }).toEqual([]);
   },
   'a crash of the server': async ({ faults }) => {
     await faults.server.crash();
@@ -103,11 +80,12 @@ const ends: Record<string, (scene: Scene) => Promise<void>> = {
     await faults.server.restart();
   },
   'a crash of the server and of its guard, and a restart': async (scene) => {
-    process.kill(scene.guardPid, 'SIGKILL');
-    await scene.faults.server.crash();
+    const { server, guardPid } = scene.faults;
+    process.kill(guardPid, 'SIGKILL');
+    await server.crash();
     expect(scene.running).toContain('a daemon by a double fork');
-    await scene.faults.server.restart();
-    expect(scene.others).toEqual([]);
+    await server.restart();
+    expect(scene.faults.others).toEqual([]);
   },
   'an orderly end of the server': async ({ faults }) => {
     expect(await faults.server.stop()).toBe(0);

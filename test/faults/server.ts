@@ -1,6 +1,7 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Response as RunResponse } from '@liminal/protocol';
 import { createClient, type LiminalClient, type Requests } from '@liminal/client';
 import {
   claudeEnvironment,
@@ -79,6 +80,48 @@ export class FaultServer {
   async create(cliType = 'claude-code'): Promise<string> {
     const { sessionId } = await this.requests.create({ cliType, projectDir: this.folders.project });
     return sessionId;
+  }
+
+  /** A run as it is stored, or so far. */
+  async run(runId: string): Promise<RunResponse> {
+    const headers = { authorization: `Bearer ${this.server.token}` };
+    const answer = await fetch(`${this.server.origin}/api/run/${runId}`, { headers });
+    return RunResponse.parse(await answer.json());
+  }
+
+  /** The process that runs a session's agent. */
+  agentPid(sessionId: string): number {
+    const agents = this.census.withCommand(sessionId);
+    const agent = agents.find(({ parent }) => parent === this.server.pid);
+    if (agent === undefined) throw new Error(`No agent runs for the session ${sessionId}.`);
+    return agent.pid;
+  }
+
+  /** The process that ends what is left when the server is gone. */
+  get guardPid(): number {
+    const [guard] = this.census.withCommand(`guard.sh ${this.server.pid}.`);
+    if (guard === undefined) throw new Error('The server has no guard.');
+    return guard.pid;
+  }
+
+  /** The commands of all that runs but the server itself and its guard. */
+  get others(): string[] {
+    const own = [this.server.pid, this.guardPid];
+    return this.census
+      .take()
+      .filter(({ pid }) => !own.includes(pid))
+      .map(({ command }) => command);
+  }
+
+  /** Resolves when Claude Code has written something down in its own store, which it does a moment after it happened. */
+  async untilStored(sessionId: string, text: string): Promise<void> {
+    const folder = join(this.folders.home, '.claude', 'projects');
+    const stored = async () => {
+      const files = await readdir(folder, { recursive: true }).catch(() => []);
+      const name = files.find((file) => file.endsWith(`${sessionId}.jsonl`));
+      return name === undefined ? '' : readFile(join(folder, name), 'utf8');
+    };
+    await expect.poll(stored, { timeout: 30_000 }).toContain(text);
   }
 
   /** Watches a session with deltas, from its history on. */

@@ -44,9 +44,10 @@ export function withSubagents(main: Script, subagents: Record<string, Script>): 
 export function byPrompt(entries: Record<string, Reply[]>): Script {
   const running = new Map<string, Answer>();
   return (request) => {
-    const replies = Object.entries(entries).find(([key]) => request.prompt.includes(key))?.[1];
+    const [key, replies] =
+      Object.entries(entries).find(([part]) => request.prompt.includes(part)) ?? [];
     if (replies === undefined) return exhausted(request);
-    const turn = [request.sessionId, request.agentId, request.promptIndex].join('/');
+    const turn = [request.sessionId, request.agentId, request.promptIndex, key].join('/');
     const answer = running.get(turn) ?? inOrder(replies);
     running.set(turn, answer);
     return answer(request);

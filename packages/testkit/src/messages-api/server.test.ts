@@ -171,7 +171,7 @@ test('a script that is too short says so', async () => {
 });
 
 test('byPrompt answers each prompt from its own start, for any number of sessions', async () => {
-  await start(byPrompt({ count: [reply('one'), reply('two')] }));
+  await start(byPrompt({ count: [reply('one'), reply('two')], other: [reply('else')] }));
   const ask = async (session: string, messages: unknown[]): Promise<string> =>
     said(await (await post({ messages }, { 'x-claude-code-session-id': session })).text());
   const first = [user('count')];
@@ -179,6 +179,8 @@ test('byPrompt answers each prompt from its own start, for any number of session
   const afterTool = [...first, { role: 'assistant', content: 'one' }, toolResult];
   expect(await ask('a', first)).toBe('one');
   expect(await ask('b', first)).toBe('one');
+  // Its client has lost what was said before.
+  expect(await ask('b', [user('other')])).toBe('else');
   expect(await ask('a', afterTool)).toBe('two');
   expect(await ask('a', [...afterTool, { role: 'assistant', content: 'two' }, user('count')])).toBe(
     'one',

@@ -1,0 +1,72 @@
+import { byPrompt, gate, held, type Reply, reply, text, toolUse } from '@liminal/testkit';
+import { expect, test } from 'vitest';
+import { FaultServer } from './server.ts';
+
+/** How long the end of an agent may stay unseen, ms. */
+const AT_ONCE = 1_000;
+
+/** What the model answers, and what of it has been said when the agent is killed. */
+const moments: { moment: string; replies: () => Reply[]; said: string }[] = [
+  {
+    moment: 'before its first word',
+    replies: () => [held(gate(), reply('Too late.'))],
+    said: '',
+  },
+  {
+    moment: 'while it speaks',
+    replies: () => [reply(text(['So far', gate(), ' so good.']))],
+    said: 'So far',
+  },
+  {
+    moment: 'while it waits for a permission',
+    replies: () => [reply([text('May I?'), toolUse('Bash', { command: 'touch here' })])],
+    said: 'May I?',
+  },
+  {
+    moment: 'while a tool runs',
+    replies: () => [reply([text('I follow.'), toolUse('Bash', { command: 'tail -f /dev/null' })])],
+    said: 'I follow.',
+  },
+];
+
+test.each(moments)(
+  'INV-2 INV-3 INV-8 an agent killed $moment ends its turn at once with all that was said, and the conversation goes on',
+  async ({ replies, said }) => {
+    const script = byPrompt({
+      'Remember 42.': [reply('I do.')],
+      'Begin.': replies(),
+      'Go on.': [reply('Here I am.')],
+    });
+    const faults = await FaultServer.start({ script });
+    const sessionId = await faults.create();
+    const reader = await faults.follow(sessionId);
+    const first = await faults.requests.send(sessionId, 'Remember 42.');
+    await reader.ended(first.turnId);
+    await faults.untilStored(sessionId, 'I do.');
+    const { turnId } = await faults.requests.send(sessionId, 'Begin.');
+    await faults.api.request(({ prompt }) => prompt === 'Begin.');
+    await reader.until(() => reader.said(turnId) === said);
+
+    const killedAt = performance.now();
+    process.kill(faults.agentPid(sessionId), 'SIGKILL');
+    const turn = await reader.ended(turnId);
+    expect(performance.now() - killedAt).toBeLessThan(AT_ONCE);
+
+    expect(turn).toMatchObject({ status: 'error', error: { code: 'PROCESS_CRASH' } });
+    expect(reader.ends(turnId)).toEqual(['turn_error']);
+    expect(reader.said(turnId)).toBe(said);
+    expect(turn.items.filter((item) => !['complete', 'error'].includes(item.status))).toEqual([]);
+    await expect.poll(() => faults.others, { timeout: 30_000 }).toEqual([]);
+
+    const next = await faults.requests.send(sessionId, 'Go on.');
+    expect(await reader.ended(next.turnId)).toMatchObject({ status: 'complete' });
+    expect(reader.said(next.turnId)).toBe('Here I am.');
+    const { body } = await faults.api.request(({ prompt }) => prompt.includes('Go on.'));
+    expect(JSON.stringify(body.messages)).toContain('Remember 42.');
+
+    // Whoever comes now gets the same.
+    const late = await faults.follow(sessionId);
+    expect(late.turn(turnId)).toMatchObject({ status: 'error', error: { code: 'PROCESS_CRASH' } });
+    expect(late.said(turnId)).toBe(said);
+  },
+);
