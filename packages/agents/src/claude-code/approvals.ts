@@ -1,5 +1,4 @@
 /** Permission requests: Claude Code asks, people answer. */
-import { randomUUID } from 'node:crypto';
 import { setImmediate as untilRead } from 'node:timers/promises';
 import type {
   CanUseTool,
@@ -7,31 +6,13 @@ import type {
   PermissionUpdate,
 } from '@anthropic-ai/claude-agent-sdk';
 import type { ApprovalOption, ApprovalOutcome } from '@liminal/protocol';
-import { ProviderError } from '../errors.ts';
+import { type ApprovalDesk, PendingApprovals } from '../base/pending-approvals.ts';
 import { answerQuestions, readQuestions, type Question } from './questions.ts';
 import { toolFace } from './translate/tool-faces.ts';
-
-export interface ApprovalRequest {
-  approvalId: string;
-  title: string;
-  callId: string;
-  options: ApprovalOption[];
-}
-
-/** Where approvals are shown. */
-export interface ApprovalDesk {
-  open(request: ApprovalRequest): void;
-  close(approvalId: string, outcome: ApprovalOutcome): void;
-}
 
 /** A choice and what Claude Code is told when it is taken. */
 interface Choice extends ApprovalOption {
   result: PermissionResult;
-}
-
-interface Pending {
-  choices: readonly ApprovalOption[];
-  settle: (outcome: ApprovalOutcome) => void;
 }
 
 type Context = Parameters<CanUseTool>[2];
@@ -41,12 +22,11 @@ const withdrawn: PermissionResult = { behavior: 'deny', message: 'The user stopp
 
 /** The permission requests of one process that wait for an answer. */
 export class Approvals {
-  readonly #desk: ApprovalDesk;
+  readonly #pending: PendingApprovals;
   readonly #cwd: string;
-  readonly #pending = new Map<string, Pending>();
 
   constructor(desk: ApprovalDesk, cwd: string) {
-    this.#desk = desk;
+    this.#pending = new PendingApprovals(desk);
     this.#cwd = cwd;
   }
 
@@ -65,22 +45,11 @@ export class Approvals {
 
   /** Throws ProviderError `APPROVAL_NOT_FOUND` or `INVALID_OPTION`. */
   answer(approvalId: string, optionId: string): void {
-    const pending = this.#pending.get(approvalId);
-    if (pending === undefined) {
-      const message = 'This permission request is over: it was answered, or its turn has ended.';
-      throw new ProviderError('APPROVAL_NOT_FOUND', message);
-    }
-    const offered = pending.choices.map((choice) => choice.optionId);
-    if (!offered.includes(optionId)) {
-      const message = `“${optionId}” is no answer to this request. There are: ${offered.join(', ')}.`;
-      throw new ProviderError('INVALID_OPTION', message);
-    }
-    pending.settle({ outcome: 'selected', optionId });
+    this.#pending.answer(approvalId, optionId);
   }
 
-  /** Nobody waits for the answers any more. */
   cancelAll(reason: string): void {
-    for (const { settle } of this.#pending.values()) settle({ outcome: 'cancelled', reason });
+    this.#pending.cancelAll(reason);
   }
 
   async #askQuestions(
@@ -102,24 +71,13 @@ export class Approvals {
     return { behavior: 'allow', updatedInput: answerQuestions(input, questions, answers) };
   }
 
-  async #ask(
+  #ask(
     title: string,
     choices: readonly ApprovalOption[],
     { toolUseID: callId, signal }: Context,
   ): Promise<ApprovalOutcome> {
-    const approvalId = randomUUID();
-    const { promise, resolve: settle } = Promise.withResolvers<ApprovalOutcome>();
-    const onAbort = (): void => settle({ outcome: 'cancelled', reason: 'turn_ended' });
-    if (signal.aborted) return { outcome: 'cancelled' };
-    signal.addEventListener('abort', onAbort, { once: true });
-    this.#pending.set(approvalId, { choices, settle });
     const options = choices.map(({ optionId, name, kind }) => ({ optionId, name, kind }));
-    this.#desk.open({ approvalId, title, callId, options });
-    const outcome = await promise;
-    signal.removeEventListener('abort', onAbort);
-    this.#pending.delete(approvalId);
-    this.#desk.close(approvalId, outcome);
-    return outcome;
+    return this.#pending.ask({ title, callId, options }, signal);
   }
 }
 

@@ -16,7 +16,7 @@ import { describeClaude } from './availability.ts';
 import { ClaudeSession, isUuid, type ClaudeSessionOptions } from './claude-session.ts';
 import { readConfig } from './config-options.ts';
 import { findStored, listStored, readHistory } from './history.ts';
-import { StartLimit } from './start-limit.ts';
+import { StartLimit } from '../base/start-limit.ts';
 
 export interface ClaudeCodeOptions {
   /** What Claude Code inherits. Default: this process's environment, which also says where its sessions are stored. */

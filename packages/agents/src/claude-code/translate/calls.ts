@@ -4,7 +4,7 @@ import type { NativeBlock } from './native.ts';
 import { isPlanTool, type Plan } from './plan.ts';
 import { toolFace } from './tool-faces.ts';
 import { readToolResult, type ToolResult } from './tool-results.ts';
-import type { TurnWriter } from './turn-writer.ts';
+import type { TurnWriter } from '../../base/turn-writer.ts';
 
 interface Call {
   itemId: string;

@@ -1,6 +1,6 @@
 import type { Calls } from './calls.ts';
 import type { ApiEvent, NativeBlock, StreamMessage } from './native.ts';
-import type { TurnWriter } from './turn-writer.ts';
+import type { TurnWriter } from '../../base/turn-writer.ts';
 
 interface Block {
   itemId: string;

@@ -12,7 +12,7 @@ import type {
 import { Plan } from './plan.ts';
 import { readOutcome, type Terminal } from './outcome.ts';
 import { isToolUse, StreamedMessage } from './streamed-message.ts';
-import { TurnWriter, type Emit } from './turn-writer.ts';
+import { TurnWriter, type Emit } from '../../base/turn-writer.ts';
 
 export type Trigger = 'user' | 'agent';
 

@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import type { ApprovalOption, ApprovalOutcome } from '@liminal/protocol';
+import { ProviderError } from '../errors.ts';
+
+/** What a person is asked. */
+export interface ApprovalQuestion {
+  title: string;
+  /** The tool call that waits for the answer. */
+  callId?: string;
+  options: readonly ApprovalOption[];
+}
+
+export interface ApprovalRequest extends ApprovalQuestion {
+  approvalId: string;
+}
+
+/** Where approvals are shown. */
+export interface ApprovalDesk {
+  open(request: ApprovalRequest): void;
+  close(approvalId: string, outcome: ApprovalOutcome): void;
+}
+
+interface Pending {
+  options: readonly ApprovalOption[];
+  settle: (outcome: ApprovalOutcome) => void;
+}
+
+/** The permission requests of one agent that wait for an answer. */
+export class PendingApprovals {
+  readonly #desk: ApprovalDesk;
+  readonly #pending = new Map<string, Pending>();
+
+  constructor(desk: ApprovalDesk) {
+    this.#desk = desk;
+  }
+
+  /** Waits as long as it takes for an answer, unless the agent itself (`signal`) wants none any more. */
+  async ask(question: ApprovalQuestion, signal: AbortSignal): Promise<ApprovalOutcome> {
+    const approvalId = randomUUID();
+    const { promise, resolve: settle } = Promise.withResolvers<ApprovalOutcome>();
+    const onAbort = (): void => settle({ outcome: 'cancelled', reason: 'turn_ended' });
+    if (signal.aborted) return { outcome: 'cancelled' };
+    signal.addEventListener('abort', onAbort, { once: true });
+    this.#pending.set(approvalId, { options: question.options, settle });
+    this.#desk.open({ approvalId, ...question });
+    const outcome = await promise;
+    signal.removeEventListener('abort', onAbort);
+    this.#pending.delete(approvalId);
+    this.#desk.close(approvalId, outcome);
+    return outcome;
+  }
+
+  /** Throws ProviderError `APPROVAL_NOT_FOUND` or `INVALID_OPTION`. */
+  answer(approvalId: string, optionId: string): void {
+    const pending = this.#pending.get(approvalId);
+    if (pending === undefined) {
+      const message = 'This permission request is over: it was answered, or its turn has ended.';
+      throw new ProviderError('APPROVAL_NOT_FOUND', message);
+    }
+    const offered = pending.options.map((option) => option.optionId);
+    if (!offered.includes(optionId)) {
+      const message = `“${optionId}” is no answer to this request. There are: ${offered.join(', ')}.`;
+      throw new ProviderError('INVALID_OPTION', message);
+    }
+    pending.settle({ outcome: 'selected', optionId });
+  }
+
+  /** Nobody waits for the answers any more. */
+  cancelAll(reason: string): void {
+    for (const { settle } of this.#pending.values()) settle({ outcome: 'cancelled', reason });
+  }
+}
