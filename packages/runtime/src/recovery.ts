@@ -1,4 +1,4 @@
-import type { EventPayload, StreamEvent } from '@liminal/protocol';
+import type { EventPayload, QueuedMessage, StreamEvent } from '@liminal/protocol';
 import {
   closeOpenItems,
   emptyResponse,
@@ -24,10 +24,21 @@ export async function recover(storage: Storage, now: () => string): Promise<void
   for (const record of await storage.store.listSessions()) {
     const sending = record.queue.some((entry) => entry.state === 'sending');
     if (!sending && !lost.has(record.sessionId)) continue;
-    const queue = record.queue.map((entry) => ({ ...entry, state: 'queued' as const }));
+    const queue = await undelivered(record.queue, storage.store);
     const failed = record.failed || lost.has(record.sessionId);
     await storage.store.saveSession({ ...record, queue, failed });
   }
+}
+
+/** What still waits; a message on its way whose turn is in history has reached its agent. */
+async function undelivered(
+  queue: readonly QueuedMessage[],
+  store: ResponseStore,
+): Promise<QueuedMessage[]> {
+  const runs = await Promise.all(queue.map(async ({ turnId }) => store.getResponse(turnId)));
+  return queue
+    .filter((_, index) => runs[index] === undefined)
+    .map((entry) => ({ ...entry, state: 'queued' }));
 }
 
 /**

@@ -223,7 +223,7 @@ class SessionRuntime implements Runtime {
     this.#closed = true;
     this.#watchers.clear();
     const sessions = await this.#sessions.inMemory();
-    await Promise.allSettled(sessions.map(async (session) => session.stopAgent()));
+    await Promise.allSettled(sessions.map(async (session) => session.shutDown()));
     await Promise.allSettled(this.#providers.list().map(async (provider) => provider.close()));
     await Promise.allSettled(sessions.map(async (session) => session.close()));
   }

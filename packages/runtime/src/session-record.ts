@@ -54,6 +54,11 @@ export class KeptRecord {
     await save;
   }
 
+  /** Changes what is true whether or not it can be stored: trouble is only told. */
+  keep(change: Partial<SessionRecord>): void {
+    this.update(change).catch(() => undefined);
+  }
+
   /** Resolves when everything is stored. */
   async saved(): Promise<void> {
     await this.#saving;

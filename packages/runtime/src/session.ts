@@ -46,6 +46,8 @@ export class Session {
   #dispatching = false;
   /** Stop was asked for while the message was on its way. */
   #cancelWhenBound = false;
+  /** The server ends. */
+  #isClosing = false;
 
   constructor(options: SessionOptions) {
     const { record, store, provider, settings, now } = options;
@@ -73,7 +75,7 @@ export class Session {
       onEvent: (draft) => this.#turns.hear(this.#approvals.pass(draft)),
       onExit: (exit) => this.#agentGone(exit),
       onChange: () => this.#changed(),
-      onNews: (change) => this.#keep(change),
+      onNews: (change) => this.#record.keep(change),
     });
     this.#approvals = new Approvals({
       policy: settings.approvals,
@@ -89,7 +91,7 @@ export class Session {
       waitsForPerson: () => this.#approvals.waiting,
       onBegun: () => this.#changed(),
       onSettled: (failed) => {
-        this.#keep({ failed, updatedAt: this.#iso() });
+        this.#record.keep({ failed, updatedAt: this.#iso() });
         this.#next();
       },
       onGivenUp: () => void this.stopAgent(),
@@ -169,10 +171,15 @@ export class Session {
     await this.#agent.cancel();
   }
 
-  /** Ends the agent and all it has started; a turn under way ends as cancelled. */
+  /** Ends the agent and all it has started; a turn under way ends as cancelled, and what is queued waits for a `send`. */
   async kill(): Promise<void> {
+    await Promise.all([this.stopAgent(), this.#record.update({ active: false })]);
+  }
+
+  /** Ends the agent as the server ends: no message that waits may start it again. */
+  async shutDown(): Promise<void> {
+    this.#isClosing = true;
     await this.stopAgent();
-    await this.#record.update({ active: false });
   }
 
   /** Ends the agent only; the next message starts it again. */
@@ -207,26 +214,27 @@ export class Session {
   }
 
   async #enqueue(turnId: string, message: string): Promise<void> {
+    const { queue, title, active, failed, updatedAt } = this.record;
+    const before = { title, active, failed, updatedAt };
     const now = this.#iso();
-    const { queue, title } = this.record;
-    await this.#record.update({
-      queue: enqueue(
-        queue,
-        { turnId, message, queuedAt: now, state: 'queued' },
-        this.#options.settings.maxQueue,
-      ),
-      title: title === '' ? titleOf(message) : title,
-      active: true,
-      failed: false,
-      updatedAt: now,
-    });
+    const entry = { turnId, message, queuedAt: now, state: 'queued' } as const;
+    const longer = enqueue(queue, entry, this.#options.settings.maxQueue);
+    const named = title === '' ? titleOf(message) : title;
+    const change = { queue: longer, title: named, active: true, failed: false, updatedAt: now };
+    try {
+      await this.#record.update(change);
+    } catch (error) {
+      // Whoever is told that it failed will send it again.
+      this.#record.keep({ ...before, queue: remove(this.record.queue, turnId) });
+      throw error;
+    }
   }
 
   async #sendNow(turnId: string): Promise<void> {
     try {
       await this.#dispatch();
     } catch (error) {
-      await this.#record.update({ queue: remove(this.record.queue, turnId) });
+      this.#record.keep({ queue: remove(this.record.queue, turnId) });
       this.#next();
       throw error;
     }
@@ -234,12 +242,14 @@ export class Session {
 
   /** Sends the queue's head if nothing is in its way; its failure leaves it in the queue and is told. */
   #next(): void {
-    if (!this.isIdle || this.#agent.isStopping || this.record.queue.length === 0) return;
+    const { active, queue } = this.record;
+    const isEnding = this.#agent.isStopping || this.#isClosing || !active;
+    if (isEnding || !this.isIdle || queue.length === 0) return;
     this.#dispatch().catch((error) => {
       this.#warn(error, 'a queued message could not be sent');
       const problem = `A queued message could not be sent: ${errorMessage(error)}`;
       this.view.report(errorCode(error), problem);
-      this.#keep({ failed: true });
+      this.#record.keep({ failed: true });
     });
   }
 
@@ -251,10 +261,11 @@ export class Session {
     try {
       await this.#record.update({ queue: mark(this.record.queue, turnId, 'sending') });
       await this.#agent.send(message, turnId);
+      // The agent has it: whatever fails from here on, it must not get it again.
+      this.#record.keep({ queue: remove(this.record.queue, turnId) });
       if (this.#cancelWhenBound) await this.cancel();
-      await this.#record.update({ queue: remove(this.record.queue, turnId) });
     } catch (error) {
-      await this.#record.update({ queue: mark(this.record.queue, turnId, 'queued') });
+      this.#record.keep({ queue: mark(this.record.queue, turnId, 'queued') });
       throw error;
     } finally {
       this.#dispatching = false;
@@ -269,11 +280,6 @@ export class Session {
     this.#turns.agentGone(exit);
     this.#approvals.closeAll();
     this.#changed();
-  }
-
-  /** Changes the record where nobody waits for it to be stored; trouble is told by the record's keeper. */
-  #keep(change: Partial<SessionRecord>): void {
-    this.#record.update(change).catch(() => undefined);
   }
 
   #changed(): void {

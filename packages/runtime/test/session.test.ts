@@ -137,6 +137,24 @@ test('kill ends the agent and a turn under way, and takes the session off the ac
   await world.runtime.kill(sessionId);
 });
 
+test('INV-8 a message that waits starts no agent in a session that is killed, nor in a server that ends', async () => {
+  const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
+  await world.runtime.send(sessionId, 'first');
+  await world.runtime.send(sessionId, 'second');
+  await world.runtime.kill(sessionId);
+  await reader.untilTurn('turn_complete');
+  await reader.until((r) => r.ofType('session:info').at(-1)?.info.session.state === 'queued');
+  expect([world.agent.received, world.agent.isAlive(sessionId)]).toEqual([['first'], false]);
+  await world.runtime.send(sessionId, 'third');
+  await reader.untilTurn('turn_started', 2);
+  await world.runtime.close();
+  await reader.untilTurn('turn_complete', 2);
+  expect([world.agent.received, world.agent.isAlive(sessionId)]).toEqual([
+    ['first', 'second'],
+    false,
+  ]);
+});
+
 test('a permission request is answered once: the first answer wins', async () => {
   const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
   await world.runtime.send(sessionId, 'Hello');
