@@ -1,0 +1,208 @@
+import { openMemoryStorage, StorageError } from '@liminal/storage';
+import { afterEach, expect, test } from 'vitest';
+import type { RuntimeSettings } from '../src/index.ts';
+import type { World } from './harness.ts';
+import { Reader, startWorld } from './harness.ts';
+import { WitnessedMedium } from './medium.ts';
+
+/** Whether the log and the store take anything; each on its own, since what each writes needs its own room. */
+interface Disk {
+  log: 'free' | 'full';
+  store: 'free' | 'full';
+}
+
+let world: World;
+let sessionId: string;
+let disk: Disk;
+
+afterEach(async () => {
+  disk.log = 'free';
+  disk.store = 'free';
+  await world.end();
+});
+
+/** Memory that refuses as the drivers do on a full disk. */
+function fillableMedium(): WitnessedMedium {
+  const { log, store } = openMemoryStorage();
+  const open = async () => ({
+    log: refusing(log, ['append'], () => disk.log === 'full', 'LOG_WRITE_FAILED'),
+    store: refusing(
+      store,
+      ['saveSession', 'saveResponse'],
+      () => disk.store === 'full',
+      'STORE_WRITE_FAILED',
+    ),
+    close: async () => {},
+  });
+  return new WitnessedMedium({ open, crash: async () => {}, remove() {} });
+}
+
+function refusing<T extends object>(
+  target: T,
+  writes: readonly (keyof T & string)[],
+  isFull: () => boolean,
+  code: StorageError['code'],
+): T {
+  return new Proxy(target, {
+    get: (_, name) => {
+      const member: unknown = Reflect.get(target, name, target);
+      if (typeof member !== 'function') return member;
+      const isWrite = writes.some((write) => write === name);
+      return (...args: unknown[]): unknown =>
+        isWrite && isFull()
+          ? Promise.reject(new StorageError(code, 'The disk is full.'))
+          : Reflect.apply(member, target, args);
+    },
+  });
+}
+
+async function start(settings: Partial<RuntimeSettings> = {}): Promise<Reader> {
+  disk = { log: 'free', store: 'free' };
+  world = await startWorld(settings, { medium: fillableMedium() });
+  const { projectDir } = world;
+  ({ sessionId } = await world.runtime.createSession({ cliType: 'scripted', projectDir }));
+  return new Reader(world.runtime, sessionId, { deltas: true }).untilType('session:info');
+}
+
+const codes = (reader: Reader) => reader.ofType('session:error').map(({ code }) => code);
+const stateOf = (reader: Reader) => reader.ofType('session:info').at(-1)?.info.session.state;
+
+test('INV-6 what the log refuses is kept and shown when it has it; readers are told why nothing comes', async () => {
+  const reader = await start();
+  await world.runtime.send(sessionId, 'Hello');
+  world.agent.text(sessionId, 'a', 'before ');
+  await reader.until((r) => r.items.has('a'));
+  disk.log = 'full';
+  world.agent.say(sessionId, { type: 'item_delta', itemId: 'a', deltaContent: 'meanwhile' });
+  world.agent.finish(sessionId);
+  await reader.untilType('session:error');
+  expect(codes(reader)).toEqual(['LOG_WRITE_FAILED']);
+  expect(reader.items.get('a')).toMatchObject({ content: 'before ' });
+  disk.log = 'free';
+  await reader.untilTurn('turn_complete');
+  expect(reader.items.get('a')).toMatchObject({ content: 'before meanwhile', status: 'complete' });
+});
+
+test('INV-2 INV-3 past its bound the turn ends with LOG_UNAVAILABLE, its agent is stopped, and what was heard is kept', async () => {
+  const reader = await start({ maxUnlogged: 50_000 });
+  await world.runtime.send(sessionId, 'Hello');
+  await reader.untilTurn('turn_started');
+  disk.log = 'full';
+  world.agent.text(sessionId, 'a', 'x'.repeat(60_000));
+  await reader.until((r) => codes(r).includes('LOG_UNAVAILABLE'));
+  await reader.until((r) => r.ofType('session:info').at(-1)?.info.session.isAlive === false);
+  world.agent.say(sessionId, { type: 'item_delta', itemId: 'a', deltaContent: 'too late' });
+  disk.log = 'free';
+  await reader.untilTurn('turn_error');
+  expect(reader.ofType('session:turn').at(-1)?.payload).toMatchObject({
+    errorCode: 'LOG_UNAVAILABLE',
+  });
+  expect(reader.items.get('a')).toMatchObject({ content: 'x'.repeat(60_000), status: 'error' });
+  await reader.until((r) => stateOf(r) === 'failed');
+  await world.runtime.send(sessionId, 'Go on');
+  expect(world.agent.received).toEqual(['Hello', 'Go on']);
+});
+
+test('turns that the store refuses become history, in their order, when it takes them again', async () => {
+  const reader = await start();
+  await world.runtime.send(sessionId, 'one');
+  const second = await world.runtime.send(sessionId, 'two');
+  expect(second.queued).toBe(true);
+  disk.store = 'full';
+  world.agent.text(sessionId, 'a', 'first answer');
+  world.agent.finish(sessionId);
+  await reader.untilTurn('turn_complete');
+  // As long as the first is not history, the session is busy: its runs must not gather in memory.
+  await expect(world.runtime.send(sessionId, 'three')).rejects.toMatchObject({
+    code: 'STORE_WRITE_FAILED',
+  });
+  expect(world.agent.received).toEqual(['one']);
+  expect((await world.runtime.history(sessionId)).entries.at(-1)).toMatchObject({
+    content: 'first answer',
+    status: 'complete',
+  });
+  disk.store = 'free';
+  await reader.untilTurn('turn_started', 2);
+  world.agent.text(sessionId, 'b', 'second answer');
+  world.agent.finish(sessionId);
+  await reader.untilTurn('turn_complete', 2);
+  await reader.until((r) => stateOf(r) === 'idle');
+  expect(world.agent.received).toEqual(['one', 'two']);
+  expect(await world.storage.log.unsettled()).toEqual([]);
+  const { items } = await world.storage.store.readItems(sessionId, { limit: 10 });
+  expect(items.map(({ item }) => item)).toMatchObject([
+    { content: 'one' },
+    { content: 'first answer' },
+    { content: 'two' },
+    { content: 'second answer' },
+  ]);
+});
+
+test('a message that cannot be stored is refused with its code, leaves nothing behind and can be sent again', async () => {
+  const reader = await start();
+  const before = await world.runtime.info(sessionId);
+  disk.store = 'full';
+  await expect(world.runtime.send(sessionId, 'Hello')).rejects.toMatchObject({
+    code: 'STORE_WRITE_FAILED',
+  });
+  expect(world.agent.received).toEqual([]);
+  expect(await world.runtime.info(sessionId)).toEqual(before);
+  disk.store = 'free';
+  await world.runtime.send(sessionId, 'Hello again');
+  await reader.untilTurn('turn_started');
+  expect(world.agent.received).toEqual(['Hello again']);
+});
+
+test('a message that the agent has is not called refused, nor given to it twice, though its leaving the queue could not be stored', async () => {
+  const reader = await start();
+  const gate = Promise.withResolvers<void>();
+  world.agent.hold = gate.promise;
+  const sending = world.runtime.send(sessionId, 'Hello');
+  await reader.until((r) => r.ofType('session:info').at(-1)?.info.queue[0]?.state === 'sending');
+  disk.store = 'full';
+  gate.resolve();
+  expect(await sending).toMatchObject({ queued: false });
+  expect((await world.runtime.info(sessionId)).queue).toEqual([]);
+  await reader.untilTurn('turn_started');
+  await world.medium.crash();
+  disk.store = 'free';
+  const after = await world.restart();
+  const { queue, session } = await after.runtime.info(sessionId);
+  expect(queue).toEqual([]);
+  expect(session.state).toBe('failed');
+  expect((await after.runtime.history(sessionId)).entries).toMatchObject([{ content: 'Hello' }]);
+});
+
+test('a server that ends while the log refuses does not wait for it, says what is lost, and the next one marks the turn', async () => {
+  const reader = await start();
+  await world.runtime.send(sessionId, 'Hello');
+  world.agent.text(sessionId, 'a', 'kept');
+  await reader.until((r) => r.items.has('a'));
+  disk.log = 'full';
+  world.agent.say(sessionId, { type: 'item_delta', itemId: 'a', deltaContent: ' and lost' });
+  await reader.untilType('session:error');
+  const begun = performance.now();
+  await world.runtime.close();
+  expect(performance.now() - begun).toBeLessThan(10_000);
+  expect(world.warnings.join('\n')).toMatch(/\d+ events \(\d+ characters\) of turn \S+ are lost/);
+  disk.log = 'free';
+  const after = await world.restart();
+  const page = await after.runtime.history(sessionId);
+  expect(page.entries.at(-1)).toMatchObject({ content: 'kept', status: 'error' });
+  expect(page.turns).toMatchObject([{ status: 'error', error: { code: 'OWNER_LOST' } }]);
+});
+
+test('a server that ends while the store refuses leaves a finished turn to the next one, which makes it history', async () => {
+  const reader = await start();
+  await world.runtime.send(sessionId, 'Hello');
+  disk.store = 'full';
+  world.agent.text(sessionId, 'a', 'answer');
+  world.agent.finish(sessionId);
+  await reader.untilTurn('turn_complete');
+  await world.runtime.close();
+  disk.store = 'free';
+  const after = await world.restart();
+  const page = await after.runtime.history(sessionId);
+  expect(page.entries.at(-1)).toMatchObject({ content: 'answer', status: 'complete' });
+  expect(page.turns).toMatchObject([{ status: 'complete' }]);
+});
