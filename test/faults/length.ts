@@ -2,5 +2,5 @@
 const isLong = process.env['FAULTS'] === 'long';
 
 export const length = isLong
-  ? { readers: 200, floodDeltas: 1_000_000, items: 10_000, turns: 100, ends: 5 }
-  : { readers: 60, floodDeltas: 600_000, items: 1_000, turns: 20, ends: 1 };
+  ? { readers: 200, floodDeltas: 1_000_000, items: 10_000, turns: 100, ends: 5, serverCrashes: 20 }
+  : { readers: 60, floodDeltas: 600_000, items: 1_000, turns: 20, ends: 1, serverCrashes: 2 };

@@ -7,6 +7,8 @@ import type { Connection } from '../../bench/parts/connection.ts';
 export class Reader {
   readonly messages: ServerMessage[] = [];
   #view: SessionView;
+  /** Resolves when the connection is gone, and all that came over it has been read. */
+  readonly closed = Promise.withResolvers<void>();
   #heard = Promise.withResolvers<void>();
   #socket!: WebSocket;
 
@@ -20,7 +22,11 @@ export class Reader {
     const reader = new Reader(sessionId);
     reader.#socket = await connection.follow(sessionId, (message) => reader.#take(message));
     // A server that is killed breaks the connection.
-    reader.#socket.on('error', () => undefined).on('close', () => reader.#wake());
+    reader.#socket.on('error', () => undefined);
+    reader.#socket.on('close', () => {
+      reader.closed.resolve();
+      reader.#wake();
+    });
     return reader;
   }
 

@@ -66,7 +66,7 @@ export class SessionAgent {
         ...(agentSessionId !== undefined && { agentSessionId }),
       });
     } catch (error) {
-      if (!(await this.#neverRan(error))) throw error;
+      if (!(await this.#neverAnswered(error))) throw error;
       await provider.createSession({ sessionId: this.#sessionId, projectDir, config });
     }
     onChange();
@@ -93,12 +93,16 @@ export class SessionAgent {
     await this.#stopping;
   }
 
-  async answerApproval(approvalId: string, optionId: string): Promise<void> {
+  async answerApproval(
+    approvalId: string,
+    optionId: string,
+    content?: FormContent,
+  ): Promise<void> {
     const { provider } = this.#options;
     if (!provider.answerApproval) {
       throw new ProviderError('NOT_SUPPORTED', `${provider.cliType} asks for no permission.`);
     }
-    await provider.answerApproval(this.#sessionId, approvalId, optionId);
+    await provider.answerApproval(this.#sessionId, approvalId, optionId, content);
   }
 
   async setConfigOption(id: string, value: string): Promise<void> {
@@ -115,11 +119,14 @@ export class SessionAgent {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
   }
 
-  /** A session that never had a turn is not in the agent's own store: it is made anew. */
-  async #neverRan(error: unknown): Promise<boolean> {
+  /**
+   * A session without a turn is not in the agent's own store, and neither is one whose only turns were cut off before
+   * the agent had written anything down: there is nothing to go on from, and it is made anew.
+   */
+  async #neverAnswered(error: unknown): Promise<boolean> {
     if (errorCode(error) !== 'SESSION_NOT_FOUND') return false;
-    const runs = await this.#options.store.listRuns(this.#sessionId);
-    return !runs || runs.length === 0;
+    const runs = (await this.#options.store.listRuns(this.#sessionId)) ?? [];
+    return runs.every(({ status }) => status !== 'complete');
   }
 
   #learn({ title, agentSessionId, configOptions, commands }: SessionUpdate): void {
