@@ -4,6 +4,7 @@ import type {
   AgentInfo,
   ConfigOption,
   EventDraft,
+  FormContent,
   TurnEvent,
   UpsertObject,
 } from '@liminal/protocol';
@@ -116,8 +117,16 @@ export interface CliProvider {
   /** Optional capabilities. */
   /** Whether `loadSession` ahead of the first message saves its sender time; the runtime then does so on opening. */
   readonly prewarms?: boolean;
-  /** Answers a permission request. `APPROVAL_NOT_FOUND` once it is over, `INVALID_OPTION`. */
-  answerApproval?(sessionId: string, approvalId: string, optionId: string): Promise<void>;
+  /**
+   * Answers a permission request; `content` fills in its form, where it has one. `APPROVAL_NOT_FOUND` once it is over,
+   * `INVALID_OPTION`.
+   */
+  answerApproval?(
+    sessionId: string,
+    approvalId: string,
+    optionId: string,
+    content?: FormContent,
+  ): Promise<void>;
   /** `INVALID_OPTION` for an unknown id or value. */
   setConfigOption?(sessionId: string, id: string, value: string): Promise<void>;
   /** Sessions in the agent's own store, newest first; of one folder, or all. */

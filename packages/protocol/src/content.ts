@@ -73,9 +73,51 @@ export const ApprovalOption = z.object({
 });
 export type ApprovalOption = z.infer<typeof ApprovalOption>;
 
+/** One field of a form, in JSON Schema's words as ACP's elicitation uses them. */
+export const FormField = z.looseObject({
+  /** `string`, `number`, `integer`, `boolean`, or `array` for several of a list. */
+  type: z.string(),
+  title: z.string().nullish(),
+  description: z.string().nullish(),
+  default: z.unknown().optional(),
+  /** Values to choose from. */
+  enum: z.array(z.string()).nullish(),
+  /** Values to choose from, each with a name. */
+  oneOf: z.array(z.looseObject({ const: z.string(), title: z.string() })).nullish(),
+  /** `array`: the values to choose several from. */
+  items: z
+    .looseObject({
+      enum: z.array(z.string()).optional(),
+      anyOf: z.array(z.looseObject({ const: z.string(), title: z.string() })).optional(),
+    })
+    .optional(),
+});
+export type FormField = z.infer<typeof FormField>;
+
+/** What a person is asked to fill in, in the shape of ACP's elicitation. */
+export const Form = z.looseObject({
+  title: z.string().nullish(),
+  description: z.string().nullish(),
+  properties: z.record(z.string(), FormField),
+  required: z.array(z.string()).nullish(),
+});
+export type Form = z.infer<typeof Form>;
+
+/** A form filled in, by field. */
+export const FormContent = z.record(
+  z.string(),
+  z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]),
+);
+export type FormContent = z.infer<typeof FormContent>;
+
 /** How a permission request ended; `cancelled` when its turn or process went away first. */
 export const ApprovalOutcome = z.discriminatedUnion('outcome', [
-  z.object({ outcome: z.literal('selected'), optionId: z.string() }),
+  z.object({
+    outcome: z.literal('selected'),
+    optionId: z.string(),
+    /** What was filled into the request's form. */
+    content: FormContent.optional(),
+  }),
   z.object({ outcome: z.literal('cancelled'), reason: z.string().optional() }),
 ]);
 export type ApprovalOutcome = z.infer<typeof ApprovalOutcome>;

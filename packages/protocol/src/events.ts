@@ -1,6 +1,6 @@
 /** The canonical stream event: the only thing that is logged (seeds 000 and 001, camelCase). */
 import { z } from 'zod';
-import { ApprovalOption, PlanEntry, ToolKind, ToolLocation } from './content.ts';
+import { ApprovalOption, Form, PlanEntry, ToolKind, ToolLocation } from './content.ts';
 import { ErrorObject, ItemPatch, ItemType, OutputItem } from './items.ts';
 import { Usage } from './usage.ts';
 
@@ -44,6 +44,7 @@ export const ItemStartPayload = z.object({
   /** approval: see ApprovalItem. */
   approvalId: z.string().optional(),
   options: z.array(ApprovalOption).optional(),
+  form: Form.optional(),
   deadline: z.string().optional(),
   /** plan: its first entries. */
   entries: z.array(PlanEntry).optional(),

@@ -5,6 +5,7 @@ import {
   ApprovalOutcome,
   ContentBlock,
   FileDiff,
+  Form,
   PlanEntry,
   ToolKind,
   ToolLocation,
@@ -114,6 +115,8 @@ export const ApprovalItem = z.object({
   title: z.string(),
   callId: z.string().optional(),
   options: z.array(ApprovalOption),
+  /** What is to be filled in with an answer that allows. */
+  form: Form.optional(),
   /** ISO 8601 UTC; after it the default policy answers. */
   deadline: z.string().optional(),
   /** Absent while it waits. */

@@ -5,6 +5,7 @@ import {
   ApprovalOutcome,
   ContentBlock,
   FileDiff,
+  Form,
   PlanEntry,
   ToolKind,
   ToolLocation,
@@ -71,6 +72,7 @@ export const ApprovalUpsert = z.object({
   title: z.string(),
   callId: z.string().optional(),
   options: z.array(ApprovalOption),
+  form: Form.optional(),
   deadline: z.string().optional(),
   outcome: ApprovalOutcome.optional(),
 });

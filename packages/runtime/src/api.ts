@@ -2,6 +2,7 @@
 import type {
   AgentInfo,
   CreateSessionBody,
+  FormContent,
   HistoryPage,
   Project,
   Response,
@@ -75,7 +76,12 @@ export interface Runtime {
   cancel(sessionId: string): Promise<void>;
   /** Ends the agent's processes and closes the session; its history stays. */
   kill(sessionId: string): Promise<void>;
-  answerApproval(sessionId: string, approvalId: string, optionId: string): Promise<void>;
+  answerApproval(
+    sessionId: string,
+    approvalId: string,
+    optionId: string,
+    content?: FormContent,
+  ): Promise<void>;
   setConfig(sessionId: string, id: string, value: string): Promise<void>;
 
   /** A page of the conversation, newest first page without `before`; at most 200 entries. */

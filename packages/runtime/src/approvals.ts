@@ -1,4 +1,4 @@
-import type { ApprovalOption, EventDraft } from '@liminal/protocol';
+import type { ApprovalOption, EventDraft, FormContent } from '@liminal/protocol';
 import { RuntimeError } from './errors.ts';
 
 /** What happens to a permission request that nobody answers. */
@@ -16,7 +16,7 @@ interface Pending {
 
 interface ApprovalsOptions {
   policy: ApprovalPolicy;
-  answer: (approvalId: string, optionId: string) => Promise<void>;
+  answer: (approvalId: string, optionId: string, content?: FormContent) => Promise<void>;
   /** The number of requests that wait has changed. */
   onChange: () => void;
   onTrouble: (error: unknown) => void;
@@ -51,7 +51,7 @@ export class Approvals {
   }
 
   /** Throws `APPROVAL_NOT_FOUND`, `APPROVAL_ALREADY_ANSWERED`, or what the agent says of the option. */
-  async answer(approvalId: string, optionId: string): Promise<void> {
+  async answer(approvalId: string, optionId: string, content?: FormContent): Promise<void> {
     const pending = this.#pending.get(approvalId);
     if (!pending && !this.#over.has(approvalId)) {
       throw new RuntimeError(
@@ -67,7 +67,7 @@ export class Approvals {
     }
     pending.answered = true;
     try {
-      await this.#options.answer(approvalId, optionId);
+      await this.#options.answer(approvalId, optionId, content);
     } catch (error) {
       pending.answered = false;
       throw error;

@@ -2,6 +2,7 @@ import type { ProviderRegistry } from '@liminal/agents';
 import type {
   AgentInfo,
   CreateSessionBody,
+  FormContent,
   HistoryPage,
   Project,
   Response,
@@ -152,8 +153,13 @@ class SessionRuntime implements Runtime {
     await (await this.#sessions.get(sessionId)).kill();
   }
 
-  async answerApproval(sessionId: string, approvalId: string, optionId: string): Promise<void> {
-    await (await this.#sessions.get(sessionId)).answerApproval(approvalId, optionId);
+  async answerApproval(
+    sessionId: string,
+    approvalId: string,
+    optionId: string,
+    content?: FormContent,
+  ): Promise<void> {
+    await (await this.#sessions.get(sessionId)).answerApproval(approvalId, optionId, content);
   }
 
   async setConfig(sessionId: string, id: string, value: string): Promise<void> {

@@ -79,7 +79,7 @@ export class Session {
     });
     this.#approvals = new Approvals({
       policy: settings.approvals,
-      answer: async (approvalId, optionId) => this.#agent.answerApproval(approvalId, optionId),
+      answer: async (...answer) => this.#agent.answerApproval(...answer),
       onChange: () => this.#changed(),
       onTrouble: (error) => this.#warn(error, 'a permission request could not be answered'),
     });
@@ -191,8 +191,8 @@ export class Session {
     if (turn) await Promise.race([turn.ended, setTimeout(END_WAIT_MS)]);
   }
 
-  async answerApproval(approvalId: string, optionId: string): Promise<void> {
-    await this.#approvals.answer(approvalId, optionId);
+  async answerApproval(...answer: Parameters<Approvals['answer']>): Promise<void> {
+    await this.#approvals.answer(...answer);
   }
 
   async setConfig(id: string, value: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { HistoryPage, Response, SessionSummary } from '@liminal/protocol';
+import { HistoryPage, type Response, type SessionSummary } from '@liminal/protocol';
 import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bearer, eventually, startServer, type TestServer } from './harness.ts';
@@ -186,6 +186,29 @@ describe('approvals', () => {
     expect(await answer('a1')).toMatchObject(refused(409, 'APPROVAL_ALREADY_ANSWERED'));
     expect(await answer('a2')).toMatchObject(refused(404, 'APPROVAL_NOT_FOUND'));
   });
+});
+
+test('an answer brings what was filled into the request’s form', async () => {
+  const { id } = await createSession();
+  await ask('POST', `/api/session/${id}/send`, { message: 'ask me' });
+  const form = { properties: { name: { type: 'string' } }, required: ['name'] };
+  server.agent.say(id, {
+    type: 'item_start',
+    itemId: 'a1',
+    itemType: 'approval',
+    title: 'Your name?',
+    options: [{ optionId: 'yes', name: 'Answer', kind: 'allow_once' }],
+    form,
+  });
+  const { entries } = HistoryPage.parse((await ask('GET', `/api/session/${id}/history`)).body);
+  expect(entries).toContainEqual(expect.objectContaining({ type: 'approval', form }));
+  const answer = { optionId: 'yes', content: { name: 'Ada', tags: ['a'], age: 36, ok: true } };
+
+  expect(await ask('POST', `/api/session/${id}/approval/a1`, answer)).toMatchObject({
+    status: 200,
+  });
+
+  expect(server.agent.calls.at(-1)).toBe(JSON.stringify(answer.content));
 });
 
 describe('processes', () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ApprovalOption, ApprovalOutcome } from '@liminal/protocol';
+import type { ApprovalOption, ApprovalOutcome, Form, FormContent } from '@liminal/protocol';
 import { ProviderError } from '../errors.ts';
 
 /** What a person is asked. */
@@ -7,7 +7,9 @@ export interface ApprovalQuestion {
   title: string;
   /** The tool call that waits for the answer. */
   callId?: string;
-  options: readonly ApprovalOption[];
+  options: ApprovalOption[];
+  /** What is to be filled in with an answer that allows. */
+  form?: Form;
 }
 
 export interface ApprovalRequest extends ApprovalQuestion {
@@ -51,7 +53,7 @@ export class PendingApprovals {
   }
 
   /** Throws ProviderError `APPROVAL_NOT_FOUND` or `INVALID_OPTION`. */
-  answer(approvalId: string, optionId: string): void {
+  answer(approvalId: string, optionId: string, content?: FormContent): void {
     const pending = this.#pending.get(approvalId);
     if (pending === undefined) {
       const message = 'This permission request is over: it was answered, or its turn has ended.';
@@ -62,7 +64,7 @@ export class PendingApprovals {
       const message = `“${optionId}” is no answer to this request. There are: ${offered.join(', ')}.`;
       throw new ProviderError('INVALID_OPTION', message);
     }
-    pending.settle({ outcome: 'selected', optionId });
+    pending.settle({ outcome: 'selected', optionId, ...(content && { content }) });
   }
 
   /** Nobody waits for the answers any more. */

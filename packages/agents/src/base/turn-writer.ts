@@ -149,8 +149,8 @@ function startPayload(item: OutputItem): EventPayload {
     case 'function_call_output':
       return { ...base, callId: item.callId };
     case 'approval': {
-      const { approvalId, title, options, callId, deadline } = item;
-      return { ...base, approvalId, title, options, ...defined({ callId, deadline }) };
+      const { approvalId, title, options, callId, form, deadline } = item;
+      return { ...base, approvalId, title, options, ...defined({ callId, form, deadline }) };
     }
     case 'script_execution':
       return { ...base, code: item.code };

@@ -73,7 +73,7 @@ export class Approvals {
 
   #ask(
     title: string,
-    choices: readonly ApprovalOption[],
+    choices: ApprovalOption[],
     { toolUseID: callId, signal }: Context,
   ): Promise<ApprovalOutcome> {
     const options = choices.map(({ optionId, name, kind }) => ({ optionId, name, kind }));

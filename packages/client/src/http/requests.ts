@@ -2,6 +2,7 @@ import {
   AgentsResult,
   type CreateSessionBody,
   FoldersResult,
+  type FormContent,
   HistoryPage,
   ProjectsResult,
   SendResult,
@@ -45,8 +46,9 @@ export function createRequests(options: HttpOptions) {
     /** A page of the conversation: the newest one, or the one before `page.before`. */
     history: (id: string, page: { before?: string; limit?: number } = {}) =>
       get(HistoryPage, `${at(id, 'history')}${query(page)}`),
-    answerApproval: (id: string, approvalId: string, optionId: string) =>
-      command('POST', at(id, `approval/${encodeURIComponent(approvalId)}`), { optionId }),
+    /** `content` fills in the request's form. */
+    answerApproval: (id: string, approvalId: string, optionId: string, content?: FormContent) =>
+      command('POST', at(id, `approval/${encodeURIComponent(approvalId)}`), { optionId, content }),
     setConfig: (id: string, optionId: string, value: string) =>
       command('POST', at(id, 'config'), { id: optionId, value }),
     rename: (id: string, title: string) => command('POST', at(id, 'title'), { title }),

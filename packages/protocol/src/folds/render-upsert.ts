@@ -122,10 +122,10 @@ function unknownCall(answer: Answer): ToolCallContent {
 }
 
 function approvalContent(item: ItemOf<'approval'>, standing: Standing): Content {
-  const { approvalId, title, callId, options, deadline } = item;
+  const { approvalId, title, callId, options, form, deadline } = item;
   const ended = standing.status === 'open' ? undefined : ({ outcome: 'cancelled' } as const);
   const outcome = item.outcome ?? ended;
-  return { type: 'approval', approvalId, title, callId, options, deadline, outcome };
+  return { type: 'approval', approvalId, title, callId, options, form, deadline, outcome };
 }
 
 /** Arguments that are whole and no JSON object are kept as they came, under `raw`. */

@@ -63,6 +63,7 @@ export function startItem(payload: ItemStartPayload, startedAt: string): OutputI
         title: payload.title ?? '',
         callId: payload.callId,
         options: payload.options ?? [],
+        form: payload.form,
         deadline: payload.deadline,
       });
   }

@@ -173,10 +173,11 @@ const approvals: fc.Arbitrary<Track> = fc
       callId: 'call-0',
       options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' as const }],
       deadline: '2026-01-01T01:00:00.000Z',
+      form: { properties: { name: { type: 'string', title: 'Name' } }, required: ['name'] },
     };
     const outcome =
       ending === 'selected'
-        ? { outcome: 'selected' as const, optionId: 'yes' }
+        ? { outcome: 'selected' as const, optionId: 'yes', content: { name: 'Ada' } }
         : { outcome: 'cancelled' as const, reason: 'the process ended' };
     const finalItem: OutputItem = { id, type: 'approval', ...question, outcome };
     return [

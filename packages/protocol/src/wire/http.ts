@@ -1,5 +1,6 @@
 /** Bodies of the HTTP surface, both ways. Limits: `MESSAGE_MAX` characters a message. */
 import { z } from 'zod';
+import { FormContent } from '../content.ts';
 import { AgentInfo, Project, SessionSummary, TurnSummary } from '../sessions.ts';
 import { UpsertObject } from '../upserts.ts';
 
@@ -36,7 +37,11 @@ export const SessionListResult = z.object({ sessions: z.array(SessionSummary) })
 export const ProjectsResult = z.object({ projects: z.array(Project) });
 export const AgentsResult = z.object({ agents: z.array(AgentInfo) });
 
-export const ApprovalAnswerBody = z.object({ optionId: z.string().min(1) });
+export const ApprovalAnswerBody = z.object({
+  optionId: z.string().min(1),
+  /** Where the request has a form. */
+  content: FormContent.optional(),
+});
 export const ConfigBody = z.object({ id: z.string().min(1), value: z.string() });
 export const TitleBody = z.object({ title: z.string().trim().min(1).max(200) });
 
