@@ -1,4 +1,4 @@
-import type { Workspace } from './environment.ts';
+import type { Workspace } from '../workspace.ts';
 
 const uuidPattern = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 /** Where Claude Code names a task or an agent; its ids have no pattern of their own. */

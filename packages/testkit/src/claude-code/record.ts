@@ -7,9 +7,10 @@ import {
   type SDKUserMessage,
 } from '@anthropic-ai/claude-agent-sdk';
 import { startMessagesApi } from '../messages-api/server.ts';
-import { gate, type Gate } from '../messages-api/gate.ts';
+import { gate, type Gate } from '../scripted-server/gate.ts';
 import type { Script } from '../messages-api/script.ts';
-import { claudeEnvironment, makeWorkspace, type Workspace } from './environment.ts';
+import { makeWorkspace, type Workspace } from '../workspace.ts';
+import { claudeEnvironment } from './environment.ts';
 import { Normaliser } from './normalise.ts';
 import type { ClaudeRecording, HostAction, RecordedEntry } from './recording.ts';
 

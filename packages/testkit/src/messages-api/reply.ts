@@ -1,15 +1,5 @@
-import type { Gate } from './gate.ts';
-
-/** The connection ends here, as it would in a failing network. Put a gate before it to be sure of what was read. */
-export interface Cut {
-  type: 'cut';
-}
-
-/** The model is silent for `ms` milliseconds. */
-export interface Pause {
-  type: 'pause';
-  ms: number;
-}
+import type { Happening, Pace } from '../scripted-server/happening.ts';
+import type { Held } from '../scripted-server/script.ts';
 
 /** The API reports an error inside a stream that had begun with 200. */
 export interface StreamError {
@@ -18,14 +8,7 @@ export interface StreamError {
 }
 
 /** What a block is made of: pieces of its text (or of a tool's JSON), and things that happen between them. */
-export type Part = string | Gate | Pause | Cut | StreamError;
-
-export interface Pace {
-  /** Characters per delta. Default: one delta per part. */
-  chunk?: number;
-  /** Milliseconds between deltas. Default 0. */
-  delayMs?: number;
-}
+export type Part = string | Happening | StreamError;
 
 export interface TextBlock extends Pace {
   type: 'text';
@@ -73,18 +56,7 @@ export interface ErrorReply {
   error: ApiErrorBody;
 }
 
-/** Nothing is answered, not even headers, until the gate opens. */
-export interface HeldReply {
-  type: 'held';
-  gate: Gate;
-  reply: Reply;
-}
-
-export type Reply = MessageReply | ErrorReply | HeldReply;
-
-export const cut: Cut = { type: 'cut' };
-
-export const pause = (ms: number): Pause => ({ type: 'pause', ms });
+export type Reply = MessageReply | ErrorReply | Held<Reply>;
 
 export const streamError = (type: string, message: string): StreamError => ({
   type: 'stream_error',
@@ -153,14 +125,3 @@ export const apiError = (status: number, message = `scripted error ${status}`): 
   status,
   error: { type: errorTypes[status] ?? 'api_error', message },
 });
-
-/** Answers nothing until the gate opens, then `reply`. */
-export const held = (gate: Gate, answer: Reply): HeldReply => ({
-  type: 'held',
-  gate,
-  reply: answer,
-});
-
-/** The same reply `count` times, to be spread into a script. */
-export const times = (count: number, answer: Reply): Reply[] =>
-  Array.from({ length: count }, () => answer);

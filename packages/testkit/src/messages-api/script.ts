@@ -1,3 +1,4 @@
+import { answerByPrompt, readScript, type ScriptOf } from '../scripted-server/script.ts';
 import { apiError, type Reply } from './reply.ts';
 import type { MessagesRequest } from './request.ts';
 
@@ -5,19 +6,12 @@ import type { MessagesRequest } from './request.ts';
  * What the model answers. A list is used up by the session's own calls in order; a function sees each call; `byPrompt`
  * and `withSubagents` are functions for the two common cases.
  */
-export type Script = Reply[] | ((request: MessagesRequest) => Reply);
+export type Script = ScriptOf<MessagesRequest, Reply>;
 
 export type Answer = (request: MessagesRequest) => Reply;
 
 /** Turns any script into a function of the request that remembers what it has used up. */
-export function readScript(script: Script): Answer {
-  return typeof script === 'function' ? script : inOrder(script);
-}
-
-function inOrder(replies: readonly Reply[]): Answer {
-  let next = 0;
-  return (request) => replies[next++] ?? exhausted(request);
-}
+export const answering = (script: Script): Answer => readScript(script, exhausted);
 
 /** A 400 is not retried, so a script that is too short shows at once and says why. */
 const exhausted = (request: MessagesRequest): Reply =>
@@ -25,10 +19,10 @@ const exhausted = (request: MessagesRequest): Reply =>
 
 /** The session's own calls are answered from `main`; a subagent's from the entry whose key its prompt contains. */
 export function withSubagents(main: Script, subagents: Record<string, Script>): Script {
-  const answerMain = readScript(main);
+  const answerMain = answering(main);
   const answers = Object.entries(subagents).map(([key, script]) => ({
     key,
-    answer: readScript(script),
+    answer: answering(script),
   }));
   return (request) => {
     if (request.kind !== 'subagent') return answerMain(request);
@@ -41,15 +35,9 @@ export function withSubagents(main: Script, subagents: Record<string, Script>): 
  * For servers that many sessions talk to: each prompt, wherever and however often it is sent, is answered from the start
  * of the entry whose key it contains. Subagents are found the same way, by the prompt their parent gave them.
  */
-export function byPrompt(entries: Record<string, Reply[]>): Script {
-  const running = new Map<string, Answer>();
-  return (request) => {
-    const [key, replies] =
-      Object.entries(entries).find(([part]) => request.prompt.includes(part)) ?? [];
-    if (replies === undefined) return exhausted(request);
-    const turn = [request.sessionId, request.agentId, request.promptIndex, key].join('/');
-    const answer = running.get(turn) ?? inOrder(replies);
-    running.set(turn, answer);
-    return answer(request);
-  };
-}
+export const byPrompt = (entries: Record<string, Reply[]>): Script =>
+  answerByPrompt(
+    entries,
+    ({ sessionId, agentId, promptIndex }) => [sessionId, agentId, promptIndex].join('/'),
+    exhausted,
+  );

@@ -1,16 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
-import { gate } from './gate.ts';
-import {
-  apiError,
-  cut,
-  held,
-  reply,
-  streamError,
-  text,
-  thinking,
-  times,
-  toolUse,
-} from './reply.ts';
+import { gate } from '../scripted-server/gate.ts';
+import { cut } from '../scripted-server/happening.ts';
+import { held, times } from '../scripted-server/script.ts';
+import { apiError, reply, streamError, text, thinking, toolUse } from './reply.ts';
 import { byPrompt, withSubagents, type Script } from './script.ts';
 import { startMessagesApi, type MessagesApi } from './server.ts';
 

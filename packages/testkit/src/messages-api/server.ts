@@ -1,10 +1,12 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { ConnectionCut } from '../scripted-server/happening.ts';
+import { sendJson, serveLoopback } from '../scripted-server/loopback.ts';
+import { RecordedRequests } from '../scripted-server/recorded-requests.ts';
 import { reply, type Reply } from './reply.ts';
 import { parseRequest, type MessagesRequest } from './request.ts';
-import { readScript, type Answer, type Script } from './script.ts';
-import { ConnectionCut, streamReply } from './stream.ts';
-import { sendError, sendJson, sendWhole } from './whole.ts';
+import { answering, type Answer, type Script } from './script.ts';
+import { streamReply } from './stream.ts';
+import { sendError, sendWhole } from './whole.ts';
 
 export interface MessagesApi {
   /** What `ANTHROPIC_BASE_URL` must be. */
@@ -25,81 +27,45 @@ export interface MessagesApi {
  * the script.
  */
 export async function startMessagesApi(options: { script: Script }): Promise<MessagesApi> {
-  const requests: MessagesRequest[] = [];
-  const waiting = new Set<(request: MessagesRequest) => void>();
-  let answer: Answer = readScript(options.script);
-
-  const server = createServer((incoming, response) => {
-    handle(incoming, response, requests, (request) => {
-      for (const notify of waiting) notify(request);
-      return request.kind === 'side' ? answerSideCall(request) : answer(request);
-    }).catch((error: unknown) => fail(response, error));
-  });
-  const url = await listen(server);
+  const requests = new RecordedRequests<MessagesRequest>();
+  let answer: Answer = answering(options.script);
+  const server = await serveLoopback((plain, response) => {
+    if (plain.method !== 'POST' || !plain.path.startsWith('/v1/messages')) {
+      sendJson(response, 404, notFound(plain.path));
+      return Promise.resolve();
+    }
+    const request = parseRequest(plain.path, plain.headers, JSON.parse(plain.body));
+    requests.add(request);
+    return handle(request, requests.list.length, response, () =>
+      request.kind === 'side' ? answerSideCall(request) : answer(request),
+    );
+  }, fail);
 
   return {
-    url,
-    requests,
+    url: server.url,
+    requests: requests.list,
     play: (script) => {
-      answer = readScript(script);
+      answer = answering(script);
     },
-    request: (matches) => firstRequest(requests, waiting, matches),
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    request: (matches) => requests.first(matches),
+    close: () => server.close(),
   };
 }
 
-async function listen(server: Server): Promise<string> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string')
-    throw new Error('The scripted Messages API has no port.');
-  return `http://127.0.0.1:${address.port}`;
-}
-
-function firstRequest(
-  requests: MessagesRequest[],
-  waiting: Set<(request: MessagesRequest) => void>,
-  matches: (request: MessagesRequest) => boolean,
-): Promise<MessagesRequest> {
-  const seen = requests.find(matches);
-  if (seen !== undefined) return Promise.resolve(seen);
-  return new Promise((resolve) => {
-    const notify = (request: MessagesRequest): void => {
-      if (!matches(request)) return;
-      waiting.delete(notify);
-      resolve(request);
-    };
-    waiting.add(notify);
-  });
-}
+const notFound = (path: string) => ({
+  type: 'error',
+  error: { type: 'not_found_error', message: path },
+});
 
 async function handle(
-  incoming: IncomingMessage,
+  request: MessagesRequest,
+  number: number,
   response: ServerResponse,
-  requests: MessagesRequest[],
-  answer: Answer,
+  answer: () => Reply,
 ): Promise<void> {
-  const path = incoming.url ?? '/';
-  const body = await readBody(incoming);
-  if (incoming.method !== 'POST' || !path.startsWith('/v1/messages')) {
-    return sendJson(response, 404, {
-      type: 'error',
-      error: { type: 'not_found_error', message: path },
-    });
-  }
-  const request = parseRequest(path, headersOf(incoming), JSON.parse(body));
-  requests.push(request);
-  const frame = {
-    id: `msg_${String(requests.length).padStart(4, '0')}`,
-    model: request.body.model,
-  };
-  if (path.includes('count_tokens')) return sendJson(response, 200, { input_tokens: 100 });
-  await play(response, request, frame, answer(request));
+  const frame = { id: `msg_${String(number).padStart(4, '0')}`, model: request.body.model };
+  if (request.path.includes('count_tokens')) sendJson(response, 200, { input_tokens: 100 });
+  else await play(response, request, frame, answer());
 }
 
 async function play(
@@ -138,14 +104,3 @@ function fail(response: ServerResponse, error: unknown): void {
       error: { type: 'invalid_request_error', message: String(error) },
     });
 }
-
-async function readBody(incoming: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of incoming) chunks.push(chunk);
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-const headersOf = (incoming: IncomingMessage): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
-  );

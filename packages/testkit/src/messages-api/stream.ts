@@ -1,11 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerResponse } from 'node:http';
-import type { MessageReply, Part, ReplyBlock } from './reply.ts';
-
-/** Thrown to stop playing a reply whose connection the script has destroyed. */
-export class ConnectionCut extends Error {}
-
-const cutAfterMs = 100;
+import { ConnectionCut, happen, paced } from '../scripted-server/happening.ts';
+import type { MessageReply, Part, ReplyBlock, StreamError } from './reply.ts';
 
 type Send = (type: string, data: Record<string, unknown>) => void;
 
@@ -45,7 +40,7 @@ async function streamBlock(
   send('content_block_start', { index, content_block: emptyBlock(frame, index, block) });
   for (const part of block.parts) {
     if (typeof part === 'string') await streamText(send, index, block, part);
-    else await happen(response, send, part);
+    else await happenIn(response, send, part);
   }
   if (block.type === 'thinking') {
     send('content_block_delta', {
@@ -56,46 +51,22 @@ async function streamBlock(
   send('content_block_stop', { index });
 }
 
-async function streamText(
-  send: Send,
-  index: number,
-  block: ReplyBlock,
-  part: string,
-): Promise<void> {
-  for (const piece of pieces(part, block.chunk)) {
-    send('content_block_delta', { index, delta: delta(block, piece) });
-    if (block.delayMs !== undefined) await sleep(block.delayMs);
-  }
-}
+const streamText = (send: Send, index: number, block: ReplyBlock, part: string): Promise<void> =>
+  paced(part, block, (piece) => send('content_block_delta', { index, delta: delta(block, piece) }));
 
-async function happen(
+function happenIn(
   response: ServerResponse,
   send: Send,
   part: Exclude<Part, string>,
 ): Promise<void> {
-  switch (part.type) {
-    case 'gate':
-      return part.pass();
-    case 'pause':
-      return sleep(part.ms);
-    case 'stream_error':
-      send('error', { error: part.error });
-      response.end();
-      throw new ConnectionCut();
-    case 'cut':
-      await new Promise<void>((resolve) => response.write(': cut\n\n', () => resolve()));
-      // A client that sees the end together with the beginning may never look at what is between them.
-      await sleep(cutAfterMs);
-      // Not `destroy`: a reset can overtake what was written before it.
-      response.socket?.end();
-      throw new ConnectionCut();
-  }
+  return part.type === 'stream_error' ? breakOff(response, send, part) : happen(response, part);
 }
 
-const pieces = (value: string, size = value.length): string[] =>
-  Array.from({ length: Math.ceil(value.length / Math.max(1, size)) }, (_, at) =>
-    value.slice(at * size, (at + 1) * size),
-  );
+async function breakOff(response: ServerResponse, send: Send, part: StreamError): Promise<never> {
+  send('error', { error: part.error });
+  response.end();
+  throw new ConnectionCut();
+}
 
 function delta(block: ReplyBlock, piece: string): Record<string, unknown> {
   switch (block.type) {
@@ -151,5 +122,5 @@ export async function playSilently(response: ServerResponse, answer: MessageRepl
   const events = answer.blocks.flatMap((block) =>
     block.parts.filter((part) => typeof part !== 'string'),
   );
-  for (const part of events) await happen(response, () => undefined, part);
+  for (const part of events) await happenIn(response, () => undefined, part);
 }

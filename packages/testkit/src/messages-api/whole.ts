@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { sendJson } from '../scripted-server/loopback.ts';
 import type { ErrorReply, MessageReply, ReplyBlock } from './reply.ts';
 import { messageShell, playSilently, toolUseId, type MessageFrame } from './stream.ts';
 
@@ -19,11 +20,6 @@ export async function sendWhole(
 
 export const sendError = (response: ServerResponse, answer: ErrorReply): void =>
   sendJson(response, answer.status, { type: 'error', error: answer.error });
-
-export function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json' });
-  response.end(JSON.stringify(body));
-}
 
 function wholeBlock(
   frame: MessageFrame,

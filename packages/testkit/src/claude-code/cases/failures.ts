@@ -1,13 +1,6 @@
-import {
-  apiError,
-  cut,
-  reply,
-  streamError,
-  text,
-  thinking,
-  times,
-  toolUse,
-} from '../../messages-api/reply.ts';
+import { apiError, reply, streamError, text, thinking, toolUse } from '../../messages-api/reply.ts';
+import { cut } from '../../scripted-server/happening.ts';
+import { times } from '../../scripted-server/script.ts';
 import type { RecordedCase } from '../record.ts';
 
 const once = (name: string, about: string, script: RecordedCase['script']): RecordedCase => ({

@@ -1,0 +1,64 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ServerResponse } from 'node:http';
+import type { Gate } from './gate.ts';
+
+/** The connection ends here, as it would in a failing network. Put a gate before it to be sure of what was read. */
+export interface Cut {
+  type: 'cut';
+}
+
+/** The model is silent for `ms` milliseconds. */
+export interface Pause {
+  type: 'pause';
+  ms: number;
+}
+
+/** What can happen between two pieces of a streamed answer, whatever the API. */
+export type Happening = Gate | Pause | Cut;
+
+/** How a text is cut into deltas. */
+export interface Pace {
+  /** Characters per delta. Default: one delta per part. */
+  chunk?: number;
+  /** Milliseconds between deltas. Default 0. */
+  delayMs?: number;
+}
+
+export const cut: Cut = { type: 'cut' };
+
+export const pause = (ms: number): Pause => ({ type: 'pause', ms });
+
+/** Thrown to stop playing a reply whose connection the script has ended. */
+export class ConnectionCut extends Error {}
+
+const cutAfterMs = 100;
+
+/** Lets it happen to a response that is being streamed. */
+export async function happen(response: ServerResponse, happening: Happening): Promise<void> {
+  switch (happening.type) {
+    case 'gate':
+      return happening.pass();
+    case 'pause':
+      return sleep(happening.ms);
+    case 'cut':
+      await new Promise<void>((resolve) => response.write(': cut\n\n', () => resolve()));
+      // A client that sees the end together with the beginning may never look at what is between them.
+      await sleep(cutAfterMs);
+      // Not `destroy`: a reset can overtake what was written before it.
+      response.socket?.end();
+      throw new ConnectionCut();
+  }
+}
+
+/** Hands the pieces of `value` to `send` at the pace. */
+export async function paced(
+  value: string,
+  { chunk = value.length, delayMs }: Pace,
+  send: (piece: string) => void,
+): Promise<void> {
+  const size = Math.max(1, chunk);
+  for (let at = 0; at < value.length; at += size) {
+    send(value.slice(at, at + size));
+    if (delayMs !== undefined) await sleep(delayMs);
+  }
+}

@@ -1,0 +1,59 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+
+/** A request as it came, before any API has made sense of it. */
+export interface PlainRequest {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+export interface LoopbackServer {
+  readonly url: string;
+  /** Ends the server and every connection that is still open. */
+  close(): Promise<void>;
+}
+
+/** Serves `handle` on a free port of the loopback; what it throws goes to `fail`. */
+export async function serveLoopback(
+  handle: (request: PlainRequest, response: ServerResponse) => Promise<void>,
+  fail: (response: ServerResponse, error: unknown) => void,
+): Promise<LoopbackServer> {
+  const server = createServer((incoming, response) => {
+    plain(incoming)
+      .then((request) => handle(request, response))
+      .catch((error: unknown) => fail(response, error));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string')
+    throw new Error('The scripted server has no port.');
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+export function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(body));
+}
+
+async function plain(incoming: IncomingMessage): Promise<PlainRequest> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk);
+  return {
+    method: incoming.method ?? 'GET',
+    path: incoming.url ?? '/',
+    headers: Object.fromEntries(
+      Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
+    ),
+    body: Buffer.concat(chunks).toString('utf8'),
+  };
+}
