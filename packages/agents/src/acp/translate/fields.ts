@@ -1,0 +1,32 @@
+import { z } from 'zod';
+
+type Shape = Record<string, z.ZodType>;
+
+export interface Read<S extends Shape> {
+  fields: { [K in keyof S]?: Exclude<z.infer<S[K]>, undefined> };
+  /** Fields that are not in the shape or not as the shape has them; undefined if there are none. */
+  rest: Record<string, unknown> | undefined;
+}
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * What is understood of a record, field by field: one that is odd does not spoil the others. As ACP has it, `null` is
+ * a field that is not there. Of what is no record, nothing is understood.
+ */
+export function readFields<S extends Shape>(value: unknown, shape: S): Read<S> {
+  const fields: [string, unknown][] = [];
+  const rest: [string, unknown][] = [];
+  for (const [key, field] of isRecord(value) ? Object.entries(value) : []) {
+    if (field === null) continue;
+    const read = Object.hasOwn(shape, key) ? shape[key]?.safeParse(field) : undefined;
+    if (read?.success === true) fields.push([key, read.data]);
+    else rest.push([key, field]);
+  }
+  return {
+    // Each field has been read by its own schema.
+    fields: Object.fromEntries(fields) as Read<S>['fields'],
+    rest: rest.length === 0 ? undefined : Object.fromEntries(rest),
+  };
+}
