@@ -1,0 +1,77 @@
+import { setTimeout } from 'node:timers/promises';
+import { byPrompt, gate, reply, text, toolUse } from '@liminal/testkit';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { length, seed } from './length.ts';
+import { FaultServer } from './server.ts';
+
+const script = () =>
+  byPrompt({
+    // First, since a message whose turn was stopped early reaches the model together with the next.
+    'Go on.': [reply('Here I am.')],
+    'Wait.': [reply(text(['I wait', gate(), ' no more.']))],
+    'Work.': [reply([text('I work.'), toolUse('Bash', { command: 'tail -f /dev/null' })])],
+    'Talk.': [reply(text('word '.repeat(300), { chunk: 5, delayMs: 3 }))],
+  });
+
+test('INV-2 a turn that is cancelled twice at once ends once, and a cancel with nothing to stop does nothing', async () => {
+  const faults = await FaultServer.start({ script: script() });
+  const { cancel, send } = faults.requests;
+  const sessionId = await faults.create();
+  const reader = await faults.follow(sessionId);
+  // Before there was anything.
+  await cancel(sessionId);
+
+  for (const [message, said] of [
+    ['Wait.', 'I wait'],
+    ['Work.', 'I work.'],
+  ] as const) {
+    const { turnId } = await send(sessionId, message);
+    await reader.until(() => reader.said(turnId) === said);
+    await Promise.all([cancel(sessionId), cancel(sessionId), cancel(sessionId)]);
+    expect(await reader.ended(turnId)).toMatchObject({ status: 'aborted' });
+    // After it has ended.
+    await cancel(sessionId);
+    expect(reader.said(turnId)).toBe(said);
+
+    const next = await send(sessionId, 'Go on.');
+    expect(await reader.ended(next.turnId)).toMatchObject({ status: 'complete' });
+    expect(reader.said(next.turnId)).toBe('Here I am.');
+    expect([reader.ends(turnId), reader.ends(next.turnId)]).toEqual([
+      ['turn_complete'],
+      ['turn_complete'],
+    ]);
+  }
+
+  // With no agent to ask.
+  await faults.requests.kill(sessionId);
+  await cancel(sessionId);
+  expect(faults.others).toEqual([]);
+  await expect(cancel('nobody')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+});
+
+/** When a turn is cancelled, ms after its message was sent, and when once more. */
+const races = fc.sample(fc.tuple(fc.nat(400), fc.nat(100)), {
+  seed,
+  numRuns: length.races,
+});
+
+test(`INV-2 a turn that is cancelled at any moment ends once, as cancelled (${length.races} times, seed ${seed})`, async () => {
+  const faults = await FaultServer.start({ script: script() });
+  const sessionId = await faults.create();
+  const reader = await faults.follow(sessionId);
+  for (const [first, second] of races) {
+    const sending = faults.requests.send(sessionId, 'Talk.');
+    await setTimeout(first);
+    await faults.requests.cancel(sessionId);
+    await setTimeout(second);
+    await faults.requests.cancel(sessionId);
+    const { turnId } = await sending;
+    const turn = await reader.ended(turnId);
+    expect({ first, second, status: turn.status }).toEqual({ first, second, status: 'aborted' });
+    const next = await faults.requests.send(sessionId, 'Go on.');
+    await reader.ended(next.turnId);
+    expect(reader.said(next.turnId)).toBe('Here I am.');
+    expect(reader.ends(turnId)).toEqual(['turn_complete']);
+  }
+});

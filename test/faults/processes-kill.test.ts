@@ -1,0 +1,115 @@
+import { setTimeout } from 'node:timers/promises';
+import { ApiError } from '@liminal/client';
+import { byPrompt, gate, reply, text, toolUse } from '@liminal/testkit';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { length, seed } from './length.ts';
+import type { Reader } from './reader.ts';
+import { FaultServer } from './server.ts';
+
+const script = () =>
+  byPrompt({
+    'Wait.': [reply(text(['I wait', gate(), ' no more.']))],
+    'Ask.': [reply([text('May I?'), toolUse('Bash', { command: 'touch here' })])],
+    'Talk.': [reply(text('word '.repeat(300), { chunk: 5, delayMs: 3 }))],
+    'Go on.': [reply('Here I am.')],
+  });
+
+/** What the agent answers to a message, by another process if need be. */
+async function ask(faults: FaultServer, sessionId: string, reader: Reader): Promise<string> {
+  const { turnId } = await faults.requests.send(sessionId, 'Go on.');
+  await reader.ended(turnId);
+  return reader.said(turnId);
+}
+
+/** How the sending of a message went: its turn's end, or the code it was refused with. */
+async function outcome(sending: Promise<{ turnId: string }>, reader: Reader): Promise<string> {
+  try {
+    const { turnId } = await sending;
+    const { status } = await reader.ended(turnId);
+    return `${status} ${reader.ends(turnId).length}`;
+  } catch (error) {
+    if (error instanceof ApiError) return error.code;
+    throw error;
+  }
+}
+
+/** When a session is ended, ms after a message was sent to it (before it where negative), and whether its agent runs then. */
+const races = fc.sample(
+  fc.record({ offset: fc.integer({ min: -100, max: 900 }), runs: fc.boolean() }),
+  {
+    seed,
+    numRuns: length.races,
+  },
+);
+
+test(`INV-2 INV-8 a session ended while a message is being sent leaves nothing, and neither hangs (${length.races} times, seed ${seed})`, async () => {
+  const faults = await FaultServer.start({ script: script() });
+  const sessionId = await faults.create();
+  const reader = await faults.follow(sessionId);
+  const refused: string[] = [];
+  for (const { offset, runs } of races) {
+    if (!runs) await faults.requests.kill(sessionId);
+    const send = async () => {
+      await setTimeout(Math.max(0, -offset));
+      return faults.requests.send(sessionId, 'Talk.');
+    };
+    const kill = async () => {
+      await setTimeout(Math.max(0, offset));
+      await faults.requests.kill(sessionId);
+    };
+    const [ended] = await Promise.all([outcome(send(), reader), kill()]);
+    expect(['complete 1', 'aborted 1', 'PROCESS_CRASH']).toContain(ended);
+    if (ended === 'PROCESS_CRASH') refused.push(ended);
+    expect(await ask(faults, sessionId, reader)).toBe('Here I am.');
+  }
+  // What was refused was not sent later either.
+  expect(reader.turns).toHaveLength(2 * races.length - refused.length);
+  await faults.requests.kill(sessionId);
+  expect(faults.others).toEqual([]);
+});
+
+test('INV-2 INV-8 a session ended twice at once ends its turn once, and a third time is no error', async () => {
+  const faults = await FaultServer.start({ script: script() });
+  const sessionId = await faults.create();
+  const reader = await faults.follow(sessionId);
+  const { turnId } = await faults.requests.send(sessionId, 'Wait.');
+  await reader.until(() => reader.said(turnId) === 'I wait');
+  const queued = await faults.requests.send(sessionId, 'Talk.');
+  await Promise.all([faults.requests.kill(sessionId), faults.requests.kill(sessionId)]);
+  expect(faults.others).toEqual([]);
+  expect(await reader.ended(turnId)).toMatchObject({ status: 'aborted' });
+  expect(reader.ends(turnId)).toEqual(['turn_complete']);
+  expect(reader.said(turnId)).toBe('I wait');
+  await faults.requests.kill(sessionId);
+  expect(await faults.requests.status(sessionId)).toMatchObject({ isAlive: false });
+
+  // What was queued waits for the next message, and goes before it.
+  expect(await ask(faults, sessionId, reader)).toBe('Here I am.');
+  expect(reader.turn(queued.turnId)).toMatchObject({ status: 'complete' });
+
+  // And now that nothing runs in it.
+  await faults.requests.kill(sessionId);
+  expect(faults.others).toEqual([]);
+  expect(await ask(faults, sessionId, reader)).toBe('Here I am.');
+  await expect(faults.requests.kill('nobody')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+});
+
+test('INV-3 a session ended while it waits for a permission withdraws the request', async () => {
+  const faults = await FaultServer.start({ script: script() });
+  const sessionId = await faults.create();
+  const reader = await faults.follow(sessionId);
+  const { turnId } = await faults.requests.send(sessionId, 'Ask.');
+  const { approvalId } = await reader.approval(turnId);
+  await faults.requests.kill(sessionId);
+  const { status, items } = await reader.ended(turnId);
+  expect(status).toBe('aborted');
+  expect(items.find(({ type }) => type === 'approval')).toMatchObject({
+    status: 'complete',
+    outcome: { outcome: 'cancelled' },
+  });
+  const answer = faults.requests.answerApproval(sessionId, approvalId, 'allow_once');
+  await expect(answer).rejects.toMatchObject({ code: 'APPROVAL_ALREADY_ANSWERED' });
+  expect(faults.others).toEqual([]);
+  expect(await ask(faults, sessionId, reader)).toBe('Here I am.');
+});
