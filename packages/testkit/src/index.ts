@@ -14,6 +14,20 @@ export {
 export type { MessagesRequest } from './messages-api/request.ts';
 export { byPrompt, withSubagents, type Script } from './messages-api/script.ts';
 export { startMessagesApi, type MessagesApi } from './messages-api/server.ts';
+export {
+  answer,
+  customCall,
+  failed,
+  functionCall,
+  httpError,
+  incomplete,
+  message,
+  reasoning,
+  type ModelReply,
+} from './responses-api/reply.ts';
+export type { ResponsesRequest } from './responses-api/request.ts';
+export { byModelPrompt, type ModelScript } from './responses-api/script.ts';
+export { startResponsesApi, type ResponsesApi } from './responses-api/server.ts';
 export { gate, type Gate } from './scripted-server/gate.ts';
 export { cut, pause } from './scripted-server/happening.ts';
 export { held, times } from './scripted-server/script.ts';

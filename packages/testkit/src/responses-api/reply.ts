@@ -1,0 +1,144 @@
+import type { Happening, Pace } from '../scripted-server/happening.ts';
+import type { Held } from '../scripted-server/script.ts';
+
+/** What an output item is made of: pieces of its text, and things that happen between them. */
+export type Part = string | Happening;
+
+export interface MessageItem extends Pace {
+  type: 'message';
+  parts: Part[];
+}
+
+/** What the model lets be seen of its reasoning: a summary in one or more parts. */
+export interface ReasoningItem extends Pace {
+  type: 'reasoning';
+  summaries: Part[][];
+}
+
+/** A call whose arguments are JSON, or, of a `custom` tool, any text. */
+export interface CallItem extends Pace {
+  type: 'function_call' | 'custom_tool_call';
+  name: string;
+  parts: Part[];
+  callId: string;
+}
+
+export type OutputItem = MessageItem | ReasoningItem | CallItem;
+
+export interface TokenUsage {
+  input: number;
+  cachedInput: number;
+  output: number;
+  reasoning: number;
+}
+
+/** How an answer ends: whole, for a reason such as `max_output_tokens`, or with an error. */
+export type Ending =
+  | { status: 'completed' }
+  | { status: 'incomplete'; reason: string }
+  | { status: 'failed'; code: string; message: string };
+
+export interface AnswerReply {
+  type: 'answer';
+  items: OutputItem[];
+  usage: TokenUsage;
+  ending: Ending;
+}
+
+export interface ErrorReply {
+  type: 'error';
+  status: number;
+  headers: Record<string, string>;
+  error: { type: string; code: string | null; message: string };
+}
+
+export type ModelReply = AnswerReply | ErrorReply | Held<ModelReply>;
+
+type Parts = string | Part[];
+
+const listed = (parts: Parts): Part[] => (typeof parts === 'string' ? [parts] : parts);
+
+export const message = (parts: Parts, pace: Pace = {}): MessageItem => ({
+  type: 'message',
+  parts: listed(parts),
+  ...pace,
+});
+
+/** One list (or text) per part of the summary. */
+export const reasoning = (summaries: Parts[], pace: Pace = {}): ReasoningItem => ({
+  type: 'reasoning',
+  summaries: summaries.map(listed),
+  ...pace,
+});
+
+let calls = 0;
+const nextCallId = (): string => `call_${(calls += 1)}`;
+
+/** `before` happens after the call has been announced and before its arguments arrive. */
+type CallOptions = Pace & { callId?: string; before?: Part[] };
+
+const call = (
+  type: CallItem['type'],
+  name: string,
+  input: string,
+  { callId = nextCallId(), before = [], ...pace }: CallOptions,
+): CallItem => ({ type, name, callId, parts: [...before, input], ...pace });
+
+/** A call with JSON arguments. Its id is made up unless given. */
+export const functionCall = (
+  name: string,
+  input: Record<string, unknown>,
+  options: CallOptions = {},
+): CallItem => call('function_call', name, JSON.stringify(input), options);
+
+/** A call of a tool that takes any text. */
+export const customCall = (name: string, input: string, options: CallOptions = {}): CallItem =>
+  call('custom_tool_call', name, input, options);
+
+/** One whole answer of the model; a text alone is a message. */
+export const answer = (
+  items: string | OutputItem | OutputItem[],
+  options: { usage?: Partial<TokenUsage>; ending?: Ending } = {},
+): AnswerReply => ({
+  type: 'answer',
+  items: typeof items === 'string' ? [message(items)] : Array.isArray(items) ? items : [items],
+  usage: { input: 100, cachedInput: 40, output: 20, reasoning: 5, ...options.usage },
+  ending: options.ending ?? { status: 'completed' },
+});
+
+/** The answer breaks off with an error in its stream (`response.failed`), after what `items` say. */
+export const failed = (
+  code: string,
+  errorMessage: string,
+  items: OutputItem | OutputItem[] = [],
+): AnswerReply => answer(items, { ending: { status: 'failed', code, message: errorMessage } });
+
+/** The answer ends before it is whole (`response.incomplete`). */
+export const incomplete = (
+  reason: string,
+  items: string | OutputItem | OutputItem[],
+): AnswerReply => answer(items, { ending: { status: 'incomplete', reason } });
+
+const errorTypes: Record<number, string> = {
+  400: 'invalid_request_error',
+  401: 'invalid_request_error',
+  403: 'invalid_request_error',
+  404: 'invalid_request_error',
+  429: 'requests',
+};
+
+/** An HTTP error as the Responses API words it. */
+export const httpError = (
+  status: number,
+  errorMessage = `scripted error ${status}`,
+  options: { code?: string; headers?: Record<string, string> } = {},
+): ErrorReply => ({
+  type: 'error',
+  status,
+  headers: options.headers ?? {},
+  error: {
+    type: errorTypes[status] ?? 'server_error',
+    code: options.code ?? null,
+    message: errorMessage,
+  },
+});

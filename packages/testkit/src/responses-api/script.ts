@@ -1,0 +1,25 @@
+import { answerByPrompt, readScript, type ScriptOf } from '../scripted-server/script.ts';
+import { httpError, type ModelReply } from './reply.ts';
+import type { ResponsesRequest } from './request.ts';
+
+/** What the model answers: a list that is used up in order, or a function that sees each request. */
+export type ModelScript = ScriptOf<ResponsesRequest, ModelReply>;
+
+/** Turns any script into a function of the request that remembers what it has used up. */
+export const answering = (script: ModelScript): ((request: ResponsesRequest) => ModelReply) =>
+  readScript(script, exhausted);
+
+/** A 400 is not retried, so a script that is too short shows at once and says why. */
+const exhausted = (request: ResponsesRequest): ModelReply =>
+  httpError(400, `The script has no reply for the prompt ${JSON.stringify(request.prompt)}.`);
+
+/**
+ * For servers that many sessions talk to: each prompt, wherever and however often it is sent, is answered from the start
+ * of the entry whose key it contains.
+ */
+export const byModelPrompt = (entries: Record<string, ModelReply[]>): ModelScript =>
+  answerByPrompt(
+    entries,
+    ({ sessionId, promptIndex }) => [sessionId, promptIndex].join('/'),
+    exhausted,
+  );
