@@ -2,6 +2,7 @@
 export * from './base/listeners.ts';
 export * from './demo/index.ts';
 export * from './errors.ts';
+export type * from './mcp-servers.ts';
 export * from './process/index.ts';
 export * from './provider.ts';
 export * from './registry.ts';

@@ -49,7 +49,7 @@ async function start(config: Config, linkOnce: string | undefined, closers: Clos
 
   const runtime = await createRuntime({
     storage,
-    providers: createAgents(),
+    providers: createAgents(config),
     roots: config.roots,
     logger,
     settings: config.settings,

@@ -5,6 +5,7 @@ import type {
   SDKControlInitializeResponse,
 } from '@anthropic-ai/claude-agent-sdk';
 import { z } from 'zod';
+import type { McpServers } from '../mcp-servers.ts';
 import { endTree, processMark } from '../process/index.ts';
 import { childEnvironment } from './child-environment.ts';
 import { startOptions, type Config } from './config-options.ts';
@@ -19,6 +20,7 @@ export interface ClaudeProcessOptions {
   resume: boolean;
   config: Config;
   env: NodeJS.ProcessEnv;
+  mcpServers: McpServers;
 }
 
 export interface ClaudeProcessEvents {
@@ -52,7 +54,7 @@ export class ClaudeProcess {
     options: ClaudeProcessOptions,
     { canUseTool, onMessage, onGone }: ClaudeProcessEvents,
   ) {
-    const { projectDir, agentSessionId, resume, config, env } = options;
+    const { projectDir, agentSessionId, resume, config, env, mcpServers } = options;
     this.#gone.promise.catch(onGone);
     this.query = sdk.query({
       prompt: this.#input,
@@ -61,6 +63,7 @@ export class ClaudeProcess {
         ...(resume ? { resume: agentSessionId } : { sessionId: agentSessionId }),
         cwd: projectDir,
         env: childEnvironment(env, this.#mark.env),
+        mcpServers,
         includePartialMessages: true,
         forwardSubagentText: true,
         canUseTool,

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import type { AgentInfo } from '@liminal/protocol';
 import { ProviderListeners } from '../base/listeners.ts';
 import { ProviderError } from '../errors.ts';
+import type { McpServers } from '../mcp-servers.ts';
 import type {
   CliProvider,
   CreateSessionOptions,
@@ -23,6 +24,7 @@ export interface ClaudeCodeOptions {
   env?: NodeJS.ProcessEnv;
   /** How many processes may start at the same time. Default 2. */
   maxStarts?: number;
+  mcpServers?: McpServers;
 }
 
 const cliType = 'claude-code';
@@ -32,14 +34,16 @@ export class ClaudeCodeProvider implements CliProvider {
   readonly cliType = cliType;
   readonly prewarms = true;
   readonly #env: NodeJS.ProcessEnv;
+  readonly #mcpServers: McpServers;
   readonly #starts: StartLimit;
   readonly #listeners = new ProviderListeners();
   readonly #sessions = new Map<string, ClaudeSession>();
   /** Sessions that are being started, so that two who want one get the same. */
   readonly #starting = new Map<string, Promise<ProviderSession>>();
 
-  constructor({ env = process.env, maxStarts = 2 }: ClaudeCodeOptions = {}) {
+  constructor({ env = process.env, maxStarts = 2, mcpServers = {} }: ClaudeCodeOptions = {}) {
     this.#env = env;
+    this.#mcpServers = mcpServers;
     this.#starts = new StartLimit(maxStarts);
   }
 
@@ -149,6 +153,7 @@ export class ClaudeCodeProvider implements CliProvider {
       const session = await ClaudeSession.start({
         ...options,
         env: this.#env,
+        mcpServers: this.#mcpServers,
         emit: (draft) => this.#listeners.emit(sessionId, draft),
         update: (update) => this.#listeners.update(sessionId, update),
         exit: (exit) => this.#listeners.exit(sessionId, exit),

@@ -26,7 +26,7 @@ export async function doctor(config: Config): Promise<number> {
     checkDataFolder(config.dataDir),
     await checkServer(config),
     checkProcesses(),
-    ...(await checkAgents()),
+    ...(await checkAgents(config)),
   ];
   for (const { verdict, text } of findings) console.log(`${marks[verdict]}  ${text}`);
   return findings.some(({ verdict }) => verdict === 'bad') ? 1 : 0;
@@ -67,8 +67,8 @@ function checkProcesses(): Finding {
   return { verdict: complete ? 'good' : 'poor', text: sentence };
 }
 
-async function checkAgents(): Promise<Finding[]> {
-  const agents = createAgents();
+async function checkAgents(config: Config): Promise<Finding[]> {
+  const agents = createAgents(config);
   const infos = await Promise.all(agents.list().map((provider) => provider.describe()));
   await Promise.all(agents.list().map((provider) => provider.close()));
   return infos.map(describeAgent);

@@ -11,6 +11,15 @@ export class ConfigError extends LiminalError {
 /** Names each wrong field and what is wrong with it. */
 export function describeIssues(error: z.ZodError): string {
   return error.issues
-    .map(({ path, message }) => (path.length === 0 ? message : `"${path.join('.')}": ${message}`))
+    .map((issue) => {
+      const problem = describeProblem(issue);
+      return issue.path.length === 0 ? problem : `"${issue.path.join('.')}": ${problem}`;
+    })
     .join('; ');
+}
+
+/** What is wrong with a key says more than that it is wrong. */
+function describeProblem(issue: z.core.$ZodIssue): string {
+  const inner = issue.code === 'invalid_key' ? issue.issues[0] : undefined;
+  return inner?.message ?? issue.message;
 }

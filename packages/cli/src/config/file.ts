@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
+import { AgentEntries, McpServerEntries } from './agents.ts';
 import { ConfigError, describeIssues } from './errors.ts';
 import { Host, Port } from './values.ts';
 
@@ -28,6 +29,8 @@ export const ConfigFile = z.strictObject({
   maxSessions: z.int().positive().optional(),
   maxQueue: z.int().positive().optional(),
   maxIdleProcesses: ms.optional(),
+  agents: AgentEntries.optional(),
+  mcpServers: McpServerEntries.optional(),
 });
 export type ConfigFile = z.infer<typeof ConfigFile>;
 

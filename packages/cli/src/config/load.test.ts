@@ -112,6 +112,40 @@ describe('the file', () => {
   });
 });
 
+describe('agents and MCP servers', () => {
+  test('are what the file names, with what it leaves out filled in', () => {
+    const file = writeFile('a.json', {
+      agents: { gemini: { command: 'gemini', args: ['--acp'], env: { KEY: 'x' } } },
+      mcpServers: {
+        files: { command: 'mcp-files' },
+        web: { type: 'http', url: 'http://127.0.0.1:1/mcp' },
+      },
+    });
+    expect(load({ config: file })).toMatchObject({
+      agents: {
+        gemini: { command: 'gemini', args: ['--acp'], env: { KEY: 'x' }, sharedProcess: false },
+      },
+      mcpServers: {
+        files: { type: 'stdio', command: 'mcp-files', args: [], env: {} },
+        web: { type: 'http', url: 'http://127.0.0.1:1/mcp', headers: {} },
+      },
+    });
+  });
+
+  test.each([
+    ['agents', { 'claude-code': { command: 'x' } }, 'this agent is built in'],
+    ['agents', { 'My Agent': { command: 'x' } }, 'small letters'],
+    ['agents', { a: {} }, '"agents.a.command"'],
+    ['agents', { a: { command: 'x', arg: [] } }, 'arg'],
+    ['mcpServers', { a: { url: 'http://x' } }, '"mcpServers.a'],
+    ['mcpServers', { a: { type: 'http', url: 'file:///x' } }, '"mcpServers.a.url"'],
+    ['mcpServers', { a: { type: 'carrier-pigeon' } }, '"mcpServers.a.type"'],
+  ])('of %s that are wrong (%j), the field is named', (key, entry, complaint) => {
+    const file = writeFile('a.json', { [key]: entry });
+    expect(() => load({ config: file })).toThrow(complaint);
+  });
+});
+
 describe('what is wrong is told with its place', () => {
   const complaint = (flags: Flags, env: NodeJS.ProcessEnv = {}): string => {
     try {

@@ -1,7 +1,9 @@
 /** The one place that reads flags, variables and the file: a flag goes before a variable, that before the file. */
 import { join, resolve } from 'node:path';
+import type { McpServers } from '@liminal/agents';
 import type { RuntimeSettings } from '@liminal/runtime';
 import type { z } from 'zod';
+import type { AgentEntry } from './agents.ts';
 import { ConfigError, describeIssues } from './errors.ts';
 import { type ConfigFile, readConfigFile } from './file.ts';
 import { Host, PortText, Token } from './values.ts';
@@ -39,6 +41,9 @@ export interface Config {
   allowedOrigins: string[];
   logLevel: string;
   settings: Partial<RuntimeSettings>;
+  /** Agents that speak ACP, by their type. */
+  agents: Record<string, AgentEntry>;
+  mcpServers: McpServers;
 }
 
 const defaultPort = 4747;
@@ -72,6 +77,8 @@ export function loadConfig(flags: Flags, { env, cwd, home }: Surroundings): Conf
     allowedOrigins: file.allowedOrigins ?? [],
     logLevel: file.logLevel ?? 'warn',
     settings: runtimeSettings(file),
+    agents: file.agents ?? {},
+    mcpServers: file.mcpServers ?? {},
   };
 }
 

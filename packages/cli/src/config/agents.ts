@@ -1,0 +1,60 @@
+/** The parts of the configuration file that are about agents. */
+import { z } from 'zod';
+
+/** Agent types that are not to be had by configuration. */
+const builtIn = new Set(['claude-code', 'demo', 'openai', 'anthropic']);
+
+const AgentName = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9._-]{0,63}$/,
+    'a name has small letters, digits, ".", "_" and "-", and begins with one of the first two',
+  )
+  .refine((name) => !builtIn.has(name), 'this agent is built in, and cannot be replaced');
+
+const Variables = z.record(z.string().min(1), z.string());
+
+/** An agent that speaks ACP on its standard input and output. */
+export const AgentEntry = z.strictObject({
+  /** A program on PATH, or a path. */
+  command: z.string().min(1),
+  args: z.array(z.string()).default([]),
+  /** Added to what the agent inherits. */
+  env: Variables.default({}),
+  /** What people call it. */
+  name: z.string().min(1).optional(),
+  /** One sentence for people. */
+  description: z.string().min(1).optional(),
+  /** Settings of a new session by id, as the agent names them: `mode`, `model`, … */
+  defaults: z.record(z.string(), z.string()).default({}),
+  /** One process for all sessions of this agent, where it can: less memory, but they end together. */
+  sharedProcess: z.boolean().default(false),
+});
+export type AgentEntry = z.infer<typeof AgentEntry>;
+
+export const AgentEntries = z.record(AgentName, AgentEntry);
+
+const McpServerEntry = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('stdio'),
+    command: z.string().min(1),
+    args: z.array(z.string()).default([]),
+    env: Variables.default({}),
+  }),
+  z.strictObject({
+    type: z.enum(['http', 'sse']),
+    url: z.url({ protocol: /^https?$/ }),
+    headers: Variables.default({}),
+  }),
+]);
+
+const ServerName = z.string().regex(/^[\w-]{1,64}$/, 'a name has letters, digits, "_" and "-"');
+
+/** Programs are written without a type in most configuration files for agents. */
+const typed = (entry: unknown): unknown =>
+  typeof entry === 'object' && entry !== null && !('type' in entry)
+    ? { type: 'stdio', ...entry }
+    : entry;
+
+/** MCP servers that every agent is told of, by name. */
+export const McpServerEntries = z.record(ServerName, z.preprocess(typed, McpServerEntry));
