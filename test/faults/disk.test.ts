@@ -1,0 +1,140 @@
+import { byPrompt, gate, reply, text } from '@liminal/testkit';
+import { expect, test } from 'vitest';
+import { fillDisk, freeDisk } from './disk.ts';
+import type { Reader } from './reader.ts';
+import { FaultServer } from './server.ts';
+
+const codes = (reader: Reader) =>
+  reader.messages.flatMap((message) => (message.type === 'session:error' ? message.code : []));
+
+/** What the server's own log must never hold. */
+const crash = /unhandled|uncaught|TypeError/i;
+
+test('INV-6 a disk that fills in mid-turn loses nothing: readers are told, sends are refused, and when there is room all is written in order', async () => {
+  const [full, free] = [gate(), gate()];
+  const script = byPrompt({
+    'Begin.': [reply(text(['Before. ', full, 'Meanwhile. ', free, 'After.']))],
+    'Go on.': [reply('Here I am.')],
+  });
+  const faults = await FaultServer.start({ script });
+  const { server, requests } = faults;
+  const sessionId = await faults.create();
+  const reader = await faults.follow(sessionId);
+  const { turnId } = await requests.send(sessionId, 'Begin.');
+  await reader.until(() => reader.said(turnId) === 'Before. ');
+
+  fillDisk(server.pid);
+  full.open();
+  await free.reached;
+  await reader.until(() => codes(reader).includes('LOG_WRITE_FAILED'));
+  await expect(requests.send(sessionId, 'Refused.')).rejects.toMatchObject({
+    code: 'STORE_WRITE_FAILED',
+    status: 507,
+    message: expect.stringContaining('free some space'),
+  });
+  await expect(requests.rename(sessionId, 'Refused')).rejects.toMatchObject({ status: 507 });
+  // Reading goes on, with what the log has.
+  const late = await faults.follow(sessionId);
+  expect(late.said(turnId)).toBe('Before. ');
+  expect(reader.said(turnId)).toBe('Before. ');
+
+  freeDisk(server.pid);
+  await reader.until(() => reader.said(turnId) === 'Before. Meanwhile. ');
+  free.open();
+  for (const each of [reader, late]) {
+    expect(await each.ended(turnId)).toMatchObject({ status: 'complete' });
+    expect(each.said(turnId)).toBe('Before. Meanwhile. After.');
+    expect(each.ends(turnId)).toEqual(['turn_complete']);
+  }
+  const next = await requests.send(sessionId, 'Go on.');
+  expect(await reader.ended(next.turnId)).toMatchObject({ status: 'complete' });
+  expect(faults.api.requests.map(({ prompt }) => prompt)).not.toContain('Refused.');
+
+  const stored = async () => Promise.all([turnId, next.turnId].map((id) => faults.run(id)));
+  const before = await stored();
+  expect(await server.stop()).toBe(0);
+  await server.restart();
+  expect(await stored()).toEqual(before);
+  const after = await faults.follow(sessionId);
+  expect(after.turns.map((turn) => after.said(turn.turnId))).toEqual([
+    'Before. Meanwhile. After.',
+    'Here I am.',
+  ]);
+  expect(server.log).not.toMatch(crash);
+});
+
+test('INV-2 INV-8 a server that is asked to end while its disk is full ends in time and says what is lost; the next one marks the turn', async () => {
+  const full = gate();
+  const script = byPrompt({
+    'Begin.': [reply(text(['Before. ', full, 'Lost.', gate()]))],
+    'Go on.': [reply('Here I am.')],
+  });
+  const faults = await FaultServer.start({ script });
+  const { server, requests } = faults;
+  const sessionId = await faults.create();
+  const reader = await faults.follow(sessionId);
+  const { turnId } = await requests.send(sessionId, 'Begin.');
+  await reader.until(() => reader.said(turnId) === 'Before. ');
+  fillDisk(server.pid);
+  full.open();
+  await reader.until(() => codes(reader).includes('LOG_WRITE_FAILED'));
+
+  const begun = performance.now();
+  expect(await server.stop()).toBe(0);
+  expect(performance.now() - begun).toBeLessThan(15_000);
+  expect(server.log).toMatch(/\d+ events \(\d+ characters\) of turn \S+ are lost/);
+
+  await server.restart();
+  const after = await faults.follow(sessionId);
+  expect(after.turn(turnId)).toMatchObject({ status: 'error', error: { code: 'OWNER_LOST' } });
+  expect(after.said(turnId)).toBe('Before. ');
+  const next = await requests.send(sessionId, 'Go on.');
+  expect(await after.ended(next.turnId)).toMatchObject({ status: 'complete' });
+  expect(server.log).not.toMatch(crash);
+});
+
+test('more than 16 MiB that wait for room end the turn with LOG_UNAVAILABLE, and its agent; they are written when there is room', async () => {
+  const full = gate();
+  const megabyte = 'All work and no play. '.repeat(50_000);
+  const flood = Array<string>(80).fill(megabyte);
+  const script = byPrompt({
+    'Begin.': [reply(text(['Before. ', full, ...flood], { delayMs: 50 }))],
+  });
+  const faults = await FaultServer.start({ script });
+  const { server, requests } = faults;
+  const sessionId = await faults.create();
+  const reader = await faults.follow(sessionId);
+  const { turnId } = await requests.send(sessionId, 'Begin.');
+  await reader.until(() => reader.said(turnId) === 'Before. ');
+  fillDisk(server.pid);
+  full.open();
+  await reader.until(() => codes(reader).includes('LOG_UNAVAILABLE'));
+  await expect.poll(() => faults.others, { timeout: 30_000 }).toEqual([]);
+  expect(reader.said(turnId)).toBe('Before. ');
+
+  freeDisk(server.pid);
+  expect(await reader.ended(turnId)).toMatchObject({
+    status: 'error',
+    error: { code: 'LOG_UNAVAILABLE' },
+  });
+  const said = reader.said(turnId);
+  const all = `Before. ${flood.join('')}`;
+  expect(said.length).toBeGreaterThan(16 * 1024 * 1024);
+  expect(said.length).toBeLessThan(all.length);
+  expect(all.startsWith(said)).toBe(true);
+});
+
+test('a session that cannot be stored is not made, and leaves no process', async () => {
+  const faults = await FaultServer.start();
+  const { server, requests } = faults;
+  fillDisk(server.pid);
+  await expect(faults.create('demo')).rejects.toMatchObject({
+    code: 'STORE_WRITE_FAILED',
+    status: 507,
+  });
+  expect(await requests.listProjects()).toEqual([]);
+  expect(faults.others).toEqual([]);
+  freeDisk(server.pid);
+  await faults.create('demo');
+  expect(await requests.listProjects()).toHaveLength(1);
+});
