@@ -1,4 +1,8 @@
 /** What tests run agents against: scripted model servers, recordings of real agents, and how to make both. */
+export { acpAgent, type AcpAgent } from './acp-agent/acp-agent.ts';
+export { contractPrompts, contractScript } from './acp-agent/contract-script.ts';
+export type { AcpAgentControl, Received } from './acp-agent/control.ts';
+export type { AgentScript, Step } from './acp-agent/script.ts';
 export { claudeEnvironment } from './claude-code/environment.ts';
 export { claudeRecordingNames, loadClaudeRecording } from './claude-code/fixtures.ts';
 export type { ClaudeRecording, HostAction, RecordedEntry } from './claude-code/recording.ts';

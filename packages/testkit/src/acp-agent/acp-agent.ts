@@ -1,0 +1,27 @@
+/** How a test starts scripted ACP agents. */
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { AcpAgentControl } from './control.ts';
+import type { AgentScript } from './script.ts';
+
+/** A scripted agent: how to start a process of it, and what steers them all. */
+export interface AcpAgent {
+  command: string;
+  args: string[];
+  env: Record<string, string>;
+  control: AcpAgentControl;
+}
+
+/**
+ * Writes a script down for any number of processes. They share what they store (sessions, whether anybody has
+ * authenticated), as those of an installed agent do. Close `control` at the end. Throws a `ZodError` for what is no
+ * script.
+ */
+export async function acpAgent(script: AgentScript = {}): Promise<AcpAgent> {
+  const folder = await mkdtemp(join(tmpdir(), 'liminal-acp-'));
+  const control = await AcpAgentControl.listen(folder, script);
+  const main = fileURLToPath(new URL('./main.ts', import.meta.url));
+  return { command: process.execPath, args: [main, folder], env: {}, control };
+}

@@ -1,0 +1,38 @@
+/** One process of a scripted agent, as its test sees it. */
+import type { Socket } from 'node:net';
+import type { Order } from './line-to-test.ts';
+
+export class AgentProcess {
+  readonly pid: number;
+  /** The programs that it has started, in order. */
+  readonly children: number[] = [];
+  /** Resolves when it has ended. */
+  readonly gone: Promise<void>;
+  readonly #socket: Socket;
+
+  constructor(pid: number, socket: Socket) {
+    this.pid = pid;
+    this.#socket = socket;
+    this.gone = new Promise((resolve) => socket.once('close', () => resolve()));
+  }
+
+  get alive(): boolean {
+    return !this.#socket.closed;
+  }
+
+  /** Says something on its stdout at once, whatever its script says: a line as it stands, or any JSON. */
+  say(said: unknown): void {
+    const line = typeof said === 'string' ? said : JSON.stringify(said);
+    this.order({ type: 'say', text: `${line}\n` });
+  }
+
+  /** Ends it as `kill -9` does. */
+  async crash(): Promise<void> {
+    if (this.alive) process.kill(this.pid, 'SIGKILL');
+    await this.gone;
+  }
+
+  order(order: Order): void {
+    this.#socket.write(`${JSON.stringify(order)}\n`);
+  }
+}

@@ -1,0 +1,49 @@
+/** A request of the client, which is answered once, or never, or as often as the script likes. */
+import type { Voice } from './wire.ts';
+
+export class RpcError extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export class Call {
+  readonly #voice: Voice;
+  readonly #id: unknown;
+  readonly #usual: () => Promise<unknown>;
+  answered = false;
+
+  /** `usual` makes the result that it has where no script says otherwise. */
+  constructor(voice: Voice, id: unknown, usual: () => Promise<unknown>) {
+    this.#voice = voice;
+    this.#id = id;
+    this.#usual = usual;
+  }
+
+  result(result: unknown): Promise<void> {
+    return this.#answer({ result });
+  }
+
+  error(error: { code: unknown; message: unknown; data?: unknown }): Promise<void> {
+    return this.#answer({ error });
+  }
+
+  async usual(): Promise<void> {
+    try {
+      await this.result(await this.#usual());
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      await this.error({ code: error.code, message: error.message });
+    }
+  }
+
+  #answer(answer: Record<string, unknown>): Promise<void> {
+    this.answered = true;
+    // A notification has nobody to answer.
+    if (this.#id === undefined) return Promise.resolve();
+    return this.#voice.line({ jsonrpc: '2.0', id: this.#id, ...answer });
+  }
+}

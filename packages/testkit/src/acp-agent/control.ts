@@ -1,0 +1,149 @@
+/** The test's end of the line to a scripted agent: all of its processes, and what they have heard. */
+import { once } from 'node:events';
+import { rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { AgentProcess } from './agent-process.ts';
+import type { Report } from './line-to-test.ts';
+import { AgentScript } from './script.ts';
+import { Waiting } from './waiting.ts';
+import { readLines } from './wire.ts';
+
+const JsonRpc = z.looseObject({
+  id: z.unknown().optional(),
+  method: z.string().optional(),
+  params: z.record(z.string(), z.unknown()).default({}),
+  result: z.unknown().optional(),
+  error: z.unknown().optional(),
+});
+
+/** What one process got on one line: a request, a notification, or the answer to one of its own requests. */
+export type Received = z.infer<typeof JsonRpc> & { pid: number; line: string };
+
+/** Which message is meant: one with this method, or one of which this holds. */
+export type Match = string | ((message: Received) => boolean);
+
+export class AcpAgentControl {
+  /** Every message that any process has got, in the order of arrival. */
+  readonly received: Received[] = [];
+  /** Every process that has been started, in that order, those that have ended too. */
+  readonly processes: AgentProcess[] = [];
+  readonly #folder: string;
+  readonly #server: Server;
+  readonly #waiting = new Waiting();
+  readonly #open = new Set<string>();
+  readonly #reached = new Map<string, AgentProcess>();
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+    this.#server = createServer((socket) => void this.#hear(socket));
+  }
+
+  /** Waits in `folder` for the processes that will play the script. */
+  static async listen(folder: string, script: AgentScript): Promise<AcpAgentControl> {
+    const control = new AcpAgentControl(folder);
+    await control.play(script);
+    control.#server.listen(join(folder, 'control'));
+    await once(control.#server, 'listening');
+    return control;
+  }
+
+  /** Replaces the script, for the processes that start from now on. */
+  async play(script: AgentScript): Promise<void> {
+    await writeFile(join(this.#folder, 'script.json'), JSON.stringify(AgentScript.parse(script)));
+  }
+
+  /** The first such message, past or to come. */
+  until(match: Match): Promise<Received> {
+    return this.#waiting.until(() =>
+      this.received.find((message) =>
+        typeof match === 'string' ? message.method === match : match(message),
+      ),
+    );
+  }
+
+  /** The process that was started at this place (0 is the first), past or to come. */
+  process(place = 0): Promise<AgentProcess> {
+    return this.#waiting.until(() => this.processes[place]);
+  }
+
+  /** The process that waits, or has waited, at this gate. */
+  reached(gate: string): Promise<AgentProcess> {
+    return this.#waiting.until(() => this.#reached.get(gate));
+  }
+
+  /** Lets every process pass this gate, now and later. */
+  open(gate: string): void {
+    this.#open.add(gate);
+    for (const one of this.processes) one.order({ type: 'open', gates: [gate] });
+  }
+
+  /** The newest process says this on its stdout at once: a line as it stands, or any JSON. */
+  say(said: unknown): void {
+    this.#newest().say(said);
+  }
+
+  /** Ends the newest process as `kill -9` does. */
+  crash(): Promise<void> {
+    return this.#newest().crash();
+  }
+
+  /** The first `count` programs that the agents have started, as soon as there are so many. */
+  children(count = 1): Promise<number[]> {
+    return this.#waiting.until(() => {
+      const pids = this.processes.flatMap((one) => one.children);
+      return pids.length < count ? undefined : pids.slice(0, count);
+    });
+  }
+
+  /** Ends the processes that are left, and forgets their sessions. */
+  async close(): Promise<void> {
+    await Promise.all(this.processes.map((one) => one.crash()));
+    this.#server.close();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  #newest(): AgentProcess {
+    const newest = this.processes.at(-1);
+    if (newest === undefined) throw new Error('No process of the scripted agent has started yet.');
+    return newest;
+  }
+
+  async #hear(socket: Socket): Promise<void> {
+    socket.on('error', () => undefined);
+    let from: AgentProcess | undefined;
+    for await (const line of readLines(socket)) {
+      const report: Report = JSON.parse(line);
+      if (report.type === 'started') from = this.#started(report.pid, socket);
+      else if (from !== undefined) this.#heard(report, from);
+      this.#waiting.notify();
+    }
+  }
+
+  #started(pid: number, socket: Socket): AgentProcess {
+    const started = new AgentProcess(pid, socket);
+    started.order({ type: 'open', gates: [...this.#open] });
+    this.processes.push(started);
+    return started;
+  }
+
+  #heard(report: Exclude<Report, { type: 'started' }>, from: AgentProcess): void {
+    switch (report.type) {
+      case 'received':
+        return void this.received.push({ ...parse(report.line), pid: from.pid, line: report.line });
+      case 'reached':
+        return void this.#reached.set(report.gate, from);
+      case 'spawned':
+        return void from.children.push(report.pid);
+    }
+  }
+}
+
+function parse(line: string): z.infer<typeof JsonRpc> {
+  try {
+    return JsonRpc.parse(JSON.parse(line));
+  } catch {
+    return { params: {} };
+  }
+}

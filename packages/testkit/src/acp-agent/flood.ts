@@ -1,0 +1,79 @@
+/** Message chunks by the hundred thousand, for measuring and for drowning. */
+import type { Voice } from './wire.ts';
+
+export interface Flood {
+  count: number;
+  /** What follows the time in each chunk. */
+  text?: string;
+  /** Chunks a second; as fast as the client reads, if not given. */
+  rate?: number;
+}
+
+const batch = 64;
+
+/**
+ * Each chunk's text is the time it was written (µs on the machine's monotonic clock, 15 digits), a space, and `text`.
+ * Listens between batches, so that it can be stopped.
+ */
+export async function flood(
+  voice: Voice,
+  sessionId: unknown,
+  { count, text = '', rate }: Flood,
+  signal: AbortSignal,
+): Promise<void> {
+  const [head, tail] = around(sessionId, text);
+  const chunk = (): string => head + now() + tail;
+  await (rate === undefined
+    ? pour(voice, count, chunk, signal)
+    : pace(voice, count, rate, chunk, signal));
+}
+
+const now = (): string => String(process.hrtime.bigint() / 1000n).padStart(15, '0');
+
+/** What stands before and after the time in every line: a line is made by joining, not by serializing anew. */
+function around(sessionId: unknown, text: string): [string, string] {
+  const mark = '\u0000';
+  const update = {
+    sessionUpdate: 'agent_message_chunk',
+    content: { type: 'text', text: `${mark} ${text}` },
+  };
+  const line = JSON.stringify({
+    jsonrpc: '2.0',
+    method: 'session/update',
+    params: { sessionId, update },
+  });
+  const [head = '', tail = ''] = line.split(JSON.stringify(mark).slice(1, -1));
+  return [head, `${tail}\n`];
+}
+
+async function pour(
+  voice: Voice,
+  count: number,
+  chunk: () => string,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let sent = 0; sent < count && !signal.aborted; sent += batch) {
+    const size = Math.min(batch, count - sent);
+    await voice.raw(Array.from({ length: size }, chunk).join(''));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Keeps the rate over all, however late a timer is. */
+async function pace(
+  voice: Voice,
+  count: number,
+  rate: number,
+  chunk: () => string,
+  signal: AbortSignal,
+): Promise<void> {
+  const start = performance.now();
+  for (let sent = 0; sent < count && !signal.aborted;) {
+    const due = Math.min(count, Math.floor(((performance.now() - start) * rate) / 1000) + 1);
+    while (sent < due) {
+      await voice.raw(chunk());
+      sent += 1;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}

@@ -1,0 +1,64 @@
+/** The agent's line to its test: tells what it receives, and takes orders. */
+import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { readLines } from './wire.ts';
+
+/** What the agent's process tells. */
+export type Report =
+  | { type: 'started'; pid: number }
+  | { type: 'received'; line: string }
+  | { type: 'reached'; gate: string }
+  | { type: 'spawned'; pid: number };
+
+/** What the test orders. */
+export type Order = { type: 'open'; gates: string[] } | { type: 'say'; text: string };
+
+export class LineToTest {
+  readonly #socket: Socket;
+  readonly #open = new Set<string>();
+  #opened = Promise.withResolvers<void>();
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+  }
+
+  /** Connects to the test that listens at `path`, and obeys it from then on. */
+  static async connect(path: string, say: (text: string) => void): Promise<LineToTest> {
+    const socket = connect(path);
+    await once(socket, 'connect');
+    socket.on('error', () => undefined);
+    const line = new LineToTest(socket);
+    void line.#obey(say);
+    await line.tell({ type: 'started', pid: process.pid });
+    return line;
+  }
+
+  /** Resolves when this process cannot lose it any more. */
+  tell(report: Report): Promise<void> {
+    return new Promise((resolve) => {
+      this.#socket.write(`${JSON.stringify(report)}\n`, () => resolve());
+    });
+  }
+
+  /** Waits at a gate; for ever, if the test never opens it. */
+  async pass(gate: string): Promise<void> {
+    await this.tell({ type: 'reached', gate });
+    while (!this.#open.has(gate)) await this.#opened.promise;
+  }
+
+  /** Lets the process end. */
+  release(): void {
+    this.#socket.unref();
+  }
+
+  async #obey(say: (text: string) => void): Promise<void> {
+    for await (const line of readLines(this.#socket)) this.#do(JSON.parse(line), say);
+  }
+
+  #do(order: Order, say: (text: string) => void): void {
+    if (order.type === 'say') return say(order.text);
+    for (const gate of order.gates) this.#open.add(gate);
+    this.#opened.resolve();
+    this.#opened = Promise.withResolvers();
+  }
+}

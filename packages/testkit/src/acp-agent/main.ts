@@ -1,0 +1,41 @@
+/**
+ * A scripted ACP agent on stdio: `node main.ts FOLDER`, where FOLDER has `script.json`, keeps the agent's sessions, and
+ * has the socket `control` while a test listens. `acpAgent` makes such folders.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ScriptedAgent } from './agent.ts';
+import { LineToTest } from './line-to-test.ts';
+import { Player } from './player.ts';
+import type { AgentScript } from './script.ts';
+import { StoredSessions } from './stored-sessions.ts';
+import { readLines, Voice } from './wire.ts';
+
+const folder = process.argv[2];
+if (folder === undefined || process.argv.length > 3 || !existsSync(join(folder, 'script.json'))) {
+  process.stderr.write(
+    'Usage: node main.ts FOLDER, where FOLDER holds script.json, as acpAgent() writes it.\n',
+  );
+  process.exit(2);
+}
+
+// Checked by whoever wrote it: the schema's library would treble the time that a process takes to start.
+const script: AgentScript = JSON.parse(readFileSync(join(folder, 'script.json'), 'utf8'));
+const voice = new Voice(process.stdout);
+const control = join(folder, 'control');
+const test = existsSync(control)
+  ? await LineToTest.connect(control, (text) => void voice.raw(text))
+  : undefined;
+const player = new Player(voice, test);
+const stored = new StoredSessions(folder, script.sessions ?? []);
+const agent = new ScriptedAgent({ script, player, voice, stored });
+if (script.ignoresTerm === true) process.on('SIGTERM', () => undefined);
+
+await agent.start();
+for await (const line of readLines(process.stdin)) {
+  await test?.tell({ type: 'received', line });
+  await player.listens();
+  void agent.receive(line);
+}
+if (script.outlivesStdin === true) setInterval(() => undefined, 60_000);
+else process.exit(0);

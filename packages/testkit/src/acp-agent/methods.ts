@@ -1,0 +1,162 @@
+/** What the agent answers where its script says nothing else. */
+import { randomUUID } from 'node:crypto';
+import { RpcError } from './call.ts';
+import { LiveSession, type Stage } from './live-session.ts';
+import type { StoredSession } from './script.ts';
+import { setConfigOption, setMode } from './settings.ts';
+
+export type Params = Record<string, unknown>;
+type Offer = 'load' | 'list' | 'resume' | 'close' | 'delete';
+
+const invalidParams = -32602;
+const methodNotFound = -32601;
+const notFound = -32002;
+const authRequired = -32000;
+
+export class Methods {
+  readonly #stage: Stage;
+  readonly #live = new Map<unknown, LiveSession>();
+
+  constructor(stage: Stage) {
+    this.#stage = stage;
+  }
+
+  /** What a method is answered; rejects with what it is refused with. */
+  async call(method: string, params: Params): Promise<unknown> {
+    const own: unknown = Object.hasOwn(this.#table, method) ? this.#table[method] : undefined;
+    if (typeof own !== 'function')
+      throw new RpcError(methodNotFound, `Method not found: ${method}`);
+    return own(params);
+  }
+
+  /** The session that a call is about, if this process has it. */
+  session({ sessionId }: Params): LiveSession | undefined {
+    return this.#live.get(sessionId);
+  }
+
+  readonly #table: Record<string, (params: Params) => unknown> = {
+    initialize: () => ({ ...this.#greeting(), ...this.#stage.script.initialize }),
+    authenticate: (params) => this.#authenticate(params),
+    logout: () => {
+      this.#stage.stored.authenticated = false;
+      return {};
+    },
+    'session/new': (params) => this.#new(params),
+    'session/load': (params) => this.#load(params),
+    'session/resume': (params) => this.#resume(params),
+    'session/list': (params) => this.#list(params),
+    'session/close': (params) => this.#close(params),
+    'session/delete': (params) => this.#delete(params),
+    'session/cancel': (params) => this.session(params)?.cancel(),
+    'session/set_mode': (params) => setMode(this.#own(params).settings, params['modeId']),
+    'session/set_config_option': (params) =>
+      setConfigOption(this.#own(params).settings, params['configId'], params['value']),
+  };
+
+  #greeting(): Record<string, unknown> {
+    const { load, ...others } = this.#offers();
+    const offered = Object.entries(others).filter(([, offers]) => offers);
+    return {
+      protocolVersion: 1,
+      agentCapabilities: {
+        loadSession: load,
+        promptCapabilities: { image: true, audio: true, embeddedContext: true },
+        mcpCapabilities: { http: true, sse: true },
+        sessionCapabilities: Object.fromEntries(offered.map(([name]) => [name, {}])),
+      },
+      authMethods: this.#stage.script.needsAuth === true ? [{ id: 'login', name: 'Log in' }] : [],
+      agentInfo: { name: 'scripted-agent', title: 'Scripted agent', version: '1.0.0' },
+    };
+  }
+
+  #authenticate({ methodId }: Params): unknown {
+    const { authMethods } = { ...this.#greeting(), ...this.#stage.script.initialize };
+    const methods = Array.isArray(authMethods) ? authMethods : [];
+    if (!methods.some((method: { id?: unknown }) => method.id === methodId))
+      throw new RpcError(invalidParams, `There is no authentication method ${String(methodId)}.`);
+    this.#stage.stored.authenticated = true;
+    return {};
+  }
+
+  #new({ cwd }: Params): unknown {
+    this.#authenticated();
+    const sessionId = randomUUID();
+    const session = this.#enter({ sessionId, cwd: String(cwd) });
+    if (this.#stage.script.storesAtFirstPrompt !== true) session.save();
+    return { sessionId, ...session.settings };
+  }
+
+  async #load(params: Params): Promise<unknown> {
+    const stored = this.#stored('load', params);
+    const session = this.#enter(stored);
+    for (const update of stored.updates ?? [])
+      await this.#stage.voice.update(stored.sessionId, update);
+    return session.settings;
+  }
+
+  #resume(params: Params): unknown {
+    return this.#enter(this.#stored('resume', params)).settings;
+  }
+
+  #list({ cwd, cursor }: Params): unknown {
+    this.#offered('list');
+    this.#authenticated();
+    const all = this.#stage.stored
+      .all()
+      .filter((session) => typeof cwd !== 'string' || session.cwd === cwd)
+      .map(({ updates: _updates, ...info }) => info);
+    const from = Number(cursor ?? 0);
+    const to = from + (this.#stage.script.listPageSize ?? all.length);
+    return { sessions: all.slice(from, to), ...(to < all.length && { nextCursor: String(to) }) };
+  }
+
+  #close(params: Params): unknown {
+    this.#offered('close');
+    this.#own(params).close();
+    this.#live.delete(params['sessionId']);
+    return {};
+  }
+
+  #delete(params: Params): unknown {
+    const { sessionId } = this.#stored('delete', params);
+    this.#live.get(sessionId)?.close();
+    this.#live.delete(sessionId);
+    this.#stage.stored.remove(sessionId);
+    return {};
+  }
+
+  #own(params: Params): LiveSession {
+    const session = this.session(params);
+    if (session === undefined) throw new RpcError(notFound, 'There is no such session.');
+    return session;
+  }
+
+  #enter(stored: StoredSession): LiveSession {
+    const session = new LiveSession(this.#stage, stored);
+    this.#live.set(stored.sessionId, session);
+    return session;
+  }
+
+  #stored(offer: Offer, { sessionId }: Params): StoredSession {
+    this.#offered(offer);
+    this.#authenticated();
+    const found = this.#stage.stored.find(sessionId);
+    if (found === undefined) throw new RpcError(notFound, 'There is no such session.');
+    return found;
+  }
+
+  #offered(offer: Offer): void {
+    if (!this.#offers()[offer])
+      throw new RpcError(methodNotFound, `Method not found: session/${offer}`);
+  }
+
+  #offers(): Record<Offer, boolean> {
+    const usual = { load: true, list: true, resume: false, close: true, delete: false };
+    return { ...usual, ...this.#stage.script.offers };
+  }
+
+  #authenticated(): void {
+    if (this.#stage.script.needsAuth === true && !this.#stage.stored.authenticated)
+      throw new RpcError(authRequired, 'Authentication required');
+  }
+}
