@@ -1,22 +1,15 @@
-import { readFile, readdir } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import { FixtureFolder } from '../recording/fixture-folder.ts';
 import { ClaudeRecording } from './recording.ts';
 
-/** Where recordings of the real Claude Code lie. */
-export const claudeFixtures = fileURLToPath(
+/** Recordings of the real Claude Code; see `cases/` for what there is. */
+export const claudeFixtures = new FixtureFolder(
   new URL('../../fixtures/claude-code/', import.meta.url),
+  (json) => ClaudeRecording.parse(json),
 );
 
-/** One recording by the name of its case; see `cases/` for what there is. */
-export async function loadClaudeRecording(name: string): Promise<ClaudeRecording> {
-  return ClaudeRecording.parse(JSON.parse(await readFile(`${claudeFixtures}${name}.json`, 'utf8')));
-}
+/** One recording by the name of its case. */
+export const loadClaudeRecording = (name: string): Promise<ClaudeRecording> =>
+  claudeFixtures.load(name);
 
 /** The names of all recordings, sorted. */
-export async function claudeRecordingNames(): Promise<string[]> {
-  const files = await readdir(claudeFixtures);
-  return files
-    .filter((file) => file.endsWith('.json'))
-    .map((file) => file.slice(0, -'.json'.length))
-    .toSorted();
-}
+export const claudeRecordingNames = (): Promise<string[]> => claudeFixtures.names();

@@ -11,7 +11,7 @@ import { gate, type Gate } from '../scripted-server/gate.ts';
 import type { Script } from '../messages-api/script.ts';
 import { makeWorkspace, type Workspace } from '../workspace.ts';
 import { claudeEnvironment } from './environment.ts';
-import { Normaliser } from './normalise.ts';
+import { normaliseClaude } from './normalise.ts';
 import type { ClaudeRecording, HostAction, RecordedEntry } from './recording.ts';
 
 /** A situation worth a fixture: what the model answers, and what the host does meanwhile. */
@@ -55,7 +55,7 @@ export async function recordClaude(recordedCase: RecordedCase): Promise<ClaudeRe
       name: recordedCase.name,
       about: recordedCase.about,
       claudeCode: claudeCode ?? 'unknown',
-      entries: new Normaliser(workspace, api.url).apply(untilLastResult(session.entries)),
+      entries: normaliseClaude(untilLastResult(session.entries), workspace, api.url),
     };
   } finally {
     session.close();

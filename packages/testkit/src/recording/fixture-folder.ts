@@ -1,0 +1,47 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** A recording of a real program: what it is of, and what was said, in order. */
+interface Recording {
+  name: string;
+  entries: unknown[];
+}
+
+/** Where the recordings of one program lie, a file each. */
+export class FixtureFolder<T extends Recording> {
+  readonly #folder: string;
+  readonly #parse: (json: unknown) => T;
+
+  /** `parse` is a schema's. */
+  constructor(folder: URL, parse: (json: unknown) => T) {
+    this.#folder = fileURLToPath(folder);
+    this.#parse = parse;
+  }
+
+  /** One recording by the name of its case. */
+  async load(name: string): Promise<T> {
+    return this.#parse(JSON.parse(await readFile(join(this.#folder, `${name}.json`), 'utf8')));
+  }
+
+  /** The names of all recordings, sorted. */
+  async names(): Promise<string[]> {
+    const files = await readdir(this.#folder);
+    return files
+      .filter((file) => file.endsWith('.json'))
+      .map((file) => file.slice(0, -'.json'.length))
+      .toSorted();
+  }
+
+  async save(recording: T): Promise<void> {
+    await mkdir(this.#folder, { recursive: true });
+    await writeFile(join(this.#folder, `${recording.name}.json`), print(recording));
+  }
+}
+
+/** One entry a line, so that a difference shows what changed. */
+function print({ entries, ...head }: Recording): string {
+  const lines = entries.map((entry) => `    ${JSON.stringify(entry)}`).join(',\n');
+  const start = JSON.stringify(head, null, 2).slice(0, -2);
+  return `${start},\n  "entries": [\n${lines}\n  ]\n}\n`;
+}
