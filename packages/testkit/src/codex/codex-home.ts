@@ -1,0 +1,64 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { scriptedModels } from './models.ts';
+
+export interface CodexHomeOptions {
+  /** When Codex asks before it runs something. Default `never`. */
+  approvalPolicy?: 'never' | 'on-request' | 'untrusted';
+  /** What commands may touch. The other two modes need `bwrap` on the path. Default `danger-full-access`. */
+  sandbox?: 'danger-full-access' | 'workspace-write' | 'read-only';
+  /** How often Codex repeats a request, and a stream that broke. Default 1. */
+  retries?: number;
+}
+
+/**
+ * Makes `folder` a `CODEX_HOME` whose model is a scripted Responses API at `apiUrl`: no key, no network, nothing of the
+ * user's own configuration. The catalog of models is part of it, since Codex complains of a model that it does not know
+ * in the agent's name.
+ */
+export async function makeCodexHome(
+  folder: string,
+  apiUrl: string,
+  options: CodexHomeOptions = {},
+): Promise<void> {
+  const { approvalPolicy = 'never', sandbox = 'danger-full-access', retries = 1 } = options;
+  const catalog = join(folder, 'catalog.json');
+  await mkdir(folder, { recursive: true });
+  await writeFile(catalog, JSON.stringify({ models: scriptedModels }));
+  await writeFile(
+    join(folder, 'config.toml'),
+    `model = "scripted"
+model_provider = "scripted"
+model_catalog_json = ${JSON.stringify(catalog)}
+model_reasoning_summary = "auto"
+check_for_update_on_startup = false
+approval_policy = "${approvalPolicy}"
+sandbox_mode = "${sandbox}"
+
+[features]
+plugins = false # they are looked up on hosts outside
+
+[analytics]
+enabled = false
+
+[model_providers.scripted]
+name = "Scripted"
+base_url = ${JSON.stringify(apiUrl)}
+wire_api = "responses"
+requires_openai_auth = false
+request_max_retries = ${retries}
+stream_max_retries = ${retries}
+`,
+  );
+}
+
+/**
+ * The environment in which the real Codex runs in such a home. Its folder for temporary files is not around
+ * `CODEX_HOME`: Codex then warns that it cannot put its helpers there.
+ */
+export const codexEnvironment = (home: string): Record<string, string> => ({
+  PATH: process.env['PATH'] ?? '/usr/bin:/bin',
+  HOME: home,
+  TMPDIR: join(home, 'tmp'),
+  CODEX_HOME: join(home, '.codex'),
+});

@@ -1,0 +1,15 @@
+import { FixtureFolder } from '../recording/fixture-folder.ts';
+import { CodexRecording } from './recording.ts';
+
+/** Recordings of the real `codex-acp`; see `cases/` for what there is. */
+export const codexFixtures = new FixtureFolder(
+  new URL('../../fixtures/codex/', import.meta.url),
+  (json) => CodexRecording.parse(json),
+);
+
+/** One recording by the name of its case. */
+export const loadCodexRecording = (name: string): Promise<CodexRecording> =>
+  codexFixtures.load(name);
+
+/** The names of all recordings, sorted. */
+export const codexRecordingNames = (): Promise<string[]> => codexFixtures.names();

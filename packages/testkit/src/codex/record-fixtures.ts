@@ -1,0 +1,21 @@
+/**
+ * Records what the real `codex-acp` does in every case, or in those named:
+ *
+ *     npm run record:codex -w @liminal/testkit            # all
+ *     npm run record:codex -w @liminal/testkit -- text command
+ *
+ * Run it after an upgrade of `@zed-industries/codex-acp` and read the difference: it is what has changed in the
+ * program. It needs neither a key nor a network.
+ */
+import { codexCases } from './cases/index.ts';
+import { codexFixtures } from './fixtures.ts';
+import { recordCodex } from './record.ts';
+
+const wanted = process.argv.slice(2);
+const chosen = codexCases.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
+
+for (const recordedCase of chosen) {
+  const recording = await recordCodex(recordedCase);
+  await codexFixtures.save(recording);
+  console.log(`${recording.name}: ${recording.entries.length} lines`);
+}

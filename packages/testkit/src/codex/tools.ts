@@ -1,0 +1,35 @@
+import { customCall, functionCall, type CallItem } from '../responses-api/reply.ts';
+
+type CallOptions = Parameters<typeof functionCall>[2];
+
+/** A command in a shell. `yieldMs` is how long the model waits before it looks at what is printed. */
+export const execCommand = (
+  cmd: string,
+  { yieldMs, escalate, ...options }: CallOptions & { yieldMs?: number; escalate?: string } = {},
+): CallItem =>
+  functionCall(
+    'exec_command',
+    {
+      cmd,
+      ...(yieldMs === undefined ? {} : { yield_time_ms: yieldMs }),
+      // Outside of the sandbox, for which Codex asks where its approval policy is `on-request`.
+      ...(escalate === undefined
+        ? {}
+        : { sandbox_permissions: 'require_escalated', justification: escalate }),
+    },
+    options,
+  );
+
+/** Types into a command that still runs; empty input only waits for more of its output. */
+export const writeStdin = (session: number, chars: string): CallItem =>
+  functionCall('write_stdin', { session_id: session, chars, yield_time_ms: 3000 });
+
+/** The plan, as steps with `pending`, `in_progress` or `completed`. */
+export const updatePlan = (steps: [step: string, status: string][]): CallItem =>
+  functionCall('update_plan', { plan: steps.map(([step, status]) => ({ step, status })) });
+
+/** A patch in Codex's own format; `hunks` are what stands between its first and last line. */
+export const applyPatch = (hunks: string[], options: CallOptions = {}): CallItem =>
+  customCall('apply_patch', ['*** Begin Patch', ...hunks, '*** End Patch'].join('\n'), options);
+
+export const viewImage = (path: string): CallItem => functionCall('view_image', { path });
