@@ -100,6 +100,13 @@ export class TurnWriter {
     this.#unplaced.push(raw);
   }
 
+  /** What was kept and has found no item. */
+  takeUnplaced(): unknown[] {
+    const unplaced = this.#unplaced;
+    this.#unplaced = [];
+    return unplaced;
+  }
+
   /** Ends what is open, by `error` where something went wrong, and then the turn. */
   end(terminal: Extract<EventPayload, { type: 'response_done' | 'response_error' }>): void {
     const error = terminal.type === 'response_error' ? terminal.error : undefined;
@@ -124,9 +131,8 @@ export class TurnWriter {
   }
 
   #withUnplaced(item: OutputItem): OutputItem {
-    if (this.#unplaced.length === 0) return item;
-    const raw = this.#unplaced;
-    this.#unplaced = [];
+    const raw = this.takeUnplaced();
+    if (raw.length === 0) return item;
     return { ...item, raw: item.raw === undefined ? raw : [item.raw, ...raw] };
   }
 }
@@ -144,7 +150,9 @@ function startPayload(item: OutputItem): EventPayload {
       return { ...base, origin: item.origin };
     case 'function_call': {
       const { name, callId, title, kind, locations } = item;
-      return { ...base, name, callId, ...defined({ title, kind, locations }) };
+      // A call's arguments may be known from its beginning.
+      const known = item.arguments === '' ? undefined : item.arguments;
+      return { ...base, name, callId, ...defined({ arguments: known, title, kind, locations }) };
     }
     case 'function_call_output':
       return { ...base, callId: item.callId };
@@ -168,12 +176,14 @@ const defined = <T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], 
 
 function textOf(item: OutputItem): string {
   if (item.type === 'message' || item.type === 'reasoning') return item.content;
+  if (item.type === 'function_call_output') return item.output;
   return item.type === 'function_call' ? item.arguments : '';
 }
 
 function withText(item: OutputItem, text: string): OutputItem {
   if (text === '') return item;
   if (item.type === 'function_call') return { ...item, arguments: item.arguments + text };
+  if (item.type === 'function_call_output') return { ...item, output: item.output + text };
   if (item.type !== 'message' && item.type !== 'reasoning') return item;
   return { ...item, content: item.content + text };
 }
