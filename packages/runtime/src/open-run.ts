@@ -1,6 +1,5 @@
 import type { FoldOutput, Response, StreamEvent } from '@liminal/protocol';
 import {
-  emptyResponse,
   flushIdle,
   foldResponse,
   foldUpsert,
@@ -19,14 +18,13 @@ export interface RunOutputs {
 
 /** The shared state of a run that is under way, folded from what the log has (invariant 6). */
 export class OpenRun {
-  #response = emptyResponse();
   #live = startUpsertFold({ appends: true });
   #plain = startUpsertFold();
 
   apply(event: StreamEvent, now: number): RunOutputs {
-    this.#response = foldResponse(this.#response, event);
-    const live = foldUpsert(this.#live, event, now);
-    const plain = foldUpsert(this.#plain, event, now);
+    const response = foldResponse(this.#live.response, event);
+    const live = foldUpsert(this.#live, event, now, response);
+    const plain = foldUpsert(this.#plain, event, now, response);
     this.#live = live.state;
     this.#plain = plain.state;
     return {
@@ -49,7 +47,7 @@ export class OpenRun {
     if (payload.type !== 'item_cancelled') return outputs;
     const { itemId } = payload;
     const told = outputs.some((output) => output.kind === 'discard' && output.itemId === itemId);
-    const stays = this.response?.outputItems.some((item) => item.id === itemId);
+    const stays = this.#live.response.items.byId.has(itemId);
     return told || stays ? outputs : [...outputs, { kind: 'discard', turnId, itemId }];
   }
 
@@ -59,6 +57,6 @@ export class OpenRun {
   }
 
   get response(): Response | undefined {
-    return toResponse(this.#response);
+    return toResponse(this.#live.response);
   }
 }

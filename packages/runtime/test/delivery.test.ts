@@ -149,40 +149,7 @@ test('a reader that came in mid-turn is told of a withdrawal though the fold had
 test('history comes newest page first, whole to its beginning by `before`, with no tool call cut in two', async () => {
   const reader = await ready();
   await world.runtime.send(sessionId, 'Hello');
-  for (let i = 0; i < 300; i++) {
-    const [callId, itemId] = [`call-${i}`, `tool-${i}`];
-    world.agent.say(sessionId, {
-      type: 'item_start',
-      itemId,
-      itemType: 'function_call',
-      name: 'Read',
-      callId,
-    });
-    world.agent.say(sessionId, {
-      type: 'item_done',
-      itemId,
-      finalItem: {
-        type: 'function_call',
-        id: itemId,
-        name: 'Read',
-        callId,
-        arguments: '{}',
-        origin: 'agent',
-      },
-    });
-    world.agent.say(sessionId, {
-      type: 'item_done',
-      itemId: `out-${i}`,
-      finalItem: {
-        type: 'function_call_output',
-        id: `out-${i}`,
-        callId,
-        output: `${i}`,
-        success: true,
-        origin: 'system',
-      },
-    });
-  }
+  for (let i = 0; i < 300; i++) world.agent.call(sessionId, `tool-${i}`);
   world.agent.finish(sessionId);
   await reader.untilTurn('turn_complete');
   await reader.until((r) => r.ofType('session:info').at(-1)?.info.session.state === 'idle');

@@ -80,6 +80,30 @@ export class ScriptedAgent implements CliProvider {
     }
   }
 
+  /** A tool is called, and answers. */
+  call(sessionId: string, itemId: string): void {
+    const called = { name: 'Read', callId: `${itemId}-call` };
+    this.say(sessionId, { type: 'item_start', itemId, itemType: 'function_call', ...called });
+    this.say(sessionId, {
+      type: 'item_done',
+      itemId,
+      finalItem: { type: 'function_call', id: itemId, ...called, arguments: '{}', origin: 'agent' },
+    });
+    const id = `${itemId}-answer`;
+    this.say(sessionId, {
+      type: 'item_done',
+      itemId: id,
+      finalItem: {
+        type: 'function_call_output',
+        id,
+        callId: called.callId,
+        output: itemId,
+        success: true,
+        origin: 'system',
+      },
+    });
+  }
+
   finish(sessionId: string): void {
     this.say(sessionId, { type: 'response_done', status: 'completed', finishReason: 'end_turn' });
   }

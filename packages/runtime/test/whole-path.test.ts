@@ -239,14 +239,14 @@ class Play {
   }
 }
 
+const idFields = new Set(['itemId', 'id', 'callId', 'scriptId', 'approvalId']);
+
 /** The script's payloads with ids of the turn's own, as agents give them. */
 function renamed(turn: StreamEvent[], turnId: string): EventPayload[] {
   return turn.map(({ payload }) =>
     JSON.parse(
       JSON.stringify(payload, (key, value: unknown) =>
-        ['itemId', 'id', 'callId', 'scriptId', 'approvalId'].includes(key)
-          ? `${turnId}/${String(value)}`
-          : value,
+        typeof value === 'string' && idFields.has(key) ? `${turnId}/${value}` : value,
       ),
     ),
   );

@@ -2,7 +2,7 @@
 import type { EventPayload } from '../events.ts';
 import type { ErrorObject, OutputItem } from '../items.ts';
 import { hasContent } from './item-text.ts';
-import { openItem, type ResponseState } from './response.ts';
+import { currentItems, type ResponseState } from './response.ts';
 
 export interface Closing {
   /** How the run is about to end. */
@@ -16,10 +16,7 @@ export interface Closing {
  * as done, or with the run's error. Messages, reasoning and outputs without any are withdrawn; an approval ends as cancelled.
  */
 export function closeOpenItems(state: ResponseState, closing: Closing): EventPayload[] {
-  return state.items
-    .map(({ id }) => openItem(state, id))
-    .filter((item) => item !== undefined)
-    .map((item) => closeItem(item, closing));
+  return currentItems(state, state.open.keys()).map((item) => closeItem(item, closing));
 }
 
 function closeItem(item: OutputItem, { status, error }: Closing): EventPayload {

@@ -2,11 +2,12 @@
 import type { ItemDeltaPayload } from '../events.ts';
 import type { FoldOutput } from '../upserts.ts';
 import { emitOpen } from './emit.ts';
+import { kinOf } from './item-list.ts';
 import { textOf } from './item-text.ts';
 import { addText, crossedThresholds, resetPace } from './pace.ts';
 import { isAnswer } from './pair-answers.ts';
 import { openItem } from './response.ts';
-import type { FoldResult, OpenView, Step } from './upsert-state.ts';
+import { type FoldResult, type OpenView, type Step, withView } from './upsert-state.ts';
 import { isShown } from './views.ts';
 
 export interface Growth {
@@ -17,22 +18,21 @@ export interface Growth {
   patched: boolean;
 }
 
-/** The step of an `item_delta`. Costs as much as the delta and the views under way, not as the item or the turn. */
+/** The step of an `item_delta`. Costs as much as the delta, not as the item or the turn. */
 export function growView(step: Step, payload: ItemDeltaPayload): FoldResult {
   const known = findView(step, payload.itemId);
   if (!known) return { state: step.state, outputs: [] };
   const { itemId, deltaContent: text, patch } = payload;
   const grown = grow(step, refresh(step, known), { itemId, text, patched: patch !== undefined });
-  const open = new Map(step.state.open).set(known.view.item.id, grown.next);
-  return { state: { ...step.state, open }, outputs: grown.outputs };
+  return { state: withView(step.state, grown.next), outputs: grown.outputs };
 }
 
 /** The view that shows an open item. */
 function findView({ state }: Step, itemId: string): OpenView | undefined {
-  return (
-    state.open.get(itemId) ??
-    [...state.open.values()].find(({ view }) => view.answer?.id === itemId)
-  );
+  const own = state.open.get(itemId);
+  if (own) return own;
+  const kin = kinOf(state.response.items, itemId).map((id) => state.open.get(id));
+  return kin.find((known) => known?.view.answer?.id === itemId);
 }
 
 function refresh({ state, timestamp }: Step, known: OpenView): OpenView {

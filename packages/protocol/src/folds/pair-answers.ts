@@ -15,36 +15,41 @@ export function isAnswer(item: OutputItem): item is Answer {
   return item.type === 'function_call_output' || item.type === 'script_execution_output';
 }
 
+/** What a call and its answers have in common, and nothing else; undefined for other items. */
+export function familyOf(item: OutputItem): string | undefined {
+  // Tool calls and scripts take their ids from different sources, which may collide.
+  switch (item.type) {
+    case 'function_call':
+    case 'function_call_output':
+      return `tool:${item.callId}`;
+    case 'script_execution':
+      return `script:${item.id}`;
+    case 'script_execution_output':
+      return `script:${item.scriptId}`;
+    default:
+      return undefined;
+  }
+}
+
 /**
- * Id of each answer that has a call → id of that call. An answer belongs to the last call before it with its call id
- * that has no answer yet and did not end in an error. Pure in the items, so that live and stored turns agree.
+ * Id of each answer that has a call → id of that call. An answer belongs to the last call of its family before it that
+ * has no answer yet and did not end in an error. Pure in the items, so that live and stored turns agree; families are
+ * paired each by itself, so a step of a live turn looks at one alone.
  */
 export function pairAnswers(items: readonly OutputItem[]): Map<string, string> {
-  // Tool calls and scripts take their ids from different sources, which may collide.
-  const waiting: Record<Answer['type'], Map<string, string>> = {
-    function_call_output: new Map(),
-    script_execution_output: new Map(),
-  };
+  const waiting = new Map<string, string>();
   const pairs = new Map<string, string>();
   for (const item of items) {
+    const family = familyOf(item);
+    if (family === undefined) continue;
     if (isCall(item)) {
-      if (!item.error) waiting[`${item.type}_output`].set(callKey(item), item.id);
-    } else if (isAnswer(item)) {
-      const calls = waiting[item.type];
-      const key = answerKey(item);
-      const call = calls.get(key);
-      if (call === undefined) continue;
-      pairs.set(item.id, call);
-      calls.delete(key);
+      if (!item.error) waiting.set(family, item.id);
+      continue;
     }
+    const call = waiting.get(family);
+    if (call === undefined) continue;
+    pairs.set(item.id, call);
+    waiting.delete(family);
   }
   return pairs;
-}
-
-function callKey(item: Call): string {
-  return item.type === 'function_call' ? item.callId : item.id;
-}
-
-function answerKey(item: Answer): string {
-  return item.type === 'function_call_output' ? item.callId : item.scriptId;
 }

@@ -3,10 +3,12 @@ import type { EventPayload, StreamEvent } from '../events.ts';
 import type { ErrorObject, OutputItem } from '../items.ts';
 import type { Response } from '../response.ts';
 import { textOf, withText } from './item-text.ts';
+import { inOrder, type ItemList, kinOf, noItems, putItem, removeItem } from './item-list.ts';
 import { isAnswer, pairAnswers } from './pair-answers.ts';
+import { PersistentMap } from './persistent-map.ts';
 import { patchItem, startItem, withoutUndefined } from './start-item.ts';
 
-/** An item that has not ended: its text grows apart from the list, so that a delta does not copy the list. */
+/** An item that has not ended: its text grows apart from the list, which a delta leaves as it is. */
 interface OpenItem {
   /** All but its text. */
   readonly item: OutputItem;
@@ -22,20 +24,24 @@ export interface ResponseState {
   readonly started: boolean;
   /** All of the Response but its items; undefined before the first event. */
   readonly head: Omit<Response, 'outputItems' | 'lastSeq' | 'updatedAt'> | undefined;
-  /** In the order of their start; of an open item only its place and its type count here. */
-  readonly items: readonly OutputItem[];
-  readonly open: ReadonlyMap<string, OpenItem>;
+  /** Of an open item only its place, its type and what pairs it count here. */
+  readonly items: ItemList;
+  /** In the order of their start. */
+  readonly open: PersistentMap<OpenItem>;
 }
 
+const empty: ResponseState = {
+  lastSeq: -1,
+  updatedAt: 0,
+  started: false,
+  head: undefined,
+  items: noItems,
+  open: PersistentMap.empty(),
+};
+
+/** Always the same one, so that folds which begin together can share a Response. */
 export function emptyResponse(): ResponseState {
-  return {
-    lastSeq: -1,
-    updatedAt: 0,
-    started: false,
-    head: undefined,
-    items: [],
-    open: new Map(),
-  };
+  return empty;
 }
 
 /**
@@ -43,7 +49,7 @@ export function emptyResponse(): ResponseState {
  * Events about items that are unknown or have ended change no item, except: `item_done` and `item_error` of an item
  * that never started are taken as the whole item; `item_cancelled` withdraws also an item that has ended, unless a
  * tool has begun to answer it or it is such an answer: what has run has happened.
- * A delta costs as much as there are open items, not as there are items.
+ * It costs the same however many items there are, and changes nothing in the old state, which can be folded on again.
  */
 export function foldResponse(state: ResponseState, event: StreamEvent): ResponseState {
   if (event.seq <= state.lastSeq || hasEnded(state)) return state;
@@ -57,20 +63,30 @@ export function foldResponse(state: ResponseState, event: StreamEvent): Response
   return applyPayload(next, next.head, event.payload, event.timestamp);
 }
 
-/** The Response so far; undefined before `response_start`. Costs O(items). */
+/** The Response so far; undefined before `response_start`. Costs O(items · log items). */
 export function toResponse(state: ResponseState): Response | undefined {
   if (!state.started || !state.head) return undefined;
   return {
     ...state.head,
     updatedAt: state.updatedAt,
-    outputItems: currentItems(state),
+    outputItems: state.items.byId.values().map((item) => openItem(state, item.id) ?? item),
     lastSeq: state.lastSeq,
   };
 }
 
-/** All items, open ones with their text so far, in the order in which they began. */
-export function currentItems(state: ResponseState): OutputItem[] {
-  return state.items.map((item) => openItem(state, item.id) ?? item);
+/** The items of these ids that there are, open ones with their text so far, in the order in which they began. */
+export function currentItems(state: ResponseState, ids: Iterable<string>): OutputItem[] {
+  return inOrder(state.items, ids)
+    .map((id) => openItem(state, id) ?? state.items.byId.get(id))
+    .filter((item) => item !== undefined);
+}
+
+/** Ids of all items that an event can change. */
+export function changedBy(payload: EventPayload): string[] {
+  if (!('itemId' in payload)) return [];
+  const ends =
+    payload.type === 'script_execution_done' || payload.type === 'script_execution_error';
+  return ends ? [payload.itemId, outputIdOf(payload.itemId)] : [payload.itemId];
 }
 
 /** An open item with its text so far; undefined if it is unknown or has ended. */
@@ -148,9 +164,9 @@ function begin(
 }
 
 function addOpen(state: ResponseState, item: OutputItem): ResponseState {
-  if (state.items.some(({ id }) => id === item.id)) return state;
-  const open = new Map(state.open).set(item.id, { item, text: textOf(item) });
-  return { ...state, items: [...state.items, item], open };
+  if (state.items.byId.has(item.id)) return state;
+  const open = state.open.set(item.id, { item, text: textOf(item) });
+  return { ...state, items: putItem(state.items, item), open };
 }
 
 function growItem(
@@ -160,10 +176,7 @@ function growItem(
   const known = state.open.get(itemId);
   if (!known) return state;
   const item = patch ? patchItem(known.item, patch) : known.item;
-  return {
-    ...state,
-    open: new Map(state.open).set(itemId, { item, text: known.text + deltaContent }),
-  };
+  return { ...state, open: state.open.set(itemId, { item, text: known.text + deltaContent }) };
 }
 
 /** The final item; what it leaves unsaid and the open item knew is kept. */
@@ -201,23 +214,26 @@ function failedItem(
 }
 
 function endItem(state: ResponseState, item: OutputItem): ResponseState {
-  if (state.open.has(item.id)) {
-    const open = new Map(state.open);
-    open.delete(item.id);
-    const items = state.items.map((other) => (other.id === item.id ? item : other));
-    return { ...state, items, open };
-  }
-  if (state.items.some(({ id }) => id === item.id)) return state;
-  return { ...state, items: [...state.items, item] };
+  const open = state.open.delete(item.id);
+  if (open === state.open && state.items.byId.has(item.id)) return state;
+  return { ...state, items: putItem(state.items, item), open };
 }
 
 function withdrawItem(state: ResponseState, itemId: string): ResponseState {
-  const item = state.items.find(({ id }) => id === itemId);
-  if (!item || (isAnswer(item) && !state.open.has(itemId))) return state;
-  if ([...pairAnswers(state.items).values()].includes(itemId)) return state;
-  const open = new Map(state.open);
-  open.delete(itemId);
-  return { ...state, items: state.items.filter(({ id }) => id !== itemId), open };
+  const item = state.items.byId.get(itemId);
+  if (!item || (isAnswer(item) && !state.open.has(itemId)) || isAnswered(state, itemId)) {
+    return state;
+  }
+  return { ...state, items: removeItem(state.items, itemId), open: state.open.delete(itemId) };
+}
+
+function isAnswered(state: ResponseState, itemId: string): boolean {
+  const pairs = pairAnswers(currentItems(state, kinOf(state.items, itemId)));
+  return pairs.values().some((call) => call === itemId);
+}
+
+function outputIdOf(scriptId: string): string {
+  return `${scriptId}:output`;
 }
 
 function endScript(
@@ -229,7 +245,7 @@ function endScript(
   const script = openItem(state, scriptId);
   const ended = script ? endItem(state, { ...script, endedAt }) : state;
   const output: OutputItem = {
-    id: `${scriptId}:output`,
+    id: outputIdOf(scriptId),
     type: 'script_execution_output',
     scriptId,
     result,

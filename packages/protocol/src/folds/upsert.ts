@@ -5,35 +5,54 @@ import type { FoldOutput } from '../upserts.ts';
 import { emitOpen } from './emit.ts';
 import { growView } from './grow-view.ts';
 import { resetPace } from './pace.ts';
-import { emptyResponse, foldResponse, hasEnded } from './response.ts';
+import { PersistentMap } from './persistent-map.ts';
+import {
+  changedBy,
+  emptyResponse,
+  foldResponse,
+  hasEnded,
+  type ResponseState,
+} from './response.ts';
 import { reviseViews } from './revise-views.ts';
 import { withoutUndefined } from './start-item.ts';
 import { type UpsertFoldConfig, upsertFoldConfig } from './upsert-config.ts';
-import type { FoldResult, Step, UpsertFoldState } from './upsert-state.ts';
+import {
+  type FoldResult,
+  type OpenView,
+  type Step,
+  type UpsertFoldState,
+  withView,
+} from './upsert-state.ts';
 
 /** Throws LiminalError `INVALID_UPSERT_CONFIG`. */
 export function startUpsertFold(config: Partial<UpsertFoldConfig> = {}): UpsertFoldState {
   return {
     config: upsertFoldConfig(config),
     response: emptyResponse(),
-    open: new Map(),
-    finished: new Set(),
+    open: PersistentMap.empty(),
+    flushes: PersistentMap.empty(),
   };
 }
 
 /**
  * Folds one event in; `now` is milliseconds since the epoch. A duplicate or older event, and any after the terminal
- * one, changes nothing and emits nothing.
+ * one, changes nothing and emits nothing. `response` is the state's own with the event folded in: who folds the same
+ * events for several kinds of reader does that once.
  */
-export function foldUpsert(state: UpsertFoldState, event: StreamEvent, now: number): FoldResult {
-  const response = foldResponse(state.response, event);
+export function foldUpsert(
+  state: UpsertFoldState,
+  event: StreamEvent,
+  now: number,
+  response: ResponseState = foldResponse(state.response, event),
+): FoldResult {
+  const before = state.response;
   const { head } = response;
-  if (response === state.response || !head) return { state, outputs: [] };
-  const step = { state: { ...state, response }, head, timestamp: event.timestamp, now };
-  const { items, open } = state.response;
-  const touched = response.items !== items || response.open !== open || hasEnded(response);
+  if (response === before || !head) return { state, outputs: [] };
+  const step = { state: { ...state, response }, before, head, timestamp: event.timestamp, now };
+  const touched =
+    response.items !== before.items || response.open !== before.open || hasEnded(response);
   if (touched) return foldItems(step, event.payload);
-  const starts = response.started && !state.response.started;
+  const starts = response.started && !before.started;
   return { state: step.state, outputs: starts ? [turnStarted(step)] : [] };
 }
 
@@ -49,38 +68,44 @@ export function destroyUpsertFold(
   if (!state.response.head || hasEnded(state.response)) return { state, outputs: [] };
   const head = { ...state.response.head, status: 'error' as const, error };
   const ended = { ...state, response: { ...state.response, head } };
-  return endTurn({ state: ended, head, timestamp: new Date(now).toISOString(), now });
+  const timestamp = new Date(now).toISOString();
+  return endTurn({ state: ended, before: state.response, head, timestamp, now });
 }
 
 /** When `flushIdle` has something to emit, in milliseconds since the epoch; undefined while nothing is buffered. */
 export function nextFlushAt(state: UpsertFoldState): number | undefined {
-  const times = [...state.open.values()].map(({ pace }) => pace.flushAt);
-  const due = times.filter((time) => time !== undefined);
-  return due.length > 0 ? Math.min(...due) : undefined;
+  const times = state.flushes.values();
+  return times.length > 0 ? times.reduce((soonest, time) => Math.min(soonest, time)) : undefined;
 }
 
 /** Emits what has been buffered for `batchTimeoutMs` since its last delta (TC-5.4b). */
 export function flushIdle(state: UpsertFoldState, now: number): FoldResult {
   const { head } = state.response;
-  const due = [...state.open].filter(([, { pace }]) => (pace.flushAt ?? Infinity) <= now);
-  if (!head || due.length === 0) return { state, outputs: [] };
-  const open = new Map(state.open);
-  const outputs = due.map(([id, view]): FoldOutput => {
-    open.set(id, { ...view, emitted: true, pace: resetPace(view.pace, 0) });
-    const moment = { head, timestamp: view.changedAt, now };
-    return emitOpen(moment, view.view, view.emitted ? 'update' : 'create');
-  });
-  return { state: { ...state, open }, outputs };
+  if (!head || (nextFlushAt(state) ?? Infinity) > now) return { state, outputs: [] };
+  const waiting = state.flushes.keys().flatMap((id) => state.open.get(id) ?? []);
+  const due = waiting.filter((known) => isDue(known, now));
+  const outputs = due.map(({ view, emitted, changedAt }) =>
+    emitOpen({ head, timestamp: changedAt, now }, view, emitted ? 'update' : 'create'),
+  );
+  return { state: due.map(flushed).reduce(withView, state), outputs };
+}
+
+function isDue({ pace }: OpenView, now: number): boolean {
+  return pace.flushAt !== undefined && pace.flushAt <= now;
+}
+
+function flushed(known: OpenView): OpenView {
+  return { ...known, emitted: true, pace: resetPace(known.pace, 0) };
 }
 
 function foldItems(step: Step, payload: EventPayload): FoldResult {
   if (payload.type === 'item_delta') return growView(step, payload);
   if (hasEnded(step.state.response)) return endTurn(step);
-  return reviseViews(step, 'itemId' in payload ? payload.itemId : undefined);
+  return reviseViews(step, changedBy(payload));
 }
 
 function endTurn(step: Step): FoldResult {
-  const { state, outputs } = reviseViews(step, undefined);
+  const { state, outputs } = reviseViews(step, step.state.open.keys());
   return { state, outputs: [...outputs, turnEnded(step)] };
 }
 

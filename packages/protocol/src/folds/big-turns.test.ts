@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import type { EventPayload, StreamEvent } from '../events.ts';
+import { call, callDone, delta, messageDone, outputDone, text } from '../testing/payloads.ts';
+import { runOf } from '../testing/run-of.ts';
+import { emptyResponse, foldResponse, toResponse } from './response.ts';
+import { nextFlushAt, foldUpsert, startUpsertFold } from './upsert.ts';
+
+const start: EventPayload = { type: 'response_start', modelId: 'model', providerId: 'anthropic' };
+const ids = (count: number) => Array.from({ length: count }, (_, index) => `item-${index}`);
+
+const begin = (id: string) => [call(id, 'Read', `call-${id}`), delta(id, '{"path":"a"}')];
+const end = (id: string) => [
+  callDone(id, 'Read', `call-${id}`, { path: 'a' }),
+  outputDone(`${id}-answer`, `call-${id}`, 'b'),
+];
+
+/** Turns of so many items, in each way that a turn can be big. */
+const turns: Record<string, (count: number) => EventPayload[]> = {
+  'tool calls one after the other': (count) =>
+    ids(count).flatMap((id) => [...begin(id), ...end(id)]),
+  'tool calls that all run at once': (count) => [
+    ...ids(count).flatMap(begin),
+    ...ids(count).flatMap(end),
+  ],
+  'texts one after the other': (count) =>
+    ids(count).flatMap((id) => [text(id), delta(id, 'Hello'), messageDone(id, 'Hello')]),
+  'texts of which every other is withdrawn': (count) =>
+    ids(count).flatMap((id): EventPayload[] => [
+      messageDone(`${id}-kept`, 'Hello'),
+      text(id, 'reasoning'),
+      { type: 'item_cancelled', itemId: id },
+    ]),
+};
+
+const folds: Record<string, (events: StreamEvent[]) => void> = {
+  response: (events) => void toResponse(events.reduce(foldResponse, emptyResponse())),
+  upsert: (events) => {
+    let state = startUpsertFold();
+    for (const event of events) {
+      state = foldUpsert(state, event, 0).state;
+      nextFlushAt(state);
+    }
+  },
+};
+
+/** The least of several tries, in ms: what disturbs a try only ever makes it longer. */
+function costOf(fold: (events: StreamEvent[]) => void, payloads: EventPayload[]): number {
+  const events = runOf([start, ...payloads, { type: 'response_done', status: 'completed' }]);
+  const tries = Array.from({ length: 4 }, () => {
+    const before = performance.now();
+    fold(events);
+    return performance.now() - before;
+  });
+  return Math.min(...tries);
+}
+
+describe.each(Object.entries(folds))('the %s fold of a big turn', (_, fold) => {
+  // A step that costs as much as there are items makes this a hundred times.
+  it.each(Object.entries(turns))('costs in proportion to its items: %s', (__, turn) => {
+    const small = costOf(fold, turn(200));
+    expect(costOf(fold, turn(2_000)) / small).toBeLessThan(30);
+  });
+});

@@ -1,0 +1,187 @@
+/**
+ * A map that never changes: `set` and `delete` give another one, which shares all but a few small nodes with it. So a
+ * fold's state can be kept, and folded on from more than once, and a step costs no more among ten thousand items than
+ * among ten. It is a hash array mapped trie (Bagwell, Ideal Hash Trees, 2001).
+ */
+export class PersistentMap<V> {
+  readonly size: number;
+  readonly root: Node<V> | undefined;
+  /** The place that the next new key gets. */
+  readonly next: number;
+
+  private constructor(size: number, root: Node<V> | undefined, next: number) {
+    this.size = size;
+    this.root = root;
+    this.next = next;
+  }
+
+  static empty<V>(): PersistentMap<V> {
+    return new PersistentMap<V>(0, undefined, 0);
+  }
+
+  get(key: string): V | undefined {
+    return find(this.root, hashOf(key), key)?.value;
+  }
+
+  has(key: string): boolean {
+    return find(this.root, hashOf(key), key) !== undefined;
+  }
+
+  /** A number that is smaller for keys that were set earlier; a key that is set again keeps it. */
+  placeOf(key: string): number | undefined {
+    return find(this.root, hashOf(key), key)?.place;
+  }
+
+  set(key: string, value: V): PersistentMap<V> {
+    const hash = hashOf(key);
+    const known = find(this.root, hash, key);
+    const { size, root, next } = this;
+    const entry = { key, value, place: known?.place ?? next };
+    return known
+      ? new PersistentMap(size, insert(root, 0, hash, entry), next)
+      : new PersistentMap(size + 1, insert(root, 0, hash, entry), next + 1);
+  }
+
+  /** The same map if it has no such key. */
+  delete(key: string): PersistentMap<V> {
+    const hash = hashOf(key);
+    const { size, root, next } = this;
+    if (!find(root, hash, key)) return this;
+    return new PersistentMap(size - 1, remove(root, 0, hash, key), next);
+  }
+
+  /** In the order in which the keys were first set; costs O(size · log size). */
+  keys(): string[] {
+    return this.#entries().map(({ key }) => key);
+  }
+
+  /** In the order of their keys. */
+  values(): V[] {
+    return this.#entries().map(({ value }) => value);
+  }
+
+  #entries(): Entry<V>[] {
+    const entries: Entry<V>[] = [];
+    collect(this.root, entries);
+    return entries.sort((a, b) => a.place - b.place);
+  }
+}
+
+interface Entry<V> {
+  readonly key: string;
+  readonly value: V;
+  readonly place: number;
+}
+
+/** Of entries with the same hash there is nearly always one. */
+interface Leaf<V> {
+  readonly hash: number;
+  readonly entries: readonly Entry<V>[];
+}
+
+/** One child for each bit that is set, in the order of the bits. */
+interface Branch<V> {
+  readonly bits: number;
+  readonly children: readonly Node<V>[];
+}
+
+type Node<V> = Leaf<V> | Branch<V>;
+
+/** How many bits of the hash choose a child. */
+const STEP = 5;
+
+function isLeaf<V>(node: Node<V>): node is Leaf<V> {
+  return 'entries' in node;
+}
+
+/** One event looks for one key in many maps: its hash is found once. */
+let last = { key: '', hash: 0 };
+
+function hashOf(key: string): number {
+  if (key !== last.key) last = { key, hash: hashAnew(key) };
+  return last.hash;
+}
+
+function hashAnew(key: string): number {
+  let hash = 0;
+  for (let index = 0; index < key.length; index++) {
+    hash = (Math.imul(hash, 31) + key.charCodeAt(index)) | 0;
+  }
+  return hash;
+}
+
+/** The bit of the child that a hash leads to, at a depth of so many bits. */
+function bitOf(hash: number, shift: number): number {
+  return 1 << ((hash >>> shift) & 31);
+}
+
+/** How many children stand before that of a bit. */
+function indexOf(bits: number, bit: number): number {
+  let before = bits & (bit - 1);
+  before -= (before >>> 1) & 0x55555555;
+  before = (before & 0x33333333) + ((before >>> 2) & 0x33333333);
+  return Math.imul((before + (before >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}
+
+function find<V>(root: Node<V> | undefined, hash: number, key: string): Entry<V> | undefined {
+  let node = root;
+  for (let shift = 0; node && !isLeaf(node); shift += STEP) {
+    const bit = bitOf(hash, shift);
+    node = node.bits & bit ? node.children[indexOf(node.bits, bit)] : undefined;
+  }
+  return node?.hash === hash ? node.entries.find((entry) => entry.key === key) : undefined;
+}
+
+function insert<V>(
+  node: Node<V> | undefined,
+  shift: number,
+  hash: number,
+  entry: Entry<V>,
+): Node<V> {
+  if (!node) return { hash, entries: [entry] };
+  if (isLeaf(node)) {
+    if (node.hash !== hash) return join(node, { hash, entries: [entry] }, shift);
+    return { hash, entries: [...node.entries.filter(({ key }) => key !== entry.key), entry] };
+  }
+  const bit = bitOf(hash, shift);
+  const index = indexOf(node.bits, bit);
+  const known = node.bits & bit ? node.children[index] : undefined;
+  const child = insert(known, shift + STEP, hash, entry);
+  if (known) return { bits: node.bits, children: node.children.with(index, child) };
+  return { bits: node.bits | bit, children: node.children.toSpliced(index, 0, child) };
+}
+
+/** A branch for two leaves whose hashes differ, deep enough to tell them apart. */
+function join<V>(a: Leaf<V>, b: Leaf<V>, shift: number): Branch<V> {
+  const [bitA, bitB] = [bitOf(a.hash, shift), bitOf(b.hash, shift)];
+  if (bitA === bitB) return { bits: bitA, children: [join(a, b, shift + STEP)] };
+  const aFirst = bitA >>> 0 < bitB >>> 0;
+  return { bits: bitA | bitB, children: aFirst ? [a, b] : [b, a] };
+}
+
+/** Without a key that is there. A branch that is left with one leaf becomes that leaf. */
+function remove<V>(
+  node: Node<V> | undefined,
+  shift: number,
+  hash: number,
+  key: string,
+): Node<V> | undefined {
+  if (!node) return undefined;
+  if (isLeaf(node)) {
+    const entries = node.entries.filter((entry) => entry.key !== key);
+    return entries.length > 0 ? { hash, entries } : undefined;
+  }
+  const bit = bitOf(hash, shift);
+  const index = indexOf(node.bits, bit);
+  const child = remove(node.children[index], shift + STEP, hash, key);
+  const children = child ? node.children.with(index, child) : node.children.toSpliced(index, 1);
+  const [only, second] = children;
+  if (!only || (!second && isLeaf(only))) return only;
+  return { bits: child ? node.bits : node.bits & ~bit, children };
+}
+
+function collect<V>(node: Node<V> | undefined, into: Entry<V>[]): void {
+  if (!node) return;
+  if (isLeaf(node)) into.push(...node.entries);
+  else for (const child of node.children) collect(child, into);
+}

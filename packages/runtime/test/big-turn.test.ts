@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { World } from './harness.ts';
+import { startWorld } from './harness.ts';
+
+let world: World;
+
+beforeEach(async () => {
+  world = await startWorld();
+});
+afterEach(async () => world.end());
+
+/** Leads a session through one turn of so many tool calls, with two readers; gives the CPU time it took, in ms. */
+async function turnOf(calls: number): Promise<number> {
+  const { runtime, agent, projectDir } = world;
+  const { sessionId } = await runtime.createSession({ cliType: 'scripted', projectDir });
+  const settled = Promise.withResolvers<void>();
+  for (const deltas of [true, false]) {
+    const states = new Set<string>();
+    runtime.subscribe(
+      sessionId,
+      { deltas },
+      {
+        send: (outgoing) => {
+          outgoing.json();
+          const { message } = outgoing;
+          if (message.type !== 'session:info') return true;
+          states.add(message.info.session.state);
+          if (states.has('running') && message.info.session.state === 'idle') settled.resolve();
+          return true;
+        },
+      },
+    );
+  }
+  const before = process.cpuUsage();
+  await runtime.send(sessionId, 'Go');
+  for (let index = 0; index < calls; index++) {
+    agent.call(sessionId, `tool-${index}`);
+    // Now and then what was said reaches the log and the readers.
+    if (index % 10 === 0) await new Promise(setImmediate);
+  }
+  agent.finish(sessionId);
+  await settled.promise;
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+test('a turn of 3,000 tool calls costs in proportion to one of 300', async () => {
+  await turnOf(300);
+  const small = Math.min(await turnOf(300), await turnOf(300));
+  expect((await turnOf(3_000)) / small).toBeLessThan(40);
+});
