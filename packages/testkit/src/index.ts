@@ -2,6 +2,10 @@
 export { acpAgent, type AcpAgent } from './acp-agent/acp-agent.ts';
 export { contractPrompts, contractScript } from './acp-agent/contract-script.ts';
 export type { AcpAgentControl, Received } from './acp-agent/control.ts';
+export { fuzzLines } from './acp-agent/fuzz/fuzz.ts';
+export { mutate } from './acp-agent/fuzz/mutate.ts';
+export { seeded, type Random } from './acp-agent/fuzz/random.ts';
+export { sampleLines, sampleUpdates } from './acp-agent/fuzz/sample-lines.ts';
 export type { AgentScript, Step } from './acp-agent/script.ts';
 export { claudeEnvironment } from './claude-code/environment.ts';
 export { claudeRecordingNames, loadClaudeRecording } from './claude-code/fixtures.ts';

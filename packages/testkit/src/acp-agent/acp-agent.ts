@@ -22,6 +22,6 @@ export interface AcpAgent {
 export async function acpAgent(script: AgentScript = {}): Promise<AcpAgent> {
   const folder = await mkdtemp(join(tmpdir(), 'liminal-acp-'));
   const control = await AcpAgentControl.listen(folder, script);
-  const main = fileURLToPath(new URL('./main.ts', import.meta.url));
+  const main = fileURLToPath(new URL('./program/main.ts', import.meta.url));
   return { command: process.execPath, args: [main, folder], env: {}, control };
 }

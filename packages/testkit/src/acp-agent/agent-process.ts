@@ -1,6 +1,6 @@
 /** One process of a scripted agent, as its test sees it. */
 import type { Socket } from 'node:net';
-import type { Order } from './line-to-test.ts';
+import type { Order } from './program/line-to-test.ts';
 
 export class AgentProcess {
   readonly pid: number;

@@ -1,14 +1,15 @@
 /** The test's end of the line to a scripted agent: all of its processes, and what they have heard. */
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { AgentProcess } from './agent-process.ts';
-import type { Report } from './line-to-test.ts';
+import type { Report } from './program/line-to-test.ts';
 import { AgentScript } from './script.ts';
 import { Waiting } from './waiting.ts';
-import { readLines } from './wire.ts';
+import { readLines } from './program/wire.ts';
 
 const JsonRpc = z.looseObject({
   id: z.unknown().optional(),
@@ -97,9 +98,11 @@ export class AcpAgentControl {
     });
   }
 
-  /** Ends the processes that are left, and forgets their sessions. */
+  /** Ends the processes that are left and what they started, and forgets their sessions. */
   async close(): Promise<void> {
     await Promise.all(this.processes.map((one) => one.crash()));
+    for (const pid of this.processes.flatMap((one) => one.children))
+      if (isChild(pid, this.#folder)) process.kill(pid, 'SIGKILL');
     this.#server.close();
     await rm(this.#folder, { recursive: true, force: true });
   }
@@ -137,6 +140,15 @@ export class AcpAgentControl {
       case 'spawned':
         return void from.children.push(report.pid);
     }
+  }
+}
+
+/** Whether the process still is what an agent of this folder has started: pids are used again. */
+function isChild(pid: number, folder: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`SCRIPTED_AGENT=${folder}\0`);
+  } catch {
+    return false;
   }
 }
 

@@ -3,7 +3,7 @@
  * on as it stands and checked by nobody: an agent that breaks the protocol is the point.
  *
  * Strings in `update`, `message` and `request` may hold `{{cwd}}`, `{{sessionId}}`, `{{prompt}}`, `{{i}}` (in `repeat`),
- * and `{{name.path}}`: what a request that was given the name was answered.
+ * `{{requestId}}` (of the call that is played), and `{{name.path}}`: what the request with that name was answered.
  */
 import { z } from 'zod';
 
@@ -52,6 +52,8 @@ const Step = z.union([
   z.strictObject({ message: z.unknown() }),
   /** Anything at all; `end` is what closes the line, a line feed unless given. */
   z.strictObject({ raw: z.string(), end: z.string().optional() }),
+  /** Bytes in base64, no line feed added: what is no UTF-8. */
+  z.strictObject({ bytes: z.string() }),
   z.strictObject({ request: Request }),
   /** Waits until the test opens it. */
   z.strictObject({ gate: z.string() }),
@@ -63,6 +65,10 @@ const Step = z.union([
       text: z.string().optional(),
       rate: z.number().optional(),
     }),
+  }),
+  /** So many lines of the protocol, most of them broken, the same for the same seed: see fuzz.ts. */
+  z.strictObject({
+    fuzz: z.strictObject({ seed: z.number().int(), count: z.number().int() }),
   }),
   z.strictObject({
     repeat: z.strictObject({

@@ -5,6 +5,7 @@ import { Methods, type Params } from './methods.ts';
 import type { Scene } from './player.ts';
 import type { Message } from './wire.ts';
 
+const notFound = -32002;
 const parseError = -32700;
 
 export class ScriptedAgent {
@@ -35,6 +36,7 @@ export class ScriptedAgent {
   async #called(method: string, { id, params = {} }: Message): Promise<void> {
     const { script, player, voice } = this.#stage;
     const scene = this.#scene(params);
+    scene.words['requestId'] = id;
     const call = new Call(voice, id, async () => {
       const result = await this.#methods.call(method, params);
       // What follows the answer to `session/new` is about the session that it made.
@@ -50,7 +52,7 @@ export class ScriptedAgent {
   async #prompt(call: Call, params: Params): Promise<void> {
     const session = this.#methods.session(params);
     if (session !== undefined) return session.prompt(call, params['prompt']);
-    await call.error({ code: -32002, message: 'There is no such session.' });
+    await call.error({ code: notFound, message: 'There is no such session.' });
   }
 
   /** Where the steps of a call are played that is no turn: nothing stops them. */

@@ -3,9 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Call } from './call.ts';
 import { startChild } from './child.ts';
 import { flood } from './flood.ts';
+import { fuzzLines, type Fuzz } from '../fuzz/fuzz.ts';
 import type { LineToTest } from './line-to-test.ts';
-import type { Step } from './script.ts';
-import type { Message, Voice } from './wire.ts';
+import type { Step } from '../script.ts';
+import { never, type Message, type Voice } from './wire.ts';
 import { fillIn, type Words } from './words.ts';
 
 /** What the steps are played in. */
@@ -24,7 +25,6 @@ export class Stopped extends Error {}
 
 type Asked = Extract<Step, { request: unknown }>['request'];
 
-const never = new Promise<never>(() => undefined);
 const firstRequestId = 1000;
 
 export class Player {
@@ -32,16 +32,10 @@ export class Player {
   readonly #test: LineToTest | undefined;
   readonly #asked = new Map<string, (answer: Message) => void>();
   #requests = firstRequestId;
-  #silent = false;
 
   constructor(voice: Voice, test: LineToTest | undefined) {
     this.#voice = voice;
     this.#test = test;
-  }
-
-  /** Resolves when the agent listens: never, once it has fallen silent. */
-  listens(): Promise<void> {
-    return this.#silent ? never : Promise.resolve();
   }
 
   /** An answer to a request of the agent's. */
@@ -53,8 +47,8 @@ export class Player {
 
   async play(steps: readonly Step[], scene: Scene): Promise<void> {
     for (const step of steps) {
-      if (scene.signal.aborted) throw new Stopped();
       await this.#step(step, scene);
+      if (scene.signal.aborted) throw new Stopped();
     }
   }
 
@@ -64,10 +58,12 @@ export class Player {
     if ('update' in step) return this.#update(step.update, scene, step.sessionId);
     if ('message' in step) return this.#voice.line(fillIn(step.message, scene.words));
     if ('raw' in step) return this.#voice.raw(step.raw + (step.end ?? '\n'));
+    if ('bytes' in step) return this.#voice.raw(Buffer.from(step.bytes, 'base64'));
     if ('request' in step) return this.#request(step.request, scene);
     if ('gate' in step) return until(this.#pass(step.gate), scene.signal);
     if ('pauseMs' in step) return until(sleep(step.pauseMs), scene.signal);
     if ('flood' in step) return flood(this.#voice, scene.sessionId, step.flood, scene.signal);
+    if ('fuzz' in step) return this.#fuzz(step.fuzz, scene);
     if ('repeat' in step) return this.#repeat(step.repeat, scene);
     return this.#end(step, scene);
   }
@@ -83,7 +79,7 @@ export class Player {
       return this.#test?.tell({ type: 'spawned', pid: await startChild(step.spawn) });
     }
     if ('stderr' in step) return void process.stderr.write(`${step.stderr}\n`);
-    this.#silent = true;
+    this.#voice.fallSilent();
     return until(never, signal);
   }
 
@@ -117,8 +113,15 @@ export class Player {
     for (let i = 0; i < times; i++) {
       scene.words['i'] = i;
       await this.play(steps, scene);
-      // So that it can be stopped.
-      await new Promise((resolve) => setImmediate(resolve));
+      await listen();
+    }
+  }
+
+  async #fuzz(options: Fuzz, { sessionId, signal }: Scene): Promise<void> {
+    for (const line of fuzzLines(options, sessionId)) {
+      await this.#voice.raw(`${line}\n`);
+      if (signal.aborted) return;
+      await listen();
     }
   }
 
@@ -134,6 +137,9 @@ export class Player {
     return never;
   }
 }
+
+/** Lets the agent hear what has come meanwhile: in a long scene, a word to stop. */
+const listen = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Waits, unless the scene is stopped first. */
 async function until<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

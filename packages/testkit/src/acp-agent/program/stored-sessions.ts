@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { StoredSession } from './script.ts';
+import type { StoredSession } from '../script.ts';
 
 export class StoredSessions {
   readonly #folder: string;

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { RpcError } from './call.ts';
 import { LiveSession, type Stage } from './live-session.ts';
-import type { StoredSession } from './script.ts';
+import type { StoredSession } from '../script.ts';
 import { setConfigOption, setMode } from './settings.ts';
 
 export type Params = Record<string, unknown>;
@@ -48,6 +48,9 @@ export class Methods {
     'session/close': (params) => this.#close(params),
     'session/delete': (params) => this.#delete(params),
     'session/cancel': (params) => this.session(params)?.cancel(),
+    '$/cancel_request': ({ requestId }) => {
+      for (const session of this.#live.values()) session.cancelRequest(requestId);
+    },
     'session/set_mode': (params) => setMode(this.#own(params).settings, params['modeId']),
     'session/set_config_option': (params) =>
       setConfigOption(this.#own(params).settings, params['configId'], params['value']),

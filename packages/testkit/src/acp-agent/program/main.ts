@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { ScriptedAgent } from './agent.ts';
 import { LineToTest } from './line-to-test.ts';
 import { Player } from './player.ts';
-import type { AgentScript } from './script.ts';
+import type { AgentScript } from '../script.ts';
 import { StoredSessions } from './stored-sessions.ts';
-import { readLines, Voice } from './wire.ts';
+import { never, readLines, Voice } from './wire.ts';
 
 const folder = process.argv[2];
 if (folder === undefined || process.argv.length > 3 || !existsSync(join(folder, 'script.json'))) {
@@ -29,12 +29,14 @@ const test = existsSync(control)
 const player = new Player(voice, test);
 const stored = new StoredSessions(folder, script.sessions ?? []);
 const agent = new ScriptedAgent({ script, player, voice, stored });
+// What it starts can be told by it, and ended with its test: see control.ts.
+process.env['SCRIPTED_AGENT'] = folder;
 if (script.ignoresTerm === true) process.on('SIGTERM', () => undefined);
 
 await agent.start();
 for await (const line of readLines(process.stdin)) {
+  if (voice.silent) await never;
   await test?.tell({ type: 'received', line });
-  await player.listens();
   void agent.receive(line);
 }
 if (script.outlivesStdin === true) setInterval(() => undefined, 60_000);

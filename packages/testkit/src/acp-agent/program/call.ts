@@ -12,14 +12,15 @@ export class RpcError extends Error {
 
 export class Call {
   readonly #voice: Voice;
-  readonly #id: unknown;
   readonly #usual: () => Promise<unknown>;
+  /** None for a notification. */
+  readonly id: unknown;
   answered = false;
 
   /** `usual` makes the result that it has where no script says otherwise. */
   constructor(voice: Voice, id: unknown, usual: () => Promise<unknown>) {
     this.#voice = voice;
-    this.#id = id;
+    this.id = id;
     this.#usual = usual;
   }
 
@@ -42,8 +43,7 @@ export class Call {
 
   #answer(answer: Record<string, unknown>): Promise<void> {
     this.answered = true;
-    // A notification has nobody to answer.
-    if (this.#id === undefined) return Promise.resolve();
-    return this.#voice.line({ jsonrpc: '2.0', id: this.#id, ...answer });
+    if (this.id === undefined) return Promise.resolve();
+    return this.#voice.line({ jsonrpc: '2.0', id: this.id, ...answer });
   }
 }
