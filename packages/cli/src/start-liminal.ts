@@ -8,6 +8,7 @@ import { createAgents } from './agents.ts';
 import type { Config } from './config/load.ts';
 import { readServerFile } from './data/server-file.ts';
 import { dataFolderToken } from './data/token.ts';
+import { usingDataDir } from './data/using-data-dir.ts';
 import { link } from './link.ts';
 import { findPort } from './port.ts';
 import { version } from './version.ts';
@@ -44,16 +45,15 @@ async function start(config: Config, linkOnce: string | undefined, closers: Clos
   const logger = createLogger(config.logLevel, process.stderr);
   const storage = await openStorage(config);
   closers.push(() => storage.close());
-  const token = config.token ?? dataFolderToken(dataDir);
+  const token = config.token ?? (await usingDataDir(dataDir, () => dataFolderToken(dataDir)));
   await watchProcesses(dataDir, logger, closers);
 
-  const runtime = await createRuntime({
-    storage,
-    providers: createAgents(config),
-    roots: config.roots,
-    logger,
-    settings: config.settings,
-  });
+  const { roots, settings } = config;
+  const providers = createAgents(config);
+  // It reads what an earlier server left, which may be damaged.
+  const runtime = await usingDataDir(dataDir, async () =>
+    createRuntime({ storage, providers, roots, logger, settings }),
+  );
   // Agents end first, so that readers still see how their turns ended.
   const closeRuntime = () => runtime.close();
   const server = await createServer({
@@ -81,7 +81,7 @@ async function start(config: Config, linkOnce: string | undefined, closers: Clos
 async function watchProcesses(dataDir: string, logger: Logger, closers: Closers): Promise<void> {
   const guard = await startGuard();
   closers.push(() => guard.dismiss());
-  const { ended } = await reapOrphans(dataDir);
+  const { ended } = await usingDataDir(dataDir, async () => reapOrphans(dataDir));
   if (ended > 0) logger.warn({ ended }, 'processes that an earlier server left have been ended');
 }
 

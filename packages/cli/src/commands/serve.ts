@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { Config } from '../config/load.ts';
 import { writeServerFile } from '../data/server-file.ts';
+import { usingDataDir } from '../data/using-data-dir.ts';
 import { link } from '../link.ts';
 import { startLiminal } from '../start-liminal.ts';
 import { hasDesktop, openInBrowser } from '../terminal/browser.ts';
@@ -14,7 +15,10 @@ export async function serve(config: Config): Promise<number> {
   // Others can read a program's arguments, so the browser gets a link that is worth nothing afterwards.
   const linkOnce = randomBytes(24).toString('base64url');
   const { url, token, close } = await startLiminal(config, linkOnce);
-  const removeServerFile = writeServerFile(config.dataDir, { url, token, pid: process.pid });
+  const { dataDir } = config;
+  const removeServerFile = await usingDataDir(dataDir, () =>
+    writeServerFile(dataDir, { url, token, pid: process.pid }),
+  );
   console.log(`Liminal is at ${link(url, token)}`);
   if (config.open && hasDesktop(process.env)) await openInBrowser(link(url, linkOnce));
 

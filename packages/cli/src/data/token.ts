@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '../config/errors.ts';
 import { Token } from '../config/values.ts';
@@ -11,7 +11,11 @@ export function dataFolderToken(dataDir: string): string {
   try {
     writeFileSync(path, `${randomBytes(32).toString('base64url')}\n`, { flag: 'wx', mode: 0o600 });
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) {
+      // A full disk may have taken the file and not what is in it: that is no token for the next start.
+      rmSync(path, { force: true });
+      throw error;
+    }
   }
   chmodSync(path, 0o600);
   const token = Token.safeParse(readFileSync(path, 'utf8').trim());

@@ -3,6 +3,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -97,6 +98,20 @@ describe('the data folder', () => {
       code: 'DATA_DIR_UNUSABLE',
       message: expect.stringContaining('not a database'),
     });
+  });
+
+  test('whose tables are damaged says so, and is let go', async () => {
+    await (await openSqliteStorage(dataDir)).close();
+    const path = join(dataDir, 'liminal.db');
+    const bytes = readFileSync(path);
+    // The first page, with the list of tables, is whole.
+    writeFileSync(path, bytes.fill('damaged ', 4096));
+    for (const _ of ['first', 'again']) {
+      await expect(openSqliteStorage(dataDir)).rejects.toMatchObject({
+        code: 'DATA_DIR_UNUSABLE',
+        message: expect.stringMatching(/damaged; restore it from a backup/),
+      });
+    }
   });
 
   test('can be read by other programs while the server runs', async () => {

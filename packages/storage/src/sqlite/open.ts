@@ -6,9 +6,17 @@ import { reasonOf } from './failures.ts';
 import { SqliteResponseStore } from './response-store.ts';
 
 export function openSqliteStorage(dataDir: string): OpenedStorage {
-  const database = openDatabase(dataDir);
-  const log = new SqliteEventLog(database);
-  const store = new SqliteResponseStore(database);
+  try {
+    return open(new Database(dataDir));
+  } catch (cause) {
+    if (cause instanceof StorageError) throw cause;
+    const message = `The data folder ${dataDir} cannot be used: ${reasonOf(cause)}. Repair it, or choose another with --data.`;
+    throw new StorageError('DATA_DIR_UNUSABLE', message, { cause });
+  }
+}
+
+function open(database: Database): OpenedStorage {
+  const { log, store } = makeParts(database);
   return {
     log,
     store,
@@ -20,12 +28,12 @@ export function openSqliteStorage(dataDir: string): OpenedStorage {
   };
 }
 
-function openDatabase(dataDir: string): Database {
+/** Reads what is there, and lets the folder go if that is damaged. */
+function makeParts(database: Database): { log: SqliteEventLog; store: SqliteResponseStore } {
   try {
-    return new Database(dataDir);
-  } catch (cause) {
-    if (cause instanceof StorageError) throw cause;
-    const message = `The data folder ${dataDir} cannot be used: ${reasonOf(cause)}. Repair it, or choose another with --data.`;
-    throw new StorageError('DATA_DIR_UNUSABLE', message, { cause });
+    return { log: new SqliteEventLog(database), store: new SqliteResponseStore(database) };
+  } catch (error) {
+    database.close();
+    throw error;
   }
 }

@@ -1,0 +1,40 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const main = fileURLToPath(new URL('../../packages/cli/bin/liminal.js', import.meta.url));
+
+/** How long a server that should have refused to start may run, ms. */
+const patience = 60_000;
+
+export interface RefusedStart {
+  /** None when it did start, and had to be ended. */
+  exitCode: number | undefined;
+  stdout: string;
+  stderr: string;
+}
+
+/** Starts a server that is expected not to start; `before` are words in front of its command. */
+export function refusedStart(
+  dataDir: string,
+  home: string,
+  before: readonly string[] = [],
+): Promise<RefusedStart> {
+  const server = [process.execPath, main, 'serve', '--port', '0', '--no-open', '--data', dataDir];
+  const [program = '', ...args] = [...before, ...server];
+  const env = { PATH: process.env['PATH'], HOME: home };
+  return new Promise((resolve) => {
+    execFile(
+      program,
+      args,
+      { env, timeout: patience, killSignal: 'SIGKILL' },
+      (error, stdout, stderr) => {
+        const exitCode = error === null ? 0 : error.code;
+        resolve({
+          exitCode: typeof exitCode === 'number' ? exitCode : undefined,
+          stdout,
+          stderr,
+        });
+      },
+    );
+  });
+}
