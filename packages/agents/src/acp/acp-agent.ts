@@ -1,0 +1,228 @@
+import { z } from 'zod';
+import { AcpConnection } from './acp-connection.ts';
+import { AcpProcess, type AcpCommand } from './acp-process.ts';
+import { notFound } from './client-side/client-error.ts';
+import { serveClient, type ClientSide } from './client-side/serve.ts';
+import { readAuthMethods, readRpcError, rpc, type AuthMethod } from './errors.ts';
+import { loadSdk, type Sdk } from './sdk.ts';
+
+/** A session as its agent's process sees it. */
+export interface AgentSession extends ClientSide {
+  /** `params.update` of a `session/update`, as it came. */
+  onUpdate(update: unknown): void;
+  onGone(reason: Error): void;
+}
+
+const offered = z
+  .unknown()
+  .transform((value) => value !== undefined && value !== null && value !== false);
+
+const Initialised = z.looseObject({
+  protocolVersion: z.number(),
+  agentCapabilities: z
+    .looseObject({
+      loadSession: offered,
+      mcpCapabilities: z.unknown(),
+      sessionCapabilities: z
+        .looseObject({ list: offered, resume: offered, close: offered })
+        .partial()
+        .catch({}),
+    })
+    .partial()
+    .catch({}),
+  agentInfo: z.looseObject({ version: z.string() }).optional().catch(undefined),
+});
+type Capabilities = z.infer<typeof Initialised>['agentCapabilities'];
+
+const protocolVersion = 1;
+/** Updates that are kept for sessions whose ids are not known yet. */
+const maxEarly = 1_000;
+/** For an agent to close a session, ms. */
+const closeLimitMs = 500;
+
+/** A running agent that has been initialised, and the sessions that live in it. */
+export class AcpAgent {
+  readonly #process: AcpProcess;
+  readonly #connection: AcpConnection;
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #sessions = new Map<unknown, AgentSession>();
+  readonly #gone = Promise.withResolvers<never>();
+  /** What was said of sessions that nobody has opened yet. */
+  #early: { sessionId: unknown; update: unknown }[] = [];
+  #isAlive = true;
+  #capabilities: Capabilities = {};
+  #authMethods: AuthMethod[] = [];
+  #version: string | undefined;
+  #ended: Promise<void> | undefined;
+
+  /** Starts the program. Rejects if it does not answer `initialize` within `limitMs`; then no process is left. */
+  static async start(command: AcpCommand, limitMs: number, signal: AbortSignal): Promise<AcpAgent> {
+    const agent = new AcpAgent(await loadSdk(), command);
+    try {
+      await agent.within(limitMs, signal, agent.#initialise());
+      return agent;
+    } catch (error) {
+      await agent.end();
+      throw new Error(agent.explain(error), { cause: error });
+    }
+  }
+
+  private constructor(sdk: Sdk, command: AcpCommand) {
+    this.#env = { ...command.inherited, ...command.env };
+    this.#gone.promise.catch(() => undefined);
+    this.#process = new AcpProcess(command, {
+      onLine: (line) => this.#connection.read(line),
+      onGone: (reason) => this.#onGone(reason),
+    });
+    const app = serveClient(sdk, (scope) => this.#find(scope));
+    this.#connection = new AcpConnection(app, (line) => this.#process.write(line), {
+      onUpdate: (sessionId, update) => this.#onUpdate(sessionId, update),
+      onNoise: (line) => this.#process.note(line),
+    });
+  }
+
+  get isAlive(): boolean {
+    return this.#isAlive;
+  }
+
+  get capabilities(): Capabilities {
+    return this.#capabilities;
+  }
+
+  get authMethods(): readonly AuthMethod[] {
+    return this.#authMethods;
+  }
+
+  /** As it tells it. */
+  get version(): string | undefined {
+    return this.#version;
+  }
+
+  get sessionCount(): number {
+    return this.#sessions.size;
+  }
+
+  /** Gives the answer as it came. Rejects with the library's RequestError, or with why the process is gone. */
+  request(method: string, params: unknown): Promise<unknown> {
+    return this.#connection.request(method, params);
+  }
+
+  /** A request that begins or opens a session; signs in by a key in the environment where the agent wants that. */
+  async open(method: string, params: unknown): Promise<unknown> {
+    try {
+      return await this.request(method, params);
+    } catch (error) {
+      const key = this.#keyMethod();
+      if (readRpcError(error)?.code !== rpc.authRequired || key === undefined) throw error;
+      await this.request('authenticate', { methodId: key.id });
+      return this.request(method, params);
+    }
+  }
+
+  notify(method: string, params: unknown): void {
+    this.#connection.notify(method, params);
+  }
+
+  /** From now on the session hears what is said of it; and what was said of it since it was begun. */
+  admit(sessionId: string, session: AgentSession): void {
+    this.#sessions.set(sessionId, session);
+    const early = this.#early.filter((one) => one.sessionId === sessionId);
+    this.#early = [];
+    for (const { update } of early) session.onUpdate(update);
+  }
+
+  /** Forgets a session; the agent is asked to close it, where it can. Whether it did. */
+  async leave(sessionId: string): Promise<boolean> {
+    this.#sessions.delete(sessionId);
+    if (!this.#isAlive || this.#capabilities.sessionCapabilities?.close !== true) return false;
+    const closed = this.request('session/close', { sessionId }).then(
+      () => true,
+      () => false,
+    );
+    return Promise.race([closed, timeout(closeLimitMs)]);
+  }
+
+  explain(reason: unknown): string {
+    return this.#process.explain(reason);
+  }
+
+  /** Ends the process and all it has started. */
+  end(isWarned = false): Promise<void> {
+    this.#isAlive = false;
+    this.#ended ??= this.#process.end(isWarned);
+    return this.#ended;
+  }
+
+  /** What `work` gives, unless it takes too long, the process goes, or nobody wants it any more. */
+  async within<T>(limitMs: number, signal: AbortSignal, work: Promise<T>): Promise<T> {
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const seconds = Math.round(limitMs / 1000);
+    const timer = setTimeout(() => reject(new Error(`It took longer than ${seconds} s.`)), limitMs);
+    const onAbort = (): void => reject(new Error('It was not wanted any more.'));
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      return await Promise.race([work, this.#gone.promise, late]);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+      work.catch(() => undefined);
+    }
+  }
+
+  async #initialise(): Promise<void> {
+    const answer = await this.request('initialize', {
+      protocolVersion,
+      clientInfo: { name: 'liminal', title: 'Liminal', version: '0.1.0' },
+      clientCapabilities: {
+        fs: { readTextFile: true, writeTextFile: true },
+        terminal: true,
+        session: { notices: {}, compaction: {}, configOptions: { boolean: {} } },
+        elicitation: { form: {}, url: {} },
+      },
+    });
+    const { protocolVersion: version, agentCapabilities, agentInfo } = Initialised.parse(answer);
+    if (version !== protocolVersion) {
+      throw new Error(`It speaks version ${version} of the protocol, not ${protocolVersion}.`);
+    }
+    this.#capabilities = agentCapabilities;
+    this.#version = agentInfo?.version;
+    this.#authMethods = readAuthMethods(Initialised.parse(answer)['authMethods']);
+  }
+
+  /** A way to sign in for which the environment has all that it takes. */
+  #keyMethod(): AuthMethod | undefined {
+    return this.#authMethods.find(
+      ({ type, vars = [] }) =>
+        type === 'env_var' &&
+        vars.length > 0 &&
+        vars.every(({ name }) => (this.#env[name] ?? '') !== ''),
+    );
+  }
+
+  #find({ sessionId, requestId }: { sessionId?: unknown; requestId?: unknown }): ClientSide {
+    const session = this.#sessions.get(sessionId ?? this.#connection.sessionOf(requestId));
+    if (session === undefined) throw notFound(`There is no session ${String(sessionId)} here.`);
+    return session;
+  }
+
+  #onUpdate(sessionId: unknown, update: unknown): void {
+    const session = this.#sessions.get(sessionId);
+    if (session !== undefined) session.onUpdate(update);
+    else if (this.#early.length < maxEarly) this.#early.push({ sessionId, update });
+  }
+
+  #onGone(reason: Error): void {
+    this.#isAlive = false;
+    this.#gone.reject(reason);
+    const sessions = [...this.#sessions.values()];
+    this.#sessions.clear();
+    for (const session of sessions) session.onGone(reason);
+    this.#connection.close(reason);
+    // What it had started is still there.
+    void this.end();
+  }
+}
+
+const timeout = (ms: number): Promise<false> =>
+  new Promise((resolve) => setTimeout(resolve, ms, false).unref());

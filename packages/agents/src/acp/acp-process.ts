@@ -1,0 +1,129 @@
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { endTree, processMark } from '../process/index.ts';
+import { childEnvironment } from './child-environment.ts';
+import { LineSplitter } from './line-splitter.ts';
+
+export interface AcpCommand {
+  command: string;
+  args: readonly string[];
+  /** Configured, on top of what is inherited. */
+  env: Record<string, string>;
+  inherited: NodeJS.ProcessEnv;
+  cwd: string;
+}
+
+export interface AcpProcessEvents {
+  /** One line of its output. While a promise is given, the next line waits. */
+  onLine: (line: string) => void | Promise<void>;
+  /** It has ended, or can be read no more; called once, after its last line. */
+  onGone: (reason: Error) => void;
+}
+
+const endGraceMs = 1_500;
+/** For an agent that ends by itself when its input ends. */
+const goodbyeMs = 200;
+/** What it wrote last may still be in the pipe when it has exited. */
+const lastLinesMs = 250;
+/** Characters of its error output that are kept to explain its end. */
+const keptOutput = 2_000;
+
+/** A running agent program with all that it starts. */
+export class AcpProcess {
+  readonly #mark = processMark();
+  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly #events: AcpProcessEvents;
+  readonly #exited = Promise.withResolvers<Error>();
+  readonly #lines = new LineSplitter();
+  #errorOutput = '';
+  #isGone = false;
+
+  constructor(options: AcpCommand, events: AcpProcessEvents) {
+    const { command, args, env, inherited, cwd } = options;
+    this.#events = events;
+    this.#child = spawn(command, [...args], {
+      cwd,
+      env: childEnvironment(inherited, env, this.#mark.env),
+      // A group of its own, which can be ended as a whole where there is no process table.
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    this.#child.on('error', (error) => this.#exited.resolve(spawnProblem(error, command)));
+    this.#child.on('exit', (code, signal) => this.#exited.resolve(exitReason(code, signal)));
+    // An agent that is gone takes no more input; that it is gone is told elsewhere.
+    this.#child.stdin.on('error', () => {});
+    this.#child.stderr.setEncoding('utf8').on('data', (text: string) => this.note(text));
+    this.#child.stderr.on('error', () => {});
+    void this.#run();
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  write(line: string): void {
+    if (!this.#isGone && this.#child.stdin.writable) this.#child.stdin.write(`${line}\n`);
+  }
+
+  /** Keeps what it said beside the protocol, to explain its end. */
+  note(text: string): void {
+    this.#errorOutput = (this.#errorOutput + text).slice(-keptOutput);
+  }
+
+  /** Why it ended, with what it said about it. */
+  explain(reason: unknown): string {
+    const text = reason instanceof Error ? reason.message : String(reason);
+    const output = this.#errorOutput.trim();
+    return output === '' ? text : `${text} It said: ${output}`;
+  }
+
+  /** Ends it and all it has started. One that `isWarned` was told by the protocol and gets no time to go by itself. */
+  async end(isWarned: boolean): Promise<void> {
+    this.#child.stdin.end();
+    if (!isWarned) await Promise.race([this.#exited.promise, delay(goodbyeMs)]);
+    const { pid } = this.#child;
+    await endTree(
+      { mark: this.#mark.id, ...(pid !== undefined && { pid }) },
+      { graceMs: endGraceMs },
+    );
+  }
+
+  async #run(): Promise<void> {
+    const reading = this.#read();
+    const reason = await Promise.race([this.#exited.promise, reading]);
+    // A program that it left behind may hold its output open for ever.
+    await Promise.race([reading, delay(lastLinesMs)]);
+    this.#isGone = true;
+    this.#events.onGone(reason);
+    this.#child.stdout.destroy();
+    this.#child.stderr.destroy();
+  }
+
+  /** Gives the reason why there is nothing more to read. */
+  async #read(): Promise<Error> {
+    try {
+      for await (const chunk of this.#child.stdout) {
+        if (this.#isGone) break;
+        for (const line of this.#lines.push(chunk as Buffer)) {
+          const handled = this.#events.onLine(line);
+          if (handled !== undefined) await handled;
+        }
+      }
+    } catch (error) {
+      return error instanceof Error ? error : new Error(String(error));
+    }
+    // Its exit says more than the end of its output.
+    const exit = await Promise.race([this.#exited.promise, delay(lastLinesMs)]);
+    return exit ?? new Error('It closed its output.');
+  }
+}
+
+function spawnProblem(error: Error, command: string): Error {
+  const isMissing = 'code' in error && error.code === 'ENOENT';
+  return isMissing ? new Error(`There is no program “${command}”.`, { cause: error }) : error;
+}
+
+function exitReason(code: number | null, signal: NodeJS.Signals | null): Error {
+  return new Error(signal === null ? `It exited with code ${code}.` : `It was ended by ${signal}.`);
+}

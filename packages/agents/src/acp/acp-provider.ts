@@ -1,0 +1,240 @@
+import { randomUUID } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import type { McpServer } from '@agentclientprotocol/sdk';
+import type { AgentInfo, FormContent } from '@liminal/protocol';
+import { ProviderListeners } from '../base/listeners.ts';
+import { StartLimit } from '../base/start-limit.ts';
+import { ProviderError } from '../errors.ts';
+import type {
+  CliProvider,
+  CreateSessionOptions,
+  LoadSessionOptions,
+  ProviderSession,
+  SendMessageResult,
+} from '../provider.ts';
+import { AgentPool } from './agent-pool.ts';
+import { AcpSession } from './acp-session.ts';
+import { describeCommand } from './availability.ts';
+import { beginSession, goOnWithSession, type Opening } from './open-session.ts';
+import type { AcpQuirks } from './translate/quirks.ts';
+
+export interface AcpProviderOptions {
+  /** What the agent is called by programs, and by people. */
+  cliType: string;
+  name: string;
+  /** One sentence for people. */
+  description: string;
+  /** The program: a path, a name that is looked for on the search path, or a way to find it when it is needed. */
+  command: string | (() => Promise<string>);
+  args?: readonly string[];
+  /** On top of what is inherited. */
+  env?: Record<string, string>;
+  /** What the agent inherits, less what is Liminal's own. Default: this process's environment. */
+  inherited?: NodeJS.ProcessEnv;
+  /** Settings that its sessions begin with, where it has them: a mode, and config options by id. */
+  defaults?: { mode?: string; config?: Record<string, string> };
+  quirks?: AcpQuirks;
+  /** Handed to every session whose agent takes them. */
+  mcpServers?: readonly McpServer[];
+  /** Whether its sessions live in one process. Default: each has its own. */
+  sharedProcess?: boolean;
+  /** How many processes may start at the same time. Default 2. */
+  maxStarts?: number;
+  /** For the agent to be ready for a first message, ms. Default a minute. */
+  startLimitMs?: number;
+  /** For the agent to stop a turn; after as long again it is ended. Default 10,000 ms. */
+  cancelLimitMs?: number;
+  /** A turn that the agent began of its own accord ends when it has been silent for so long. Default 3,000 ms. */
+  ownTurnIdleMs?: number;
+  /** Replaces what `describe` finds out by itself. */
+  describe?: () => Promise<AgentInfo>;
+}
+
+interface Starting {
+  session: Promise<ProviderSession>;
+  abort: AbortController;
+}
+
+/** Any agent that speaks the Agent Client Protocol over stdio. */
+export class AcpProvider implements CliProvider {
+  readonly cliType: string;
+  readonly prewarms = true;
+  readonly #options: AcpProviderOptions;
+  readonly #inherited: NodeJS.ProcessEnv;
+  readonly #starts: StartLimit;
+  readonly #pool: AgentPool;
+  readonly #listeners = new ProviderListeners();
+  readonly #sessions = new Map<string, AcpSession>();
+  /** Sessions that are being started, so that two who want one get the same. */
+  readonly #starting = new Map<string, Starting>();
+
+  constructor(options: AcpProviderOptions) {
+    this.#options = options;
+    this.cliType = options.cliType;
+    this.#inherited = options.inherited ?? process.env;
+    this.#starts = new StartLimit(options.maxStarts ?? 2);
+    const { command, args = [], env = {}, startLimitMs = 60_000, sharedProcess } = options;
+    this.#pool = new AgentPool({
+      find: async () => (typeof command === 'string' ? command : command()),
+      launch: { args, env, inherited: this.#inherited },
+      startLimitMs,
+      isShared: sharedProcess === true,
+    });
+  }
+
+  readonly onEvent: CliProvider['onEvent'] = (id, callback) =>
+    this.#listeners.onEvent(id, callback);
+  readonly onUpsert: CliProvider['onUpsert'] = (id, callback) =>
+    this.#listeners.onUpsert(id, callback);
+  readonly onTurn: CliProvider['onTurn'] = (id, callback) => this.#listeners.onTurn(id, callback);
+  readonly onUpdate: CliProvider['onUpdate'] = (id, callback) =>
+    this.#listeners.onUpdate(id, callback);
+  readonly onExit: CliProvider['onExit'] = (id, callback) => this.#listeners.onExit(id, callback);
+
+  async createSession(options: CreateSessionOptions): Promise<ProviderSession> {
+    const { projectDir, sessionId = randomUUID(), config } = options;
+    if (this.isAlive(sessionId) || this.#starting.has(sessionId)) {
+      throw new ProviderError('SESSION_CREATE_FAILED', `There is a session ${sessionId} already.`);
+    }
+    return this.#start(sessionId, projectDir, (opening) => beginSession(opening, config));
+  }
+
+  async loadSession(sessionId: string, options: LoadSessionOptions = {}): Promise<ProviderSession> {
+    const starting = this.#starting.get(sessionId);
+    if (starting !== undefined) return starting.session;
+    const known = this.#sessions.get(sessionId);
+    if (known?.isAlive === true) return { sessionId, cliType: this.cliType };
+    const projectDir = options.projectDir ?? known?.options.projectDir;
+    if (projectDir === undefined) throw this.#notFound(sessionId);
+    const config = { ...known?.config, ...options.config };
+    if (known?.hasPrompted === false) {
+      // Most agents keep no session without a message: it is begun again.
+      return this.#start(sessionId, projectDir, (opening) => beginSession(opening, config, true));
+    }
+    const agentSessionId = options.agentSessionId ?? known?.options.agentSessionId;
+    return this.#start(sessionId, projectDir, (opening) =>
+      goOnWithSession(opening, { sessionId, agentSessionId, config }),
+    );
+  }
+
+  async sendMessage(
+    sessionId: string,
+    message: string,
+    { turnId = randomUUID() }: { turnId?: string } = {},
+  ): Promise<SendMessageResult> {
+    await this.#session(sessionId).send(message, turnId);
+    return { turnId };
+  }
+
+  async cancelTurn(sessionId: string): Promise<void> {
+    this.#session(sessionId).cancel();
+  }
+
+  async killSession(sessionId: string): Promise<void> {
+    const starting = this.#starting.get(sessionId);
+    starting?.abort.abort();
+    await starting?.session.catch(() => undefined);
+    if (starting !== undefined && !this.#sessions.has(sessionId)) return;
+    await this.#session(sessionId).kill();
+  }
+
+  isAlive(sessionId: string): boolean {
+    return this.#sessions.get(sessionId)?.isAlive ?? false;
+  }
+
+  async describe(): Promise<AgentInfo> {
+    const { cliType, name, description, command, describe, env } = this.#options;
+    if (describe !== undefined) return describe();
+    const program = typeof command === 'string' ? command : await command();
+    const searchPath = env?.['PATH'] ?? this.#inherited['PATH'];
+    return describeCommand({ cliType, name, description }, program, searchPath);
+  }
+
+  async close(): Promise<void> {
+    const starting = [...this.#starting.values()];
+    for (const { abort } of starting) abort.abort();
+    await Promise.allSettled(starting.map(({ session }) => session));
+    await Promise.all([...this.#sessions.values()].map((session) => session.kill()));
+    this.#listeners.close();
+  }
+
+  async answerApproval(
+    sessionId: string,
+    approvalId: string,
+    optionId: string,
+    content?: FormContent,
+  ): Promise<void> {
+    this.#session(sessionId).answerApproval(approvalId, optionId, content);
+  }
+
+  async setConfigOption(sessionId: string, id: string, value: string): Promise<void> {
+    await this.#session(sessionId).setConfigOption(id, value);
+  }
+
+  #session(sessionId: string): AcpSession {
+    const session = this.#sessions.get(sessionId);
+    if (session === undefined) throw this.#notFound(sessionId);
+    return session;
+  }
+
+  #notFound(sessionId: string): ProviderError {
+    const message = `${this.#options.name} has no session ${sessionId}.`;
+    return new ProviderError('SESSION_NOT_FOUND', message);
+  }
+
+  async #start(
+    sessionId: string,
+    projectDir: string,
+    open: (opening: Opening) => Promise<AcpSession>,
+  ): Promise<ProviderSession> {
+    const abort = new AbortController();
+    const session = this.#starts.run(async () => {
+      await checkFolder(projectDir);
+      const opening = this.#opening(sessionId, projectDir, abort.signal);
+      const opened = await open(opening);
+      this.#sessions.set(sessionId, opened);
+      opened.announce();
+      return { sessionId, cliType: this.cliType };
+    });
+    this.#starting.set(sessionId, { session, abort });
+    try {
+      return await session;
+    } finally {
+      this.#starting.delete(sessionId);
+    }
+  }
+
+  #opening(sessionId: string, projectDir: string, signal: AbortSignal): Opening {
+    const { cliType, name, env = {}, quirks = {}, defaults = {}, mcpServers = [] } = this.#options;
+    const { startLimitMs = 60_000, cancelLimitMs = 10_000, ownTurnIdleMs = 3_000 } = this.#options;
+    return {
+      session: {
+        cliType,
+        name,
+        projectDir,
+        env,
+        inherited: this.#inherited,
+        quirks,
+        cancelLimitMs,
+        ownTurnIdleMs,
+        emit: (draft) => this.#listeners.emit(sessionId, draft),
+        update: (update) => this.#listeners.update(sessionId, update),
+        exit: (exit) => this.#listeners.exit(sessionId, exit),
+        release: (agent, isWarned) => this.#pool.giveBack(agent, isWarned),
+      },
+      pool: this.#pool,
+      defaults,
+      mcpServers,
+      startLimitMs,
+      signal,
+    };
+  }
+}
+
+async function checkFolder(projectDir: string): Promise<void> {
+  const found = await stat(projectDir).catch(() => undefined);
+  if (found?.isDirectory() === true) return;
+  const problem = found === undefined ? 'does not exist' : 'is not a folder';
+  const message = `The project folder ${projectDir} ${problem}.`;
+  throw new ProviderError('SESSION_CREATE_FAILED', message);
+}

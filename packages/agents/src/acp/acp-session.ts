@@ -1,0 +1,255 @@
+import { randomUUID } from 'node:crypto';
+import type { ConfigOption, EventDraft, FormContent } from '@liminal/protocol';
+import { isoNow as now } from '../base/iso-clock.ts';
+import { PendingApprovals } from '../base/pending-approvals.ts';
+import { ProviderError } from '../errors.ts';
+import type { SessionExit, SessionUpdate } from '../provider.ts';
+import type { AcpAgent, AgentSession } from './acp-agent.ts';
+import { AcpSettings } from './acp-settings.ts';
+import { AcpTurns } from './acp-turns.ts';
+import { childEnvironment } from './child-environment.ts';
+import { ProjectFiles } from './client-side/project-files.ts';
+import { elicit, requestPermission } from './client-side/questions.ts';
+import { Terminals } from './client-side/terminals.ts';
+import { authSentence, describeRpcError, readRpcError } from './errors.ts';
+import { isOfSession } from './session-news.ts';
+import type { Terminal } from './translate/outcome.ts';
+import type { AcpQuirks } from './translate/quirks.ts';
+import { AcpTranslator } from './translate/translator.ts';
+
+export interface AcpSessionOptions {
+  cliType: string;
+  /** The agent's name, for people. */
+  name: string;
+  agent: AcpAgent;
+  agentSessionId: string;
+  projectDir: string;
+  env: Record<string, string>;
+  inherited: NodeJS.ProcessEnv;
+  quirks: AcpQuirks;
+  cancelLimitMs: number;
+  ownTurnIdleMs: number;
+  emit: (draft: EventDraft) => void;
+  update: (update: SessionUpdate) => void;
+  exit: (exit: SessionExit) => void;
+  /** The session has left its agent. `isWarned`: the agent has closed it. */
+  release: (agent: AcpAgent, isWarned: boolean) => Promise<void>;
+}
+
+/** A session of an ACP agent, over all of its turns. */
+export class AcpSession implements AgentSession {
+  readonly options: AcpSessionOptions;
+  readonly files: ProjectFiles;
+  readonly terminals: Terminals;
+  readonly #translator: AcpTranslator;
+  readonly #approvals: PendingApprovals;
+  readonly #turns: AcpTurns;
+  readonly #settings = new AcpSettings();
+  #configOptions: readonly ConfigOption[] = [];
+  #isAlive = true;
+  /** Before that, what the agent says of turns is what it said in earlier ones, which we have. */
+  #isOpen = false;
+  /** What is to be told once somebody may listen. */
+  #news: SessionUpdate | undefined;
+  /** What people are told in the next turn. */
+  #notices: string[] = [];
+  #hasPrompted = false;
+  #ended: Promise<void> = Promise.resolve();
+
+  constructor(options: AcpSessionOptions) {
+    this.options = options;
+    const { agent, agentSessionId: sessionId, projectDir, env, inherited } = options;
+    this.#news = { agentSessionId: sessionId };
+    this.#translator = new AcpTranslator({
+      cliType: options.cliType,
+      cwd: projectDir,
+      quirks: options.quirks,
+      createTurnId: () => randomUUID(),
+      emit: options.emit,
+      update: (update) => this.#tell(update),
+    });
+    this.#approvals = new PendingApprovals({
+      open: (request) => this.#translator.openApproval(request, now()),
+      close: (id, outcome) => this.#translator.closeApproval(id, outcome, now()),
+    });
+    this.files = new ProjectFiles(projectDir);
+    this.terminals = new Terminals({
+      projectDir,
+      env: (own, mark) => childEnvironment(inherited, { ...env, ...own }, mark),
+      watcher: {
+        terminalOutput: (id, text) => this.#translator.terminalOutput(id, text, now()),
+        terminalExit: (id, exit) => this.#translator.terminalExit(id, exit, now()),
+      },
+    });
+    this.#turns = new AcpTurns({
+      ...options,
+      translator: this.#translator,
+      prompt: (text) =>
+        agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] }),
+      cancel: () => agent.notify('session/cancel', { sessionId }),
+      onEnd: () => this.#approvals.cancelAll('turn_ended'),
+      onSilent: () => this.#onSilent(),
+      signIn: () => authSentence(options.name, agent.authMethods),
+    });
+  }
+
+  get isAlive(): boolean {
+    return this.#isAlive;
+  }
+
+  /** Whether it was ever given a message: until then most agents have nothing to load. */
+  get hasPrompted(): boolean {
+    return this.#hasPrompted;
+  }
+
+  get configOptions(): readonly ConfigOption[] {
+    return this.#configOptions;
+  }
+
+  /** The settings by id, as they stand. */
+  get config(): Record<string, string> {
+    return Object.fromEntries(
+      this.#configOptions.map(({ id, currentValue }) => [id, currentValue]),
+    );
+  }
+
+  /** Takes what the agent answered when it opened the session. From now on it is heard. */
+  open(answer: unknown, notices: readonly string[]): void {
+    this.#isOpen = true;
+    this.#learn(answer);
+    this.#notices = [...notices];
+  }
+
+  /** Tells the news: whoever started the session has then had the chance to listen. */
+  announce(): void {
+    setImmediate(() => {
+      const news = this.#news;
+      this.#news = undefined;
+      if (this.#isAlive && news !== undefined) this.options.update(news);
+    });
+  }
+
+  /** Hands over a user message; resolves when its turn has begun. `PROCESS_CRASH`, `TURN_IN_PROGRESS`. */
+  async send(text: string, turnId: string): Promise<void> {
+    this.#checkAlive();
+    await this.#turns.send(text, turnId, () => this.#checkAlive());
+    this.#hasPrompted = true;
+    for (const title of this.#notices.splice(0)) {
+      this.#translator.read({ sessionUpdate: 'notice', severity: 'warning', title }, now());
+    }
+  }
+
+  cancel(): void {
+    if (this.#isAlive) this.#turns.cancel();
+  }
+
+  /** Ends it and all it has started; a running turn ends as cancelled first. */
+  async kill(): Promise<void> {
+    if (this.#isAlive) {
+      const { agent, agentSessionId: sessionId } = this.options;
+      const isBusy = this.#translator.turn !== undefined;
+      this.#end({ type: 'response_done', status: 'cancelled', finishReason: 'killed' });
+      if (isBusy) agent.notify('session/cancel', { sessionId });
+      this.#ended = this.#leave();
+      this.options.exit({ expected: true });
+    }
+    await this.#ended;
+  }
+
+  /** Throws ProviderError `APPROVAL_NOT_FOUND` or `INVALID_OPTION`. */
+  answerApproval(approvalId: string, optionId: string, content?: FormContent): void {
+    this.#approvals.answer(approvalId, optionId, content);
+  }
+
+  /** Throws ProviderError `INVALID_OPTION` or `PROCESS_CRASH`. */
+  async setConfigOption(id: string, value: string): Promise<void> {
+    this.#checkAlive();
+    const { agent, agentSessionId: sessionId, name } = this.options;
+    const { method, params, known } = this.#settings.change(this.#configOptions, id, value);
+    try {
+      const answer = await agent.request(method, { sessionId, ...params });
+      this.#learn(known);
+      this.#learn(answer);
+    } catch (error) {
+      this.#checkAlive();
+      const said = readRpcError(error);
+      const message = `${name} did not set “${id}” to “${value}”. ${said === undefined ? String(error) : describeRpcError(said)}`;
+      throw new ProviderError('INVALID_OPTION', message, { cause: error });
+    }
+  }
+
+  onUpdate(update: unknown): void {
+    if (!this.#isAlive) return;
+    const isExpected = this.#isOpen && !this.#turns.isStale;
+    if (!isExpected && !isOfSession(update)) return;
+    try {
+      this.#settings.hear(update);
+      this.#translator.read(update, now());
+    } catch (error) {
+      // A fault of ours in one update is no reason to lose the session.
+      process.emitWarning(error instanceof Error ? error : String(error));
+    }
+    this.#turns.heard();
+  }
+
+  onGone(reason: Error): void {
+    if (!this.#isAlive) return;
+    const isBroken = 'code' in reason;
+    const code = isBroken ? 'PROTOCOL_ERROR' : 'PROCESS_CRASH';
+    const message = this.#gone(reason).message;
+    this.#end({ type: 'response_error', error: { code, message } });
+    this.#ended = this.#leave();
+    this.options.exit({ expected: false, code, message });
+  }
+
+  async requestPermission(
+    params: unknown,
+    signal: AbortSignal,
+  ): ReturnType<typeof requestPermission> {
+    if (!this.#isOpen || this.#turns.isStale) return { outcome: { outcome: 'cancelled' } };
+    const showCall = (call: unknown): string | undefined => this.#translator.toolCall(call, now());
+    return requestPermission(params, (...ask) => this.#approvals.ask(...ask), showCall, signal);
+  }
+
+  async elicit(params: unknown, signal: AbortSignal): ReturnType<typeof elicit> {
+    if (!this.#isOpen || this.#turns.isStale) return { action: 'cancel' };
+    return elicit(params, (...ask) => this.#approvals.ask(...ask), signal);
+  }
+
+  #learn(answer: unknown): void {
+    this.#settings.learn(answer);
+    this.#translator.settings(this.#settings.raw);
+  }
+
+  #tell(update: SessionUpdate): void {
+    this.#configOptions = update.configOptions ?? this.#configOptions;
+    if (this.#news === undefined) this.options.update(update);
+    else this.#news = { ...this.#news, ...update };
+  }
+
+  #checkAlive(): void {
+    if (!this.#isAlive) throw this.#gone(new Error('It is no longer running.'));
+  }
+
+  #onSilent(): void {
+    const { name, agent } = this.options;
+    this.onGone(new Error(`${name} did not stop when it was asked to.`));
+    void agent.end();
+  }
+
+  #end(terminal: Terminal): void {
+    this.#isAlive = false;
+    this.#turns.end(terminal);
+  }
+
+  async #leave(): Promise<void> {
+    const { agent, agentSessionId, release } = this.options;
+    const [isWarned] = await Promise.all([agent.leave(agentSessionId), this.terminals.end()]);
+    await release(agent, isWarned);
+  }
+
+  #gone(cause: Error): ProviderError {
+    const message = `${this.options.name} has ended. ${this.options.agent.explain(cause)}`;
+    return new ProviderError('PROCESS_CRASH', message, { cause });
+  }
+}

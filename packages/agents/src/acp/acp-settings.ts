@@ -1,0 +1,80 @@
+import type { ConfigOption } from '@liminal/protocol';
+import { z } from 'zod';
+import { ProviderError } from '../errors.ts';
+import { isRecord } from './translate/fields.ts';
+
+/** What changes a setting, and what is then known of the settings beside the answer. */
+export interface SettingChange {
+  method: string;
+  params: Record<string, unknown>;
+  known: Record<string, unknown>;
+}
+
+const kinds = ['modes', 'models', 'configOptions'] as const;
+
+const ConfigOptions = z
+  .array(z.looseObject({ id: z.string(), type: z.string().optional() }))
+  .catch([]);
+
+/** A session's modes, models and config options, as its agent tells them by and by. */
+export class AcpSettings {
+  /** As the agent has told them, each kind as it was told last. */
+  #raw: Record<string, unknown> = {};
+
+  get raw(): Record<string, unknown> {
+    return this.#raw;
+  }
+
+  /** From the answer to `session/new`, `load`, `resume` or `set_*`. */
+  learn(answer: unknown): void {
+    if (!isRecord(answer)) return;
+    const told = kinds.filter((kind) => answer[kind] !== undefined && answer[kind] !== null);
+    this.#raw = { ...this.#raw, ...Object.fromEntries(told.map((kind) => [kind, answer[kind]])) };
+  }
+
+  /** From a session update; most of them tell nothing of it. */
+  hear(update: unknown): void {
+    if (!isRecord(update)) return;
+    if (update['sessionUpdate'] === 'config_option_update') this.learn(update);
+    else if (update['sessionUpdate'] === 'current_mode_update') {
+      this.learn(this.#with('modes', { currentModeId: update['currentModeId'] }));
+    }
+  }
+
+  /** The request that sets one of the `offered` options. Throws ProviderError `INVALID_OPTION`. */
+  change(offered: readonly ConfigOption[], id: string, value: string): SettingChange {
+    const option = find(offered, id);
+    if (!option.options.some((choice) => choice.value === value)) {
+      const values = option.options.map((choice) => choice.value).join(', ');
+      throw invalid(`“${value}” is no value of “${id}”. There are: ${values}.`);
+    }
+    const native = ConfigOptions.parse(this.#raw['configOptions'] ?? []).find(
+      (one) => one.id === id,
+    );
+    if (native !== undefined) {
+      const typed =
+        native.type === 'boolean' ? { type: 'boolean', value: value === 'true' } : { value };
+      return { method: 'session/set_config_option', params: { configId: id, ...typed }, known: {} };
+    }
+    if (option.category === 'model') {
+      const known = this.#with('models', { currentModelId: value });
+      return { method: 'session/set_model', params: { modelId: value }, known };
+    }
+    const known = this.#with('modes', { currentModeId: value });
+    return { method: 'session/set_mode', params: { modeId: value }, known };
+  }
+
+  #with(kind: (typeof kinds)[number], change: Record<string, unknown>): Record<string, unknown> {
+    const known = this.#raw[kind];
+    return isRecord(known) ? { [kind]: { ...known, ...change } } : {};
+  }
+}
+
+function find(offered: readonly ConfigOption[], id: string): ConfigOption {
+  const option = offered.find((one) => one.id === id);
+  if (option !== undefined) return option;
+  const ids = offered.map((one) => one.id).join(', ');
+  throw invalid(`The agent has no option “${id}”. There are: ${ids === '' ? 'none' : ids}.`);
+}
+
+const invalid = (message: string): ProviderError => new ProviderError('INVALID_OPTION', message);

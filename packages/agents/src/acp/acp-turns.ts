@@ -1,0 +1,161 @@
+import { ProviderError } from '../errors.ts';
+import { isoNow as now } from '../base/iso-clock.ts';
+import { describeRpcError, readRpcError, rpc } from './errors.ts';
+import type { Terminal } from './translate/outcome.ts';
+import type { AcpTranslator } from './translate/translator.ts';
+
+export interface AcpTurnsOptions {
+  /** The agent's name, for people. */
+  name: string;
+  translator: AcpTranslator;
+  prompt: (text: string) => Promise<unknown>;
+  /** Tells the agent to stop. */
+  cancel: () => void;
+  /** The agent's prompt is over: nobody waits for answers to its questions. */
+  onEnd: () => void;
+  /** The agent has not even stopped within twice the limit. */
+  onSilent: () => void;
+  signIn: () => string;
+  cancelLimitMs: number;
+  ownTurnIdleMs: number;
+}
+
+/** A prompt that the agent has not answered yet. */
+interface Prompt {
+  isCancelled: boolean;
+  /** Its turn was ended without the answer, which nobody wants any more. */
+  isOver: boolean;
+  answered: PromiseWithResolvers<void>;
+  timer?: NodeJS.Timeout;
+}
+
+const cancelled: Terminal = {
+  type: 'response_done',
+  status: 'cancelled',
+  finishReason: 'cancelled',
+};
+const completed: Terminal = { type: 'response_done', status: 'completed', finishReason: null };
+
+/** One session's turns: one prompt at a time, from the user's message to its one end (invariant 2). */
+export class AcpTurns {
+  readonly #options: AcpTurnsOptions;
+  #prompt: Prompt | undefined;
+  #ownTurnTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: AcpTurnsOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the agent still works on a prompt whose turn is over. */
+  get isStale(): boolean {
+    return this.#prompt?.isOver === true;
+  }
+
+  /** Begins a turn. Waits for the agent to be done with one that was given up. Throws `TURN_IN_PROGRESS`. */
+  async send(text: string, turnId: string, check: () => void): Promise<void> {
+    for (let prompt = this.#prompt; prompt !== undefined; prompt = this.#prompt) {
+      if (!prompt.isOver) {
+        const message = `${this.#options.name} is still at work on a message.`;
+        throw new ProviderError('TURN_IN_PROGRESS', message);
+      }
+      await prompt.answered.promise;
+    }
+    check();
+    clearTimeout(this.#ownTurnTimer);
+    this.#options.translator.begin(turnId, text, now());
+    this.#ask(text);
+  }
+
+  /** Stops what runs; nothing may run. */
+  cancel(): void {
+    const { translator } = this.#options;
+    if (translator.turn === undefined) return;
+    translator.stop(now());
+    this.#options.cancel();
+    this.#options.onEnd();
+    const prompt = this.#prompt;
+    if (prompt === undefined) {
+      // A turn of the agent's own has no answer to wait for.
+      translator.end(cancelled, now());
+      return;
+    }
+    prompt.isCancelled = true;
+    prompt.timer ??= setTimeout(() => this.#giveUp(prompt), this.#options.cancelLimitMs);
+  }
+
+  /** The agent is gone or sent away. */
+  end(terminal: Terminal): void {
+    clearTimeout(this.#ownTurnTimer);
+    const prompt = this.#prompt;
+    this.#prompt = undefined;
+    clearTimeout(prompt?.timer);
+    this.#options.translator.end(terminal, now());
+    this.#options.onEnd();
+    prompt?.answered.resolve();
+  }
+
+  /** The agent has said something: a turn of its own, whose end nobody tells, lasts until it is silent for a while. */
+  heard(): void {
+    if (this.#options.translator.turn?.trigger !== 'agent') return;
+    this.#ownTurnTimer ??= setTimeout(() => this.#endOwnTurn(), this.#options.ownTurnIdleMs);
+    this.#ownTurnTimer.refresh();
+  }
+
+  #ask(text: string): void {
+    const prompt: Prompt = {
+      isCancelled: false,
+      isOver: false,
+      answered: Promise.withResolvers<void>(),
+    };
+    this.#prompt = prompt;
+    const { translator } = this.#options;
+    this.#options.prompt(text).then(
+      (answer) => this.#settle(prompt, () => translator.finish(answer, now())),
+      (error: unknown) =>
+        this.#settle(prompt, () => translator.end(this.#failure(prompt, error), now())),
+    );
+  }
+
+  #settle(prompt: Prompt, endTurn: () => void): void {
+    if (this.#prompt !== prompt) return;
+    this.#prompt = undefined;
+    clearTimeout(prompt.timer);
+    try {
+      if (!prompt.isOver) endTurn();
+    } catch (error) {
+      const message = `The end of the turn could not be read. ${String(error)}`;
+      const failed: Terminal = {
+        type: 'response_error',
+        error: { code: 'INTERNAL_ERROR', message },
+      };
+      this.#options.translator.end(failed, now());
+    }
+    this.#options.onEnd();
+    prompt.answered.resolve();
+  }
+
+  #giveUp(prompt: Prompt): void {
+    prompt.isOver = true;
+    this.#options.translator.end(cancelled, now());
+    prompt.timer = setTimeout(this.#options.onSilent, this.#options.cancelLimitMs);
+  }
+
+  #failure(prompt: Prompt, error: unknown): Terminal {
+    if (prompt.isCancelled) return cancelled;
+    const answer = readRpcError(error);
+    const { name, signIn } = this.#options;
+    if (answer?.code === rpc.authRequired) {
+      return { type: 'response_error', error: { code: 'AUTH_REQUIRED', message: signIn() } };
+    }
+    const said = answer === undefined ? String(error) : describeRpcError(answer);
+    const message = `${name} could not go on. ${said}`;
+    return { type: 'response_error', error: { code: 'AGENT_ERROR', message } };
+  }
+
+  #endOwnTurn(): void {
+    this.#ownTurnTimer = undefined;
+    if (this.#options.translator.turn?.trigger === 'agent') {
+      this.#options.translator.end(completed, now());
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import { AcpAgent } from './acp-agent.ts';
+import type { AcpCommand } from './acp-process.ts';
+
+interface AgentPoolOptions {
+  /** The program's path or name. */
+  find: () => Promise<string>;
+  launch: Omit<AcpCommand, 'command' | 'cwd'>;
+  /** From the program's start to its answer to `initialize`, ms. */
+  startLimitMs: number;
+  /** Whether sessions live in one process; else each has its own. */
+  isShared: boolean;
+}
+
+/** The running processes of one agent. Each ends with the last of those who have taken it. */
+export class AgentPool {
+  readonly #options: AgentPoolOptions;
+  readonly #users = new Map<AcpAgent, number>();
+  #shared: Promise<AcpAgent> | undefined;
+
+  constructor(options: AgentPoolOptions) {
+    this.#options = options;
+  }
+
+  /** A process that is ready for a session, started in `cwd` if need be. Rejects with why it did not start. */
+  async take(cwd: string, signal: AbortSignal): Promise<AcpAgent> {
+    if (this.#options.isShared) return this.#takeShared(cwd);
+    const agent = await this.#start(cwd, signal);
+    this.#users.set(agent, 1);
+    return agent;
+  }
+
+  /** Ends the process if nobody else has it. */
+  async giveBack(agent: AcpAgent, isWarned: boolean): Promise<void> {
+    const users = (this.#users.get(agent) ?? 1) - 1;
+    if (users > 0) this.#users.set(agent, users);
+    else {
+      this.#users.delete(agent);
+      await agent.end(isWarned);
+    }
+  }
+
+  async #takeShared(cwd: string): Promise<AcpAgent> {
+    for (;;) {
+      // Nobody's signal: what one who starts it wants no more, another may wait for.
+      this.#shared ??= this.#start(cwd, new AbortController().signal);
+      const shared = this.#shared;
+      try {
+        const agent = await shared;
+        const users = this.#users.get(agent) ?? 0;
+        if (agent.isAlive) {
+          this.#users.set(agent, users + 1);
+          return agent;
+        }
+      } catch (error) {
+        if (this.#shared === shared) this.#shared = undefined;
+        throw error;
+      }
+      if (this.#shared === shared) this.#shared = undefined;
+    }
+  }
+
+  async #start(cwd: string, signal: AbortSignal): Promise<AcpAgent> {
+    const { find, launch, startLimitMs } = this.#options;
+    return AcpAgent.start({ ...launch, command: await find(), cwd }, startLimitMs, signal);
+  }
+}

@@ -1,0 +1,110 @@
+import { constants } from 'node:fs';
+import { lstat, mkdir, open, realpath, type FileHandle } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative } from 'node:path';
+import { invalidParams, notFound } from './client-error.ts';
+
+/** Bytes that are read or written at most. */
+const maxFileBytes = 16 * 1024 * 1024;
+
+interface ReadRequest {
+  path: string;
+  /** Counts from 1. */
+  line?: number | null;
+  /** How many lines. */
+  limit?: number | null;
+}
+
+/** A project folder's text files, as an agent may use them: inside the folder, wherever links lead. */
+export class ProjectFiles {
+  readonly #projectDir: string;
+
+  constructor(projectDir: string) {
+    this.#projectDir = projectDir;
+  }
+
+  async read({ path, line, limit }: ReadRequest): Promise<{ content: string }> {
+    const file = await openFile(await this.#resolve(path), path, constants.O_RDONLY);
+    try {
+      const { size } = await checkedStat(file, path);
+      if (size > maxFileBytes) throw tooLarge(path);
+      return { content: cut(await file.readFile('utf8'), line ?? 1, limit ?? undefined) };
+    } finally {
+      await file.close();
+    }
+  }
+
+  async write({
+    path,
+    content,
+  }: {
+    path: string;
+    content: string;
+  }): Promise<Record<string, never>> {
+    if (Buffer.byteLength(content) > maxFileBytes) throw tooLarge(path);
+    const real = await this.#resolve(path);
+    await mkdir(dirname(real), { recursive: true });
+    const file = await openFile(real, path, constants.O_WRONLY | constants.O_CREAT);
+    try {
+      await checkedStat(file, path);
+      await file.truncate();
+      await file.writeFile(content);
+    } finally {
+      await file.close();
+    }
+    return {};
+  }
+
+  /** The real path of a file that may not be there yet. */
+  async #resolve(path: string): Promise<string> {
+    if (!isAbsolute(path) || path.includes('\0')) {
+      throw invalidParams(`“${path}” is not an absolute path.`);
+    }
+    const real = await realPathOf(path);
+    const fromRoot = relative(await realpath(this.#projectDir), real);
+    const isInside = !/^($|\.\.(\/|$))/.test(fromRoot) && !isAbsolute(fromRoot);
+    if (isInside) return real;
+    throw invalidParams(`“${path}” is not a file inside the project folder ${this.#projectDir}.`);
+  }
+}
+
+/** Follows the links in what exists of a path. */
+async function realPathOf(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch {
+    const isLink = await lstat(path).then(
+      (found) => found.isSymbolicLink(),
+      () => false,
+    );
+    if (isLink) throw invalidParams(`“${path}” is a link that leads nowhere.`);
+    const parent = dirname(path);
+    return parent === path ? path : join(await realPathOf(parent), basename(path));
+  }
+}
+
+async function openFile(real: string, path: string, flags: number): Promise<FileHandle> {
+  try {
+    // It was resolved: if there is a link now, somebody has just put it there. And a pipe is not waited for.
+    return await open(real, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o666);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    if (code === 'ENOENT') throw notFound(`There is no file “${path}”.`);
+    throw invalidParams(`“${path}” cannot be opened (${code}).`);
+  }
+}
+
+async function checkedStat(file: FileHandle, path: string): Promise<{ size: number }> {
+  const found = await file.stat();
+  if (!found.isFile()) throw invalidParams(`“${path}” is not a file.`);
+  return found;
+}
+
+const tooLarge = (path: string): Error =>
+  invalidParams(`“${path}” is larger than ${maxFileBytes / 1024 / 1024} MiB.`);
+
+function cut(content: string, line: number, limit: number | undefined): string {
+  if (line <= 1 && limit === undefined) return content;
+  const first = Math.max(line, 1) - 1;
+  const lines = content.split('\n');
+  return lines.slice(first, limit === undefined ? undefined : first + limit).join('\n');
+}

@@ -1,0 +1,61 @@
+import type { ClientApp } from '@agentclientprotocol/sdk';
+import { isRecord } from '../translate/fields.ts';
+import { ClientError } from './client-error.ts';
+import type { ProjectFiles } from './project-files.ts';
+import type { ElicitationAnswer, PermissionAnswer } from './questions.ts';
+import type { Terminals } from './terminals.ts';
+import type { Sdk } from '../sdk.ts';
+
+/** What a session does for its agent. */
+export interface ClientSide {
+  readonly files: ProjectFiles;
+  readonly terminals: Terminals;
+  /** `params` of the request, as they came. */
+  requestPermission(params: unknown, signal: AbortSignal): Promise<PermissionAnswer>;
+  elicit(params: unknown, signal: AbortSignal): Promise<ElicitationAnswer>;
+}
+
+/** An app that answers an agent's requests by the session that each is about; `find` throws ClientError. */
+export function serveClient(
+  sdk: Sdk,
+  find: (scope: { sessionId?: unknown; requestId?: unknown }) => ClientSide,
+): ClientApp {
+  const { methods } = sdk;
+  const app = sdk.client({ name: 'liminal' });
+  /** The library answers with its own kind of error alone. */
+  const guarded = async <T>(work: () => T | Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw error instanceof ClientError
+        ? new sdk.RequestError(error.rpcCode, error.message)
+        : error;
+    }
+  };
+  const { fs, terminal, session, elicitation } = methods.client;
+  app.onRequest(fs.readTextFile, ({ params }) => guarded(() => find(params).files.read(params)));
+  app.onRequest(fs.writeTextFile, ({ params }) => guarded(() => find(params).files.write(params)));
+  app.onRequest(terminal.create, ({ params }) =>
+    guarded(() => find(params).terminals.create(params)),
+  );
+  app.onRequest(terminal.output, ({ params }) =>
+    guarded(() => find(params).terminals.output(params)),
+  );
+  app.onRequest(terminal.waitForExit, ({ params, signal }) =>
+    guarded(() => find(params).terminals.waitForExit(params, signal)),
+  );
+  app.onRequest(terminal.kill, ({ params }) => guarded(() => find(params).terminals.kill(params)));
+  app.onRequest(terminal.release, ({ params }) =>
+    guarded(() => find(params).terminals.release(params)),
+  );
+  // Read here rather than by the library, which would drop what it does not know.
+  app.onRequest(session.requestPermission, asRecord, ({ params, signal }) =>
+    guarded(() => find(params).requestPermission(params, signal)),
+  );
+  app.onRequest(elicitation.create, asRecord, ({ params, signal }) =>
+    guarded(() => find(params).elicit(params, signal)),
+  );
+  return app;
+}
+
+const asRecord = (params: unknown): Record<string, unknown> => (isRecord(params) ? params : {});

@@ -1,0 +1,101 @@
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { endTree } from '../../process/index.ts';
+import { OutputTail } from './output-tail.ts';
+
+export interface TerminalStart {
+  command: string;
+  args: readonly string[];
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  /** Bytes of its output that are kept. */
+  outputLimit: number;
+  onOutput: (text: string) => void;
+  onExit: (exit: ExitStatus) => void;
+}
+
+/** As ACP has it. */
+export interface ExitStatus {
+  exitCode: number | null;
+  signal: string | null;
+}
+
+const endGraceMs = 500;
+/** What it printed last may still be in the pipe when it has exited. */
+const lastOutputMs = 100;
+
+/** A program that an agent runs through us. */
+export class Terminal {
+  readonly exited: Promise<ExitStatus>;
+  readonly #child: ChildProcessByStdio<null, Readable, Readable>;
+  readonly #output: OutputTail;
+  readonly #onOutput: (text: string) => void;
+  #exit: ExitStatus | undefined;
+
+  /** Without arguments `command` is a line for the shell, as agents send it. Rejects if there is no such program. */
+  static async start(start: TerminalStart): Promise<Terminal> {
+    const terminal = new Terminal(start);
+    await terminal.#spawned();
+    return terminal;
+  }
+
+  private constructor({ command, args, cwd, env, outputLimit, onOutput, onExit }: TerminalStart) {
+    this.#onOutput = onOutput;
+    this.#output = new OutputTail(outputLimit);
+    const [program, ...rest] = args.length > 0 ? [command, ...args] : ['/bin/sh', '-c', command];
+    this.#child = spawn(program, rest, {
+      cwd,
+      env,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => this.#take(text));
+      stream.on('error', () => {});
+    }
+    this.exited = this.#run(onExit);
+  }
+
+  output(): { output: string; truncated: boolean; exitStatus?: ExitStatus } {
+    return {
+      output: this.#output.read(),
+      truncated: this.#output.isTruncated,
+      ...(this.#exit && { exitStatus: this.#exit }),
+    };
+  }
+
+  /** Ends it and what descends from it. */
+  async kill(): Promise<void> {
+    const { pid } = this.#child;
+    if (this.#exit === undefined && pid !== undefined) {
+      await endTree({ pid }, { graceMs: endGraceMs });
+      await this.exited;
+    }
+  }
+
+  #spawned(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#child.once('spawn', resolve);
+      this.#child.once('error', reject);
+    });
+  }
+
+  #take(text: string): void {
+    this.#output.add(text);
+    this.#onOutput(text);
+  }
+
+  async #run(onExit: (exit: ExitStatus) => void): Promise<ExitStatus> {
+    const closed = new Promise<void>((resolve) => void this.#child.once('close', () => resolve()));
+    const exit = await new Promise<ExitStatus>((resolve) => {
+      this.#child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
+      this.#child.once('error', () => resolve({ exitCode: null, signal: null }));
+    });
+    // A program that it left in the background may hold its output open.
+    await Promise.race([closed, delay(lastOutputMs)]);
+    this.#exit = exit;
+    onExit(exit);
+    return exit;
+  }
+}

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { endTree, type ProcessMark, processMark } from '../../process/index.ts';
+import { invalidParams, notFound } from './client-error.ts';
+import { Terminal, type ExitStatus } from './terminal.ts';
+
+export interface TerminalWatcher {
+  terminalOutput(terminalId: string, text: string): void;
+  terminalExit(terminalId: string, exit: ExitStatus): void;
+}
+
+interface CreateRequest {
+  command: string;
+  args?: string[];
+  env?: { name: string; value: string }[];
+  cwd?: string | null;
+  outputByteLimit?: number | null;
+}
+
+export interface TerminalsOptions {
+  projectDir: string;
+  /** What a program gets, with variables of its own and its mark. */
+  env: (own: Record<string, string>, mark: ProcessMark['env']) => NodeJS.ProcessEnv;
+  watcher: TerminalWatcher;
+}
+
+/** Bytes of a terminal's output that are kept. */
+const defaultOutputLimit = 1024 * 1024;
+const maxOutputLimit = 8 * 1024 * 1024;
+const maxTerminals = 64;
+
+/** The terminals of one session. All that they start bears a mark of the session, and ends with it (invariant 8). */
+export class Terminals {
+  readonly #options: TerminalsOptions;
+  readonly #terminals = new Map<string, Terminal>();
+  #mark: ProcessMark | undefined;
+
+  constructor(options: TerminalsOptions) {
+    this.#options = options;
+  }
+
+  async create(request: CreateRequest): Promise<{ terminalId: string }> {
+    const { command, args = [], env = [], cwd, outputByteLimit } = request;
+    if (this.#terminals.size >= maxTerminals) {
+      throw invalidParams(`There are ${maxTerminals} terminals already: release some first.`);
+    }
+    this.#mark ??= processMark();
+    const { projectDir, watcher } = this.#options;
+    const own = Object.fromEntries(env.map(({ name, value }) => [name, value]));
+    const terminalId = randomUUID();
+    const terminal = await Terminal.start({
+      command,
+      args,
+      cwd: cwd ?? projectDir,
+      env: this.#options.env(own, this.#mark.env),
+      outputLimit: Math.min(outputByteLimit ?? defaultOutputLimit, maxOutputLimit),
+      onOutput: (text) => watcher.terminalOutput(terminalId, text),
+      onExit: (exit) => watcher.terminalExit(terminalId, exit),
+    }).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw invalidParams(`“${command}” could not be started: ${reason}.`);
+    });
+    this.#terminals.set(terminalId, terminal);
+    return { terminalId };
+  }
+
+  output({ terminalId }: { terminalId: string }): ReturnType<Terminal['output']> {
+    return this.#find(terminalId).output();
+  }
+
+  /** Waits for its end, or until the agent wants to wait no more (`signal`). */
+  async waitForExit(
+    { terminalId }: { terminalId: string },
+    signal: AbortSignal,
+  ): Promise<ExitStatus> {
+    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      return await Promise.race([this.#find(terminalId).exited, aborted]);
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async kill({ terminalId }: { terminalId: string }): Promise<Record<string, never>> {
+    await this.#find(terminalId).kill();
+    return {};
+  }
+
+  async release({ terminalId }: { terminalId: string }): Promise<Record<string, never>> {
+    const terminal = this.#find(terminalId);
+    this.#terminals.delete(terminalId);
+    await terminal.kill();
+    return {};
+  }
+
+  /** Ends all programs, and what they left behind. */
+  async end(): Promise<void> {
+    this.#terminals.clear();
+    if (this.#mark !== undefined) await endTree({ mark: this.#mark.id }, { graceMs: 500 });
+  }
+
+  #find(terminalId: string): Terminal {
+    const terminal = this.#terminals.get(terminalId);
+    if (terminal === undefined) throw notFound(`There is no terminal ${terminalId}.`);
+    return terminal;
+  }
+}

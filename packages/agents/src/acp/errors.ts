@@ -1,0 +1,59 @@
+/** What an agent answered, or did, instead of what it was asked for. */
+import { z } from 'zod';
+
+/** JSON-RPC's and ACP's error codes that mean something to us. */
+export const rpc = {
+  invalidParams: -32602,
+  methodNotFound: -32601,
+  authRequired: -32000,
+  notFound: -32002,
+} as const;
+
+const RpcError = z.looseObject({
+  code: z.number(),
+  message: z.string(),
+  data: z.unknown().optional(),
+});
+type RpcError = z.infer<typeof RpcError>;
+
+/** An agent's error answer; nothing for what went wrong otherwise. */
+export const readRpcError = (error: unknown): RpcError | undefined =>
+  RpcError.safeParse(error).data;
+
+const Detail = z.union([
+  z.string().min(1),
+  z.looseObject({ message: z.string().min(1) }).transform(({ message }) => message),
+  z.looseObject({ details: z.string().min(1) }).transform(({ details }) => details),
+]);
+/** Characters of an unreadable detail that are shown. */
+const shownDetail = 500;
+
+/** What the agent says about its error, in a sentence or two. */
+export function describeRpcError({ message, data }: RpcError): string {
+  if (data === undefined || data === null) return message;
+  const detail = Detail.safeParse(data).data ?? JSON.stringify(data).slice(0, shownDetail);
+  return detail === message ? message : `${message}: ${detail}`;
+}
+
+const AuthMethods = z
+  .array(
+    z.looseObject({
+      id: z.string(),
+      name: z.string(),
+      description: z.string().nullish(),
+      type: z.string().optional(),
+      vars: z.array(z.looseObject({ name: z.string() })).optional(),
+    }),
+  )
+  .catch([]);
+export type AuthMethod = z.infer<typeof AuthMethods>[number];
+
+/** The ways to sign in that an agent offers in its answer to `initialize`. */
+export const readAuthMethods = (value: unknown): AuthMethod[] => AuthMethods.parse(value ?? []);
+
+/** Says how to sign in. */
+export function authSentence(name: string, methods: readonly AuthMethod[]): string {
+  const ways = methods.map((method) => method.name).join('; ');
+  const how = ways === '' ? 'Sign in with its own program' : `Its ways to sign in: ${ways}`;
+  return `${name} wants you to sign in first. ${how}. Then try again.`;
+}

@@ -1,0 +1,51 @@
+/** Bytes; a line that is longer is no message any more. */
+export const maxLineBytes = 32 * 1024 * 1024;
+
+export class LineTooLong extends Error {
+  readonly code = 'LINE_TOO_LONG';
+
+  constructor(limit: number) {
+    super(`It wrote a line of more than ${Math.floor(limit / 1024 / 1024)} MiB.`);
+  }
+}
+
+/** Puts chunks of bytes together to lines of text; holds one line at most, and never copies it more than once. */
+export class LineSplitter {
+  readonly #limit: number;
+  /** The beginning of a line whose end has not come. */
+  #begun: Buffer[] = [];
+  #begunBytes = 0;
+
+  constructor(limit = maxLineBytes) {
+    this.#limit = limit;
+  }
+
+  /** The lines that `chunk` completes, without their ends. Throws LineTooLong. */
+  push(chunk: Buffer): string[] {
+    const end = chunk.lastIndexOf(10);
+    if (end === -1) {
+      this.#begin(chunk);
+      return [];
+    }
+    const whole = chunk.subarray(0, end);
+    const text =
+      this.#begunBytes === 0
+        ? whole.toString('utf8')
+        : Buffer.concat([...this.#begun, whole]).toString('utf8');
+    this.#begun = [];
+    this.#begunBytes = 0;
+    if (end + 1 < chunk.length) this.#begin(chunk.subarray(end + 1));
+    return text.split('\n');
+  }
+
+  /** What stands after the last line end. */
+  rest(): string {
+    return Buffer.concat(this.#begun).toString('utf8');
+  }
+
+  #begin(chunk: Buffer): void {
+    this.#begun.push(chunk);
+    this.#begunBytes += chunk.length;
+    if (this.#begunBytes > this.#limit) throw new LineTooLong(this.#limit);
+  }
+}

@@ -1,0 +1,174 @@
+/** How a session comes to run: begun anew, or gone on with. */
+import type { McpServer } from '@agentclientprotocol/sdk';
+import { z } from 'zod';
+import { ProviderError } from '../errors.ts';
+import type { AcpAgent } from './acp-agent.ts';
+import { AcpSession, type AcpSessionOptions } from './acp-session.ts';
+import type { AgentPool } from './agent-pool.ts';
+import { authSentence, describeRpcError, readRpcError, rpc } from './errors.ts';
+import { admitMcpServers } from './mcp-servers.ts';
+
+export interface Opening {
+  session: Omit<AcpSessionOptions, 'agent' | 'agentSessionId'>;
+  pool: AgentPool;
+  defaults: { mode?: string; config?: Record<string, string> };
+  mcpServers: readonly McpServer[];
+  startLimitMs: number;
+  signal: AbortSignal;
+}
+
+export interface GoingOn {
+  sessionId: string;
+  /** The agent's own id for the session, where it is known. */
+  agentSessionId: string | undefined;
+  config: Record<string, string>;
+}
+
+const Begun = z.looseObject({ sessionId: z.string().min(1) });
+
+/** `session/new`. With `isLenient`, settings that the agent does not have are passed over. `SESSION_CREATE_FAILED`. */
+export function beginSession(
+  opening: Opening,
+  config: Record<string, string> = {},
+  isLenient = false,
+): Promise<AcpSession> {
+  return withAgent(opening, async (agent) => {
+    const session = await begin(opening, agent, []);
+    await configure(opening, session, config, isLenient);
+    return session;
+  });
+}
+
+/**
+ * `session/resume`, or else `session/load`, or else a new session for one that the agent once had. `SESSION_NOT_FOUND`,
+ * `SESSION_CREATE_FAILED`.
+ */
+export function goOnWithSession(
+  opening: Opening,
+  { sessionId, agentSessionId, config }: GoingOn,
+): Promise<AcpSession> {
+  return withAgent(opening, async (agent) => {
+    const { name } = opening.session;
+    const method = wayBack(agent);
+    let session: AcpSession;
+    if (method !== undefined) {
+      session = await resume(opening, agent, agentSessionId ?? sessionId, method);
+    } else if (agentSessionId !== undefined) {
+      const notice = `${name} cannot take up earlier sessions: it does not know what was said before.`;
+      session = await begin(opening, agent, [notice]);
+    } else {
+      throw new ProviderError('SESSION_NOT_FOUND', `${name} has no session ${sessionId}.`);
+    }
+    await configure(opening, session, config, true);
+    return session;
+  });
+}
+
+const wayBack = ({ capabilities }: AcpAgent): 'session/resume' | 'session/load' | undefined => {
+  if (capabilities.sessionCapabilities?.resume === true) return 'session/resume';
+  return capabilities.loadSession === true ? 'session/load' : undefined;
+};
+
+async function begin(
+  opening: Opening,
+  agent: AcpAgent,
+  notices: readonly string[],
+): Promise<AcpSession> {
+  const { servers, notices: refusals } = mcp(opening, agent);
+  const params = { cwd: opening.session.projectDir, mcpServers: servers };
+  const answer = await agent.open('session/new', params);
+  const agentSessionId = Begun.parse(answer).sessionId;
+  const session = new AcpSession({ ...opening.session, agent, agentSessionId });
+  session.open(answer, [...notices, ...refusals]);
+  agent.admit(agentSessionId, session);
+  return session;
+}
+
+async function resume(
+  opening: Opening,
+  agent: AcpAgent,
+  agentSessionId: string,
+  method: string,
+): Promise<AcpSession> {
+  const { servers, notices } = mcp(opening, agent);
+  const { projectDir: cwd } = opening.session;
+  const session = new AcpSession({ ...opening.session, agent, agentSessionId });
+  agent.admit(agentSessionId, session);
+  try {
+    const params = { sessionId: agentSessionId, cwd, mcpServers: servers };
+    session.open(await agent.open(method, params), notices);
+    return session;
+  } catch (error) {
+    await agent.leave(agentSessionId);
+    throw error;
+  }
+}
+
+function mcp(opening: Opening, agent: AcpAgent): { servers: McpServer[]; notices: string[] } {
+  const { taken, refused } = admitMcpServers(
+    opening.mcpServers,
+    agent.capabilities.mcpCapabilities,
+  );
+  const { name } = opening.session;
+  const notices = refused.map((server) => `${name} cannot reach the MCP server “${server}”.`);
+  return { servers: taken, notices };
+}
+
+/** Sets what is not as it is wanted. */
+async function configure(
+  { defaults }: Opening,
+  session: AcpSession,
+  config: Record<string, string>,
+  isLenient: boolean,
+): Promise<void> {
+  const modeId = session.configOptions.find(({ category }) => category === 'mode')?.id;
+  const mode =
+    defaults.mode !== undefined && modeId !== undefined ? { [modeId]: defaults.mode } : {};
+  const wanted = { ...mode, ...defaults.config, ...config };
+  for (const [id, value] of Object.entries(wanted)) {
+    if (session.config[id] === value) continue;
+    try {
+      await session.setConfigOption(id, value);
+    } catch (error) {
+      if (!isLenient && id in config) throw error;
+    }
+  }
+}
+
+/** Takes an agent and has it do its work within the limit; an agent whose work failed is given back. */
+async function withAgent(
+  opening: Opening,
+  work: (agent: AcpAgent) => Promise<AcpSession>,
+): Promise<AcpSession> {
+  const { pool, signal, startLimitMs, session } = opening;
+  const agent = await pool.take(session.projectDir, signal).catch((error: unknown) => {
+    throw startError(opening, error instanceof Error ? error.message : String(error), error);
+  });
+  try {
+    return await agent.within(startLimitMs, signal, work(agent));
+  } catch (error) {
+    await pool.giveBack(agent, false);
+    throw readFailure(opening, agent, error);
+  }
+}
+
+function readFailure(opening: Opening, agent: AcpAgent, error: unknown): ProviderError {
+  if (error instanceof ProviderError) return error;
+  const { name } = opening.session;
+  const said = readRpcError(error);
+  if (said === undefined) return startError(opening, agent.explain(error), error);
+  if (said.code === rpc.authRequired) {
+    const message = authSentence(name, agent.authMethods);
+    return new ProviderError('SESSION_CREATE_FAILED', message, { cause: error });
+  }
+  if (said.code === rpc.notFound) {
+    const message = `${name} does not have this session any more.`;
+    return new ProviderError('SESSION_NOT_FOUND', message, { cause: error });
+  }
+  return startError(opening, describeRpcError(said), error);
+}
+
+function startError({ session }: Opening, reason: string, cause: unknown): ProviderError {
+  const message = `${session.name} did not start in ${session.projectDir}. ${reason}`;
+  return new ProviderError('SESSION_CREATE_FAILED', message, { cause });
+}

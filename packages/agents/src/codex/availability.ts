@@ -1,0 +1,35 @@
+/** Whether Codex can run here, and what is missing. */
+import { access } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import type { AgentInfo } from '@liminal/protocol';
+import { findCodex } from './program.ts';
+
+const info = { cliType: 'codex', name: 'Codex', description: 'OpenAI’s coding agent.' };
+
+const keys = ['CODEX_API_KEY', 'OPENAI_API_KEY'];
+
+/** Describes Codex as it would run with this environment. Starts nothing. */
+export async function describeCodex(env: NodeJS.ProcessEnv): Promise<AgentInfo> {
+  const program = await findCodex(env['PATH']);
+  if (program === undefined) {
+    const reason = `The Codex adapter for ${process.platform}-${process.arch} is not installed: run npm install, without leaving out optional packages, or put codex-acp on the search path.`;
+    return { ...info, available: false, reason };
+  }
+  const { version } = program;
+  const found = { ...info, available: true, ...(version !== undefined && { version }) };
+  if (await isSignedIn(env)) return found;
+  const reason =
+    'Can run but is not signed in: set OPENAI_API_KEY before starting Liminal, or run codex login once in a terminal.';
+  return { ...found, reason };
+}
+
+/** Whether there is a key or a login to use, or a configuration of one’s own, which may need neither. */
+async function isSignedIn(env: NodeJS.ProcessEnv): Promise<boolean> {
+  if (keys.some((name) => (env[name] ?? '') !== '')) return true;
+  const folder = env['CODEX_HOME'] ?? join(env['HOME'] ?? homedir(), '.codex');
+  return access(join(folder, 'auth.json')).then(
+    () => true,
+    () => false,
+  );
+}
