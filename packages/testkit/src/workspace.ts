@@ -11,7 +11,9 @@ export interface Workspace {
 }
 
 /** Makes a workspace whose project holds `files` (relative path → content). */
-export async function makeWorkspace(files: Record<string, string> = {}): Promise<Workspace> {
+export async function makeWorkspace(
+  files: Record<string, string | Buffer> = {},
+): Promise<Workspace> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'liminal-')));
   const [home, projectDir] = [join(root, 'home'), join(root, 'project')];
   await mkdir(home);

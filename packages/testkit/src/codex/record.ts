@@ -1,10 +1,12 @@
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { startResponsesApi } from '../responses-api/server.ts';
 import type { ModelScript } from '../responses-api/script.ts';
 import { gate, type Gate } from '../scripted-server/gate.ts';
 import { Normaliser } from '../recording/normaliser.ts';
 import { makeWorkspace, type Workspace } from '../workspace.ts';
-import { join } from 'node:path';
 import { makeCodexHome, type CodexHomeOptions } from './codex-home.ts';
 import { CodexProcess } from './codex-process.ts';
 import type { CodexRecording, RecordedLine, RpcMessage } from './recording.ts';
@@ -14,7 +16,7 @@ export interface RecordedCase {
   name: string;
   about: string;
   /** Files in the project folder. */
-  files?: Record<string, string>;
+  files?: Record<string, string | Buffer>;
   codex?: CodexHomeOptions;
   /** What the client says it can. Default: nothing. */
   capabilities?: Record<string, unknown>;
@@ -24,6 +26,8 @@ export interface RecordedCase {
   permit?: (options: PermissionOption[], client: RecordingClient) => Promise<string | undefined>;
   run(client: RecordingClient): Promise<void>;
 }
+
+const patienceMs = 20_000;
 
 const PermissionOption = z.looseObject({ optionId: z.string(), kind: z.string() });
 type PermissionOption = z.infer<typeof PermissionOption>;
@@ -57,6 +61,7 @@ export async function recordCodex(recordedCase: RecordedCase): Promise<CodexReco
       name: recordedCase.name,
       about: recordedCase.about,
       agent: client.agent,
+      times: client.times,
       entries: normaliser(workspace).apply(client.entries),
     };
   } finally {
@@ -74,9 +79,10 @@ const normaliser = ({ home, projectDir }: Workspace): Normaliser =>
     ],
     patterns: [
       [/Chunk ID: [0-9a-f]{6}/g, 'Chunk ID: 000000'],
+      [/session ID \d+/g, 'session ID 0'],
       [/Wall time: [\d.]+ seconds/g, 'Wall time: 0 seconds'],
     ],
-    measured: /^(secs|nanos|.*_at_ms)$/,
+    measured: /^(secs|nanos|process_id|session_id|.*_at_ms)$/,
   });
 
 /** An ACP client that writes down every line. */
@@ -84,6 +90,7 @@ export class RecordingClient {
   readonly gate: Gate;
   readonly workspace: Workspace;
   readonly entries: RecordedLine[] = [];
+  readonly times: number[] = [];
   agent = 'unknown';
   readonly #case: RecordedCase;
   readonly #received: RpcMessage[] = [];
@@ -102,7 +109,7 @@ export class RecordingClient {
   /** Starts the program, anew where it has been killed, and introduces itself. */
   async start(): Promise<void> {
     this.#startedAt = performance.now();
-    this.entries.push({ at: 0, host: 'started' });
+    this.#note({ host: 'started' });
     this.#process = await CodexProcess.start(
       this.workspace.home,
       this.workspace.projectDir,
@@ -121,7 +128,7 @@ export class RecordingClient {
     if (this.#process === undefined) return;
     await this.#process.kill();
     this.#process = undefined;
-    this.entries.push({ at: this.#now(), host: 'killed' });
+    this.#note({ host: 'killed' });
   }
 
   /** Sends a request and resolves with its whole answer, error or not. */
@@ -155,7 +162,7 @@ export class RecordingClient {
   async until(matches: (message: RpcMessage) => boolean): Promise<RpcMessage> {
     for (;;) {
       const message = this.#received[this.#looked];
-      if (message === undefined) await this.#wake.promise;
+      if (message === undefined) await this.#more();
       else {
         this.#looked += 1;
         if (matches(message)) return message;
@@ -163,26 +170,43 @@ export class RecordingClient {
     }
   }
 
+  /** Resolves when the program has had every chance to say something, and has not. */
+  async silence(): Promise<void> {
+    const said = this.#received.length;
+    await sleep(1500);
+    if (this.#received.length > said) await this.silence();
+  }
+
   async #first(matches: (message: RpcMessage) => boolean): Promise<RpcMessage> {
     const from = this.#received.length;
     for (;;) {
       const found = this.#received.slice(from).find((message) => matches(message));
       if (found !== undefined) return found;
-      await this.#wake.promise;
+      await this.#more();
     }
   }
 
-  #now(): number {
-    return Math.round(performance.now() - this.#startedAt);
+  /** Resolves with the next message; a program that says nothing at all is not waited for. */
+  async #more(): Promise<void> {
+    const limit = AbortSignal.timeout(patienceMs);
+    const silence = once(limit, 'abort').then(() => {
+      throw new Error(`${this.agent} has said nothing for ${patienceMs} ms.`);
+    });
+    await Promise.race([this.#wake.promise, silence]);
+  }
+
+  #note(entry: RecordedLine): void {
+    this.entries.push(entry);
+    this.times.push(Math.round(performance.now() - this.#startedAt));
   }
 
   #send(message: RpcMessage): void {
-    this.entries.push({ at: this.#now(), client: message });
+    this.#note({ client: message });
     this.#process?.send(message);
   }
 
   #receive(message: RpcMessage): void {
-    this.entries.push({ at: this.#now(), agent: message });
+    this.#note({ agent: message });
     this.#received.push(message);
     this.#wake.resolve();
     this.#wake = Promise.withResolvers<void>();

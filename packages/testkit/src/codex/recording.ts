@@ -8,11 +8,11 @@ const RpcMessage = z.looseObject({
   error: z.unknown().optional(),
 });
 
-/** `at` is in ms since the program was started; 0 where times are not compared. */
+/** What the agent said, what it was told, and what became of its process. */
 const RecordedLine = z.union([
-  z.object({ at: z.number(), agent: RpcMessage }),
-  z.object({ at: z.number(), client: RpcMessage }),
-  z.object({ at: z.number(), host: z.enum(['started', 'killed']) }),
+  z.object({ agent: RpcMessage }),
+  z.object({ client: RpcMessage }),
+  z.object({ host: z.enum(['started', 'killed']) }),
 ]);
 
 /** One run of the real `codex-acp`: every line it said and was told, as JSON-RPC, ids and folders normalised. */
@@ -21,6 +21,8 @@ export const CodexRecording = z.object({
   about: z.string(),
   /** What the recorded program calls itself. */
   agent: z.string(),
+  /** When each entry was seen, in ms since the program was started. Apart, since it is never twice the same. */
+  times: z.array(z.number()),
   entries: z.array(RecordedLine),
 });
 

@@ -2,17 +2,26 @@ import { customCall, functionCall, type CallItem } from '../responses-api/reply.
 
 type CallOptions = Parameters<typeof functionCall>[2];
 
-/** A command in a shell. `yieldMs` is how long the model waits before it looks at what is printed. */
+interface CommandOptions {
+  /** How long the model waits before it looks at what is printed. Codex takes no less than 250. */
+  yieldMs?: number;
+  /** Why it must run outside of the sandbox: Codex asks for that where its approval policy is `on-request`. */
+  escalate?: string;
+  /** Whether it has a terminal, and with it an input. */
+  tty?: boolean;
+}
+
+/** A command in a shell. */
 export const execCommand = (
   cmd: string,
-  { yieldMs, escalate, ...options }: CallOptions & { yieldMs?: number; escalate?: string } = {},
+  { yieldMs, escalate, tty, ...options }: CallOptions & CommandOptions = {},
 ): CallItem =>
   functionCall(
     'exec_command',
     {
       cmd,
       ...(yieldMs === undefined ? {} : { yield_time_ms: yieldMs }),
-      // Outside of the sandbox, for which Codex asks where its approval policy is `on-request`.
+      ...(tty === undefined ? {} : { tty }),
       ...(escalate === undefined
         ? {}
         : { sandbox_permissions: 'require_escalated', justification: escalate }),

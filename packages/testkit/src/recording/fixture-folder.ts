@@ -41,7 +41,7 @@ export class FixtureFolder<T extends Recording> {
 
 /** One entry a line, so that a difference shows what changed. */
 function print({ entries, ...head }: Recording): string {
+  const start = Object.entries(head).map(([key, value]) => `  "${key}": ${JSON.stringify(value)}`);
   const lines = entries.map((entry) => `    ${JSON.stringify(entry)}`).join(',\n');
-  const start = JSON.stringify(head, null, 2).slice(0, -2);
-  return `${start},\n  "entries": [\n${lines}\n  ]\n}\n`;
+  return `{\n${start.join(',\n')},\n  "entries": [\n${lines}\n  ]\n}\n`;
 }

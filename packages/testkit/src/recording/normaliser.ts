@@ -7,7 +7,7 @@ export interface Volatile {
   names: [string, string][];
   /** Patterns, and what stands for them. */
   patterns: [RegExp, string][];
-  /** Keys of numbers that are measured: they become 0. */
+  /** Keys of numbers that are measured or drawn: they become 0, also where they are written as text. */
   measured: RegExp;
 }
 
@@ -29,13 +29,18 @@ export class Normaliser {
   }
 
   #walk(key: string, value: unknown): unknown {
-    if (typeof value === 'string') return this.#text(value);
-    if (typeof value === 'number') return this.#volatile.measured.test(key) ? 0 : value;
+    if (typeof value === 'string')
+      return this.#varies(key) && /^\d+$/.test(value) ? '0' : this.#text(value);
+    if (typeof value === 'number') return this.#varies(key) ? 0 : value;
     if (Array.isArray(value)) return value.map((inner) => this.#walk(key, inner));
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(
       Object.entries(value).map(([name, inner]) => [this.#text(name), this.#walk(name, inner)]),
     );
+  }
+
+  #varies(key: string): boolean {
+    return this.#volatile.measured.test(key);
   }
 
   #text(value: string): string {

@@ -92,7 +92,7 @@ const callWords = {
 function callFace(id: string, { type, name, callId, parts }: CallItem): ItemFace {
   const { field, event } = callWords[type];
   const text = spoken(parts);
-  const head = { id, type, name, call_id: callId };
+  const head = { id, type, name, call_id: callId ?? id.replace('resp', 'call') };
   return {
     begun: { ...head, status: 'in_progress', [field]: '' },
     sections: [

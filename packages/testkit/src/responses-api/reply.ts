@@ -20,7 +20,8 @@ export interface CallItem extends Pace {
   type: 'function_call' | 'custom_tool_call';
   name: string;
   parts: Part[];
-  callId: string;
+  /** Given by the server when absent. */
+  callId: string | undefined;
 }
 
 export type OutputItem = MessageItem | ReasoningItem | CallItem;
@@ -71,9 +72,6 @@ export const reasoning = (summaries: Parts[], pace: Pace = {}): ReasoningItem =>
   ...pace,
 });
 
-let calls = 0;
-const nextCallId = (): string => `call_${(calls += 1)}`;
-
 /** `before` happens after the call has been announced and before its arguments arrive. */
 type CallOptions = Pace & { callId?: string; before?: Part[] };
 
@@ -81,10 +79,10 @@ const call = (
   type: CallItem['type'],
   name: string,
   input: string,
-  { callId = nextCallId(), before = [], ...pace }: CallOptions,
+  { callId, before = [], ...pace }: CallOptions,
 ): CallItem => ({ type, name, callId, parts: [...before, input], ...pace });
 
-/** A call with JSON arguments. Its id is made up unless given. */
+/** A call with JSON arguments. Its id is the server's unless given. */
 export const functionCall = (
   name: string,
   input: Record<string, unknown>,

@@ -1,4 +1,5 @@
 import { answer, message, type CallItem } from '../../responses-api/reply.ts';
+import { pause } from '../../scripted-server/happening.ts';
 import { isUpdate, type RecordedCase } from '../record.ts';
 import { execCommand, writeStdin } from '../tools.ts';
 
@@ -11,6 +12,9 @@ const prompted: RecordedCase['run'] = async (client) => {
 
 const growing = 'for i in 1 2 3 4 5; do echo "line $i"; sleep 0.4; done';
 
+/** A model takes its time; one that answers at once makes Codex lose what the command has not yet reported. */
+const lateAnswer = answer(message([pause(600), 'That was it.']));
+
 const calls = (
   name: string,
   about: string,
@@ -20,7 +24,7 @@ const calls = (
   name,
   about,
   files: { 'notes.txt': 'one\ntwo\nthree\n', 'notes.md': '# Notes\n' },
-  script: () => [answer(script()), answer('That was it.')],
+  script: () => [answer(script()), lateAnswer],
   run: prompted,
   ...rest,
 });
@@ -70,7 +74,7 @@ export const commandCases: RecordedCase[] = [
     script: () => (request) => {
       const [result] = Object.values(request.toolResults);
       if (result === undefined)
-        return answer(execCommand('read name; echo "hello $name"', { yieldMs: 400 }));
+        return answer(execCommand('read name; echo "hello $name"', { yieldMs: 400, tty: true }));
       const id = /session ID (\d+)/.exec(result)?.[1];
       return id === undefined ? answer('It has ended.') : answer(writeStdin(Number(id), 'you\n'));
     },
@@ -91,6 +95,23 @@ export const commandCases: RecordedCase[] = [
       answer('In the end.'),
     ],
   }),
+  ...bothWays(
+    'command-left-running',
+    'The turn ends while a command still runs: its end is lost.',
+    () => [],
+    {
+      script: () => [
+        answer(execCommand('echo begun; sleep 1; echo ended', { yieldMs: 300 })),
+        answer('It runs on.'),
+        answer(message([pause(1500), 'By now it has ended.'])),
+      ],
+      run: async (client) => {
+        const session = await client.newSession();
+        await client.prompt(session, 'Do it.');
+        await client.prompt(session, 'And now?');
+      },
+    },
+  ),
   ...bothWays('cancel-command', 'Cancelled while a command runs.', () => [], {
     files: { running: '' },
     script: () => [
@@ -103,7 +124,6 @@ export const commandCases: RecordedCase[] = [
       const session = await client.newSession();
       const answered = client.prompt(session, 'Do it.');
       await client.until(isUpdate('tool_call'));
-      await client.until(isUpdate('tool_call_update'));
       client.notify('session/cancel', { sessionId: session });
       await answered;
       await client.prompt(session, 'And now?');

@@ -1,6 +1,17 @@
 import type { RecordedCase } from '../record.ts';
 import { commandCases } from './commands.ts';
 import { conversationCases } from './conversation.ts';
+import { failureCases } from './failures.ts';
+import { permissionCases } from './permissions.ts';
+import { sessionCases } from './sessions.ts';
+import { toolCases } from './tools.ts';
 
 /** Every situation of which there is a recording. */
-export const codexCases: readonly RecordedCase[] = [...conversationCases, ...commandCases];
+export const codexCases: readonly RecordedCase[] = [
+  ...conversationCases,
+  ...commandCases,
+  ...toolCases,
+  ...permissionCases,
+  ...failureCases,
+  ...sessionCases,
+];
