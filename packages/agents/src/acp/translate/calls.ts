@@ -1,77 +1,83 @@
-import { z } from 'zod';
-import { ToolKind, ToolLocation } from '@liminal/protocol';
 import type { TurnWriter } from '../../base/turn-writer.ts';
-import { readFields } from './fields.ts';
+import type { AcpQuirks } from './quirks.ts';
+import type { Terminals } from './terminals.ts';
+import { ToolCall, callIdOf, type Source } from './tool-call.ts';
 
-const toolCall = {
-  sessionUpdate: z.string(),
-  toolCallId: z.string().min(1),
-  title: z.string(),
-  name: z.string(),
-  kind: ToolKind,
-  status: z.enum(['pending', 'in_progress', 'completed', 'failed']),
-  content: z.array(z.unknown()),
-  locations: z.array(ToolLocation),
-  rawInput: z.unknown(),
-  rawOutput: z.unknown(),
-};
+export interface CallsOptions {
+  writer: TurnWriter;
+  terminals: Terminals;
+  quirks: AcpQuirks;
+  /** A replay announces calls as completed, and tells their output after that. */
+  isReplay: boolean;
+}
 
 /** The tool calls of one turn. */
 export class Calls {
-  readonly #writer: TurnWriter;
-  readonly #open = new Set<string>();
+  readonly #options: CallsOptions;
+  readonly #open = new Map<string, ToolCall>();
+  readonly #ended = new Set<string>();
+  #count = 0;
 
-  constructor(writer: TurnWriter) {
-    this.#writer = writer;
+  constructor(options: CallsOptions) {
+    this.#options = options;
   }
 
-  /** A call or what is new of it; gives its id, if it has one. */
-  read(update: unknown): string | undefined {
-    const {
-      toolCallId: callId,
-      title,
-      name,
-      kind,
-      status,
-      rawInput,
-      rawOutput,
-    } = readFields(update, toolCall).fields;
-    if (callId === undefined) return undefined;
-    const id = `${this.#writer.turnId}:call:${callId}`;
-    if (!this.#writer.isOpen(id)) {
-      this.#open.add(callId);
-      this.#writer.start({
-        type: 'function_call',
-        id,
-        callId,
-        name: name ?? kind ?? 'tool',
-        arguments: rawInput === undefined ? '{}' : JSON.stringify(rawInput),
-        origin: 'agent',
-        ...(title !== undefined && { title }),
-        ...(kind !== undefined && { kind }),
-      });
+  isOpen(callId: string): boolean {
+    return this.#open.has(callId);
+  }
+
+  /** Whether it is a call of this turn. */
+  has(callId: string): boolean {
+    return this.#open.has(callId) || this.#ended.has(callId);
+  }
+
+  /** Whether an update of the call would be news of one that is over. */
+  isOver(callId: string): boolean {
+    return this.#ended.has(callId) && !this.#open.has(callId);
+  }
+
+  /** The ids of all calls of the turn. */
+  get ids(): string[] {
+    return [...this.#open.keys(), ...this.#ended];
+  }
+
+  /** A call, or what is new of one: one that was never announced begins as well. */
+  read(update: unknown, source: Source): void {
+    const callId = callIdOf(update);
+    if (callId === undefined) return this.#options.writer.keep(update);
+    const call = this.#open.get(callId) ?? this.#begin(callId);
+    call.read(update, source);
+    const isToldLater = this.#options.isReplay && source === 'announcement';
+    if (call.success !== undefined && !isToldLater) this.#end(call, call.success);
+  }
+
+  terminalPrinted(terminalId: string, text: string): void {
+    for (const call of this.#open.values()) {
+      if (call.output.shows(terminalId)) call.output.grow(text);
     }
-    if (status === 'completed' || status === 'failed') {
-      const output = rawOutput === undefined ? '' : JSON.stringify(rawOutput);
-      this.#end(callId, output, status === 'completed');
+  }
+
+  /** Ends what the agent has not, so that no tool seems to run after its turn. */
+  closeAll(reason: string, hasCompleted: boolean): void {
+    const { quirks } = this.#options;
+    const isTaken = hasCompleted && quirks.losesCompletions === true;
+    for (const call of this.#open.values()) {
+      const success = call.success ?? isTaken;
+      this.#end(call, success, success ? '' : reason);
     }
-    return callId;
   }
 
-  closeAll(reason: string): void {
-    for (const callId of this.#open) this.#end(callId, reason, false);
+  #begin(callId: string): ToolCall {
+    const { writer, terminals, quirks } = this.#options;
+    const fences = quirks.fencesOutput === true;
+    const call = new ToolCall(callId, ++this.#count, writer, terminals, fences);
+    this.#open.set(callId, call);
+    return call;
   }
 
-  #end(callId: string, output: string, success: boolean): void {
-    this.#open.delete(callId);
-    this.#writer.done(`${this.#writer.turnId}:call:${callId}`);
-    this.#writer.add({
-      type: 'function_call_output',
-      id: `${this.#writer.turnId}:output:${callId}`,
-      callId,
-      output,
-      success,
-      origin: 'tool_harness',
-    });
+  #end(call: ToolCall, success: boolean, reason?: string): void {
+    this.#open.delete(call.callId);
+    this.#ended.add(call.callId);
+    call.end(success, reason);
   }
 }

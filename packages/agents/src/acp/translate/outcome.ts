@@ -1,14 +1,47 @@
 /** How a turn ended, from the answer to its prompt. */
 import { z } from 'zod';
-import type { EventPayload } from '@liminal/protocol';
-import { readFields } from './fields.ts';
+import type { EventPayload, Usage } from '@liminal/protocol';
+import { isRecord, readFields } from './fields.ts';
+import type { AcpQuirks } from './quirks.ts';
+import { TurnUsage } from './usage.ts';
 
 export type Terminal = Extract<EventPayload, { type: 'response_done' | 'response_error' }>;
 
-const promptResponse = { stopReason: z.string() };
+const promptResponse = {
+  stopReason: z.string(),
+  usage: TurnUsage,
+  _meta: z.record(z.string(), z.unknown()),
+};
 
-export function readOutcome(response: unknown): Terminal {
-  const { stopReason } = readFields(response, promptResponse).fields;
-  const status = stopReason === 'cancelled' ? 'cancelled' : 'completed';
-  return { type: 'response_done', status, finishReason: stopReason ?? null };
+export interface Outcome {
+  stopReason: string | undefined;
+  usage: Usage | undefined;
+  /** By a quirk, the agent says in its last message what went wrong. */
+  hasFailed: boolean;
+  /** What else the answer holds. */
+  rest: unknown;
 }
+
+export function readOutcome(response: unknown, { failureMeta }: AcpQuirks): Outcome {
+  const { fields, rest } = readFields(response, promptResponse);
+  const { stopReason, usage, _meta: meta } = fields;
+  const hasFailed = failureMeta !== undefined && at(meta, failureMeta.path) === failureMeta.value;
+  const hasMeta = meta !== undefined && Object.keys(meta).length > 0;
+  return { stopReason, usage, hasFailed, rest: hasMeta ? { ...rest, _meta: meta } : rest };
+}
+
+/** `lastMessage` is what the agent said last. */
+export function terminalOf(outcome: Outcome, lastMessage: string | undefined): Terminal {
+  const usage = outcome.usage === undefined ? {} : { usage: outcome.usage };
+  const finishReason = outcome.stopReason ?? null;
+  if (outcome.hasFailed) {
+    const message = lastMessage?.trim() ?? '';
+    const error = { code: 'AGENT_ERROR', message: message || 'The agent reported an error.' };
+    return { type: 'response_error', error, ...usage };
+  }
+  const status = finishReason === 'cancelled' ? 'cancelled' : 'completed';
+  return { type: 'response_done', status, finishReason, ...usage };
+}
+
+const at = (value: unknown, path: readonly string[]): unknown =>
+  path.reduce<unknown>((inner, key) => (isRecord(inner) ? inner[key] : undefined), value);

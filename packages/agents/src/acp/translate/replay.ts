@@ -1,12 +1,12 @@
 import type { EventDraft } from '@liminal/protocol';
 import type { StoredTurn } from '../../provider.ts';
+import { isConversation, typeOf } from './conversation.ts';
 import { isRecord } from './fields.ts';
 import type { AcpQuirks } from './quirks.ts';
 import { AcpTranslator } from './translator.ts';
 
 export interface ReplayOptions {
   cliType: string;
-  cwd: string;
   quirks: AcpQuirks;
   /** The agent's own id of the session: turn ids are made of it. */
   agentSessionId: string;
@@ -20,30 +20,52 @@ export interface ReplayedUpdate {
 }
 
 /**
- * What `session/load` replayed, as whole turns: a user's message begins one. Turn ids are the agent's session id and
- * the turn's number, so that reading twice gives the same.
+ * What `session/load` replayed, as whole turns: a message of the user's begins one. Turn ids are the agent's session id
+ * and the turn's number, so that reading twice gives the same. Updates of the session's state are left alone.
  */
 export function readReplay(
   updates: readonly ReplayedUpdate[],
-  options: ReplayOptions,
+  { cliType, quirks, agentSessionId }: ReplayOptions,
 ): StoredTurn[] {
-  const events: EventDraft[] = [];
-  let count = 0;
-  const createTurnId = (): string => `${options.agentSessionId}:${++count}`;
-  const { cliType, cwd, quirks } = options;
-  const emit = (draft: EventDraft): number => events.push(draft);
-  const translator = new AcpTranslator({ cliType, cwd, quirks, createTurnId, emit, update() {} });
-  let timestamp = new Date(0).toISOString();
-  for (const { update, timestamp: at } of updates) {
-    timestamp = at;
-    const isUsers = isRecord(update) && update['sessionUpdate'] === 'user_message_chunk';
-    if (isUsers) translator.finish({ stopReason: 'end_turn' }, timestamp);
-    translator.read(update, timestamp);
+  const turns: StoredTurn[] = [];
+  let last: ReplayedUpdate | undefined;
+  const createTurnId = (): string => `${agentSessionId}:${turns.length + 1}`;
+  const emit = (draft: EventDraft): void => {
+    if (turns.at(-1)?.turnId !== draft.turnId) turns.push({ turnId: draft.turnId, events: [] });
+    turns.at(-1)?.events.push(draft);
+  };
+  const translator = new AcpTranslator({
+    cliType,
+    quirks,
+    createTurnId,
+    emit,
+    update: () => undefined,
+    isReplay: true,
+  });
+  const end = (): void => {
+    if (last !== undefined) translator.finish({ stopReason: 'end_turn' }, last.timestamp);
+  };
+  for (const replayed of updates.filter(({ update }) => isConversation(update))) {
+    if (beginsTurn(replayed.update, last?.update, quirks)) {
+      end();
+      translator.begin(createTurnId(), undefined, replayed.timestamp);
+    }
+    translator.read(replayed.update, replayed.timestamp);
+    last = replayed;
   }
-  translator.finish({ stopReason: 'end_turn' }, timestamp);
-  const turnIds = [...new Set(events.map(({ turnId }) => turnId))];
-  return turnIds.map((turnId) => ({
-    turnId,
-    events: events.filter((event) => event.turnId === turnId),
-  }));
+  end();
+  return turns;
+}
+
+/** Pieces of one message stand together. */
+function beginsTurn(update: unknown, before: unknown, quirks: AcpQuirks): boolean {
+  if (typeOf(update) !== 'user_message_chunk') return false;
+  if (typeOf(before) !== 'user_message_chunk' || quirks.wholeUserMessages === true) return true;
+  const [id, idBefore] = [messageIdOf(update), messageIdOf(before)];
+  return id !== undefined && idBefore !== undefined && id !== idBefore;
+}
+
+function messageIdOf(update: unknown): string | undefined {
+  const id = isRecord(update) ? update['messageId'] : undefined;
+  return typeof id === 'string' ? id : undefined;
 }

@@ -1,5 +1,8 @@
 import type { ContentBlock, OutputItem } from '@liminal/protocol';
 import type { TurnWriter } from '../../base/turn-writer.ts';
+import { readBlock } from './content.ts';
+import type { AcpQuirks } from './quirks.ts';
+import { nothingRepeats, RepeatedParts, RepeatedStart, type RepeatFilter } from './repeats.ts';
 
 /** Whose words: the agent's to the user, its thoughts, or the user's own. */
 export type Voice = 'agent' | 'thought' | 'user';
@@ -9,35 +12,68 @@ interface Open {
   messageId: string | undefined;
   itemId: string;
   blocks: ContentBlock[];
+  repeats: RepeatFilter;
 }
 
 /** What is said in a turn: adjacent chunks of one voice and message are one item. */
 export class Speech {
   readonly #writer: TurnWriter;
+  readonly #quirks: AcpQuirks;
   #open: Open | undefined;
   #count = 0;
+  #lastMessage: string | undefined;
 
-  constructor(writer: TurnWriter) {
+  constructor(writer: TurnWriter, quirks: AcpQuirks) {
     this.#writer = writer;
+    this.#quirks = quirks;
+  }
+
+  /** What the agent's last message said, once it has ended. */
+  get lastMessage(): string | undefined {
+    return this.#lastMessage;
   }
 
   say(voice: Voice, text: string, messageId: string | undefined): void {
     if (text === '') return;
-    this.#writer.append(this.#speaking(voice, messageId).itemId, text);
+    const open = this.#speaking(voice, messageId);
+    this.#append(open, open.repeats.pass(text));
   }
 
-  show(voice: Voice, block: ContentBlock, messageId: string | undefined): void {
-    const open = this.#speaking(voice, messageId);
-    if (voice === 'thought') return this.#writer.keep(block);
-    open.blocks = [...open.blocks, block];
-    this.#writer.patch(open.itemId, { blocks: open.blocks });
+  /** A content block; what cannot be shown of it is kept. */
+  show(voice: Voice, content: unknown, messageId: string | undefined): void {
+    const { text, block, unread } = readBlock(content);
+    if (text !== undefined) this.say(voice, text, messageId);
+    if (block !== undefined) this.#addBlock(voice, block, messageId);
+    if (unread !== undefined) this.#writer.keep(unread);
   }
 
   /** Something else happens: what is said after it is said anew. */
   close(): void {
-    const open = this.#open;
+    const open = this.#settle();
     this.#open = undefined;
-    if (open !== undefined) this.#writer.done(open.itemId);
+    if (open === undefined) return;
+    const item = this.#writer.item(open.itemId);
+    if (item?.type === 'message' && open.voice === 'agent') this.#lastMessage = item.content;
+    if (item !== undefined) this.#writer.done(item.id, item);
+  }
+
+  /** The agent is gone in the middle of it; gives whether there is an item left to say so. */
+  breakOff(unplaced: readonly unknown[]): boolean {
+    const open = this.#settle();
+    if (open === undefined || !this.#writer.isOpen(open.itemId)) return false;
+    if (unplaced.length > 0) this.#writer.patch(open.itemId, { raw: unplaced });
+    // One without text would be withdrawn.
+    if (open.blocks.length > 0) this.close();
+    return true;
+  }
+
+  #addBlock(voice: Voice, block: ContentBlock, messageId: string | undefined): void {
+    // Thoughts have no place for it.
+    if (voice === 'thought') return this.#writer.keep(block);
+    const open = this.#speaking(voice, messageId);
+    this.#begin(open);
+    open.blocks = [...open.blocks, block];
+    this.#writer.patch(open.itemId, { blocks: open.blocks });
   }
 
   #speaking(voice: Voice, messageId: string | undefined): Open {
@@ -48,16 +84,42 @@ export class Speech {
     }
     this.close();
     const itemId = `${this.#writer.turnId}:${++this.#count}`;
-    this.#writer.start(item(voice, itemId));
-    this.#open = { voice, messageId, itemId, blocks: [] };
+    this.#open = { voice, messageId, itemId, blocks: [], repeats: this.#repeats(voice, itemId) };
     return this.#open;
+  }
+
+  #append(open: Open, text: string): void {
+    if (text === '') return;
+    this.#begin(open);
+    this.#writer.append(open.itemId, text);
+  }
+
+  /** An item begins with the first of it that is shown. */
+  #begin({ itemId, voice }: Open): void {
+    if (!this.#writer.isOpen(itemId)) this.#writer.start(emptyItem(voice, itemId));
+  }
+
+  #settle(): Open | undefined {
+    const open = this.#open;
+    if (open !== undefined) this.#append(open, open.repeats.flush());
+    return open;
+  }
+
+  #repeats(voice: Voice, itemId: string): RepeatFilter {
+    const { thoughtsInParts, repeatsAfterRetry } = this.#quirks;
+    if (voice === 'thought' && thoughtsInParts === true) return new RepeatedParts();
+    if (voice !== 'agent' || repeatsAfterRetry !== true) return nothingRepeats;
+    return new RepeatedStart(() => textOf(this.#writer.item(itemId)));
   }
 }
 
 const isSame = (one: string | undefined, other: string | undefined): boolean =>
   one === undefined || other === undefined || one === other;
 
-function item(voice: Voice, id: string): OutputItem {
+const textOf = (item: OutputItem | undefined): string =>
+  item?.type === 'message' ? item.content : '';
+
+function emptyItem(voice: Voice, id: string): OutputItem {
   if (voice === 'thought') return { type: 'reasoning', id, content: '', origin: 'agent' };
   return { type: 'message', id, content: '', origin: voice };
 }

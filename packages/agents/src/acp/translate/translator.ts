@@ -1,36 +1,34 @@
-import type { ApprovalOutcome } from '@liminal/protocol';
+import { z } from 'zod';
+import type { ApprovalOutcome, Usage } from '@liminal/protocol';
 import type { ApprovalRequest } from '../../base/pending-approvals.ts';
 import type { Emit } from '../../base/turn-writer.ts';
 import type { SessionUpdate } from '../../provider.ts';
-import { isRecord } from './fields.ts';
-import { readOutcome, type Terminal } from './outcome.ts';
+import { readCommands } from './commands.ts';
+import { conversationReader, typeOf } from './conversation.ts';
+import { readFields } from './fields.ts';
+import { Kept } from './kept.ts';
+import type { Terminal } from './outcome.ts';
+import { isPlainChunk } from './plain-chunk.ts';
 import type { AcpQuirks } from './quirks.ts';
-import type { Voice } from './speech.ts';
+import { Settings } from './settings.ts';
+import { Terminals, type TerminalExit } from './terminals.ts';
+import { callIdOf } from './tool-call.ts';
 import { Turn, type Trigger } from './turn.ts';
+import { readUsageUpdate } from './usage.ts';
 
 export interface AcpTranslatorOptions {
   /** `providerId` of the turns. */
   cliType: string;
-  /** The project folder. */
-  cwd: string;
   quirks: AcpQuirks;
   /** Ids for turns that the agent begins of its own accord. */
   createTurnId: () => string;
   emit: Emit;
   update: (update: SessionUpdate) => void;
+  /** What is read is a conversation told again, in which calls are announced when they have long ended. */
+  isReplay?: boolean;
 }
 
-/** How a terminal of ours ended. */
-export interface TerminalExit {
-  exitCode?: number | null;
-  signal?: string | null;
-}
-
-const voices: Record<string, Voice> = {
-  agent_message_chunk: 'agent',
-  agent_thought_chunk: 'thought',
-  user_message_chunk: 'user',
-};
+const sessionInfo = { sessionUpdate: z.string(), title: z.string(), updatedAt: z.string() };
 
 /**
  * Reads an ACP agent's session updates as canonical events. Any JSON may come: what is not understood is kept with the
@@ -39,7 +37,14 @@ const voices: Record<string, Voice> = {
  */
 export class AcpTranslator {
   readonly #options: AcpTranslatorOptions;
+  readonly #settings = new Settings();
+  readonly #terminals = new Terminals();
+  readonly #kept = new Kept();
+  /** The calls of turns that are over. */
+  readonly #over = new Set<string>();
   #turn: Turn | undefined;
+  /** Told when no turn ran: for the next one. */
+  #usage: Usage | undefined;
 
   constructor(options: AcpTranslatorOptions) {
     this.#options = options;
@@ -51,33 +56,32 @@ export class AcpTranslator {
   }
 
   /** Modes, config options and models, as the answer to `session/new`, `load`, `resume` or `set_*` has them. */
-  settings(_raw: unknown): void {}
+  settings(raw: unknown): void {
+    if (this.#settings.read(raw)) this.#tellSettings();
+  }
 
-  /** The prompt is on its way: its turn begins with the user's message. */
-  begin(turnId: string, text: string, timestamp: string): void {
+  /** The prompt is on its way: its turn begins with the user's message, unless the agent is to tell that (a replay). */
+  begin(turnId: string, text: string | undefined, timestamp: string): void {
     this.end({ type: 'response_done', status: 'completed', finishReason: null }, timestamp);
     this.#begin(turnId, 'user', text, timestamp);
   }
 
   /** `params.update` of a `session/update`, as it came. */
   read(update: unknown, timestamp: string): void {
-    if (!isRecord(update)) return this.#keep(update);
-    const type = typeof update['sessionUpdate'] === 'string' ? update['sessionUpdate'] : '';
-    const voice = Object.hasOwn(voices, type) ? voices[type] : undefined;
-    if (voice !== undefined) {
-      const messageId = update['messageId'];
-      const id = typeof messageId === 'string' ? messageId : undefined;
-      this.#running(timestamp).chunk(voice, update['content'], id);
-    } else if (type === 'tool_call' || type === 'tool_call_update') {
-      this.toolCall(update, timestamp);
-    } else this.#keep(update);
+    if (isPlainChunk(update)) return this.#running(timestamp).plainChunk(update);
+    const type = typeOf(update);
+    const reader = conversationReader(type);
+    if (reader !== undefined) {
+      if (!this.#isLate(type, update)) reader(this.#running(timestamp), update);
+    } else if (update != null && !this.#readSession(type, update, timestamp)) this.#keep(update);
   }
 
-  /** A call, or what is new of one; also from a permission request. Gives the call's id, if it has one. */
+  /** The call that a permission request is about, as the request tells it. Gives the call's id, if it has one. */
   toolCall(update: unknown, timestamp: string): string | undefined {
-    const turn = this.#running(timestamp);
-    turn.speech.close();
-    return turn.calls.read(update);
+    const callId = callIdOf(update);
+    if (callId !== undefined) this.#running(timestamp).toolCall(update, 'request');
+    else if (update != null) this.#keep(update);
+    return callId;
   }
 
   openApproval(request: ApprovalRequest, timestamp: string): void {
@@ -90,9 +94,15 @@ export class AcpTranslator {
   }
 
   /** What a terminal of ours has printed since; it shows in the calls that show the terminal. */
-  terminalOutput(_terminalId: string, _text: string, _timestamp: string): void {}
+  terminalOutput(terminalId: string, text: string, timestamp: string): void {
+    this.#terminals.print(terminalId, text);
+    this.#turn?.at(timestamp);
+    this.#turn?.calls.terminalPrinted(terminalId, text);
+  }
 
-  terminalExit(_terminalId: string, _exit: TerminalExit, _timestamp: string): void {}
+  terminalExit(terminalId: string, exit: TerminalExit, _timestamp: string): void {
+    this.#terminals.exit(terminalId, exit);
+  }
 
   /** The user asked to stop the turn. */
   stop(timestamp: string): void {
@@ -102,19 +112,70 @@ export class AcpTranslator {
 
   /** The answer to the prompt. */
   finish(response: unknown, timestamp: string): void {
-    this.end(readOutcome(response), timestamp);
+    this.#end((turn) => turn.finish(response), timestamp);
   }
 
   /** The running turn, if there is one, ends like this: the agent is gone, sent away, or answered with an error. */
   end(terminal: Terminal, timestamp: string): void {
-    const turn = this.#turn;
-    this.#turn = undefined;
-    turn?.at(timestamp);
-    turn?.end(terminal);
+    this.#end((turn) => turn.end(terminal), timestamp);
+  }
+
+  /** What an update tells of the session rather than the conversation; false if it is none that is known. */
+  #readSession(type: string, update: unknown, timestamp: string): boolean {
+    switch (type) {
+      case 'usage_update':
+        this.#readUsage(update, timestamp);
+        return true;
+      case 'available_commands_update': {
+        const commands = readCommands(update);
+        if (commands !== undefined) this.#options.update({ commands });
+        return commands !== undefined;
+      }
+      case 'current_mode_update':
+      case 'config_option_update':
+        this.settings(update);
+        return true;
+      case 'session_info_update':
+        return this.#readInfo(update);
+      default:
+        return false;
+    }
+  }
+
+  #readInfo(update: unknown): boolean {
+    const { fields, rest } = readFields(update, sessionInfo);
+    if (fields.title !== undefined) this.#options.update({ title: fields.title });
+    if (rest !== undefined) this.#keepAside(rest);
+    return true;
+  }
+
+  #readUsage(update: unknown, timestamp: string): void {
+    this.#turn?.at(timestamp);
+    if (this.#turn === undefined) this.#usage = readUsageUpdate(update).usage;
+    else this.#turn.usage(update);
+  }
+
+  #tellSettings(): void {
+    this.#options.update({ configOptions: this.#settings.options });
+  }
+
+  /** News of a call that ended with its turn change nothing any more. */
+  #isLate(type: string, update: unknown): boolean {
+    const callId = callIdOf(update);
+    if (type !== 'tool_call_update' || callId === undefined) return false;
+    if (!this.#over.has(callId) || this.#turn?.calls.has(callId) === true) return false;
+    this.#kept.late(callId, update);
+    return true;
   }
 
   #keep(raw: unknown): void {
-    this.#turn?.keep(raw);
+    if (this.#turn === undefined) this.#kept.add(raw);
+    else this.#turn.keep(raw);
+  }
+
+  #keepAside(raw: unknown): void {
+    if (this.#turn === undefined) this.#kept.add(raw);
+    else this.#turn.keepAside(raw);
   }
 
   /** The running turn; where nobody asked for one, the agent begins its own. */
@@ -127,11 +188,26 @@ export class AcpTranslator {
   }
 
   #begin(turnId: string, trigger: Trigger, text: string | undefined, timestamp: string): Turn {
-    const { cliType: providerId, emit } = this.#options;
-    const turn = new Turn({ turnId, trigger, modelId: 'unknown', providerId }, emit);
+    const { cliType: providerId, quirks, emit, isReplay = false } = this.#options;
+    const modelId = this.#settings.model ?? 'unknown';
+    const terminals = this.#terminals;
+    const start = { turnId, trigger, modelId, providerId };
+    const turn = new Turn({ ...start, quirks, terminals, isReplay, emit });
     this.#turn = turn;
     turn.at(timestamp);
     turn.begin(text);
+    if (this.#usage !== undefined) turn.count(this.#usage);
+    this.#usage = undefined;
     return turn;
+  }
+
+  #end(end: (turn: Turn) => unknown[], timestamp: string): void {
+    const turn = this.#turn;
+    this.#turn = undefined;
+    if (turn === undefined) return;
+    turn.at(timestamp);
+    for (const raw of this.#kept.take()) turn.keepAside(raw);
+    this.#kept.add(...end(turn));
+    for (const callId of turn.calls.ids) this.#over.add(callId);
   }
 }

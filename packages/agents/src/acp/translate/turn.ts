@@ -1,37 +1,69 @@
-import type { ApprovalOutcome } from '@liminal/protocol';
+import { z } from 'zod';
+import type { ApprovalOutcome, Usage } from '@liminal/protocol';
 import type { ApprovalRequest } from '../../base/pending-approvals.ts';
 import { TurnWriter, type Emit } from '../../base/turn-writer.ts';
 import { Calls } from './calls.ts';
-import { readBlock } from './content.ts';
-import type { Terminal } from './outcome.ts';
+import { Compactions } from './compaction.ts';
+import { Echo } from './echo.ts';
+import { isRecord, readFields } from './fields.ts';
+import { readNotice } from './notices.ts';
+import { readOutcome, terminalOf, type Terminal } from './outcome.ts';
+import type { PlainChunk } from './plain-chunk.ts';
+import { Plan } from './plan.ts';
+import type { AcpQuirks } from './quirks.ts';
 import { Speech, type Voice } from './speech.ts';
+import type { Terminals } from './terminals.ts';
+import { callIdOf, type Source } from './tool-call.ts';
+import { readUsageUpdate } from './usage.ts';
 
 export type Trigger = 'user' | 'agent';
 
-export interface TurnStart {
+export interface TurnOptions {
   turnId: string;
   trigger: Trigger;
   modelId: string;
   providerId: string;
+  quirks: AcpQuirks;
+  terminals: Terminals;
+  isReplay?: boolean;
+  emit: Emit;
 }
 
-/** One turn's translation: ACP's session updates in, canonical events out. */
+const chunk = { sessionUpdate: z.string(), content: z.unknown(), messageId: z.string() };
+
+const textBlock = { type: z.literal('text'), text: z.string() };
+
+/** Things kept of one turn that cannot be shown; an agent that sends more of them is counted. */
+const MAX_KEPT = 1_000;
+
+/** One turn's translation: an ACP agent's updates in, canonical events out. */
 export class Turn {
   readonly turnId: string;
   readonly trigger: Trigger;
-  readonly speech: Speech;
   readonly calls: Calls;
-  readonly #start: TurnStart;
+  readonly #options: TurnOptions;
   readonly #writer: TurnWriter;
+  readonly #speech: Speech;
+  readonly #plan: Plan;
+  readonly #compactions: Compactions;
+  #echo = new Echo('');
+  /** Of what is kept, what beside the conversation was told: no item is made for it. */
+  readonly #aside = new Set<unknown>();
+  #notices = 0;
+  #kept = 0;
   #isStopping = false;
 
-  constructor(start: TurnStart, emit: Emit) {
-    this.turnId = start.turnId;
-    this.trigger = start.trigger;
-    this.#start = start;
-    this.#writer = new TurnWriter(start.turnId, emit);
-    this.speech = new Speech(this.#writer);
-    this.calls = new Calls(this.#writer);
+  constructor(options: TurnOptions) {
+    const { turnId, trigger, quirks, terminals, isReplay = false, emit } = options;
+    this.turnId = turnId;
+    this.trigger = trigger;
+    this.#options = options;
+    const writer = new TurnWriter(turnId, emit);
+    this.#writer = writer;
+    this.#speech = new Speech(writer, quirks);
+    this.calls = new Calls({ writer, terminals, quirks, isReplay });
+    this.#plan = new Plan(writer);
+    this.#compactions = new Compactions(writer);
   }
 
   at(timestamp: string): void {
@@ -40,22 +72,68 @@ export class Turn {
 
   /** `text` is what the user wrote; there is none in a turn that the agent began. */
   begin(text: string | undefined): void {
-    const { modelId, providerId, trigger } = this.#start;
+    const { modelId, providerId, trigger } = this.#options;
     this.#writer.write({ type: 'response_start', modelId, providerId, trigger });
     if (text === undefined) return;
+    this.#echo = new Echo(text);
     const id = `${this.turnId}:user`;
     this.#writer.add({ type: 'message', id, content: text, origin: 'user' });
   }
 
-  chunk(voice: Voice, content: unknown, messageId: string | undefined): void {
-    const read = readBlock(content);
-    if ('text' in read) this.speech.say(voice, read.text, messageId);
-    else if ('block' in read) this.speech.show(voice, read.block, messageId);
-    else this.#writer.keep(read.unread);
+  plainChunk({ sessionUpdate, content, messageId }: PlainChunk): void {
+    const voice = sessionUpdate === 'agent_message_chunk' ? 'agent' : 'thought';
+    this.#speech.say(voice, content.text, messageId ?? undefined);
   }
 
+  chunk(voice: Voice, update: unknown): void {
+    const { fields, rest } = readFields(update, chunk);
+    if (rest !== undefined) this.keepAside(rest);
+    const content = voice === 'user' ? this.#withoutEcho(fields.content) : fields.content;
+    if (content !== undefined) this.#speech.show(voice, content, fields.messageId);
+  }
+
+  toolCall(update: unknown, source: Source): void {
+    const callId = callIdOf(update) ?? '';
+    // What has ended stays as it was.
+    if (this.calls.isOver(callId) && !isAnew(update, source)) return this.keepAside(update);
+    if (!this.calls.isOpen(callId)) this.#speech.close();
+    this.calls.read(update, source);
+  }
+
+  plan(update: unknown): void {
+    this.#speech.close();
+    this.#plan.read(update);
+  }
+
+  notice(update: unknown): void {
+    const { tell, rest } = readNotice(update);
+    if (rest !== undefined) this.keepAside(rest);
+    if (tell !== '') this.#tell(tell);
+  }
+
+  compaction(update: unknown): void {
+    this.#compactions.read(update);
+  }
+
+  usage(update: unknown): void {
+    const { usage, rest } = readUsageUpdate(update);
+    if (rest !== undefined) this.keepAside(rest);
+    this.count(usage);
+  }
+
+  count(usage: Usage): void {
+    this.#writer.write({ type: 'usage_update', usage });
+  }
+
+  /** What there is no place for stays with the nearest item. */
   keep(raw: unknown): void {
-    this.#writer.keep(raw);
+    if (++this.#kept <= MAX_KEPT) this.#writer.keep(raw);
+  }
+
+  /** The same, but for what is not said in the conversation: it makes no item appear. */
+  keepAside(raw: unknown): void {
+    this.#aside.add(raw);
+    this.keep(raw);
   }
 
   stop(): void {
@@ -64,15 +142,9 @@ export class Turn {
     this.#writer.write({ type: 'turn_aborted_by_user', reason: 'The user asked to stop.' });
   }
 
-  openApproval({ approvalId, title, callId, options }: ApprovalRequest): void {
-    this.#writer.start({
-      type: 'approval',
-      id: this.#approvalItem(approvalId),
-      approvalId,
-      title,
-      options: [...options],
-      ...(callId !== undefined && { callId }),
-    });
+  openApproval(request: ApprovalRequest): void {
+    const id = this.#approvalItem(request.approvalId);
+    if (!this.#writer.isOpen(id)) this.#writer.start({ ...request, type: 'approval', id });
   }
 
   closeApproval(approvalId: string, outcome: ApprovalOutcome): void {
@@ -80,15 +152,56 @@ export class Turn {
     if (item?.type === 'approval') this.#writer.done(item.id, { ...item, outcome });
   }
 
-  end(terminal: Terminal): void {
-    this.speech.close();
-    this.calls.closeAll(
-      terminal.type === 'response_error' ? terminal.error.message : 'The turn ended first.',
-    );
+  /** The answer to the prompt; gives what `end` does. */
+  finish(response: unknown): unknown[] {
+    const outcome = readOutcome(response, this.#options.quirks);
+    if (outcome.rest !== undefined) this.keepAside(outcome.rest);
+    this.#speech.close();
+    return this.end(terminalOf(outcome, this.#speech.lastMessage));
+  }
+
+  /** Gives what was kept aside and has found no item. */
+  end(terminal: Terminal): unknown[] {
+    if (this.#kept > MAX_KEPT) this.#writer.keep({ omitted: this.#kept - MAX_KEPT });
+    const hasCompleted = terminal.type === 'response_done' && terminal.status === 'completed';
+    const error = terminal.type === 'response_error' ? terminal.error : undefined;
+    if (error === undefined) this.#speech.close();
+    this.calls.closeAll(error?.message ?? 'The turn ended first.', hasCompleted);
+    const unplaced = this.#place(error !== undefined);
     this.#writer.end(terminal);
+    return unplaced;
+  }
+
+  /** What has found no item stays with the text that breaks off, or gets an item if it was said. */
+  #place(isBroken: boolean): unknown[] {
+    const unplaced = this.#writer.takeUnplaced();
+    if (isBroken && this.#speech.breakOff(unplaced)) return [];
+    if (unplaced.every((raw) => this.#aside.has(raw))) return unplaced;
+    for (const raw of unplaced) this.#writer.keep(raw);
+    this.#tell('The agent sent something that cannot be shown here.');
+    return [];
+  }
+
+  #tell(content: string): void {
+    const id = `${this.turnId}:notice:${++this.#notices}`;
+    this.#writer.add({ type: 'message', id, content, origin: 'system' });
+  }
+
+  /** What an agent says in the user's name, without the user's own message. */
+  #withoutEcho(content: unknown): unknown {
+    const { fields, rest } = readFields(content, textBlock);
+    if (fields.type === undefined || fields.text === undefined) return content;
+    const text = this.#echo.pass(fields.text);
+    return text === '' ? undefined : { ...rest, type: fields.type, text };
   }
 
   #approvalItem(approvalId: string): string {
     return `${this.turnId}:approval:${approvalId}`;
   }
+}
+
+/** Whether a call that has ended begins once more, under the same id. */
+function isAnew(update: unknown, source: Source): boolean {
+  const status = isRecord(update) ? update['status'] : undefined;
+  return source !== 'update' && status !== 'completed' && status !== 'failed';
 }

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import type { TurnWriter } from '../../base/turn-writer.ts';
+import { readBlock } from './content.ts';
+import { readFields } from './fields.ts';
+
+const compaction = {
+  sessionUpdate: z.string(),
+  compactionId: z.string(),
+  status: z.string(),
+  summary: z.array(z.unknown()),
+  error: z.string(),
+  /** Of a chunk of the summary. */
+  content: z.unknown(),
+};
+
+const beginning = 'The conversation so far is being summarised to make room.';
+const endings: Record<string, string> = {
+  completed: 'The conversation so far was summarised to make room.',
+  failed: 'The conversation could not be summarised to make room.',
+  cancelled: 'The summary of the conversation was broken off.',
+};
+
+interface Open {
+  itemId: string;
+  summary: string;
+}
+
+/** How the agent makes room in its context: a message that says so, with the summary as far as it is told. */
+export class Compactions {
+  readonly #writer: TurnWriter;
+  readonly #open = new Map<string, Open>();
+  #count = 0;
+
+  constructor(writer: TurnWriter) {
+    this.#writer = writer;
+  }
+
+  read(update: unknown): void {
+    const { fields, rest } = readFields(update, compaction);
+    const { compactionId = '', status, summary, error, content } = fields;
+    if (rest !== undefined) this.#writer.keep(rest);
+    const open = this.#open.get(compactionId) ?? this.#begin(compactionId);
+    if (content !== undefined) this.#grow(open, this.#textOf([content]));
+    if (summary !== undefined) open.summary = this.#textOf(summary);
+    const ending = status !== undefined && Object.hasOwn(endings, status) && endings[status];
+    if (ending !== undefined && ending !== false) this.#end(compactionId, open, ending, error);
+    else if (error !== undefined) this.#writer.keep({ error });
+  }
+
+  #begin(compactionId: string): Open {
+    const itemId = `${this.#writer.turnId}:compaction:${++this.#count}`;
+    this.#writer.start({ type: 'message', id: itemId, content: '', origin: 'system' });
+    this.#writer.append(itemId, beginning);
+    const open = { itemId, summary: '' };
+    this.#open.set(compactionId, open);
+    return open;
+  }
+
+  #grow(open: Open, text: string): void {
+    if (text === '') return;
+    this.#writer.append(open.itemId, open.summary === '' ? `\n\n${text}` : text);
+    open.summary += text;
+  }
+
+  #end(compactionId: string, { itemId, summary }: Open, ending: string, error = ''): void {
+    this.#open.delete(compactionId);
+    const content = [ending, error, summary].filter((text) => text !== '').join('\n\n');
+    this.#writer.done(itemId, { type: 'message', id: itemId, content, origin: 'system' });
+  }
+
+  #textOf(blocks: readonly unknown[]): string {
+    const texts = blocks.map((value) => {
+      const { text, block, unread } = readBlock(value);
+      if (block !== undefined || unread !== undefined) this.#writer.keep(block ?? unread);
+      return text ?? '';
+    });
+    return texts.join('');
+  }
+}

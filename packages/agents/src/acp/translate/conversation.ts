@@ -1,0 +1,30 @@
+/** Which updates belong to a turn, and where each goes. */
+import { isRecord } from './fields.ts';
+import type { Turn } from './turn.ts';
+
+type Reader = (turn: Turn, update: unknown) => void;
+
+const readers: Record<string, Reader> = {
+  user_message_chunk: (turn, update) => turn.chunk('user', update),
+  agent_message_chunk: (turn, update) => turn.chunk('agent', update),
+  agent_thought_chunk: (turn, update) => turn.chunk('thought', update),
+  tool_call: (turn, update) => turn.toolCall(update, 'announcement'),
+  tool_call_update: (turn, update) => turn.toolCall(update, 'update'),
+  plan: (turn, update) => turn.plan(update),
+  notice: (turn, update) => turn.notice(update),
+  compaction_update: (turn, update) => turn.compaction(update),
+  compaction_summary_chunk: (turn, update) => turn.compaction(update),
+};
+
+/** What an update says it is; `''` if it does not say. */
+export function typeOf(update: unknown): string {
+  const type = isRecord(update) ? update['sessionUpdate'] : undefined;
+  return typeof type === 'string' ? type : '';
+}
+
+export const conversationReader = (type: string): Reader | undefined =>
+  Object.hasOwn(readers, type) ? readers[type] : undefined;
+
+/** Whether an update is part of the conversation, which `session/load` replays, rather than of the session's state. */
+export const isConversation = (update: unknown): boolean =>
+  conversationReader(typeOf(update)) !== undefined;

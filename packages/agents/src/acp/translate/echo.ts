@@ -1,0 +1,26 @@
+/**
+ * An agent may say the user's message back to it, in any number of chunks, while it stands in the turn already. Gives of
+ * what the agent says in the user's name what is not that: chunks that repeat the message are held back until they
+ * differ from it.
+ */
+export class Echo {
+  #expected: string;
+  #length = 0;
+
+  /** `sent` is what the user wrote; empty in a turn that the agent began. */
+  constructor(sent: string) {
+    this.#expected = sent;
+  }
+
+  pass(chunk: string): string {
+    if (chunk !== '' && this.#expected.startsWith(chunk, this.#length)) {
+      this.#length += chunk.length;
+      if (this.#length === this.#expected.length) this.#expected = '';
+      return '';
+    }
+    const held = this.#expected.slice(0, this.#length);
+    this.#expected = '';
+    this.#length = 0;
+    return held + chunk;
+  }
+}

@@ -1,0 +1,73 @@
+/** What can be told of a tool's `rawOutput`, in which every agent has its own words. */
+import { z } from 'zod';
+import { readBlock } from './content.ts';
+import { isRecord, readFields } from './fields.ts';
+
+export interface RawOutput {
+  text: string;
+  /** It is what a program printed. */
+  isPrinted: boolean;
+  exitCode: number | undefined;
+}
+
+const printed = {
+  aggregated_output: z.string(),
+  stdout: z.string(),
+  stderr: z.string(),
+  exit_code: z.number().int(),
+  exitCode: z.number().int(),
+};
+
+const told = {
+  output: z.string(),
+  text: z.string(),
+  result: z.string(),
+  message: z.string(),
+  error: z.string(),
+  /** Of an MCP server. */
+  content: z.array(z.unknown()),
+};
+
+export function readRawOutput(raw: unknown): RawOutput {
+  if (!isRecord(raw)) {
+    const text = (Array.isArray(raw) ? textOf(raw) : undefined) ?? inWords(raw);
+    return { text, isPrinted: false, exitCode: undefined };
+  }
+  const { aggregated_output: all, stdout, stderr, ...codes } = readFields(raw, printed).fields;
+  const exitCode = codes.exit_code ?? codes.exitCode;
+  const text = all ?? (stdout === undefined ? stderr : `${stdout}${stderr ?? ''}`);
+  if (text !== undefined) return { text, isPrinted: true, exitCode };
+  const { content, ...words } = readFields(raw, told).fields;
+  const word = words.output ?? words.text ?? words.result ?? words.message ?? words.error;
+  const inBlocks = content === undefined ? undefined : textOf(content);
+  return { text: word ?? inBlocks ?? inWords(raw), isPrinted: false, exitCode };
+}
+
+/** What it holds besides what is shown: to be kept. */
+export function restOfRawOutput(raw: unknown, shown: string): unknown {
+  if (raw === undefined || inWords(raw) === shown) return undefined;
+  if (Array.isArray(raw)) return textOf(raw) === shown ? undefined : raw;
+  if (!isRecord(raw)) return raw;
+  const rest = Object.entries(raw).filter(([key, value]) => !isShown(key, value, shown));
+  return rest.length === 0 ? undefined : Object.fromEntries(rest);
+}
+
+function isShown(key: string, value: unknown, shown: string): boolean {
+  if (value === null || value === shown || value === '') return true;
+  if (key === 'exit_code' || key === 'exitCode') return Number.isInteger(value);
+  return key === 'content' && Array.isArray(value) && textOf(value) === shown;
+}
+
+/** Content blocks' words, of MCP servers or of models' own tools; undefined if there is more to them. */
+function textOf(blocks: readonly unknown[]): string | undefined {
+  const texts = blocks.map((block) => {
+    const isInput = isRecord(block) && block['type'] === 'input_text';
+    return readBlock(isInput ? { ...block, type: 'text' } : block).text;
+  });
+  return texts.every((text) => text !== undefined) ? texts.join('\n') : undefined;
+}
+
+function inWords(raw: unknown): string {
+  if (raw === undefined) return '';
+  return typeof raw === 'string' ? raw : JSON.stringify(raw, null, 2);
+}

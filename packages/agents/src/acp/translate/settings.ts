@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import type { ConfigOption } from '@liminal/protocol';
+import { readFields } from './fields.ts';
+
+type Choice = ConfigOption['options'][number];
+
+const settings = {
+  configOptions: z.array(z.unknown()),
+  modes: z.record(z.string(), z.unknown()),
+  /** Not in the stable protocol. */
+  models: z.record(z.string(), z.unknown()),
+  currentModeId: z.string(),
+};
+
+const option = {
+  id: z.string().min(1),
+  name: z.string(),
+  description: z.string(),
+  category: z.string(),
+  type: z.string(),
+  currentValue: z.union([z.string(), z.boolean()]),
+  options: z.array(z.unknown()),
+};
+
+const choice = {
+  value: z.string(),
+  name: z.string(),
+  description: z.string(),
+  /** Of a group of choices. */
+  options: z.array(z.unknown()),
+  /** Of a mode. */
+  id: z.string(),
+  /** Of a model. */
+  modelId: z.string(),
+};
+
+const modes = { currentModeId: z.string(), availableModes: z.array(z.unknown()) };
+const models = { currentModelId: z.string(), availableModels: z.array(z.unknown()) };
+
+/** The settings that an agent offers: config options, and the modes and models that older agents have instead. */
+export class Settings {
+  #options: ConfigOption[] = [];
+  #mode: ConfigOption | undefined;
+  #model: ConfigOption | undefined;
+
+  /** As a person sees them. */
+  get options(): ConfigOption[] {
+    const has = (id: string): boolean =>
+      this.#options.some((other) => other.id === id || other.category === id);
+    return [
+      ...this.#options,
+      ...(this.#mode !== undefined && !has('mode') ? [this.#mode] : []),
+      ...(this.#model !== undefined && !has('model') ? [this.#model] : []),
+    ];
+  }
+
+  /** The model that is set, if the agent tells. */
+  get model(): string | undefined {
+    const isModel = ({ id, category }: ConfigOption): boolean => (category ?? id) === 'model';
+    return this.options.find((other) => isModel(other))?.currentValue;
+  }
+
+  /** Takes in an answer to `session/new`, `load`, `resume` or `set_*`, or an update; true if it tells of settings. */
+  read(raw: unknown): boolean {
+    const { fields } = readFields(raw, settings);
+    if (fields.configOptions !== undefined) this.#readOptions(fields.configOptions);
+    if (fields.modes !== undefined) this.#mode = readModes(fields.modes) ?? this.#mode;
+    if (fields.models !== undefined) this.#model = readModels(fields.models) ?? this.#model;
+    if (fields.currentModeId !== undefined) this.#setMode(fields.currentModeId);
+    return Object.keys(fields).length > 0;
+  }
+
+  /** Some agents tell a mode's change this way though they have an option for it. */
+  #setMode(value: string): void {
+    const mode = this.options.find(({ id, category }) => (category ?? id) === 'mode');
+    if (mode === undefined) return;
+    this.#options = this.#options.map((other) => withValue(other, mode.id, value));
+    this.#mode = this.#mode && withValue(this.#mode, mode.id, value);
+  }
+
+  #readOptions(values: readonly unknown[]): void {
+    this.#options = values.flatMap((value) => {
+      const { id, name, description, category, type, currentValue, ...rest } = readFields(
+        value,
+        option,
+      ).fields;
+      if (id === undefined || currentValue === undefined) return [];
+      const isBoolean = type === 'boolean' || typeof currentValue === 'boolean';
+      const texts = {
+        ...(description !== undefined && { description }),
+        ...(category !== undefined && { category }),
+      };
+      const options = isBoolean ? [...onAndOff] : readChoices(rest.options);
+      return [{ id, name: name ?? id, ...texts, currentValue: String(currentValue), options }];
+    });
+  }
+}
+
+const onAndOff = [
+  { value: 'true', name: 'On' },
+  { value: 'false', name: 'Off' },
+] as const;
+
+function readModes(raw: unknown): ConfigOption | undefined {
+  const { currentModeId: currentValue, availableModes } = readFields(raw, modes).fields;
+  if (currentValue === undefined) return undefined;
+  const options = readChoices(availableModes);
+  return { id: 'mode', name: 'Mode', category: 'mode', currentValue, options };
+}
+
+function readModels(raw: unknown): ConfigOption | undefined {
+  const { currentModelId: currentValue, availableModels } = readFields(raw, models).fields;
+  if (currentValue === undefined) return undefined;
+  const options = readChoices(availableModels);
+  return { id: 'model', name: 'Model', category: 'model', currentValue, options };
+}
+
+/** Choices, or groups of them, which are shown as one list. */
+function readChoices(values: readonly unknown[] = []): Choice[] {
+  return values.flatMap((item) => {
+    const { options, name, description, ...ids } = readFields(item, choice).fields;
+    if (options !== undefined) return readChoices(options);
+    const value = ids.value ?? ids.id ?? ids.modelId;
+    if (value === undefined) return [];
+    return [{ value, name: name ?? value, ...(description !== undefined && { description }) }];
+  });
+}
+
+const withValue = (option: ConfigOption, id: string, value: string): ConfigOption =>
+  option.id === id ? { ...option, currentValue: value } : option;

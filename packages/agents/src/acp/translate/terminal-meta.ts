@@ -1,0 +1,36 @@
+/**
+ * Output that an agent streams as if into a terminal of ours, in the `_meta` of a tool call's updates: asked for by the
+ * client capability `_meta: {terminal_output: true}`; no part of the protocol, but common to several agents.
+ */
+import { z } from 'zod';
+import { readFields } from './fields.ts';
+
+const meta = {
+  terminal_info: z.object({ terminal_id: z.string() }),
+  terminal_output: z.object({ terminal_id: z.string(), data: z.string() }),
+  terminal_exit: z.object({
+    terminal_id: z.string(),
+    exit_code: z.number().int().nullish(),
+    signal: z.string().nullish(),
+  }),
+};
+
+export interface TerminalMeta {
+  /** The terminal that the call shows. */
+  terminalId: string | undefined;
+  output: string | undefined;
+  exit: { exitCode: number | null; signal: string | null } | undefined;
+  /** What else stands there. */
+  rest: Record<string, unknown> | undefined;
+}
+
+export function readTerminalMeta(value: unknown): TerminalMeta {
+  const { fields, rest } = readFields(value, meta);
+  const { terminal_info: info, terminal_output: output, terminal_exit: exit } = fields;
+  return {
+    terminalId: output?.terminal_id ?? exit?.terminal_id ?? info?.terminal_id,
+    output: output?.data,
+    exit: exit && { exitCode: exit.exit_code ?? null, signal: exit.signal ?? null },
+    rest,
+  };
+}

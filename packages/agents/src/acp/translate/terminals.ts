@@ -1,0 +1,62 @@
+import { GrowingText } from '@liminal/protocol';
+
+/** How a terminal ended. */
+export interface TerminalExit {
+  exitCode?: number | null;
+  signal?: string | null;
+}
+
+interface Terminal {
+  text: GrowingText;
+  length: number;
+  exit: TerminalExit | undefined;
+  isShown: boolean;
+}
+
+/** Characters kept of a terminal that no tool call shows yet. */
+const MAX_UNSHOWN = 1024 * 1024;
+
+/** What the session's terminals have printed: what tool calls show of it is copied from here. */
+export class Terminals {
+  readonly #terminals = new Map<string, Terminal>();
+
+  print(terminalId: string, text: string): void {
+    const terminal = this.#terminal(terminalId);
+    terminal.text.add(text);
+    terminal.length += text.length;
+    if (terminal.isShown || terminal.length <= MAX_UNSHOWN) return;
+    const kept = terminal.text.take().slice(-MAX_UNSHOWN / 2);
+    terminal.text.add(kept);
+    terminal.length = kept.length;
+  }
+
+  exit(terminalId: string, exit: TerminalExit): void {
+    this.#terminal(terminalId).exit = exit;
+  }
+
+  /** All that it has printed; from now on all of it is kept. */
+  text(terminalId: string): string {
+    const terminal = this.#terminal(terminalId);
+    terminal.isShown = true;
+    const text = terminal.text.take();
+    terminal.text.add(text);
+    return text;
+  }
+
+  exitOf(terminalId: string): TerminalExit | undefined {
+    return this.#terminals.get(terminalId)?.exit;
+  }
+
+  /** The call that shows it has ended. */
+  forget(terminalId: string): void {
+    this.#terminals.delete(terminalId);
+  }
+
+  #terminal(terminalId: string): Terminal {
+    const known = this.#terminals.get(terminalId);
+    if (known !== undefined) return known;
+    const terminal = { text: new GrowingText(), length: 0, exit: undefined, isShown: false };
+    this.#terminals.set(terminalId, terminal);
+    return terminal;
+  }
+}

@@ -1,0 +1,161 @@
+import { z } from 'zod';
+import { ToolKind, type OutputItem } from '@liminal/protocol';
+import type { TurnWriter } from '../../base/turn-writer.ts';
+import { isRecord, readFields, type Read } from './fields.ts';
+import { ToolOutput } from './tool-output.ts';
+import { readLocations, readToolContent } from './tool-content.ts';
+import type { Terminals } from './terminals.ts';
+import { readTerminalMeta } from './terminal-meta.ts';
+
+type CallItem = Extract<OutputItem, { type: 'function_call' }>;
+
+const toolCall = {
+  sessionUpdate: z.string(),
+  toolCallId: z.string().min(1),
+  title: z.string(),
+  name: z.string(),
+  kind: ToolKind,
+  status: z.enum(['pending', 'in_progress', 'completed', 'failed']),
+  content: z.array(z.unknown()),
+  locations: z.array(z.unknown()),
+  rawInput: z.unknown(),
+  rawOutput: z.unknown(),
+  _meta: z.record(z.string(), z.unknown()),
+};
+
+type Fields = Read<typeof toolCall>['fields'];
+
+/** Where news of a call come from: words in a permission request describe the call, and are not its output. */
+export type Source = 'announcement' | 'update' | 'request';
+
+/** The id of the call that an update is about; undefined if it tells none. */
+export function callIdOf(update: unknown): string | undefined {
+  const id = isRecord(update) ? update['toolCallId'] : undefined;
+  return typeof id === 'string' && id !== '' ? id : undefined;
+}
+
+/** One tool call, and its output, from the first that is heard of it to its end. */
+export class ToolCall {
+  readonly callId: string;
+  readonly output: ToolOutput;
+  readonly #writer: TurnWriter;
+  readonly #fences: boolean;
+  #item: CallItem;
+  #name: string | undefined;
+  #status: Fields['status'];
+  readonly #unread: unknown[] = [];
+
+  /** `place` is its number in the turn: agents give ids to calls as they please. */
+  constructor(
+    callId: string,
+    place: number,
+    writer: TurnWriter,
+    terminals: Terminals,
+    fences: boolean,
+  ) {
+    this.callId = callId;
+    this.#writer = writer;
+    this.#fences = fences;
+    const id = `${writer.turnId}:call:${place}`;
+    this.#item = { type: 'function_call', id, callId, name: '', arguments: '', origin: 'agent' };
+    this.output = new ToolOutput(callId, place, writer, terminals);
+  }
+
+  /** How the agent says that it went; undefined while it goes on. */
+  get success(): boolean | undefined {
+    if (this.#status === 'completed') return true;
+    return this.#status === 'failed' ? false : undefined;
+  }
+
+  read(update: unknown, source: Source): void {
+    const { fields, rest } = readFields(update, toolCall);
+    if (rest !== undefined) this.#keep(rest);
+    this.#status = fields.status ?? this.#status;
+    this.#learn(fields);
+    if (fields.content !== undefined) this.#readContent(fields.content, isOutput(fields, source));
+    if (fields.rawOutput !== undefined) this.output.rawOutput = fields.rawOutput;
+    if (fields._meta !== undefined) this.#readMeta(fields._meta);
+    const hasNews = fields.content !== undefined || fields.rawOutput !== undefined;
+    if (hasNews && this.success === undefined) this.output.show();
+  }
+
+  /** Nothing more is heard of it. `reason` stands for an output that there is none of. */
+  end(success: boolean, reason = ''): void {
+    const raw = this.#unread;
+    const call = { ...this.#item, arguments: this.#item.arguments || '{}' };
+    this.#writer.done(call.id, raw.length === 0 ? call : { ...call, raw });
+    this.output.end(success, reason);
+  }
+
+  #learn(fields: Fields): void {
+    const before = this.#item;
+    this.#name = fields.name ?? this.#name;
+    this.#item = { ...before, ...this.#face(fields) };
+    this.#item.name = nameOf(this.#item, this.#name);
+    if (!this.#writer.isOpen(before.id)) return this.#writer.start(this.#item);
+    // Of arguments that have been told, only the end can tell others.
+    if (before.arguments === '') this.#writer.append(before.id, this.#item.arguments);
+    this.#patch(before);
+  }
+
+  #face({ title, kind, locations, rawInput }: Fields): Partial<CallItem> {
+    const read = locations && readLocations(locations);
+    for (const unread of read?.unread ?? []) this.#keep(unread);
+    return {
+      ...(title !== undefined && { title }),
+      ...(kind !== undefined && { kind }),
+      ...(read !== undefined && { locations: read.locations }),
+      ...(!isEmpty(rawInput) && { arguments: JSON.stringify(rawInput) }),
+    };
+  }
+
+  /** Says what has changed. */
+  #patch(before: CallItem): void {
+    const { title, kind, locations, diffs } = this.#item;
+    const isSame = (one: unknown, other: unknown): boolean =>
+      one === other || JSON.stringify(one) === JSON.stringify(other);
+    const patch = {
+      ...(title !== before.title && { title }),
+      ...(kind !== before.kind && { kind }),
+      ...(!isSame(locations, before.locations) && { locations }),
+      ...(!isSame(diffs, before.diffs) && { diffs }),
+    };
+    if (Object.keys(patch).length > 0) this.#writer.patch(before.id, patch);
+  }
+
+  #readContent(content: readonly unknown[], isSaidByTool: boolean): void {
+    const { parts, blocks, diffs, unread } = readToolContent(content, this.#fences);
+    for (const value of unread) this.#keep(value);
+    this.output.replace(parts, blocks, isSaidByTool);
+    if (diffs.length === 0) return;
+    const before = this.#item;
+    this.#item = { ...before, diffs };
+    this.#patch(before);
+  }
+
+  #readMeta(meta: Record<string, unknown>): void {
+    const { terminalId, output, exit, rest } = readTerminalMeta(meta);
+    if (terminalId !== undefined) this.output.stream(terminalId, output ?? '', exit);
+    if (rest !== undefined) this.#keep({ _meta: rest });
+  }
+
+  /** The same is often said with every update. */
+  #keep(raw: unknown): void {
+    const said = JSON.stringify(raw);
+    if (!this.#unread.some((other) => JSON.stringify(other) === said)) this.#unread.push(raw);
+  }
+}
+
+/** What an announcement shows before the tool runs describes the call. */
+function isOutput({ status }: Fields, source: Source): boolean {
+  if (source === 'request' || status === 'pending') return false;
+  return source === 'update' || status !== undefined;
+}
+
+const isEmpty = (input: unknown): boolean =>
+  input === undefined || input === '' || (isRecord(input) && Object.keys(input).length === 0);
+
+/** Few agents tell the tool's own name: then its kind, which readers know, or its title. */
+function nameOf({ kind, title }: CallItem, name: string | undefined): string {
+  return name ?? (kind === undefined || kind === 'other' ? title : kind) ?? 'tool';
+}

@@ -1,0 +1,71 @@
+/** What a tool call shows, as Liminal has it. */
+import { z } from 'zod';
+import type { ContentBlock, FileDiff, ToolLocation } from '@liminal/protocol';
+import { readBlock } from './content.ts';
+import { readFields } from './fields.ts';
+
+/** A piece of output: words, or a terminal's. */
+export type OutputPart = { text: string } | { terminalId: string };
+
+export interface ToolContent {
+  parts: OutputPart[];
+  blocks: ContentBlock[];
+  diffs: FileDiff[];
+  /** What cannot be shown. */
+  unread: unknown[];
+}
+
+const entry = {
+  type: z.string(),
+  content: z.unknown(),
+  path: z.string(),
+  oldText: z.string(),
+  newText: z.string(),
+  terminalId: z.string(),
+};
+
+const location = { path: z.string(), line: z.number().int() };
+
+const fenced = /^```\S*\n([\s\S]*)\n```\n?$/;
+
+/** With `fences`, output that stands in a Markdown fence is taken out of it. */
+export function readToolContent(content: readonly unknown[], fences = false): ToolContent {
+  const read: ToolContent = { parts: [], blocks: [], diffs: [], unread: [] };
+  for (const value of content) {
+    const { fields, rest } = readFields(value, entry);
+    const { type, path, newText, terminalId, oldText } = fields;
+    if (type === 'content') addBlock(read, fields.content, fences);
+    else if (type === 'terminal' && terminalId !== undefined) read.parts.push({ terminalId });
+    else if (type === 'diff' && path !== undefined && newText !== undefined) {
+      read.diffs.push({ path, oldText: oldText ?? null, newText });
+    } else {
+      read.unread.push(value);
+      continue;
+    }
+    if (rest !== undefined) read.unread.push(rest);
+  }
+  return read;
+}
+
+function addBlock(read: ToolContent, content: unknown, fences: boolean): void {
+  const { text, block, unread } = readBlock(content);
+  if (text !== undefined) {
+    read.parts.push({ text: (fences ? fenced.exec(text)?.[1] : undefined) ?? text });
+  }
+  if (block !== undefined) read.blocks.push(block);
+  if (unread !== undefined) read.unread.push(unread);
+}
+
+export function readLocations(values: readonly unknown[]): {
+  locations: ToolLocation[];
+  unread: unknown[];
+} {
+  const unread: unknown[] = [];
+  const locations = values.flatMap((value) => {
+    const { fields, rest } = readFields(value, location);
+    const { path, line } = fields;
+    if (path === undefined || rest !== undefined) unread.push(value);
+    return path === undefined ? [] : [{ path, ...(line !== undefined && { line }) }];
+  });
+  return { locations, unread };
+}
