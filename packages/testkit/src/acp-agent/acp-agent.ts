@@ -6,6 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { AcpAgentControl } from './control.ts';
 import type { AgentScript } from './script.ts';
 
+// Tests start very many of these processes.
+const compileCache = fileURLToPath(
+  new URL('../../../../node_modules/.cache/scripted-agent', import.meta.url),
+);
+
 /** A scripted agent: how to start a process of it, and what steers them all. */
 export interface AcpAgent {
   command: string;
@@ -23,5 +28,10 @@ export async function acpAgent(script: AgentScript = {}): Promise<AcpAgent> {
   const folder = await mkdtemp(join(tmpdir(), 'liminal-acp-'));
   const control = await AcpAgentControl.listen(folder, script);
   const main = fileURLToPath(new URL('./program/main.ts', import.meta.url));
-  return { command: process.execPath, args: [main, folder], env: {}, control };
+  return {
+    command: process.execPath,
+    args: [main, folder],
+    env: { NODE_COMPILE_CACHE: compileCache },
+    control,
+  };
 }

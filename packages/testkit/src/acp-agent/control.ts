@@ -114,13 +114,17 @@ export class AcpAgentControl {
   }
 
   async #hear(socket: Socket): Promise<void> {
-    socket.on('error', () => undefined);
     let from: AgentProcess | undefined;
-    for await (const line of readLines(socket)) {
-      const report: Report = JSON.parse(line);
-      if (report.type === 'started') from = this.#started(report.pid, socket);
-      else if (from !== undefined) this.#heard(report, from);
-      this.#waiting.notify();
+    try {
+      for await (const line of readLines(socket)) {
+        const report: Report = JSON.parse(line);
+        if (report.type === 'started') from = this.#started(report.pid, socket);
+        else if (from !== undefined) this.#heard(report, from);
+        this.#waiting.notify();
+      }
+    } catch (error) {
+      // A process that is killed may leave something unread.
+      if (!(error instanceof Error && 'syscall' in error)) throw error;
     }
   }
 

@@ -98,7 +98,7 @@ const Step = z.union([
   }),
   /** Never answers the request, but listens on: a cancelled turn still ends. */
   z.strictObject({ hang: z.literal(true) }),
-  /** Neither reads nor says anything any more, and lives. */
+  /** Neither reads nor says anything any more, and lives; the test sees it reach the gate `silence`. */
   z.strictObject({ silence: z.literal(true) }),
   z.strictObject({ spawn: Spawn }),
   z.strictObject({ stderr: z.string() }),

@@ -111,7 +111,10 @@ export const mutations = {
     const sessionId = pick(['', 'no-such-session', null, 7, {}], random);
     message['params'] = { ...asObject(message['params']), sessionId };
   }),
-  requestAsNotification: said((message) => void delete message['id']),
+  requestForNotification: said((message, random) => {
+    if ('id' in message) delete message['id'];
+    else message['id'] = pick(oddIds, random);
+  }),
   unaskedAnswer: said((message, random) => {
     const id = pick(oddIds, random);
     const answer = pick(

@@ -16,6 +16,8 @@ export class Call {
   /** None for a notification. */
   readonly id: unknown;
   answered = false;
+  /** Done before anyone can know of the answer. */
+  beforeAnswer = (): void => undefined;
 
   /** `usual` makes the result that it has where no script says otherwise. */
   constructor(voice: Voice, id: unknown, usual: () => Promise<unknown>) {
@@ -43,6 +45,7 @@ export class Call {
 
   #answer(answer: Record<string, unknown>): Promise<void> {
     this.answered = true;
+    this.beforeAnswer();
     if (this.id === undefined) return Promise.resolve();
     return this.#voice.line({ jsonrpc: '2.0', id: this.id, ...answer });
   }

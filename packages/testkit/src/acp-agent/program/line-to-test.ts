@@ -28,6 +28,8 @@ export class LineToTest {
     await once(socket, 'connect');
     socket.on('error', () => undefined);
     const line = new LineToTest(socket);
+    // Whatever it should outlive, its test is not among that.
+    socket.once('close', () => process.exit(1));
     void line.#obey(say);
     await line.tell({ type: 'started', pid: process.pid });
     return line;
@@ -44,11 +46,6 @@ export class LineToTest {
   async pass(gate: string): Promise<void> {
     await this.tell({ type: 'reached', gate });
     while (!this.#open.has(gate)) await this.#opened.promise;
-  }
-
-  /** Lets the process end. */
-  release(): void {
-    this.#socket.unref();
   }
 
   async #obey(say: (text: string) => void): Promise<void> {

@@ -78,6 +78,7 @@ export class LiveSession {
     const text = textOf(prompt);
     const running = new RunningTurn(this.#stage.player, this.#find(text), call);
     this.#running.add(running);
+    call.beforeAnswer = () => this.save();
     this.#remember(prompt, text);
     const { sessionId, cwd } = this.#session;
     await running.play({

@@ -80,6 +80,7 @@ export class Player {
     }
     if ('stderr' in step) return void process.stderr.write(`${step.stderr}\n`);
     this.#voice.fallSilent();
+    await this.#test?.tell({ type: 'reached', gate: 'silence' });
     return until(never, signal);
   }
 

@@ -1,0 +1,216 @@
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { acpAgent, type Step } from '../../src/index.ts';
+import { runAgent } from './raw-client.ts';
+
+/** One turn, begun. */
+async function play(steps: Step[]) {
+  const { agent, client } = await runAgent({ turns: [{ steps }] });
+  const sessionId = await client.session();
+  return { ...agent, client, sessionId, answer: client.prompt(sessionId, 'Go.') };
+}
+
+test('it says whatever is no protocol at all, as it stands', async () => {
+  const { client, answer } = await play([
+    { raw: '{"jsonrpc":' },
+    { raw: 'half a ', end: '' },
+    { raw: 'line', end: '\r\n' },
+    { bytes: Buffer.from([0xff, 0xfe, 0x0a]).toString('base64') },
+    { raw: `"${'x'.repeat(1_000_000)}"` },
+  ]);
+
+  await answer;
+
+  const said = client.lines.slice(-5, -1);
+  expect(said.slice(0, 3)).toEqual(['{"jsonrpc":', 'half a line\r', '\ufffd\ufffd']);
+  expect(said[3]).toHaveLength(1_000_002);
+});
+
+test('the test can say something through it at any time', async () => {
+  const { agent, client } = await runAgent({});
+  await agent.control.process();
+
+  agent.control.say({ jsonrpc: '2.0', id: 99, result: 'unasked' });
+  agent.control.say('not json');
+
+  await client.until(({ id }) => id === 99);
+  await client.request('initialize');
+  expect(client.lines[1]).toBe('not json');
+});
+
+test('it speaks before it is spoken to', async () => {
+  const { client } = await runAgent({ onStart: [{ raw: 'Starting…' }, { stderr: 'warning' }] });
+
+  await client.request('initialize');
+
+  expect(client.lines[0]).toBe('Starting…');
+  expect(client.stderr).toBe('warning\n');
+});
+
+test('what is no JSON is answered as such, and the rest goes on', async () => {
+  const { agent, client } = await runAgent({});
+
+  client.write('{');
+
+  await client.until(({ id, error }) => id === null && error !== undefined);
+  expect(await client.request('initialize')).toHaveProperty('result');
+  expect(agent.control.received.map(({ line }) => line)[0]).toBe('{');
+});
+
+test('it ends as told, after what it has said', async () => {
+  const { client, sessionId } = await play([{ say: 'last words' }, { exit: { code: 3 } }]);
+
+  expect(await client.ended()).toEqual({ code: 3, signal: null });
+
+  await client.until(() => client.said(sessionId) === 'last words');
+});
+
+test('it is killed from outside', async () => {
+  const { client, control } = await play([{ hang: true }]);
+  await control.until('session/prompt');
+
+  await control.crash();
+
+  expect(await client.ended()).toEqual({ code: null, signal: 'SIGKILL' });
+});
+
+test('silent, it hears nothing, says nothing, and lives', async () => {
+  const { client, control } = await play([{ silence: true }]);
+  const { pid } = await control.reached('silence');
+  const before = client.lines.length;
+
+  client.cancel('any');
+  client.endInput();
+  control.say('through the silence');
+
+  process.kill(pid, 'SIGTERM');
+  expect(await client.ended()).toEqual({ code: null, signal: 'SIGTERM' });
+  expect(client.lines).toHaveLength(before);
+  expect(control.received.at(-1)).toMatchObject({ method: 'session/prompt' });
+});
+
+test('it ends with its stdin, or does not', async () => {
+  const { client } = await runAgent({});
+  const { agent, client: stubborn } = await runAgent({ outlivesStdin: true, ignoresTerm: true });
+  await Promise.all([client.request('initialize'), stubborn.request('initialize')]);
+
+  for (const one of [client, stubborn]) one.endInput();
+
+  expect(await client.ended()).toEqual({ code: 0, signal: null });
+  stubborn.process.kill('SIGTERM');
+  agent.control.say({ still: 'here' });
+  await stubborn.until((message) => message['still'] === 'here');
+  expect(agent.control.processes[0]?.alive).toBe(true);
+});
+
+test('programs that it starts outlive it, hold its stdout, and end with the test', async () => {
+  const { client, control, answer } = await play([
+    { spawn: { detached: true, ignoresTerm: true } },
+    { spawn: { holdsStdout: true } },
+    { spawn: { argv: ['sh', '-c', 'exit 0'] } },
+  ]);
+  await answer;
+  const [stubborn = 0, holding = 0] = await control.children(3);
+  let closed = false;
+  client.process.stdout?.once('close', () => (closed = true));
+
+  await control.crash();
+  await client.ended();
+  process.kill(stubborn, 'SIGTERM');
+
+  expect([stubborn, holding].map(isAlive)).toEqual([true, true]);
+  expect(closed).toBe(false);
+  const stdout = once(client.process.stdout!, 'close');
+  await control.close();
+  await stdout;
+  await gone(stubborn);
+});
+
+test('a long turn can be stopped in its middle', async () => {
+  const { client } = await runAgent({
+    turns: [
+      { when: 'flood', steps: [{ flood: { count: 1e9 } }] },
+      { when: 'pace', steps: [{ flood: { count: 1e9, rate: 100, text: 'more' } }] },
+      { when: 'fuzz', steps: [{ fuzz: { seed: 1, count: 1e9 } }] },
+      { when: 'repeat', steps: [{ repeat: { times: 1e9, steps: [{ say: '{{i}} ' }] } }] },
+      { when: 'pause', steps: [{ say: '.' }, { pauseMs: 1e9 }] },
+    ],
+  });
+  for (const prompt of ['flood', 'pace', 'fuzz', 'repeat', 'pause']) {
+    const sessionId = await client.session();
+    const answer = client.prompt(sessionId, prompt);
+    await client.until(() => client.updates(sessionId).length > 0);
+
+    client.cancel(sessionId);
+
+    expect(await answer).toMatchObject({ result: { stopReason: 'cancelled' } });
+  }
+});
+
+test('a flood loses nothing, is in order, and says when each chunk was written', async () => {
+  const count = 20_000;
+  const { client, sessionId, answer } = await play([{ flood: { count, text: 'x' } }]);
+
+  await answer;
+
+  const texts = client.updates(sessionId).map(({ content }) => (content as { text: string }).text);
+  expect(texts).toHaveLength(count);
+  expect(texts.every((text) => /^\d{15} x$/.test(text))).toBe(true);
+  expect(texts).toEqual(texts.toSorted());
+});
+
+test('a paced flood keeps its rate', async () => {
+  const { client, sessionId, answer } = await play([{ flood: { count: 100, rate: 500 } }]);
+
+  await answer;
+
+  const times = client
+    .updates(sessionId)
+    .map(({ content }) => Number((content as { text: string }).text));
+  // 100 at 500 a second take 198 ms; a busy machine may take longer, but none takes less.
+  expect(times.at(-1)! - times[0]!).toBeGreaterThan(190_000);
+  expect(times).toHaveLength(100);
+});
+
+test('what is no script is refused where it is written', async () => {
+  const steps = [{ shout: 'no such step' }] as unknown as Step[];
+
+  await expect(acpAgent({ turns: [{ steps }] })).rejects.toThrow('Invalid input');
+});
+
+test('started in any other way, the program says how it is used', () => {
+  const main = fileURLToPath(new URL('../../src/acp-agent/program/main.ts', import.meta.url));
+
+  const { status, stderr } = spawnSync(process.execPath, [main, '--help'], { encoding: 'utf8' });
+
+  expect(status).toBe(2);
+  expect(stderr).toMatch(/^Usage: node main\.ts FOLDER/);
+});
+
+test('closing leaves nothing behind', async () => {
+  const { agent, client } = await runAgent({});
+  await client.request('initialize');
+  const folder = agent.args[1]!;
+  expect(existsSync(folder)).toBe(true);
+
+  await agent.control.close();
+
+  expect(existsSync(folder)).toBe(false);
+  expect((await client.ended()).signal).toBe('SIGKILL');
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+/** Waits for the end of a process that is nobody's child here. */
+async function gone(pid: number): Promise<void> {
+  while (isAlive(pid)) await new Promise((resolve) => setTimeout(resolve, 10));
+}

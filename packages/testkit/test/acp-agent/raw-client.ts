@@ -1,0 +1,150 @@
+/** An ACP client that checks nothing and hides nothing: it writes requests, and keeps every line that comes back. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+import { onTestFinished } from 'vitest';
+import { acpAgent, type AcpAgent, type AgentScript } from '../../src/index.ts';
+
+type Json = Record<string, unknown>;
+
+/** Plays a script to a client of its own; all of it ends with the test. */
+export async function runAgent(
+  script: AgentScript,
+): Promise<{ agent: AcpAgent; client: RawClient }> {
+  const agent = await acpAgent(script);
+  onTestFinished(() => agent.control.close());
+  return { agent, client: new RawClient(agent) };
+}
+
+export class RawClient {
+  /** Every line that the agent has said. */
+  readonly lines: string[] = [];
+  /** Those that are JSON objects. */
+  readonly messages: Json[] = [];
+  readonly process: ChildProcess;
+  stderr = '';
+  readonly #input: Writable;
+  readonly #waiting = new Set<(message: Json) => void>();
+  #requests = 0;
+
+  constructor({ command, args, env }: Pick<AcpAgent, 'command' | 'args' | 'env'>) {
+    const child = spawn(command, args, {
+      env: { ...process.env, ...env },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    this.process = child;
+    this.#input = child.stdin;
+    // The agent may be gone already.
+    child.stdin.on('error', () => undefined);
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
+    void this.#read(child.stdout);
+  }
+
+  write(line: string): void {
+    this.#input.write(`${line}\n`);
+  }
+
+  notify(method: string, params: Json): void {
+    this.write(JSON.stringify({ jsonrpc: '2.0', method, params }));
+  }
+
+  /** Answers a request of the agent's. */
+  answer(id: unknown, result: Json): void {
+    this.write(JSON.stringify({ jsonrpc: '2.0', id, result }));
+  }
+
+  /** The answer, whole: its `result` or its `error`. */
+  async request(method: string, params: Json = {}): Promise<Json> {
+    const id = this.#requests++;
+    this.write(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
+    return this.until((message) => message['id'] === id && message['method'] === undefined);
+  }
+
+  /** A new session's id. */
+  async session(cwd = '/project'): Promise<string> {
+    const { result } = await this.request('session/new', { cwd, mcpServers: [] });
+    return (result as { sessionId: string }).sessionId;
+  }
+
+  prompt(sessionId: string, text: string): Promise<Json> {
+    return this.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] });
+  }
+
+  cancel(sessionId: string): void {
+    this.notify('session/cancel', { sessionId });
+  }
+
+  /** The bodies of a session's updates so far. */
+  updates(sessionId: string): Json[] {
+    return this.messages
+      .filter(({ method }) => method === 'session/update')
+      .map(({ params }) => params as { sessionId: unknown; update: Json })
+      .filter((params) => params.sessionId === sessionId)
+      .map(({ update }) => update);
+  }
+
+  /** What the agent has said in a session. */
+  said(sessionId: string): string {
+    return this.updates(sessionId)
+      .filter(({ sessionUpdate }) => sessionUpdate === 'agent_message_chunk')
+      .map(({ content }) => (content as { text?: string }).text ?? '')
+      .join('');
+  }
+
+  /** The first message, past or to come, that `matches`. */
+  until(matches: (message: Json) => boolean): Promise<Json> {
+    return new Promise((resolve) => {
+      const found = this.messages.find(matches);
+      if (found !== undefined) return resolve(found);
+      const check = (message: Json): void => {
+        if (!matches(message)) return;
+        this.#waiting.delete(check);
+        resolve(message);
+      };
+      this.#waiting.add(check);
+    });
+  }
+
+  /** Waits for a request of the agent's, and gives its id. */
+  async asked(method: string): Promise<unknown> {
+    return (await this.until((message) => message['method'] === method))['id'];
+  }
+
+  endInput(): void {
+    this.#input.end();
+  }
+
+  /** How the process ended, once it has. */
+  async ended(): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+    const { exitCode, signalCode } = this.process;
+    if (exitCode === null && signalCode === null) await once(this.process, 'exit');
+    return { code: this.process.exitCode, signal: this.process.signalCode };
+  }
+
+  async #read(output: Readable): Promise<void> {
+    let rest = '';
+    for await (const chunk of output.setEncoding('utf8')) {
+      const lines = (rest + String(chunk)).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) this.#heard(line);
+    }
+    if (rest !== '') this.#heard(rest);
+  }
+
+  #heard(line: string): void {
+    this.lines.push(line);
+    const message = parse(line);
+    if (message === undefined) return;
+    this.messages.push(message);
+    for (const check of this.#waiting) check(message);
+  }
+}
+
+function parse(line: string): Json | undefined {
+  try {
+    const message: unknown = JSON.parse(line);
+    return typeof message === 'object' && message !== null ? { ...message } : undefined;
+  } catch {
+    return undefined;
+  }
+}

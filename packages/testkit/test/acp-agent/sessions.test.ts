@@ -1,0 +1,195 @@
+import { expect, test } from 'vitest';
+import { contractScript } from '../../src/index.ts';
+import { RawClient, runAgent } from './raw-client.ts';
+
+const message = (sessionUpdate: string, text: string) => ({
+  sessionUpdate,
+  content: { type: 'text', text },
+});
+
+test('initialize says what the script offers, and what it puts over that', async () => {
+  const { client } = await runAgent({
+    initialize: { protocolVersion: 7, _meta: { odd: 'x' } },
+    offers: { load: false, resume: true, delete: true },
+    needsAuth: true,
+  });
+
+  const { result } = await client.request('initialize', { protocolVersion: 1 });
+
+  expect(result).toMatchObject({
+    protocolVersion: 7,
+    _meta: { odd: 'x' },
+    agentCapabilities: {
+      loadSession: false,
+      sessionCapabilities: { list: {}, close: {}, resume: {}, delete: {} },
+    },
+    authMethods: [{ id: 'login' }],
+  });
+});
+
+test('a session is replayed before loading it is answered, by a later process too', async () => {
+  const { agent, client } = await runAgent(contractScript);
+  const sessionId = await client.session();
+  await client.prompt(sessionId, 'Say something.');
+  await client.prompt(sessionId, 'Use a tool.');
+  await agent.control.crash();
+  const later = new RawClient(agent);
+
+  const { result } = await later.request('session/load', { sessionId, cwd: '/', mcpServers: [] });
+
+  expect(later.messages.at(-1)).toMatchObject({ result });
+  expect(result).toMatchObject({ modes: { currentModeId: 'ask' } });
+  expect(later.updates(sessionId)).toEqual([
+    message('user_message_chunk', 'Say something.'),
+    message('agent_message_chunk', 'Something.'),
+    message('user_message_chunk', 'Use a tool.'),
+    expect.objectContaining({
+      sessionUpdate: 'tool_call',
+      title: 'echo used',
+      status: 'completed',
+    }),
+    message('agent_message_chunk', 'The tool said “used”.'),
+  ]);
+  expect(agent.control.processes.map(({ alive }) => alive)).toEqual([false, true]);
+});
+
+test('a turn that its process does not outlive leaves only its prompt behind', async () => {
+  const { agent, client } = await runAgent(contractScript);
+  const sessionId = await client.session();
+  void client.prompt(sessionId, 'Go on for ever.');
+  await client.until(() => client.said(sessionId) !== '');
+  await agent.control.crash();
+  const later = new RawClient(agent);
+
+  await later.request('session/load', { sessionId, cwd: '/', mcpServers: [] });
+
+  expect(later.updates(sessionId)).toEqual([message('user_message_chunk', 'Go on for ever.')]);
+});
+
+test('sessions from before are listed a page at a time, for one folder or all', async () => {
+  const { client } = await runAgent({
+    listPageSize: 2,
+    sessions: ['1', '2', '3'].map((sessionId) => ({
+      sessionId,
+      cwd: sessionId === '2' ? '/b' : '/a',
+      title: `Session ${sessionId}`,
+      updatedAt: `2025-01-0${sessionId}T00:00:00Z`,
+    })),
+  });
+
+  expect((await client.request('session/list')).result).toMatchObject({
+    sessions: [{ sessionId: '3', title: 'Session 3' }, { sessionId: '2' }],
+    nextCursor: '2',
+  });
+  expect((await client.request('session/list', { cursor: '2' })).result).toEqual({
+    sessions: [
+      { sessionId: '1', cwd: '/a', title: 'Session 1', updatedAt: '2025-01-01T00:00:00Z' },
+    ],
+  });
+  expect((await client.request('session/list', { cwd: '/b' })).result).toMatchObject({
+    sessions: [{ sessionId: '2' }],
+  });
+});
+
+test('a session that never had a prompt is not stored, where the script says so', async () => {
+  const { client } = await runAgent({ storesAtFirstPrompt: true });
+  const load = async (sessionId: string) =>
+    client.request('session/load', { sessionId, cwd: '/', mcpServers: [] });
+  const sessionId = await client.session();
+
+  expect(await load(sessionId)).toMatchObject({ error: { code: -32002 } });
+
+  await client.prompt(sessionId, 'Hello');
+  expect(await load(sessionId)).toHaveProperty('result');
+});
+
+test('a session is resumed without a replay, closed with its turn, and deleted, where that is offered', async () => {
+  const { agent, client } = await runAgent({
+    offers: { resume: true, delete: true },
+    turns: [{ when: 'wait', steps: [{ gate: 'wait' }] }],
+  });
+  const sessionId = await client.session();
+  await client.prompt(sessionId, 'Hello');
+  const running = client.prompt(sessionId, 'wait');
+  await agent.control.reached('wait');
+
+  expect(await client.request('session/close', { sessionId })).toHaveProperty('result');
+  expect(await running).toMatchObject({ result: { stopReason: 'cancelled' } });
+  expect(await client.prompt(sessionId, 'x')).toMatchObject({ error: { code: -32002 } });
+  const before = client.updates(sessionId).length;
+  expect(await client.request('session/resume', { sessionId, cwd: '/' })).toHaveProperty('result');
+  expect(client.updates(sessionId)).toHaveLength(before);
+  await client.request('session/delete', { sessionId });
+
+  expect((await client.request('session/list')).result).toEqual({ sessions: [] });
+  expect(await client.request('session/resume', { sessionId, cwd: '/' })).toMatchObject({
+    error: { code: -32002 },
+  });
+});
+
+test('what is not offered is an unknown method', async () => {
+  const offers = { load: false, list: false, resume: false, close: false, delete: false };
+  const { client } = await runAgent({ offers });
+  const sessionId = await client.session();
+
+  const answers = await Promise.all(
+    Object.keys(offers).map((name) => client.request(`session/${name}`, { sessionId })),
+  );
+
+  expect(answers).toMatchObject(answers.map(() => ({ error: { code: -32601 } })));
+});
+
+test('sessions wait for authentication, which a later process remembers until logout', async () => {
+  const { agent, client } = await runAgent({ needsAuth: true });
+  const create = async (with_: RawClient) =>
+    with_.request('session/new', { cwd: '/', mcpServers: [] });
+  expect(await create(client)).toMatchObject({ error: { code: -32000 } });
+  expect(await client.request('authenticate', { methodId: 'no' })).toMatchObject({
+    error: { code: -32602 },
+  });
+
+  await client.request('authenticate', { methodId: 'login' });
+
+  expect(await create(client)).toHaveProperty('result');
+  const later = new RawClient(agent);
+  expect(await create(later)).toHaveProperty('result');
+  await later.request('logout');
+  expect(await create(later)).toMatchObject({ error: { code: -32000 } });
+});
+
+test('modes and config options are set, and refused where there are none such', async () => {
+  const { client } = await runAgent(contractScript);
+  const sessionId = await client.session();
+
+  const mode = await client.request('session/set_mode', { sessionId, modeId: 'code' });
+  const set = (configId: string) =>
+    client.request('session/set_config_option', { sessionId, configId, value: 'large' });
+
+  expect(mode).toHaveProperty('result', {});
+  expect((await set('model')).result).toMatchObject({
+    configOptions: [{ id: 'model', currentValue: 'large' }],
+  });
+  expect(await set('no')).toMatchObject({ error: { code: -32602 } });
+  expect(await client.request('session/set_mode', { sessionId, modeId: 'no' })).toMatchObject({
+    error: { code: -32602 },
+  });
+});
+
+test('any method can be given another answer, or something to do around its own', async () => {
+  const { client } = await runAgent({
+    on: {
+      'session/new': [{ stderr: 'new' }, { answer: true }, { say: 'Welcome.' }],
+      'session/set_mode': [{ error: { code: 'odd', message: 7 } }],
+      'vendor/thing': [{ result: [1] }],
+    },
+  });
+
+  const sessionId = await client.session();
+
+  await client.until(() => client.said(sessionId) === 'Welcome.');
+  expect(await client.request('session/set_mode', { sessionId })).toMatchObject({
+    error: { code: 'odd', message: 7 },
+  });
+  expect(await client.request('vendor/thing')).toMatchObject({ result: [1] });
+  expect(await client.request('vendor/other')).toMatchObject({ error: { code: -32601 } });
+});
