@@ -2,12 +2,15 @@ import { z } from 'zod';
 import { AcpConnection } from './acp-connection.ts';
 import { AcpProcess, type AcpCommand } from './acp-process.ts';
 import { notFound } from './client-side/client-error.ts';
-import { serveClient, type ClientSide } from './client-side/serve.ts';
+import { serveClient } from './client-side/serve.ts';
+import type { SessionClient } from './client-side/session-client.ts';
 import { readAuthMethods, readRpcError, rpc, type AuthMethod } from './errors.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 
 /** A session as its agent's process sees it. */
-export interface AgentSession extends ClientSide {
+export interface AgentSession {
+  /** What does what the agent asks for in it; without it, nothing is done. */
+  readonly client?: SessionClient;
   /** `params.update` of a `session/update`, as it came. */
   onUpdate(update: unknown): void;
   onGone(reason: Error): void;
@@ -127,7 +130,7 @@ export class AcpAgent {
   admit(sessionId: string, session: AgentSession): void {
     this.#sessions.set(sessionId, session);
     const early = this.#early.filter((one) => one.sessionId === sessionId);
-    this.#early = [];
+    this.#early = this.#early.filter((one) => one.sessionId !== sessionId);
     for (const { update } of early) session.onUpdate(update);
   }
 
@@ -200,16 +203,17 @@ export class AcpAgent {
     );
   }
 
-  #find({ sessionId, requestId }: { sessionId?: unknown; requestId?: unknown }): ClientSide {
+  #find({ sessionId, requestId }: { sessionId?: unknown; requestId?: unknown }): SessionClient {
     const session = this.#sessions.get(sessionId ?? this.#connection.sessionOf(requestId));
-    if (session === undefined) throw notFound(`There is no session ${String(sessionId)} here.`);
-    return session;
+    if (session?.client === undefined)
+      throw notFound(`There is no session ${String(sessionId)} here.`);
+    return session.client;
   }
 
   #onUpdate(sessionId: unknown, update: unknown): void {
     const session = this.#sessions.get(sessionId);
     if (session !== undefined) session.onUpdate(update);
-    else if (this.#early.length < maxEarly) this.#early.push({ sessionId, update });
+    else if (this.#early.push({ sessionId, update }) > maxEarly) this.#early.shift();
   }
 
   #onGone(reason: Error): void {

@@ -1,21 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
-import type { McpServer } from '@agentclientprotocol/sdk';
 import type { AgentInfo, FormContent } from '@liminal/protocol';
 import { ProviderListeners } from '../base/listeners.ts';
 import { StartLimit } from '../base/start-limit.ts';
 import { ProviderError } from '../errors.ts';
+import type { McpServers } from '../mcp-servers.ts';
 import type {
   CliProvider,
   CreateSessionOptions,
   LoadSessionOptions,
   ProviderSession,
   SendMessageResult,
+  StoredSession,
+  StoredTurn,
 } from '../provider.ts';
 import { AgentPool } from './agent-pool.ts';
 import { AcpSession } from './acp-session.ts';
 import { describeCommand } from './availability.ts';
 import { beginSession, goOnWithSession, type Opening } from './open-session.ts';
+import { StoredSessions } from './stored-sessions.ts';
 import type { AcpQuirks } from './translate/quirks.ts';
 
 export interface AcpProviderOptions {
@@ -35,7 +38,7 @@ export interface AcpProviderOptions {
   defaults?: { mode?: string; config?: Record<string, string> };
   quirks?: AcpQuirks;
   /** Handed to every session whose agent takes them. */
-  mcpServers?: readonly McpServer[];
+  mcpServers?: McpServers;
   /** Whether its sessions live in one process. Default: each has its own. */
   sharedProcess?: boolean;
   /** How many processes may start at the same time. Default 2. */
@@ -63,6 +66,7 @@ export class AcpProvider implements CliProvider {
   readonly #inherited: NodeJS.ProcessEnv;
   readonly #starts: StartLimit;
   readonly #pool: AgentPool;
+  readonly #stored: StoredSessions;
   readonly #listeners = new ProviderListeners();
   readonly #sessions = new Map<string, AcpSession>();
   /** Sessions that are being started, so that two who want one get the same. */
@@ -79,6 +83,14 @@ export class AcpProvider implements CliProvider {
       launch: { args, env, inherited: this.#inherited },
       startLimitMs,
       isShared: sharedProcess === true,
+    });
+    this.#stored = new StoredSessions({
+      cliType: options.cliType,
+      name: options.name,
+      quirks: options.quirks ?? {},
+      start: (cwd, signal) => this.#starts.run(() => this.#pool.start(cwd, signal)),
+      limitMs: startLimitMs,
+      idleMs: 5_000,
     });
   }
 
@@ -154,7 +166,8 @@ export class AcpProvider implements CliProvider {
     const starting = [...this.#starting.values()];
     for (const { abort } of starting) abort.abort();
     await Promise.allSettled(starting.map(({ session }) => session));
-    await Promise.all([...this.#sessions.values()].map((session) => session.kill()));
+    const sessions = [...this.#sessions.values()];
+    await Promise.all([this.#stored.close(), ...sessions.map((session) => session.kill())]);
     this.#listeners.close();
   }
 
@@ -169,6 +182,15 @@ export class AcpProvider implements CliProvider {
 
   async setConfigOption(sessionId: string, id: string, value: string): Promise<void> {
     await this.#session(sessionId).setConfigOption(id, value);
+  }
+
+  listStoredSessions(projectDir?: string): Promise<StoredSession[]> {
+    return this.#stored.list(projectDir);
+  }
+
+  readStoredHistory(sessionId: string, projectDir: string): Promise<StoredTurn[]> {
+    const agentSessionId = this.#sessions.get(sessionId)?.options.agentSessionId ?? sessionId;
+    return this.#stored.read(agentSessionId, projectDir);
   }
 
   #session(sessionId: string): AcpSession {
@@ -205,7 +227,7 @@ export class AcpProvider implements CliProvider {
   }
 
   #opening(sessionId: string, projectDir: string, signal: AbortSignal): Opening {
-    const { cliType, name, env = {}, quirks = {}, defaults = {}, mcpServers = [] } = this.#options;
+    const { cliType, name, env = {}, quirks = {}, defaults = {}, mcpServers = {} } = this.#options;
     const { startLimitMs = 60_000, cancelLimitMs = 10_000, ownTurnIdleMs = 3_000 } = this.#options;
     return {
       session: {

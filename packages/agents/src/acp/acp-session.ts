@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { ConfigOption, EventDraft, FormContent } from '@liminal/protocol';
 import { isoNow as now } from '../base/iso-clock.ts';
-import { PendingApprovals } from '../base/pending-approvals.ts';
 import { ProviderError } from '../errors.ts';
 import type { SessionExit, SessionUpdate } from '../provider.ts';
 import type { AcpAgent, AgentSession } from './acp-agent.ts';
 import { AcpSettings } from './acp-settings.ts';
 import { AcpTurns } from './acp-turns.ts';
 import { childEnvironment } from './child-environment.ts';
-import { ProjectFiles } from './client-side/project-files.ts';
-import { elicit, requestPermission } from './client-side/questions.ts';
-import { Terminals } from './client-side/terminals.ts';
+import { SessionClient } from './client-side/session-client.ts';
 import { authSentence, describeRpcError, readRpcError } from './errors.ts';
 import { isOfSession } from './session-news.ts';
 import type { Terminal } from './translate/outcome.ts';
@@ -39,10 +36,8 @@ export interface AcpSessionOptions {
 /** A session of an ACP agent, over all of its turns. */
 export class AcpSession implements AgentSession {
   readonly options: AcpSessionOptions;
-  readonly files: ProjectFiles;
-  readonly terminals: Terminals;
+  readonly client: SessionClient;
   readonly #translator: AcpTranslator;
-  readonly #approvals: PendingApprovals;
   readonly #turns: AcpTurns;
   readonly #settings = new AcpSettings();
   #configOptions: readonly ConfigOption[] = [];
@@ -62,24 +57,24 @@ export class AcpSession implements AgentSession {
     this.#news = { agentSessionId: sessionId };
     this.#translator = new AcpTranslator({
       cliType: options.cliType,
-      cwd: projectDir,
       quirks: options.quirks,
       createTurnId: () => randomUUID(),
       emit: options.emit,
       update: (update) => this.#tell(update),
     });
-    this.#approvals = new PendingApprovals({
-      open: (request) => this.#translator.openApproval(request, now()),
-      close: (id, outcome) => this.#translator.closeApproval(id, outcome, now()),
-    });
-    this.files = new ProjectFiles(projectDir);
-    this.terminals = new Terminals({
+    this.client = new SessionClient({
       projectDir,
       env: (own, mark) => childEnvironment(inherited, { ...env, ...own }, mark),
       watcher: {
         terminalOutput: (id, text) => this.#translator.terminalOutput(id, text, now()),
         terminalExit: (id, exit) => this.#translator.terminalExit(id, exit, now()),
       },
+      desk: {
+        open: (request) => this.#translator.openApproval(request, now()),
+        close: (id, outcome) => this.#translator.closeApproval(id, outcome, now()),
+      },
+      showCall: (call) => this.#translator.toolCall(call, now()),
+      canAsk: () => this.#isOpen && !this.#turns.isStale,
     });
     this.#turns = new AcpTurns({
       ...options,
@@ -87,7 +82,7 @@ export class AcpSession implements AgentSession {
       prompt: (text) =>
         agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] }),
       cancel: () => agent.notify('session/cancel', { sessionId }),
-      onEnd: () => this.#approvals.cancelAll('turn_ended'),
+      onEnd: () => this.client.cancelQuestions('turn_ended'),
       onSilent: () => this.#onSilent(),
       signIn: () => authSentence(options.name, agent.authMethods),
     });
@@ -158,7 +153,7 @@ export class AcpSession implements AgentSession {
 
   /** Throws ProviderError `APPROVAL_NOT_FOUND` or `INVALID_OPTION`. */
   answerApproval(approvalId: string, optionId: string, content?: FormContent): void {
-    this.#approvals.answer(approvalId, optionId, content);
+    this.client.answer(approvalId, optionId, content);
   }
 
   /** Throws ProviderError `INVALID_OPTION` or `PROCESS_CRASH`. */
@@ -202,20 +197,6 @@ export class AcpSession implements AgentSession {
     this.options.exit({ expected: false, code, message });
   }
 
-  async requestPermission(
-    params: unknown,
-    signal: AbortSignal,
-  ): ReturnType<typeof requestPermission> {
-    if (!this.#isOpen || this.#turns.isStale) return { outcome: { outcome: 'cancelled' } };
-    const showCall = (call: unknown): string | undefined => this.#translator.toolCall(call, now());
-    return requestPermission(params, (...ask) => this.#approvals.ask(...ask), showCall, signal);
-  }
-
-  async elicit(params: unknown, signal: AbortSignal): ReturnType<typeof elicit> {
-    if (!this.#isOpen || this.#turns.isStale) return { action: 'cancel' };
-    return elicit(params, (...ask) => this.#approvals.ask(...ask), signal);
-  }
-
   #learn(answer: unknown): void {
     this.#settings.learn(answer);
     this.#translator.settings(this.#settings.raw);
@@ -244,7 +225,7 @@ export class AcpSession implements AgentSession {
 
   async #leave(): Promise<void> {
     const { agent, agentSessionId, release } = this.options;
-    const [isWarned] = await Promise.all([agent.leave(agentSessionId), this.terminals.end()]);
+    const [isWarned] = await Promise.all([agent.leave(agentSessionId), this.client.end()]);
     await release(agent, isWarned);
   }
 

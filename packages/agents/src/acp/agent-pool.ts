@@ -24,7 +24,7 @@ export class AgentPool {
   /** A process that is ready for a session, started in `cwd` if need be. Rejects with why it did not start. */
   async take(cwd: string, signal: AbortSignal): Promise<AcpAgent> {
     if (this.#options.isShared) return this.#takeShared(cwd);
-    const agent = await this.#start(cwd, signal);
+    const agent = await this.start(cwd, signal);
     this.#users.set(agent, 1);
     return agent;
   }
@@ -42,7 +42,7 @@ export class AgentPool {
   async #takeShared(cwd: string): Promise<AcpAgent> {
     for (;;) {
       // Nobody's signal: what one who starts it wants no more, another may wait for.
-      this.#shared ??= this.#start(cwd, new AbortController().signal);
+      this.#shared ??= this.start(cwd, new AbortController().signal);
       const shared = this.#shared;
       try {
         const agent = await shared;
@@ -59,7 +59,8 @@ export class AgentPool {
     }
   }
 
-  async #start(cwd: string, signal: AbortSignal): Promise<AcpAgent> {
+  /** A process that is in nobody's care but the caller's. Rejects with why it did not start. */
+  async start(cwd: string, signal: AbortSignal): Promise<AcpAgent> {
     const { find, launch, startLimitMs } = this.#options;
     return AcpAgent.start({ ...launch, command: await find(), cwd }, startLimitMs, signal);
   }

@@ -1,21 +1,38 @@
-import type { McpServer } from '@agentclientprotocol/sdk';
+import type { McpServer as AcpMcpServer } from '@agentclientprotocol/sdk';
 import { z } from 'zod';
+import type { McpServer, McpServers } from '../mcp-servers.ts';
 
 const Capabilities = z
   .looseObject({ http: z.boolean().catch(false), sse: z.boolean().catch(false) })
   .partial()
   .catch({});
 
-/** The MCP servers that an agent takes, and the names of those that it does not. Every agent takes those on stdio. */
+/**
+ * The MCP servers that an agent takes, in ACP's shape, and the names of those that it does not. Every agent takes those
+ * on stdio.
+ */
 export function admitMcpServers(
-  servers: readonly McpServer[],
+  servers: McpServers,
   mcpCapabilities: unknown,
-): { taken: McpServer[]; refused: string[] } {
+): { taken: AcpMcpServer[]; refused: string[] } {
   const can = Capabilities.parse(mcpCapabilities ?? {});
-  const isTaken = (server: McpServer): boolean =>
-    !('type' in server) || (server.type === 'http' ? can.http : can.sse) === true;
+  const isTaken = ({ type }: McpServer): boolean => type === 'stdio' || can[type] === true;
+  const entries = Object.entries(servers);
   return {
-    taken: servers.filter(isTaken),
-    refused: servers.filter((server) => !isTaken(server)).map(({ name }) => name),
+    taken: entries
+      .filter(([, server]) => isTaken(server))
+      .map(([name, server]) => inAcp(name, server)),
+    refused: entries.filter(([, server]) => !isTaken(server)).map(([name]) => name),
   };
 }
+
+function inAcp(name: string, server: McpServer): AcpMcpServer {
+  if (server.type === 'stdio') {
+    const { command, args, env } = server;
+    return { name, command, args, env: pairs(env) };
+  }
+  return { name, type: server.type, url: server.url, headers: pairs(server.headers) };
+}
+
+const pairs = (record: Record<string, string>): { name: string; value: string }[] =>
+  Object.entries(record).map(([name, value]) => ({ name, value }));

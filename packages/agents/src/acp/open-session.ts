@@ -2,6 +2,7 @@
 import type { McpServer } from '@agentclientprotocol/sdk';
 import { z } from 'zod';
 import { ProviderError } from '../errors.ts';
+import type { McpServers } from '../mcp-servers.ts';
 import type { AcpAgent } from './acp-agent.ts';
 import { AcpSession, type AcpSessionOptions } from './acp-session.ts';
 import type { AgentPool } from './agent-pool.ts';
@@ -12,7 +13,7 @@ export interface Opening {
   session: Omit<AcpSessionOptions, 'agent' | 'agentSessionId'>;
   pool: AgentPool;
   defaults: { mode?: string; config?: Record<string, string> };
-  mcpServers: readonly McpServer[];
+  mcpServers: McpServers;
   startLimitMs: number;
   signal: AbortSignal;
 }

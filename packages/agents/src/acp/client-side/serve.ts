@@ -1,24 +1,13 @@
 import type { ClientApp } from '@agentclientprotocol/sdk';
 import { isRecord } from '../translate/fields.ts';
 import { ClientError } from './client-error.ts';
-import type { ProjectFiles } from './project-files.ts';
-import type { ElicitationAnswer, PermissionAnswer } from './questions.ts';
-import type { Terminals } from './terminals.ts';
+import type { SessionClient } from './session-client.ts';
 import type { Sdk } from '../sdk.ts';
-
-/** What a session does for its agent. */
-export interface ClientSide {
-  readonly files: ProjectFiles;
-  readonly terminals: Terminals;
-  /** `params` of the request, as they came. */
-  requestPermission(params: unknown, signal: AbortSignal): Promise<PermissionAnswer>;
-  elicit(params: unknown, signal: AbortSignal): Promise<ElicitationAnswer>;
-}
 
 /** An app that answers an agent's requests by the session that each is about; `find` throws ClientError. */
 export function serveClient(
   sdk: Sdk,
-  find: (scope: { sessionId?: unknown; requestId?: unknown }) => ClientSide,
+  find: (scope: { sessionId?: unknown; requestId?: unknown }) => SessionClient,
 ): ClientApp {
   const { methods } = sdk;
   const app = sdk.client({ name: 'liminal' });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { endTree, type ProcessMark, processMark } from '../../process/index.ts';
 import { invalidParams, notFound } from './client-error.ts';
+import { ShownOutput } from './shown-output.ts';
 import { Terminal, type ExitStatus } from './terminal.ts';
 
 export interface TerminalWatcher {
@@ -47,14 +48,18 @@ export class Terminals {
     const { projectDir, watcher } = this.#options;
     const own = Object.fromEntries(env.map(({ name, value }) => [name, value]));
     const terminalId = randomUUID();
+    const shown = new ShownOutput((text) => watcher.terminalOutput(terminalId, text));
     const terminal = await Terminal.start({
       command,
       args,
       cwd: cwd ?? projectDir,
       env: this.#options.env(own, this.#mark.env),
       outputLimit: Math.min(outputByteLimit ?? defaultOutputLimit, maxOutputLimit),
-      onOutput: (text) => watcher.terminalOutput(terminalId, text),
-      onExit: (exit) => watcher.terminalExit(terminalId, exit),
+      onOutput: (text) => shown.add(text),
+      onExit: (exit) => {
+        shown.end();
+        watcher.terminalExit(terminalId, exit);
+      },
     }).catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
       throw invalidParams(`“${command}” could not be started: ${reason}.`);

@@ -1,0 +1,182 @@
+import { homedir } from 'node:os';
+import { z } from 'zod';
+import { isoNow } from '../base/iso-clock.ts';
+import { ProviderError } from '../errors.ts';
+import type { StoredSession, StoredTurn } from '../provider.ts';
+import type { AcpAgent } from './acp-agent.ts';
+import { describeRpcError, readRpcError, rpc } from './errors.ts';
+import type { AcpQuirks } from './translate/quirks.ts';
+import { readReplay, type ReplayedUpdate } from './translate/replay.ts';
+
+export interface StoredSessionsOptions {
+  cliType: string;
+  /** The agent's name, for people. */
+  name: string;
+  quirks: AcpQuirks;
+  /** Starts a process to ask; rejects with why it did not start. */
+  start: (cwd: string, signal: AbortSignal) => Promise<AcpAgent>;
+  /** For one question, ms. */
+  limitMs: number;
+  /** How long the process stays for the next question, ms. */
+  idleMs: number;
+}
+
+const Listed = z.looseObject({
+  sessionId: z.string(),
+  cwd: z.string(),
+  title: z.string().nullish().catch(undefined),
+  updatedAt: z.iso.datetime({ offset: true }).nullish().catch(undefined),
+});
+type Listed = z.infer<typeof Listed>;
+
+const Page = z.looseObject({
+  sessions: z.array(z.unknown()),
+  nextCursor: z.string().nullish().catch(undefined),
+});
+
+const maxPages = 100;
+/** A list is as good as new for so long. */
+const freshMs = 2_000;
+
+/**
+ * The sessions in an agent's own store. Only the agent can read them: the process that is asked is started with the
+ * first question, is no session's, and ends when there has been no further one for a while.
+ */
+export class StoredSessions {
+  readonly #options: StoredSessionsOptions;
+  readonly #abort = new AbortController();
+  #agent: Promise<AcpAgent> | undefined;
+  #asking = 0;
+  #idle: NodeJS.Timeout | undefined;
+  #list: { at: number; found: Promise<StoredSession[]> } | undefined;
+  /** Set once an agent has said that it lists nothing: no process is started for that again. */
+  #cannotList = false;
+
+  constructor(options: StoredSessionsOptions) {
+    this.#options = options;
+  }
+
+  /** Newest first; of one folder, or all. */
+  async list(projectDir?: string): Promise<StoredSession[]> {
+    if (this.#cannotList) return [];
+    if (this.#list === undefined || Date.now() - this.#list.at > freshMs) {
+      this.#list = { at: Date.now(), found: this.#ask((agent) => this.#readList(agent)) };
+    }
+    const found = await this.#list.found;
+    return projectDir === undefined
+      ? found
+      : found.filter((session) => session.projectDir === projectDir);
+  }
+
+  /** The conversation, oldest turn first. `SESSION_NOT_FOUND`. */
+  async read(agentSessionId: string, projectDir: string): Promise<StoredTurn[]> {
+    const { cliType, quirks } = this.#options;
+    // The replay has no times; the session's last one is nearer than the present.
+    const known = (await this.list()).find(({ sessionId }) => sessionId === agentSessionId);
+    const timestamp = known?.updatedAt ?? isoNow();
+    const updates = await this.#ask((agent) => replay(agent, agentSessionId, projectDir));
+    return readReplay(
+      updates.map((update): ReplayedUpdate => ({ update, timestamp })),
+      { cliType, quirks, agentSessionId },
+    );
+  }
+
+  /** Ends the process. */
+  async close(): Promise<void> {
+    this.#abort.abort();
+    clearTimeout(this.#idle);
+    await this.#end();
+  }
+
+  async #readList(agent: AcpAgent): Promise<StoredSession[]> {
+    if (agent.capabilities.sessionCapabilities?.list !== true) {
+      this.#cannotList = true;
+      return [];
+    }
+    try {
+      const found = await readPages(agent);
+      return found.map(storedSession).toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt));
+    } catch (error) {
+      // Who is not signed in has no sessions to show; whoever begins one is told how to.
+      if (readRpcError(error)?.code === rpc.authRequired) return [];
+      throw error;
+    }
+  }
+
+  async #ask<T>(question: (agent: AcpAgent) => Promise<T>): Promise<T> {
+    const { limitMs } = this.#options;
+    clearTimeout(this.#idle);
+    this.#asking += 1;
+    try {
+      const agent = await this.#running();
+      return await agent.within(limitMs, this.#abort.signal, question(agent));
+    } catch (error) {
+      throw this.#failure(error);
+    } finally {
+      this.#asking -= 1;
+      if (this.#asking === 0) {
+        this.#idle = setTimeout(() => void this.#end(), this.#options.idleMs);
+      }
+    }
+  }
+
+  async #running(): Promise<AcpAgent> {
+    const agent = await this.#agent?.catch(() => undefined);
+    if (agent?.isAlive === true) return agent;
+    this.#agent = this.#options.start(homedir(), this.#abort.signal);
+    return this.#agent;
+  }
+
+  async #end(): Promise<void> {
+    const agent = await this.#agent?.catch(() => undefined);
+    this.#agent = undefined;
+    await agent?.end();
+  }
+
+  #failure(error: unknown): ProviderError {
+    if (error instanceof ProviderError) return error;
+    const { name } = this.#options;
+    const said = readRpcError(error);
+    if (said?.code === rpc.notFound) {
+      const message = `${name} does not have this session.`;
+      return new ProviderError('SESSION_NOT_FOUND', message, { cause: error });
+    }
+    const reason = said === undefined ? String(error) : describeRpcError(said);
+    const message = `${name} did not tell what it has stored. ${reason}`;
+    return new ProviderError('PROTOCOL_ERROR', message, { cause: error });
+  }
+}
+
+async function readPages(agent: AcpAgent): Promise<Listed[]> {
+  const found: Listed[] = [];
+  let cursor: string | undefined;
+  for (let pages = 0; pages < maxPages; pages += 1) {
+    const params = cursor === undefined ? {} : { cursor };
+    const page = Page.parse(await agent.request('session/list', params));
+    found.push(...page.sessions.flatMap((one) => Listed.safeParse(one).data ?? []));
+    if (page.nextCursor === null || page.nextCursor === undefined) break;
+    cursor = page.nextCursor;
+  }
+  return found;
+}
+
+/** All that `session/load` says of a session before it answers. An agent that cannot load tells nothing. */
+async function replay(agent: AcpAgent, sessionId: string, projectDir: string): Promise<unknown[]> {
+  if (agent.capabilities.loadSession !== true) return [];
+  const updates: unknown[] = [];
+  agent.admit(sessionId, {
+    onUpdate: (update) => void updates.push(update),
+    onGone: () => undefined,
+  });
+  try {
+    await agent.open('session/load', { sessionId, cwd: projectDir, mcpServers: [] });
+    return updates;
+  } finally {
+    await agent.leave(sessionId);
+  }
+}
+
+function storedSession({ sessionId, cwd: projectDir, title, updatedAt }: Listed): StoredSession {
+  const at = new Date(updatedAt ?? 0).toISOString();
+  return { sessionId, projectDir, title: title ?? 'Untitled', createdAt: at, updatedAt: at };
+}

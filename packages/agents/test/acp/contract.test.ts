@@ -1,0 +1,23 @@
+import { acpAgent, contractPrompts, contractScript, makeWorkspace } from '@liminal/testkit';
+import { AcpProvider } from '../../src/acp/index.ts';
+import { processSuite, providerSuite, type ProcessUnderTest } from '../../src/testing/index.ts';
+
+/** The scripted agent, as a configuration would name it. */
+async function setup(): Promise<ProcessUnderTest> {
+  const { projectDir, remove } = await makeWorkspace();
+  const { command, args, env, control } = await acpAgent(contractScript);
+  const names = { cliType: 'scripted', name: 'Scripted', description: 'Plays a script.' };
+  return {
+    provider: new AcpProvider({ ...names, command, args, env }),
+    projectDir,
+    prompts: contractPrompts,
+    crash: () => control.crash(),
+    teardown: async () => {
+      await control.close();
+      await remove();
+    },
+  };
+}
+
+providerSuite('acp', setup);
+processSuite('acp', setup);
