@@ -32,6 +32,7 @@ export class Connection {
   async follow(
     sessionId: string,
     onMessage: (message: ServerMessage, bytes: number) => void,
+    cursor?: string,
   ): Promise<WebSocket> {
     const socket = new WebSocket(`${this.#origin.replace('http', 'ws')}/ws`, {
       headers: { authorization: `Bearer ${this.#token}` },
@@ -44,7 +45,7 @@ export class Connection {
       if (message.type === 'session:history') ready.resolve();
       onMessage(message, text.length);
     });
-    socket.send(JSON.stringify({ type: 'session:subscribe', sessionId, deltas: true }));
+    socket.send(JSON.stringify({ type: 'session:subscribe', sessionId, deltas: true, cursor }));
     await ready.promise;
     return socket;
   }

@@ -4,21 +4,25 @@ const isLong = process.env['FAULTS'] === 'long';
 export const length = isLong
   ? {
       readers: 200,
-      floodDeltas: 1_000_000,
+      stalled: 40,
+      flood: { deltas: 20_000 * 60, rate: 20_000, lastsMs: 60_000 },
       items: 10_000,
       turns: 100,
       ends: 5,
       serverCrashes: 20,
       races: 40,
+      requests: 20_000,
     }
   : {
       readers: 60,
-      floodDeltas: 600_000,
+      stalled: 24,
+      flood: { deltas: 600_000, rate: 0, lastsMs: 0 },
       items: 1_000,
       turns: 20,
       ends: 1,
       serverCrashes: 2,
       races: 4,
+      requests: 800,
     };
 
 /** What random faults follow from: always the same in short runs. `FAULTS_SEED` plays one that a failure has named. */
