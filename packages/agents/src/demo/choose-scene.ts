@@ -1,5 +1,7 @@
 import type { Scene } from './script.ts';
 import { approve } from './scenes/approve.ts';
+import { ask } from './scenes/ask.ts';
+import { build } from './scenes/build.ts';
 import { error } from './scenes/error.ts';
 import { explain } from './scenes/explain.ts';
 import { fix } from './scenes/fix.ts';
@@ -10,7 +12,7 @@ import { subagent } from './scenes/subagent.ts';
 import { tour } from './scenes/tour.ts';
 
 /** In the order in which the demo goes through them when nothing is asked for. */
-const cycle: readonly Scene[] = [fix, plan, approve, subagent, explain, long];
+const cycle: readonly Scene[] = [fix, plan, approve, ask, build, subagent, explain, long];
 
 export const scenes: readonly Scene[] = [tour, ...cycle, slow, error];
 

@@ -36,9 +36,9 @@ interface Stage {
 const silence = 300;
 const wordMs = { say: 32, think: 20 };
 
-const approvalOptions: ApprovalOption[] = [
-  { optionId: 'allow', name: 'Allow', kind: 'allow_once' },
-  { optionId: 'reject', name: 'Reject', kind: 'reject_once' },
+const options = (allow: string, reject: string): ApprovalOption[] => [
+  { optionId: 'allow', name: allow, kind: 'allow_once' },
+  { optionId: 'reject', name: reject, kind: 'reject_once' },
 ];
 
 /** Plays a scene. Items that are open when it ends are the player's to close. */
@@ -63,6 +63,8 @@ function play(step: Step, stage: Stage): Part {
       return speak(step, stage);
     case 'tool':
       return useTool(step, stage);
+    case 'ask':
+      return ask(step, stage);
     case 'plan':
       return plan(step, stage);
     case 'progress':
@@ -105,9 +107,14 @@ function* useTool(step: UseTool, stage: Stage): Part {
     origin: 'agent',
   };
   yield { after: 50, payload: { type: 'item_done', itemId, finalItem } };
-  if (step.permission && !(yield* isAllowed(step.permission.title, callId, stage))) {
-    yield* answerCall({ output: 'You did not allow this.', failed: true, takes: 0 }, callId, stage);
-    return (yield* playAll(step.permission.refused, stage)) ?? { status: 'completed' };
+  if (step.permission) {
+    const { title: request, refused } = step.permission;
+    const question = { title: request, callId, options: options('Allow', 'Reject') };
+    if (!(yield* isAllowed({}, question, stage))) {
+      const answer = { output: 'You did not allow this.', failed: true, takes: 0 };
+      yield* answerCall(answer, callId, stage);
+      return (yield* playAll(refused, stage)) ?? { status: 'completed' };
+    }
   }
   const ending = yield* playAll(step.steps ?? [], { ...stage, parentCallId: callId });
   if (ending) return ending;
@@ -115,16 +122,22 @@ function* useTool(step: UseTool, stage: Stage): Part {
   return undefined;
 }
 
+function* ask(step: Extract<Step, { do: 'ask' }>, stage: Stage): Part {
+  const question = { title: step.title, form: step.form, options: options('Send', 'Decline') };
+  if (yield* isAllowed(step, question, stage)) return undefined;
+  return (yield* playAll(step.refused, stage)) ?? { status: 'completed' };
+}
+
 function* isAllowed(
-  title: string,
-  callId: string,
+  timed: { after?: number },
+  asked: Pick<Approval, 'title' | 'options'> & Partial<Pick<Approval, 'callId' | 'form'>>,
   stage: Stage,
 ): Generator<Beat, boolean, Outcome> {
   const itemId = stage.id();
-  const shown = { approvalId: itemId, title, callId, options: approvalOptions };
+  const shown = { approvalId: itemId, ...asked };
   const question: Approval = { ...own(stage, itemId), ...shown, type: 'approval' };
   const outcome = yield {
-    ...begin({}, stage, { itemId, itemType: 'approval', ...shown }),
+    ...begin(timed, stage, { itemId, itemType: 'approval', ...shown }),
     question,
   };
   if (!outcome) throw new Error('A question goes on only with its outcome.');
@@ -139,7 +152,7 @@ function* answerCall(
 ): Generator<Beat, void, Outcome> {
   const itemId = stage.id();
   const { takes, output, failed = false, exitCode } = step;
-  const lines = step.kind === 'execute' ? (output.match(/[^\n]*\n|[^\n]+$/g) ?? []) : [];
+  const lines = step.kind === 'execute' ? (output.match(/[^\r\n]*[\r\n]|[^\r\n]+$/g) ?? []) : [];
   const pause = takes / (lines.length + 1);
   yield begin({ after: pause }, stage, { itemId, itemType: 'function_call_output', callId });
   for (const line of lines) {

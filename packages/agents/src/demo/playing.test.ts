@@ -71,9 +71,20 @@ describe('the demo as a whole', () => {
   });
 
   test('plays a tour first, then one scene after the other, and what a message asks for', () => {
-    const names = [0, 1, 2, 3, 4, 5, 6, 7].map((turns) => chooseScene('Do something', turns).name);
+    const names = Array.from({ length: 10 }, (_, turns) => chooseScene('Do something', turns).name);
 
-    expect(names).toEqual(['tour', 'fix', 'plan', 'approve', 'subagent', 'explain', 'long', 'fix']);
+    expect(names).toEqual([
+      'tour',
+      'fix',
+      'plan',
+      'approve',
+      'ask',
+      'build',
+      'subagent',
+      'explain',
+      'long',
+      'fix',
+    ]);
     expect(chooseScene('Could you PLAN this?', 0).name).toBe('plan');
     expect(chooseScene('Ask for my approval.', 3).name).toBe('approve');
     expect(chooseScene('an explanation of belongings', 1).name).toBe('fix');
@@ -116,6 +127,65 @@ test('a refused permission is said to be refused, and the tool has not run', asy
   });
   expect(items.at(-1)).toMatchObject({ content: expect.stringContaining('You refused it') });
   await provider.close();
+});
+
+describe('a form', () => {
+  /** Plays the scene up to its question. */
+  async function untilAsked() {
+    const provider = createDemoProvider({ speed: Infinity });
+    const watch = new Watch(provider, 's1');
+    await provider.createSession({ projectDir, sessionId: 's1' });
+    const { turnId } = await provider.sendMessage('s1', 'ask');
+    const asked = await watch.until(() => watch.upserts.find(({ type }) => type === 'approval'));
+    const end = async () => {
+      const events = await watch.ended(turnId);
+      await provider.close();
+      return toResponse(events.reduce(foldResponse, emptyResponse()))?.outputItems ?? [];
+    };
+    return { provider, asked, end };
+  }
+
+  test('is asked for, and what was filled in stays with the question', async () => {
+    const { provider, asked, end } = await untilAsked();
+    expect(asked).toMatchObject({ form: { required: ['version', 'channel', 'targets'] } });
+    const content = { version: '2.4.1', channel: 'next', targets: ['linux'], sign: false };
+
+    await provider.answerApproval?.('s1', asked.itemId, 'allow', content);
+
+    const items = await end();
+    expect(items.find(({ type }) => type === 'approval')).toMatchObject({
+      outcome: { outcome: 'selected', optionId: 'allow', content },
+    });
+    expect(items.at(-1)).toMatchObject({ content: expect.stringContaining('your answers') });
+  });
+
+  test('that is declined ends the scene without what it was for', async () => {
+    const { provider, asked, end } = await untilAsked();
+
+    await provider.answerApproval?.('s1', asked.itemId, 'reject');
+
+    const items = await end();
+    expect(items.some(({ type }) => type === 'function_call')).toBe(false);
+    expect(items.at(-1)).toMatchObject({ content: expect.stringContaining('You declined') });
+  });
+});
+
+test('a command’s output grows piece by piece, and a line written over is several pieces', async () => {
+  const provider = createDemoProvider({ speed: Infinity });
+  const watch = new Watch(provider, 's1');
+  await provider.createSession({ projectDir, sessionId: 's1' });
+  const { turnId } = await provider.sendMessage('s1', 'build');
+  const events = await watch.ended(turnId);
+  await provider.close();
+  const items = toResponse(events.reduce(foldResponse, emptyResponse()))?.outputItems ?? [];
+  const result = items.find((item) => item.type === 'function_call_output');
+  const pieces = events.flatMap(({ payload }) =>
+    payload.type === 'item_delta' && payload.itemId === result?.id ? [payload.deltaContent] : [],
+  );
+
+  expect(pieces.length).toBeGreaterThan(60);
+  expect(pieces.filter((piece) => piece.endsWith('\r')).length).toBeGreaterThan(20);
+  expect(result).toMatchObject({ output: pieces.join(''), exitCode: 0 });
 });
 
 test.each(['text, half said', 'its end'])(

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
-import type { AgentInfo } from '@liminal/protocol';
+import type { AgentInfo, FormContent } from '@liminal/protocol';
 import { ProviderListeners } from '../base/listeners.ts';
 import { ProviderError } from '../errors.ts';
 import type {
@@ -94,10 +94,15 @@ export class DemoProvider implements CliProvider {
     return this.#sessions.has(sessionId);
   }
 
-  async answerApproval(sessionId: string, approvalId: string, optionId: string): Promise<void> {
+  async answerApproval(
+    sessionId: string,
+    approvalId: string,
+    optionId: string,
+    content?: FormContent,
+  ): Promise<void> {
     const { turn } = this.#session(sessionId);
     if (!turn) throw new ProviderError('APPROVAL_NOT_FOUND', 'This session has asked for nothing.');
-    turn.answer(approvalId, optionId);
+    turn.answer(approvalId, optionId, content);
   }
 
   async setConfigOption(sessionId: string, id: string, value: string): Promise<void> {

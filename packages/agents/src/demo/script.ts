@@ -1,5 +1,5 @@
 /** How the demo's recorded turns are written down. All times are milliseconds at normal pace. */
-import type { FileDiff, PlanEntry, ToolKind, ToolLocation } from '@liminal/protocol';
+import type { FileDiff, Form, PlanEntry, ToolKind, ToolLocation } from '@liminal/protocol';
 
 /** One recorded turn. */
 export interface Scene {
@@ -38,7 +38,7 @@ export interface UseTool extends Timed {
   input: Record<string, unknown>;
   locations?: ToolLocation[];
   diffs?: FileDiff[];
-  /** From invocation to result. Programs (`execute`) say their output line by line meanwhile. */
+  /** From invocation to result. Programs (`execute`) say their output line by line, or from return to return, meanwhile. */
   takes: number;
   output: string;
   exitCode?: number;
@@ -47,6 +47,15 @@ export interface UseTool extends Timed {
   permission?: { title: string; refused: readonly Step[] };
   /** What a subagent does between invocation and result. */
   steps?: readonly Step[];
+}
+
+interface Ask extends Timed {
+  do: 'ask';
+  /** The question. */
+  title: string;
+  form: Form;
+  /** Declined, the turn goes on with this instead. */
+  refused: readonly Step[];
 }
 
 interface MakePlan extends Timed {
@@ -66,4 +75,4 @@ interface Fail extends Timed {
   message: string;
 }
 
-export type Step = Say | Think | UseTool | MakePlan | Progress | Fail;
+export type Step = Say | Think | UseTool | Ask | MakePlan | Progress | Fail;

@@ -3,9 +3,11 @@ import {
   emptyResponse,
   foldResponse,
   stampEvent,
+  toResponse,
   type ApprovalOutcome,
   type EventDraft,
   type EventPayload,
+  type FormContent,
   type OutputItem,
   type Usage,
 } from '@liminal/protocol';
@@ -59,7 +61,7 @@ export class Turn {
   }
 
   /** Throws ProviderError `APPROVAL_NOT_FOUND`, `INVALID_OPTION`. */
-  answer(approvalId: string, optionId: string): void {
+  answer(approvalId: string, optionId: string, content?: FormContent): void {
     const question = this.#question;
     if (question?.approvalId !== approvalId) throw approvalOver(approvalId);
     if (!question.options.some((option) => option.optionId === optionId)) {
@@ -68,7 +70,7 @@ export class Turn {
       throw new ProviderError('INVALID_OPTION', message);
     }
     this.#due = Date.now();
-    this.#advance({ outcome: 'selected', optionId });
+    this.#advance({ outcome: 'selected', optionId, ...(content && { content }) });
   }
 
   /** Ends it as cancelled. */
@@ -125,7 +127,8 @@ export class Turn {
 
   /** By the rule of thumb of four characters a token: nothing was recorded of a model. */
   #usage(): Usage {
-    const spoken = this.#said.items.slice(1).map(textOf).join('');
+    const items = toResponse(this.#said)?.outputItems ?? [];
+    const spoken = items.slice(1).map(textOf).join('');
     const tokens = (text: string) => Math.ceil(text.length / 4);
     return { inputTokens: tokens(this.#options.message), outputTokens: tokens(spoken) };
   }
