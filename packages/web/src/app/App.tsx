@@ -1,5 +1,6 @@
 import { useClient, useSessions } from '@liminal/client/react';
 import { Activity, lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
+import { focusComposer } from '../composer/focus-composer.ts';
 import { Dialog } from '../look/Dialog.tsx';
 import { SessionLoading } from '../session/SessionStates.tsx';
 import { needingYou } from '../sidebar/session-groups.ts';
@@ -104,8 +105,7 @@ function useAppShortcuts(setOverlay: (overlay: Overlay) => void, sidebar: () => 
         const waiting = needingYou(projects).map((session) => session.sessionId);
         goTo(waiting[(waiting.indexOf(active ?? '') + 1) % waiting.length]);
       },
-      compose: () =>
-        document.querySelector<HTMLElement>('main:not([style*="none"]) [data-composer]')?.focus(),
+      compose: focusComposer,
     };
   }, [active, close, open, projects, setOverlay, sidebar, tabs]);
   useShortcuts(shortcuts);

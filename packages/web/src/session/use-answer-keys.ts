@@ -1,7 +1,7 @@
 import type { ApprovalUpsert } from '@liminal/protocol';
 import { useEffect, useRef } from 'react';
 import { isTyping } from '../app/typing.ts';
-import { keyAnswers } from '../transcript/answering.ts';
+import { asksSomething, keyAnswers } from '../transcript/answering.ts';
 
 interface AnswerKeys {
   approval: ApprovalUpsert | undefined;
@@ -13,7 +13,10 @@ interface AnswerKeys {
 /** A key pressed this soon (ms) after a request appeared was meant for something else. */
 const tooSoon = 400;
 
-/** Enter and Escape answer the permission request that waits; without one, Escape stops the turn. */
+/**
+ * Enter and Escape answer the permission request that waits; where it has a form, Enter goes there. Without a request,
+ * Escape stops the turn.
+ */
 export function useAnswerKeys({ approval, running, answer, stop }: AnswerKeys): void {
   const appeared = useRef({ approvalId: '', at: 0 });
   useEffect(() => {
@@ -31,11 +34,18 @@ export function useAnswerKeys({ approval, running, answer, stop }: AnswerKeys): 
       const chosen = { Enter: allow, Escape: deny }[event.key];
       if (chosen === undefined) return;
       event.preventDefault();
-      answer(approval.approvalId, chosen.optionId);
+      if (chosen === allow && asksSomething(approval)) focusForm(approval.approvalId);
+      else answer(approval.approvalId, chosen.optionId);
     };
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);
   }, [approval, running, answer, stop]);
+}
+
+/** A form is filled in before it is sent. */
+function focusForm(approvalId: string): void {
+  const form = document.querySelector(`[data-approval-id="${CSS.escape(approvalId)}"]`);
+  form?.querySelector<HTMLElement>('input, select, textarea')?.focus();
 }
 
 function hasModifier(event: KeyboardEvent): boolean {

@@ -2,6 +2,7 @@ import type { ApprovalUpsert, ToolCallUpsert } from '@liminal/protocol';
 import { type ReactNode, useId, useState } from 'react';
 import { join } from '../look/controls.tsx';
 import { ApprovalActions, ApprovalOutcomeNote } from './ApprovalActions.tsx';
+import { asksSomething } from './answering.ts';
 import { isWaiting } from './arrange.ts';
 import css from './ToolCard.module.css';
 import { ToolDetails } from './ToolDetails.tsx';
@@ -27,6 +28,7 @@ export function ToolCard({ call, approval, folder, turnEnded, children }: ToolCa
   const [chosen, setChosen] = useState<boolean>();
   const [wasLive] = useState(!turnEnded);
   const question = isQuestion(call) ? approval?.title : undefined;
+  const asks = approval !== undefined && asksSomething(approval);
   const open = chosen ?? (question === undefined && opensItself(phase, hasBelow && wasLive));
   const bodyId = useId();
   const words = toolWords(call, folder);
@@ -52,7 +54,7 @@ export function ToolCard({ call, approval, folder, turnEnded, children }: ToolCa
         <ToolIcon kind={call.kind} subagent={isSubagent(call)} />
         <span className={css.verb}>{verb}</span>
         <span className={join(css.subject, !verb && css.verb)}>{subject}</span>
-        <ToolOutcome call={call} phase={phase} asks={question !== undefined} />
+        <ToolOutcome call={call} phase={phase} asks={asks || question !== undefined} />
       </button>
       {open && (
         <div id={bodyId} className={css.body}>
@@ -63,7 +65,11 @@ export function ToolCard({ call, approval, folder, turnEnded, children }: ToolCa
       )}
       {waits && (
         // One call can ask several things, one after the other.
-        <ApprovalActions key={approval.approvalId} approval={approval} question={question} />
+        <ApprovalActions
+          key={approval.approvalId}
+          approval={approval}
+          question={asks ? approval.title : question}
+        />
       )}
       {approval !== undefined && !waits && open && <ApprovalOutcomeNote approval={approval} />}
     </div>

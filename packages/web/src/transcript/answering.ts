@@ -50,8 +50,17 @@ export function outcomeWords(approval: ApprovalUpsert): string {
   return outcome?.reason ?? 'Not answered';
 }
 
-export function wasAllowed({ outcome, options }: ApprovalUpsert): boolean {
-  if (outcome?.outcome !== 'selected') return false;
-  const chosen = options.find((option) => option.optionId === outcome.optionId);
-  return chosen?.kind.startsWith('allow') ?? false;
+export function wasAllowed(approval: ApprovalUpsert): boolean {
+  const { outcome } = approval;
+  return outcome?.outcome === 'selected' && isAllowing(approval, outcome.optionId);
+}
+
+export function isAllowing({ options }: ApprovalUpsert, optionId: string): boolean {
+  const option = options.find((one) => one.optionId === optionId);
+  return option?.kind.startsWith('allow') ?? false;
+}
+
+/** Whether there is something to fill in, rather than a permission to give. A form without a field asks nothing. */
+export function asksSomething({ form }: ApprovalUpsert): boolean {
+  return form !== undefined && Object.keys(form.properties).length > 0;
 }

@@ -1,9 +1,10 @@
+import type { FormContent } from '@liminal/protocol';
 import { createContext, useContext } from 'react';
 
 /** What can be done from inside a conversation. */
 export interface SessionActions {
-  /** Answers a permission request; rejects when the server refuses. */
-  answer: (approvalId: string, optionId: string) => Promise<void>;
+  /** Answers a permission request, with its form filled in; rejects when the server refuses. */
+  answer: (approvalId: string, optionId: string, content?: FormContent) => Promise<void>;
   send: (message: string) => void;
 }
 

@@ -1,0 +1,127 @@
+import { Form, FormContent } from '@liminal/protocol';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Answers, checkForm, initialAnswers } from './check-answers.ts';
+import { readFields } from './read-fields.ts';
+
+/** What comes of a form of one field, `it`, when this is filled in. */
+function check(field: object, answer: Answers[string], required = true) {
+  const form = Form.parse({ properties: { it: field }, required: required ? ['it'] : [] });
+  const { content, problems } = checkForm(readFields(form), { it: answer });
+  return problems['it'] ?? content;
+}
+
+describe('a field that has to be filled in', () => {
+  it.each([
+    [{ type: 'string' }, '   ', 'This has to be filled in.'],
+    [{ type: 'integer' }, '', 'This has to be filled in.'],
+    [{ type: 'string', enum: ['a', 'b'] }, '', 'Choose one.'],
+    [{ type: 'array', items: { enum: ['a', 'b'] }, minItems: 1 }, [], 'Choose at least 1.'],
+  ])('says so: %j', (field, answer, problem) => {
+    expect(check(field, answer)).toBe(problem);
+    expect(check(field, answer, false)).toEqual({});
+  });
+
+  it('can be none of several, where none is enough', () => {
+    expect(check({ type: 'array', items: { enum: ['a'] } }, [])).toEqual({ it: [] });
+  });
+});
+
+describe('a number', () => {
+  const port = { type: 'integer', minimum: 1, maximum: 65535 };
+  it.each([
+    [port, ' 8080 ', { it: 8080 }],
+    [port, '0', 'Give 1 or more.'],
+    [port, '70000', 'Give 65535 or less.'],
+    [port, '1.5', 'Give a whole number.'],
+    [port, 'http', 'Give a whole number, such as 3.'],
+    [{ type: 'number' }, '-1.5e3', { it: -1500 }],
+    [{ type: 'number' }, '1,5', 'Give a number, such as 1.5.'],
+    [{ type: 'number' }, '0x10', 'Give a number, such as 1.5.'],
+    [{ type: 'number' }, '1e999', 'Give a number, such as 1.5.'],
+  ])('%j takes %j', (field, answer, expected) => {
+    expect(check(field, answer)).toEqual(expected);
+  });
+});
+
+describe('a text', () => {
+  const named = { type: 'string', minLength: 2, maxLength: 4 };
+  const tag = { type: 'string', pattern: '^v\\d+$' };
+  it.each([
+    [named, 'a', 'Give at least 2 characters; these are 1.'],
+    [named, 'abcde', 'Give at most 4 characters; these are 5.'],
+    [named, '😀😀😀', { it: '😀😀😀' }],
+    [{ type: 'string' }, ' kept as it is ', { it: ' kept as it is ' }],
+    [tag, 'v12', { it: 'v12' }],
+    [tag, '12', 'This does not have the form that is asked for: ^v\\d+$'],
+    [{ type: 'string', pattern: '(' }, 'anything', { it: 'anything' }],
+    [{ type: 'string', format: 'email' }, ' ada@example.org ', { it: 'ada@example.org' }],
+    [{ type: 'string', format: 'email' }, 'ada', expect.stringContaining('e-mail address')],
+    [{ type: 'string', format: 'uri' }, 'https://x.test/a', { it: 'https://x.test/a' }],
+    [{ type: 'string', format: 'uri' }, 'x.test', expect.stringContaining('whole address')],
+    [{ type: 'string', format: 'date' }, '2026-05-04', { it: '2026-05-04' }],
+    [{ type: 'string', format: 'date' }, '2026-13-04', expect.stringContaining('Give a date')],
+    [{ type: 'string', format: 'hostname' }, 'anything', { it: 'anything' }],
+  ])('%j takes %j', (field, answer, expected) => {
+    expect(check(field, answer)).toEqual(expected);
+  });
+
+  it('that is a time is sent in UTC, whatever the zone of the page', () => {
+    const typed = '2026-05-04T10:30';
+    const expected = new Date(2026, 4, 4, 10, 30).toISOString();
+    expect(check({ type: 'string', format: 'date-time' }, typed)).toEqual({ it: expected });
+  });
+});
+
+it('several are bounded', () => {
+  const field = { type: 'array', items: { enum: ['a', 'b', 'c'] }, minItems: 2, maxItems: 2 };
+  expect(check(field, ['a'])).toBe('Choose at least 2.');
+  expect(check(field, ['a', 'b', 'c'])).toBe('Choose at most 2.');
+  expect(check(field, ['a', 'c'])).toEqual({ it: ['a', 'c'] });
+});
+
+it('a switch always has an answer', () => {
+  expect(check({ type: 'boolean' }, false, false)).toEqual({ it: false });
+  expect(check({ type: 'boolean' }, true)).toEqual({ it: true });
+});
+
+it('whatever the form, what is sent is of the schema, or there is a sentence for each problem', () => {
+  const anything = fc.option(fc.oneof(fc.string(), fc.double(), fc.boolean(), fc.constant(null)), {
+    nil: undefined,
+  });
+  const field = fc.record({
+    type: fc.oneof(
+      fc.constantFrom('string', 'number', 'integer', 'boolean', 'array', 'object'),
+      fc.string(),
+    ),
+    title: fc.option(fc.string()),
+    default: anything,
+    enum: fc.option(fc.array(fc.string(), { maxLength: 3 })),
+    minLength: anything,
+    maximum: anything,
+    pattern: anything,
+    format: anything,
+    minItems: anything,
+  });
+  const forms = fc.record({
+    properties: fc.dictionary(fc.string(), field, { maxKeys: 4 }),
+    required: fc.option(fc.array(fc.string())),
+  });
+  fc.assert(
+    fc.property(forms, fc.array(fc.string(), { minLength: 4, maxLength: 4 }), (raw, typed) => {
+      const fields = readFields(Form.parse(raw));
+      expect(fields.map(({ name }) => name)).toEqual(Object.keys(raw.properties));
+      const texts = fields.map(({ name, kind, initial }, index) => [
+        name,
+        kind === 'text' || kind === 'number' ? (typed[index] ?? '') : initial,
+      ]);
+      for (const answers of [initialAnswers(fields), Object.fromEntries(texts) as Answers]) {
+        const { content, problems } = checkForm(fields, answers);
+        const sentences = Object.values(problems);
+        expect(content === undefined).toBe(sentences.length > 0);
+        expect(FormContent.optional().safeParse(content).success).toBe(true);
+        expect(sentences.filter((sentence) => !/^[A-Z]/.test(sentence))).toEqual([]);
+      }
+    }),
+  );
+});

@@ -1,0 +1,100 @@
+import { Form } from '@liminal/protocol';
+import { expect, it } from 'vitest';
+import { initialAnswers } from './check-answers.ts';
+import { filledRows } from './FilledForm.tsx';
+import { readFields } from './read-fields.ts';
+
+const release = Form.parse({
+  properties: {
+    version: {
+      type: 'string',
+      title: 'Version',
+      description: 'As in package.json',
+      default: '2.4.0',
+    },
+    registry: {
+      type: 'string',
+      title: 'Registry',
+      oneOf: [
+        { const: 'npm', title: 'npm', description: 'For everybody' },
+        { const: 'own', title: 'Our own' },
+      ],
+      default: 'own',
+    },
+    tags: {
+      type: 'array',
+      title: 'Tags',
+      items: {
+        anyOf: [
+          { const: 'latest', title: 'Latest' },
+          { const: 'next', title: 'Next' },
+        ],
+      },
+      default: ['next', 'unknown'],
+    },
+    retries: { type: 'integer', default: 3, minimum: 0 },
+    dryRun: { type: 'boolean', default: true },
+    address: { type: 'object', default: { street: 'Main' } },
+  },
+  required: ['version', 'registry'],
+});
+
+it('fields come in the form’s order, with their defaults', () => {
+  const fields = readFields(release);
+  expect(fields.map(({ name, kind }) => [name, kind])).toEqual([
+    ['version', 'text'],
+    ['registry', 'one'],
+    ['tags', 'several'],
+    ['retries', 'number'],
+    ['dryRun', 'switch'],
+    ['address', 'text'],
+  ]);
+  expect(initialAnswers(fields)).toEqual({
+    version: '2.4.0',
+    registry: 'own',
+    tags: ['next'],
+    retries: '3',
+    dryRun: true,
+    address: '',
+  });
+  expect(fields.filter(({ isRequired }) => isRequired).map(({ name }) => name)).toEqual([
+    'version',
+    'registry',
+  ]);
+});
+
+it('a field has its title, else its name; and choices have names of their own', () => {
+  const [version, registry, , retries] = readFields(release);
+  expect([version?.title, version?.description]).toEqual(['Version', 'As in package.json']);
+  expect(retries).toMatchObject({ title: 'retries', minimum: 0 });
+  expect(registry).toMatchObject({
+    choices: [
+      { value: 'npm', title: 'npm', description: 'For everybody' },
+      { value: 'own', title: 'Our own' },
+    ],
+  });
+});
+
+it('a choice of nothing and an unknown default leave the field open', () => {
+  const form = Form.parse({
+    properties: {
+      several: { type: 'array', items: {} },
+      one: { type: 'string', enum: ['a'], default: 'z' },
+    },
+  });
+  expect(readFields(form)).toMatchObject([
+    { kind: 'text', initial: '' },
+    { kind: 'one', initial: '' },
+  ]);
+  expect(readFields(undefined)).toEqual([]);
+});
+
+it('what was filled in is told in the form’s words, in its order, and nothing of it is left out', () => {
+  const content = { extra: 'kept', tags: ['latest', 'next'], registry: 'npm', dryRun: false };
+  expect(filledRows(release, content).map(({ title, text }) => [title, text])).toEqual([
+    ['Registry', 'npm'],
+    ['Tags', 'Latest, Next'],
+    ['dryRun', 'No'],
+    ['extra', 'kept'],
+  ]);
+});

@@ -1,0 +1,150 @@
+import type { Form, FormField } from '@liminal/protocol';
+
+export interface Choice {
+  value: string;
+  title: string;
+  description?: string;
+}
+
+interface FieldBase {
+  /** The property's name in the answer. */
+  name: string;
+  title: string;
+  description?: string;
+  isRequired: boolean;
+}
+
+/** Only what the agent asked for is set; `format` holds the formats that are known here. */
+export interface TextField extends FieldBase {
+  kind: 'text';
+  initial: string;
+  format?: TextFormat;
+  minLength?: number;
+  maxLength?: number;
+  pattern?: string;
+}
+export interface NumberField extends FieldBase {
+  kind: 'number';
+  initial: string;
+  isWhole: boolean;
+  minimum?: number;
+  maximum?: number;
+}
+export interface SwitchField extends FieldBase {
+  kind: 'switch';
+  initial: boolean;
+}
+export interface OneField extends FieldBase {
+  kind: 'one';
+  /** Empty while nothing is chosen. */
+  initial: string;
+  choices: Choice[];
+}
+export interface SeveralField extends FieldBase {
+  kind: 'several';
+  initial: string[];
+  choices: Choice[];
+  minItems?: number;
+  maxItems?: number;
+}
+export type Field = TextField | NumberField | SwitchField | OneField | SeveralField;
+export type FieldValue = Field['initial'];
+
+const formats = ['email', 'uri', 'date', 'date-time'] as const;
+export type TextFormat = (typeof formats)[number];
+
+/** The fields of a form in its own order. What is not understood is asked for as text. */
+export function readFields(form: Form | undefined): Field[] {
+  if (form === undefined) return [];
+  const required = new Set(form.required ?? []);
+  return Object.entries(form.properties).map(([name, asked]) =>
+    readField(asked, {
+      name,
+      title: asked.title || name,
+      ...(asked.description && { description: asked.description }),
+      isRequired: required.has(name),
+    }),
+  );
+}
+
+function readField(asked: FormField, base: FieldBase): Field {
+  switch (asked.type) {
+    case 'number':
+    case 'integer':
+      return readNumber(asked, base);
+    case 'boolean':
+      return { ...base, kind: 'switch', initial: asked.default === true };
+    case 'array':
+      return readSeveral(asked, base);
+    default:
+      return readText(asked, base);
+  }
+}
+
+function readText(asked: FormField, base: FieldBase): Field {
+  const given = typeof asked.default === 'string' ? asked.default : '';
+  const choices = choicesOf(asked.oneOf, asked.enum);
+  if (choices.length > 0) {
+    const initial = choices.some(({ value }) => value === given) ? given : '';
+    return { ...base, kind: 'one', choices, initial };
+  }
+  const format = formats.find((known) => known === asked['format']);
+  const initial = format === 'date-time' ? toLocalTime(given) : given;
+  const pattern = asked['pattern'];
+  return {
+    ...base,
+    kind: 'text',
+    initial,
+    ...(format !== undefined && { format }),
+    ...numbers(asked, 'minLength', 'maxLength'),
+    ...(typeof pattern === 'string' && { pattern }),
+  };
+}
+
+function readNumber(asked: FormField, base: FieldBase): NumberField {
+  const isWhole = asked.type === 'integer';
+  const initial = typeof asked.default === 'number' ? String(asked.default) : '';
+  return { ...base, kind: 'number', isWhole, initial, ...numbers(asked, 'minimum', 'maximum') };
+}
+
+function readSeveral(asked: FormField, base: FieldBase): Field {
+  const choices = choicesOf(asked.items?.anyOf, asked.items?.enum);
+  if (choices.length === 0) return { ...base, kind: 'text', initial: '' };
+  const given: unknown[] = Array.isArray(asked.default) ? asked.default : [];
+  const initial = choices.map(({ value }) => value).filter((value) => given.includes(value));
+  return { ...base, kind: 'several', choices, initial, ...numbers(asked, 'minItems', 'maxItems') };
+}
+
+type NamedChoice = NonNullable<FormField['oneOf']>[number];
+
+function choicesOf(
+  named: readonly NamedChoice[] | null | undefined,
+  plain: readonly string[] | null | undefined,
+): Choice[] {
+  if (!named || named.length === 0) return (plain ?? []).map((value) => ({ value, title: value }));
+  return named.map((choice) => {
+    const description = choice['description'];
+    return {
+      value: choice.const,
+      title: choice.title,
+      ...(typeof description === 'string' && description !== '' && { description }),
+    };
+  });
+}
+
+function numbers<K extends string>(asked: FormField, ...keys: K[]): { [key in K]?: number } {
+  const found: { [key in K]?: number } = {};
+  for (const key of keys) {
+    const value = asked[key];
+    if (typeof value === 'number') found[key] = value;
+  }
+  return found;
+}
+
+/** ISO 8601 as a browser's field for a time takes it: local, without its zone. */
+function toLocalTime(iso: string): string {
+  const time = new Date(iso);
+  if (Number.isNaN(time.getTime())) return '';
+  const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000);
+  return local.toISOString().slice(0, 16);
+}

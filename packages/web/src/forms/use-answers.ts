@@ -1,0 +1,34 @@
+import type { Form, FormContent } from '@liminal/protocol';
+import { useMemo, useState } from 'react';
+import { type Answers, type CheckedForm, checkForm, initialAnswers } from './check-answers.ts';
+import { type Field, type FieldValue, readFields } from './read-fields.ts';
+
+export interface FormState {
+  fields: readonly Field[];
+  answers: Answers;
+  /** What is wrong, by field; nothing is said before somebody has tried to send it. */
+  problems: CheckedForm['problems'];
+  change: (name: string, value: FieldValue) => void;
+  /** What can be sent; else the problems show, and the first field that has one is named. */
+  check: () => { content: FormContent } | { firstProblem: string | undefined };
+}
+
+/** A form while it is being filled in. */
+export function useAnswers(form: Form | undefined): FormState {
+  const fields = useMemo(() => readFields(form), [form]);
+  const [changed, setChanged] = useState<Answers>({});
+  const [tried, setTried] = useState(false);
+  const answers = { ...initialAnswers(fields), ...changed };
+  const { content, problems } = checkForm(fields, answers);
+  return {
+    fields,
+    answers,
+    problems: tried ? problems : {},
+    change: (name, value) => setChanged((before) => ({ ...before, [name]: value })),
+    check: () => {
+      setTried(true);
+      if (content !== undefined) return { content };
+      return { firstProblem: fields.find(({ name }) => Object.hasOwn(problems, name))?.name };
+    },
+  };
+}
