@@ -96,7 +96,7 @@ export const mutations = {
     holder[key] = pick(oddStrings, random);
   }),
   hugeString: somewhere(([holder, key], random) => {
-    holder[key] = 'huge '.repeat(below(50_000, random));
+    holder[key] = 'huge '.repeat(below(30_000, random));
   }),
   deepNesting: (line, random) => {
     const depth = 100 + below(3000, random);
@@ -144,7 +144,14 @@ export const mutations = {
   repeated: (line) => [line, line],
   twoInOne: (line) => [line + line],
   batch: (line, random) => [`[${Array.from({ length: below(4, random) }, () => line).join(',')}]`],
-  pretty: (line) => JSON.stringify(JSON.parse(line), undefined, 2).split('\n'),
+  pretty: (line) => {
+    const [first = '', second = '', ...others] = JSON.stringify(
+      JSON.parse(line),
+      undefined,
+      1,
+    ).split('\n');
+    return [first, second, others.join(' ')];
+  },
   otherCharacter: (line, random) => {
     const at = below(line.length, random);
     const character = String.fromCodePoint(32 + below(95, random));

@@ -1,0 +1,76 @@
+/** The library that ACP clients are written with takes the scripted agent for an agent. */
+import { spawn } from 'node:child_process';
+import { Readable, Writable } from 'node:stream';
+import { client, methods, ndJsonStream, type SessionUpdate } from '@agentclientprotocol/sdk';
+import { expect, onTestFinished, test } from 'vitest';
+import {
+  acpAgent,
+  contractPrompts,
+  contractScript,
+  sampleUpdates,
+  type AgentScript,
+} from '../../src/index.ts';
+
+/** A client of the library's, which grants every request. */
+async function connect(script: AgentScript) {
+  const { command, args, env, control } = await acpAgent(script);
+  onTestFinished(() => control.close());
+  const { stdin, stdout } = spawn(command, args, {
+    env: { ...process.env, ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const updates: SessionUpdate[] = [];
+  const app = client({ name: 'test' })
+    .onNotification(methods.client.session.update, ({ params }) => void updates.push(params.update))
+    .onRequest(methods.client.session.requestPermission, ({ params: { options } }) => ({
+      outcome: { outcome: 'selected', optionId: options[0]!.optionId },
+    }));
+  // Two libraries describe the same web stream, each in its own words.
+  const fromAgent = Readable.toWeb(stdout) as ReadableStream<Uint8Array>;
+  const connection = app.connect(ndJsonStream(Writable.toWeb(stdin), fromAgent));
+  onTestFinished(() => connection.close());
+  const { agent } = connection;
+  await agent.request(methods.agent.initialize, { protocolVersion: 1 });
+  return { agent, control, updates };
+}
+
+test('it talks through a whole session, and loads it', async () => {
+  const { agent, updates } = await connect(contractScript);
+  const { sessionId, modes } = await agent.request(methods.agent.session.new, {
+    cwd: '/',
+    mcpServers: [],
+  });
+  const ask = (text: string) =>
+    agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text }] });
+
+  expect(modes?.currentModeId).toBe('ask');
+  expect(await ask(contractPrompts.tool)).toEqual({ stopReason: 'end_turn' });
+  expect(await ask(contractPrompts.approval)).toEqual({ stopReason: 'end_turn' });
+  await expect(ask(contractPrompts.error)).rejects.toMatchObject({ code: -32603 });
+
+  expect(updates.at(-1)).toMatchObject({ content: { text: 'It is written.' } });
+  const before = updates.length;
+  await agent.request(methods.agent.session.load, { sessionId, cwd: '/', mcpServers: [] });
+  expect(updates.slice(before).map(({ sessionUpdate }) => sessionUpdate)).toEqual([
+    'user_message_chunk',
+    'tool_call',
+    'agent_message_chunk',
+    'user_message_chunk',
+    'tool_call',
+    'agent_message_chunk',
+    'user_message_chunk',
+  ]);
+});
+
+test('it holds every sample update for valid', async () => {
+  const steps = sampleUpdates.map((update) => ({ update }));
+  const { agent, updates } = await connect({ turns: [{ steps }] });
+  const { sessionId } = await agent.request(methods.agent.session.new, {
+    cwd: '/',
+    mcpServers: [],
+  });
+
+  await agent.request(methods.agent.session.prompt, { sessionId, prompt: [] });
+
+  expect(updates).toEqual(sampleUpdates);
+});
