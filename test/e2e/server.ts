@@ -13,6 +13,8 @@ export interface ServerOptions {
   dataDir: string;
   /** All that the server inherits. */
   env: Record<string, string>;
+  /** The command line's program. Default: the repository's. */
+  program?: string;
 }
 
 /** The real server, in a process of its own, as `npm start` runs it. Can be killed and started again on its port. */
@@ -61,7 +63,8 @@ export class LiminalServer {
   /** Starts it again, on the same data folder and port. */
   async restart(): Promise<void> {
     const args = ['serve', '--port', this.#link?.port ?? '0', '--no-open'];
-    const child = spawn(process.execPath, [main, ...args, '--data', this.#options.dataDir], {
+    const { program = main } = this.#options;
+    const child = spawn(process.execPath, [program, ...args, '--data', this.#options.dataDir], {
       env: this.#options.env,
       stdio: ['ignore', 'pipe', 'pipe'],
     });

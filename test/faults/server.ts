@@ -22,6 +22,8 @@ export interface FaultServerOptions {
   config?: Record<string, unknown>;
   /** Added to what the server inherits. */
   env?: Record<string, string>;
+  /** Liminal, installed below the test's own folder. Default: the repository. */
+  install?: (root: string) => Promise<{ liminal: string }>;
 }
 
 /** The folders of one test, all below one that only it knows. */
@@ -65,7 +67,9 @@ export class FaultServer {
     const api = await startMessagesApi({ script: options.script ?? [] });
     onTestFinished(() => api.close());
     const env = { ...claudeEnvironment(home, api.url), ...options.env };
-    const server = await LiminalServer.start({ dataDir, env });
+    const installed = await options.install?.(root);
+    const program = installed && { program: installed.liminal };
+    const server = await LiminalServer.start({ dataDir, env, ...program });
     const started = new FaultServer(folders, api, server, census);
     onTestFinished(() => started.#end());
     return started;

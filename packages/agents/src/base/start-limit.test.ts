@@ -43,3 +43,18 @@ test('one that fails makes room too', async () => {
   await letGo(1);
   expect(running).toEqual([0, 1]);
 });
+
+test('one that is given up while it waits goes at once, and leaves its place to the next', async () => {
+  const limit = new StartLimit(1);
+  const { running, letGo } = startMany(limit, 1);
+  const abort = new AbortController();
+  const ran: string[] = [];
+  const start = (name: string) => async () => void ran.push(name);
+  const givenUp = limit.run(start('given up'), abort.signal);
+  const next = limit.run(start('next'));
+  abort.abort(new Error('No longer wanted.'));
+  await expect(givenUp).rejects.toThrow('No longer wanted.');
+  await letGo(0);
+  await next;
+  expect([running, ran]).toEqual([[0], ['next']]);
+});

@@ -7,10 +7,10 @@ export class StartLimit {
     this.#free = atOnce;
   }
 
-  /** Runs `start` when its time has come. */
-  async run<T>(start: () => Promise<T>): Promise<T> {
+  /** Runs `start` when its time has come. Rejects with the signal's reason if that comes before. */
+  async run<T>(start: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>((resolve) => void this.#waiting.push(resolve));
+    else await this.#turn(signal);
     try {
       return await start();
     } finally {
@@ -18,5 +18,18 @@ export class StartLimit {
       if (next === undefined) this.#free += 1;
       else next();
     }
+  }
+
+  async #turn(signal?: AbortSignal): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const leave = (): void => {
+      const place = this.#waiting.indexOf(resolve);
+      if (place < 0) return;
+      this.#waiting.splice(place, 1);
+      reject(signal?.reason);
+    };
+    this.#waiting.push(resolve);
+    signal?.addEventListener('abort', leave, { once: true });
+    await promise;
   }
 }

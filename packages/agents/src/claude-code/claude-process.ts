@@ -4,10 +4,10 @@ import type {
   Query,
   SDKControlInitializeResponse,
 } from '@anthropic-ai/claude-agent-sdk';
-import { z } from 'zod';
 import type { McpServers } from '../mcp-servers.ts';
 import { endTree, processMark } from '../process/index.ts';
 import { childEnvironment } from './child-environment.ts';
+import { ClaudeProgram } from './claude-program.ts';
 import { startOptions, type Config } from './config-options.ts';
 import { InputQueue } from './input-queue.ts';
 import type { Sdk } from './sdk.ts';
@@ -33,11 +33,8 @@ export interface ClaudeProcessEvents {
 const startLimitMs = 60_000;
 const interruptLimitMs = 500;
 const endGraceMs = 1_500;
-/** Characters of its error output that are kept to explain its end. */
-const keptOutput = 2_000;
-
-/** Present in the answer to `initialize`, though not in the SDK's types. */
-const Initialised = z.looseObject({ pid: z.number().optional() });
+/** How long the reason for a failed start may take, after the start has failed. */
+const reasonLimitMs = 1_000;
 
 /** A running Claude Code with all that it starts. */
 export class ClaudeProcess {
@@ -45,10 +42,9 @@ export class ClaudeProcess {
   readonly #mark = processMark();
   readonly #input = new InputQueue();
   readonly #gone = Promise.withResolvers<never>();
-  /** Absent until `initialise`, and where Claude Code does not tell. */
-  #pid: number | undefined;
-  #errorOutput = '';
+  readonly #program = new ClaudeProgram();
 
+  /** Throws when there is no program to start. */
   constructor(
     sdk: Sdk,
     options: ClaudeProcessOptions,
@@ -64,15 +60,16 @@ export class ClaudeProcess {
         cwd: projectDir,
         env: childEnvironment(env, this.#mark.env),
         mcpServers,
+        // On the command line everybody could read their keys.
+        mcpServersDelivery: 'initialize',
         includePartialMessages: true,
         forwardSubagentText: true,
         canUseTool,
-        stderr: (output) => {
-          this.#errorOutput = (this.#errorOutput + output).slice(-keptOutput);
-        },
+        spawnClaudeCodeProcess: this.#program.start,
       },
     });
     void this.#read(onMessage);
+    void this.#program.exited.then(() => this.#gone.reject(this.#program.ending));
   }
 
   /** Resolves when the process is ready for its first message, and tells what it offers. Rejects if it ends first. */
@@ -83,10 +80,7 @@ export class ClaudeProcess {
       startLimitMs,
     );
     try {
-      const ready = this.query.initializationResult();
-      const initialised = await Promise.race([ready, this.#gone.promise, late]);
-      this.#pid = Initialised.parse(initialised).pid;
-      return initialised;
+      return await Promise.race([this.#initialised(), this.#gone.promise, late]);
     } finally {
       clearTimeout(timer);
     }
@@ -99,8 +93,8 @@ export class ClaudeProcess {
   /** Why the process ended, with what it said about it. */
   explain(error: unknown): string {
     const reason = error instanceof Error ? error.message : String(error);
-    const output = this.#errorOutput.trim();
-    return output === '' ? reason : `${reason} It said: ${output}`;
+    const { errorOutput } = this.#program;
+    return errorOutput === '' ? reason : `${reason} It said: ${errorOutput}`;
   }
 
   /** Ends it and all it has started. A turn that runs is interrupted first, so that what was said is written down. */
@@ -111,16 +105,34 @@ export class ClaudeProcess {
     }
     this.#input.end();
     this.query.close();
-    const root = this.#pid === undefined ? {} : { pid: this.#pid };
+    const { pid } = this.#program;
+    const root = pid === undefined ? {} : { pid };
     await endTree({ mark: this.#mark.id, ...root }, { graceMs: endGraceMs });
   }
 
-  async #read(onMessage: (message: unknown) => void): Promise<void> {
+  async #initialised(): Promise<SDKControlInitializeResponse> {
     try {
-      for await (const message of this.query) onMessage(message);
-      this.#gone.reject(new Error('It exited.'));
+      return await this.query.initializationResult();
     } catch (error) {
-      this.#gone.reject(error);
+      // It may say no more than that nothing will come; then how the process ended says why.
+      const limit = new Promise((resolve) => setTimeout(resolve, reasonLimitMs));
+      await Promise.race([this.#gone.promise, limit]);
+      throw error;
     }
+  }
+
+  async #read(onMessage: (message: unknown) => void): Promise<void> {
+    let failure: unknown;
+    try {
+      for await (const message of this.query) {
+        this.#program.heard();
+        onMessage(message);
+      }
+    } catch (error) {
+      failure = error;
+    }
+    // By then its error output has been read, too.
+    await this.#program.closed();
+    this.#gone.reject(failure ?? this.#program.ending);
   }
 }

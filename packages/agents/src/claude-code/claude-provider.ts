@@ -17,7 +17,7 @@ import { describeClaude } from './availability.ts';
 import { ClaudeSession, isUuid, type ClaudeSessionOptions } from './claude-session.ts';
 import { readConfig } from './config-options.ts';
 import { findStored, listStored, readHistory } from './history.ts';
-import { StartLimit } from '../base/start-limit.ts';
+import { Starts } from './starts.ts';
 
 export interface ClaudeCodeOptions {
   /** What Claude Code inherits. Default: this process's environment, which also says where its sessions are stored. */
@@ -27,6 +27,11 @@ export interface ClaudeCodeOptions {
   mcpServers?: McpServers;
 }
 
+type StartOptions = Pick<
+  ClaudeSessionOptions,
+  'projectDir' | 'agentSessionId' | 'resume' | 'config'
+>;
+
 const cliType = 'claude-code';
 
 /** Claude Code through Anthropic's Agent SDK: one process per session, kept over its turns. */
@@ -35,16 +40,14 @@ export class ClaudeCodeProvider implements CliProvider {
   readonly prewarms = true;
   readonly #env: NodeJS.ProcessEnv;
   readonly #mcpServers: McpServers;
-  readonly #starts: StartLimit;
+  readonly #starts: Starts;
   readonly #listeners = new ProviderListeners();
   readonly #sessions = new Map<string, ClaudeSession>();
-  /** Sessions that are being started, so that two who want one get the same. */
-  readonly #starting = new Map<string, Promise<ProviderSession>>();
 
   constructor({ env = process.env, maxStarts = 2, mcpServers = {} }: ClaudeCodeOptions = {}) {
     this.#env = env;
     this.#mcpServers = mcpServers;
-    this.#starts = new StartLimit(maxStarts);
+    this.#starts = new Starts(maxStarts);
   }
 
   readonly onEvent: CliProvider['onEvent'] = (id, callback) =>
@@ -63,29 +66,14 @@ export class ClaudeCodeProvider implements CliProvider {
       throw new ProviderError('SESSION_CREATE_FAILED', `There is a session ${sessionId} already.`);
     }
     const agentSessionId = isUuid(sessionId) ? sessionId : randomUUID();
-    return this.#start(sessionId, { projectDir, agentSessionId, resume: false, config });
+    return this.#start(sessionId, async () => {
+      return { projectDir, agentSessionId, resume: false, config };
+    });
   }
 
   async loadSession(sessionId: string, options: LoadSessionOptions = {}): Promise<ProviderSession> {
-    const starting = this.#starting.get(sessionId);
-    if (starting !== undefined) return starting;
-    const known = this.#sessions.get(sessionId);
-    if (known?.isAlive === true) return { sessionId, cliType };
-    const agentSessionId = options.agentSessionId ?? known?.agentSessionId ?? sessionId;
-    const givenDir = options.projectDir ?? known?.options.projectDir;
-    const stored = await findStored(agentSessionId, givenDir);
-    const projectDir = givenDir ?? stored?.projectDir;
-    // A session without a message is not stored yet: one that was known here is begun again.
-    if (projectDir === undefined || (stored === undefined && known === undefined)) {
-      throw notFound(sessionId);
-    }
-    const config = readConfig(options.config, known?.config);
-    return this.#start(sessionId, {
-      projectDir,
-      agentSessionId,
-      resume: stored !== undefined,
-      config,
-    });
+    if (this.isAlive(sessionId)) return { sessionId, cliType };
+    return this.#start(sessionId, () => this.#findStart(sessionId, options));
   }
 
   async sendMessage(
@@ -102,7 +90,7 @@ export class ClaudeCodeProvider implements CliProvider {
   }
 
   async killSession(sessionId: string): Promise<void> {
-    await this.#starting.get(sessionId)?.catch(() => undefined);
+    await this.#starts.giveUp(sessionId);
     await this.#session(sessionId).kill();
   }
 
@@ -115,7 +103,7 @@ export class ClaudeCodeProvider implements CliProvider {
   }
 
   async close(): Promise<void> {
-    await Promise.allSettled(this.#starting.values());
+    await Promise.all(this.#starts.sessionIds.map((sessionId) => this.#starts.giveUp(sessionId)));
     await Promise.all([...this.#sessions.values()].map((session) => session.kill()));
     this.#listeners.close();
   }
@@ -144,29 +132,42 @@ export class ClaudeCodeProvider implements CliProvider {
     return session;
   }
 
-  async #start(
+  /** How a session that exists is to be started. */
+  async #findStart(
     sessionId: string,
-    options: Pick<ClaudeSessionOptions, 'projectDir' | 'agentSessionId' | 'resume' | 'config'>,
-  ): Promise<ProviderSession> {
-    const start = this.#starts.run(async () => {
+    { projectDir: givenDir, agentSessionId: givenId, config }: LoadSessionOptions,
+  ): Promise<StartOptions> {
+    const known = this.#sessions.get(sessionId);
+    const agentSessionId = givenId ?? known?.agentSessionId ?? sessionId;
+    const dir = givenDir ?? known?.options.projectDir;
+    const stored = await findStored(agentSessionId, dir);
+    const projectDir = dir ?? stored?.projectDir;
+    // A session without a message is not stored yet: one that was known here is begun again.
+    if (projectDir === undefined || (stored === undefined && known === undefined)) {
+      throw notFound(sessionId);
+    }
+    const resume = stored !== undefined;
+    return { projectDir, agentSessionId, resume, config: readConfig(config, known?.config) };
+  }
+
+  #start(sessionId: string, prepare: () => Promise<StartOptions>): Promise<ProviderSession> {
+    return this.#starts.begin(sessionId, async (signal) => {
+      const options = await prepare();
       await checkFolder(options.projectDir);
-      const session = await ClaudeSession.start({
-        ...options,
-        env: this.#env,
-        mcpServers: this.#mcpServers,
-        emit: (draft) => this.#listeners.emit(sessionId, draft),
-        update: (update) => this.#listeners.update(sessionId, update),
-        exit: (exit) => this.#listeners.exit(sessionId, exit),
-      });
+      const session = await ClaudeSession.start(
+        {
+          ...options,
+          env: this.#env,
+          mcpServers: this.#mcpServers,
+          emit: (draft) => this.#listeners.emit(sessionId, draft),
+          update: (update) => this.#listeners.update(sessionId, update),
+          exit: (exit) => this.#listeners.exit(sessionId, exit),
+        },
+        signal,
+      );
       this.#sessions.set(sessionId, session);
       return { sessionId, cliType };
     });
-    this.#starting.set(sessionId, start);
-    try {
-      return await start;
-    } finally {
-      this.#starting.delete(sessionId);
-    }
   }
 }
 

@@ -42,17 +42,34 @@ export class ClaudeSession {
   #isStopping = false;
   #ended: Promise<void> = Promise.resolve();
 
-  /** Starts the process. Throws ProviderError `SESSION_CREATE_FAILED`; then no process is left. */
-  static async start(options: ClaudeSessionOptions): Promise<ClaudeSession> {
-    const session = new ClaudeSession(await loadSdk(), options);
+  /**
+   * Starts the process. Throws ProviderError `SESSION_CREATE_FAILED`, or the reason of `signal`, which gives the
+   * starting up; then no process is left.
+   */
+  static async start(options: ClaudeSessionOptions, signal: AbortSignal): Promise<ClaudeSession> {
+    const sdk = await loadSdk();
+    signal.throwIfAborted();
+    const session = ClaudeSession.#make(sdk, options);
+    const giveUp = (): void => void session.#process.end(false);
+    signal.addEventListener('abort', giveUp);
     try {
       await session.#initialise();
       return session;
     } catch (error) {
       session.#isAlive = false;
       await session.#process.end(false);
-      const message = `Claude Code did not start in ${options.projectDir}. ${session.#process.explain(error)}`;
-      throw new ProviderError('SESSION_CREATE_FAILED', message, { cause: error });
+      signal.throwIfAborted();
+      throw notStarted(options, session.#process.explain(error), error);
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+    }
+  }
+
+  static #make(sdk: Sdk, options: ClaudeSessionOptions): ClaudeSession {
+    try {
+      return new ClaudeSession(sdk, options);
+    } catch (error) {
+      throw notStarted(options, errorText(error), error);
     }
   }
 
@@ -253,3 +270,15 @@ export class ClaudeSession {
     return new ProviderError('PROCESS_CRASH', message, { cause });
   }
 }
+
+function notStarted(
+  { projectDir }: ClaudeSessionOptions,
+  why: string,
+  cause: unknown,
+): ProviderError {
+  const message = `Claude Code did not start in ${projectDir}. ${why}`;
+  return new ProviderError('SESSION_CREATE_FAILED', message, { cause });
+}
+
+const errorText = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);

@@ -25,18 +25,26 @@ export interface Ended {
 const defaultGraceMs = 2_000;
 const killLimitMs = 10_000;
 
+/** What is being ended just now. */
+const underWay = new Set<Promise<Ended>>();
+
 /**
  * Ends a process tree: SIGTERM, then SIGKILL for what is still there after the grace, until nothing of it is left
  * (invariant 8). What hid from both, an unmarked process that had left the tree before, cannot be found.
  */
 export async function endTree(target: TreeTarget, options: EndOptions = {}): Promise<Ended> {
-  const graceMs = options.graceMs ?? defaultGraceMs;
-  if (!hasProcessTable) return endGroup(target.pid, graceMs, killLimitMs);
-  const { mark, pid } = target;
-  return endFound(
-    { ...(mark && { hasMark: (one) => one === mark }), ...(pid && { pid }) },
-    graceMs,
-  );
+  const ending = end(target, options.graceMs ?? defaultGraceMs);
+  underWay.add(ending);
+  try {
+    return await ending;
+  } finally {
+    underWay.delete(ending);
+  }
+}
+
+/** Resolves when all that is being ended has ended, whoever asked for it. */
+export async function allEnded(): Promise<void> {
+  await Promise.allSettled(underWay);
 }
 
 /** Ends everything that bears a mark of one server. */
@@ -44,6 +52,14 @@ export async function endMarksOf(serverId: string, options: EndOptions = {}): Pr
   if (!hasProcessTable) return { ended: 0, left: [] };
   const hasMark = (mark: string) => mark.startsWith(`${serverId}/`);
   return endFound({ hasMark }, options.graceMs ?? defaultGraceMs);
+}
+
+async function end({ mark, pid }: TreeTarget, graceMs: number): Promise<Ended> {
+  if (!hasProcessTable) return endGroup(pid, graceMs, killLimitMs);
+  return endFound(
+    { ...(mark && { hasMark: (one) => one === mark }), ...(pid && { pid }) },
+    graceMs,
+  );
 }
 
 async function endFound(query: Omit<TreeQuery, 'known'>, graceMs: number): Promise<Ended> {

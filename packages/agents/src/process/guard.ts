@@ -2,13 +2,17 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { allEnded } from './end-tree.ts';
 import { serverId } from './mark.ts';
 import { hasProcessTable } from './table.ts';
 
 export interface Guard {
   /** Absent where there is nothing to guard with. */
   readonly pid?: number;
-  /** Sends it away without ending anything: for a server that has ended its sessions itself. */
+  /**
+   * Sends it away without ending anything, once what is being ended has ended: for a server that has ended its sessions
+   * itself.
+   */
   dismiss(): Promise<void>;
 }
 
@@ -36,6 +40,7 @@ export async function startGuard(): Promise<Guard> {
   return {
     ...(child.pid && { pid: child.pid }),
     dismiss: async () => {
+      await allEnded();
       if (child.exitCode !== null || child.signalCode !== null) return;
       const exited = once(child, 'exit');
       child.ref();

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { endTree } from '../../src/process/end-tree.ts';
+import { startGuard } from '../../src/process/guard.ts';
 import { processMark } from '../../src/process/mark.ts';
 import { isRunning, readProcess } from '../../src/process/table.ts';
 import { fellTrees, growTree, isThere, untilGone } from './tree.ts';
@@ -49,6 +50,18 @@ describe('INV-8: ending a tree that', () => {
     // Nobody is left to hold the pipe either, not even what was forked in the meantime.
     await closed;
   });
+});
+
+test('INV-8: the guard stays until what is being ended has ended', async () => {
+  const guard = await startGuard();
+  const mark = processMark();
+  const script = `sh -c 'trap "" TERM; echo $$; exec sleep 300' & wait`;
+  const { pids } = await growTree(script, 1, mark.env);
+
+  void endTree({ mark: mark.id }, { graceMs: 300 });
+  await guard.dismiss();
+
+  expect(pids.filter(isThere)).toEqual([]);
 });
 
 test('INV-8: by its mark alone a tree ends whose root has gone', async () => {

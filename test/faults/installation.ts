@@ -1,0 +1,69 @@
+import { chmod, cp, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const repository = fileURLToPath(new URL('../..', import.meta.url));
+const vendor = '@anthropic-ai';
+const sdk = 'claude-agent-sdk';
+const platform = `${sdk}-${process.platform}-${process.arch}`;
+
+/** Claude Code's own program. */
+export const realClaude = createRequire(import.meta.url).resolve(`${vendor}/${platform}/claude`);
+
+/**
+ * Liminal installed once more, with a Claude Code program of its own, which can be put out of order. All that is
+ * installed besides is that of the repository.
+ */
+export class Installation {
+  readonly #root: string;
+
+  private constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** Installs below a folder that is there, without a Claude Code program. */
+  static async make(folder: string): Promise<Installation> {
+    const root = join(folder, 'installed');
+    const modules = join(root, 'node_modules');
+    await mkdir(join(modules, '@liminal'), { recursive: true });
+    await cp(join(repository, 'packages'), join(root, 'packages'), { recursive: true });
+    for (const name of await readdir(join(root, 'packages'))) {
+      await symlink(join(root, 'packages', name), join(modules, '@liminal', name));
+    }
+    await linkAll('', modules, ['@liminal', vendor, '.cache']);
+    await mkdir(join(modules, vendor));
+    await linkAll(vendor, join(modules, vendor), [sdk, platform]);
+    // It looks for the program beside where it really lies.
+    const from = join(repository, 'node_modules', vendor, sdk);
+    await cp(from, join(modules, vendor, sdk), { recursive: true });
+    return new Installation(root);
+  }
+
+  /** The command line's program. */
+  get liminal(): string {
+    return join(this.#root, 'packages/cli/bin/liminal.js');
+  }
+
+  /** Makes this text the Claude Code program, with this mode; without a text it is not installed. */
+  async putClaude(text?: string, mode = 0o755): Promise<void> {
+    const folder = join(this.#root, 'node_modules', vendor, platform);
+    await rm(folder, { recursive: true, force: true });
+    if (text === undefined) return;
+    await mkdir(folder);
+    // Nobody may hold it open for writing while it is started.
+    await writeFile(join(folder, 'claude'), text);
+    await chmod(join(folder, 'claude'), mode);
+    await writeFile(
+      join(folder, 'package.json'),
+      JSON.stringify({ name: `${vendor}/${platform}` }),
+    );
+  }
+}
+
+async function linkAll(folder: string, to: string, except: readonly string[]): Promise<void> {
+  const from = join(repository, 'node_modules', folder);
+  for (const name of await readdir(from)) {
+    if (!except.includes(name)) await symlink(join(from, name), join(to, name));
+  }
+}
