@@ -28,11 +28,20 @@ export class AgentProcess {
 
   /** Ends it as `kill -9` does. */
   async crash(): Promise<void> {
-    if (this.alive) process.kill(this.pid, 'SIGKILL');
+    if (this.alive) end(this.pid);
     await this.gone;
   }
 
   order(order: Order): void {
     this.#socket.write(`${JSON.stringify(order)}\n`);
+  }
+}
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    // It has ended, and its line has not closed yet.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
 }

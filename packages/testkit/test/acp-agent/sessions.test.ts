@@ -53,6 +53,34 @@ test('a session is replayed before loading it is answered, by a later process to
   expect(agent.control.processes.map(({ alive }) => alive)).toEqual([false, true]);
 });
 
+test('its processes are told apart, and each can be steered alone', async () => {
+  const { agent, client } = await runAgent({ turns: [{ steps: [{ gate: 'go' }] }] });
+  const { control } = agent;
+  const first = await control.process(0);
+  const other = new RawClient(agent);
+  const second = await control.process(1);
+  const answers = [
+    client.prompt(await client.session('/first'), 'a'),
+    other.prompt(await other.session('/second'), 'b'),
+  ];
+
+  first.say({ to: 'first' });
+  control.say({ to: 'second' });
+  await client.until(({ to }) => to === 'first');
+  await other.until(({ to }) => to === 'second');
+  control.open('go');
+
+  await Promise.all(answers);
+  const cwds = control.received
+    .filter(({ method }) => method === 'session/new')
+    .map(({ pid, params }) => [pid, params['cwd']]);
+  expect(cwds).toEqual([
+    [first.pid, '/first'],
+    [second.pid, '/second'],
+  ]);
+  expect([first.pid, second.pid]).toEqual([client.process.pid, other.process.pid]);
+});
+
 test('a turn that its process does not outlive leaves only its prompt behind', async () => {
   const { agent, client } = await runAgent(contractScript);
   const sessionId = await client.session();
