@@ -60,7 +60,9 @@ export class AcpAgent {
 
   /** Starts the program. Rejects if it does not answer `initialize` within `limitMs`; then no process is left. */
   static async start(command: AcpCommand, limitMs: number, signal: AbortSignal): Promise<AcpAgent> {
-    const agent = new AcpAgent(await loadSdk(), command);
+    const process = new AcpProcess(command);
+    // The library is loaded while the program starts.
+    const agent = new AcpAgent(await loadSdk(), process, { ...command.inherited, ...command.env });
     try {
       await agent.within(limitMs, signal, agent.#initialise());
       return agent;
@@ -70,17 +72,18 @@ export class AcpAgent {
     }
   }
 
-  private constructor(sdk: Sdk, command: AcpCommand) {
-    this.#env = { ...command.inherited, ...command.env };
+  private constructor(sdk: Sdk, process: AcpProcess, env: NodeJS.ProcessEnv) {
+    this.#env = env;
     this.#gone.promise.catch(() => undefined);
-    this.#process = new AcpProcess(command, {
-      onLine: (line) => this.#connection.read(line),
-      onGone: (reason) => this.#onGone(reason),
-    });
+    this.#process = process;
     const app = serveClient(sdk, (scope) => this.#find(scope));
     this.#connection = new AcpConnection(app, (line) => this.#process.write(line), {
       onUpdate: (sessionId, update) => this.#onUpdate(sessionId, update),
       onNoise: (line) => this.#process.note(line),
+    });
+    void process.listen({
+      onLine: (line) => this.#connection.read(line),
+      onGone: (reason) => this.#onGone(reason),
     });
   }
 

@@ -26,22 +26,29 @@ const endGraceMs = 1_500;
 const goodbyeMs = 200;
 /** What it wrote last may still be in the pipe when it has exited. */
 const lastLinesMs = 250;
+/** Bytes that wait for it to read them; nobody who reads at all has so many. */
+const maxUnreadBytes = 64 * 1024 * 1024;
 /** Characters of its error output that are kept to explain its end. */
 const keptOutput = 2_000;
+
+class DoesNotRead extends Error {
+  readonly code = 'DOES_NOT_READ';
+
+  constructor() {
+    super('It asks and asks, and does not read the answers.');
+  }
+}
 
 /** A running agent program with all that it starts. */
 export class AcpProcess {
   readonly #mark = processMark();
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
-  readonly #events: AcpProcessEvents;
   readonly #exited = Promise.withResolvers<Error>();
   readonly #lines = new LineSplitter();
   #errorOutput = '';
   #isGone = false;
 
-  constructor(options: AcpCommand, events: AcpProcessEvents) {
-    const { command, args, env, inherited, cwd } = options;
-    this.#events = events;
+  constructor({ command, args, env, inherited, cwd }: AcpCommand) {
     this.#child = spawn(command, [...args], {
       cwd,
       env: childEnvironment(inherited, env, this.#mark.env),
@@ -55,15 +62,24 @@ export class AcpProcess {
     this.#child.stdin.on('error', () => {});
     this.#child.stderr.setEncoding('utf8').on('data', (text: string) => this.note(text));
     this.#child.stderr.on('error', () => {});
-    void this.#run();
   }
 
-  get pid(): number | undefined {
-    return this.#child.pid;
+  /** Reads what it says from now on; before that, it waits in the pipe. */
+  async listen(events: AcpProcessEvents): Promise<void> {
+    const reading = this.#read(events.onLine);
+    const reason = await Promise.race([this.#exited.promise, reading]);
+    // A program that it left behind may hold its output open for ever.
+    await Promise.race([reading, delay(lastLinesMs)]);
+    this.#isGone = true;
+    events.onGone(reason);
+    this.#child.stdout.destroy();
+    this.#child.stderr.destroy();
   }
 
   write(line: string): void {
-    if (!this.#isGone && this.#child.stdin.writable) this.#child.stdin.write(`${line}\n`);
+    if (this.#isGone || !this.#child.stdin.writable) return;
+    this.#child.stdin.write(`${line}\n`);
+    if (this.#child.stdin.writableLength > maxUnreadBytes) this.#exited.resolve(new DoesNotRead());
   }
 
   /** Keeps what it said beside the protocol, to explain its end. */
@@ -89,24 +105,13 @@ export class AcpProcess {
     );
   }
 
-  async #run(): Promise<void> {
-    const reading = this.#read();
-    const reason = await Promise.race([this.#exited.promise, reading]);
-    // A program that it left behind may hold its output open for ever.
-    await Promise.race([reading, delay(lastLinesMs)]);
-    this.#isGone = true;
-    this.#events.onGone(reason);
-    this.#child.stdout.destroy();
-    this.#child.stderr.destroy();
-  }
-
   /** Gives the reason why there is nothing more to read. */
-  async #read(): Promise<Error> {
+  async #read(onLine: AcpProcessEvents['onLine']): Promise<Error> {
     try {
       for await (const chunk of this.#child.stdout) {
         if (this.#isGone) break;
         for (const line of this.#lines.push(chunk as Buffer)) {
-          const handled = this.#events.onLine(line);
+          const handled = onLine(line);
           if (handled !== undefined) await handled;
         }
       }

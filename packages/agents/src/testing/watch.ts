@@ -8,7 +8,7 @@ import {
   type UpsertObject,
 } from '@liminal/protocol';
 import { expect } from 'vitest';
-import type { CliProvider, SessionExit } from '../provider.ts';
+import type { CliProvider, SessionExit, SessionUpdate } from '../provider.ts';
 
 /** All that is heard of one session, and a way to wait for it. */
 export class Watch {
@@ -16,6 +16,7 @@ export class Watch {
   readonly upserts: UpsertObject[] = [];
   readonly turns: TurnEvent[] = [];
   readonly exits: SessionExit[] = [];
+  readonly updates: SessionUpdate[] = [];
   readonly #waiting = new Set<() => void>();
 
   constructor(provider: CliProvider, sessionId: string) {
@@ -29,6 +30,7 @@ export class Watch {
     provider.onUpsert(sessionId, into(this.upserts));
     provider.onTurn(sessionId, into(this.turns));
     provider.onExit(sessionId, into(this.exits));
+    provider.onUpdate(sessionId, into(this.updates));
   }
 
   /** Waits until `look` finds something in what has been heard; the test's own limit ends it. */

@@ -1,0 +1,363 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test, vi } from 'vitest';
+import { AcpProvider } from '../../src/acp/index.ts';
+import { readProcess } from '../../src/process/table.ts';
+import type { CliProvider } from '../../src/provider.ts';
+import { coded } from '../../src/testing/subject.ts';
+import { expectWholeTurn } from '../../src/testing/watch.ts';
+import { Listener, runAgent, said } from './running-agent.ts';
+
+const isRunning = (pid: number): boolean => readProcess(pid) !== undefined;
+
+const names = { cliType: 'scripted', name: 'Scripted', description: 'Plays a script.' };
+
+test('TC-2.1b: the ACP provider satisfies the contract', () => {
+  const provider: CliProvider = new AcpProvider({ ...names, command: 'agent' });
+  expect(provider.cliType).toBe('scripted');
+});
+
+test('a session begins with initialize and session/new, and tells the agent’s own id, settings and commands', async () => {
+  const commands = [{ name: 'review', description: 'Look.', input: { hint: 'what' } }];
+  const { create, control, projectDir } = await runAgent({
+    session: {
+      modes: { currentModeId: 'ask', availableModes: [{ id: 'ask', name: 'Ask' }] },
+    },
+    on: {
+      'session/new': [
+        { answer: true },
+        { update: { sessionUpdate: 'available_commands_update', availableCommands: commands } },
+      ],
+    },
+  });
+  const listener = await create();
+
+  expect(control.received.map(({ method }) => method)).toEqual(['initialize', 'session/new']);
+  const [initialize, begin] = control.received;
+  expect(initialize?.params).toMatchObject({
+    protocolVersion: 1,
+    clientInfo: { name: 'liminal' },
+    clientCapabilities: {
+      fs: { readTextFile: true, writeTextFile: true },
+      terminal: true,
+      elicitation: { form: {}, url: {} },
+    },
+  });
+  expect(begin?.params).toEqual({ cwd: projectDir, mcpServers: [] });
+  await listener.until(() => listener.updates.find((update) => update.commands));
+  expect(Object.assign({}, ...listener.updates)).toMatchObject({
+    agentSessionId: expect.any(String),
+    configOptions: [{ id: 'mode', currentValue: 'ask' }],
+    commands: [{ name: 'review', hint: 'what' }],
+  });
+});
+
+test('what the agent says of a session before it has told its id is heard', async () => {
+  const commands = [{ name: 'early', description: 'Early.' }];
+  const { create } = await runAgent({
+    on: {
+      'session/new': [
+        {
+          message: {
+            jsonrpc: '2.0',
+            method: 'session/update',
+            params: {
+              sessionId: 'early-bird',
+              update: { sessionUpdate: 'available_commands_update', availableCommands: commands },
+            },
+          },
+        },
+        { result: { sessionId: 'early-bird' } },
+      ],
+    },
+  });
+  const listener = await create();
+  const told = await listener.until(() => listener.updates.find((update) => update.commands));
+  expect(told.commands).toEqual(commands);
+});
+
+test('a program that is not there is named, and so is a folder', async () => {
+  const { provider, projectDir, another } = await runAgent();
+  await expect(provider.createSession({ projectDir: `${projectDir}/no` })).rejects.toMatchObject(
+    coded('SESSION_CREATE_FAILED'),
+  );
+  const missing = another({ command: 'no-such-agent-program' });
+  await expect(missing.createSession({ projectDir })).rejects.toMatchObject({
+    code: 'SESSION_CREATE_FAILED',
+    message: expect.stringContaining('“no-such-agent-program”'),
+  });
+  expect(await missing.describe()).toMatchObject({
+    available: false,
+    reason: expect.stringContaining('no-such-agent-program'),
+  });
+});
+
+test('an agent that exits at its start says why in its own words', async () => {
+  const { provider, projectDir } = await runAgent({
+    onStart: [{ stderr: 'The licence has run out.\n' }, { exit: { code: 3 } }],
+  });
+  await expect(provider.createSession({ projectDir })).rejects.toMatchObject({
+    code: 'SESSION_CREATE_FAILED',
+    message: expect.stringMatching(/exited with code 3.*The licence has run out/s),
+  });
+});
+
+test('an agent that does not answer initialize is ended at the limit', async () => {
+  const { provider, projectDir, control } = await runAgent(
+    { on: { initialize: [{ hang: true }] } },
+    { provider: { startLimitMs: 300 } },
+  );
+  await expect(provider.createSession({ projectDir })).rejects.toMatchObject(
+    coded('SESSION_CREATE_FAILED'),
+  );
+  await (
+    await control.process()
+  ).gone;
+});
+
+test('an agent that does not answer session/new is ended at the limit', async () => {
+  const { provider, projectDir, control } = await runAgent(
+    { on: { 'session/new': [{ hang: true }] } },
+    { provider: { startLimitMs: 1_000 } },
+  );
+  await expect(provider.createSession({ projectDir })).rejects.toMatchObject(
+    coded('SESSION_CREATE_FAILED'),
+  );
+  await (
+    await control.process()
+  ).gone;
+});
+
+test('killing a session that is still starting ends its process at once', async () => {
+  const { provider, projectDir, control } = await runAgent({
+    on: { initialize: [{ hang: true }] },
+  });
+  const sessionId = randomUUID();
+  const creating = provider.createSession({ projectDir, sessionId });
+  creating.catch(() => undefined);
+  const started = await control.process();
+  await provider.killSession(sessionId);
+  await started.gone;
+  await expect(creating).rejects.toMatchObject(coded('SESSION_CREATE_FAILED'));
+  expect(provider.isAlive(sessionId)).toBe(false);
+});
+
+test('an agent of another protocol version is refused', async () => {
+  const { provider, projectDir } = await runAgent({ initialize: { protocolVersion: 2 } });
+  await expect(provider.createSession({ projectDir })).rejects.toMatchObject({
+    code: 'SESSION_CREATE_FAILED',
+    message: expect.stringContaining('version 2'),
+  });
+});
+
+test('TC-3.4b, INV-8: killing a session ends all that its agent has started, detached, deaf or holding on', async () => {
+  const { create, control, provider } = await runAgent({
+    outlivesStdin: true,
+    ignoresTerm: true,
+    turns: [
+      {
+        steps: [
+          { spawn: {} },
+          { spawn: { detached: true } },
+          { spawn: { detached: true, ignoresTerm: true, holdsStdout: true } },
+          { say: 'Started.' },
+          { hang: true },
+        ],
+      },
+    ],
+  });
+  const listener = await create();
+  const turnId = await listener.send('Start things.');
+  const children = await control.children(3);
+  const { pid } = await control.process();
+  await listener.event(turnId, 'item_delta');
+
+  await provider.killSession(listener.sessionId);
+
+  expect([pid, ...children].filter(isRunning)).toEqual([]);
+  expect((await listener.response(turnId)).status).toBe('aborted');
+  expect(listener.exits).toEqual([{ expected: true }]);
+});
+
+test('INV-8: what a crashed agent has started is ended too, though it holds the agent’s output', async () => {
+  const { create, control, provider } = await runAgent({
+    turns: [{ steps: [{ spawn: { detached: true, holdsStdout: true } }, { hang: true }] }],
+  });
+  const listener = await create();
+  const turnId = await listener.send('Start something.');
+  const children = await control.children(1);
+  await control.crash();
+
+  expect((await listener.response(turnId)).error).toMatchObject({ code: 'PROCESS_CRASH' });
+  await provider.killSession(listener.sessionId);
+  expect(children.filter(isRunning)).toEqual([]);
+});
+
+test('TC-3.2c, INV-2: a crash ends the turn at once, keeps what was said, and says why', async () => {
+  const { create, control, provider } = await runAgent({
+    turns: [{ steps: [{ say: 'So far so ' }, { stderr: 'Out of luck.\n' }, { hang: true }] }],
+  });
+  const listener = await create();
+  const turnId = await listener.send('Talk.');
+  await listener.event(turnId, 'item_delta');
+  const crashedAt = Date.now();
+  await control.crash();
+
+  const events = await listener.ended(turnId);
+  // A second, and another for a machine that is busy.
+  expect(Date.now() - crashedAt).toBeLessThan(2_000);
+  expectWholeTurn(events);
+  const response = await listener.response(turnId);
+  expect(response).toMatchObject({
+    status: 'error',
+    error: { code: 'PROCESS_CRASH', message: expect.stringMatching(/SIGKILL.*Out of luck/s) },
+  });
+  expect(said(response)).toEqual(['user: Talk.', 'agent: So far so ']);
+  expect(provider.isAlive(listener.sessionId)).toBe(false);
+  expect(listener.exits).toMatchObject([{ expected: false, code: 'PROCESS_CRASH' }]);
+  await expect(listener.send('Still there?')).rejects.toMatchObject(coded('PROCESS_CRASH'));
+});
+
+test('an agent that goes after its answer has ended its turn well', async () => {
+  const { create } = await runAgent({
+    turns: [
+      { steps: [{ say: 'Bye.' }, { stop: { stopReason: 'end_turn' } }, { exit: { code: 0 } }] },
+    ],
+  });
+  const listener = await create();
+  const response = await listener.ask('Go.');
+  expect(response.status).toBe('complete');
+  expect(said(response)).toContain('agent: Bye.');
+  await listener.until(() => listener.exits[0]);
+});
+
+test('garbage between the messages harms nothing, and explains an end', async () => {
+  const { create } = await runAgent({
+    onStart: [{ raw: 'Welcome to the agent!' }, { raw: '' }, { raw: '{"half": ' }],
+    turns: [
+      {
+        when: 'first',
+        steps: [
+          { say: 'One, ' },
+          { raw: 'npm warn something' },
+          { message: null },
+          { message: 7 },
+          { message: [] },
+          { message: {} },
+          { bytes: Buffer.from([0xff, 0xfe, 0x0a]).toString('base64') },
+          { message: { jsonrpc: '2.0', id: 99, result: {} } },
+          { say: 'two.' },
+        ],
+      },
+      { steps: [{ raw: 'panic: at the disco' }, { exit: { code: 101 } }] },
+    ],
+  });
+  const listener = await create();
+  const response = await listener.ask('The first.');
+  expect(response.status).toBe('complete');
+  expect(said(response)).toEqual(['user: The first.', 'agent: One, two.']);
+  const { error } = await listener.ask('The second.');
+  expect(error?.message).toContain('panic: at the disco');
+});
+
+test('a line without an end is a broken protocol, not the end of the server’s memory', async () => {
+  const { create, control } = await runAgent({
+    turns: [
+      { steps: [{ repeat: { times: 40, steps: [{ raw: 'x'.repeat(1024 * 1024), end: '' }] } }] },
+    ],
+  });
+  const listener = await create();
+  const { error } = await listener.ask('Go on.');
+  expect(error).toMatchObject({
+    code: 'PROTOCOL_ERROR',
+    message: expect.stringContaining('32 MiB'),
+  });
+  await (
+    await control.process()
+  ).gone;
+  expect(listener.exits).toMatchObject([{ expected: false, code: 'PROTOCOL_ERROR' }]);
+});
+
+test('a flood of text arrives whole and in order', async () => {
+  const count = 20_000;
+  const { provider, projectDir } = await runAgent({ turns: [{ steps: [{ flood: { count } }] }] });
+  const { sessionId } = await provider.createSession({ projectDir });
+  let text = '';
+  const ended = new Promise<void>((resolve) => {
+    provider.onEvent(sessionId, ({ payload }) => {
+      if (payload.type === 'item_delta') text += payload.deltaContent;
+      if (payload.type === 'response_done') resolve();
+    });
+  });
+  await provider.sendMessage(sessionId, 'Pour.');
+  await ended;
+  const times = text.trim().split(/\s+/).map(Number);
+  expect(times).toHaveLength(count);
+  expect(times).toEqual(times.toSorted((a, b) => a - b));
+});
+
+test('an agent that floods with requests is ended', async () => {
+  const { create } = await runAgent({
+    turns: [
+      {
+        steps: [
+          {
+            repeat: {
+              times: 1_100,
+              steps: [
+                {
+                  request: {
+                    method: 'session/request_permission',
+                    wait: false,
+                    params: {
+                      toolCall: { toolCallId: 'call' },
+                      options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }],
+                    },
+                  },
+                },
+              ],
+            },
+          },
+          { hang: true },
+        ],
+      },
+    ],
+  });
+  const listener = await create();
+  const { error } = await listener.ask('Ask.');
+  expect(error).toMatchObject({ code: 'PROTOCOL_ERROR' });
+});
+
+test('describing an agent says whether its program is there, and starts nothing', async () => {
+  const { provider, control } = await runAgent();
+  expect(await provider.describe()).toEqual({ ...names, available: true });
+  expect(control.processes).toEqual([]);
+});
+
+test('an agent inherits the environment less what is Liminal’s own, with what is configured', async () => {
+  vi.stubEnv('LIMINAL_TOKEN', 'secret');
+  vi.stubEnv('SOMETHING', 'inherited');
+  const { provider, projectDir } = await runAgent(
+    {},
+    {
+      provider: {
+        command: 'sh',
+        args: ['-c', 'echo "token=$LIMINAL_TOKEN some=$SOMETHING own=$OWN" >&2; exit 1'],
+        env: { OWN: 'configured' },
+      },
+    },
+  );
+  await expect(provider.createSession({ projectDir })).rejects.toMatchObject({
+    message: expect.stringContaining('token= some=inherited own=configured'),
+  });
+  vi.unstubAllEnvs();
+});
+
+test('a session that nobody knows cannot be loaded or written to', async () => {
+  const { provider } = await runAgent();
+  const unknown = new Listener(provider, randomUUID());
+  const notFound = coded('SESSION_NOT_FOUND');
+  await expect(provider.loadSession(unknown.sessionId)).rejects.toMatchObject(notFound);
+  await expect(unknown.send('Hi.')).rejects.toMatchObject(notFound);
+  await expect(provider.cancelTurn(unknown.sessionId)).rejects.toMatchObject(notFound);
+  await expect(provider.killSession(unknown.sessionId)).rejects.toMatchObject(notFound);
+});

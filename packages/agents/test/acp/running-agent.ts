@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { acpAgent, makeWorkspace, type AcpAgentControl, type AgentScript } from '@liminal/testkit';
+import { emptyResponse, foldResponse, toResponse, type Response } from '@liminal/protocol';
+import { onTestFinished } from 'vitest';
+import { AcpProvider, type AcpProviderOptions } from '../../src/acp/index.ts';
+import type { CreateSessionOptions } from '../../src/provider.ts';
+import { Watch } from '../../src/testing/watch.ts';
+
+/** The scripted agent behind the provider, in a workspace of its own. */
+export interface RunningAgent {
+  provider: AcpProvider;
+  control: AcpAgentControl;
+  projectDir: string;
+  /** Creates a session and listens to it from before its beginning. */
+  create(options?: Partial<CreateSessionOptions>): Promise<Listener>;
+  /** Another provider of the same agent, which knows of nothing. */
+  another(options?: Partial<AcpProviderOptions>): AcpProvider;
+}
+
+interface RunOptions {
+  provider?: Partial<AcpProviderOptions>;
+  files?: Record<string, string>;
+}
+
+/** Starts everything; it ends with the test. */
+export async function runAgent(
+  script: AgentScript = {},
+  options: RunOptions = {},
+): Promise<RunningAgent> {
+  const { projectDir, remove } = await makeWorkspace(options.files);
+  const { command, args, env, control } = await acpAgent(script);
+  const providers: AcpProvider[] = [];
+  const another = (more: Partial<AcpProviderOptions> = {}): AcpProvider => {
+    const names = { cliType: 'scripted', name: 'Scripted', description: 'Plays a script.' };
+    const made = new AcpProvider({ ...names, command, args, env, ...options.provider, ...more });
+    providers.push(made);
+    return made;
+  };
+  const provider = another();
+  onTestFinished(async () => {
+    await Promise.all(providers.map((one) => one.close()));
+    await control.close();
+    await remove();
+  });
+  const create = async (more: Partial<CreateSessionOptions> = {}): Promise<Listener> => {
+    const listener = new Listener(provider, more.sessionId ?? randomUUID());
+    await provider.createSession({ projectDir, sessionId: listener.sessionId, ...more });
+    return listener;
+  };
+  return { provider, control, projectDir, create, another };
+}
+
+/** All that is heard of one session. */
+export class Listener extends Watch {
+  readonly sessionId: string;
+  readonly #provider: AcpProvider;
+
+  constructor(provider: AcpProvider, sessionId: string) {
+    super(provider, sessionId);
+    this.sessionId = sessionId;
+    this.#provider = provider;
+  }
+
+  async send(message: string): Promise<string> {
+    return (await this.#provider.sendMessage(this.sessionId, message)).turnId;
+  }
+
+  /** Sends a message and waits for the end of its turn. */
+  async ask(message: string): Promise<Response> {
+    return this.response(await this.send(message));
+  }
+
+  /** A turn, when it has ended. */
+  async response(turnId: string): Promise<Response> {
+    const events = await this.ended(turnId);
+    const response = toResponse(events.reduce(foldResponse, emptyResponse()));
+    if (response === undefined) throw new Error('The turn has no beginning.');
+    return response;
+  }
+
+  /** The request for permission that waits in a turn. */
+  async asked(turnId: string) {
+    const request = await this.until(() =>
+      this.of(turnId)
+        .map(({ payload }) => payload)
+        .findLast((payload) => payload.type === 'item_start' && payload.itemType === 'approval'),
+    );
+    if (request.type !== 'item_start' || request.approvalId === undefined) throw new Error('None.');
+    const { approvalId } = request;
+    const answer: (optionId: string, content?: Record<string, string | number>) => Promise<void> = (
+      ...given
+    ) => this.#provider.answerApproval(this.sessionId, approvalId, ...given);
+    return { ...request, approvalId, answer };
+  }
+
+  /** The current value of a config option. */
+  option(id: string): string | undefined {
+    const told = this.updates.findLast(({ configOptions }) => configOptions !== undefined);
+    return told?.configOptions?.find((option) => option.id === id)?.currentValue;
+  }
+
+  /** The agent's own id of the session. */
+  async agentSessionId(): Promise<string> {
+    return this.until(() => this.updates.findLast((one) => one.agentSessionId)?.agentSessionId);
+  }
+}
+
+/** What was said in a turn, by whom. */
+export const said = (response: Response): string[] =>
+  response.outputItems.flatMap((item) =>
+    item.type === 'message' ? [`${item.origin}: ${item.content}`] : [],
+  );
