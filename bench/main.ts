@@ -6,16 +6,20 @@ import { cpus, totalmem } from 'node:os';
 import { opening } from './figures/opening.ts';
 import { longSession } from './figures/long-session.ts';
 import { memory } from './figures/memory.ts';
-import { bytesPerToken, flatOut, latency } from './figures/pipeline.ts';
+import { acpFlatOut, acpLatency, bytesPerToken, flatOut, latency } from './figures/pipeline.ts';
+import { codex } from './figures/codex.ts';
 import { claudeCold, claudeWarm } from './figures/claude.ts';
 import { type Figure, meets } from './parts/figure.ts';
 
 const groups: Record<string, () => Promise<Figure[]>> = {
   flatOut,
   latency,
+  acpFlatOut,
+  acpLatency,
   bytesPerToken,
   claudeWarm,
   claudeCold,
+  codex,
   opening,
   memory,
   longSession,

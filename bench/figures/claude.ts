@@ -2,13 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { query, type SDKUserMessage } from '@anthropic-ai/claude-agent-sdk';
-import type { ServerMessage } from '@liminal/protocol';
 import { claudeEnvironment, makeWorkspace, reply, startMessagesApi } from '@liminal/testkit';
 import type { Figure } from '../parts/figure.ts';
-import { median, repeat } from '../parts/figure.ts';
 import { type LiminalServer, startLiminalServer } from '../parts/liminal-server.ts';
-
-const ROUNDS = 9;
+import { comparePairs, timeToFirstToken } from '../parts/pairs.ts';
 
 interface Place {
   env: Record<string, string>;
@@ -28,7 +25,6 @@ export async function claudeCold(): Promise<Figure[]> {
   return compare(name, 1.1, bareCold, ourCold);
 }
 
-/** Measures both in turn, so that both meet the same machine. */
 async function compare(
   name: string,
   atMost: number,
@@ -42,13 +38,14 @@ async function compare(
   const server = await startLiminalServer(join(workspace.home, 'data'), env);
   const place = { env, projectDir: join(workspace.home, 'code'), server };
   try {
-    await bare(place);
-    await ours(place);
-    const pairs = await repeat(ROUNDS, async () => [await bare(place), await ours(place)] as const);
-    const [a, b] = [median(pairs.map(([x]) => x)), median(pairs.map(([, y]) => y))];
-    const value = median(pairs.map(([x, y]) => y / x));
-    const detail = `${Math.round(b)} ms against ${Math.round(a)} ms, medians of ${ROUNDS}; the ratio is that of each pair`;
-    return [{ name, value, unit: '×', bound: { atMost }, detail }];
+    const figure = { name, atMost };
+    return [
+      await comparePairs(
+        figure,
+        () => bare(place),
+        () => ours(place),
+      ),
+    ];
   } finally {
     await server.process.end();
     await api.close();
@@ -100,40 +97,11 @@ async function endAtFirstToken(run: ReturnType<typeof startBare>, start: number)
 
 async function ourWarm({ server: { connection }, projectDir }: Place): Promise<number> {
   const sessionId = await connection.create('claude-code', projectDir);
-  return sendAndWait(connection, sessionId, () => performance.now());
+  return timeToFirstToken(connection, sessionId, () => performance.now());
 }
 
 async function ourCold({ server: { connection }, projectDir }: Place): Promise<number> {
   const start = performance.now();
   const sessionId = await connection.create('claude-code', projectDir);
-  return sendAndWait(connection, sessionId, () => start);
-}
-
-async function sendAndWait(
-  connection: LiminalServer['connection'],
-  sessionId: string,
-  clock: () => number,
-): Promise<number> {
-  const first = Promise.withResolvers<number>();
-  const ended = Promise.withResolvers<void>();
-  const socket = await connection.follow(sessionId, (message) => {
-    if (showsAgentText(message)) first.resolve(performance.now());
-    if (message.type === 'session:turn' && message.payload.type !== 'turn_started') ended.resolve();
-  });
-  const start = clock();
-  await connection.post(`${sessionId}/send`, { message: 'Hello' });
-  const elapsed = (await first.promise) - start;
-  await ended.promise;
-  socket.close();
-  await connection.post(`${sessionId}/kill`, {});
-  return elapsed;
-}
-
-function showsAgentText(message: ServerMessage): boolean {
-  return (
-    message.type === 'session:upsert' &&
-    message.payload.type === 'message' &&
-    message.payload.origin === 'agent' &&
-    message.payload.content !== ''
-  );
+  return timeToFirstToken(connection, sessionId, () => start);
 }

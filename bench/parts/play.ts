@@ -2,10 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type Flood, promptOf } from './acp-source.ts';
 import { Connection } from './connection.ts';
 import { Measured } from './process.ts';
 
 const server = fileURLToPath(new URL('source-server.ts', import.meta.url));
+
+const warmUp: Flood = { count: 20_000, rate: 0 };
 
 export interface Played {
   /** From the source's first delta to the client's last message, ms. */
@@ -22,15 +25,16 @@ export interface Played {
 }
 
 /** Plays one turn of the source through a whole server to one client. */
-export async function play(options: {
-  count: number;
-  rate: number;
-  cadenceMs: number;
-}): Promise<Played> {
+export async function play({
+  agent = 'source',
+  cadenceMs,
+  ...flood
+}: Flood & { agent?: 'source' | 'acp'; cadenceMs: number }): Promise<Played> {
   const dataDir = await mkdtemp(join(tmpdir(), 'liminal-bench-'));
-  const process = await Measured.start([server, dataDir, String(options.cadenceMs)]);
+  const floods = JSON.stringify([warmUp, flood]);
+  const process = await Measured.start([server, dataDir, String(cadenceMs), floods]);
   try {
-    return await playOn(process, dataDir, options);
+    return await playOn(process, { agent, dataDir, flood });
   } finally {
     await process.end();
     await rm(dataDir, { recursive: true });
@@ -39,14 +43,13 @@ export async function play(options: {
 
 async function playOn(
   process: Measured,
-  dataDir: string,
-  { count, rate }: { count: number; rate: number },
+  { flood, ...place }: { agent: string; dataDir: string; flood: Flood },
 ): Promise<Played> {
   const connection = new Connection(`http://127.0.0.1:${process.firstLine}`);
   // A first turn warms what a server that has run for a while has warm.
-  await playTurn(connection, dataDir, '20000 0');
+  await playTurn(connection, place, warmUp);
   const cpuBefore = process.cpuMs;
-  const turn = await playTurn(connection, dataDir, `${count} ${rate}`);
+  const turn = await playTurn(connection, place, flood);
   const times = turn.text.trim().split(' ').map(Number);
   const isOrdered = times.every((time, index) => index === 0 || time >= (times[index - 1] ?? 0));
   return {
@@ -55,7 +58,7 @@ async function playOn(
     bytes: turn.bytes,
     messages: turn.messages,
     latenciesMs: turn.arrivals.map((at, index) => (at - (times[index] ?? 0)) / 1000),
-    isWhole: times.length === count && isOrdered && turn.finalText === turn.text,
+    isWhole: times.length === flood.count && isOrdered && turn.finalText === turn.text,
   };
 }
 
@@ -72,8 +75,12 @@ interface PlayedTurn {
 const DELTA = 16;
 const nowUs = (): number => Number(process.hrtime.bigint() / 1000n);
 
-async function playTurn(connection: Connection, dir: string, message: string): Promise<PlayedTurn> {
-  const sessionId = await connection.create('source', dir);
+async function playTurn(
+  connection: Connection,
+  { agent, dataDir }: { agent: string; dataDir: string },
+  flood: Flood,
+): Promise<PlayedTurn> {
+  const sessionId = await connection.create(agent, dataDir);
   const turn: PlayedTurn = {
     text: '',
     finalText: '',
@@ -100,7 +107,7 @@ async function playTurn(connection: Connection, dir: string, message: string): P
     turn.endedAt = nowUs();
     ended.resolve();
   });
-  await connection.post(`${sessionId}/send`, { message });
+  await connection.post(`${sessionId}/send`, { message: promptOf(flood) });
   await ended.promise;
   socket.close();
   return turn;

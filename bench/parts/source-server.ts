@@ -1,14 +1,23 @@
-/** A whole server on SQLite whose one agent is the source. `node source-server.ts DATA_DIR CADENCE_MS`; prints its port. With `--expose-gc`, SIGUSR2 makes it print its heap. */
+/** A whole server on SQLite whose agents play: `source` Claude Code’s stream, `acp` an ACP agent’s, for the FLOODS (JSON). `node source-server.ts DATA_DIR CADENCE_MS [FLOODS]`; prints its port. With `--expose-gc`, SIGUSR2 makes it print its heap. */
 import { ProviderRegistry } from '@liminal/agents';
+import { AcpProvider } from '@liminal/agents/acp';
 import { createRuntime } from '@liminal/runtime';
 import { createServer } from '@liminal/server';
 import { openSqliteStorage } from '@liminal/storage';
+import { floodingAgent, type Flood } from './acp-source.ts';
 import { SourceAgent } from './source-agent.ts';
 import { token } from './token.ts';
 
-const [dataDir = '', cadence = '33'] = process.argv.slice(2);
+const [dataDir = '', cadence = '33', floods] = process.argv.slice(2);
+const scripted =
+  floods === undefined ? undefined : await floodingAgent(JSON.parse(floods) as Flood[]);
 const providers = new ProviderRegistry();
 providers.register(new SourceAgent());
+if (scripted !== undefined) {
+  const { command, args, env } = scripted;
+  const names = { cliType: 'acp', name: 'Scripted', description: 'Plays chunks.' };
+  providers.register(new AcpProvider({ ...names, command, args, env }));
+}
 const quiet = { info() {}, warn() {}, error: console.error };
 const runtime = await createRuntime({
   storage: await openSqliteStorage(dataDir),
@@ -27,8 +36,14 @@ const server = await createServer({
   allowedOrigins: [],
 });
 console.log(new URL(await server.listen({ host: '127.0.0.1', port: 0 })).port);
-process.once('SIGTERM', () => process.exit(0));
+process.once('SIGTERM', () => void end());
 process.on('SIGUSR2', () => {
   globalThis.gc?.();
   console.log(process.memoryUsage().heapUsed);
 });
+
+async function end(): Promise<void> {
+  await runtime.close();
+  await scripted?.control.close();
+  process.exit(0);
+}

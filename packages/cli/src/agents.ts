@@ -1,11 +1,38 @@
 import { createDemoProvider, ProviderRegistry } from '@liminal/agents';
+import { AcpProvider } from '@liminal/agents/acp';
 import { ClaudeCodeProvider } from '@liminal/agents/claude-code';
+import { createCodexProvider } from '@liminal/agents/codex';
+import type { AgentEntry } from './config/agents.ts';
 import type { Config } from './config/load.ts';
 
-/** Every agent type that Liminal knows, whether or not it can run here. */
-export function createAgents({ mcpServers }: Config): ProviderRegistry {
+/** Every agent type that Liminal knows, whether or not it can run here; those of the configuration last. */
+export function createAgents({ agents: entries, mcpServers }: Config): ProviderRegistry {
   const agents = new ProviderRegistry();
   agents.register(new ClaudeCodeProvider({ mcpServers }));
+  if (!('codex' in entries)) agents.register(createCodexProvider({ mcpServers }));
   agents.register(createDemoProvider());
+  for (const [cliType, entry] of Object.entries(entries)) {
+    agents.register(configured(cliType, entry, mcpServers));
+  }
   return agents;
+}
+
+function configured(
+  cliType: string,
+  { name, description, defaults, ...entry }: AgentEntry,
+  mcpServers: Config['mcpServers'],
+): AcpProvider {
+  const { mode, ...config } = defaults;
+  const options = {
+    ...entry,
+    mcpServers,
+    defaults: { config, ...(mode !== undefined && { mode }) },
+  };
+  if (cliType === 'codex') return createCodexProvider(options);
+  return new AcpProvider({
+    ...options,
+    cliType,
+    name: name ?? cliType,
+    description: description ?? `${entry.command}, as the configuration says.`,
+  });
 }

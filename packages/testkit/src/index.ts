@@ -39,5 +39,8 @@ export { startResponsesApi, type ResponsesApi } from './responses-api/server.ts'
 export { gate, type Gate } from './scripted-server/gate.ts';
 export { cut, pause } from './scripted-server/happening.ts';
 export { held, times } from './scripted-server/script.ts';
+export { codexBinary } from './codex/binary.ts';
+export { codexEnvironment, makeCodexHome } from './codex/codex-home.ts';
+export { codexRecordingNames, loadCodexRecording } from './codex/fixtures.ts';
 export { greeter } from './mcp-server/index.ts';
 export { makeWorkspace, type Workspace } from './workspace.ts';
