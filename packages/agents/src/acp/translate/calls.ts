@@ -69,8 +69,7 @@ export class Calls {
 
   #begin(callId: string): ToolCall {
     const { writer, terminals, quirks } = this.#options;
-    const fences = quirks.fencesOutput === true;
-    const call = new ToolCall(callId, ++this.#count, writer, terminals, fences);
+    const call = new ToolCall(callId, ++this.#count, writer, terminals, quirks);
     this.#open.set(callId, call);
     return call;
   }

@@ -1,22 +1,17 @@
-import type { EventDraft } from '@liminal/protocol';
 import type { StoredTurn } from '../../provider.ts';
 import { isConversation, typeOf } from './conversation.ts';
 import { isRecord } from './fields.ts';
 import type { AcpQuirks } from './quirks.ts';
+import { asLive, type ReplayedUpdate } from './replayed.ts';
 import { AcpTranslator } from './translator.ts';
+
+export type { ReplayedUpdate };
 
 export interface ReplayOptions {
   cliType: string;
   quirks: AcpQuirks;
   /** The agent's own id of the session: turn ids are made of it. */
   agentSessionId: string;
-}
-
-export interface ReplayedUpdate {
-  /** `params.update` of a `session/update`, as it came. */
-  update: unknown;
-  /** ISO 8601 UTC. */
-  timestamp: string;
 }
 
 /**
@@ -28,39 +23,40 @@ export function readReplay(
   { cliType, quirks, agentSessionId }: ReplayOptions,
 ): StoredTurn[] {
   const turns: StoredTurn[] = [];
-  let last: ReplayedUpdate | undefined;
   const createTurnId = (): string => `${agentSessionId}:${turns.length + 1}`;
-  const emit = (draft: EventDraft): void => {
-    if (turns.at(-1)?.turnId !== draft.turnId) turns.push({ turnId: draft.turnId, events: [] });
-    turns.at(-1)?.events.push(draft);
-  };
   const translator = new AcpTranslator({
     cliType,
     quirks,
     createTurnId,
-    emit,
+    emit: (draft) => {
+      if (turns.at(-1)?.turnId !== draft.turnId) turns.push({ turnId: draft.turnId, events: [] });
+      turns.at(-1)?.events.push(draft);
+    },
     update: () => undefined,
     isReplay: true,
   });
-  const end = (): void => {
-    if (last !== undefined) translator.finish({ stopReason: 'end_turn' }, last.timestamp);
-  };
-  for (const replayed of updates.filter(({ update }) => isConversation(update))) {
-    if (beginsTurn(replayed.update, last?.update, quirks)) {
-      end();
+  let last: ReplayedUpdate | undefined;
+  for (const replayed of asLive(
+    updates.filter(({ update }) => isConversation(update)),
+    quirks,
+  )) {
+    if (beginsTurn(replayed.update, last?.update)) {
+      if (last !== undefined) translator.finish(endOfTurn, last.timestamp);
       translator.begin(createTurnId(), undefined, replayed.timestamp);
     }
     translator.read(replayed.update, replayed.timestamp);
     last = replayed;
   }
-  end();
+  if (last !== undefined) translator.finish(endOfTurn, last.timestamp);
   return turns;
 }
 
+const endOfTurn = { stopReason: 'end_turn' };
+
 /** Pieces of one message stand together. */
-function beginsTurn(update: unknown, before: unknown, quirks: AcpQuirks): boolean {
+function beginsTurn(update: unknown, before: unknown): boolean {
   if (typeOf(update) !== 'user_message_chunk') return false;
-  if (typeOf(before) !== 'user_message_chunk' || quirks.wholeUserMessages === true) return true;
+  if (typeOf(before) !== 'user_message_chunk') return true;
   const [id, idBefore] = [messageIdOf(update), messageIdOf(before)];
   return id !== undefined && idBefore !== undefined && id !== idBefore;
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ToolKind, type OutputItem } from '@liminal/protocol';
 import type { TurnWriter } from '../../base/turn-writer.ts';
 import { isRecord, readFields, type Read } from './fields.ts';
+import type { AcpQuirks } from './quirks.ts';
 import { ToolOutput } from './tool-output.ts';
 import { readLocations, readToolContent } from './tool-content.ts';
 import type { Terminals } from './terminals.ts';
@@ -39,7 +40,7 @@ export class ToolCall {
   readonly callId: string;
   readonly output: ToolOutput;
   readonly #writer: TurnWriter;
-  readonly #fences: boolean;
+  readonly #quirks: AcpQuirks;
   #item: CallItem;
   #name: string | undefined;
   #status: Fields['status'];
@@ -51,11 +52,11 @@ export class ToolCall {
     place: number,
     writer: TurnWriter,
     terminals: Terminals,
-    fences: boolean,
+    quirks: AcpQuirks,
   ) {
     this.callId = callId;
     this.#writer = writer;
-    this.#fences = fences;
+    this.#quirks = quirks;
     const id = `${writer.turnId}:call:${place}`;
     this.#item = { type: 'function_call', id, callId, name: '', arguments: '', origin: 'agent' };
     this.output = new ToolOutput(callId, place, writer, terminals);
@@ -101,12 +102,22 @@ export class ToolCall {
   #face({ title, kind, locations, rawInput }: Fields): Partial<CallItem> {
     const read = locations && readLocations(locations);
     for (const unread of read?.unread ?? []) this.#keep(unread);
+    const input = this.#withoutBookkeeping(rawInput);
     return {
       ...(title !== undefined && { title }),
       ...(kind !== undefined && { kind }),
       ...(read !== undefined && { locations: read.locations }),
-      ...(!isEmpty(rawInput) && { arguments: JSON.stringify(rawInput) }),
+      ...(!isEmpty(input) && { arguments: JSON.stringify(input) }),
     };
+  }
+
+  #withoutBookkeeping(input: unknown): unknown {
+    const { notArguments } = this.#quirks;
+    if (notArguments === undefined || !isRecord(input)) return input;
+    const isOwn = ([key]: [string, unknown]): boolean => notArguments.includes(key);
+    const own = Object.entries(input).filter((entry) => isOwn(entry));
+    if (own.length > 0) this.#keep({ rawInput: Object.fromEntries(own) });
+    return Object.fromEntries(Object.entries(input).filter((entry) => !isOwn(entry)));
   }
 
   /** Says what has changed. */
@@ -124,7 +135,7 @@ export class ToolCall {
   }
 
   #readContent(content: readonly unknown[], isSaidByTool: boolean): void {
-    const { parts, blocks, diffs, unread } = readToolContent(content, this.#fences);
+    const { parts, blocks, diffs, unread } = readToolContent(content, this.#quirks.fencesOutput);
     for (const value of unread) this.#keep(value);
     this.output.replace(parts, blocks, isSaidByTool);
     if (diffs.length === 0) return;

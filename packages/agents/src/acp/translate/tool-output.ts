@@ -67,9 +67,12 @@ export class ToolOutput {
 
   /** `reason` stands for an output that there is none of. */
   end(success: boolean, reason: string): void {
-    const output = this.#final() || reason;
+    const described = this.#composed(true);
+    const output = this.#final() || reason || described;
     const exitCode = readRawOutput(this.rawOutput).exitCode ?? this.#exit()?.exitCode;
-    const raw = restOfRawOutput(this.rawOutput, output);
+    const rest = restOfRawOutput(this.rawOutput, output);
+    const isUnsaid = !this.#isSaidByTool && described !== '' && described !== output;
+    const raw = isUnsaid ? { description: described, ...(rest !== undefined && { rest }) } : rest;
     this.#begin();
     this.#writer.done(this.#itemId, {
       type: 'function_call_output',
@@ -95,7 +98,7 @@ export class ToolOutput {
     const raw = readRawOutput(this.rawOutput);
     // A stream of what was printed can have been cut short.
     if (said !== '') return raw.isPrinted && raw.text.length >= said.length ? raw.text : said;
-    return raw.isPrinted ? raw.text : raw.text || this.#composed(true);
+    return raw.text;
   }
 
   /** Terminals are output whoever shows them. */

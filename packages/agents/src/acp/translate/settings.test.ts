@@ -1,0 +1,164 @@
+import { expect, test } from 'vitest';
+import { startHearing, timestamp } from './testing/hearing.ts';
+
+const modes = {
+  currentModeId: 'ask',
+  availableModes: [
+    { id: 'ask', name: 'Ask', description: 'Asks first.' },
+    { id: 'code', name: 'Code', description: null },
+  ],
+};
+const modeOption = {
+  id: 'mode',
+  name: 'Mode',
+  category: 'mode',
+  currentValue: 'ask',
+  options: [
+    { value: 'ask', name: 'Ask', description: 'Asks first.' },
+    { value: 'code', name: 'Code' },
+  ],
+};
+const models = {
+  currentModelId: 'big',
+  availableModels: [
+    { modelId: 'big', name: 'Big', description: 'The big one.' },
+    { modelId: 'small', name: 'Small' },
+  ],
+};
+const effort = {
+  id: 'effort',
+  name: 'Effort',
+  category: 'thought_level',
+  type: 'select',
+  currentValue: 'low',
+  options: [
+    { value: 'low', name: 'Low' },
+    { value: 'high', name: 'High', description: 'Thinks long.' },
+  ],
+};
+
+/** The options as they were told last. */
+function optionsAfter(...steps: unknown[]) {
+  const { translator, updates, hear } = startHearing();
+  for (const step of steps) {
+    const isUpdate = typeof step === 'object' && step !== null && 'sessionUpdate' in step;
+    if (isUpdate) hear(step);
+    else translator.settings(step);
+  }
+  return updates.at(-1)?.configOptions;
+}
+
+test('modes become an option', () => {
+  expect(optionsAfter({ sessionId: 's', modes })).toEqual([modeOption]);
+});
+
+test('models of the draft protocol become an option', () => {
+  const [model] = optionsAfter({ models }) ?? [];
+  expect(model).toEqual({
+    id: 'model',
+    name: 'Model',
+    category: 'model',
+    currentValue: 'big',
+    options: [
+      { value: 'big', name: 'Big', description: 'The big one.' },
+      { value: 'small', name: 'Small' },
+    ],
+  });
+});
+
+test('config options of the same category count, not modes and models beside them', () => {
+  const own = { ...effort, id: 'preset', category: 'mode' };
+  const ids = optionsAfter({ modes, models, configOptions: [own, effort] })?.map(({ id }) => id);
+  expect(ids).toEqual(['preset', 'effort', 'model']);
+});
+
+test('config options are told as they are, groups as one list, switches as two choices', () => {
+  const grouped = {
+    ...effort,
+    id: 'grouped',
+    category: null,
+    options: [{ group: 'g', name: 'Group', options: effort.options }],
+  };
+  const flag = { id: 'web', name: 'Web search', type: 'boolean', currentValue: true };
+  expect(optionsAfter({ configOptions: [effort, grouped, flag] })).toEqual([
+    {
+      id: 'effort',
+      name: 'Effort',
+      category: 'thought_level',
+      currentValue: 'low',
+      options: effort.options,
+    },
+    { id: 'grouped', name: 'Effort', currentValue: 'low', options: effort.options },
+    {
+      id: 'web',
+      name: 'Web search',
+      currentValue: 'true',
+      options: [
+        { value: 'true', name: 'On' },
+        { value: 'false', name: 'Off' },
+      ],
+    },
+  ]);
+});
+
+test('updates change what is set', () => {
+  const changed = { sessionUpdate: 'current_mode_update', currentModeId: 'code' };
+  expect(optionsAfter({ modes }, changed)).toEqual([{ ...modeOption, currentValue: 'code' }]);
+  const options = { sessionUpdate: 'config_option_update', configOptions: [effort] };
+  expect(optionsAfter({ modes }, options)?.map(({ id }) => id)).toEqual(['effort', 'mode']);
+  const own = { ...effort, id: 'preset', category: 'mode', currentValue: 'ask' };
+  const [preset] = optionsAfter({ configOptions: [own] }, changed) ?? [];
+  expect(preset).toMatchObject({ id: 'preset', currentValue: 'code' });
+});
+
+test('an answer without settings tells nothing', () => {
+  expect(optionsAfter({}, null, { modes: null, configOptions: null }, 'odd')).toBeUndefined();
+});
+
+test('what cannot be read is left out', () => {
+  const odd = [{ id: 'x' }, { currentValue: 'y' }, 7, { ...effort, options: [{}, 7] }];
+  expect(optionsAfter({ configOptions: odd })).toMatchObject([{ id: 'effort', options: [] }]);
+});
+
+test('the model that is set is the model of the turns that begin', () => {
+  const { translator, drafts } = startHearing();
+  translator.begin('one', 'Hi.', timestamp);
+  translator.settings({ models });
+  translator.begin('two', 'Hi.', timestamp);
+  const configOptions = [{ ...effort, id: 'model', category: 'model', currentValue: 'other' }];
+  translator.settings({ configOptions });
+  translator.begin('three', 'Hi.', timestamp);
+  const starts = drafts.flatMap(({ payload }) =>
+    payload.type === 'response_start' ? [[payload.modelId, payload.providerId]] : [],
+  );
+  expect(starts).toEqual([
+    ['unknown', 'scripted'],
+    ['big', 'scripted'],
+    ['other', 'scripted'],
+  ]);
+});
+
+test('commands are told with their hints, without their slash', () => {
+  const { updates, hear } = startHearing();
+  const availableCommands = [
+    { name: 'review', description: 'Review it', input: { hint: 'what' } },
+    { name: '/init', description: 'Begin', input: null },
+    { description: 'Nameless' },
+  ];
+  hear({ sessionUpdate: 'available_commands_update', availableCommands });
+  expect(updates).toEqual([
+    {
+      commands: [
+        { name: 'review', description: 'Review it', hint: 'what' },
+        { name: 'init', description: 'Begin' },
+      ],
+    },
+  ]);
+});
+
+test('the title is told where there is one', () => {
+  const { updates, hear } = startHearing();
+  hear({ sessionUpdate: 'session_info_update', title: 'A title', updatedAt: '2026-01-01' });
+  hear({ sessionUpdate: 'session_info_update', title: null });
+  expect(updates).toEqual([{ title: 'A title' }]);
+});

@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest';
+import { foldTurn, itemsOf, saidIn } from './testing/folding.ts';
+import { hearTurn } from './testing/hearing.ts';
+
+const chunk =
+  (sessionUpdate: string) =>
+  (text: string, messageId?: string | null): unknown => ({
+    sessionUpdate,
+    content: { type: 'text', text },
+    ...(messageId !== undefined && { messageId }),
+  });
+const say = chunk('agent_message_chunk');
+const think = chunk('agent_thought_chunk');
+const user = chunk('user_message_chunk');
+const show = (content: unknown, sessionUpdate = 'agent_message_chunk'): unknown => ({
+  sessionUpdate,
+  content,
+});
+
+const hear = (...updates: unknown[]) => foldTurn(hearTurn(updates).drafts, 'turn');
+const said = (...updates: unknown[]) => saidIn(hear(...updates));
+
+test('adjacent chunks of one voice are one item, each of them a delta', () => {
+  const { drafts } = hearTurn([say('Hel'), say('lo.')]);
+  const deltas = drafts.flatMap(({ payload }) =>
+    payload.type === 'item_delta' ? [payload.deltaContent] : [],
+  );
+  expect(deltas).toEqual(['Hel', 'lo.']);
+  expect(saidIn(foldTurn(drafts, 'turn'))).toEqual([['agent', 'Hello.']]);
+});
+
+test('a thought divides two messages, and a message two thoughts', () => {
+  expect(said(think('Hm. '), think('Yes.'), say('One.'), think('And?'), say('Two.'))).toEqual([
+    ['thought', 'Hm. Yes.'],
+    ['agent', 'One.'],
+    ['thought', 'And?'],
+    ['agent', 'Two.'],
+  ]);
+});
+
+test('another message id divides, none and null do not', () => {
+  const updates = [say('One', 'a'), say(' more', null), say(' word.'), say('Two', 'b')];
+  expect(said(...updates)).toEqual([
+    ['agent', 'One more word.'],
+    ['agent', 'Two'],
+  ]);
+});
+
+test.each([
+  ['a tool call', { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'Look' }],
+  [
+    'a plan',
+    { sessionUpdate: 'plan', entries: [{ content: 'A', priority: 'high', status: 'pending' }] },
+  ],
+])('%s divides two messages', (_name, update) => {
+  expect(said(say('Before.'), update, say('After.'))).toEqual([
+    ['agent', 'Before.'],
+    ['agent', 'After.'],
+  ]);
+});
+
+test('news of a call that runs, usage and settings divide nothing', () => {
+  const call = { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'Look' };
+  const updates = [
+    call,
+    say('One '),
+    { sessionUpdate: 'tool_call_update', toolCallId: 'c', status: 'completed' },
+    { sessionUpdate: 'usage_update', used: 1, size: 2 },
+    { sessionUpdate: 'available_commands_update', availableCommands: [] },
+    say('message.'),
+  ];
+  expect(said(...updates)).toEqual([['agent', 'One message.']]);
+});
+
+test('empty chunks make no item', () => {
+  expect(said(say(''), think(''), say('', 'a'))).toEqual([]);
+});
+
+test('images, audio and resources stand beside the text of their message', () => {
+  const image = { type: 'image', mimeType: 'image/png', data: 'AA==', uri: null };
+  const link = { type: 'resource_link', uri: 'file:///a', name: 'a', size: null };
+  const file = { type: 'resource', resource: { uri: 'file:///b', text: 'b', mimeType: null } };
+  const audio = { type: 'audio', mimeType: 'audio/wav', data: 'AA==' };
+  const response = hear(say('Look: '), show(image), show(link), show(file), show(audio), say('!'));
+  const [, message] = itemsOf(response, 'message');
+  expect(message).toMatchObject({
+    content: 'Look: !',
+    blocks: [
+      { type: 'image', mimeType: 'image/png', data: 'AA==' },
+      { type: 'resource_link', uri: 'file:///a', name: 'a' },
+      { type: 'resource', resource: { uri: 'file:///b', text: 'b' } },
+      audio,
+    ],
+  });
+});
+
+test('what a block has that cannot be shown stays with the message as raw', () => {
+  const video = { type: 'video', data: 'AA==' };
+  const noted = { type: 'text', text: 'Hi.', annotations: { priority: 1 } };
+  const [, message] = itemsOf(hear(show(noted), show(video)), 'message');
+  expect(message).toMatchObject({ content: 'Hi.', raw: [{ annotations: { priority: 1 } }, video] });
+});
+
+test('a chunk with a field that nobody knows is read all the same, and the field kept', () => {
+  const odd = { ...(say('Hi.') as object), _meta: { tone: 'kind' } };
+  const [, message] = itemsOf(hear(odd), 'message');
+  expect(message).toMatchObject({ content: 'Hi.', raw: [{ _meta: { tone: 'kind' } }] });
+});
+
+test('an image in a thought stays with it as raw', () => {
+  const image = { type: 'image', mimeType: 'image/png', data: 'AA==' };
+  const [thought] = itemsOf(hear(think('Hm.'), show(image, 'agent_thought_chunk')), 'reasoning');
+  expect(thought).toMatchObject({ content: 'Hm.', raw: [image] });
+});
+
+test('the echo of what the user wrote is not shown again, in one chunk or in many', () => {
+  expect(said(user('Do it.'), say('Done.'))).toEqual([['agent', 'Done.']]);
+  expect(said(user('Do'), user(' it.'), say('Done.'))).toEqual([['agent', 'Done.']]);
+});
+
+test('what else an agent says in the user’s name is shown', () => {
+  expect(said(say('Well.'), user('Do'), user(' something else.'), say('Done.'))).toEqual([
+    ['agent', 'Well.'],
+    ['user', 'Do something else.'],
+    ['agent', 'Done.'],
+  ]);
+  expect(said(user('Do it.'), user('Do it.'))).toEqual([['user', 'Do it.']]);
+});

@@ -1,0 +1,80 @@
+/** What turns came to, for tests to look at. */
+import {
+  emptyResponse,
+  foldResponse,
+  foldUpsert,
+  stampEvent,
+  startUpsertFold,
+  toResponse,
+  type EventDraft,
+  type EventPayload,
+  type OutputItem,
+  type Response,
+  type UpsertObject,
+} from '@liminal/protocol';
+
+const run = { sessionId: 's', runId: 'r', traceContext: { traceparent: '00' } };
+
+export const turnIdsOf = (drafts: readonly EventDraft[]): string[] => [
+  ...new Set(drafts.map(({ turnId }) => turnId)),
+];
+
+export const payloadsOf = (drafts: readonly EventDraft[], turnId: string): EventPayload[] =>
+  drafts.filter((draft) => draft.turnId === turnId).map(({ payload }) => payload);
+
+/** A turn as history stores it. */
+export function foldTurn(drafts: readonly EventDraft[], turnId: string): Response {
+  const state = drafts
+    .filter((draft) => draft.turnId === turnId)
+    .reduce(
+      (folded, draft, seq) => foldResponse(folded, stampEvent(draft, run, seq)),
+      emptyResponse(),
+    );
+  const response = toResponse(state);
+  if (response === undefined) throw new Error(`The turn ${turnId} has not begun.`);
+  return response;
+}
+
+/** All that readers were shown, in the order in which it appeared. */
+export function upsertsOf(drafts: readonly EventDraft[]): UpsertObject[] {
+  const upserts: UpsertObject[] = [];
+  let state = startUpsertFold();
+  for (const [seq, draft] of drafts.entries()) {
+    const folded = foldUpsert(state, stampEvent(draft, run, seq), Date.parse(draft.timestamp));
+    state = folded.state;
+    for (const output of folded.outputs) if (output.kind === 'upsert') upserts.push(output.upsert);
+  }
+  return upserts;
+}
+
+export const itemsOf = <T extends OutputItem['type']>({ outputItems }: Response, type: T) =>
+  outputItems.filter((item): item is Extract<OutputItem, { type: T }> => item.type === type);
+
+/** What was said, by whom, without the user's first message. */
+export const saidIn = (response: Response): [string, string][] =>
+  response.outputItems.slice(1).flatMap((item): [string, string][] => {
+    if (item.type === 'message') return [[item.origin, item.content]];
+    return item.type === 'reasoning' ? [['thought', item.content]] : [];
+  });
+
+/** How a turn breaks the rules that hold for all of them (invariants 2 and 3); nothing if it keeps them. */
+export function brokenRules(payloads: readonly EventPayload[]): string[] {
+  const ends = payloads.filter(({ type }) => type === 'response_done' || type === 'response_error');
+  const starts = payloads.filter(({ type }) => type === 'response_start');
+  const open = new Set<string>();
+  const seen = new Set<string>();
+  const broken: string[] = [];
+  for (const payload of payloads) {
+    if (!('itemId' in payload)) continue;
+    const { itemId, type } = payload;
+    if (type === 'item_start') {
+      if (seen.has(itemId)) broken.push(`${itemId} begins twice`);
+      seen.add(itemId);
+      open.add(itemId);
+    } else if (!open.has(itemId)) broken.push(`${type} of ${itemId}, which is not open`);
+    if (type !== 'item_start' && type !== 'item_delta') open.delete(itemId);
+  }
+  if (payloads[0]?.type !== 'response_start' || starts.length !== 1) broken.push('no one start');
+  if (ends.length !== 1 || ends[0] !== payloads.at(-1)) broken.push('no one end');
+  return [...broken, ...[...open].map((itemId) => `${itemId} stays open`)];
+}

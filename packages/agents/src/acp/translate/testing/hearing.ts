@@ -1,0 +1,46 @@
+/** A translator with everything that it says. */
+import type { EventDraft } from '@liminal/protocol';
+import type { SessionUpdate } from '../../../provider.ts';
+import type { AcpQuirks } from '../quirks.ts';
+import { AcpTranslator } from '../translator.ts';
+
+export const timestamp = '2026-01-01T00:00:00.000Z';
+
+export interface Hearing {
+  translator: AcpTranslator;
+  drafts: EventDraft[];
+  updates: SessionUpdate[];
+  /** Reads session updates. */
+  hear: (...updates: unknown[]) => void;
+}
+
+/** Turns that the agent begins of its own accord are own-1, own-2, … */
+export function startHearing(quirks: AcpQuirks = {}): Hearing {
+  const drafts: EventDraft[] = [];
+  const updates: SessionUpdate[] = [];
+  let own = 0;
+  const translator = new AcpTranslator({
+    cliType: 'scripted',
+    quirks,
+    createTurnId: () => `own-${++own}`,
+    emit: (draft) => drafts.push(draft),
+    update: (update) => updates.push(update),
+  });
+  const hear = (...said: unknown[]): void => {
+    for (const update of said) translator.read(update, timestamp);
+  };
+  return { translator, drafts, updates, hear };
+}
+
+/** One turn, from the user's “Do it.” to `stopReason`. */
+export function hearTurn(updates: readonly unknown[], quirks?: AcpQuirks): Hearing {
+  const hearing = startHearing(quirks);
+  hearing.translator.begin('turn', 'Do it.', timestamp);
+  hearing.hear(...updates);
+  hearing.translator.finish({ stopReason: 'end_turn' }, timestamp);
+  return hearing;
+}
+
+/** The events of such a turn. */
+export const turnOf = (updates: readonly unknown[], quirks?: AcpQuirks): EventDraft[] =>
+  hearTurn(updates, quirks).drafts;

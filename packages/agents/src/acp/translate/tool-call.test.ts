@@ -1,0 +1,299 @@
+import { describe, expect, test } from 'vitest';
+import { foldTurn, itemsOf, upsertsOf } from './testing/folding.ts';
+import { hearTurn, startHearing, timestamp } from './testing/hearing.ts';
+import type { AcpQuirks } from './quirks.ts';
+
+const call = (fields: object = {}) => ({
+  sessionUpdate: 'tool_call',
+  toolCallId: 'c1',
+  title: 'echo hi',
+  ...fields,
+});
+const update = (fields: object = {}) => ({
+  sessionUpdate: 'tool_call_update',
+  toolCallId: 'c1',
+  ...fields,
+});
+const text = (words: string) => ({ type: 'content', content: { type: 'text', text: words } });
+
+function hear(updates: readonly unknown[], quirks?: AcpQuirks) {
+  const { drafts } = hearTurn(updates, quirks);
+  const response = foldTurn(drafts, 'turn');
+  const [made] = itemsOf(response, 'function_call');
+  const [output] = itemsOf(response, 'function_call_output');
+  return { drafts, response, made, output, shown: upsertsOf(drafts) };
+}
+
+describe('a call', () => {
+  test('TC-4.2b: is shown with its name and call id when it is announced', () => {
+    const { shown } = hear([call({ name: 'shell', kind: 'execute', status: 'pending' })]);
+    expect(shown.find(({ type }) => type === 'tool_call')).toMatchObject({
+      type: 'tool_call',
+      status: 'create',
+      toolName: 'shell',
+      callId: 'c1',
+      title: 'echo hi',
+      kind: 'execute',
+    });
+  });
+
+  test('TC-4.2c: is complete with its result once an update says that it is', () => {
+    const { shown } = hear([call(), update({ status: 'completed', content: [text('hi')] })]);
+    const calls = shown.filter(({ type }) => type === 'tool_call');
+    expect(calls.map(({ status }) => status)).toEqual(['create', 'complete']);
+    expect(calls.at(-1)).toMatchObject({
+      callId: 'c1',
+      toolOutput: 'hi',
+      toolOutputIsError: false,
+    });
+    expect(new Set(calls.map(({ itemId }) => itemId)).size).toBe(1);
+  });
+
+  test('TC-4.2c: that has failed is complete with an error', () => {
+    const { output } = hear([
+      call(),
+      update({ status: 'failed', content: [text('no such file')] }),
+    ]);
+    expect(output).toMatchObject({ output: 'no such file', success: false });
+  });
+
+  test('takes its name from its kind, which readers know, or else from its title', () => {
+    expect(hear([call({ kind: 'execute' })]).made?.name).toBe('execute');
+    expect(hear([call({ kind: 'other', title: 'browse' })]).made?.name).toBe('browse');
+    expect(hear([update()]).made?.name).toBe('tool');
+  });
+
+  test('has its arguments from the start, or from when they are told, or as they are told in the end', () => {
+    const made = (...updates: unknown[]) => hear(updates).made?.arguments;
+    expect(made(call({ rawInput: { command: 'ls' } }))).toBe('{"command":"ls"}');
+    expect(made(call({ rawInput: {} }), update({ rawInput: { command: 'ls' } }))).toBe(
+      '{"command":"ls"}',
+    );
+    expect(made(call({ rawInput: { a: 1 } }), update({ rawInput: { a: 2 } }))).toBe('{"a":2}');
+    expect(made(call())).toBe('{}');
+  });
+
+  test('learns its title, kind, places and diffs while it runs', () => {
+    const { drafts, translator, hear: say } = startHearing();
+    translator.begin('turn', 'Do it.', timestamp);
+    say(
+      call({ title: 'Edit', rawInput: {} }),
+      update({
+        title: 'Edit a.txt',
+        kind: 'edit',
+        locations: [
+          { path: '/a.txt', line: 3 },
+          { path: '/b.txt', line: null },
+        ],
+        content: [{ type: 'diff', path: '/a.txt', oldText: null, newText: 'a' }],
+      }),
+    );
+    const patches = drafts.flatMap(({ payload }) =>
+      payload.type === 'item_delta' && payload.patch !== undefined ? [payload.patch] : [],
+    );
+    expect(Object.assign({}, ...patches)).toEqual({
+      title: 'Edit a.txt',
+      kind: 'edit',
+      locations: [{ path: '/a.txt', line: 3 }, { path: '/b.txt' }],
+      diffs: [{ path: '/a.txt', oldText: null, newText: 'a' }],
+    });
+    translator.finish({ stopReason: 'end_turn' }, timestamp);
+    const [made] = itemsOf(foldTurn(drafts, 'turn'), 'function_call');
+    expect(made).toMatchObject({ title: 'Edit a.txt', diffs: [{ path: '/a.txt', newText: 'a' }] });
+  });
+
+  test('that was never announced begins with what is told of it first', () => {
+    const { made, output } = hear([
+      update({ title: 'Late', status: 'completed', rawOutput: 'done' }),
+    ]);
+    expect(made).toMatchObject({ callId: 'c1', title: 'Late' });
+    expect(output).toMatchObject({ callId: 'c1', output: 'done', success: true });
+  });
+
+  test('that is announced twice is one call', () => {
+    const { response } = hear([
+      call({ status: 'pending' }),
+      call({ title: 'echo hi there', status: 'in_progress' }),
+      update({ status: 'completed' }),
+    ]);
+    const calls = itemsOf(response, 'function_call');
+    expect(calls.map(({ title }) => title)).toEqual(['echo hi there']);
+    expect(itemsOf(response, 'function_call_output')).toHaveLength(1);
+  });
+
+  test('runs beside others, each with its own output', () => {
+    const other = (fields: object) => ({ ...update(fields), toolCallId: 'c2' });
+    const { response } = hear([
+      call(),
+      { ...call({ title: 'echo ho' }), toolCallId: 'c2' },
+      other({ status: 'completed', content: [text('ho')] }),
+      update({ status: 'completed', content: [text('hi')] }),
+    ]);
+    const outputs = itemsOf(response, 'function_call_output');
+    expect(outputs.map(({ callId, output }) => [callId, output])).toEqual([
+      ['c2', 'ho'],
+      ['c1', 'hi'],
+    ]);
+  });
+
+  test('that has ended stays as it was, and what is told of it afterwards is kept', () => {
+    const { response } = hear([
+      call(),
+      update({ status: 'completed', content: [text('hi')] }),
+      update({ status: 'completed', rawOutput: { more: 1 } }),
+      { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'Done.' } },
+    ]);
+    expect(itemsOf(response, 'function_call_output')).toMatchObject([{ output: 'hi' }]);
+    expect(response.outputItems.at(-1)).toMatchObject({
+      content: 'Done.',
+      raw: [update({ status: 'completed', rawOutput: { more: 1 } })],
+    });
+  });
+
+  test('of an id that has been used before in the turn is a call of its own', () => {
+    const { response } = hear([
+      call({ title: 'One' }),
+      update({ status: 'completed' }),
+      call({ title: 'Two', status: 'in_progress' }),
+      update({ status: 'failed' }),
+    ]);
+    const calls = itemsOf(response, 'function_call');
+    expect(calls.map(({ title }) => title)).toEqual(['One', 'Two']);
+    const outputs = itemsOf(response, 'function_call_output');
+    expect(outputs.map(({ success }) => success)).toEqual([true, false]);
+  });
+
+  test('without an id is kept, and shown to be there', () => {
+    const { response } = hear([call({ toolCallId: '' }), call({ toolCallId: 7 })]);
+    expect(itemsOf(response, 'function_call')).toEqual([]);
+    expect(response.outputItems.at(-1)).toMatchObject({
+      origin: 'system',
+      raw: [call({ toolCallId: '' }), call({ toolCallId: 7 })],
+    });
+  });
+
+  test('keeps what is odd about it, once, and reads the rest', () => {
+    const odd = { kind: 'dance', _meta: { tool: 'x' }, locations: [{ line: 3 }], status: 7 };
+    const { made } = hear([call(odd), update(odd), update({ content: [{ type: 'hologram' }] })]);
+    expect(made?.raw).toEqual([
+      { kind: 'dance', status: 7 },
+      { line: 3 },
+      { _meta: { tool: 'x' } },
+      { type: 'hologram' },
+    ]);
+  });
+
+  test('tells the agent’s own bookkeeping apart from its arguments', () => {
+    const { made } = hear([call({ rawInput: { command: 'ls', call_id: 'c1' } })], {
+      notArguments: ['call_id'],
+    });
+    expect(made).toMatchObject({
+      arguments: '{"command":"ls"}',
+      raw: [{ rawInput: { call_id: 'c1' } }],
+    });
+  });
+});
+
+describe('a call that is open when its turn ends', () => {
+  const running = [call({ status: 'in_progress' }), update({ content: [text('half')] })];
+
+  test('ends with what it has put out, as no success', () => {
+    expect(hear(running).output).toMatchObject({ output: 'half', success: false });
+  });
+
+  test('says why where it has put out nothing', () => {
+    expect(hear([call()]).output).toMatchObject({
+      output: 'The turn ended first.',
+      success: false,
+    });
+  });
+
+  test('ends with the error of a turn that broke', () => {
+    const { drafts, translator, hear: say } = startHearing();
+    translator.begin('turn', 'Do it.', timestamp);
+    say(call());
+    const error = { code: 'PROCESS_CRASH', message: 'It is gone.' };
+    translator.end({ type: 'response_error', error }, timestamp);
+    const [output] = itemsOf(foldTurn(drafts, 'turn'), 'function_call_output');
+    expect(output).toMatchObject({ output: 'It is gone.', success: false });
+  });
+
+  test('counts as a success where its agent loses completions and the turn has ended well', () => {
+    expect(hear(running, { losesCompletions: true }).output).toMatchObject({ success: true });
+  });
+
+  test('and is told of later changes nothing: it begins no turn, and is kept with a later one', () => {
+    const { drafts, translator, hear: say } = startHearing();
+    translator.begin('turn', 'Do it.', timestamp);
+    say(call());
+    translator.finish({ stopReason: 'cancelled' }, timestamp);
+    const late = update({ status: 'completed', rawOutput: 'late' });
+    say(update({ content: [] }), late);
+    expect(translator.turn).toBeUndefined();
+    translator.begin('next', 'And now?', timestamp);
+    say({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'Yes.' } });
+    translator.finish({ stopReason: 'end_turn' }, timestamp);
+    const next = foldTurn(drafts, 'next');
+    expect(itemsOf(next, 'function_call')).toEqual([]);
+    expect(next.outputItems.at(-1)).toMatchObject({ content: 'Yes.', raw: [late] });
+  });
+});
+
+describe('a permission request', () => {
+  const request = {
+    toolCallId: 'c1',
+    title: 'rm -r /',
+    kind: 'execute',
+    status: 'pending',
+    content: [text('It tidies up.')],
+    rawInput: { command: 'rm -r /' },
+  };
+
+  function ask() {
+    const hearing = startHearing();
+    hearing.translator.begin('turn', 'Do it.', timestamp);
+    const callId = hearing.translator.toolCall(request, timestamp);
+    const options = [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' as const }];
+    const approval = { approvalId: 'a1', title: 'rm -r /', callId: callId ?? '', options };
+    hearing.translator.openApproval(approval, timestamp);
+    return hearing;
+  }
+
+  test('begins the call that it is about, and waits beside it', () => {
+    const { drafts } = ask();
+    const response = foldTurn(drafts, 'turn');
+    expect(itemsOf(response, 'function_call')).toMatchObject([
+      { callId: 'c1', title: 'rm -r /', arguments: '{"command":"rm -r /"}' },
+    ]);
+    expect(itemsOf(response, 'approval')).toMatchObject([{ approvalId: 'a1', callId: 'c1' }]);
+    expect(itemsOf(response, 'function_call_output')).toEqual([]);
+  });
+
+  test('is one with the call that runs once it is allowed; its words are no output', () => {
+    const { drafts, translator, hear: say } = ask();
+    translator.closeApproval('a1', { outcome: 'selected', optionId: 'yes' }, timestamp);
+    say(call({ title: 'rm -r /', status: 'in_progress' }), update({ status: 'completed' }));
+    translator.finish({ stopReason: 'end_turn' }, timestamp);
+    const response = foldTurn(drafts, 'turn');
+    expect(itemsOf(response, 'function_call')).toHaveLength(1);
+    expect(itemsOf(response, 'approval')).toMatchObject([
+      { outcome: { outcome: 'selected', optionId: 'yes' } },
+    ]);
+    expect(drafts.filter(({ payload }) => payload.type === 'item_delta')).toEqual([]);
+  });
+
+  test('that nobody answered ends with its turn, and keeps what it said', () => {
+    const { drafts, translator } = ask();
+    translator.finish({ stopReason: 'cancelled' }, timestamp);
+    const response = foldTurn(drafts, 'turn');
+    expect(itemsOf(response, 'approval')).toMatchObject([{ outcome: { outcome: 'cancelled' } }]);
+    expect(itemsOf(response, 'function_call_output')).toMatchObject([
+      { output: 'The turn ended first.', raw: { description: 'It tidies up.' } },
+    ]);
+  });
+
+  test('of no call gives no id', () => {
+    expect(startHearing().translator.toolCall({ title: 'What?' }, timestamp)).toBeUndefined();
+    expect(startHearing().translator.toolCall(null, timestamp)).toBeUndefined();
+  });
+});

@@ -1,0 +1,193 @@
+import { describe, expect, test } from 'vitest';
+import { foldTurn, itemsOf } from './testing/folding.ts';
+import { hearTurn, startHearing, timestamp } from './testing/hearing.ts';
+import type { AcpQuirks } from './quirks.ts';
+
+const call = { sessionUpdate: 'tool_call', toolCallId: 'c1', title: 'make', status: 'in_progress' };
+const update = (fields: object) => ({
+  sessionUpdate: 'tool_call_update',
+  toolCallId: 'c1',
+  ...fields,
+});
+const text = (words: string) => ({ type: 'content', content: { type: 'text', text: words } });
+const terminal = { type: 'terminal', terminalId: 't1' };
+const done = update({ status: 'completed' });
+
+const outputOf = (updates: readonly unknown[], quirks?: AcpQuirks) =>
+  itemsOf(foldTurn(hearTurn([call, ...updates], quirks).drafts, 'turn'), 'function_call_output')[0];
+
+/** What was added to the output, piece by piece; `null` where it was begun anew. */
+const growthOf = (drafts: ReturnType<typeof hearTurn>['drafts']) =>
+  drafts.flatMap(({ payload }) => {
+    if (payload.type === 'item_cancelled') return [null];
+    return payload.type === 'item_delta' && payload.itemId.includes(':output:')
+      ? [payload.deltaContent]
+      : [];
+  });
+
+describe('output told as content', () => {
+  test('grows by what is new, though each update tells all of it', () => {
+    const updates = ['one\n', 'one\ntwo\n', 'one\ntwo\n', 'one\ntwo\nthree\n'];
+    const { drafts } = hearTurn([call, ...updates.map((all) => update({ content: [text(all)] }))]);
+    expect(growthOf(drafts)).toEqual(['one\n', 'two\n', 'three\n']);
+    expect(itemsOf(foldTurn(drafts, 'turn'), 'function_call_output')[0]?.output).toBe(
+      'one\ntwo\nthree\n',
+    );
+  });
+
+  test('that does not grow but change is begun anew', () => {
+    const updates = ['10 %', '20 %'].map((all) => update({ content: [text(all)] }));
+    const { drafts } = hearTurn([call, ...updates, done]);
+    expect(growthOf(drafts)).toEqual(['10 %', null, '20 %']);
+    const outputs = itemsOf(foldTurn(drafts, 'turn'), 'function_call_output');
+    expect(outputs).toMatchObject([{ output: '20 %', success: true }]);
+  });
+
+  test('is several texts, and blocks beside them', () => {
+    const image = { type: 'image', mimeType: 'image/png', data: 'AA==' };
+    const content = [text('one'), { type: 'content', content: image }, text('two')];
+    expect(outputOf([update({ content }), done])).toMatchObject({
+      output: 'one\ntwo',
+      blocks: [image],
+    });
+  });
+
+  test('is taken out of the fence that an agent puts it in', () => {
+    const content = (words: string) => update({ content: [text(`\`\`\`sh\n${words}\n\`\`\`\n`)] });
+    const updates = [call, content('one'), content('one\ntwo')];
+    const { drafts } = hearTurn(updates, { fencesOutput: true });
+    expect(growthOf(drafts)).toEqual(['one', '\ntwo']);
+    expect(outputOf([content('one')])?.output).toBe('```sh\none\n```\n');
+  });
+
+  test('before the tool runs describes the call, and shows where there is nothing else', () => {
+    const described = { ...call, status: 'pending', content: [text('Finds things.')] };
+    const { drafts } = hearTurn([described, update({ status: 'in_progress' })]);
+    expect(growthOf(drafts)).toEqual([]);
+    expect(outputOf([described, done])?.output).toBe('Finds things.');
+    const found = update({ status: 'completed', content: [text('Found.')] });
+    expect(outputOf([described, found])?.output).toBe('Found.');
+  });
+});
+
+describe('raw output', () => {
+  test('of a program is what it printed, with its exit code; the rest is kept', () => {
+    const rawOutput = {
+      aggregated_output: 'hi\n',
+      stdout: 'hi\n',
+      stderr: '',
+      exit_code: 3,
+      duration: { secs: 1 },
+    };
+    expect(outputOf([update({ status: 'failed', rawOutput })])).toMatchObject({
+      output: 'hi\n',
+      exitCode: 3,
+      success: false,
+      raw: { duration: { secs: 1 } },
+    });
+  });
+
+  test.each([
+    [{ stdout: 'out\n', stderr: 'err\n', exitCode: 0 }, 'out\nerr\n'],
+    ['plain words', 'plain words'],
+    [{ output: 'in a field' }, 'in a field'],
+    [{ content: [{ type: 'text', text: 'from MCP' }] }, 'from MCP'],
+    [
+      [
+        { type: 'input_text', text: 'one' },
+        { type: 'text', text: 'two' },
+      ],
+      'one\ntwo',
+    ],
+    [{ unknown: 1 }, '{\n  "unknown": 1\n}'],
+    [42, '42'],
+    [
+      [{ type: 'image', mimeType: 'image/png', data: '' }],
+      '[\n  {\n    "type": "image",\n    "mimeType": "image/png",\n    "data": ""\n  }\n]',
+    ],
+  ])('%j shows as words', (rawOutput, words) => {
+    const output = outputOf([update({ status: 'completed', rawOutput })]);
+    expect(output?.output).toBe(words);
+  });
+
+  test('is kept where content says it otherwise', () => {
+    const rawOutput = { matches: [1, 2] };
+    const output = outputOf([
+      update({ status: 'completed', content: [text('2 matches')], rawOutput }),
+    ]);
+    expect(output).toMatchObject({ output: '2 matches', raw: rawOutput });
+  });
+
+  test('is the whole where what was streamed of it was cut short', () => {
+    const rawOutput = { aggregated_output: 'one\ntwo\n' };
+    const updates = [
+      update({ content: [text('one')] }),
+      update({ status: 'completed', rawOutput }),
+    ];
+    expect(outputOf(updates)?.output).toBe('one\ntwo\n');
+  });
+});
+
+describe('a terminal of ours', () => {
+  test('shows in the call as it prints, with its exit code', () => {
+    const { drafts, translator, hear } = startHearing();
+    translator.begin('turn', 'Do it.', timestamp);
+    translator.terminalOutput('t1', 'early ', timestamp);
+    hear(call, update({ content: [terminal] }));
+    translator.terminalOutput('t1', 'and ', timestamp);
+    translator.terminalOutput('other', 'nowhere', timestamp);
+    translator.terminalOutput('t1', 'late', timestamp);
+    translator.terminalExit('t1', { exitCode: 2, signal: null }, timestamp);
+    hear(done);
+    translator.terminalOutput('t1', 'too late', timestamp);
+    translator.finish({ stopReason: 'end_turn' }, timestamp);
+    expect(growthOf(drafts)).toEqual(['early ', 'and ', 'late']);
+    const [output] = itemsOf(foldTurn(drafts, 'turn'), 'function_call_output');
+    expect(output).toMatchObject({ output: 'early and late', exitCode: 2, success: true });
+  });
+
+  test('stands after the words that were told before it', () => {
+    const { drafts, translator, hear } = startHearing();
+    translator.begin('turn', 'Do it.', timestamp);
+    hear(call, update({ content: [text('$ make'), terminal] }));
+    translator.terminalOutput('t1', 'made', timestamp);
+    translator.terminalOutput('t1', ' it', timestamp);
+    hear(done);
+    expect(growthOf(drafts)).toEqual(['$ make', '\nmade', ' it']);
+  });
+
+  test('that prints a lot before any call shows it is remembered from its end', () => {
+    const { drafts, translator, hear } = startHearing();
+    translator.begin('turn', 'Do it.', timestamp);
+    const line = `${'x'.repeat(1023)}\n`;
+    for (let printed = 0; printed < 5_000; printed++)
+      translator.terminalOutput('t1', line, timestamp);
+    translator.terminalOutput('t1', 'the end', timestamp);
+    hear(call, update({ content: [terminal] }), done);
+    const [output] = itemsOf(foldTurn(drafts, 'turn'), 'function_call_output');
+    expect(output?.output.endsWith('the end')).toBe(true);
+    expect(output?.output.length).toBeLessThan(1024 * 1024 + 10);
+  });
+});
+
+describe('a terminal that the agent streams beside its updates', () => {
+  const meta = (fields: object) => update({ _meta: fields });
+  const prints = (data: string) => meta({ terminal_output: { terminal_id: 't1', data } });
+
+  test('shows in the call as it prints, with its exit code and nothing kept', () => {
+    const shown = { ...call, content: [terminal], _meta: { terminal_info: { terminal_id: 't1' } } };
+    const exit = { terminal_exit: { terminal_id: 't1', exit_code: 1, signal: null } };
+    const end = update({ status: 'failed', _meta: exit });
+    const { drafts } = hearTurn([shown, prints('one\n'), prints('two\n'), end]);
+    expect(growthOf(drafts)).toEqual(['one\n', 'two\n']);
+    const response = foldTurn(drafts, 'turn');
+    expect(itemsOf(response, 'function_call_output')).toMatchObject([
+      { output: 'one\ntwo\n', exitCode: 1, success: false },
+    ]);
+    expect(itemsOf(response, 'function_call')[0]).not.toHaveProperty('raw');
+  });
+
+  test('shows though the call did not say that it has one', () => {
+    expect(outputOf([prints('one'), prints('two'), done])?.output).toBe('onetwo');
+  });
+});

@@ -1,0 +1,342 @@
+import { describe, expect, test } from 'vitest';
+import { foldTurn, itemsOf, payloadsOf, saidIn, upsertsOf } from './testing/folding.ts';
+import { hearTurn, startHearing, timestamp } from './testing/hearing.ts';
+
+const say = (text: string) => ({
+  sessionUpdate: 'agent_message_chunk',
+  content: { type: 'text', text },
+});
+
+describe('a turn', () => {
+  test('begins with the user’s message, whole', () => {
+    const { drafts } = hearTurn([]);
+    expect(payloadsOf(drafts, 'turn')).toMatchObject([
+      { type: 'response_start', providerId: 'scripted', trigger: 'user' },
+      { type: 'item_start', origin: 'user' },
+      { type: 'item_done', finalItem: { content: 'Do it.', origin: 'user' } },
+      { type: 'response_done' },
+    ]);
+  });
+
+  test('TC-4.2a: shows an agent_message_chunk as a message with all of its text so far', () => {
+    const { drafts } = hearTurn([
+      say('one two three four five six '),
+      say('seven eight nine ten '),
+      say('eleven. '),
+      say('twelve.'),
+    ]);
+    const shown = upsertsOf(drafts).flatMap((upsert) =>
+      upsert.type === 'message' && upsert.origin === 'agent'
+        ? [[upsert.status, upsert.content]]
+        : [],
+    );
+    const all = 'one two three four five six seven eight nine ten eleven. ';
+    expect(shown).toEqual([
+      ['create', all],
+      ['complete', `${all}twelve.`],
+    ]);
+  });
+
+  test.each([
+    ['end_turn', 'completed'],
+    ['max_tokens', 'completed'],
+    ['max_turn_requests', 'completed'],
+    ['refusal', 'completed'],
+    ['cancelled', 'cancelled'],
+    ['something_new', 'completed'],
+  ])('that stops with %s is %s', (stopReason, status) => {
+    const { drafts, translator } = startHearing();
+    translator.begin('turn', 'Do it.', timestamp);
+    translator.finish({ stopReason }, timestamp);
+    expect(drafts.at(-1)?.payload).toEqual({
+      type: 'response_done',
+      status,
+      finishReason: stopReason,
+    });
+    expect(translator.turn).toBeUndefined();
+  });
+
+  test('ends with the tokens that its answer counts', () => {
+    const { drafts, translator } = startHearing();
+    translator.begin('turn', 'Do it.', timestamp);
+    const usage = {
+      totalTokens: 9,
+      inputTokens: 5,
+      outputTokens: 3,
+      cachedReadTokens: 1,
+      cachedWriteTokens: null,
+    };
+    translator.finish({ stopReason: 'end_turn', usage }, timestamp);
+    expect(drafts.at(-1)?.payload).toMatchObject({
+      usage: { inputTokens: 5, outputTokens: 3, cacheReadInputTokens: 1 },
+    });
+  });
+
+  test('that has no answer worth the name is over all the same', () => {
+    for (const response of [null, 'done', {}, { stopReason: 7 }]) {
+      const { drafts, translator } = startHearing();
+      translator.begin('turn', 'Do it.', timestamp);
+      translator.finish(response, timestamp);
+      expect(drafts.at(-1)?.payload).toMatchObject({ type: 'response_done', finishReason: null });
+    }
+  });
+
+  test('that failed by its answer’s _meta is an error, in the words of its last message', () => {
+    const quirks = { failureMeta: { path: ['codex', 'threadStatus'], value: 'systemError' } };
+    const { drafts, translator, hear } = startHearing(quirks);
+    translator.begin('turn', 'Do it.', timestamp);
+    hear(say('Looking.'), { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'Look' });
+    hear(say('The model is '), say('overloaded.\n'));
+    const response = { stopReason: 'end_turn', _meta: { codex: { threadStatus: 'systemError' } } };
+    translator.finish(response, timestamp);
+    expect(drafts.at(-1)?.payload).toEqual({
+      type: 'response_error',
+      error: { code: 'AGENT_ERROR', message: 'The model is overloaded.' },
+    });
+    translator.begin('next', 'Again.', timestamp);
+    translator.finish({ stopReason: 'end_turn', _meta: { codex: {} } }, timestamp);
+    expect(drafts.at(-1)?.payload).toMatchObject({ type: 'response_done' });
+  });
+
+  test('that breaks ends its text with the error, and keeps it', () => {
+    const { drafts, translator, hear } = startHearing();
+    translator.begin('turn', 'Do it.', timestamp);
+    hear(say('Half of '), { sessionUpdate: 'hologram' });
+    const error = { code: 'PROCESS_CRASH', message: 'It is gone.' };
+    translator.end({ type: 'response_error', error }, timestamp);
+    const response = foldTurn(drafts, 'turn');
+    expect(response).toMatchObject({ status: 'error', error });
+    expect(response.outputItems.at(-1)).toMatchObject({
+      content: 'Half of ',
+      error,
+      raw: [{ sessionUpdate: 'hologram' }],
+    });
+  });
+
+  test('that breaks keeps an image that had no text', () => {
+    const { drafts, translator, hear } = startHearing();
+    translator.begin('turn', 'Do it.', timestamp);
+    const image = { type: 'image', mimeType: 'image/png', data: 'AA==' };
+    hear({ sessionUpdate: 'agent_message_chunk', content: image });
+    const error = { code: 'PROCESS_CRASH', message: 'It is gone.' };
+    translator.end({ type: 'response_error', error }, timestamp);
+    expect(foldTurn(drafts, 'turn').outputItems.at(-1)).toMatchObject({ blocks: [image] });
+  });
+
+  test('says once that the user asked to stop', () => {
+    const { drafts, translator } = startHearing();
+    translator.stop(timestamp);
+    translator.begin('turn', 'Do it.', timestamp);
+    translator.stop(timestamp);
+    translator.stop(timestamp);
+    translator.finish({ stopReason: 'cancelled' }, timestamp);
+    expect(payloadsOf(drafts, 'turn').map(({ type }) => type)).toEqual([
+      'response_start',
+      'item_start',
+      'item_done',
+      'turn_aborted_by_user',
+      'response_done',
+    ]);
+  });
+
+  test('ends before the next begins', () => {
+    const { drafts, translator } = startHearing();
+    translator.begin('one', 'First.', timestamp);
+    translator.begin('two', 'Second.', timestamp);
+    expect(foldTurn(drafts, 'one').status).toBe('complete');
+    expect(translator.turn).toEqual({ turnId: 'two', trigger: 'user' });
+  });
+});
+
+describe('outside a turn', () => {
+  test('what is said begins one of the agent’s own, which the next message ends', () => {
+    const { drafts, translator, hear } = startHearing();
+    hear(say('I am '), say('back.'));
+    expect(translator.turn).toEqual({ turnId: 'own-1', trigger: 'agent' });
+    translator.begin('turn', 'Do it.', timestamp);
+    const own = foldTurn(drafts, 'own-1');
+    expect(own).toMatchObject({ status: 'complete', trigger: 'agent' });
+    expect(own.outputItems).toMatchObject([{ content: 'I am back.', origin: 'agent' }]);
+  });
+
+  test('settings, titles, usage and what nobody knows begin none', () => {
+    const { drafts, translator, hear } = startHearing();
+    hear(
+      { sessionUpdate: 'available_commands_update', availableCommands: [] },
+      { sessionUpdate: 'session_info_update', title: 'A title', _meta: { x: 1 } },
+      { sessionUpdate: 'usage_update', used: 10, size: 100 },
+      { sessionUpdate: 'hologram' },
+      null,
+      'noise',
+    );
+    translator.closeApproval('a', { outcome: 'cancelled' }, timestamp);
+    translator.terminalOutput('t', 'hi', timestamp);
+    translator.finish({ stopReason: 'end_turn' }, timestamp);
+    expect(drafts).toEqual([]);
+  });
+
+  test('what was told is told in the next turn, with its last message', () => {
+    const { drafts, translator, hear } = startHearing();
+    hear({ sessionUpdate: 'usage_update', used: 10, size: 100 }, { sessionUpdate: 'hologram' });
+    translator.begin('turn', 'Do it.', timestamp);
+    hear(say('Done.'));
+    translator.finish({ stopReason: 'end_turn' }, timestamp);
+    const response = foldTurn(drafts, 'turn');
+    expect(response.usage).toMatchObject({ contextTokens: 10, contextWindow: 100 });
+    expect(response.outputItems.at(-1)).toMatchObject({
+      content: 'Done.',
+      raw: [{ sessionUpdate: 'hologram' }],
+    });
+  });
+});
+
+describe('beside the conversation', () => {
+  test('usage tells how full the context is, and what the session has cost', () => {
+    const cost = { amount: 0.5, currency: 'USD' };
+    const { drafts } = hearTurn([
+      { sessionUpdate: 'usage_update', used: 10, size: 100, cost },
+      { sessionUpdate: 'usage_update', used: 20, size: 100, cost: null },
+    ]);
+    expect(foldTurn(drafts, 'turn').usage).toEqual({
+      inputTokens: 0,
+      outputTokens: 0,
+      contextTokens: 20,
+      contextWindow: 100,
+      costUsd: 0.5,
+    });
+  });
+
+  test('a cost in another currency is kept as it is', () => {
+    const cost = { amount: 3, currency: 'EUR' };
+    const { drafts } = hearTurn([say('Hi.'), { sessionUpdate: 'usage_update', used: 1, cost }]);
+    const response = foldTurn(drafts, 'turn');
+    expect(response.usage).not.toHaveProperty('costUsd');
+    expect(response.outputItems.at(-1)).toMatchObject({ raw: [{ cost }] });
+  });
+
+  test('a plan is one item, whose entries are replaced', () => {
+    const plan = (...statuses: string[]) => ({
+      sessionUpdate: 'plan',
+      entries: statuses.map((status, index) => ({
+        content: `Step ${index}`,
+        priority: 'high',
+        status,
+      })),
+    });
+    const { drafts } = hearTurn([
+      plan(),
+      plan('pending'),
+      plan('completed', 'odd'),
+      plan('completed', 'odd'),
+      say('Hi.'),
+    ]);
+    const response = foldTurn(drafts, 'turn');
+    expect(itemsOf(response, 'plan')).toMatchObject([
+      {
+        entries: [
+          { content: 'Step 0', priority: 'high', status: 'completed' },
+          { content: 'Step 1', priority: 'high', status: 'pending' },
+        ],
+      },
+    ]);
+    const patches = drafts.filter(({ payload }) => payload.type === 'item_delta' && payload.patch);
+    expect(patches).toHaveLength(2);
+  });
+
+  test('a notice is a message of the system', () => {
+    const notice = (fields: object) => ({ sessionUpdate: 'notice', ...fields });
+    const { drafts } = hearTurn([
+      notice({ severity: 'info', title: 'Signed in' }),
+      notice({ severity: 'warning', title: 'No MCP', description: 'It did not start.' }),
+      notice({ severity: 'cosmic', title: 'Odd' }),
+      notice({ severity: 'info', title: '' }),
+    ]);
+    const response = foldTurn(drafts, 'turn');
+    expect(saidIn(response)).toEqual([
+      ['system', 'Signed in'],
+      ['system', 'Warning: No MCP\n\nIt did not start.'],
+      ['system', 'Odd'],
+    ]);
+    expect(response.outputItems.at(-1)).toMatchObject({ raw: [{ severity: 'cosmic' }] });
+  });
+
+  test('a compaction is a message of the system, with its summary as it grows', () => {
+    const compaction = (fields: object) => ({
+      sessionUpdate: 'compaction_update',
+      compactionId: 'k',
+      ...fields,
+    });
+    const chunk = (text: string) => ({
+      sessionUpdate: 'compaction_summary_chunk',
+      compactionId: 'k',
+      content: { type: 'text', text },
+    });
+    const { drafts } = hearTurn([
+      compaction({ status: 'in_progress' }),
+      chunk('We '),
+      chunk('talked.'),
+      compaction({ status: 'completed', summary: null }),
+      compaction({ compactionId: 'l', status: 'failed', error: 'No room.' }),
+    ]);
+    const grown = drafts.flatMap(({ payload }) =>
+      payload.type === 'item_delta' ? [payload.deltaContent] : [],
+    );
+    expect(grown.slice(0, 3)).toEqual([
+      'The conversation so far is being summarised to make room.',
+      '\n\nWe ',
+      'talked.',
+    ]);
+    expect(saidIn(foldTurn(drafts, 'turn'))).toEqual([
+      ['system', 'The conversation so far was summarised to make room.\n\nWe talked.'],
+      ['system', 'The conversation could not be summarised to make room.\n\nNo room.'],
+    ]);
+  });
+
+  test('what nobody knows stays with the nearest item', () => {
+    const { drafts } = hearTurn([
+      say('Look: '),
+      { sessionUpdate: 'hologram', x: 1 },
+      say('there.'),
+    ]);
+    expect(foldTurn(drafts, 'turn').outputItems.at(-1)).toMatchObject({
+      content: 'Look: there.',
+      raw: [{ sessionUpdate: 'hologram', x: 1 }],
+    });
+  });
+
+  test('what nobody knows gets an item where there is none', () => {
+    const { drafts } = hearTurn([{ sessionUpdate: 'hologram' }, [1], 'noise']);
+    expect(foldTurn(drafts, 'turn').outputItems.at(-1)).toMatchObject({
+      origin: 'system',
+      raw: [{ sessionUpdate: 'hologram' }, [1], 'noise'],
+    });
+  });
+
+  test('what is beside the point gets none, but waits for the next turn', () => {
+    const { drafts, translator, hear } = startHearing();
+    translator.begin('turn', 'Do it.', timestamp);
+    translator.finish({ stopReason: 'end_turn', _meta: { x: 1 } }, timestamp);
+    expect(foldTurn(drafts, 'turn').outputItems).toHaveLength(1);
+    translator.begin('next', 'And now?', timestamp);
+    hear(say('Done.'));
+    translator.finish({ stopReason: 'end_turn' }, timestamp);
+    expect(foldTurn(drafts, 'next').outputItems.at(-1)).toMatchObject({
+      raw: [{ _meta: { x: 1 } }],
+    });
+  });
+
+  test('a flood of what nobody knows is counted, and no longer kept', () => {
+    const flood = Array.from({ length: 3_000 }, (_, x) => ({ sessionUpdate: 'hologram', x }));
+    const raw = (turnId: string, drafts: ReturnType<typeof startHearing>['drafts']) =>
+      foldTurn(drafts, turnId).outputItems.at(-1)?.raw as unknown[];
+    const inTurn = raw('turn', hearTurn(flood).drafts);
+    expect(inTurn).toHaveLength(1_001);
+    expect(inTurn.at(-1)).toEqual({ omitted: 2_000 });
+    const { drafts, translator, hear } = startHearing();
+    hear(...flood);
+    translator.begin('turn', 'Do it.', timestamp);
+    hear(say('Hi.'));
+    translator.finish({ stopReason: 'end_turn' }, timestamp);
+    expect(raw('turn', drafts)).toEqual(flood.slice(-100));
+  });
+});
