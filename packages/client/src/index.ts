@@ -1,7 +1,7 @@
 /** A typed client for browsers and Node ≥ 22: requests, live sessions, and a connection that comes back. */
 export { type ClientOptions, createClient, type LiminalClient } from './client.ts';
 export { ApiError, describeError } from './http/api-error.ts';
-export type { Requests } from './http/requests.ts';
+export { createRequests, type Requests } from './http/requests.ts';
 export { applyMessage } from './session/apply-message.ts';
 export { visiblePending } from './session/pending.ts';
 export type { SessionStore } from './session/session-store.ts';

@@ -118,7 +118,8 @@ export type TurnEvent = z.infer<typeof TurnEvent>;
 
 /**
  * What the upsert fold gives out: `upsert` an item's new state, `turn` a turn's life, `discard` an item that was
- * shown and is withdrawn, and (only with `appends`) `append` text to add at length `at` (UTF-16 code units).
+ * shown and is withdrawn, and (only with `appends`) `append` text to add at length `at` (UTF-16 code units) to what a
+ * message or a thought says, or to a tool call's output; `appendText` does so.
  */
 export type FoldOutput =
   | { kind: 'upsert'; upsert: UpsertObject }

@@ -1,4 +1,4 @@
-import type { ServerMessage, UpsertObject } from '@liminal/protocol';
+import { appendText, type ServerMessage, type UpsertObject } from '@liminal/protocol';
 import type { Outgoing, Runtime, SubscribeOptions } from '../src/index.ts';
 
 /** Where a reader stood once, and what it held there: what it may come back with. */
@@ -115,11 +115,9 @@ export class Reader {
 
   #append({ itemId, at, text }: { itemId: string; at: number; text: string }): void {
     const item = this.items.get(itemId);
-    if (item?.type !== 'message' && item?.type !== 'thinking')
-      throw new Error(`append to ${itemId}, which is no text here`);
-    if (item.content.length !== at)
-      throw new Error(`append to ${itemId} at ${at}, which has ${item.content.length}`);
-    this.items.set(itemId, { ...item, content: item.content + text });
+    const grown = item && appendText(item, { at, text });
+    if (!grown) throw new Error(`append to ${itemId} at ${at}, which is not so here`);
+    this.items.set(itemId, grown);
   }
 
   #restart(history: Extract<ServerMessage, { type: 'session:history' }>): void {

@@ -2,7 +2,7 @@ import type { ServerMessage } from '@liminal/protocol';
 import { describe, expect, it } from 'vitest';
 import { applyMessage } from './apply-message.ts';
 import { applyOlderPage } from './history.ts';
-import { head, history, info, message, sessionId, upsert } from './testing/items.ts';
+import { head, history, info, message, sessionId, tool, upsert } from './testing/items.ts';
 import { emptyView, type SessionView } from './view.ts';
 
 const now = 1000;
@@ -151,6 +151,33 @@ describe('live messages', () => {
     const view = after(history('snapshot', [], []));
     const other = { type: 'session:info', sessionId: 'other', info: info() } as const;
     expect(applyMessage(view, other, now)).toBe(view);
+  });
+});
+
+describe('a tool’s output', () => {
+  it('grows by appends under its call, and the rest of the call stays as it was', () => {
+    const call = tool('t1', 'call', { toolArguments: { command: 'ls' } });
+    const view = after(
+      history('snapshot', [head('t1')], [call]),
+      append('call', 0, 'a\n', 'c1'),
+      append('call', 2, 'b\n', 'c2'),
+    );
+    expect(view.turns[0]?.items).toEqual([{ ...call, toolOutput: 'a\nb\n', status: 'update' }]);
+    expect(view).toMatchObject({ cursor: 'c2', needsResync: false });
+  });
+
+  it('that lacks something is asked for again', () => {
+    const view = after(
+      history('snapshot', [head('t1')], [tool('t1', 'call', { toolOutput: 'a' })]),
+      append('call', 2, 'c', 'c1'),
+    );
+    expect(view).toMatchObject({ needsResync: true, cursor: 'c0' });
+  });
+
+  it('is nothing that a plan has', () => {
+    const plan = { ...message('t1', 'plan'), type: 'plan' as const, entries: [] };
+    const view = after(history('snapshot', [head('t1')], [plan]), append('plan', 0, 'x', 'c1'));
+    expect(view.needsResync).toBe(true);
   });
 });
 

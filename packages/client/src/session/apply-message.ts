@@ -1,4 +1,9 @@
-import type { ServerMessage, TurnEvent, UpsertObject } from '@liminal/protocol';
+import {
+  appendText,
+  type ServerMessage,
+  type TurnEvent,
+  type UpsertObject,
+} from '@liminal/protocol';
 import { applyHistory } from './history.ts';
 import { settlePending } from './pending.ts';
 import { findItem, putTurn, type SessionView, type TurnView } from './view.ts';
@@ -66,12 +71,9 @@ function applyAppend(
 ): SessionView {
   const turn = view.turns.findLast((held) => held.turnId === message.turnId);
   const item = turn && findItem(turn, message.itemId);
-  if (item === undefined || !('content' in item) || item.content.length !== message.at) {
-    return { ...view, needsResync: true };
-  }
-  return advance(view, message.cursor, message.turnId, (held) =>
-    putItem(held, { ...item, content: item.content + message.text, status: 'update' }),
-  );
+  const grown = item && appendText(item, message);
+  if (grown === undefined) return { ...view, needsResync: true };
+  return advance(view, message.cursor, message.turnId, (held) => putItem(held, grown));
 }
 
 function applyTurnEvent(turn: TurnView, event: TurnEvent, now: number): TurnView {

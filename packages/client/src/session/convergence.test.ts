@@ -9,7 +9,12 @@ import { emptyView, type SessionView } from './view.ts';
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ do: 'turn' } as const) },
-  { weight: 3, arbitrary: fc.constant({ do: 'item' } as const) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .constantFrom('message' as const, 'tool' as const)
+      .map((kind) => ({ do: 'item' as const, kind })),
+  },
   {
     weight: 5,
     arbitrary: fc.string({ minLength: 1 }).map((text) => ({ do: 'text', text }) as const),

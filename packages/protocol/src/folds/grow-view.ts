@@ -91,15 +91,24 @@ export function growText(step: Step, known: OpenView, growth: Growth): Grown {
 function appendText(step: Step, known: OpenView, { text, patched }: Growth): Grown {
   const { item } = known.view;
   if (!known.emitted || patched) return show(step, known);
-  const at = textOf(item).length - text.length;
-  const { turnId } = step.head;
-  return { next: known, outputs: [{ kind: 'append', turnId, itemId: item.id, at, text }] };
+  return append(step, known, textOf(item).length - text.length, text);
 }
 
 /** Arguments are shown once they are whole; patches and output as they come, to live readers. */
 function growCall(step: Step, known: OpenView, { itemId, text, patched }: Growth): Grown {
-  const outputGrew = itemId !== known.view.item.id && text !== '';
-  return showAgain(step, known, step.state.config.appends && (patched || outputGrew));
+  const { item, answer } = known.view;
+  const outputGrew = itemId !== item.id && text !== '';
+  if (!step.state.config.appends || !(patched || outputGrew)) return { next: known, outputs: [] };
+  const before = answer === undefined ? 0 : textOf(answer).length - text.length;
+  // Output that has begun has been shown, and whatever else changed with it.
+  if (patched || before === 0) return show(step, known);
+  return append(step, known, before, text);
+}
+
+function append({ head }: Step, known: OpenView, at: number, text: string): Grown {
+  const { turnId } = head;
+  const { id: itemId } = known.view.item;
+  return { next: known, outputs: [{ kind: 'append', turnId, itemId, at, text }] };
 }
 
 function showAgain(step: Step, known: OpenView, visible: boolean): Grown {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { z } from 'zod';
 import { describe, expect, it } from 'vitest';
+import { appendText } from '../append-text.ts';
 import { EventPayload, isTerminal, StreamEvent } from '../events.ts';
 import { Response } from '../response.ts';
 import { eventScripts } from '../testing/event-scripts.ts';
@@ -53,9 +54,9 @@ function readerOf(outputs: readonly FoldOutput[]): Map<string, UpsertObject> {
     if (output.kind === 'discard') shown.delete(output.itemId);
     if (output.kind !== 'append') continue;
     const item = shown.get(output.itemId);
-    if (item?.type !== 'message' && item?.type !== 'thinking') throw new Error('append to nothing');
-    expect(item.content).toHaveLength(output.at);
-    shown.set(output.itemId, { ...item, content: item.content + output.text });
+    const grown = item && appendText(item, output);
+    if (!grown) throw new Error(`The append does not fit: ${JSON.stringify({ output, item })}`);
+    shown.set(output.itemId, grown);
   }
   return shown;
 }

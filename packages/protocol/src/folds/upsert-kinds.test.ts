@@ -30,7 +30,7 @@ describe('appends, for live readers', () => {
   });
 
   it('shows a running call with its whole arguments, its patches and its growing output', () => {
-    const { upserts } = foldRun(
+    const { upserts, outputs } = foldRun(
       [
         say.call('call', 'Bash', 'call-1'),
         say.delta('call', '{"command":"ls"}'),
@@ -38,7 +38,8 @@ describe('appends, for live readers', () => {
         { type: 'item_start', itemId: 'out', itemType: 'function_call_output', callId: 'call-1' },
         say.delta('out', 'a\n'),
         say.delta('out', 'b\n'),
-        say.outputDone('out', 'call-1', 'a\nb\n'),
+        say.delta('out', 'c\n'),
+        say.outputDone('out', 'call-1', 'a\nb\nc\n'),
       ],
       live,
     );
@@ -53,8 +54,45 @@ describe('appends, for live readers', () => {
       ['create', undefined, undefined],
       ['update', 'ls', undefined],
       ['update', 'ls', 'a\n'],
-      ['update', 'ls', 'a\nb\n'],
-      ['complete', 'ls', 'a\nb\n'],
+      ['complete', 'ls', 'a\nb\nc\n'],
+    ]);
+    expect(outputs.filter(({ kind }) => kind === 'append')).toEqual([
+      { kind: 'append', turnId: 'turn-1', itemId: 'call', at: 2, text: 'b\n' },
+      { kind: 'append', turnId: 'turn-1', itemId: 'call', at: 4, text: 'c\n' },
+    ]);
+  });
+
+  it('gives growing output in as many bytes as it has, not as its square', () => {
+    const line = 'a line of output that is neither long nor short\n';
+    const lines = Array.from({ length: 1_000 }, () => say.delta('out', line));
+    const { outputs } = foldRun(
+      [
+        say.callDone('call', 'Bash', 'call-1', { command: 'build' }),
+        { type: 'item_start', itemId: 'out', itemType: 'function_call_output', callId: 'call-1' },
+        ...lines,
+      ],
+      live,
+    );
+    expect(outputs.length).toBeGreaterThan(1_000);
+    expect(JSON.stringify(outputs).length).toBeLessThan(5 * 1_000 * line.length);
+  });
+
+  it('shows output whole when something else of it changes too, and goes on from there', () => {
+    const patch = { blocks: [{ type: 'resource_link' as const, uri: 'file:///a', name: 'a' }] };
+    const { outputs } = foldRun(
+      [
+        say.callDone('call', 'Bash', 'call-1', {}),
+        { type: 'item_start', itemId: 'out', itemType: 'function_call_output', callId: 'call-1' },
+        say.delta('out', 'a'),
+        { type: 'item_delta', itemId: 'out', deltaContent: 'b', patch },
+        say.delta('out', 'c'),
+      ],
+      live,
+    );
+    expect(outputs.slice(-3)).toMatchObject([
+      { kind: 'upsert', upsert: { toolOutput: 'a' } },
+      { kind: 'upsert', upsert: { toolOutput: 'ab', outputBlocks: patch.blocks } },
+      { kind: 'append', itemId: 'call', at: 2, text: 'c' },
     ]);
   });
 

@@ -58,6 +58,8 @@ const answers = fc.record({
   named: fc.boolean(),
   early: fc.boolean(),
   deltas,
+  patch: maybe(fc.constant<ItemPatch>({ blocks, diffs: [{ path: '/b', newText: 'c' }] })),
+  patchAt: fc.nat({ max: 8 }),
   success: fc.boolean(),
   ending: fc.constantFrom('done', 'done', 'done', 'error', 'cancelled'),
 });
@@ -136,7 +138,7 @@ function answerTrack(answer: Answer, callId: string): EventPayload[] {
       itemType: 'function_call_output',
       callId: named ? callId : undefined,
     },
-    ...deltasOf(id, answer.deltas, undefined),
+    ...deltasOf(id, answer.deltas, answer.patch, answer.patchAt),
     ...endingOf(id, finalItem, answer.ending),
   ];
 }
@@ -230,13 +232,17 @@ export const itemTracks: fc.Arbitrary<Track> = fc.oneof(
   noise,
 );
 
-/** The patch comes with the first delta. */
-function deltasOf(itemId: string, pieces: string[], patch: ItemPatch | undefined): EventPayload[] {
+function deltasOf(
+  itemId: string,
+  pieces: string[],
+  patch: ItemPatch | undefined,
+  patchAt = 0,
+): EventPayload[] {
   return pieces.map((deltaContent, index) => ({
     type: 'item_delta',
     itemId,
     deltaContent,
-    ...(patch && index === 0 && { patch }),
+    ...(patch && index === patchAt && { patch }),
   }));
 }
 

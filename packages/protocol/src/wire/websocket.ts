@@ -41,8 +41,8 @@ export const ServerMessage = z.discriminatedUnion('type', [
     cursor: z.string(),
   }),
   /**
-   * Text to add to an item: `at` is the length (UTF-16 code units) the reader must already hold. On a mismatch it
-   * subscribes again with its cursor and gets the turn whole.
+   * Text to add to an item (a tool call: to its `toolOutput`): `at` is the length (UTF-16 code units) the reader must
+   * already hold, as `appendText` checks. On a mismatch it subscribes again with its cursor and gets the turn whole.
    */
   z.object({
     type: z.literal('session:append'),

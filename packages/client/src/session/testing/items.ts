@@ -1,4 +1,10 @@
-import type { ServerMessage, SessionInfo, TurnSummary, UpsertObject } from '@liminal/protocol';
+import type {
+  ServerMessage,
+  SessionInfo,
+  ToolCallUpsert,
+  TurnSummary,
+  UpsertObject,
+} from '@liminal/protocol';
 
 export const sessionId = 's1';
 const epoch = '2026-01-01T00:00:00.000Z';
@@ -19,6 +25,13 @@ export function message(turnId: string, itemId: string, rest: Partial<Message> =
     origin: 'agent',
     ...rest,
   };
+}
+
+/** A tool call; it has put out nothing yet. */
+export function tool(turnId: string, itemId: string, rest: Partial<ToolCallUpsert> = {}) {
+  const { content: _, origin: __, ...base } = message(turnId, itemId);
+  const call = { toolName: 'Bash', toolArguments: {}, callId: itemId };
+  return { ...base, type: 'tool_call', ...call, ...rest } satisfies ToolCallUpsert;
 }
 
 export function head(turnId: string, rest: Partial<TurnSummary> = {}): TurnSummary {

@@ -1,10 +1,10 @@
 import type { HistoryPage, ServerMessage, TurnSummary, UpsertObject } from '@liminal/protocol';
-import { head, message, sessionId } from './items.ts';
+import { head, message, sessionId, tool } from './items.ts';
 
 /** What can happen in the model's session. */
 export type Step =
   | { do: 'turn' }
-  | { do: 'item' }
+  | { do: 'item'; kind: 'message' | 'tool' }
   | { do: 'text'; text: string }
   | { do: 'full' }
   | { do: 'finish-item' }
@@ -27,14 +27,20 @@ export class ModelServer {
     const item = turn.items[index];
     switch (step.do) {
       case 'item': {
-        const made = message(turn.head.turnId, `i${(this.#events += 1)}`);
+        const make = step.kind === 'tool' ? tool : message;
+        const made = make(turn.head.turnId, `i${(this.#events += 1)}`);
         turn.items.push(made);
         return [this.#upsert(made)];
       }
       case 'text': {
-        if (item === undefined || !('content' in item)) return [];
-        const at = item.content.length;
-        turn.items[index] = { ...item, content: item.content + step.text, status: 'update' };
+        if (item?.type !== 'message' && item?.type !== 'tool_call') return [];
+        const said = item.type === 'message' ? item.content : (item.toolOutput ?? '');
+        const at = said.length;
+        const grown = said + step.text;
+        turn.items[index] =
+          item.type === 'message'
+            ? { ...item, content: grown, status: 'update' }
+            : { ...item, toolOutput: grown, status: 'update' };
         const where = { turnId: turn.head.turnId, itemId: item.itemId, cursor: this.#cursor() };
         return [{ type: 'session:append', sessionId, at, text: step.text, ...where }];
       }
