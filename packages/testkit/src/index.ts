@@ -10,6 +10,11 @@ export type { AgentScript, Step } from './acp-agent/script.ts';
 export { claudeEnvironment } from './claude-code/environment.ts';
 export { claudeRecordingNames, loadClaudeRecording } from './claude-code/fixtures.ts';
 export type { ClaudeRecording, HostAction, RecordedEntry } from './claude-code/recording.ts';
+export { codexBinary } from './codex/binary.ts';
+export { codexEnvironment, makeCodexHome, type CodexHomeOptions } from './codex/codex-home.ts';
+export { codexRecordingNames, loadCodexRecording } from './codex/fixtures.ts';
+export type { CodexRecording, RecordedLine, RpcMessage } from './codex/recording.ts';
+export { applyPatch, execCommand, updatePlan, viewImage, writeStdin } from './codex/tools.ts';
 export {
   apiError,
   reply,
@@ -39,8 +44,5 @@ export { startResponsesApi, type ResponsesApi } from './responses-api/server.ts'
 export { gate, type Gate } from './scripted-server/gate.ts';
 export { cut, pause } from './scripted-server/happening.ts';
 export { held, times } from './scripted-server/script.ts';
-export { codexBinary } from './codex/binary.ts';
-export { codexEnvironment, makeCodexHome } from './codex/codex-home.ts';
-export { codexRecordingNames, loadCodexRecording } from './codex/fixtures.ts';
 export { greeter } from './mcp-server/index.ts';
 export { makeWorkspace, type Workspace } from './workspace.ts';

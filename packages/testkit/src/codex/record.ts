@@ -27,7 +27,7 @@ export interface RecordedCase {
   run(client: RecordingClient): Promise<void>;
 }
 
-const patienceMs = 20_000;
+const patienceMs = 30_000;
 
 const PermissionOption = z.looseObject({ optionId: z.string(), kind: z.string() });
 type PermissionOption = z.infer<typeof PermissionOption>;
@@ -62,7 +62,7 @@ export async function recordCodex(recordedCase: RecordedCase): Promise<CodexReco
       about: recordedCase.about,
       agent: client.agent,
       times: client.times,
-      entries: normaliser(workspace).apply(client.entries),
+      entries: normaliser(workspace, api.url).apply(client.entries),
     };
   } finally {
     await client.kill();
@@ -71,14 +71,16 @@ export async function recordCodex(recordedCase: RecordedCase): Promise<CodexReco
   }
 }
 
-const normaliser = ({ home, projectDir }: Workspace): Normaliser =>
+const normaliser = ({ home, projectDir }: Workspace, apiUrl: string): Normaliser =>
   new Normaliser({
     names: [
       [home, '/home/user'],
       [projectDir, '/project'],
+      [new URL(apiUrl).host, '127.0.0.1:1'],
     ],
     patterns: [
       [/Chunk ID: [0-9a-f]{6}/g, 'Chunk ID: 000000'],
+      [/\d{4}-\d\d-\d\dT[\d:.]+\+00:00/g, '2026-01-01T00:00:00.000+00:00'],
       [/session ID \d+/g, 'session ID 0'],
       [/Wall time: [\d.]+ seconds/g, 'Wall time: 0 seconds'],
     ],

@@ -11,28 +11,28 @@ const failing = (name: string, about: string, script: RecordedCase['script']): R
   run: async (client) => {
     const session = await client.newSession();
     await client.prompt(session, 'Do it.');
+    // Codex answers before the turn that failed is over. What is prompted until then is never answered, but for this.
+    client.notify('session/cancel', { sessionId: session });
     await client.prompt(session, 'And now?');
   },
 });
 
-const error = (status: number, message: string, code?: string): RecordedCase =>
+/** `tries` is how often Codex asks before it gives up. */
+const error = (status: number, tries: number, text: string, code?: string): RecordedCase =>
   failing(
     `error-${status}`,
     `The model answers with HTTP ${status}, as often as it is asked.`,
     () => [
-      ...times(
-        status === 400 || status === 401 ? 1 : 2,
-        httpError(status, message, code === undefined ? {} : { code }),
-      ),
+      ...times(tries, httpError(status, text, code === undefined ? {} : { code })),
       answer('Better now.'),
     ],
   );
 
 export const failureCases: RecordedCase[] = [
-  error(400, 'The request makes no sense.'),
-  error(401, 'The key is wrong.', 'invalid_api_key'),
-  error(429, 'Too many requests.', 'rate_limit_exceeded'),
-  error(500, 'The server is broken.'),
+  error(400, 1, 'The request makes no sense.'),
+  error(401, 2, 'The key is wrong.', 'invalid_api_key'),
+  error(429, 1, 'Too many requests.', 'rate_limit_exceeded'),
+  error(500, 4, 'The server is broken.'),
   failing('error-500-once', 'The model answers with HTTP 500 once, then well.', () => [
     httpError(500),
     answer('At last.'),
@@ -42,17 +42,22 @@ export const failureCases: RecordedCase[] = [
     failed('insufficient_quota', 'You exceeded your current quota.'),
     answer('Better now.'),
   ]),
-  failing('error-context', 'The conversation is too long, said inside of a stream.', () => [
-    failed('context_length_exceeded', 'Your input exceeds the context window of this model.'),
-    answer('Better now.'),
-  ]),
+  failing(
+    'error-context',
+    'The conversation is too long, said inside of a stream: the next turn compacts it.',
+    () => [
+      failed('context_length_exceeded', 'Your input exceeds the context window of this model.'),
+      answer('A summary of what was said.'),
+      answer('Better now.'),
+    ],
+  ),
   failing('failed-after-text', 'The answer fails in the middle, again and again.', () => [
     ...times(2, failed('server_error', 'Something broke.', message('Half of'))),
     answer('Better now.'),
   ]),
   failing('failed-after-command', 'The model fails after a command has run.', () => [
     answer(execCommand('echo hi')),
-    ...times(2, httpError(500, 'The server is broken.')),
+    ...times(4, httpError(500, 'The server is broken.')),
     answer('Better now.'),
   ]),
   failing(

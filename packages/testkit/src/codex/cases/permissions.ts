@@ -79,7 +79,10 @@ export const permissionCases: RecordedCase[] = [
     },
   }),
   asked('permission-two', 'Two permissions are asked for at the same time.', {
-    ...answered('approved'),
+    permit: async (_options, client) => {
+      await client.silence();
+      return 'approved';
+    },
     script: () => [
       answer([
         execCommand('echo first', { escalate: 'One.', callId: 'call_first' }),
