@@ -98,8 +98,14 @@ export interface Runtime {
    * subscription itself arrive as `session:error`.
    */
   subscribe(sessionId: string, options: SubscribeOptions, sink: Sink): Subscription;
-  /** Follows the list of sessions: all of them once, then each that changes. */
-  watchSessions(listener: (change: SessionsChange) => void): () => void;
+  /**
+   * Follows the list of sessions: ours once, then each that changes, and (unless `ownOnly`) those of each agent's own
+   * store as soon as it is read.
+   */
+  watchSessions(
+    listener: (change: SessionsChange) => void,
+    options?: { ownOnly?: boolean },
+  ): () => void;
 
   /** Ends every agent process; running turns end as cancelled. */
   close(): Promise<void>;

@@ -4,7 +4,7 @@ import type { CreateSessionBody, SessionSummary } from '@liminal/protocol';
 import type { ResponseStore, SessionRecord } from '@liminal/storage';
 import { RuntimeError } from './errors.ts';
 import { importTurns } from './imports.ts';
-import type { AgentStores } from './projects.ts';
+import type { AgentStores, FoundSession } from './projects.ts';
 import { summarizeFound } from './projects.ts';
 import type { Roots } from './roots.ts';
 import { Session, type SessionOptions } from './session.ts';
@@ -72,13 +72,27 @@ export class Directory {
     return opening;
   }
 
-  /** All sessions, or those of a filter on ours. */
+  /** All sessions; of the agents' own, those that are told soon. */
   async summaries(): Promise<SessionSummary[]> {
-    const records = await this.#store.listSessions();
     const found = await this.#options.agentStores.list();
-    const ours = await this.#summarizeAll(records);
+    return [...(await this.ownSummaries()), ...(await this.#summarizeFound(found))];
+  }
+
+  async ownSummaries(): Promise<SessionSummary[]> {
+    return this.#summarizeAll(await this.#store.listSessions());
+  }
+
+  /** Gives the sessions that only an agent's own store knows, store by store, each as soon as it is read. */
+  eachFound(onFound: (sessions: SessionSummary[]) => void): void {
+    this.#options.agentStores.each((found) => {
+      void this.#summarizeFound(found).then(onFound);
+    });
+  }
+
+  async #summarizeFound(found: readonly FoundSession[]): Promise<SessionSummary[]> {
+    const records = await this.#store.listSessions();
     const known = new Set(records.flatMap((r) => [r.sessionId, r.agentSessionId ?? r.sessionId]));
-    return [...ours, ...found.filter(({ sessionId }) => !known.has(sessionId)).map(summarizeFound)];
+    return found.filter(({ sessionId }) => !known.has(sessionId)).map(summarizeFound);
   }
 
   async activeSummaries(projectId: string): Promise<SessionSummary[]> {

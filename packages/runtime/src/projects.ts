@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import type { CliProvider, StoredSession } from '@liminal/agents';
 import type { Project, SessionSummary } from '@liminal/protocol';
 
@@ -12,12 +13,15 @@ export interface FoundSession extends StoredSession {
   cliType: string;
 }
 
+/** How long somebody who asks for a list waits for a store, in ms. Some start a process to be read. */
+const PATIENCE_MS = 1_000;
+
 /** Sessions that only the agents' own stores know. */
 export class AgentStores {
   readonly #providers: () => readonly CliProvider[];
   readonly #now: () => number;
   readonly #onTrouble: (cliType: string, error: unknown) => void;
-  #read: { at: number; found: Promise<FoundSession[]> } | undefined;
+  readonly #reads = new Map<CliProvider, { at: number; found: Promise<FoundSession[]> }>();
 
   constructor(
     providers: () => readonly CliProvider[],
@@ -29,34 +33,49 @@ export class AgentStores {
     this.#onTrouble = onTrouble;
   }
 
+  /** What they have, without what a slow one has not told within a second. */
   async list(): Promise<FoundSession[]> {
-    if (!this.#read || this.#now() - this.#read.at > FRESH_MS) {
-      this.#read = { at: this.#now(), found: this.#readAll() };
-    }
-    return this.#read.found;
+    const late = setTimeout(PATIENCE_MS, [], { ref: false });
+    const lists = await Promise.all(this.#all().map(async (found) => Promise.race([found, late])));
+    return lists.flat();
+  }
+
+  /** Gives what each has, as soon as it tells. */
+  each(onFound: (found: FoundSession[]) => void): void {
+    for (const found of this.#all()) void found.then(onFound);
   }
 
   /** Looks again if need be: it may have been made a moment ago. */
   async find(sessionId: string): Promise<FoundSession | undefined> {
-    const known = (await this.list()).find((found) => found.sessionId === sessionId);
+    const known = await this.#find(sessionId);
     if (known) return known;
-    this.#read = undefined;
-    return (await this.list()).find((found) => found.sessionId === sessionId);
+    this.#reads.clear();
+    return this.#find(sessionId);
   }
 
-  async #readAll(): Promise<FoundSession[]> {
-    const lists = await Promise.all(
-      this.#providers().map(async (provider) => {
-        try {
-          const stored = (await provider.listStoredSessions?.()) ?? [];
-          return stored.map((session) => ({ ...session, cliType: provider.cliType }));
-        } catch (error) {
-          this.#onTrouble(provider.cliType, error);
-          return [];
-        }
-      }),
-    );
-    return lists.flat();
+  async #find(sessionId: string): Promise<FoundSession | undefined> {
+    const lists = await Promise.all(this.#all());
+    return lists.flat().find((found) => found.sessionId === sessionId);
+  }
+
+  #all(): Promise<FoundSession[]>[] {
+    return this.#providers().map((provider) => {
+      const last = this.#reads.get(provider);
+      if (last && this.#now() - last.at <= FRESH_MS) return last.found;
+      const found = this.#readOne(provider);
+      this.#reads.set(provider, { at: this.#now(), found });
+      return found;
+    });
+  }
+
+  async #readOne(provider: CliProvider): Promise<FoundSession[]> {
+    try {
+      const stored = (await provider.listStoredSessions?.()) ?? [];
+      return stored.map((session) => ({ ...session, cliType: provider.cliType }));
+    } catch (error) {
+      this.#onTrouble(provider.cliType, error);
+      return [];
+    }
   }
 }
 

@@ -83,7 +83,9 @@ class SessionRuntime implements Runtime {
       agentStores: new AgentStores(
         () => providers.list(),
         now,
-        (cliType, error) => this.#warn(error, `sessions of ${cliType} cannot be listed`),
+        (cliType, error) => {
+          if (!this.#closed) this.#warn(error, `sessions of ${cliType} cannot be listed`);
+        },
       ),
       onChange: (session) => this.#changed(session),
     });
@@ -214,11 +216,14 @@ class SessionRuntime implements Runtime {
     };
   }
 
-  watchSessions(listener: (change: SessionsChange) => void): () => void {
+  watchSessions(listener: (change: SessionsChange) => void, { ownOnly = false } = {}): () => void {
     const stop = this.#watchers.add(listener);
-    const begin = async (): Promise<void> => {
-      const sessions = await this.#sessions.summaries();
+    const tell = (sessions: SessionSummary[]): void => {
       if (this.#watchers.has(listener)) listener({ sessions, removed: [] });
+    };
+    const begin = async (): Promise<void> => {
+      tell(await this.#sessions.ownSummaries());
+      if (!ownOnly && this.#watchers.has(listener)) this.#sessions.eachFound(tell);
     };
     begin().catch((error) => this.#warn(error, 'sessions cannot be listed'));
     return stop;

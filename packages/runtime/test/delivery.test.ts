@@ -189,6 +189,21 @@ test('INV-6 what a reader has seen is there after a crash: the turn is marked an
   expect(after.agent.loads).toEqual([sessionId]);
 });
 
+test('who counts our sessions alone has no agent read its store', async () => {
+  let reads = 0;
+  world.agent.listStoredSessions = async () => {
+    reads += 1;
+    return [];
+  };
+  const told = Promise.withResolvers<void>();
+  const stop = world.runtime.watchSessions(() => told.resolve(), { ownOnly: true });
+  await told.promise;
+  stop();
+  expect(reads).toBe(0);
+  await world.runtime.listProjects();
+  expect(reads).toBe(1);
+});
+
 test('the list of sessions is told once, then each change', async () => {
   const states: string[] = [];
   const told = Promise.withResolvers<void>();

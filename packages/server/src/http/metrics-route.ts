@@ -11,10 +11,12 @@ interface Options {
 /** Gauges of the process and its sessions in Prometheus' text format. */
 export async function metricsRoute(app: App, { runtime, connections }: Options) {
   const sessions = new Map<string, SessionSummary>();
+  // To count sessions, no agent is started to be asked for its own.
+  const options = { ownOnly: true };
   const stopWatching = runtime.watchSessions(({ sessions: changed, removed }) => {
     for (const session of changed) sessions.set(session.sessionId, session);
     for (const id of removed) sessions.delete(id);
-  });
+  }, options);
   app.addHook('onClose', stopWatching);
 
   app.get('/metrics', (_request, reply) => {
