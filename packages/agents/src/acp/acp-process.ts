@@ -118,6 +118,7 @@ export class AcpProcess {
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error));
     }
+    this.note(this.#lines.rest());
     // Its exit says more than the end of its output.
     const exit = await Promise.race([this.#exited.promise, delay(lastLinesMs)]);
     return exit ?? new Error('It closed its output.');

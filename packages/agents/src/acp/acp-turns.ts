@@ -1,6 +1,7 @@
 import { ProviderError } from '../errors.ts';
 import { isoNow as now } from '../base/iso-clock.ts';
 import { describeRpcError, readRpcError, rpc } from './errors.ts';
+import { isRecord } from './translate/fields.ts';
 import type { Terminal } from './translate/outcome.ts';
 import type { AcpTranslator } from './translate/translator.ts';
 
@@ -110,7 +111,7 @@ export class AcpTurns {
     this.#prompt = prompt;
     const { translator } = this.#options;
     this.#options.prompt(text).then(
-      (answer) => this.#settle(prompt, () => translator.finish(answer, now())),
+      (answer) => this.#settle(prompt, () => translator.finish(asCancelled(prompt, answer), now())),
       (error: unknown) =>
         this.#settle(prompt, () => translator.end(this.#failure(prompt, error), now())),
     );
@@ -159,3 +160,7 @@ export class AcpTurns {
     }
   }
 }
+
+/** Some agents say of a turn that was stopped that it has ended as any other. */
+const asCancelled = ({ isCancelled }: Prompt, answer: unknown): unknown =>
+  isCancelled && isRecord(answer) ? { ...answer, stopReason: 'cancelled' } : answer;

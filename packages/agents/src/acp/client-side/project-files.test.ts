@@ -1,0 +1,109 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ProjectFiles } from './project-files.ts';
+
+let root: string;
+let project: string;
+let files: ProjectFiles;
+
+beforeEach(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), 'liminal-files-')));
+  project = join(root, 'project');
+  mkdirSync(join(project, 'src'), { recursive: true });
+  writeFileSync(join(project, 'notes.txt'), 'one\ntwo\nthree\nfour\n');
+  writeFileSync(join(root, 'secret.txt'), 'secret');
+  files = new ProjectFiles(project);
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+const refused = { rpcCode: -32602, message: expect.stringMatching(/\w/) };
+
+describe('reading', () => {
+  test.each([
+    [{}, 'one\ntwo\nthree\nfour\n'],
+    [{ line: 2 }, 'two\nthree\nfour\n'],
+    [{ line: 2, limit: 2 }, 'two\nthree'],
+    [{ limit: 1 }, 'one'],
+    [{ line: null, limit: null }, 'one\ntwo\nthree\nfour\n'],
+    [{ line: 99 }, ''],
+    [{ limit: 0 }, ''],
+  ])('gives what %j asks for', async (range, content) => {
+    expect(await files.read({ path: join(project, 'notes.txt'), ...range })).toEqual({ content });
+  });
+
+  test('names a file that is not there', async () => {
+    const path = join(project, 'missing.txt');
+    await expect(files.read({ path })).rejects.toMatchObject({
+      rpcCode: -32002,
+      message: expect.stringContaining(path),
+    });
+  });
+
+  test('refuses folders, pipes and files that are too large', async () => {
+    const pipe = join(project, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    writeFileSync(join(project, 'huge'), Buffer.alloc(16 * 1024 * 1024 + 1));
+    for (const path of [join(project, 'src'), pipe, join(project, 'huge')]) {
+      await expect(files.read({ path }), path).rejects.toMatchObject(refused);
+    }
+  });
+});
+
+describe('writing', () => {
+  test('makes the file and the folders that it needs, and shortens what was longer', async () => {
+    const path = join(project, 'a/b/new.txt');
+    await files.write({ path, content: 'long content' });
+    expect(await files.write({ path, content: 'short' })).toEqual({});
+    expect(readFileSync(path, 'utf8')).toBe('short');
+  });
+
+  test('refuses what is too large, and leaves the file alone', async () => {
+    const path = join(project, 'notes.txt');
+    const content = 'x'.repeat(16 * 1024 * 1024 + 1);
+    await expect(files.write({ path, content })).rejects.toMatchObject(refused);
+    expect(readFileSync(path, 'utf8')).toContain('one');
+  });
+});
+
+describe('a path', () => {
+  test.each([
+    ['that is relative', 'notes.txt'],
+    ['of another folder', '{root}/secret.txt'],
+    ['that climbs out', '{root}/project/../secret.txt'],
+    ['of the project folder itself', '{root}/project'],
+    ['of a folder whose name begins like the project’s', '{root}/project-2/file.txt'],
+    ['through a linked folder', '{root}/project/way-out/secret.txt'],
+    ['of a linked file', '{root}/project/link.txt'],
+    ['of a link that leads nowhere', '{root}/project/nowhere.txt'],
+    ['below a link that leads nowhere', '{root}/project/nowhere.txt/file.txt'],
+    ['with a zero byte', '{root}/project/a\0b'],
+  ])('%s is refused', async (_name, template) => {
+    symlinkSync(root, join(project, 'way-out'));
+    symlinkSync(join(root, 'secret.txt'), join(project, 'link.txt'));
+    symlinkSync(join(root, 'not-there.txt'), join(project, 'nowhere.txt'));
+    const path = template.replace('{root}', root);
+
+    await expect(files.read({ path })).rejects.toMatchObject(refused);
+    await expect(files.write({ path, content: 'overwritten' })).rejects.toMatchObject(refused);
+
+    expect(readFileSync(join(root, 'secret.txt'), 'utf8')).toBe('secret');
+  });
+
+  test('through links that stay inside is taken, and so is a name that begins with two dots', async () => {
+    symlinkSync(join(project, 'src'), join(project, 'source'));
+    await files.write({ path: join(project, 'source/..odd'), content: 'fine' });
+    expect(readFileSync(join(project, 'src/..odd'), 'utf8')).toBe('fine');
+  });
+
+  test('inside is taken where the project folder itself is a link', async () => {
+    symlinkSync(project, join(root, 'linked'));
+    const linked = new ProjectFiles(join(root, 'linked'));
+    expect(await linked.read({ path: join(root, 'linked/notes.txt'), limit: 1 })).toEqual({
+      content: 'one',
+    });
+  });
+});

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { ShownOutput } from './shown-output.ts';
+
+function show(...parts: string[]): string[] {
+  const shown: string[] = [];
+  const output = new ShownOutput((text) => void shown.push(text));
+  for (const part of parts) output.add(part);
+  output.end();
+  return shown;
+}
+
+const head = 256 * 1024;
+
+test('an output is shown as it comes', () => {
+  expect(show('one ', 'two')).toEqual(['one ', 'two']);
+});
+
+test('one that ends a little past the limit is shown whole, the rest at its end', () => {
+  expect(show('a'.repeat(head), 'rest')).toEqual(['a'.repeat(head), 'rest']);
+});
+
+test('of a flood the beginning and the end are shown, and how much lies between', () => {
+  const shown = show(...Array.from({ length: 100 }, (_, at) => String(at % 10).repeat(10_000)));
+  const text = shown.join('');
+  expect(text.startsWith('0'.repeat(10_000))).toBe(true);
+  expect(text.endsWith('9'.repeat(10_000))).toBe(true);
+  const left = 100 * 10_000 - head - 16 * 1024;
+  expect(text).toContain(`\n[${left} characters left out]\n`);
+  expect(text.length).toBeLessThan(head + 17 * 1024);
+});

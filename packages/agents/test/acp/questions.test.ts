@@ -1,0 +1,233 @@
+/** What an agent asks people: for permission, to fill in a form, to open a link. */
+import { expect, test } from 'vitest';
+import type { Step } from '@liminal/testkit';
+import { coded } from '../../src/testing/subject.ts';
+import { runAgent, said } from './running-agent.ts';
+
+const options = [
+  { optionId: 'yes', name: 'Yes', kind: 'allow_once' },
+  { optionId: 'no', name: '', kind: 'reject_once' },
+];
+
+const permission = (params: Record<string, unknown>, more: object = {}): Step => ({
+  request: {
+    method: 'session/request_permission',
+    params,
+    as: 'answer',
+    onAnswer: [
+      { when: '"yes"', steps: [{ say: 'Allowed.' }] },
+      { when: 'cancelled', steps: [{ say: 'Nobody wants it.' }] },
+      { when: '-32602', steps: [{ say: 'Refused to read it.' }] },
+      { steps: [{ say: 'Rejected.' }] },
+    ],
+    ...more,
+  },
+});
+
+test('a call that only the request for permission tells of is shown, with all that it tells', async () => {
+  const toolCall = {
+    toolCallId: 'call',
+    title: 'Delete everything',
+    kind: 'delete',
+    rawInput: { path: '/' },
+    content: [{ type: 'diff', path: '/a', oldText: 'x', newText: '' }],
+  };
+  const { create } = await runAgent({ turns: [{ steps: [permission({ toolCall, options })] }] });
+  const listener = await create();
+  const turnId = await listener.send('Delete.');
+  const request = await listener.asked(turnId);
+
+  expect(request).toMatchObject({
+    title: 'Delete everything',
+    callId: 'call',
+    options: [
+      { optionId: 'yes', name: 'Yes', kind: 'allow_once' },
+      { optionId: 'no', name: 'no', kind: 'reject_once' },
+    ],
+  });
+  await request.answer('yes');
+  const response = await listener.response(turnId);
+  expect(said(response)).toContain('agent: Allowed.');
+  const call = response.outputItems.find((item) => item.type === 'function_call');
+  expect(call).toMatchObject({ callId: 'call', title: 'Delete everything', kind: 'delete' });
+});
+
+test('an answer that an agent calls what nobody knows is none that allows', async () => {
+  const strange = [{ optionId: 'maybe', name: 'Maybe', kind: 'allow_sometimes' }];
+  const { create } = await runAgent({
+    turns: [{ steps: [permission({ toolCall: { toolCallId: 'call' }, options: strange })] }],
+  });
+  const listener = await create();
+  const turnId = await listener.send('Ask.');
+  const request = await listener.asked(turnId);
+  expect(request.options).toMatchObject([{ optionId: 'maybe', kind: 'reject_once' }]);
+  await request.answer('maybe');
+  expect(said(await listener.response(turnId))).toContain('agent: Rejected.');
+});
+
+test('a request without options is answered at once, and one that cannot be read is refused', async () => {
+  const { create } = await runAgent({
+    turns: [
+      { when: 'none', steps: [permission({ toolCall: { toolCallId: 'call' }, options: [] })] },
+      { steps: [permission({ options: 'all of them' })] },
+    ],
+  });
+  const listener = await create();
+  expect(said(await listener.ask('With none.'))).toContain('agent: Nobody wants it.');
+  expect(said(await listener.ask('Broken.'))).toContain('agent: Refused to read it.');
+});
+
+test('an agent that takes its question back has it answered as cancelled', async () => {
+  const { create, control } = await runAgent({
+    turns: [
+      {
+        steps: [
+          permission({ toolCall: { toolCallId: 'call' }, options }, { wait: false, id: 77 }),
+          { gate: 'asked' },
+          { message: { jsonrpc: '2.0', method: '$/cancel_request', params: { requestId: 77 } } },
+          { gate: 'taken back' },
+        ],
+      },
+    ],
+  });
+  const listener = await create();
+  const turnId = await listener.send('Ask.');
+  const request = await listener.asked(turnId);
+  control.open('asked');
+
+  const answer = await control.until(({ id }) => id === 77);
+  expect(answer.result).toEqual({ outcome: { outcome: 'cancelled' } });
+  await expect(request.answer('yes')).rejects.toMatchObject(coded('APPROVAL_NOT_FOUND'));
+  control.open('taken back');
+  expect((await listener.response(turnId)).status).toBe('complete');
+});
+
+const requestedSchema = {
+  type: 'object',
+  title: 'Release',
+  properties: {
+    version: { type: 'string', title: 'Version' },
+    count: { type: 'integer', minimum: 1 },
+    channel: { type: 'string', enum: ['beta', 'stable'] },
+  },
+  required: ['version'],
+};
+const form = (more: object = {}): Step => ({
+  request: {
+    method: 'elicitation/create',
+    params: { mode: 'form', message: 'Which release?', requestedSchema, ...more },
+    id: 'form',
+  },
+});
+
+test('a form is an approval with fields; what is filled in reaches the agent', async () => {
+  const { create, control } = await runAgent({
+    turns: [{ steps: [form({ toolCallId: 'call-9' }), { say: 'Thanks.' }] }],
+  });
+  const listener = await create();
+  const turnId = await listener.send('Release.');
+  const request = await listener.asked(turnId);
+  expect(request).toMatchObject({
+    title: 'Which release?',
+    callId: 'call-9',
+    form: requestedSchema,
+    options: [{ kind: 'allow_once' }, { kind: 'reject_once' }],
+  });
+
+  await expect(request.answer('accept')).rejects.toMatchObject({
+    code: 'INVALID_OPTION',
+    message: '“Version” must be filled in.',
+  });
+  const wrong = request.answer('accept', { version: '1.0', channel: 'nightly' });
+  await expect(wrong).rejects.toMatchObject(coded('INVALID_OPTION'));
+  await request.answer('accept', { version: '1.0', count: 3 });
+
+  const answer = await control.until(({ id }) => id === 'form');
+  expect(answer.result).toEqual({ action: 'accept', content: { version: '1.0', count: 3 } });
+  const response = await listener.response(turnId);
+  expect(response.outputItems.find((item) => item.type === 'approval')).toMatchObject({
+    outcome: { outcome: 'selected', optionId: 'accept', content: { version: '1.0', count: 3 } },
+  });
+});
+
+test('a form may be declined, and is cancelled with its turn', async () => {
+  const { create, control, provider } = await runAgent({ turns: [{ steps: [form()] }] });
+  const listener = await create();
+  const first = await listener.send('Release.');
+  await (await listener.asked(first)).answer('decline');
+  await listener.ended(first);
+  const second = await listener.send('Release again.');
+  await listener.asked(second);
+  await provider.cancelTurn(listener.sessionId);
+  await listener.ended(second);
+
+  const answers = control.received.filter(({ id }) => id === 'form').map(({ result }) => result);
+  expect(answers).toEqual([{ action: 'decline' }, { action: 'cancel' }]);
+});
+
+test('a link is shown to be opened', async () => {
+  const { create, control } = await runAgent({
+    turns: [
+      {
+        steps: [
+          {
+            request: {
+              method: 'elicitation/create',
+              params: {
+                mode: 'url',
+                elicitationId: 'e',
+                url: 'https://a.example/x',
+                message: 'Go.',
+              },
+              id: 'link',
+            },
+          },
+        ],
+      },
+    ],
+  });
+  const listener = await create();
+  const turnId = await listener.send('Link.');
+  const request = await listener.asked(turnId);
+  expect(request.title).toContain('https://a.example/x');
+  await request.answer('accept');
+  expect((await control.until(({ id }) => id === 'link')).result).toEqual({ action: 'accept' });
+  await listener.ended(turnId);
+});
+
+test('a form that names the prompt instead of the session finds its session', async () => {
+  const { create, control } = await runAgent({
+    turns: [{ steps: [form({ sessionId: null, requestId: '{{requestId}}' }), { say: 'Ok.' }] }],
+  });
+  const listener = await create();
+  const turnId = await listener.send('Release.');
+  await (await listener.asked(turnId)).answer('decline');
+  expect((await control.until(({ id }) => id === 'form')).result).toEqual({ action: 'decline' });
+  await listener.ended(turnId);
+});
+
+test('what nobody has is answered as such', async () => {
+  const { create, control } = await runAgent({
+    turns: [
+      {
+        steps: [
+          { request: { method: '_vendor/ask', id: 'vendor' } },
+          { request: { method: 'fs/read_text_file', id: 'no params', params: { path: 7 } } },
+          {
+            request: {
+              method: 'fs/read_text_file',
+              id: 'nobody',
+              params: { sessionId: 'nobody', path: '/a' },
+            },
+          },
+        ],
+      },
+    ],
+  });
+  const listener = await create();
+  await listener.ask('Ask.');
+  const codes = ['vendor', 'no params', 'nobody'].map(
+    (id) => control.received.find((message) => message.id === id)?.error,
+  );
+  expect(codes).toMatchObject([{ code: -32601 }, { code: -32602 }, { code: -32002 }]);
+});
