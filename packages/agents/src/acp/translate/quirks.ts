@@ -11,6 +11,11 @@ export interface AcpQuirks {
   repeatsAfterRetry?: boolean;
   /** A tool's output, shown as content, stands in a Markdown fence. */
   fencesOutput?: boolean;
+  /**
+   * It answers a prompt with an error before its turn is over, and a prompt that comes until then is never answered. A
+   * cancel in between ends the turn first.
+   */
+  failsBeforeTurnEnds?: boolean;
   /** A call that has succeeded is not always said to have. */
   losesCompletions?: boolean;
   /** Fields of a call's `rawInput` that are the agent's own bookkeeping, not arguments. */

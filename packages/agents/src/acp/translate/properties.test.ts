@@ -1,0 +1,188 @@
+import { StreamEvent, stampEvent } from '@liminal/protocol';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { codexQuirks } from '../../codex/quirks.ts';
+import { readReplay } from './replay.ts';
+import { brokenRules, payloadsOf, turnIdsOf } from './testing/folding.ts';
+import { startHearing, timestamp, type Hearing } from './testing/hearing.ts';
+
+const types = [
+  'user_message_chunk',
+  'agent_message_chunk',
+  'agent_thought_chunk',
+  'tool_call',
+  'tool_call_update',
+  'plan',
+  'available_commands_update',
+  'current_mode_update',
+  'config_option_update',
+  'session_info_update',
+  'usage_update',
+  'notice',
+  'compaction_update',
+  'compaction_summary_chunk',
+  'hologram',
+];
+
+const words = fc.constantFrom('', 'a', 'two words', '\n\n', '```sh\nx\n```\n', 'c1', 't1');
+const odd = fc.oneof(
+  fc.jsonValue({ maxDepth: 2 }),
+  words,
+  fc.constantFrom(null, 0, -1, 1.5, '__proto__'),
+);
+/** Mostly what belongs there, at times anything. */
+const or = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<unknown> =>
+  fc.oneof({ weight: 12, arbitrary: value }, { weight: 1, arbitrary: odd });
+const record = (fields: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<unknown> =>
+  fc.record(fields, { requiredKeys: [] });
+
+const block = or(
+  record({
+    type: or(fc.constantFrom('text', 'image', 'audio', 'resource', 'resource_link')),
+    text: or(words),
+    data: or(words),
+    mimeType: or(words),
+    uri: or(words),
+    name: or(words),
+    resource: or(record({ uri: or(words), text: or(words), blob: or(words) })),
+    annotations: odd,
+  }),
+);
+const terminal = record({ terminal_id: or(words), data: or(words), exit_code: or(fc.integer()) });
+const meta = or(record({ terminal_output: or(terminal), terminal_exit: or(terminal), x: odd }));
+const toolContent = or(
+  record({
+    type: or(fc.constantFrom('content', 'diff', 'terminal')),
+    content: block,
+    path: or(words),
+    oldText: or(words),
+    newText: or(words),
+    terminalId: or(words),
+  }),
+);
+const rawOutput = or(
+  record({
+    aggregated_output: or(words),
+    stdout: or(words),
+    exit_code: or(fc.integer()),
+    content: or(fc.array(block, { maxLength: 2 })),
+    error: or(words),
+  }),
+);
+
+const update = or(
+  record({
+    sessionUpdate: or(fc.constantFrom(...types)),
+    content: fc.oneof(block, or(fc.array(toolContent, { maxLength: 3 }))),
+    messageId: or(fc.constantFrom('m1', 'm2')),
+    toolCallId: or(fc.constantFrom('c1', 'c2')),
+    title: or(words),
+    name: or(words),
+    kind: or(fc.constantFrom('read', 'execute', 'other')),
+    status: or(fc.constantFrom('pending', 'in_progress', 'completed', 'failed')),
+    locations: or(fc.array(or(record({ path: or(words), line: odd })), { maxLength: 2 })),
+    rawInput: odd,
+    rawOutput,
+    entries: or(fc.array(or(record({ content: or(words), status: odd, priority: odd })))),
+    availableCommands: or(fc.array(or(record({ name: or(words), description: odd, input: odd })))),
+    configOptions: or(fc.array(or(record({ id: or(words), currentValue: odd, options: odd })))),
+    currentModeId: or(words),
+    compactionId: or(words),
+    summary: or(fc.array(block, { maxLength: 2 })),
+    used: odd,
+    size: odd,
+    cost: odd,
+    _meta: meta,
+  }),
+);
+
+type Step = (hearing: Hearing, index: number) => void;
+
+const outcome = { outcome: 'cancelled' as const };
+const error = { code: 'PROCESS_CRASH', message: 'It is gone.' };
+
+/** Anything that can happen to a translator. */
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: update.map(
+      (said): Step =>
+        ({ translator }) =>
+          translator.read(said, timestamp),
+    ),
+  },
+  fc.constant<Step>(({ translator }, index) =>
+    translator.begin(`turn-${index}`, 'Do it.', timestamp),
+  ),
+  odd.map(
+    (raw): Step =>
+      ({ translator }) =>
+        translator.finish(raw, timestamp),
+  ),
+  odd.map(
+    (raw): Step =>
+      ({ translator }) =>
+        translator.settings(raw),
+  ),
+  update.map((raw): Step => ({ translator }) => {
+    translator.toolCall(raw, timestamp);
+  }),
+  words.map(
+    (text): Step =>
+      ({ translator }) =>
+        translator.terminalOutput('t1', text, timestamp),
+  ),
+  fc.constantFrom<Step>(
+    ({ translator }) => translator.stop(timestamp),
+    ({ translator }) => translator.terminalExit('t1', { exitCode: 1 }, timestamp),
+    ({ translator }) => translator.end({ type: 'response_error', error }, timestamp),
+    ({ translator }, index) =>
+      translator.openApproval({ approvalId: `a${index}`, title: 'May I?', options: [] }, timestamp),
+    ({ translator }, index) => translator.closeApproval(`a${index - 1}`, outcome, timestamp),
+  ),
+);
+
+const run = { sessionId: 's', runId: 'r', traceContext: { traceparent: '00' } };
+
+/** Breaches of what holds for every event, and for every turn (invariants 2 and 3). */
+function breaches({ drafts }: Pick<Hearing, 'drafts'>): unknown[] {
+  const invalid = drafts.flatMap((draft, seq) => {
+    const { error: issue } = StreamEvent.safeParse(stampEvent(draft, run, seq));
+    return issue === undefined ? [] : [issue];
+  });
+  const broken = turnIdsOf(drafts).map((turnId) => brokenRules(payloadsOf(drafts, turnId)));
+  return [...invalid, ...broken.flat()];
+}
+
+test.each([
+  ['none', {}],
+  ['those of Codex', codexQuirks],
+])(
+  'INV-2, INV-3: whatever happens, with quirks: %s, nothing throws, every turn ends once, and every item before it',
+  (_name, quirks) => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+        const hearing = startHearing(quirks);
+        for (const [index, happen] of steps.entries()) happen(hearing, index);
+        hearing.translator.finish({ stopReason: 'end_turn' }, timestamp);
+        expect(hearing.translator.turn).toBeUndefined();
+        expect(breaches(hearing)).toEqual([]);
+      }),
+      { numRuns: 300 },
+    );
+  },
+);
+
+test('INV-2, INV-3: whatever is replayed gives whole turns, and the same again', () => {
+  const options = { cliType: 'scripted', quirks: codexQuirks, agentSessionId: 'agent' };
+  fc.assert(
+    fc.property(fc.array(update, { maxLength: 20 }), (updates) => {
+      const replayed = updates.map((said) => ({ update: said, timestamp }));
+      const turns = readReplay(replayed, options);
+      expect(breaches({ drafts: turns.flatMap(({ events }) => events) })).toEqual([]);
+      expect(new Set(turns.map(({ turnId }) => turnId)).size).toBe(turns.length);
+      expect(readReplay(replayed, options)).toEqual(turns);
+    }),
+    { numRuns: 150 },
+  );
+});

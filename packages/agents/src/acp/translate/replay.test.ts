@@ -1,0 +1,198 @@
+import { describe, expect, test } from 'vitest';
+import type { AcpQuirks } from './quirks.ts';
+import { readReplay } from './replay.ts';
+import { brokenRules, foldTurn, itemsOf, saidIn } from './testing/folding.ts';
+import { timestamp } from './testing/hearing.ts';
+
+const chunk =
+  (sessionUpdate: string) =>
+  (text: string, messageId?: string): unknown => ({
+    sessionUpdate,
+    content: { type: 'text', text },
+    ...(messageId !== undefined && { messageId }),
+  });
+const user = chunk('user_message_chunk');
+const say = chunk('agent_message_chunk');
+const think = chunk('agent_thought_chunk');
+
+const replay = (updates: readonly unknown[], quirks: AcpQuirks = {}) =>
+  readReplay(
+    updates.map((update) => ({ update, timestamp })),
+    { cliType: 'scripted', quirks, agentSessionId: 'agent-session' },
+  );
+
+/** The turns as history stores them. */
+const turnsOf = (updates: readonly unknown[], quirks?: AcpQuirks) =>
+  replay(updates, quirks).map(({ turnId, events }) => foldTurn(events, turnId));
+
+const wordsOf = (updates: readonly unknown[], quirks?: AcpQuirks) =>
+  turnsOf(updates, quirks).map(({ outputItems }) =>
+    outputItems.map((item) => ('content' in item ? item.content : item.type)),
+  );
+
+test('a user’s message begins a turn, which ends before the next', () => {
+  const turns = replay([user('One?'), say('One.'), user('Two?'), think('Hm.'), say('Two.')]);
+  expect(turns.map(({ turnId }) => turnId)).toEqual(['agent-session:1', 'agent-session:2']);
+  expect(turns.map(({ events }) => brokenRules(events.map(({ payload }) => payload)))).toEqual([
+    [],
+    [],
+  ]);
+  const [, second] = turns.map(({ turnId, events }) => foldTurn(events, turnId));
+  expect(second).toMatchObject({ status: 'complete', trigger: 'user', providerId: 'scripted' });
+  expect(second?.outputItems[0]).toMatchObject({ content: 'Two?', origin: 'user' });
+  expect(saidIn(second!)).toEqual([
+    ['thought', 'Hm.'],
+    ['agent', 'Two.'],
+  ]);
+});
+
+test('reading twice gives the same', () => {
+  const updates = [user('One?'), say('One.'), user('Two?')];
+  expect(replay(updates)).toEqual(replay(updates));
+});
+
+test('events carry the time of what they tell', () => {
+  const [turn] = readReplay(
+    [
+      { update: user('One?'), timestamp: '2026-01-01T00:00:00.000Z' },
+      { update: say('One.'), timestamp: '2026-01-02T00:00:00.000Z' },
+    ],
+    { cliType: 'scripted', quirks: {}, agentSessionId: 'agent-session' },
+  );
+  expect(turn?.events[0]?.timestamp).toBe('2026-01-01T00:00:00.000Z');
+  expect(turn?.events.at(-1)?.timestamp).toBe('2026-01-02T00:00:00.000Z');
+});
+
+test('pieces of a user’s message are one, unless their ids tell them apart', () => {
+  expect(wordsOf([user('One '), user('message.'), say('Yes.')])).toEqual([
+    ['One message.', 'Yes.'],
+  ]);
+  expect(wordsOf([user('One', 'a'), user(' more', 'a'), user('Two', 'b')])).toEqual([
+    ['One more'],
+    ['Two'],
+  ]);
+});
+
+test('a user’s message keeps its images', () => {
+  const image = { type: 'image', mimeType: 'image/png', data: 'AA==' };
+  const [turn] = turnsOf([user('Look:'), { sessionUpdate: 'user_message_chunk', content: image }]);
+  expect(turn?.outputItems).toMatchObject([{ content: 'Look:', blocks: [image], origin: 'user' }]);
+});
+
+test('what comes before any message of the user’s is a turn of the agent’s', () => {
+  const [own, next] = turnsOf([say('Welcome back.'), user('Hi.')]);
+  expect(own).toMatchObject({ trigger: 'agent', outputItems: [{ content: 'Welcome back.' }] });
+  expect(next).toMatchObject({ trigger: 'user' });
+});
+
+test('the session’s state is no history, and neither is nothing', () => {
+  const state = [
+    { sessionUpdate: 'available_commands_update', availableCommands: [] },
+    { sessionUpdate: 'session_info_update', title: 'A title' },
+    { sessionUpdate: 'usage_update', used: 1, size: 2 },
+    { sessionUpdate: 'hologram' },
+    null,
+  ];
+  expect(replay(state)).toEqual([]);
+  expect(replay([])).toEqual([]);
+});
+
+test('a call that is announced as completed has the output that is told later', () => {
+  const call = (toolCallId: string) => ({
+    sessionUpdate: 'tool_call',
+    toolCallId,
+    title: 'look',
+    status: 'completed',
+  });
+  const output = (toolCallId: string, rawOutput: string) => ({
+    sessionUpdate: 'tool_call_update',
+    toolCallId,
+    status: 'completed',
+    rawOutput,
+  });
+  const [turn] = turnsOf([
+    user('Look.'),
+    call('a'),
+    call('b'),
+    call('c'),
+    output('b', 'B'),
+    output('a', 'A'),
+  ]);
+  const outputs = itemsOf(turn!, 'function_call_output');
+  expect(outputs.map(({ callId, output: said, success }) => [callId, said, success])).toEqual([
+    ['b', 'B', true],
+    ['a', 'A', true],
+    ['c', '', true],
+  ]);
+});
+
+describe('an agent that replays otherwise than it speaks', () => {
+  test('tells messages whole: two in a row are two', () => {
+    const updates = [user('One?'), user('Two?'), say('First.'), say('Second.')];
+    expect(wordsOf(updates, { replay: { tellsWhole: true } })).toEqual([
+      ['One?'],
+      ['Two?', 'First.', 'Second.'],
+    ]);
+  });
+
+  test('tells calls by the model’s name for the tool', () => {
+    const tools = { exec: { kind: 'execute' as const, title: 'cmd' } };
+    const call = (title: string, rawInput: unknown) => ({
+      sessionUpdate: 'tool_call',
+      toolCallId: title,
+      title,
+      status: 'completed',
+      rawInput,
+    });
+    const updates = [user('Do.'), call('exec', { cmd: 'ls' }), call('toString', { cmd: 'ls' })];
+    const [turn] = turnsOf(updates, { replay: { tools } });
+    expect(itemsOf(turn!, 'function_call')).toMatchObject([
+      { name: 'exec', title: 'ls', kind: 'execute' },
+      { name: 'toString', title: 'toString' },
+    ]);
+  });
+
+  test('tells plans as calls', () => {
+    const plan = { tool: 'update_plan', entries: 'plan', content: 'step' };
+    const updates = [
+      user('Do.'),
+      {
+        sessionUpdate: 'tool_call',
+        toolCallId: 'p',
+        title: 'update_plan',
+        status: 'completed',
+        rawInput: { plan: [{ step: 'Begin', status: 'completed' }] },
+      },
+      { sessionUpdate: 'tool_call_update', toolCallId: 'p', rawOutput: 'Plan updated' },
+    ];
+    const [turn] = turnsOf(updates, { replay: { plan } });
+    expect(turn?.outputItems).toMatchObject([
+      { type: 'message' },
+      { type: 'plan', entries: [{ content: 'Begin', priority: 'medium', status: 'completed' }] },
+    ]);
+  });
+
+  test('tells outputs with a head for the model', () => {
+    const outputHead = /^(?:exit (?<exitCode>\d+)\n)?output:\n/;
+    const output = (toolCallId: string, rawOutput: unknown) => ({
+      sessionUpdate: 'tool_call_update',
+      toolCallId,
+      status: 'completed',
+      rawOutput,
+    });
+    const updates = [
+      user('Do.'),
+      output('a', 'exit 2\noutput:\nbroken'),
+      output('b', 'output:\nfine'),
+      output('c', 'no head\noutput:\n'),
+      output('d', 7),
+    ];
+    const [turn] = turnsOf(updates, { replay: { outputHead } });
+    expect(itemsOf(turn!, 'function_call_output')).toMatchObject([
+      { output: 'broken', exitCode: 2, success: false },
+      { output: 'fine', success: true },
+      { output: 'no head\noutput:\n', success: true },
+      { output: '7', success: true },
+    ]);
+  });
+});
