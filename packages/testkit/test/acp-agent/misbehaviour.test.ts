@@ -78,13 +78,22 @@ test('it is killed from outside', async () => {
 });
 
 test('silent, it hears nothing, says nothing, and lives', async () => {
-  const { client, control } = await play([{ silence: true }]);
+  const { agent, client } = await runAgent({
+    turns: [
+      { when: 'silence', steps: [{ silence: true }] },
+      { steps: [{ gate: 'on' }, { spawn: { argv: ['true'] } }, { say: 'more' }] },
+    ],
+  });
+  const { control } = agent;
+  for (const prompt of ['go on', 'silence']) void client.prompt(await client.session(), prompt);
   const { pid } = await control.reached('silence');
   const before = client.lines.length;
 
   client.cancel('any');
   client.endInput();
   control.say('through the silence');
+  control.open('on');
+  await control.children();
 
   process.kill(pid, 'SIGTERM');
   expect(await client.ended()).toEqual({ code: null, signal: 'SIGTERM' });
@@ -107,26 +116,25 @@ test('it ends with its stdin, or does not', async () => {
 });
 
 test('programs that it starts outlive it, hold its stdout, and end with the test', async () => {
+  const survives = ['sh', '-c', 'kill -TERM $$; echo survived; exec sleep 600'];
   const { client, control, answer } = await play([
-    { spawn: { detached: true, ignoresTerm: true } },
-    { spawn: { holdsStdout: true } },
-    { spawn: { argv: ['sh', '-c', 'exit 0'] } },
+    { spawn: { detached: true } },
+    { spawn: { argv: survives, ignoresTerm: true, holdsStdout: true } },
   ]);
   await answer;
-  const [stubborn = 0, holding = 0] = await control.children(3);
+  await client.line('survived');
+  const children = await control.children(2);
   let closed = false;
-  client.process.stdout?.once('close', () => (closed = true));
+  const stdout = once(client.process.stdout!, 'close').then(() => (closed = true));
 
   await control.crash();
   await client.ended();
-  process.kill(stubborn, 'SIGTERM');
 
-  expect([stubborn, holding].map(isAlive)).toEqual([true, true]);
+  expect(children.map(isAlive)).toEqual([true, true]);
   expect(closed).toBe(false);
-  const stdout = once(client.process.stdout!, 'close');
   await control.close();
   await stdout;
-  await gone(stubborn);
+  await Promise.all(children.map(gone));
 });
 
 test('a long turn can be stopped in its middle', async () => {

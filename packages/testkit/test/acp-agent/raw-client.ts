@@ -25,6 +25,7 @@ export class RawClient {
   stderr = '';
   readonly #input: Writable;
   readonly #waiting = new Set<(message: Json) => void>();
+  #heardLine = Promise.withResolvers<void>();
   #requests = 0;
 
   constructor({ command, args, env }: Pick<AcpAgent, 'command' | 'args' | 'env'>) {
@@ -105,6 +106,11 @@ export class RawClient {
     });
   }
 
+  /** Waits for a line, which may be no JSON. */
+  async line(text: string): Promise<void> {
+    while (!this.lines.includes(text)) await this.#heardLine.promise;
+  }
+
   /** Waits for a request of the agent's, and gives its id. */
   async asked(method: string): Promise<unknown> {
     return (await this.until((message) => message['method'] === method))['id'];
@@ -133,6 +139,8 @@ export class RawClient {
 
   #heard(line: string): void {
     this.lines.push(line);
+    this.#heardLine.resolve();
+    this.#heardLine = Promise.withResolvers();
     const message = parse(line);
     if (message === undefined) return;
     this.messages.push(message);

@@ -45,9 +45,10 @@ test('a prompt gets the first turn that it contains the words of, or an echo', a
   expect(await client.prompt(sessionId, 'other')).toMatchObject({
     result: { stopReason: 'refusal', usage: { totalTokens: 3 } },
   });
-  await client.prompt(sessionId, '!');
+  // U+2028 ends no line of JSON.
+  await client.prompt(sessionId, '\u2028!');
 
-  expect(client.said(sessionId)).toBe('1You said: !');
+  expect(client.said(sessionId)).toBe('1You said: \u2028!');
 });
 
 test('a turn may go on after its answer, answer twice, and speak for another session', async () => {
