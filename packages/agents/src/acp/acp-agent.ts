@@ -185,6 +185,8 @@ export class AcpAgent {
         terminal: true,
         session: { notices: {}, compaction: {}, configOptions: { boolean: {} } },
         elicitation: { form: {}, url: {} },
+        // No part of the protocol, but several agents then tell a command's output as it grows.
+        _meta: { terminal_output: true },
       },
     });
     const { protocolVersion: version, agentCapabilities, agentInfo } = Initialised.parse(answer);

@@ -79,8 +79,7 @@ export class AcpSession implements AgentSession {
     this.#turns = new AcpTurns({
       ...options,
       translator: this.#translator,
-      prompt: (text) =>
-        agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] }),
+      prompt: (text) => this.#prompt(text),
       cancel: () => agent.notify('session/cancel', { sessionId }),
       onEnd: () => this.client.cancelQuestions('turn_ended'),
       onSilent: () => this.#onSilent(),
@@ -195,6 +194,16 @@ export class AcpSession implements AgentSession {
     this.#end({ type: 'response_error', error: { code, message } });
     this.#ended = this.#leave();
     this.options.exit({ expected: false, code, message });
+  }
+
+  async #prompt(text: string): Promise<unknown> {
+    const { agent, agentSessionId: sessionId, quirks } = this.options;
+    try {
+      return await agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] });
+    } catch (error) {
+      if (quirks.failsBeforeTurnEnds === true) agent.notify('session/cancel', { sessionId });
+      throw error;
+    }
   }
 
   #learn(answer: unknown): void {

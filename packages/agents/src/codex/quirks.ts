@@ -6,6 +6,7 @@ export const codexQuirks: AcpQuirks = {
   repeatsAfterRetry: true,
   fencesOutput: true,
   losesCompletions: true,
+  failsBeforeTurnEnds: true,
   notArguments: [
     'call_id',
     'process_id',

@@ -311,8 +311,9 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
       });
 
       test.each(['allow_once', 'reject_once'])(
-        'INV-2, INV-3: answered with %s, has that outcome, and the turn goes on to its end',
+        'INV-2, INV-3: answered with %s, has that outcome, and the turn goes to its end',
         async (kind) => {
+          const { afterRefusal = 'completed' } = subject;
           const { watch, turnId, answer, optionOf } = await ask();
 
           await answer(optionOf(kind));
@@ -322,7 +323,8 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
           expect(itemsOf(events).find((item) => item.type === 'approval')).toMatchObject({
             outcome: { outcome: 'selected', optionId: optionOf(kind) },
           });
-          expect(events.at(-1)?.payload).toMatchObject({ status: 'completed' });
+          const status = kind === 'reject_once' ? afterRefusal : 'completed';
+          expect(events.at(-1)?.payload).toMatchObject({ status });
         },
       );
 

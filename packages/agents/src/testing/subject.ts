@@ -13,13 +13,15 @@ export interface ProviderUnderTest {
     text: string;
     /** Uses a tool, which needs no permission. */
     tool: string;
-    /** Asks for permission, and goes on to the turn's end whatever the answer. */
+    /** Asks for permission, and goes on to the turn's end once it is given. */
     approval: string;
     /** Goes on until it is stopped. */
     slow: string;
     /** Ends in an error. */
     error: string;
   };
+  /** How a turn ends whose permission was refused. Default `completed`: the agent does without. */
+  afterRefusal?: 'completed' | 'cancelled';
   teardown: () => Promise<void>;
 }
 

@@ -1,0 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { processesOf } from '../claude-code/processes.ts';
+
+/** The Codex processes that run in a home. */
+export const codexProcesses = (home: string): number[] =>
+  processesOf(home).filter((pid) => nameOf(pid) === 'codex-acp');
+
+function nameOf(pid: number): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}

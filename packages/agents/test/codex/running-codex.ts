@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import {
+  codexEnvironment,
+  makeCodexHome,
+  makeWorkspace,
+  startResponsesApi,
+  type CodexHomeOptions,
+  type ModelScript,
+  type ResponsesApi,
+  type Workspace,
+} from '@liminal/testkit';
+import { onTestFinished } from 'vitest';
+import type { AcpProvider } from '../../src/acp/index.ts';
+import { createCodexProvider } from '../../src/codex/index.ts';
+import { Listener } from '../acp/running-agent.ts';
+
+/** The real Codex on a scripted model, in a home of its own. */
+export interface CodexStage {
+  api: ResponsesApi;
+  workspace: Workspace;
+  /** A provider over that home, as a server that was started anew has it. */
+  provide(): AcpProvider;
+  close(): Promise<void>;
+}
+
+interface StageOptions {
+  files?: Record<string, string>;
+  codex?: CodexHomeOptions;
+}
+
+export async function codexStage(
+  makeScript: (workspace: Workspace) => ModelScript,
+  options: StageOptions = {},
+): Promise<CodexStage> {
+  const workspace = await makeWorkspace(options.files);
+  const api = await startResponsesApi({ script: makeScript(workspace) });
+  await makeCodexHome(join(workspace.home, '.codex'), api.url, options.codex);
+  const providers: AcpProvider[] = [];
+  return {
+    api,
+    workspace,
+    provide: () => {
+      const provider = createCodexProvider({ inherited: codexEnvironment(workspace.home) });
+      providers.push(provider);
+      return provider;
+    },
+    close: async () => {
+      await Promise.all(providers.map((provider) => provider.close()));
+      await api.close();
+      await workspace.remove();
+    },
+  };
+}
+
+/** A stage with a provider, which ends with the test. */
+export interface RunningCodex extends CodexStage {
+  provider: AcpProvider;
+  /** Creates a session and listens to it from before its beginning. */
+  create(config?: Record<string, string>): Promise<Listener>;
+}
+
+export async function runCodex(...args: Parameters<typeof codexStage>): Promise<RunningCodex> {
+  const stage = await codexStage(...args);
+  onTestFinished(() => stage.close());
+  const provider = stage.provide();
+  const create = async (config?: Record<string, string>): Promise<Listener> => {
+    const listener = new Listener(provider, randomUUID());
+    await provider.createSession({
+      projectDir: stage.workspace.projectDir,
+      sessionId: listener.sessionId,
+      ...(config && { config }),
+    });
+    return listener;
+  };
+  return { ...stage, provider, create };
+}
