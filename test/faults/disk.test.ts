@@ -1,7 +1,9 @@
+import { join } from 'node:path';
 import { byPrompt, gate, reply, text } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import { fillDisk, freeDisk } from './disk.ts';
+import { fillDisk, freeDisk, onFullDisk } from './disk.ts';
 import type { Reader } from './reader.ts';
+import { refusedStart } from './refused-start.ts';
 import { FaultServer } from './server.ts';
 
 const codes = (reader: Reader) =>
@@ -137,4 +139,32 @@ test('a session that cannot be stored is not made, and leaves no process', async
   freeDisk(server.pid);
   await faults.create('demo');
   expect(await requests.listProjects()).toHaveLength(1);
+});
+
+test('a server whose disk is full from the start says so and does not begin; what was there is whole when there is room', async () => {
+  const faults = await FaultServer.start();
+  const { server, requests, folders } = faults;
+  const sessionId = await faults.create('demo');
+  await requests.setConfig(sessionId, 'pace', 'instant');
+  const reader = await faults.follow(sessionId);
+  const { turnId } = await requests.send(sessionId, 'explain');
+  await reader.ended(turnId);
+  const said = reader.said(turnId);
+  expect(said).not.toBe('');
+  // In the middle of a turn, so that the next start has something to write.
+  await requests.setConfig(sessionId, 'pace', 'normal');
+  const open = await requests.send(sessionId, 'slow');
+  await reader.until(() => reader.turn(open.turnId));
+  await server.crash();
+
+  for (const dataDir of [folders.dataDir, join(folders.root, 'new')]) {
+    const { exitCode, stdout, stderr } = await refusedStart(dataDir, folders.home, onFullDisk);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+    expect(stderr).toMatch(/^The data folder .* cannot be used: .*is full; .*free some space.*\n$/);
+    expect(stderr).toContain(dataDir);
+  }
+  await server.restart();
+  const after = await faults.follow(sessionId);
+  expect(after.said(turnId)).toBe(said);
+  expect(after.turn(open.turnId)).toMatchObject({ error: { code: 'OWNER_LOST' } });
 });

@@ -18,3 +18,6 @@ export function freeDisk(pid: number): void {
 function limitFiles(pid: number, bytes: string): void {
   execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`]);
 }
+
+/** Words in front of a command that fill the disk for it from its start. */
+export const onFullDisk = ['prlimit', '--fsize=0:'];

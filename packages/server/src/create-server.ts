@@ -2,12 +2,12 @@ import cookie from '@fastify/cookie';
 import websocket from '@fastify/websocket';
 import type { Runtime } from '@liminal/runtime';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
-import type { Socket } from 'node:net';
 import { type GuardOptions, guardRequests } from './auth/guard.ts';
 import { isLoopback } from './auth/host.ts';
 import { Connections } from './connections.ts';
+import { refuseBrokenRequest, refuseBrokenRequests } from './http/broken-requests.ts';
 import { catalogueRoutes } from './http/catalogue-routes.ts';
-import { answerError, errorBody, RequestError } from './http/errors.ts';
+import { answerError, RequestError } from './http/errors.ts';
 import { healthRoute } from './http/health-route.ts';
 import { messageRoutes } from './http/message-routes.ts';
 import { metricsRoute } from './http/metrics-route.ts';
@@ -20,6 +20,7 @@ import { defaultLimits, type Limits } from './limits.ts';
 import { streamRoutes } from './sse/routes.ts';
 import { serveWebApp } from './static.ts';
 import { webSocketRoute } from './websocket/route.ts';
+import { endFailedSocket } from './websocket/socket-error.ts';
 
 export interface ServerOptions extends GuardOptions {
   runtime: Runtime;
@@ -48,6 +49,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     bodyLimit: limits.bodyBytes,
     routerOptions: { maxParamLength: ID_MAX },
     forceCloseConnections: true,
+    // The guard refuses a request that names no host.
+    http: { requireHostHeader: false },
     // For a request to arrive; an answer may take as long as it likes.
     requestTimeout: 60_000,
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
@@ -58,7 +61,12 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   app.removeContentTypeParser('text/plain');
 
   await app.register(cookie);
-  await app.register(websocket, { options: { maxPayload: limits.frameBytes }, preClose });
+  await app.register(websocket, {
+    options: { maxPayload: limits.frameBytes },
+    preClose,
+    errorHandler: endFailedSocket,
+  });
+  refuseBrokenRequests(app);
   guardRequests(app, options);
   await app.register(api, { ...options, limits });
   await serveWebApp(app, webDir);
@@ -96,13 +104,4 @@ function preClose(this: FastifyInstance, done: () => void): void {
   for (const client of this.websocketServer.clients) client.close(1001, 'The server is closing.');
   this.websocketServer.close();
   done();
-}
-
-/** What is not even HTTP. */
-function refuseBrokenRequest(_error: Error, socket: Socket): void {
-  if (!socket.writable) return void socket.destroy();
-  const body = JSON.stringify(errorBody('INVALID_REQUEST', 'This is not an HTTP request.'));
-  socket.end(
-    `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  );
 }

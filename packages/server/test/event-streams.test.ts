@@ -1,7 +1,8 @@
 import { type HistoryMessage, ServerMessage, StreamEvent } from '@liminal/protocol';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { EventStreamReader } from './event-stream-reader.ts';
-import { bearer, eventually, rawRequest, startServer, type TestServer } from './harness.ts';
+import { bearer, eventually, startServer, type TestServer } from './harness.ts';
+import { rawRequest } from './raw-request.ts';
 
 let server: TestServer;
 let readers: EventStreamReader[];

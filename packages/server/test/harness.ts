@@ -1,6 +1,5 @@
 /** A real server on a real runtime, with the demo, an agent that tests script, and storage in memory; on its own port and folder. */
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDemoProvider, ProviderRegistry } from '@liminal/agents';
@@ -59,65 +58,4 @@ export async function startServer(options: Partial<ServerOptions> = {}): Promise
 /** `expect.poll` with the patience that a busy machine needs. */
 export function eventually<T>(look: () => T | Promise<T>) {
   return expect.poll(look, { timeout: 60_000 });
-}
-
-export interface RawAnswer {
-  status: number;
-  headers: Record<string, string | string[] | undefined>;
-  text: string;
-  /** The refusal's code, if it is one. */
-  code: string | undefined;
-}
-
-interface RawRequest {
-  method?: string;
-  path?: string;
-  headers?: Record<string, string>;
-  body?: string;
-}
-
-/** A request with whatever headers; fetch would set Host and Origin itself. An accepted upgrade has status 101. */
-export function rawRequest(
-  port: number,
-  { method = 'GET', path = '/', headers = {}, body }: RawRequest,
-): Promise<RawAnswer> {
-  return new Promise((resolve, reject) => {
-    const request = httpRequest({ host: '127.0.0.1', port, method, path, headers });
-    request.once('error', reject);
-    request.once('upgrade', (response, socket) => {
-      socket.destroy();
-      resolve({ status: 101, headers: response.headers, text: '', code: undefined });
-    });
-    request.once('response', (response) => {
-      response.setEncoding('utf8');
-      let text = '';
-      response.on('data', (chunk: string) => (text += chunk));
-      response.once('error', reject);
-      response.once('end', () =>
-        resolve({
-          status: response.statusCode!,
-          headers: response.headers,
-          text,
-          code: codeOf(text),
-        }),
-      );
-    });
-    request.end(body);
-  });
-}
-
-/** Headers that ask for a WebSocket. */
-export const upgradeHeaders = {
-  connection: 'Upgrade',
-  upgrade: 'websocket',
-  'sec-websocket-version': '13',
-  'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
-};
-
-function codeOf(text: string): string | undefined {
-  try {
-    return (JSON.parse(text) as { error?: { code?: string } }).error?.code;
-  } catch {
-    return undefined;
-  }
 }

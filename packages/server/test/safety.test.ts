@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { bearer, rawRequest, startServer, type TestServer, upgradeHeaders } from './harness.ts';
+import { bearer, startServer, type TestServer } from './harness.ts';
+import { rawRequest, upgradeHeaders } from './raw-request.ts';
 
 const bodyBytes = 20_000;
 const frameBytes = 5000;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLogger } from '@liminal/server';
-import { bearer, rawRequest, startServer, type TestServer, token } from './harness.ts';
+import { bearer, startServer, type TestServer, token } from './harness.ts';
+import { rawRequest } from './raw-request.ts';
 
 const page = { accept: 'text/html' };
 const linkOnce = 'a-link-that-opens-once';

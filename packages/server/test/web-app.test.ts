@@ -1,7 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bearer, rawRequest, startServer, type TestServer } from './harness.ts';
+import { bearer, startServer, type TestServer } from './harness.ts';
+import { rawRequest } from './raw-request.ts';
 
 let server: TestServer;
 const get = (path: string, accept = 'text/html') =>

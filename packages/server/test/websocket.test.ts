@@ -1,14 +1,8 @@
 import { once } from 'node:events';
 import type { UpsertObject } from '@liminal/protocol';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import {
-  bearer,
-  eventually,
-  rawRequest,
-  startServer,
-  type TestServer,
-  upgradeHeaders,
-} from './harness.ts';
+import { bearer, eventually, startServer, type TestServer } from './harness.ts';
+import { rawRequest, upgradeHeaders } from './raw-request.ts';
 import { SocketReader } from './socket-reader.ts';
 
 const limits = { subscriptionsPerSocket: 2, streams: 4, bufferBytes: 64 * 1024 };

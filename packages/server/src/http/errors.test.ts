@@ -33,3 +33,16 @@ test.each([
   expect(body.error.code).toBe('INTERNAL');
   expect(body.error.message).not.toContain('secret');
 });
+
+test.each([
+  [400, 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE', 400, 'INVALID_REQUEST'],
+  [500, 'FST_ERR_REP_INVALID_PAYLOAD_TYPE', 500, 'INTERNAL'],
+])(
+  'what Fastify itself refuses with %d (%s) is answered with %d %s',
+  (statusCode, code, status, own) => {
+    const error = Object.assign(new Error('secret: /home/somebody'), { code, statusCode });
+    const answer = describeError(error);
+    expect({ status: answer.status, code: answer.body.error.code }).toEqual({ status, code: own });
+    expect(answer.body.error.message).not.toContain('secret');
+  },
+);

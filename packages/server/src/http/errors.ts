@@ -114,7 +114,7 @@ export function describeError(error: unknown): { status: number; body: ErrorBody
     const status = statuses[error.code as keyof typeof statuses];
     return { status, body: errorBody(error.code, error.message) };
   }
-  const known = frameworkCodes.get(codeOf(error));
+  const known = frameworkCodes.get(codeOf(error)) ?? otherFrameworkRefusal(error);
   if (known) return { status: statuses[known.code], body: errorBody(known.code, known.message) };
   return {
     status: 500,
@@ -122,10 +122,25 @@ export function describeError(error: unknown): { status: number; body: ErrorBody
   };
 }
 
+/** What Fastify blames on the request, in a way that is not in the table. */
+function otherFrameworkRefusal(error: unknown) {
+  const isRefusal =
+    codeOf(error).startsWith('FST_ERR_') &&
+    error instanceof Error &&
+    'statusCode' in error &&
+    Math.trunc(Number(error.statusCode) / 100) === 4;
+  if (!isRefusal) return undefined;
+  return {
+    code: 'INVALID_REQUEST',
+    message: 'The request is not one that is understood.',
+  } as const;
+}
+
 /** Fastify's error handler: every refusal is an `ErrorBody`; what is not a refusal is logged. */
 export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
   const { status, body } = describeError(error);
-  if (status >= 500) request.log.error({ err: error }, body.error.code);
+  const hasBrokenOff = request.raw.destroyed && !request.raw.complete;
+  if (status >= 500 && !hasBrokenOff) request.log.error({ err: error }, body.error.code);
   return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body));
 }
 

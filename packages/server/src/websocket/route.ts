@@ -16,19 +16,20 @@ interface Options {
 /** The WebSocket surface; `@fastify/websocket` must be there already. Commands go by HTTP. */
 export async function webSocketRoute(app: App, options: Options) {
   const { connections, limits } = options;
-  app.get(
-    '/ws',
-    {
-      websocket: true,
-      onRequest: async () => {
-        if (!connections.full) return;
-        throw new RequestError(
-          'TOO_MANY_CONNECTIONS',
-          'Too many streams are open; close some first.',
-        );
-      },
+  app.route({
+    method: 'GET',
+    url: '/ws',
+    onRequest: async () => {
+      if (!connections.full) return;
+      throw new RequestError(
+        'TOO_MANY_CONNECTIONS',
+        'Too many streams are open; close some first.',
+      );
     },
-    (socket: WebSocket) => {
+    handler: async () => {
+      throw new RequestError('INVALID_REQUEST', 'Open a WebSocket here.');
+    },
+    wsHandler: (socket: WebSocket) => {
       const leave = connections.enter('websocket');
       const connection = new Connection(socket, options);
       watchLiveness(socket, limits.heartbeatMs);
@@ -38,7 +39,7 @@ export async function webSocketRoute(app: App, options: Options) {
         leave();
       });
     },
-  );
+  });
 }
 
 function asText(data: Buffer | ArrayBuffer | Buffer[]): string {

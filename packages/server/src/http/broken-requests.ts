@@ -1,0 +1,29 @@
+/** What Node or `ws` would refuse before any route is asked, in words of their own: here it gets a code like all else. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import { errorBody } from './errors.ts';
+
+/** For what is not even HTTP. */
+export function refuseBrokenRequest(_error: Error, socket: Duplex): void {
+  refuse(socket, 'This is not an HTTP request.');
+}
+
+/** Adds the rest to an instance; `@fastify/websocket` must be there already. */
+export function refuseBrokenRequests(app: FastifyInstance): void {
+  app.websocketServer.on('wsClientError', (_error, socket) => {
+    refuse(socket, 'This is not how a WebSocket is opened.');
+  });
+  app.server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
+    const body = JSON.stringify(errorBody('INVALID_REQUEST', 'What is expected cannot be met.'));
+    response.writeHead(400, { 'content-type': 'application/json', connection: 'close' }).end(body);
+  });
+}
+
+function refuse(socket: Duplex, message: string): void {
+  if (!socket.writable) return void socket.destroy();
+  const body = JSON.stringify(errorBody('INVALID_REQUEST', message));
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}

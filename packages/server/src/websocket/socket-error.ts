@@ -1,0 +1,11 @@
+import type { WebSocket } from '@fastify/websocket';
+import type { FastifyRequest } from 'fastify';
+
+/** Ends a socket that has failed. A client that breaks the rules, or vanishes, is no fault of ours: only `info` tells of it. */
+export function endFailedSocket(error: Error, socket: WebSocket, request: FastifyRequest): void {
+  const code = 'code' in error ? String(error.code) : '';
+  const isClients = code.startsWith('WS_ERR_') || ['ECONNRESET', 'EPIPE'].includes(code);
+  if (isClients) request.log.info({ code }, 'a WebSocket broke off');
+  else request.log.error({ err: error }, 'a WebSocket failed');
+  socket.terminate();
+}

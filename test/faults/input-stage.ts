@@ -1,0 +1,115 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient, type LiminalClient, type Requests } from '@liminal/client';
+import { expect } from 'vitest';
+import { Connection } from '../../bench/parts/connection.ts';
+import { type RawAnswer, rawRequest } from '../../packages/server/test/raw-request.ts';
+import { LiminalServer } from '../e2e/server.ts';
+import { Reader } from './reader.ts';
+
+/** A request as it goes over the wire. */
+export interface Wire {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body?: string | Uint8Array;
+}
+
+/** One real server for all tests of a file, and in it a session with one turn that nothing may change. */
+export class InputStage {
+  readonly server: LiminalServer;
+  readonly project: string;
+  readonly #root: string;
+  readonly #client: LiminalClient;
+  sessionId = '';
+  runId = '';
+  /** What is known of the session. */
+  #whole: unknown;
+
+  private constructor(server: LiminalServer, root: string, project: string) {
+    this.server = server;
+    this.#root = root;
+    this.project = project;
+    this.#client = createClient({ baseUrl: server.origin, token: server.token });
+  }
+
+  static async start(): Promise<InputStage> {
+    const root = await realpath(await mkdtemp(join(tmpdir(), 'liminal-input-')));
+    const [project, dataDir] = [join(root, 'project'), join(root, 'data')];
+    for (const folder of [project, dataDir]) await mkdir(folder);
+    await writeFile(join(dataDir, 'liminal.json'), JSON.stringify({ roots: [project] }));
+    const env = { PATH: process.env['PATH'] ?? '', HOME: root };
+    const server = await LiminalServer.start({ dataDir, env });
+    const stage = new InputStage(server, root, project);
+    stage.sessionId = await stage.create();
+    stage.runId = await stage.play(stage.sessionId, 'explain');
+    stage.#whole = await stage.#look();
+    return stage;
+  }
+
+  get port(): number {
+    return Number(new URL(this.server.origin).port);
+  }
+
+  get requests(): Requests {
+    return this.#client.requests;
+  }
+
+  /** What authorises a request, and says that its body is JSON. */
+  get headers(): Record<string, string> {
+    return {
+      authorization: `Bearer ${this.server.token}`,
+      'content-type': 'application/json',
+    };
+  }
+
+  async ask({ method, path, headers, body }: Wire): Promise<RawAnswer> {
+    return rawRequest(this.port, { method, path, headers, ...(body !== undefined && { body }) });
+  }
+
+  /** Makes a session of the demo that answers at once. */
+  async create(): Promise<string> {
+    const options = { configOptions: { pace: 'instant' } };
+    const made = { cliType: 'demo', projectDir: this.project, options };
+    return (await this.requests.create(made)).sessionId;
+  }
+
+  async follow(sessionId: string): Promise<Reader> {
+    return Reader.open(new Connection(this.server.origin, this.server.token), sessionId);
+  }
+
+  /** Sends a message and waits for the end of its turn; gives its id. */
+  async play(sessionId: string, message: string): Promise<string> {
+    const reader = await this.follow(sessionId);
+    const { turnId } = await this.requests.send(sessionId, message);
+    expect(await reader.ended(turnId)).toMatchObject({ status: 'complete' });
+    reader.close();
+    return turnId;
+  }
+
+  /** Fails if the session is not what it was, no session takes a message any more, or the server has complained. */
+  async assertUnharmed(): Promise<void> {
+    expect(await this.#look()).toEqual(this.#whole);
+    await this.play(await this.create(), 'explain');
+    expect(this.server.log).toBe(`Liminal is at ${this.server.link}\n`);
+  }
+
+  async end(): Promise<void> {
+    this.#client.close();
+    expect(await this.server.stop()).toBe(0);
+    await rm(this.#root, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  /** Whether its agent still runs is no matter: of idle ones only a few are kept. */
+  async #look(): Promise<unknown> {
+    const { entries, turns } = await this.requests.history(this.sessionId);
+    const sessions = (await this.requests.listProjects()).flatMap((project) => project.sessions);
+    const session = sessions.find(({ sessionId }) => sessionId === this.sessionId);
+    return {
+      entries: entries.map((entry) => ({ ...entry, emittedAt: '' })),
+      turns,
+      session: { ...session, isAlive: undefined },
+    };
+  }
+}
