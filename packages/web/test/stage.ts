@@ -9,7 +9,8 @@ import { type WebSocket, WebSocketServer } from 'ws';
 
 export const sessionId = 's1';
 const time = '2026-01-01T00:00:00.000Z';
-const dist = fileURLToPath(new URL('../dist/', import.meta.url));
+/** The built app; `WEB_APP` names a build elsewhere. */
+const dist = process.env['WEB_APP'] ?? fileURLToPath(new URL('../dist/', import.meta.url));
 const types: Record<string, string> = {
   '.css': 'text/css',
   '.html': 'text/html',

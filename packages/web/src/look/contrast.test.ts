@@ -68,6 +68,13 @@ describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
     expect(unreadable).toEqual([]);
   });
 
+  it('what programs call by the name of a colour can be read (AA)', () => {
+    const names = [...css.matchAll(/--(ansi-\w+):/g)].map(([, name]) => name!);
+    expect(names).toHaveLength(16);
+    const ground = token('sunken', theme);
+    expect(names.filter((name) => contrast(token(name, theme), ground) < 4.5)).toEqual([]);
+  });
+
   it('what has to be found has a line that can be seen', () => {
     for (const name of ['accent', 'warning', 'danger']) {
       expect(contrast(token(name, theme), token('page', theme))).toBeGreaterThanOrEqual(3);

@@ -10,6 +10,7 @@ import { ToolIcon } from './ToolIcon.tsx';
 import { ToolOutcome } from './ToolOutcome.tsx';
 import { type ToolPhase, toolPhase } from './tool-outcome.ts';
 import { isQuestion, isSubagent, toolWords } from './tool-words.ts';
+import { useWorthWatching } from './use-worth-watching.ts';
 
 interface ToolCardProps {
   call: ToolCallUpsert;
@@ -29,7 +30,9 @@ export function ToolCard({ call, approval, folder, turnEnded, children }: ToolCa
   const [wasLive] = useState(!turnEnded);
   const question = isQuestion(call) ? approval?.title : undefined;
   const asks = approval !== undefined && asksSomething(approval);
-  const open = chosen ?? (question === undefined && opensItself(phase, hasBelow && wasLive));
+  const worthWatching = useWorthWatching(call, phase);
+  const isLive = (hasBelow && wasLive) || worthWatching;
+  const open = chosen ?? (question === undefined && opensItself(phase, isLive));
   const bodyId = useId();
   const words = toolWords(call, folder);
   const { verb, subject } = question === undefined ? words : { ...words, subject: question };
@@ -76,7 +79,7 @@ export function ToolCard({ call, approval, folder, turnEnded, children }: ToolCa
   );
 }
 
-/** Errors, and what one has to look at before allowing it, need no click. */
-function opensItself(phase: ToolPhase, isLiveSubagent: boolean): boolean {
-  return phase === 'failed' || phase === 'waiting' || isLiveSubagent;
+/** Errors, what one has to look at before allowing it, and what happens before one's eyes need no click. */
+function opensItself(phase: ToolPhase, isLive: boolean): boolean {
+  return phase === 'failed' || phase === 'waiting' || isLive;
 }

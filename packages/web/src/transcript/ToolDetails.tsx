@@ -4,9 +4,12 @@ import { DiffView } from '../diff/DiffView.tsx';
 import { Markdown } from '../markdown/Markdown.tsx';
 import { Attachments } from './Attachments.tsx';
 import { LongText } from './LongText.tsx';
+import { plainText } from '../terminal/plain-text.ts';
+import { Terminal } from '../terminal/Terminal.tsx';
+import { duration } from '../words/time.ts';
 import css from './ToolDetails.module.css';
-import { otherArguments } from './tool-words.ts';
-import { plainOutput, type ToolPhase } from './tool-outcome.ts';
+import { commandOf, otherArguments } from './tool-words.ts';
+import { type ToolPhase, toolTook } from './tool-outcome.ts';
 
 interface ToolDetailsProps {
   call: ToolCallUpsert;
@@ -37,8 +40,9 @@ export function ToolDetails({ call, phase, folder, children }: ToolDetailsProps)
 }
 
 function Invocation({ call, folder }: Omit<ToolDetailsProps, 'phase' | 'children'>) {
-  const { command, plan } = call.toolArguments;
-  if (call.kind === 'execute' && typeof command === 'string') {
+  const { plan } = call.toolArguments;
+  const command = commandOf(call);
+  if (command !== undefined) {
     return <LongText className={css.command} text={command} label="Command" />;
   }
   if (call.kind === 'switch_mode' && typeof plan === 'string') {
@@ -70,7 +74,11 @@ interface OutputProps extends Omit<ToolDetailsProps, 'folder' | 'children'> {
 
 function Output({ call, phase, hasDiffs }: OutputProps) {
   const failed = phase === 'failed';
-  const text = plainOutput(call.toolOutput ?? (failed ? (call.errorMessage ?? '') : ''));
+  const said = call.toolOutput || (failed ? (call.errorMessage ?? '') : '');
+  if (call.kind === 'execute' && said.trim() !== '' && !hasDiffs) {
+    return <Terminal text={said} label="Output" outcome={<Ending call={call} phase={phase} />} />;
+  }
+  const text = plainText(said);
   if (text.trim() === '') {
     return failed || phase !== 'done' || hasDiffs ? null : <p className={css.none}>No output</p>;
   }
@@ -84,4 +92,21 @@ function Output({ call, phase, hasDiffs }: OutputProps) {
     );
   }
   return <LongText className={css.output} data-failed={failed} text={text} label="Output" />;
+}
+
+/** How a program ended, and how long it took. */
+function Ending({ call, phase }: Pick<ToolDetailsProps, 'call' | 'phase'>) {
+  if (phase === 'running' || phase === 'waiting') return null;
+  const { exitCode } = call;
+  const took = toolTook(call);
+  const parts = [
+    phase === 'stopped' ? 'Stopped' : undefined,
+    typeof exitCode === 'number' ? `Exit code ${exitCode}` : undefined,
+    took === undefined ? undefined : duration(took),
+  ].filter((part) => part !== undefined);
+  return (
+    <span className={css.ending} data-failed={phase === 'failed'}>
+      {parts.join(' · ')}
+    </span>
+  );
 }

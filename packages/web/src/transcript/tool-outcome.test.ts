@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { tool } from './testing/items.ts';
-import { plainOutput, toolPhase, toolTook } from './tool-outcome.ts';
+import { toolPhase, toolTook } from './tool-outcome.ts';
 
 it('a call is running until its result, and failed when the result says so', () => {
   expect(toolPhase(tool('a', { status: 'create' }), false, false)).toBe('running');
@@ -22,10 +22,4 @@ it('a finished call took from its start to its result', () => {
   expect(
     toolTook(tool('a', { status: 'create', startedAt: '2026-01-01T00:00:03.500Z' })),
   ).toBeUndefined();
-});
-
-it('output loses colours and links, and nothing else', () => {
-  expect(
-    plainOutput('\u001B[1;32mok\u001B[0m [1] \u001B]8;;http://x\u0007link\u001B]8;;\u0007'),
-  ).toBe('ok [1] link');
 });

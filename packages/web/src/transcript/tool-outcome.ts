@@ -18,12 +18,3 @@ export function toolTook(call: ToolCallUpsert): number | undefined {
   if (call.status === 'create' || call.status === 'update') return undefined;
   return between(call.startedAt, call.sourceTimestamp);
 }
-
-/** A program's colours and cursor movements mean nothing on a page. */
-export function plainOutput(text: string): string {
-  return text.replace(
-    // oxlint-disable-next-line no-control-regex -- they are what it removes
-    /\u001B(?:\[[0-9;?]*[ -/]*[@-~]|\][^\u0007\u001B]*(?:\u0007|\u001B\\)|[@-Z\\-_])/g,
-    '',
-  );
-}

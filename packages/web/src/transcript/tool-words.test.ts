@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { tool } from './testing/items.ts';
-import { otherArguments, readRunWords, toolWords } from './tool-words.ts';
+import { commandOf, otherArguments, readRunWords, toolWords } from './tool-words.ts';
 
 it('a command is what is run', () => {
   const call = tool('a', {
@@ -9,6 +9,15 @@ it('a command is what is run', () => {
     toolArguments: { command: 'npm\n test' },
   });
   expect(toolWords(call)).toEqual({ verb: 'Run', subject: 'npm test' });
+});
+
+it('a command that came as its words is what one would type', () => {
+  const ran = (...command: string[]) => tool('a', { kind: 'execute', toolArguments: { command } });
+  expect(commandOf(ran('/bin/bash', '-lc', 'echo hi | wc'))).toBe('echo hi | wc');
+  expect(toolWords(ran('/bin/zsh', '-c', 'ls')).subject).toBe('ls');
+  expect(commandOf(ran('git', 'commit', '-m', "It's done"))).toBe("git commit -m 'It'\\''s done'");
+  expect(commandOf(ran())).toBeUndefined();
+  expect(commandOf(tool('a', { kind: 'read', toolArguments: { command: 'x' } }))).toBeUndefined();
 });
 
 it('a file is named from its project on', () => {

@@ -46,6 +46,23 @@ export function toolWords(call: ToolCallUpsert, folder?: string): ToolWords {
   return { verb, subject: oneLine(subjectOf(call, verb, folder)) };
 }
 
+/** The command that a call runs; undefined where it says none. Some agents give it as its words. */
+export function commandOf({ kind, toolArguments }: ToolCallUpsert): string | undefined {
+  const { command } = toolArguments;
+  if (kind !== 'execute') return undefined;
+  if (isText(command)) return command;
+  if (!Array.isArray(command) || command.length === 0) return undefined;
+  const words = command.map(String);
+  const [shell = '', flag = '', script] = words;
+  const isScript = /(?:^|\/)(?:ba|z|da)?sh$/.test(shell) && /^-\w*c$/.test(flag);
+  return isScript && script !== undefined ? script : words.map((word) => quoted(word)).join(' ');
+}
+
+/** As one would type it. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
 /** Whether the call hands work to another agent. */
 export function isSubagent(call: ToolCallUpsert): boolean {
   return (
@@ -88,6 +105,8 @@ function subjectOf(call: ToolCallUpsert, verb: string, folder: string | undefine
   if (wantsPath && location !== undefined) {
     return shortPath(location.path, folder) + (location.line ? `:${location.line}` : '');
   }
+  const command = commandOf(call);
+  if (command !== undefined) return command;
   const first = call.kind === 'search' ? sought : [];
   const named = [...first, ...telling]
     .map((key) => call.toolArguments[key])

@@ -1,0 +1,92 @@
+import { ArrowDown, Check, Copy } from 'lucide-react';
+import { type ReactNode, useDeferredValue, useState } from 'react';
+import { Button, IconButton } from '../look/controls.tsx';
+import { useCopy } from '../look/use-copy.ts';
+import { useStickToEnd } from '../transcript/use-stick-to-end.ts';
+import { count } from '../words/amounts.ts';
+import { plainText } from './plain-text.ts';
+import { Screen } from './Screen.tsx';
+import css from './Terminal.module.css';
+import { TerminalText } from './terminal-text.ts';
+
+interface TerminalProps {
+  /** All that the program has written so far. */
+  text: string;
+  label: string;
+  /** How it ended, once it has. */
+  outcome?: ReactNode;
+}
+
+/** Lines that are in sight without scrolling; the same as in the styles. */
+const inSight = 14;
+
+/** Lines that are drawn before somebody asks for more. */
+const drawnAtFirst = 1_000;
+
+/** What a program writes: a window upon its end, which it follows while the reader is there. */
+export function Terminal({ text, label, outcome }: TerminalProps) {
+  const terminal = useTerminal(text);
+  const lines = withoutEmptyEnd(terminal.lines);
+  const [drawn, setDrawn] = useState(drawnAtFirst);
+  const [whole, setWhole] = useState(false);
+  const { scroller, content, sticks, toEnd } = useStickToEnd();
+  const { copied, copy } = useCopy();
+  const hidden = Math.max(0, lines.length - drawn);
+
+  return (
+    <div className={css.terminal}>
+      <div className={css.screen} ref={scroller} data-whole={whole}>
+        {hidden > 0 ? (
+          <Button look="quiet" className={css.earlier} onClick={() => setDrawn(Infinity)}>
+            Show {count(hidden, 'earlier line')}
+          </Button>
+        ) : (
+          terminal.forgotten > 0 && (
+            <p className={css.left}>
+              {count(terminal.forgotten, 'line')} before this are left out here. Copy has them.
+            </p>
+          )
+        )}
+        <div ref={content}>
+          <pre className={css.text} aria-label={label}>
+            <Screen lines={lines.slice(hidden)} first={terminal.forgotten + hidden} />
+          </pre>
+        </div>
+      </div>
+      <div className={css.foot}>
+        {outcome}
+        <span className={css.space} />
+        {!sticks && (
+          <Button look="quiet" onClick={toEnd}>
+            <ArrowDown size={13} aria-hidden="true" />
+            Jump to end
+          </Button>
+        )}
+        {lines.length > inSight && (
+          <Button look="quiet" aria-expanded={whole} onClick={() => setWhole(!whole)}>
+            {whole ? 'Show less' : 'Show all'}
+          </Button>
+        )}
+        <IconButton label={copied ? 'Copied' : 'Copy all'} onClick={() => copy(plainText(text))}>
+          {copied ? <Check size={13} /> : <Copy size={13} />}
+        </IconButton>
+      </div>
+    </div>
+  );
+}
+
+/**
+ * The terminal that shows a text. It is kept, so that text which is added costs no more than itself, and may be asked
+ * for the same or another text at any time. Where text comes faster than it can be drawn, some of its states are not.
+ */
+function useTerminal(text: string): TerminalText {
+  const [terminal] = useState(() => new TerminalText());
+  terminal.show(useDeferredValue(text));
+  return terminal;
+}
+
+/** Without the empty lines at its end: the last line break begins one. */
+function withoutEmptyEnd(lines: TerminalText['lines']): TerminalText['lines'] {
+  const last = lines.findLastIndex((line) => line.some(({ text }) => text.trim() !== ''));
+  return lines.slice(0, last + 1);
+}

@@ -1,0 +1,21 @@
+import type { ToolCallUpsert } from '@liminal/protocol';
+import { useEffect, useState } from 'react';
+import type { ToolPhase } from './tool-outcome.ts';
+
+/** A program that runs for so long (ms) is watched; of a shorter one, its line says enough. */
+const longEnough = 1_000;
+
+/** Whether a program that runs here and now has something to see, and goes on for a while. It stays so when it ends. */
+export function useWorthWatching(call: ToolCallUpsert, phase: ToolPhase): boolean {
+  const [isWorth, setWorth] = useState(false);
+  const hasOutput = call.toolOutput !== undefined && call.toolOutput.trim() !== '';
+  const isLive = call.kind === 'execute' && phase === 'running' && hasOutput;
+  const { startedAt } = call;
+  useEffect(() => {
+    if (!isLive) return undefined;
+    const ran = startedAt === undefined ? 0 : Date.now() - Date.parse(startedAt);
+    const timer = setTimeout(() => setWorth(true), Math.max(0, longEnough - (ran || 0)));
+    return () => clearTimeout(timer);
+  }, [isLive, startedAt]);
+  return isWorth;
+}
