@@ -13,6 +13,9 @@ interface OpenItem {
   more: GrowingText;
 }
 
+/** As many things stay with one item for want of a place; more are counted. */
+const MAX_UNPLACED = 1_000;
+
 export type Emit = (draft: EventDraft) => void;
 
 /**
@@ -25,6 +28,7 @@ export class TurnWriter {
   readonly #open = new Map<string, OpenItem>();
   /** What the vocabulary has no place for, until the next item takes it along. */
   #unplaced: unknown[] = [];
+  #omitted = 0;
   #timestamp = '';
   #ended = false;
 
@@ -97,13 +101,16 @@ export class TurnWriter {
 
   /** Keeps what cannot be translated: as `raw` of the next item that ends. */
   keep(raw: unknown): void {
-    this.#unplaced.push(raw);
+    if (this.#unplaced.length < MAX_UNPLACED) this.#unplaced.push(raw);
+    else this.#omitted += 1;
   }
 
   /** What was kept and has found no item. */
   takeUnplaced(): unknown[] {
-    const unplaced = this.#unplaced;
+    const omitted = this.#omitted;
+    const unplaced = omitted === 0 ? this.#unplaced : [...this.#unplaced, { omitted }];
     this.#unplaced = [];
+    this.#omitted = 0;
     return unplaced;
   }
 

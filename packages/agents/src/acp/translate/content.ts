@@ -18,7 +18,21 @@ export function readBlock(value: unknown): ReadBlock {
     return { text: fields.text, ...(rest !== undefined && { unread: rest }) };
   }
   const block = ContentBlock.safeParse(withoutNulls(value)).data;
-  return block === undefined ? { unread: value } : { block };
+  if (block === undefined) return { unread: value };
+  const unread = extras(value, block);
+  return { block, ...(unread !== undefined && { unread }) };
+}
+
+/** The fields of a record that were not read from it. */
+function extras(value: unknown, read: unknown): Record<string, unknown> | undefined {
+  if (!isRecord(value) || !isRecord(read)) return undefined;
+  const left = Object.entries(value).flatMap(([key, field]): [string, unknown][] => {
+    if (field === null) return [];
+    if (!Object.hasOwn(read, key)) return [[key, field]];
+    const inner = extras(field, read[key]);
+    return inner === undefined ? [] : [[key, inner]];
+  });
+  return left.length === 0 ? undefined : Object.fromEntries(left);
 }
 
 /** As ACP has it, `null` is a field that is not there; two levels deep is as far as blocks go. */

@@ -77,6 +77,7 @@ describe('text after a retry', () => {
     );
     expect(pass('The one and ', 'The ', 'one ', 'or')).toBe('The one and The one or');
     expect(pass('The one and ', 'The ')).toBe('The one and The ');
+    expect(pass('The one', 'The ', 'The one')).toBe('The oneThe The one');
   });
 
   test('whole lines pass as they are, and so do words without space between them', () => {

@@ -72,7 +72,8 @@ test('news of a call that runs, usage and settings divide nothing', () => {
   expect(said(...updates)).toEqual([['agent', 'One message.']]);
 });
 
-test('empty chunks make no item', () => {
+test('empty chunks make no item, and divide none', () => {
+  expect(said(say('One '), think(''), say('message.'))).toEqual([['agent', 'One message.']]);
   expect(said(say(''), think(''), say('', 'a'))).toEqual([]);
 });
 
@@ -105,6 +106,19 @@ test('a chunk with a field that nobody knows is read all the same, and the field
   const odd = { ...(say('Hi.') as object), _meta: { tone: 'kind' } };
   const [, message] = itemsOf(hear(odd), 'message');
   expect(message).toMatchObject({ content: 'Hi.', raw: [{ _meta: { tone: 'kind' } }] });
+});
+
+test('a field of a block that nobody knows is kept, and the block shown', () => {
+  const link = { type: 'resource_link', uri: 'file:///a', name: 'a', annotations: { priority: 1 } };
+  const file = { type: 'resource', resource: { uri: 'file:///b', text: 'b', _meta: { x: 1 } } };
+  const [, message] = itemsOf(hear(show(link), show(file)), 'message');
+  expect(message).toMatchObject({
+    blocks: [
+      { type: 'resource_link', uri: 'file:///a', name: 'a' },
+      { type: 'resource', resource: { uri: 'file:///b', text: 'b' } },
+    ],
+    raw: [{ annotations: { priority: 1 } }, { resource: { _meta: { x: 1 } } }],
+  });
 });
 
 test('an image in a thought stays with it as raw', () => {

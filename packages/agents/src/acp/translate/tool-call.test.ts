@@ -183,6 +183,11 @@ describe('a call', () => {
     ]);
   });
 
+  test('keeps only so much that is odd', () => {
+    const odd = Array.from({ length: 300 }, (_, x) => update({ _meta: { x } }));
+    expect(hear([call(), ...odd]).made?.raw).toHaveLength(100);
+  });
+
   test('tells the agent’s own bookkeeping apart from its arguments', () => {
     const { made } = hear([call({ rawInput: { command: 'ls', call_id: 'c1' } })], {
       notArguments: ['call_id'],

@@ -26,6 +26,9 @@ const toolCall = {
 
 type Fields = Read<typeof toolCall>['fields'];
 
+/** As many odd things are kept of a call. */
+const MAX_UNREAD = 100;
+
 /** Where news of a call come from: words in a permission request describe the call, and are not its output. */
 export type Source = 'announcement' | 'update' | 'request';
 
@@ -44,7 +47,8 @@ export class ToolCall {
   #item: CallItem;
   #name: string | undefined;
   #status: Fields['status'];
-  readonly #unread: unknown[] = [];
+  /** By what they say: the same is often said with every update. */
+  readonly #unread = new Map<string, unknown>();
 
   /** `place` is its number in the turn: agents give ids to calls as they please. */
   constructor(
@@ -82,7 +86,7 @@ export class ToolCall {
 
   /** Nothing more is heard of it. `reason` stands for an output that there is none of. */
   end(success: boolean, reason = ''): void {
-    const raw = this.#unread;
+    const raw = [...this.#unread.values()];
     const call = { ...this.#item, arguments: this.#item.arguments || '{}' };
     this.#writer.done(call.id, raw.length === 0 ? call : { ...call, raw });
     this.output.end(success, reason);
@@ -150,10 +154,8 @@ export class ToolCall {
     if (rest !== undefined) this.#keep({ _meta: rest });
   }
 
-  /** The same is often said with every update. */
   #keep(raw: unknown): void {
-    const said = JSON.stringify(raw);
-    if (!this.#unread.some((other) => JSON.stringify(other) === said)) this.#unread.push(raw);
+    if (this.#unread.size < MAX_UNREAD) this.#unread.set(JSON.stringify(raw), raw);
   }
 }
 

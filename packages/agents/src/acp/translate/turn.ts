@@ -33,9 +33,6 @@ const chunk = { sessionUpdate: z.string(), content: z.unknown(), messageId: z.st
 
 const textBlock = { type: z.literal('text'), text: z.string() };
 
-/** Things kept of one turn that cannot be shown; an agent that sends more of them is counted. */
-const MAX_KEPT = 1_000;
-
 /** One turn's translation: an ACP agent's updates in, canonical events out. */
 export class Turn {
   readonly turnId: string;
@@ -48,9 +45,8 @@ export class Turn {
   readonly #compactions: Compactions;
   #echo = new Echo('');
   /** Of what is kept, what beside the conversation was told: no item is made for it. */
-  readonly #aside = new Set<unknown>();
+  readonly #aside = new WeakSet<object>();
   #notices = 0;
-  #kept = 0;
   #isStopping = false;
 
   constructor(options: TurnOptions) {
@@ -127,12 +123,12 @@ export class Turn {
 
   /** What there is no place for stays with the nearest item. */
   keep(raw: unknown): void {
-    if (++this.#kept <= MAX_KEPT) this.#writer.keep(raw);
+    this.#writer.keep(raw);
   }
 
   /** The same, but for what is not said in the conversation: it makes no item appear. */
   keepAside(raw: unknown): void {
-    this.#aside.add(raw);
+    if (isObject(raw)) this.#aside.add(raw);
     this.keep(raw);
   }
 
@@ -162,7 +158,6 @@ export class Turn {
 
   /** Gives what was kept aside and has found no item. */
   end(terminal: Terminal): unknown[] {
-    if (this.#kept > MAX_KEPT) this.#writer.keep({ omitted: this.#kept - MAX_KEPT });
     const hasCompleted = terminal.type === 'response_done' && terminal.status === 'completed';
     const error = terminal.type === 'response_error' ? terminal.error : undefined;
     if (error === undefined) this.#speech.close();
@@ -176,15 +171,15 @@ export class Turn {
   #place(isBroken: boolean): unknown[] {
     const unplaced = this.#writer.takeUnplaced();
     if (isBroken && this.#speech.breakOff(unplaced)) return [];
-    if (unplaced.every((raw) => this.#aside.has(raw))) return unplaced;
-    for (const raw of unplaced) this.#writer.keep(raw);
-    this.#tell('The agent sent something that cannot be shown here.');
+    if (unplaced.every((raw) => isObject(raw) && this.#aside.has(raw))) return unplaced;
+    this.#tell('The agent sent something that cannot be shown here.', unplaced);
     return [];
   }
 
-  #tell(content: string): void {
+  #tell(content: string, raw?: unknown[]): void {
     const id = `${this.turnId}:notice:${++this.#notices}`;
-    this.#writer.add({ type: 'message', id, content, origin: 'system' });
+    const kept = raw === undefined ? {} : { raw };
+    this.#writer.add({ type: 'message', id, content, origin: 'system', ...kept });
   }
 
   /** What an agent says in the user's name, without the user's own message. */
@@ -199,6 +194,8 @@ export class Turn {
     return `${this.turnId}:approval:${approvalId}`;
   }
 }
+
+const isObject = (raw: unknown): raw is object => typeof raw === 'object' && raw !== null;
 
 /** Whether a call that has ended begins once more, under the same id. */
 function isAnew(update: unknown, source: Source): boolean {
