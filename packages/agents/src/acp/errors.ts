@@ -5,6 +5,7 @@ import { z } from 'zod';
 export const rpc = {
   invalidParams: -32602,
   methodNotFound: -32601,
+  internalError: -32603,
   authRequired: -32000,
   notFound: -32002,
 } as const;
@@ -25,14 +26,28 @@ const Detail = z.union([
   z.looseObject({ message: z.string().min(1) }).transform(({ message }) => message),
   z.looseObject({ details: z.string().min(1) }).transform(({ details }) => details),
 ]);
+/** What a model's API answered, which some agents hand on as it came. */
+const ApiAnswer = z.looseObject({ error: Detail }).transform(({ error }) => error);
 /** Characters of an unreadable detail that are shown. */
 const shownDetail = 500;
 
 /** What the agent says about its error, in a sentence or two. */
-export function describeRpcError({ message, data }: RpcError): string {
+export function describeRpcError({ code, message, data }: RpcError): string {
   if (data === undefined || data === null) return message;
-  const detail = Detail.safeParse(data).data ?? JSON.stringify(data).slice(0, shownDetail);
+  const said = Detail.safeParse(data).data;
+  const detail = said === undefined ? JSON.stringify(data).slice(0, shownDetail) : plain(said);
+  // The name of the code says nothing that the detail does not.
+  if (code === rpc.internalError && said !== undefined) return detail;
   return detail === message ? message : `${message}: ${detail}`;
+}
+
+function plain(detail: string): string {
+  if (!detail.startsWith('{')) return detail;
+  try {
+    return ApiAnswer.safeParse(JSON.parse(detail)).data ?? detail;
+  } catch {
+    return detail;
+  }
 }
 
 const AuthMethods = z

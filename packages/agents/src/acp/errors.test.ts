@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { describeRpcError } from './errors.ts';
+
+const internal = { code: -32_603, message: 'Internal error' };
+
+test.each([
+  ['nothing more', internal, 'Internal error'],
+  ['a sentence', { ...internal, data: 'No disk.' }, 'No disk.'],
+  ['an object with one', { ...internal, data: { message: 'No disk.', n: 1 } }, 'No disk.'],
+  [
+    'a model’s answer',
+    { ...internal, data: { message: '{"error":{"type":"x","message":"Too long."}}' } },
+    'Too long.',
+  ],
+  ['broken JSON', { ...internal, data: { message: '{"error":' } }, '{"error":'],
+  ['something else', { ...internal, data: { n: 1 } }, 'Internal error: {"n":1}'],
+  [
+    'another code',
+    { code: -32_602, message: 'Invalid params', data: 'No such mode' },
+    'Invalid params: No such mode',
+  ],
+])('an error that comes with %s is told in words', (_what, error, told) => {
+  expect(describeRpcError(error)).toBe(told);
+});

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { runAgent, said } from './running-agent.ts';
+
+const mcpServers = {
+  files: { type: 'stdio' as const, command: '/usr/bin/files', args: ['--all'], env: { KEY: 'k' } },
+  web: { type: 'http' as const, url: 'https://a.example/mcp', headers: { Authorization: 'x' } },
+  old: { type: 'sse' as const, url: 'https://a.example/sse', headers: {} },
+};
+const provider = { mcpServers };
+const stdio = {
+  name: 'files',
+  command: '/usr/bin/files',
+  args: ['--all'],
+  env: [{ name: 'KEY', value: 'k' }],
+};
+const http = {
+  type: 'http',
+  name: 'web',
+  url: 'https://a.example/mcp',
+  headers: [{ name: 'Authorization', value: 'x' }],
+};
+
+test('configured MCP servers are handed to every session, those that the agent takes', async () => {
+  const agentCapabilities = { loadSession: true, mcpCapabilities: { http: true } };
+  const running = await runAgent({ initialize: { agentCapabilities } }, { provider });
+  const listener = await running.create();
+  const begun = await running.control.until('session/new');
+  expect(begun.params['mcpServers']).toEqual([stdio, http]);
+
+  const first = said(await listener.ask('Hi.')).join();
+  expect(first).toContain('“old”');
+  expect(first).not.toContain('“web”');
+  expect(said(await listener.ask('Hi again.')).join()).not.toContain('“old”');
+
+  await running.provider.killSession(listener.sessionId);
+  await running.provider.loadSession(listener.sessionId);
+  const loaded = await running.control.until('session/load');
+  expect(loaded.params['mcpServers']).toEqual([stdio, http]);
+});
+
+test('an agent that says nothing of MCP gets those on stdio, which every agent takes', async () => {
+  const running = await runAgent({ initialize: { agentCapabilities: {} } }, { provider });
+  await running.create();
+  const begun = await running.control.until('session/new');
+  expect(begun.params['mcpServers']).toEqual([stdio]);
+});

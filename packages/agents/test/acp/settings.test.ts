@@ -1,0 +1,130 @@
+import type { AgentScript } from '@liminal/testkit';
+import { expect, test } from 'vitest';
+import { coded } from '../../src/testing/subject.ts';
+import { runAgent } from './running-agent.ts';
+
+const modes = {
+  currentModeId: 'ask',
+  availableModes: [
+    { id: 'ask', name: 'Ask' },
+    { id: 'code', name: 'Code' },
+  ],
+};
+const models = {
+  currentModelId: 'small',
+  availableModels: [
+    { modelId: 'small', name: 'Small' },
+    { modelId: 'large', name: 'Large' },
+  ],
+};
+const select = {
+  type: 'select',
+  id: 'effort',
+  name: 'Effort',
+  category: 'thought_level',
+  currentValue: 'low',
+  options: [
+    { value: 'low', name: 'Low' },
+    { value: 'high', name: 'High' },
+  ],
+};
+const toggle = { type: 'boolean', id: 'web', name: 'Web search', currentValue: false };
+const all: AgentScript = { session: { modes, models, configOptions: [select, toggle] } };
+
+test.each([
+  ['mode', 'code', 'session/set_mode', { modeId: 'code' }],
+  ['effort', 'high', 'session/set_config_option', { configId: 'effort', value: 'high' }],
+  ['web', 'true', 'session/set_config_option', { configId: 'web', type: 'boolean', value: true }],
+  ['model', 'large', 'session/set_model', { modelId: 'large' }],
+])('setting %s to %s sends %s, and the new value is told', async (id, value, method, params) => {
+  const { create, control, provider } = await runAgent({
+    ...all,
+    on: { 'session/set_model': [{ result: {} }] },
+  });
+  const listener = await create();
+  await listener.until(() => listener.option(id));
+
+  await provider.setConfigOption(listener.sessionId, id, value);
+
+  const sent = await control.until(method);
+  expect(sent.params).toEqual({ sessionId: await listener.agentSessionId(), ...params });
+  expect(listener.option(id)).toBe(value);
+});
+
+test('an option or a value that is not offered is refused, and nothing is sent', async () => {
+  const { create, control, provider } = await runAgent(all);
+  const { sessionId } = await create();
+  const invalid = coded('INVALID_OPTION');
+  await expect(provider.setConfigOption(sessionId, 'mode', 'fly')).rejects.toMatchObject(invalid);
+  await expect(provider.setConfigOption(sessionId, 'colour', 'red')).rejects.toMatchObject(invalid);
+  expect(control.received.map(({ method }) => method)).toEqual(['initialize', 'session/new']);
+});
+
+test('an agent that refuses a setting is quoted, and the setting stays', async () => {
+  const error = { code: -32603, message: 'Not today' };
+  const { create, provider } = await runAgent({ ...all, on: { 'session/set_mode': [{ error }] } });
+  const listener = await create();
+  await listener.until(() => listener.option('mode'));
+  await expect(provider.setConfigOption(listener.sessionId, 'mode', 'code')).rejects.toMatchObject({
+    code: 'INVALID_OPTION',
+    message: expect.stringContaining('Not today'),
+  });
+  expect(listener.option('mode')).toBe('ask');
+});
+
+test('what the agent changes itself is told, and is where a later change begins', async () => {
+  const { create, control, provider } = await runAgent(all);
+  const listener = await create();
+  await listener.until(() => listener.option('mode'));
+  const sessionId = await listener.agentSessionId();
+  const update = { sessionUpdate: 'current_mode_update', currentModeId: 'code' };
+  control.say({ jsonrpc: '2.0', method: 'session/update', params: { sessionId, update } });
+  await listener.until(() => listener.option('mode') === 'code');
+
+  await provider.setConfigOption(listener.sessionId, 'effort', 'high');
+
+  expect([listener.option('mode'), listener.option('effort')]).toEqual(['code', 'high']);
+});
+
+test('a session begins with the settings it is given, over the configured defaults', async () => {
+  const { create, control } = await runAgent(all, {
+    provider: { defaults: { mode: 'code', config: { effort: 'high', gone: 'x' } } },
+  });
+  const listener = await create({ config: { effort: 'low', web: 'true' } });
+  await listener.until(() => listener.option('web'));
+  expect(['mode', 'effort', 'web'].map((id) => listener.option(id))).toEqual([
+    'code',
+    'low',
+    'true',
+  ]);
+  const set = control.received.map(({ method }) => method).slice(2);
+  expect(set).toEqual(['session/set_mode', 'session/set_config_option']);
+});
+
+test('a setting that the agent does not have is no reason to lose a session, but to refuse a new one', async () => {
+  const { create, provider, control } = await runAgent(all);
+  await expect(create({ config: { colour: 'red' } })).rejects.toMatchObject(
+    coded('INVALID_OPTION'),
+  );
+  await (
+    await control.process()
+  ).gone;
+
+  const listener = await create();
+  await listener.ask('Hi.');
+  await provider.killSession(listener.sessionId);
+  await provider.loadSession(listener.sessionId, { config: { colour: 'red', effort: 'high' } });
+  await listener.until(() => listener.option('effort') === 'high');
+  expect(provider.isAlive(listener.sessionId)).toBe(true);
+});
+
+test('a killed session comes back with the settings it had', async () => {
+  const { create, provider } = await runAgent(all);
+  const listener = await create();
+  await provider.setConfigOption(listener.sessionId, 'mode', 'code');
+  await listener.ask('Hi.');
+  await provider.killSession(listener.sessionId);
+  await provider.loadSession(listener.sessionId);
+  await provider.setConfigOption(listener.sessionId, 'effort', 'high');
+  expect([listener.option('mode'), listener.option('effort')]).toEqual(['code', 'high']);
+});

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { runAgent, said } from './running-agent.ts';
+
+const authMethods = [
+  { id: 'browser', name: 'Log in with a browser', description: 'Opens one.' },
+  { id: 'key', name: 'Use AGENT_KEY', type: 'env_var', vars: [{ name: 'AGENT_KEY' }] },
+];
+
+test('an agent that wants a sign-in is refused with a sentence that names the ways', async () => {
+  const { provider, projectDir, control } = await runAgent(
+    { needsAuth: true, initialize: { authMethods } },
+    { provider: { inherited: { ...process.env, AGENT_KEY: '' } } },
+  );
+  await expect(provider.createSession({ projectDir })).rejects.toMatchObject({
+    code: 'SESSION_CREATE_FAILED',
+    message: expect.stringMatching(
+      /^Scripted wants you to sign in.*Log in with a browser; Use AGENT_KEY/,
+    ),
+  });
+  await (
+    await control.process()
+  ).gone;
+  expect(control.received.map(({ method }) => method)).not.toContain('authenticate');
+});
+
+test('a key in the environment is used where the agent has a method for it', async () => {
+  const { create, control } = await runAgent(
+    { needsAuth: true, initialize: { authMethods } },
+    { provider: { env: { AGENT_KEY: 'secret' } } },
+  );
+  const listener = await create();
+  const authenticate = await control.until('authenticate');
+  expect(authenticate.params).toEqual({ methodId: 'key' });
+  expect(said(await listener.ask('Hi.'))).toContain('agent: You said: Hi.');
+});
+
+test('a turn that fails for want of a sign-in says so', async () => {
+  const error = { code: -32000, message: 'Authentication required' };
+  const { create } = await runAgent({
+    initialize: { authMethods },
+    turns: [{ steps: [{ error }] }],
+  });
+  const listener = await create();
+  expect((await listener.ask('Hi.')).error).toMatchObject({
+    code: 'AUTH_REQUIRED',
+    message: expect.stringContaining('Log in with a browser'),
+  });
+});
+
+test.each([
+  ['The model is away.', 'Internal error: The model is away.'],
+  [
+    { message: 'The model is away.', codex_error_info: 'other' },
+    'Internal error: The model is away.',
+  ],
+  [{ details: 'No disk.' }, 'Internal error: No disk.'],
+  [{ odd: [1] }, 'Internal error: {"odd":[1]}'],
+  [undefined, 'Internal error'],
+])('an error’s data %j is told', async (data, told) => {
+  const error = { code: -32603, message: 'Internal error', ...(data !== undefined && { data }) };
+  const { create } = await runAgent({ turns: [{ steps: [{ error }] }] });
+  const listener = await create();
+  expect((await listener.ask('Hi.')).error).toEqual({
+    code: 'AGENT_ERROR',
+    message: `Scripted could not go on. ${told}`,
+  });
+});
+
+test.each([
+  ['no answer', {}],
+  ['both', { result: {}, error: {} }],
+  ['an error that is none', { error: 'no' }],
+])('INV-2: an answer that is %s ends the turn as an error', async (_name, answer) => {
+  const { create, control } = await runAgent({ turns: [{ steps: [{ hang: true }] }] });
+  const listener = await create();
+  const turnId = await listener.send('Hi.');
+  const { id } = await control.until('session/prompt');
+  control.say({ jsonrpc: '2.0', id, ...answer });
+  expect((await listener.response(turnId)).error).toMatchObject({ code: 'AGENT_ERROR' });
+});

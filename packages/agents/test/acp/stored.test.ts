@@ -1,0 +1,215 @@
+/** Sessions in the agent's own store: found, read and gone on with. */
+import { randomUUID } from 'node:crypto';
+import { emptyResponse, foldResponse, stampEvent, toResponse } from '@liminal/protocol';
+import type { AgentScript } from '@liminal/testkit';
+import { expect, test } from 'vitest';
+import type { StoredTurn } from '../../src/provider.ts';
+import { coded } from '../../src/testing/subject.ts';
+import { Listener, runAgent, said } from './running-agent.ts';
+
+const text = (sessionUpdate: string, value: string) => ({
+  sessionUpdate,
+  content: { type: 'text', text: value },
+});
+const conversation = [
+  text('user_message_chunk', 'What is it?'),
+  text('agent_message_chunk', 'It is 42.'),
+  text('user_message_chunk', 'Sure?'),
+  text('agent_message_chunk', 'Sure.'),
+];
+const stored = (sessionId: string, cwd: string, updatedAt?: string) => ({
+  sessionId,
+  cwd,
+  title: `About ${sessionId}`,
+  updates: conversation,
+  ...(updatedAt !== undefined && { updatedAt }),
+});
+
+/** What was said in a stored turn. */
+function saidIn({ turnId, events }: StoredTurn): string[] {
+  const run = { sessionId: 's', runId: turnId, traceContext: { traceparent: '00' } };
+  const folded = events.reduce(
+    (state, draft, seq) => foldResponse(state, stampEvent(draft, run, seq)),
+    emptyResponse(),
+  );
+  return said(toResponse(folded)!);
+}
+
+test('are listed page by page, newest first, of one folder or all, from one process that ends', async () => {
+  const sessions = [
+    stored('a', '/one', '2026-01-01T00:00:00Z'),
+    stored('b', '/two', '2026-03-01T00:00:00+01:00'),
+    stored('c', '/one', '2026-02-01T00:00:00Z'),
+    stored('d', '/one'),
+  ];
+  const { provider, control } = await runAgent({ sessions, listPageSize: 2 });
+
+  const [found, again] = await Promise.all([
+    provider.listStoredSessions(),
+    provider.listStoredSessions('/one'),
+  ]);
+
+  expect(found.map(({ sessionId }) => sessionId)).toEqual(['b', 'c', 'a', 'd']);
+  expect(found[0]).toEqual({
+    sessionId: 'b',
+    projectDir: '/two',
+    title: 'About b',
+    createdAt: '2026-02-28T23:00:00.000Z',
+    updatedAt: '2026-02-28T23:00:00.000Z',
+  });
+  expect(again.map(({ sessionId }) => sessionId)).toEqual(['c', 'a', 'd']);
+  expect(control.processes).toHaveLength(1);
+  await provider.close();
+  await (
+    await control.process()
+  ).gone;
+});
+
+test('of an agent that lists none there are none, and it is not asked again', async () => {
+  const { provider, control } = await runAgent({ offers: { list: false } });
+  expect(await provider.listStoredSessions()).toEqual([]);
+  const asked = await control.process();
+  await provider.close();
+  await asked.gone;
+  expect(await provider.listStoredSessions()).toEqual([]);
+  expect(control.processes).toEqual([asked]);
+});
+
+test('of an agent that wants a sign-in there are none', async () => {
+  const { provider } = await runAgent({
+    needsAuth: true,
+    on: { 'session/list': [{ error: { code: -32000, message: 'Authentication required' } }] },
+  });
+  expect(await provider.listStoredSessions()).toEqual([]);
+});
+
+test('an agent that cannot tell is said to', async () => {
+  const { provider } = await runAgent({
+    on: { 'session/list': [{ error: { code: -32603, message: 'No disk' } }] },
+  });
+  await expect(provider.listStoredSessions()).rejects.toMatchObject({
+    code: 'PROTOCOL_ERROR',
+    message: expect.stringContaining('No disk'),
+  });
+});
+
+test('TC-4.1b: a stored conversation is read as whole turns, the same each time', async () => {
+  const { provider, projectDir, control } = await runAgent();
+  await control.play({ sessions: [stored('a', projectDir, '2026-01-01T00:00:00Z')] });
+
+  const turns = await provider.readStoredHistory('a', projectDir);
+
+  expect(turns.map(saidIn)).toEqual([
+    ['user: What is it?', 'agent: It is 42.'],
+    ['user: Sure?', 'agent: Sure.'],
+  ]);
+  expect(await provider.readStoredHistory('a', projectDir)).toEqual(turns);
+  expect(turns[0]?.events[0]?.timestamp).toBe('2026-01-01T00:00:00.000Z');
+  expect(control.received.filter(({ method }) => method === 'session/prompt')).toEqual([]);
+});
+
+test('a conversation that the agent does not have is not found', async () => {
+  const { provider, projectDir } = await runAgent();
+  await expect(provider.readStoredHistory('no', projectDir)).rejects.toMatchObject(
+    coded('SESSION_NOT_FOUND'),
+  );
+});
+
+test('TC-4.1b: a loaded session goes on, and what it replays is not told again', async () => {
+  const { another, projectDir, control } = await runAgent();
+  await control.play({ sessions: [stored('a', projectDir)] });
+  const provider = another();
+  const listener = new Listener(provider, 'a');
+
+  expect(await provider.loadSession('a', { projectDir })).toEqual({
+    sessionId: 'a',
+    cliType: 'scripted',
+  });
+
+  const { params } = await control.until('session/load');
+  expect(params).toEqual({ sessionId: 'a', cwd: projectDir, mcpServers: [] });
+  expect(said(await listener.ask('And now?'))).toEqual([
+    'user: And now?',
+    'agent: You said: And now?',
+  ]);
+  expect(new Set(listener.events.map(({ turnId }) => turnId)).size).toBe(1);
+});
+
+test('what a replay tells of the session itself is told', async () => {
+  const { another, projectDir, control } = await runAgent();
+  const title = { sessionUpdate: 'session_info_update', title: 'Told in the replay' };
+  const session = { ...stored('a', projectDir), updates: [...conversation, title] };
+  await control.play({ sessions: [session] });
+  const provider = another();
+  const listener = new Listener(provider, 'a');
+  await provider.loadSession('a', { projectDir });
+  await listener.until(() => listener.updates.find((one) => one.title === 'Told in the replay'));
+  expect(listener.events).toEqual([]);
+});
+
+test('an agent that resumes is not made to replay', async () => {
+  const { another, projectDir, control } = await runAgent();
+  await control.play({ sessions: [stored('a', projectDir)], offers: { resume: true, load: true } });
+  const provider = another();
+  await provider.loadSession('a', { projectDir });
+  await control.until('session/resume');
+  expect(control.received.map(({ method }) => method)).not.toContain('session/load');
+});
+
+test('a session of ours is gone on with under the agent’s own id', async () => {
+  const { create, provider, another, control, projectDir } = await runAgent();
+  const listener = await create();
+  await listener.ask('Remember 42.');
+  const agentSessionId = await listener.agentSessionId();
+  expect(agentSessionId).not.toBe(listener.sessionId);
+  await provider.close();
+
+  const later = another();
+  await later.loadSession(listener.sessionId, { projectDir, agentSessionId });
+
+  const { params } = await control.until('session/load');
+  expect(params['sessionId']).toBe(agentSessionId);
+  expect(said(await new Listener(later, listener.sessionId).ask('Still?'))).toContain(
+    'user: Still?',
+  );
+});
+
+test('a session that the agent has lost is not found, and no process is left', async () => {
+  const { provider, projectDir, control } = await runAgent();
+  const loading = provider.loadSession(randomUUID(), { projectDir, agentSessionId: 'lost' });
+  await expect(loading).rejects.toMatchObject(coded('SESSION_NOT_FOUND'));
+  await (
+    await control.process()
+  ).gone;
+});
+
+test('a session that never had a message is begun again', async () => {
+  const { create, provider, control } = await runAgent({ storesAtFirstPrompt: true });
+  const listener = await create();
+  await provider.killSession(listener.sessionId);
+  await provider.loadSession(listener.sessionId);
+  expect(said(await listener.ask('Hi.'))).toEqual(['user: Hi.', 'agent: You said: Hi.']);
+  expect(control.received.filter(({ method }) => method === 'session/new')).toHaveLength(2);
+});
+
+test('an agent that cannot take up sessions begins a new one, and people are told', async () => {
+  const script: AgentScript = { offers: { load: false, resume: false } };
+  const { create, provider } = await runAgent(script);
+  const listener = await create();
+  await listener.ask('Remember 42.');
+  await provider.killSession(listener.sessionId);
+
+  await provider.loadSession(listener.sessionId);
+
+  const response = await listener.ask('What was it?');
+  expect(said(response)).toContain('agent: You said: What was it?');
+  expect(said(response).join()).toContain('does not know what was said before');
+  expect(said(await listener.ask('And now?')).join()).not.toContain('does not know');
+});
+
+test('a session that nobody here began is not made up by an agent that cannot load', async () => {
+  const { provider, projectDir } = await runAgent({ offers: { load: false } });
+  await expect(provider.loadSession('a', { projectDir })).rejects.toMatchObject(
+    coded('SESSION_NOT_FOUND'),
+  );
+});

@@ -1,0 +1,179 @@
+/** Programs that an agent runs through us, and files that it reads and writes through us. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Step } from '@liminal/testkit';
+import { expect, test } from 'vitest';
+import { readProcess } from '../../src/process/table.ts';
+import { runAgent, said } from './running-agent.ts';
+
+const call = (method: string, params: Record<string, unknown>, more: object = {}): Step => ({
+  request: { method, params, id: method, ...more },
+});
+const create = (params: Record<string, unknown>): Step =>
+  call('terminal/create', params, { as: 'terminal' });
+const terminal = (method: string, more: object = {}): Step =>
+  call(`terminal/${method}`, { terminalId: '{{terminal.terminalId}}' }, more);
+
+/** A call that shows the terminal. */
+const shown: Step = {
+  update: {
+    sessionUpdate: 'tool_call',
+    toolCallId: 'call',
+    title: 'Run it',
+    kind: 'execute',
+    status: 'in_progress',
+    content: [{ type: 'terminal', terminalId: '{{terminal.terminalId}}' }],
+  },
+};
+
+async function play(...steps: Step[]) {
+  const running = await runAgent({ turns: [{ steps }] }, { files: { 'notes.txt': 'a\nb\n' } });
+  const listener = await running.create();
+  const answerOf = (id: string) => {
+    const answer = running.control.received.find((one) => one.id === id);
+    if (answer === undefined) throw new Error(`${id} was not answered.`);
+    return answer;
+  };
+  return { ...running, listener, answerOf };
+}
+
+test('a program’s output and exit code are told, and shown in the call as it grows', async () => {
+  const { listener, answerOf, projectDir } = await play(
+    create({
+      command: 'sh',
+      args: ['-c', 'echo "$GREETING from $(pwd)"; echo oops >&2; exit 3'],
+      env: [{ name: 'GREETING', value: 'Hello' }],
+    }),
+    shown,
+    terminal('wait_for_exit'),
+    terminal('output'),
+    terminal('release'),
+    { update: { sessionUpdate: 'tool_call_update', toolCallId: 'call', status: 'completed' } },
+  );
+  const response = await listener.ask('Run it.');
+
+  expect(answerOf('terminal/wait_for_exit').result).toEqual({ exitCode: 3, signal: null });
+  expect(answerOf('terminal/output').result).toEqual({
+    output: expect.stringContaining(`Hello from ${projectDir}\n`),
+    truncated: false,
+    exitStatus: { exitCode: 3, signal: null },
+  });
+  expect(answerOf('terminal/release').result).toEqual({});
+  const output = response.outputItems.find((item) => item.type === 'function_call_output');
+  expect(output).toMatchObject({
+    callId: 'call',
+    output: expect.stringContaining(`Hello from ${projectDir}\n`),
+  });
+});
+
+test('a command without arguments is a line for the shell, as agents send it', async () => {
+  const { listener, answerOf } = await play(
+    create({ command: 'printf one && printf two' }),
+    terminal('wait_for_exit'),
+    terminal('output'),
+  );
+  await listener.ask('Run it.');
+  expect(answerOf('terminal/output').result).toMatchObject({ output: 'onetwo' });
+});
+
+test('of more output than the agent wants, it gets the end', async () => {
+  const { listener, answerOf } = await play(
+    create({ command: 'for i in $(seq 1 2000); do echo "€ $i"; done', outputByteLimit: 25 }),
+    terminal('wait_for_exit'),
+    terminal('output'),
+  );
+  await listener.ask('Run it.');
+  const { output, truncated } = answerOf('terminal/output').result as Record<string, unknown>;
+  expect(truncated).toBe(true);
+  expect(output).toMatch(/^[^�]*1999\n€ 2000\n$/);
+  expect(Buffer.byteLength(String(output))).toBeLessThanOrEqual(25);
+});
+
+test('a program that is killed keeps its output, and one that is released is gone', async () => {
+  const { listener, answerOf, control } = await play(
+    create({ command: 'echo begun; sleep 600' }),
+    { gate: 'begun' },
+    terminal('kill'),
+    terminal('wait_for_exit'),
+    terminal('output'),
+    terminal('release'),
+    call('terminal/output', { terminalId: '{{terminal.terminalId}}' }, { id: 'after release' }),
+  );
+  const turnId = await listener.send('Run it.');
+  await control.reached('begun');
+  control.open('begun');
+  await listener.ended(turnId);
+  expect(answerOf('terminal/wait_for_exit').result).toEqual({ exitCode: null, signal: 'SIGTERM' });
+  expect(answerOf('terminal/output').result).toMatchObject({ exitStatus: { signal: 'SIGTERM' } });
+  expect(answerOf('after release').error).toMatchObject({ code: -32002 });
+});
+
+test('INV-8: what programs leave behind ends with the session', async () => {
+  const { listener, answerOf, provider } = await play(
+    create({ command: 'setsid sleep 600 >/dev/null 2>&1 & echo $!; sleep 600' }),
+    { pauseMs: 50 },
+    { repeat: { times: 50, steps: [{ pauseMs: 20 }, terminal('output')] } },
+  );
+  await listener.ask('Run it.');
+  const { output } = answerOf('terminal/output').result as { output: string };
+  // The shell's own child may have become another process, but bears the mark.
+  const left = Number(output);
+  expect(left).toBeGreaterThan(0);
+
+  await provider.killSession(listener.sessionId);
+
+  expect(readProcess(left)).toBeUndefined();
+});
+
+test('what cannot be run is said', async () => {
+  const { listener, answerOf } = await play(
+    create({ command: 'no-such-program', args: ['x'] }),
+    call('terminal/output', { terminalId: 'none' }, { id: 'unknown' }),
+    call('terminal/create', { command: 'true', cwd: '/no/such/folder' }, { id: 'nowhere' }),
+  );
+  await listener.ask('Run it.');
+  expect(answerOf('terminal/create').error).toMatchObject({
+    code: -32602,
+    message: expect.stringContaining('no-such-program'),
+  });
+  expect(answerOf('unknown').error).toMatchObject({ code: -32002 });
+  expect(answerOf('nowhere').error).toMatchObject({ code: -32602 });
+});
+
+test('files inside the project are read and written, others are not', async () => {
+  const { listener, answerOf, projectDir } = await play(
+    call('fs/read_text_file', { path: '{{cwd}}/notes.txt', line: 2, limit: 1 }, { as: 'read' }),
+    call('fs/write_text_file', { path: '{{cwd}}/new/file.txt', content: '{{read.content}}!' }),
+    call('fs/read_text_file', { path: '/etc/hostname' }, { id: 'outside' }),
+    { say: 'Done.' },
+  );
+  const response = await listener.ask('Copy.');
+  expect(answerOf('fs/read_text_file').result).toEqual({ content: 'b' });
+  expect(answerOf('fs/write_text_file').result).toEqual({});
+  expect(readFileSync(join(projectDir, 'new/file.txt'), 'utf8')).toBe('b!');
+  expect(answerOf('outside').error).toMatchObject({
+    code: -32602,
+    message: expect.stringContaining('/etc/hostname'),
+  });
+  expect(said(response)).toContain('agent: Done.');
+});
+
+test('a program that floods its terminal floods neither memory nor log', async () => {
+  const { listener, answerOf } = await play(
+    create({ command: 'head -c 20000000 /dev/zero | tr "\\0" x; echo; echo the end' }),
+    shown,
+    terminal('wait_for_exit'),
+    terminal('output'),
+    { update: { sessionUpdate: 'tool_call_update', toolCallId: 'call', status: 'completed' } },
+  );
+  const turnId = await listener.send('Run it.');
+  const events = await listener.ended(turnId);
+  const { output, truncated } = answerOf('terminal/output').result as Record<string, unknown>;
+  expect(truncated).toBe(true);
+  expect(String(output).length).toBeLessThanOrEqual(1024 * 1024);
+  expect(String(output)).toMatch(/the end\n$/);
+  const streamed = events.map(({ payload }) =>
+    payload.type === 'item_delta' ? JSON.stringify(payload).length : 0,
+  );
+  expect(streamed.reduce((sum, length) => sum + length, 0)).toBeLessThan(2_000_000);
+});
