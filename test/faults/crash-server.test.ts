@@ -2,7 +2,7 @@ import { byPrompt, gate, held, reply, text } from '@liminal/testkit';
 import type { OutputItem } from '@liminal/protocol';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { length, seed } from './length.ts';
+import { length, patience, seed } from './length.ts';
 import { FaultServer } from './server.ts';
 
 const words = Array.from({ length: 2_000 }, (_, index) => `word${index}`).join(' ');
@@ -10,42 +10,46 @@ const words = Array.from({ length: 2_000 }, (_, index) => `word${index}`).join('
 /** After how many characters that a reader has seen the server is killed. */
 const moments = fc.sample(fc.nat(3_000), { seed, numRuns: length.serverCrashes });
 
-test(`INV-6 INV-8 a server killed in mid-turn has kept all that anybody has seen, ends the turn, and goes on (${length.serverCrashes} times, seed ${seed})`, async () => {
-  const script = byPrompt({
-    'Talk.': [reply(text(words, { chunk: 12, delayMs: 4 }))],
-    'Go on.': [reply('Here I am.')],
-  });
-  const faults = await FaultServer.start({ script });
-  const sessionId = await faults.create();
-  const turnIds: string[] = [];
-  for (const moment of moments) {
+test(
+  `INV-6 INV-8 a server killed in mid-turn has kept all that anybody has seen, ends the turn, and goes on (${length.serverCrashes} times, seed ${seed})`,
+  { timeout: patience(length.serverCrashes) },
+  async () => {
+    const script = byPrompt({
+      'Talk.': [reply(text(words, { chunk: 12, delayMs: 4 }))],
+      'Go on.': [reply('Here I am.')],
+    });
+    const faults = await FaultServer.start({ script });
+    const sessionId = await faults.create();
+    const turnIds: string[] = [];
+    for (const moment of moments) {
+      const reader = await faults.follow(sessionId);
+      const { turnId } = await faults.requests.send(sessionId, 'Talk.');
+      await reader.until(() => reader.said(turnId).length >= moment);
+      await faults.server.crash();
+      await reader.closed.promise;
+      // At once: its guard is still at work.
+      await faults.server.restart();
+      await expect.poll(() => faults.others, { timeout: 30_000 }).toEqual([]);
+
+      const stored = await faults.run(turnId);
+      expect(stored).toMatchObject({ status: 'error', error: { code: 'OWNER_LOST' } });
+      const said = stored.outputItems.map(saidIn).join('');
+      expect(words.startsWith(said)).toBe(true);
+      expect(said.startsWith(reader.said(turnId))).toBe(true);
+      expect(stored.outputItems[0]).toMatchObject({ origin: 'user', content: 'Talk.' });
+
+      turnIds.push(turnId);
+      const late = await faults.follow(sessionId);
+      expect(late.turns.map((turn) => turn.turnId)).toEqual(turnIds);
+      expect(late.said(turnId)).toBe(said);
+      late.close();
+    }
     const reader = await faults.follow(sessionId);
-    const { turnId } = await faults.requests.send(sessionId, 'Talk.');
-    await reader.until(() => reader.said(turnId).length >= moment);
-    await faults.server.crash();
-    await reader.closed.promise;
-    // At once: its guard is still at work.
-    await faults.server.restart();
-    await expect.poll(() => faults.others, { timeout: 30_000 }).toEqual([]);
-
-    const stored = await faults.run(turnId);
-    expect(stored).toMatchObject({ status: 'error', error: { code: 'OWNER_LOST' } });
-    const said = stored.outputItems.map(saidIn).join('');
-    expect(words.startsWith(said)).toBe(true);
-    expect(said.startsWith(reader.said(turnId))).toBe(true);
-    expect(stored.outputItems[0]).toMatchObject({ origin: 'user', content: 'Talk.' });
-
-    turnIds.push(turnId);
-    const late = await faults.follow(sessionId);
-    expect(late.turns.map((turn) => turn.turnId)).toEqual(turnIds);
-    expect(late.said(turnId)).toBe(said);
-    late.close();
-  }
-  const reader = await faults.follow(sessionId);
-  const { turnId } = await faults.requests.send(sessionId, 'Go on.');
-  expect(await reader.ended(turnId)).toMatchObject({ status: 'complete' });
-  expect(reader.said(turnId)).toBe('Here I am.');
-});
+    const { turnId } = await faults.requests.send(sessionId, 'Go on.');
+    expect(await reader.ended(turnId)).toMatchObject({ status: 'complete' });
+    expect(reader.said(turnId)).toBe('Here I am.');
+  },
+);
 
 test('INV-2 a session goes on after a power cut in its first turn, of which its agent has nothing written down', async () => {
   const script = byPrompt({

@@ -22,9 +22,8 @@ export class Installation {
     this.#root = root;
   }
 
-  /** Installs below a folder that is there, without a Claude Code program. */
-  static async make(folder: string): Promise<Installation> {
-    const root = join(folder, 'installed');
+  /** Installs into a folder, without a Claude Code program. */
+  static async make(root: string): Promise<Installation> {
     const modules = join(root, 'node_modules');
     await mkdir(join(modules, '@liminal'), { recursive: true });
     await cp(join(repository, 'packages'), join(root, 'packages'), { recursive: true });

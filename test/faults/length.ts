@@ -29,3 +29,6 @@ export const length = isLong
 export const seed = Number(
   process.env['FAULTS_SEED'] ?? (isLong ? Date.now() % 2 ** 31 : 20_260_101),
 );
+
+/** How long a test of so many rounds may take on a busy machine, ms. */
+export const patience = (rounds: number): number => 60_000 + rounds * 30_000;

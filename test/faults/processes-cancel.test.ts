@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { byPrompt, gate, reply, text, toolUse } from '@liminal/testkit';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { length, seed } from './length.ts';
+import { length, patience, seed } from './length.ts';
 import { FaultServer } from './server.ts';
 
 const script = () =>
@@ -56,22 +56,26 @@ const races = fc.sample(fc.tuple(fc.nat(400), fc.nat(100)), {
   numRuns: length.races,
 });
 
-test(`INV-2 a turn that is cancelled at any moment ends once, as cancelled (${length.races} times, seed ${seed})`, async () => {
-  const faults = await FaultServer.start({ script: script() });
-  const sessionId = await faults.create();
-  const reader = await faults.follow(sessionId);
-  for (const [first, second] of races) {
-    const sending = faults.requests.send(sessionId, 'Talk.');
-    await setTimeout(first);
-    await faults.requests.cancel(sessionId);
-    await setTimeout(second);
-    await faults.requests.cancel(sessionId);
-    const { turnId } = await sending;
-    const turn = await reader.ended(turnId);
-    expect({ first, second, status: turn.status }).toEqual({ first, second, status: 'aborted' });
-    const next = await faults.requests.send(sessionId, 'Go on.');
-    await reader.ended(next.turnId);
-    expect(reader.said(next.turnId)).toBe('Here I am.');
-    expect(reader.ends(turnId)).toEqual(['turn_complete']);
-  }
-});
+test(
+  `INV-2 a turn that is cancelled at any moment ends once, as cancelled (${length.races} times, seed ${seed})`,
+  { timeout: patience(length.races) },
+  async () => {
+    const faults = await FaultServer.start({ script: script() });
+    const sessionId = await faults.create();
+    const reader = await faults.follow(sessionId);
+    for (const [first, second] of races) {
+      const sending = faults.requests.send(sessionId, 'Talk.');
+      await setTimeout(first);
+      await faults.requests.cancel(sessionId);
+      await setTimeout(second);
+      await faults.requests.cancel(sessionId);
+      const { turnId } = await sending;
+      const turn = await reader.ended(turnId);
+      expect({ first, second, status: turn.status }).toEqual({ first, second, status: 'aborted' });
+      const next = await faults.requests.send(sessionId, 'Go on.');
+      await reader.ended(next.turnId);
+      expect(reader.said(next.turnId)).toBe('Here I am.');
+      expect(reader.ends(turnId)).toEqual(['turn_complete']);
+    }
+  },
+);

@@ -1,11 +1,21 @@
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ApiError } from '@liminal/client';
-import { byPrompt, reply } from '@liminal/testkit';
-import { expect, test } from 'vitest';
+import { byPrompt, gate, reply, text } from '@liminal/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Installation, realClaude } from './installation.ts';
+import { AT_ONCE } from './reader.ts';
 import { FaultServer } from './server.ts';
 
 const works = `#!/bin/sh\nexec ${realClaude} "$@"\n`;
 const hangs = '#!/bin/sh\nexec tail -f /dev/null\n';
+
+/** An agent with a child that has its input and its outputs, and does not mind being asked to end. */
+const holder = `#!/bin/sh
+setsid -f sh -c 'trap "" TERM; exec tail -f /dev/null'
+exec ${realClaude} "$@"
+`;
 
 /** Programs that do not become an agent, and what people are told. */
 const broken: { text?: string; mode?: number; told: RegExp }[] = [
@@ -18,24 +28,25 @@ const broken: { text?: string; mode?: number; told: RegExp }[] = [
   },
 ];
 
-/** A server whose Claude Code program can be put out of order, with a session whose agent has been ended. */
-async function start(): Promise<{
-  faults: FaultServer;
-  installation: Installation;
-  sessionId: string;
-}> {
-  const made = Promise.withResolvers<Installation>();
-  const install = async (root: string) => {
-    const installation = await Installation.make(root);
-    await installation.putClaude(works);
-    made.resolve(installation);
-    return installation;
-  };
-  const script = byPrompt({ 'Go on.': [reply('Here I am.')] });
-  const faults = await FaultServer.start({ script, install });
-  const sessionId = await faults.create();
-  await faults.requests.kill(sessionId);
-  return { faults, sessionId, installation: await made.promise };
+const script = () =>
+  byPrompt({
+    'Go on.': [reply('Here I am.')],
+    'Talk.': [reply(text(['So far', gate(), ' so good.']))],
+  });
+
+let folder: string;
+let installation: Installation;
+
+beforeAll(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), 'liminal-installed-')));
+  installation = await Installation.make(folder);
+});
+afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+
+/** A server whose Claude Code program can be put out of order, and begins as this. */
+async function start(claude: string): Promise<FaultServer> {
+  await installation.putClaude(claude);
+  return FaultServer.start({ script: script(), program: installation.liminal });
 }
 
 /** What was refused with. */
@@ -46,10 +57,12 @@ async function refusal(request: Promise<unknown>): Promise<ApiError> {
 }
 
 test('INV-8 an agent whose program is missing or ends at its start is refused with a code and a reason, leaves nothing, and works once it is mended', async () => {
-  const { faults, installation, sessionId } = await start();
+  const faults = await start(works);
+  const sessionId = await faults.create();
   const reader = await faults.follow(sessionId);
-  for (const { text, mode, told } of broken) {
-    await installation.putClaude(text, mode);
+  await faults.requests.kill(sessionId);
+  for (const { text: program, mode, told } of broken) {
+    await installation.putClaude(program, mode);
     const refusals = [
       await refusal(faults.create()),
       await refusal(faults.requests.send(sessionId, 'Go on.')),
@@ -73,9 +86,9 @@ test('INV-8 an agent whose program is missing or ends at its start is refused wi
 });
 
 test('INV-8 an agent that hangs at its start goes with its session, or with its server', async () => {
-  const { faults, installation, sessionId } = await start();
+  const faults = await start(works);
   // More than may start at once.
-  const sessions = [sessionId, await faults.create(), await faults.create()];
+  const sessions = [await faults.create(), await faults.create(), await faults.create()];
   for (const id of sessions) await faults.requests.kill(id);
   await installation.putClaude(hangs);
   const sending = sessions.map((id) => refusal(faults.requests.send(id, 'Go on.')));
@@ -91,19 +104,23 @@ test('INV-8 an agent that hangs at its start goes with its session, or with its 
   expect((await creating).code).toBe('SESSION_CREATE_FAILED');
 });
 
-test('INV-8 two who want a session at once get one agent', async () => {
-  const script = byPrompt({ 'Go on.': [reply('Here I am.')] });
-  const faults = await FaultServer.start({ script });
+test('INV-2 INV-8 an agent killed while a child of it holds its output ends its turn at once, and the child ends too', async () => {
+  const faults = await start(holder);
   const sessionId = await faults.create();
   const reader = await faults.follow(sessionId);
-  await faults.requests.kill(sessionId);
-  const [{ turnId }] = await Promise.all([
-    faults.requests.send(sessionId, 'Go on.'),
-    faults.requests.load(sessionId),
-    faults.requests.load(sessionId),
-  ]);
-  await reader.ended(turnId);
-  expect(faults.others).toHaveLength(1);
+  const { turnId } = await faults.requests.send(sessionId, 'Talk.');
+  await reader.until(() => reader.said(turnId) === 'So far');
+  const killedAt = performance.now();
+  process.kill(faults.agentPid(sessionId), 'SIGKILL');
+  const turn = await reader.ended(turnId);
+  expect(performance.now() - killedAt).toBeLessThan(AT_ONCE);
+  expect(turn).toMatchObject({ status: 'error', error: { code: 'PROCESS_CRASH' } });
+  expect(reader.said(turnId)).toBe('So far');
+  await expect.poll(() => faults.others, { timeout: 30_000 }).toEqual([]);
+
+  const next = await faults.requests.send(sessionId, 'Go on.');
+  await reader.ended(next.turnId);
+  expect(reader.said(next.turnId)).toBe('Here I am.');
   await faults.requests.kill(sessionId);
   expect(faults.others).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Response as RunResponse } from '@liminal/protocol';
-import { createClient, type LiminalClient, type Requests } from '@liminal/client';
+import { createRequests, type Requests } from '@liminal/client';
 import {
   claudeEnvironment,
   type MessagesApi,
@@ -22,8 +22,8 @@ export interface FaultServerOptions {
   config?: Record<string, unknown>;
   /** Added to what the server inherits. */
   env?: Record<string, string>;
-  /** Liminal, installed below the test's own folder. Default: the repository. */
-  install?: (root: string) => Promise<{ liminal: string }>;
+  /** The command line's program. Default: the repository's. */
+  program?: string;
 }
 
 /** The folders of one test, all below one that only it knows. */
@@ -42,9 +42,10 @@ export class FaultServer {
   readonly folders: Folders;
   readonly api: MessagesApi;
   readonly server: LiminalServer;
+  /** Commands and questions over HTTP. Each rejects with `ApiError`, whose `code` is the server's. */
+  readonly requests: Requests;
   /** Who runs that belongs to this test. */
   readonly census: Census;
-  readonly #client: LiminalClient;
   readonly #readers: Reader[] = [];
 
   private constructor(folders: Folders, api: MessagesApi, server: LiminalServer, census: Census) {
@@ -52,7 +53,7 @@ export class FaultServer {
     this.api = api;
     this.server = server;
     this.census = census;
-    this.#client = createClient({ baseUrl: server.origin, token: server.token });
+    this.requests = createRequests({ baseUrl: server.origin, token: server.token });
   }
 
   /** Starts everything; it ends with the test. */
@@ -67,17 +68,11 @@ export class FaultServer {
     const api = await startMessagesApi({ script: options.script ?? [] });
     onTestFinished(() => api.close());
     const env = { ...claudeEnvironment(home, api.url), ...options.env };
-    const installed = await options.install?.(root);
-    const program = installed && { program: installed.liminal };
-    const server = await LiminalServer.start({ dataDir, env, ...program });
+    const { program } = options;
+    const server = await LiminalServer.start({ dataDir, env, ...(program && { program }) });
     const started = new FaultServer(folders, api, server, census);
     onTestFinished(() => started.#end());
     return started;
-  }
-
-  /** Commands and questions over HTTP. Each rejects with `ApiError`, whose `code` is the server's. */
-  get requests(): Requests {
-    return this.#client.requests;
   }
 
   /** Begins a session of Claude Code, or of another agent, in the project folder; gives its id. */
@@ -139,7 +134,6 @@ export class FaultServer {
   /** A server that is asked to end leaves nothing, whatever it went through (invariant 8). */
   async #end(): Promise<void> {
     for (const reader of this.#readers) reader.close();
-    this.#client.close();
     // Nothing but a signal of the test's own may have ended it otherwise.
     expect([0, null], this.server.log).toContain(await this.server.stop());
     await this.census.untilEmpty();
