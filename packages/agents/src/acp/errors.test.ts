@@ -5,14 +5,18 @@ const internal = { code: -32_603, message: 'Internal error' };
 
 test.each([
   ['nothing more', internal, 'Internal error'],
-  ['a sentence', { ...internal, data: 'No disk.' }, 'No disk.'],
-  ['an object with one', { ...internal, data: { message: 'No disk.', n: 1 } }, 'No disk.'],
+  ['a sentence', { ...internal, data: 'No disk.' }, 'Internal error: No disk.'],
+  [
+    'an object with one',
+    { ...internal, data: { message: 'No disk.', n: 1 } },
+    'Internal error: No disk.',
+  ],
   [
     'a model’s answer',
     { ...internal, data: { message: '{"error":{"type":"x","message":"Too long."}}' } },
-    'Too long.',
+    'Internal error: Too long.',
   ],
-  ['broken JSON', { ...internal, data: { message: '{"error":' } }, '{"error":'],
+  ['broken JSON', { ...internal, data: { message: '{"error":' } }, 'Internal error: {"error":'],
   ['something else', { ...internal, data: { n: 1 } }, 'Internal error: {"n":1}'],
   [
     'another code',

@@ -5,7 +5,6 @@ import { z } from 'zod';
 export const rpc = {
   invalidParams: -32602,
   methodNotFound: -32601,
-  internalError: -32603,
   authRequired: -32000,
   notFound: -32002,
 } as const;
@@ -32,12 +31,10 @@ const ApiAnswer = z.looseObject({ error: Detail }).transform(({ error }) => erro
 const shownDetail = 500;
 
 /** What the agent says about its error, in a sentence or two. */
-export function describeRpcError({ code, message, data }: RpcError): string {
+export function describeRpcError({ message, data }: RpcError): string {
   if (data === undefined || data === null) return message;
   const said = Detail.safeParse(data).data;
   const detail = said === undefined ? JSON.stringify(data).slice(0, shownDetail) : plain(said);
-  // The name of the code says nothing that the detail does not.
-  if (code === rpc.internalError && said !== undefined) return detail;
   return detail === message ? message : `${message}: ${detail}`;
 }
 

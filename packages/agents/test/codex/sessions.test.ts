@@ -1,0 +1,200 @@
+import { access, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  answer,
+  byModelPrompt,
+  execCommand,
+  gate,
+  held,
+  message,
+  reasoning,
+  type ModelReply,
+} from '@liminal/testkit';
+import {
+  emptyResponse,
+  foldResponse,
+  stampEvent,
+  toResponse,
+  type Response,
+} from '@liminal/protocol';
+import { expect, test } from 'vitest';
+import { createCodexProvider } from '../../src/codex/index.ts';
+import type { CliProvider, StoredTurn } from '../../src/provider.ts';
+import { Listener, said } from '../acp/running-agent.ts';
+import { processesOf } from '../claude-code/processes.ts';
+import { codexProcesses } from './processes.ts';
+import { runCodex } from './running-codex.ts';
+
+function fold({ turnId, events }: StoredTurn): Response {
+  const run = { sessionId: 's', runId: turnId, traceContext: { traceparent: '00' } };
+  return toResponse(
+    events.reduce(
+      (state, draft, seq) => foldResponse(state, stampEvent(draft, run, seq)),
+      emptyResponse(),
+    ),
+  )!;
+}
+
+test('TC-2.1c: the Codex provider satisfies the contract', () => {
+  const provider: CliProvider = createCodexProvider();
+  expect(provider.cliType).toBe('codex');
+});
+
+test('TC-4.1a: a session is begun, and has Codex’s own id, settings and commands', async () => {
+  const { create, provider } = await runCodex(() => []);
+  const listener = await create();
+
+  expect(provider.isAlive(listener.sessionId)).toBe(true);
+  expect(await listener.agentSessionId()).toMatch(/^[0-9a-f-]{36}$/);
+  expect(['mode', 'model', 'reasoning_effort'].map((id) => listener.option(id))).toEqual([
+    'full-access',
+    'scripted',
+    'medium',
+  ]);
+  const { commands } = await listener.until(() => listener.updates.find((one) => one.commands));
+  expect(commands?.map(({ name }) => name)).toContain('compact');
+});
+
+test('settings that a session begins with and those set later reach the model', async () => {
+  const { create, provider, api } = await runCodex(() => [answer('One.'), answer('Two.')]);
+  const listener = await create({ reasoning_effort: 'high' });
+  await listener.ask('First.');
+
+  await provider.setConfigOption(listener.sessionId, 'model', 'scripted-mini');
+  await listener.ask('Second.');
+
+  expect(listener.option('model')).toBe('scripted-mini');
+  expect(api.requests.map(({ body }) => [body.model, body['reasoning']])).toMatchObject([
+    ['scripted', { effort: 'high' }],
+    ['scripted-mini', { effort: 'low' }],
+  ]);
+});
+
+test('TC-4.1c: sending resolves when the turn has begun, not when it has ended', async () => {
+  const silence = gate();
+  const { create, api } = await runCodex(() => [held(silence, answer('Done.'))]);
+  const listener = await create();
+
+  const turnId = await listener.send('Take your time.');
+
+  expect(listener.of(turnId)[0]?.payload).toMatchObject({
+    type: 'response_start',
+    trigger: 'user',
+  });
+  expect((await api.request(({ prompt }) => prompt === 'Take your time.')).body.stream).toBe(true);
+  expect(listener.turns.map(({ type }) => type)).toEqual(['turn_started']);
+  silence.open();
+  expect(said(await listener.response(turnId))).toEqual(['user: Take your time.', 'agent: Done.']);
+});
+
+const eventful: ModelReply[] = [
+  answer([
+    reasoning(['**First** I look.', '**Then** I change.']),
+    message('Looking.'),
+    execCommand('echo broken; exit 3'),
+  ]),
+  answer('It is broken.'),
+];
+
+test('TC-4.1b: another provider reads the whole history once, and goes on with the session', async () => {
+  const { create, provide, workspace, api } = await runCodex(() =>
+    byModelPrompt({ first: eventful, second: [answer('And on.')] }),
+  );
+  const { projectDir } = workspace;
+  const before = await create();
+  const live = await before.ask('The first question.');
+  const sessionId = await before.agentSessionId();
+
+  const provider = provide();
+  const history = (await provider.readStoredHistory(sessionId, projectDir)).map(fold);
+  const after = new Listener(provider, sessionId);
+  await provider.loadSession(sessionId, { projectDir });
+  const next = await after.ask('The second question.');
+
+  expect(history.map(said)).toEqual([said(live)]);
+  const shown = ({ outputItems }: Response) =>
+    outputItems
+      .map((item) => ('exitCode' in item ? `${item.type} ${item.exitCode}` : item.type))
+      // The parts of a thought come apart.
+      .filter((type, index, types) => type !== 'reasoning' || types[index - 1] !== type);
+  expect(history.map(shown)).toEqual([shown(live)]);
+  // The model is told what was said before, and only the new turn is heard.
+  expect(said(next)).toEqual(['user: The second question.', 'agent: And on.']);
+  expect(JSON.stringify(api.requests.at(-1)?.body.input)).toContain('It is broken.');
+  expect([...new Set(after.events.map(({ turnId }) => turnId))]).toHaveLength(1);
+});
+
+test('stored sessions are listed with their first question', async () => {
+  const { create, provide, workspace } = await runCodex(() => [answer('Yes.')]);
+  const listener = await create();
+  await listener.ask('Is anything here?');
+
+  const provider = provide();
+
+  expect(await provider.listStoredSessions(workspace.projectDir)).toMatchObject([
+    { sessionId: await listener.agentSessionId(), title: 'Is anything here?' },
+  ]);
+  expect(await provider.listStoredSessions('/nowhere')).toEqual([]);
+});
+
+test('a crash in the middle of a text ends the turn; the session is loaded and goes on', async () => {
+  const middle = gate();
+  const { create, provider, workspace } = await runCodex(() =>
+    byModelPrompt({
+      first: [answer('One.')],
+      second: [answer(message(['Half of', middle, ' it']))],
+      third: [answer('Three.')],
+    }),
+  );
+  const listener = await create();
+  await listener.ask('The first.');
+  const turnId = await listener.send('The second.');
+  await listener.event(turnId, 'item_delta');
+
+  for (const pid of codexProcesses(workspace.home)) process.kill(pid, 'SIGKILL');
+
+  const broken = await listener.response(turnId);
+  expect(broken).toMatchObject({ status: 'error', error: { code: 'PROCESS_CRASH' } });
+  expect(said(broken)).toEqual(['user: The second.', 'agent: Half of']);
+  await listener.until(() => listener.exits[0]);
+  await provider.loadSession(listener.sessionId);
+  expect(said(await listener.ask('The third.'))).toEqual(['user: The third.', 'agent: Three.']);
+});
+
+test('INV-8: nothing that a command has started outlives its session', async () => {
+  const { create, provider, workspace } = await runCodex(() => [
+    answer(execCommand('(setsid sleep 300 &) ; touch begun; sleep 300', { yieldMs: 300 })),
+    answer('It runs.'),
+  ]);
+  const listener = await create();
+  await listener.ask('Start it.');
+  await access(join(workspace.projectDir, 'begun'));
+  const sleeping = processesOf(workspace.home).filter((pid) => pid !== process.pid);
+  expect(sleeping.length).toBeGreaterThan(2);
+
+  await provider.killSession(listener.sessionId);
+
+  expect(processesOf(workspace.home)).toEqual([]);
+});
+
+test('two sessions are answered at the same time, each by its own words', async () => {
+  const middle = gate();
+  const { create, workspace } = await runCodex(() =>
+    byModelPrompt({
+      first: [answer(message(['One begins', middle, ' and ends.']))],
+      second: [answer(execCommand('echo two > two.txt')), answer('Two.')],
+    }),
+  );
+  const [one, two] = await Promise.all([create(), create()]);
+  const turnId = await one.send('The first.');
+  await one.event(turnId, 'item_delta');
+
+  expect(said(await two.ask('The second.'))).toEqual(['user: The second.', 'agent: Two.']);
+  middle.open();
+
+  expect(said(await one.response(turnId))).toEqual([
+    'user: The first.',
+    'agent: One begins and ends.',
+  ]);
+  expect(await readFile(join(workspace.projectDir, 'two.txt'), 'utf8')).toBe('two\n');
+});
