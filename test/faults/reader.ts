@@ -105,6 +105,6 @@ export class Reader {
 }
 
 /** What the agent says in an item. */
-export function textOf(item: UpsertObject): string {
+function textOf(item: UpsertObject): string {
   return item.type === 'message' && item.origin === 'agent' ? item.content : '';
 }
