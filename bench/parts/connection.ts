@@ -29,15 +29,21 @@ export class Connection {
     return String(sessionId);
   }
 
+  /** Opens a WebSocket that follows nothing yet. */
+  async open(): Promise<WebSocket> {
+    const socket = new WebSocket(`${this.#origin.replace('http', 'ws')}/ws`, {
+      headers: { authorization: `Bearer ${this.#token}` },
+    });
+    await once(socket, 'open');
+    return socket;
+  }
+
   async follow(
     sessionId: string,
     onMessage: (message: ServerMessage, bytes: number) => void,
     cursor?: string,
   ): Promise<WebSocket> {
-    const socket = new WebSocket(`${this.#origin.replace('http', 'ws')}/ws`, {
-      headers: { authorization: `Bearer ${this.#token}` },
-    });
-    await once(socket, 'open');
+    const socket = await this.open();
     const ready = Promise.withResolvers<void>();
     socket.on('message', (data: Buffer) => {
       const text = data.toString();

@@ -62,7 +62,7 @@ const without =
   });
 
 /** Who asks, and whom: wrong for every route that needs a token. */
-export const strangers: fc.Arbitrary<Spoil> = fc.oneof(
+const strangers: fc.Arbitrary<Spoil> = fc.oneof(
   fc.constant(without('authorization')),
   fc
     .constantFrom(

@@ -4,7 +4,8 @@ import type { Socket } from 'node:net';
 import type { ServerMessage } from '@liminal/protocol';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import WebSocket from 'ws';
+import type WebSocket from 'ws';
+import { Connection } from '../../bench/parts/connection.ts';
 import { upgradeHeaders } from '../../packages/server/test/raw-request.ts';
 import { InputStage } from './input-stage.ts';
 import { length, seed } from './length.ts';
@@ -76,12 +77,8 @@ function isJson(text: string): boolean {
   }
 }
 
-async function open(): Promise<WebSocket> {
-  const { authorization } = stage.headers;
-  const socket = new WebSocket(`ws://127.0.0.1:${stage.port}/ws`, { headers: { authorization } });
-  await once(socket, 'open');
-  return socket;
-}
+const open = async (): Promise<WebSocket> =>
+  new Connection(stage.server.origin, stage.server.token).open();
 
 /** Sends frames, and then a ping; gives what has been answered before the pong, and the codes of what comes late. */
 async function play(socket: WebSocket, sent: readonly Frame[]): Promise<string[]> {
