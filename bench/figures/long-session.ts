@@ -23,8 +23,8 @@ export async function longSession(): Promise<Figure[]> {
     ratio('opening', first.openMs, last.openMs, 'ms', 1.5),
     ratio('store', first.storeMiB, last.storeMiB, 'MiB', last.textMiB / first.textMiB),
     {
-      name: `${NAME}: heap grown by, against a tenth of them`,
-      value: last.heapMiB - first.heapMiB,
+      name: `${NAME}: memory grown by, against a tenth of them`,
+      value: last.usedMiB - first.usedMiB,
       unit: 'MiB',
       bound: { atMost: growth },
       detail: `after garbage collection; ${growth.toFixed(1)} MiB of text, which is in the store`,

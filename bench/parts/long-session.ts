@@ -30,8 +30,8 @@ export interface Standing {
   /** CPU time of the server for one of those turns, and for one of those openings, ms. */
   turnCpuMs: number;
   openCpuMs: number;
-  /** The server's, when its garbage has been collected. */
-  heapMiB: number;
+  /** Memory that the server uses when its garbage has been collected. */
+  usedMiB: number;
   /** All files that the server keeps its data in. */
   storeMiB: number;
   /** All that has been said to the server so far. */
@@ -78,7 +78,7 @@ async function lead(
       openMs: median(openings),
       turnCpuMs: (turned - begun) / count,
       openCpuMs: (opened - turned) / OPENINGS,
-      heapMiB: await server.heapMiB(),
+      usedMiB: await server.usedMiB(),
       storeMiB: await storeMiB(dataDir),
       textMiB: played * turnMiB,
     };

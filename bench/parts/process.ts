@@ -21,8 +21,8 @@ export class Measured {
     return new Measured(child, lines, await nextLine(lines));
   }
 
-  /** What a source server's heap holds after its garbage has been collected, in MiB. */
-  async heapMiB(): Promise<number> {
+  /** What a source server uses when its garbage has been collected, buffers among it, in MiB. */
+  async usedMiB(): Promise<number> {
     this.#child.kill('SIGUSR2');
     return Number(await nextLine(this.#lines)) / 2 ** 20;
   }

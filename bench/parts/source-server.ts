@@ -1,4 +1,4 @@
-/** A whole server on SQLite whose agents play: `source` Claude Code’s stream, `acp` an ACP agent’s, for the FLOODS (JSON). `node source-server.ts DATA_DIR CADENCE_MS [FLOODS]`; prints its port. With `--expose-gc`, SIGUSR2 makes it print its heap. */
+/** A whole server on SQLite whose agents play: `source` Claude Code’s stream, `acp` an ACP agent’s, for the FLOODS (JSON). `node source-server.ts DATA_DIR CADENCE_MS [FLOODS]`; prints its port. With `--expose-gc`, SIGUSR2 makes it print how many bytes are in use, buffers among them. */
 import { ProviderRegistry } from '@liminal/agents';
 import { AcpProvider } from '@liminal/agents/acp';
 import { createRuntime } from '@liminal/runtime';
@@ -39,7 +39,8 @@ console.log(new URL(await server.listen({ host: '127.0.0.1', port: 0 })).port);
 process.once('SIGTERM', () => void end());
 process.on('SIGUSR2', () => {
   globalThis.gc?.();
-  console.log(process.memoryUsage().heapUsed);
+  const { heapUsed, external } = process.memoryUsage();
+  console.log(heapUsed + external);
 });
 
 async function end(): Promise<void> {

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { ServerMessage } from '@liminal/protocol';
 import type WebSocket from 'ws';
@@ -15,7 +16,11 @@ const serverScript = fileURLToPath(new URL('../../bench/parts/source-server.ts',
 const EACH_MIB = 2;
 /** What a server's memory moves by from one flood to the next. */
 const NOISE_MIB = 96;
-const SAMPLE_MS = 100;
+/** What all may cost together of the memory that is in use: messages that wait are shared, and few. */
+const USED_MIB = 24;
+/** What a connection takes before it is full: the system's buffers of both sides, and one of ours. */
+const CONNECTION_MIB = 7;
+const SAMPLE_MS = 800;
 
 const FLOOD = `${length.flood.deltas} ${length.flood.rate}`;
 /** As fast as they go. */
@@ -27,7 +32,7 @@ let connection: Connection;
 
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'liminal-readers-'));
-  server = await Measured.start([serverScript, dataDir, '5']);
+  server = await Measured.start(['--expose-gc', serverScript, dataDir, '5']);
   connection = new Connection(`http://127.0.0.1:${server.firstLine}`);
 });
 afterEach(async () => {
@@ -38,7 +43,8 @@ afterEach(async () => {
 /** A reader of one session: the text it holds, and the end of the turn. If it is disconnected it comes back with its cursor. */
 class Follower {
   text = '';
-  appends = 0;
+  /** Characters that came as appends. */
+  appended = 0;
   readonly ended = Promise.withResolvers<void>();
   readonly #sessionId: string;
   #cursor: string | undefined;
@@ -83,7 +89,7 @@ class Follower {
     if (message.type === 'session:append') {
       if (message.at !== this.text.length) this.ended.reject(new Error('An append left a gap.'));
       this.text += message.text;
-      this.appends += 1;
+      this.appended += message.text.length;
     }
     if (message.type === 'session:upsert' && message.payload.type === 'message') {
       this.text = message.payload.content;
@@ -137,13 +143,16 @@ test(
     await connection.post(`${sessionId}/send`, { message: FLOOD });
     const most = await mostMemory(healthy.ended.promise);
     expect(performance.now() - begun).toBeGreaterThanOrEqual(length.flood.lastsMs);
-    expect(most - alone).toBeLessThan(length.stalled * EACH_MIB + NOISE_MIB);
+    const cost = most.resident - alone.resident;
+    expect(cost).toBeLessThan(length.stalled * EACH_MIB + NOISE_MIB);
+    expect(most.used - alone.used).toBeLessThan(USED_MIB);
     for (const reader of stalled) reader.resume();
     await Promise.all(stalled.map(async (reader) => reader.ended.promise));
     expect(new Set(stalled.map((reader) => reader.text))).toEqual(new Set([healthy.text]));
     // Past what the connection itself took, they were given their newest state, and not what led to it.
-    const appends = Math.max(...stalled.map((reader) => reader.appends));
-    expect(appends).toBeLessThan(healthy.appends * 0.8);
+    const appended = stalled.map((reader) => reader.appended / 2 ** 20);
+    expect(Math.max(...appended)).toBeLessThan(CONNECTION_MIB);
+    expect(healthy.appended / 2 ** 20).toBeGreaterThan(CONNECTION_MIB);
     for (const reader of [healthy, ...stalled]) reader.leave();
   },
 );
@@ -157,10 +166,15 @@ async function playAlone(flood: string): Promise<void> {
   reader.leave();
 }
 
-/** The most memory that the server held while something went on, in MiB. */
-async function mostMemory(during: Promise<void>): Promise<number> {
-  const samples = [server.residentMiB];
-  const timer = setInterval(() => samples.push(server.residentMiB), SAMPLE_MS);
-  await during.finally(() => clearInterval(timer));
-  return Math.max(...samples);
+/** The most memory that the server held and used while something went on, sampled, in MiB. */
+async function mostMemory(during: Promise<void>): Promise<{ resident: number; used: number }> {
+  let isOver = false;
+  const most = { resident: 0, used: 0 };
+  const over = during.then(() => (isOver = true));
+  while (!isOver) {
+    most.resident = Math.max(most.resident, server.residentMiB);
+    most.used = Math.max(most.used, await server.usedMiB());
+    await Promise.race([over, setTimeout(SAMPLE_MS)]);
+  }
+  return most;
 }
