@@ -1,7 +1,7 @@
 import { StreamEvent, stampEvent } from '@liminal/protocol';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { codexQuirks } from '../../codex/quirks.ts';
+import type { AcpQuirks } from './quirks.ts';
 import { readReplay } from './replay.ts';
 import { brokenRules, payloadsOf, turnIdsOf } from './testing/folding.ts';
 import { startHearing, timestamp, type Hearing } from './testing/hearing.ts';
@@ -96,6 +96,21 @@ const update = or(
   }),
 );
 
+const allQuirks: AcpQuirks = {
+  thoughtsInParts: true,
+  repeatsAfterRetry: true,
+  fencesOutput: true,
+  losesCompletions: true,
+  notArguments: ['a'],
+  failureMeta: { path: ['x'], value: 'c1' },
+  replay: {
+    tellsWhole: true,
+    tools: { c1: { kind: 'execute', title: 'a' } },
+    plan: { tool: 'two words', entries: 'a', content: 'b' },
+    outputHead: /^two /,
+  },
+};
+
 type Step = (hearing: Hearing, index: number) => void;
 
 const outcome = { outcome: 'cancelled' as const };
@@ -156,7 +171,7 @@ function breaches({ drafts }: Pick<Hearing, 'drafts'>): unknown[] {
 
 test.each([
   ['none', {}],
-  ['those of Codex', codexQuirks],
+  ['all', allQuirks],
 ])(
   'INV-2, INV-3: whatever happens, with quirks: %s, nothing throws, every turn ends once, and every item before it',
   (_name, quirks) => {
@@ -174,7 +189,7 @@ test.each([
 );
 
 test('INV-2, INV-3: whatever is replayed gives whole turns, and the same again', () => {
-  const options = { cliType: 'scripted', quirks: codexQuirks, agentSessionId: 'agent' };
+  const options = { cliType: 'scripted', quirks: allQuirks, agentSessionId: 'agent' };
   fc.assert(
     fc.property(fc.array(update, { maxLength: 20 }), (updates) => {
       const replayed = updates.map((said) => ({ update: said, timestamp }));

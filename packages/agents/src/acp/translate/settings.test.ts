@@ -72,7 +72,7 @@ test('config options of the same category count, not modes and models beside the
   expect(ids).toEqual(['preset', 'effort', 'model']);
 });
 
-test('config options are told as they are, groups as one list, switches as two choices', () => {
+test('config options are told as they are, groups as one list that names them, switches as two choices', () => {
   const grouped = {
     ...effort,
     id: 'grouped',
@@ -88,7 +88,12 @@ test('config options are told as they are, groups as one list, switches as two c
       currentValue: 'low',
       options: effort.options,
     },
-    { id: 'grouped', name: 'Effort', currentValue: 'low', options: effort.options },
+    {
+      id: 'grouped',
+      name: 'Effort',
+      currentValue: 'low',
+      options: effort.options.map((choice) => ({ ...choice, group: 'Group' })),
+    },
     {
       id: 'web',
       name: 'Web search',

@@ -115,14 +115,18 @@ function readModels(raw: unknown): ConfigOption | undefined {
   return { id: 'model', name: 'Model', category: 'model', currentValue, options };
 }
 
-/** Choices, or groups of them, which are shown as one list. */
-function readChoices(values: readonly unknown[] = []): Choice[] {
+/** Choices, or groups of them, which become one list. */
+function readChoices(values: readonly unknown[] = [], group?: string): Choice[] {
   return values.flatMap((item) => {
     const { options, name, description, ...ids } = readFields(item, choice).fields;
-    if (options !== undefined) return readChoices(options);
+    if (options !== undefined) return readChoices(options, name);
     const value = ids.value ?? ids.id ?? ids.modelId;
     if (value === undefined) return [];
-    return [{ value, name: name ?? value, ...(description !== undefined && { description }) }];
+    const texts = {
+      ...(description !== undefined && { description }),
+      ...(group !== undefined && { group }),
+    };
+    return [{ value, name: name ?? value, ...texts }];
   });
 }
 

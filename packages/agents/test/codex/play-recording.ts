@@ -1,11 +1,11 @@
 /** The translator over recordings of the real codex-acp, session by session. */
 import type { EventDraft } from '@liminal/protocol';
 import { z } from 'zod';
-import { codexQuirks } from '../../../codex/quirks.ts';
-import type { SessionUpdate, StoredTurn } from '../../../provider.ts';
-import { readReplay } from '../replay.ts';
-import { AcpTranslator } from '../translator.ts';
-import { timestamp } from './hearing.ts';
+import { codexQuirks } from '../../src/codex/quirks.ts';
+import type { SessionUpdate, StoredTurn } from '../../src/provider.ts';
+import { readReplay } from '../../src/acp/translate/replay.ts';
+import { AcpTranslator } from '../../src/acp/translate/translator.ts';
+import { timestamp } from '../../src/acp/translate/testing/hearing.ts';
 
 const Params = z.looseObject({
   sessionId: z.string().optional(),

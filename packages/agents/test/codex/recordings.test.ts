@@ -8,8 +8,8 @@ import {
   payloadsOf,
   saidIn,
   turnIdsOf,
-} from './testing/folding.ts';
-import { playRecording, type RecordedSession } from './testing/recording.ts';
+} from '../../src/acp/translate/testing/folding.ts';
+import { playRecording, type RecordedSession } from './play-recording.ts';
 
 /** The recorder sent a prompt while another was answered, which nobody here does. */
 const names = (await codexRecordingNames()).filter((name) => name !== 'prompts-together');
