@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { AcpQuirks } from './quirks.ts';
 import { readReplay } from './replay.ts';
-import { brokenRules, payloadsOf, turnIdsOf } from './testing/folding.ts';
+import { brokenRules, foldTurn, itemsOf, payloadsOf, turnIdsOf } from './testing/folding.ts';
 import { startHearing, timestamp, type Hearing } from './testing/hearing.ts';
 
 const types = [
@@ -159,21 +159,27 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const run = { sessionId: 's', runId: 'r', traceContext: { traceparent: '00' } };
 
-/** Breaches of what holds for every event, and for every turn (invariants 2 and 3). */
+/** Breaches of what holds for every event and every turn (invariants 2 and 3), and turns with calls that nobody answered. */
 function breaches({ drafts }: Pick<Hearing, 'drafts'>): unknown[] {
   const invalid = drafts.flatMap((draft, seq) => {
     const { error: issue } = StreamEvent.safeParse(stampEvent(draft, run, seq));
     return issue === undefined ? [] : [issue];
   });
   const broken = turnIdsOf(drafts).map((turnId) => brokenRules(payloadsOf(drafts, turnId)));
-  return [...invalid, ...broken.flat()];
+  const unanswered = turnIdsOf(drafts).filter((turnId) => {
+    const response = foldTurn(drafts, turnId);
+    const called = itemsOf(response, 'function_call').map(({ callId }) => callId);
+    const answered = itemsOf(response, 'function_call_output').map(({ callId }) => callId);
+    return called.toSorted().join(' ') !== answered.toSorted().join(' ');
+  });
+  return [...invalid, ...broken.flat(), ...unanswered];
 }
 
 test.each([
   ['none', {}],
   ['all', allQuirks],
 ])(
-  'INV-2, INV-3: whatever happens, with quirks: %s, nothing throws, every turn ends once, and every item before it',
+  'INV-2, INV-3: whatever happens, with quirks: %s, nothing throws, every turn ends once, every item before it, and every call is answered',
   (_name, quirks) => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
