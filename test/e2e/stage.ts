@@ -1,7 +1,16 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { claudeEnvironment, type MessagesApi, startMessagesApi } from '@liminal/testkit';
+import {
+  claudeEnvironment,
+  codexEnvironment,
+  type CodexHomeOptions,
+  makeCodexHome,
+  type MessagesApi,
+  type ResponsesApi,
+  startMessagesApi,
+  startResponsesApi,
+} from '@liminal/testkit';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { launchChromium, visit } from './browser.ts';
@@ -17,6 +26,8 @@ export interface Stage {
   readonly network: Network;
   /** What Claude Code talks to. */
   readonly api: MessagesApi;
+  /** What Codex talks to, where the stage has it. */
+  readonly codexApi: ResponsesApi;
   readonly server: LiminalServer;
   /** What the server, and whatever an agent is started by hand with, runs with. */
   readonly env: Record<string, string>;
@@ -31,6 +42,7 @@ export interface Stage {
 interface Parts {
   root: string;
   api: MessagesApi;
+  codexApi: ResponsesApi | undefined;
   server: LiminalServer;
   browser: Browser;
   network: Network;
@@ -39,10 +51,12 @@ interface Parts {
 export interface StageOptions {
   /** Whether Claude Code has a key. Default: yes. */
   withKey?: boolean;
+  /** Has Codex on the stage too, set up like this. */
+  codex?: CodexHomeOptions;
 }
 
 /** Sets the stage for all tests of the file that calls it, and leaves nothing of it behind. */
-export function useStage({ withKey = true }: StageOptions = {}): Stage {
+export function useStage({ withKey = true, codex }: StageOptions = {}): Stage {
   let parts: Parts | undefined;
   let env: Record<string, string> = {};
   let people: Person[] = [];
@@ -69,13 +83,18 @@ export function useStage({ withKey = true }: StageOptions = {}): Stage {
     undo.push(() => api.close());
     env = claudeEnvironment(home, api.url);
     if (!withKey) delete env['ANTHROPIC_API_KEY'];
+    const codexApi = codex && (await startResponsesApi({ script: [] }));
+    if (codexApi !== undefined) {
+      undo.push(() => codexApi.close());
+      Object.assign(env, await codexWorld(home, codexApi.url, codex));
+    }
     const server = await LiminalServer.start({ dataDir, env });
     undo.push(() => endServer(server));
     const network = await openNetwork(Number(new URL(server.link).port));
     undo.push(() => network.close());
     const browser = await launchChromium();
     undo.push(() => browser.close());
-    parts = { root, api, server, browser, network };
+    parts = { root, api, codexApi, server, browser, network };
   });
 
   afterEach(async ({ task }) => {
@@ -95,6 +114,11 @@ export function useStage({ withKey = true }: StageOptions = {}): Stage {
   return {
     get api() {
       return set().api;
+    },
+    get codexApi() {
+      const { codexApi } = set();
+      if (codexApi === undefined) throw new Error('Codex is not on this stage.');
+      return codexApi;
     },
     get server() {
       return set().server;
@@ -126,6 +150,19 @@ export function useStage({ withKey = true }: StageOptions = {}): Stage {
       expected = pattern;
     },
   };
+}
+
+/** A home for Codex, and the environment that leads it there. */
+async function codexWorld(
+  home: string,
+  apiUrl: string,
+  options: CodexHomeOptions | undefined,
+): Promise<Record<string, string>> {
+  const env = codexEnvironment(home);
+  for (const folder of [env['TMPDIR'], env['CODEX_HOME']])
+    if (folder !== undefined) await mkdir(folder, { recursive: true });
+  await makeCodexHome(join(home, '.codex'), apiUrl, options);
+  return env;
 }
 
 /** A server that is asked to end ends well, and nothing that its agents started is left (invariant 8). */

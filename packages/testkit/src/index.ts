@@ -11,6 +11,7 @@ export { claudeEnvironment } from './claude-code/environment.ts';
 export { claudeRecordingNames, loadClaudeRecording } from './claude-code/fixtures.ts';
 export type { ClaudeRecording, HostAction, RecordedEntry } from './claude-code/recording.ts';
 export { codexBinary } from './codex/binary.ts';
+export { CodexProcess } from './codex/codex-process.ts';
 export { codexEnvironment, makeCodexHome, type CodexHomeOptions } from './codex/codex-home.ts';
 export { codexRecordingNames, loadCodexRecording } from './codex/fixtures.ts';
 export type { CodexRecording, RecordedLine, RpcMessage } from './codex/recording.ts';

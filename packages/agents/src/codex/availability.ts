@@ -1,11 +1,13 @@
 /** Whether Codex can run here, and what is missing. */
-import { access } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentInfo } from '@liminal/protocol';
 import { findCodex } from './program.ts';
 
 const info = { cliType: 'codex', name: 'Codex', description: 'OpenAI’s coding agent.' };
+
+const ownProvider = /^\s*model_provider\s*=\s*["'](?!openai["'])/m;
 
 const keys = ['CODEX_API_KEY', 'OPENAI_API_KEY'];
 
@@ -24,12 +26,16 @@ export async function describeCodex(env: NodeJS.ProcessEnv): Promise<AgentInfo> 
   return { ...found, reason };
 }
 
-/** Whether there is a key or a login to use, or a configuration of one’s own, which may need neither. */
+/** Whether there is a key or a login to use, or a model provider of one’s own, which may need neither. */
 async function isSignedIn(env: NodeJS.ProcessEnv): Promise<boolean> {
   if (keys.some((name) => (env[name] ?? '') !== '')) return true;
   const folder = env['CODEX_HOME'] ?? join(env['HOME'] ?? homedir(), '.codex');
-  return access(join(folder, 'auth.json')).then(
-    () => true,
-    () => false,
-  );
+  const [hasLogin, config] = await Promise.all([
+    access(join(folder, 'auth.json')).then(
+      () => true,
+      () => false,
+    ),
+    readFile(join(folder, 'config.toml'), 'utf8').catch(() => ''),
+  ]);
+  return hasLogin || ownProvider.test(config);
 }

@@ -6,9 +6,9 @@ import { tokens } from '../words/amounts.ts';
 import { duration } from '../words/time.ts';
 import { isWaiting } from './arrange.ts';
 import { Elapsed } from './Elapsed.tsx';
-import { ErrorNote } from './Notes.tsx';
 import { useSessionActions } from './session-actions.ts';
 import css from './TurnEnd.module.css';
+import { TurnFailure } from './TurnFailure.tsx';
 
 interface TurnEndProps {
   turn: TurnView;
@@ -20,17 +20,14 @@ interface TurnEndProps {
 export function TurnEnd({ turn, isLast }: TurnEndProps) {
   if (turn.status === 'in_progress') return <AtWork turn={turn} />;
   if (turn.status === 'error') {
-    return (
-      <ErrorNote title="The turn failed" code={turn.error?.code} message={turn.error?.message}>
-        {isLast && <SendAgain turn={turn} />}
-      </ErrorNote>
-    );
+    return <TurnFailure error={turn.error}>{isLast && <SendAgain turn={turn} />}</TurnFailure>;
   }
   const took = tookOf(turn);
   const parts = [
     turn.status === 'aborted' ? 'Stopped' : undefined,
     took === undefined ? undefined : duration(took),
-    turn.usage === undefined ? undefined : `${tokens(turn.usage.outputTokens)} tokens out`,
+    // Not every agent counts them.
+    turn.usage?.outputTokens ? `${tokens(turn.usage.outputTokens)} tokens out` : undefined,
   ].filter((part) => part !== undefined);
   return (
     <div className={css.end} data-status={turn.status}>

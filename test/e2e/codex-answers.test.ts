@@ -1,0 +1,210 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ServerMessage } from '@liminal/protocol';
+import {
+  answer,
+  applyPatch,
+  byModelPrompt,
+  execCommand,
+  failed,
+  gate,
+  message,
+  pause,
+  reasoning,
+  updatePlan,
+} from '@liminal/testkit';
+import { expect, test } from 'vitest';
+import { agentProcesses } from './process-table.ts';
+import { useStage } from './stage.ts';
+
+const stage = useStage({ codex: {} });
+
+/** A model takes its time: of a command whose model answers at once Codex may not tell the end. */
+const afterwards = (text: string) => answer(message([pause(300), text]));
+
+test('TC-8.2a TC-7.1b a session is made, a message sent, and Codex’s answer is read while it is still being written', async () => {
+  const folder = await stage.project('progressive');
+  const [second, third] = [gate(), gate()];
+  stage.codexApi.play([
+    answer([
+      reasoning(['**Greet** them back.', '**Count** to three.']),
+      message(['The first', second, ' and the second', third, ' and the third.']),
+    ]),
+  ]);
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder, agent: 'Codex' });
+
+  await session.send('Tell me something.');
+  await session.untilSaid(/^The first$/);
+  const place = await session.answers.getAttribute('data-item-id');
+  second.open();
+  await session.untilSaid(/^The first and the second$/);
+  expect(await session.stopButton.isVisible()).toBe(true);
+  third.open();
+  await session.untilSaid(/^The first and the second and the third\.$/);
+  await session.untilEnded(1);
+
+  expect(await session.answers.count()).toBe(1);
+  expect(await session.answers.getAttribute('data-item-id')).toBe(place);
+  expect(await session.prompts.innerText()).toBe('Tell me something.');
+  const told = upserts(ada.received).filter((one) => one.type === 'message');
+  expect(told.at(-1)).toMatchObject({
+    origin: 'agent',
+    status: 'complete',
+    content: 'The first and the second and the third.',
+  });
+  await session.conversation.getByRole('button', { name: /^Thought/ }).click();
+  await session.conversation.getByText('Count to three.').waitFor();
+});
+
+test('TC-8.2b TC-7.1c a command of Codex shows its name while it runs, its output as it grows, and its result', async () => {
+  const folder = await stage.project('tools');
+  const waits =
+    'until [ -e more ]; do sleep 0.1; done; echo half; until [ -e go ]; do sleep 0.1; done';
+  stage.codexApi.play([
+    answer([message('Waiting.'), execCommand(`${waits}; echo went; exit 3`, { yieldMs: 30_000 })]),
+    afterwards('It went.'),
+  ]);
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder, agent: 'Codex' });
+  await session.send('Wait for it.');
+  const card = session.tool(/^Run until/);
+  await card.getByRole('img', { name: 'running' }).waitFor();
+  await session.unfold(card);
+  await stage.project('tools', { more: '' });
+  await card.locator('pre').filter({ hasText: /^half\s*$/ }).waitFor();
+  expect(await card.getByRole('img', { name: 'running' }).isVisible()).toBe(true);
+  await stage.project('tools', { go: '' });
+  await card.getByRole('img', { name: 'failed' }).waitFor();
+  await card.locator('pre').filter({ hasText: /^half\s+went\s*$/ }).waitFor();
+  await session.untilSaid('It went.');
+  await session.untilEnded(1);
+
+  const calls = upserts(ada.received).filter((one) => one.type === 'tool_call');
+  const ofStatus = (status: string) => calls.filter((call) => call.status === status);
+  expect(calls[0]).toMatchObject({ status: 'create', toolName: expect.stringMatching(/\w/) });
+  expect(calls.at(-1)).toMatchObject({
+    status: 'complete',
+    toolArguments: { cwd: folder },
+    toolOutput: 'half\nwent\n',
+    exitCode: 3,
+  });
+  expect([ofStatus('create').length, ofStatus('complete').length]).toEqual([1, 1]);
+});
+
+test('a plan is shown as it goes on, and a patch as what it changes', async () => {
+  const folder = await stage.project('edits', { 'greet.txt': 'hello\nworld\n' });
+  const looked = gate();
+  stage.codexApi.play([
+    answer(
+      updatePlan([
+        ['Look at it', 'in_progress'],
+        ['Change it', 'pending'],
+      ]),
+    ),
+    answer([
+      message([looked, 'Now I change it.']),
+      updatePlan([
+        ['Look at it', 'completed'],
+        ['Change it', 'in_progress'],
+      ]),
+      applyPatch(['*** Update File: greet.txt', '@@', ' hello', '-world', '+there']),
+    ]),
+    answer('Changed.'),
+  ]);
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder, agent: 'Codex' });
+  await session.send('Change it.');
+  await session.conversation.getByText('Change it', { exact: true }).waitFor();
+  looked.open();
+  await session.untilSaid('Changed.');
+  await session.untilEnded(1);
+
+  const edit = session.tool('Edit greet.txt');
+  await edit.getByLabel('1 lines added').waitFor();
+  await session.unfold(edit);
+  const lines = await edit.getByRole('row').allInnerTexts();
+  expect(lines.map((line) => line.replace(/\s/g, ''))).toEqual(['hello', '−world', '+there']);
+  expect(await readFile(join(folder, 'greet.txt'), 'utf8')).toBe('hello\nthere\n');
+  expect(upserts(ada.received).findLast((one) => one.type === 'plan')?.entries).toMatchObject([
+    { status: 'completed' },
+    { status: 'in_progress' },
+  ]);
+});
+
+test('stop ends Codex’s turn in mid-text, keeps what was said, and the session takes the next message', async () => {
+  const folder = await stage.project('cancel');
+  stage.codexApi.play(
+    byModelPrompt({
+      'Go on for ever.': [answer(message(['I have begun', gate(), ' and ended.']))],
+      'Still there?': [answer('Still here.')],
+    }),
+  );
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder, agent: 'Codex' });
+  await session.send('Go on for ever.');
+  await session.untilSaid(/^I have begun$/);
+  await session.stopButton.click();
+  await session.untilEnded(1);
+  await session.lastTurn.getByText(/^Stopped/).waitFor();
+  expect(await session.answers.allInnerTexts()).toEqual(['I have begun']);
+
+  await session.send('Still there?');
+  await session.untilSaid('Still here.');
+  await session.untilEnded(2);
+});
+
+test('Escape stops a command of Codex: its card is closed, and the session goes on', async () => {
+  const folder = await stage.project('cancel-tool');
+  stage.codexApi.play(
+    byModelPrompt({
+      'Follow.': [
+        answer(execCommand('until [ -e never ]; do sleep 0.2; done', { yieldMs: 30_000 })),
+      ],
+      'And now?': [answer('Done with it.')],
+    }),
+  );
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder, agent: 'Codex' });
+  await session.send('Follow.');
+  const card = session.tool(/^Run until/);
+  await card.getByRole('img', { name: 'running' }).waitFor();
+  await session.composer.press('Escape');
+  await session.untilEnded(1);
+  await session.lastTurn.getByText(/^Stopped/).waitFor();
+  await card.getByRole('img', { name: 'running' }).waitFor({ state: 'detached' });
+
+  await session.send('And now?');
+  await session.untilSaid('Done with it.');
+  // Codex itself lets the command run on until it ends.
+  await ada.endProcess();
+  await expect.poll(() => commandsIn(folder)).toEqual([]);
+});
+
+async function commandsIn(folder: string): Promise<string[]> {
+  const processes = await agentProcesses(stage.server.pid);
+  return processes.filter((entry) => entry.folder === folder).map((entry) => entry.command);
+}
+
+test('an error of the model is said plainly, and the message after it is answered', async () => {
+  const folder = await stage.project('api-error');
+  stage.codexApi.play(
+    byModelPrompt({
+      'Too much.': [failed('insufficient_quota', 'You exceeded your current quota.')],
+      'Less.': [answer('Better now.')],
+    }),
+  );
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder, agent: 'Codex' });
+  await session.send('Too much.');
+  await session.send('Less.');
+  await session.untilSaid('Better now.');
+  await session.untilEnded(2);
+  expect(await session.turns.first().getByRole('alert').innerText()).toContain('Quota exceeded.');
+  expect(await session.turns.first().getAttribute('data-status')).toBe('error');
+});
+
+type Upsert = Extract<ServerMessage, { type: 'session:upsert' }>['payload'];
+
+const upserts = (received: readonly ServerMessage[]): Upsert[] =>
+  received.flatMap((one) => (one.type === 'session:upsert' ? [one.payload] : []));

@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { answer, byModelPrompt, execCommand, message, pause } from '@liminal/testkit';
+import { expect, test } from 'vitest';
+import { useStage } from './stage.ts';
+
+const stage = useStage({ codex: { approvalPolicy: 'untrusted' } });
+
+/** A turn that makes a file, for which Codex asks. */
+async function makingProject(name: string) {
+  const folder = await stage.project(name);
+  stage.codexApi.play(
+    byModelPrompt({
+      'Make it.': [
+        answer([message('I would make it.'), execCommand('echo fresh > new.txt')]),
+        answer(message([pause(300), 'It is made.'])),
+      ],
+      'And now?': [answer('On we go.')],
+    }),
+  );
+  return { folder, file: join(folder, 'new.txt') };
+}
+
+const request = /^Permission: .*echo fresh > new\.txt/;
+
+test('a command that Codex asks for is allowed, and runs', async () => {
+  const { folder, file } = await makingProject('allow');
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder, agent: 'Codex' });
+  await session.send('Make it.');
+  await session.permission(request).waitFor();
+  await ada.sidebar.getByRole('region', { name: 'Needs you' }).getByText('Make it.').waitFor();
+
+  await session.permission(request).getByRole('button', { name: 'Yes, proceed' }).click();
+  await session.untilSaid('It is made.');
+  await session.untilEnded(1);
+  expect(await readFile(file, 'utf8')).toBe('fresh\n');
+  expect(await session.permission(request).count()).toBe(0);
+  await session
+    .tool(/echo fresh/)
+    .getByRole('img', { name: 'done' })
+    .waitFor();
+});
+
+test('a command that Codex asks for is refused, does not run, and the session goes on', async () => {
+  const { folder, file } = await makingProject('refuse');
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder, agent: 'Codex' });
+  await session.send('Make it.');
+  await session.permission(request).getByRole('button', { name: /^No/ }).click();
+  await session.untilEnded(1);
+  await session
+    .tool(/echo fresh/)
+    .getByRole('img', { name: 'failed' })
+    .waitFor();
+  await expect(readFile(file)).rejects.toThrow('ENOENT');
+
+  await session.send('And now?');
+  await session.untilSaid('On we go.');
+  await session.untilEnded(2);
+  expect(await session.answers.allInnerTexts()).toEqual(['I would make it.', 'On we go.']);
+});
