@@ -21,7 +21,7 @@ export const length = isLong
       turns: 20,
       ends: 1,
       serverCrashes: 2,
-      races: 4,
+      races: 3,
       requests: 800,
     };
 

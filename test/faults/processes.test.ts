@@ -79,6 +79,8 @@ const ends: Record<string, (scene: Scene) => Promise<void>> = {
     process.kill(scene.faults.agentPid(scene.sessionId), 'SIGKILL');
     await scene.reader.ended(scene.turnId);
     await scene.goOn();
+    // Nothing of the first was left to run beside it.
+    expect(scene.faults.others).toHaveLength(1);
     expect(await server.stop()).toBe(0);
     expect(census.take()).toEqual([]);
     await server.restart();

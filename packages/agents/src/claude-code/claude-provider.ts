@@ -154,6 +154,8 @@ export class ClaudeCodeProvider implements CliProvider {
     return this.#starts.begin(sessionId, async (signal) => {
       const options = await prepare();
       await checkFolder(options.projectDir);
+      // What a crash has left goes first: no two agents of one session are at work at the same time.
+      await this.#sessions.get(sessionId)?.kill();
       const session = await ClaudeSession.start(
         {
           ...options,
