@@ -54,7 +54,13 @@ export const ConfigOption = z.object({
   category: z.string().optional(),
   currentValue: z.string(),
   options: z.array(
-    z.object({ value: z.string(), name: z.string(), description: z.string().optional() }),
+    z.object({
+      value: z.string(),
+      name: z.string(),
+      description: z.string().optional(),
+      /** Choices of one group follow each other under this name. */
+      group: z.string().optional(),
+    }),
   ),
 });
 export type ConfigOption = z.infer<typeof ConfigOption>;

@@ -2,8 +2,10 @@ import { useSessions } from '@liminal/client/react';
 import type { SessionSummary } from '@liminal/protocol';
 import { Plus } from 'lucide-react';
 import { Button } from '../look/controls.tsx';
+import { LinkedText } from '../look/LinkedText.tsx';
 import { StateMark } from '../look/StateMark.tsx';
 import { shortPath } from '../words/paths.ts';
+import { AgentMark } from './AgentMark.tsx';
 import { useAgents } from './agents.tsx';
 import css from './Home.module.css';
 import { SessionLink } from './SessionLink.tsx';
@@ -39,6 +41,7 @@ export function Home({ onNew }: { onNew: () => void }) {
                   <SessionLink sessionId={session.sessionId} className={css.link}>
                     <StateMark state={session.state} />
                     <span className={css.title}>{session.title}</span>
+                    <AgentMark cliType={session.cliType} />
                     <span className={css.folder}>{shortPath(session.projectDir)}</span>
                   </SessionLink>
                 </li>
@@ -58,19 +61,23 @@ function byUrgency(a: SessionSummary, b: SessionSummary): number {
   return urgent === 0 ? b.updatedAt.localeCompare(a.updatedAt) : urgent;
 }
 
-/** Agents that cannot run here, and what to do about it. */
+/** Agents that something is missing to, and what to do about it. */
 function MissingAgents() {
   const { agents, problem } = useAgents();
-  const missing = agents?.filter((agent) => !agent.available) ?? [];
+  const missing = agents?.filter((agent) => agent.reason !== undefined) ?? [];
   if (problem !== undefined) return <p className={css.problem}>{problem}</p>;
   if (missing.length === 0) return null;
   return (
-    <section aria-label="Agents that cannot run">
+    <section aria-label="Agents that are not ready">
       <h2>Not ready yet</h2>
       <ul className={css.missing}>
         {missing.map((agent) => (
           <li key={agent.cliType}>
-            <strong>{agent.name}</strong> {agent.reason}
+            <AgentMark cliType={agent.cliType} isNamed />
+            <div>
+              <strong>{agent.name}</strong>
+              <LinkedText text={agent.reason ?? ''} />
+            </div>
           </li>
         ))}
       </ul>

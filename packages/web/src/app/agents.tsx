@@ -1,38 +1,56 @@
 import { describeError } from '@liminal/client';
 import { useClient, useConnection } from '@liminal/client/react';
 import type { AgentInfo } from '@liminal/protocol';
-import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
+import {
+  createContext,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useEffect,
+  useMemo,
+  useState,
+} from 'react';
 
-/** The agents that the server knows; `undefined` until it has said so. */
 interface Agents {
+  /** The agents that the server knows; `undefined` until it has said so. */
   agents: readonly AgentInfo[] | undefined;
   problem?: string;
+  /** Asks again. */
+  refresh: () => void;
 }
 
-const AgentsContext = createContext<Agents>({ agents: undefined });
+const AgentsContext = createContext<Agents>({ agents: undefined, refresh: () => undefined });
 
 /** Asks for the agents at each connect: what can run changes with what is installed. */
 export function AgentsProvider({ children }: { children: ReactNode }) {
   const { requests } = useClient();
   const connected = useConnection().state === 'open';
-  const [agents, setAgents] = useState<Agents>({ agents: undefined });
-  useEffect(() => {
-    if (!connected) return;
+  const [known, setKnown] = useState<Omit<Agents, 'refresh'>>({ agents: undefined });
+  const refresh = useCallback(() => {
     requests.listAgents().then(
-      (list) => setAgents({ agents: list }),
-      (error: unknown) => setAgents((held) => ({ ...held, problem: describeError(error).message })),
+      (agents) => setKnown({ agents }),
+      (error: unknown) => setKnown((held) => ({ ...held, problem: describeError(error).message })),
     );
-  }, [connected, requests]);
-  return <AgentsContext value={agents}>{children}</AgentsContext>;
+  }, [requests]);
+  useEffect(() => {
+    if (connected) refresh();
+  }, [connected, refresh]);
+  const value = useMemo(() => ({ ...known, refresh }), [known, refresh]);
+  return <AgentsContext value={value}>{children}</AgentsContext>;
 }
 
 export function useAgents(): Agents {
   return useContext(AgentsContext);
 }
 
+/** What is known of an agent. */
+export function useAgent(cliType: string | undefined): AgentInfo | undefined {
+  const { agents } = useAgents();
+  return agents?.find((agent) => agent.cliType === cliType);
+}
+
 /** An agent's name for people, its type until it is known. */
 export function useAgentName(cliType: string | undefined): string {
-  const { agents } = useAgents();
-  if (cliType === undefined) return 'the agent';
-  return agents?.find((agent) => agent.cliType === cliType)?.name ?? cliType;
+  const agent = useAgent(cliType);
+  return agent?.name ?? cliType ?? 'the agent';
 }

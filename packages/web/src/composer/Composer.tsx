@@ -2,7 +2,7 @@ import type { SessionInfo } from '@liminal/protocol';
 import { ArrowUp, Square } from 'lucide-react';
 import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from 'react';
 import { CommandMenu } from './CommandMenu.tsx';
-import { commandPrefix, matchCommands } from './command-matches.ts';
+import { commandHint, commandPrefix, matchCommands } from './command-matches.ts';
 import css from './Composer.module.css';
 import { ConfigSelects } from './ConfigSelects.tsx';
 import { UsageMeter } from './UsageMeter.tsx';
@@ -12,7 +12,7 @@ interface ComposerProps {
   onDraft: (text: string) => void;
   onSend: (message: string) => void;
   onStop: () => void;
-  onConfig: (id: string, value: string) => void;
+  onConfig: (id: string, value: string) => Promise<void>;
   info: SessionInfo | undefined;
   agentName: string;
   /** What was said last, to be said again with changes. */
@@ -26,6 +26,7 @@ export function Composer(props: ComposerProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const commands = useCommands(props);
   const menuId = useId();
+  const hint = commandHint(info?.commands ?? [], draft);
   useFocusWhenShown(field);
 
   const send = () => {
@@ -66,12 +67,19 @@ export function Composer(props: ComposerProps) {
         />
       )}
       <div className={css.grow} data-text={`${draft}\n`}>
+        {hint !== undefined && (
+          <span id={`${menuId}-hint`} className={css.hint}>
+            <span aria-hidden="true">{draft}</span>
+            {hint}
+          </span>
+        )}
         <textarea
           ref={field}
           data-composer
           className={css.text}
           aria-label="Message"
-          placeholder={`Message ${agentName}…`}
+          placeholder={placeholderFor(agentName, info)}
+          aria-describedby={hint === undefined ? undefined : `${menuId}-hint`}
           rows={1}
           value={draft}
           aria-autocomplete={commands.open ? 'list' : undefined}
@@ -109,6 +117,11 @@ export function Composer(props: ComposerProps) {
       </div>
     </form>
   );
+}
+
+function placeholderFor(agentName: string, info: SessionInfo | undefined): string {
+  const hasCommands = info !== undefined && info.commands.length > 0;
+  return hasCommands ? `Message ${agentName}, or / for commands` : `Message ${agentName}`;
 }
 
 /** Whoever opens a session with a keyboard at hand wants to write. */

@@ -1,77 +1,58 @@
-import { Select } from '@base-ui/react/select';
+import { Popover } from '@base-ui/react/popover';
 import type { ConfigOption } from '@liminal/protocol';
-import { Check, ChevronDown } from 'lucide-react';
+import { SlidersHorizontal } from 'lucide-react';
+import { useMediaQuery } from '../look/use-media-query.ts';
+import { ConfigSelect } from './ConfigSelect.tsx';
 import css from './ConfigSelects.module.css';
+import { shownOptions } from './config-options.ts';
 
 interface ConfigSelectsProps {
   options: readonly ConfigOption[];
-  onChange: (id: string, value: string) => void;
+  /** Resolves once it has been set, or has failed and been said to have. */
+  onChange: (id: string, value: string) => Promise<void>;
 }
+
+/** More options than this stand behind one button, where there is room for the others, and where there is little. */
+const inBar = { wide: 4, narrow: 2 };
 
 /** What can be set about a session: model, permission mode, thinking, whatever its agent offers. */
 export function ConfigSelects({ options, onChange }: ConfigSelectsProps) {
+  const isNarrow = useMediaQuery('(max-width: 560px)');
+  const shown = shownOptions(options);
+  const room = isNarrow ? inBar.narrow : inBar.wide;
+  // A button for one option would take the place of that option.
+  const count = shown.length <= room + 1 && !isNarrow ? shown.length : room;
+  const [direct, more] = [shown.slice(0, count), shown.slice(count)];
+  const select = (option: ConfigOption) => (
+    <ConfigSelect
+      key={option.id}
+      option={option}
+      onChange={(value) => onChange(option.id, value)}
+    />
+  );
   return (
     <div className={css.selects}>
-      {options.map((option) => (
-        <ConfigSelect
-          key={option.id}
-          option={option}
-          onChange={(value) => onChange(option.id, value)}
-        />
-      ))}
+      {direct.map((option) => select(option))}
+      {more.length > 0 && (
+        <Popover.Root>
+          <Popover.Trigger className={css.trigger} aria-label="More settings" title="More settings">
+            <SlidersHorizontal size={13} aria-hidden="true" />
+          </Popover.Trigger>
+          <Popover.Portal>
+            <Popover.Positioner className={css.positioner} side="top" align="start" sideOffset={6}>
+              <Popover.Popup className={css.popup}>
+                <Popover.Title className={css.title}>More settings</Popover.Title>
+                {more.map((option) => (
+                  <div key={option.id} className={css.setting}>
+                    <span aria-hidden="true">{option.name}</span>
+                    {select(option)}
+                  </div>
+                ))}
+              </Popover.Popup>
+            </Popover.Positioner>
+          </Popover.Portal>
+        </Popover.Root>
+      )}
     </div>
-  );
-}
-
-interface ConfigSelectProps {
-  option: ConfigOption;
-  onChange: (value: string) => void;
-}
-
-function ConfigSelect({ option, onChange }: ConfigSelectProps) {
-  const items = option.options.map(({ value, name }) => ({ value, label: name }));
-  return (
-    <Select.Root
-      items={items}
-      value={option.currentValue}
-      onValueChange={(value) => {
-        if (value !== null) onChange(value);
-      }}
-    >
-      <Select.Trigger
-        className={css.trigger}
-        aria-label={option.name}
-        title={option.description ?? option.name}
-      >
-        <Select.Value className={css.value} />
-        <ChevronDown size={12} aria-hidden="true" />
-      </Select.Trigger>
-      <Select.Portal>
-        <Select.Positioner
-          className={css.positioner}
-          side="top"
-          align="start"
-          sideOffset={6}
-          alignItemWithTrigger={false}
-        >
-          <Select.Popup className={css.popup}>
-            <p className={css.title}>{option.name}</p>
-            <Select.List className={css.list}>
-              {option.options.map((choice) => (
-                <Select.Item key={choice.value} value={choice.value} className={css.item}>
-                  <Select.ItemIndicator className={css.check}>
-                    <Check size={14} />
-                  </Select.ItemIndicator>
-                  <span className={css.words}>
-                    <Select.ItemText>{choice.name}</Select.ItemText>
-                    {choice.description !== undefined && <small>{choice.description}</small>}
-                  </span>
-                </Select.Item>
-              ))}
-            </Select.List>
-          </Select.Popup>
-        </Select.Positioner>
-      </Select.Portal>
-    </Select.Root>
   );
 }

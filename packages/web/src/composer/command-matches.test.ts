@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { commandPrefix, matchCommands } from './command-matches.ts';
+import { commandHint, commandPrefix, matchCommands } from './command-matches.ts';
 
 const commands = ['compact', 'clear', 'context', 'pr-comments'].map((name) => ({
   name,
@@ -18,4 +18,12 @@ it('what begins like the text comes before what contains it', () => {
   expect(names('CO')).toEqual(['compact', 'context', 'pr-comments']);
   expect(names('')).toHaveLength(4);
   expect(names('x-y')).toEqual([]);
+});
+
+it('a command that was typed says what it wants next, until that is begun', () => {
+  const hinted = [{ name: 'compact', description: '', hint: 'what to keep' }, ...commands.slice(1)];
+  expect(commandHint(hinted, '/compact ')).toBe('what to keep');
+  expect(commandHint(hinted, '/compact')).toBeUndefined();
+  expect(commandHint(hinted, '/compact the')).toBeUndefined();
+  expect(commandHint(hinted, '/clear ')).toBeUndefined();
 });

@@ -5,6 +5,12 @@ export function commandPrefix(text: string): string | undefined {
   return /^\/(\S*)$/.exec(text)?.[1];
 }
 
+/** What the command that has just been typed wants next, by its own word. */
+export function commandHint(commands: readonly AgentCommand[], text: string): string | undefined {
+  const name = /^\/(\S+) $/.exec(text)?.[1];
+  return commands.find((command) => command.name === name)?.hint;
+}
+
 /** Commands for what is typed: those that begin so first, then those that contain it. */
 export function matchCommands(commands: readonly AgentCommand[], prefix: string): AgentCommand[] {
   const typed = prefix.toLowerCase();

@@ -31,6 +31,7 @@ export function TextInput(props: ControlProps<TextField | NumberField>) {
         {...shared}
         className={join(look.input, css.long)}
         rows={3}
+        placeholder={field.isList && 'One on each line'}
         onChange={(event) => onChange(event.target.value)}
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
@@ -51,8 +52,9 @@ export function TextInput(props: ControlProps<TextField | NumberField>) {
   );
 }
 
-function isLong({ initial, maxLength = 0, format }: TextField): boolean {
-  return format === undefined && (maxLength > oneLine || initial.includes('\n'));
+function isLong({ initial, maxLength = 0, format, isList }: TextField): boolean {
+  if (format !== undefined) return false;
+  return isList === true || maxLength > oneLine || initial.includes('\n');
 }
 
 /** Phones' digits have neither a sign nor, for whole numbers, a point. */

@@ -73,6 +73,12 @@ describe('a text', () => {
   });
 });
 
+it('several of anything are lines', () => {
+  expect(check({ type: 'array', items: { type: 'string' } }, 'a\n\nb c\n')).toEqual({
+    it: ['a', 'b c'],
+  });
+});
+
 it('several are bounded', () => {
   const field = { type: 'array', items: { enum: ['a', 'b', 'c'] }, minItems: 2, maxItems: 2 };
   expect(check(field, ['a'])).toBe('Choose at least 2.');

@@ -81,7 +81,8 @@ function checkNumber({ isWhole, minimum, maximum }: NumberField, text: string): 
 }
 
 function checkText(field: TextField, text: string): Checked {
-  const { format, minLength = 0, maxLength = Infinity, pattern } = field;
+  const { format, minLength = 0, maxLength = Infinity, pattern, isList } = field;
+  if (isList) return { value: text.split('\n').filter((line) => line.trim() !== '') };
   const value = format === undefined ? text : text.trim();
   // As JSON Schema counts.
   const length = Array.from(value).length;

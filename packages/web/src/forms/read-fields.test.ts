@@ -78,12 +78,12 @@ it('a field has its title, else its name; and choices have names of their own', 
 it('a choice of nothing and an unknown default leave the field open', () => {
   const form = Form.parse({
     properties: {
-      several: { type: 'array', items: {} },
+      several: { type: 'array', items: {}, default: ['a', 7, 'b'] },
       one: { type: 'string', enum: ['a'], default: 'z' },
     },
   });
   expect(readFields(form)).toMatchObject([
-    { kind: 'text', initial: '' },
+    { kind: 'text', initial: 'a\nb', isList: true },
     { kind: 'one', initial: '' },
   ]);
   expect(readFields(undefined)).toEqual([]);

@@ -22,6 +22,8 @@ export interface TextField extends FieldBase {
   minLength?: number;
   maxLength?: number;
   pattern?: string;
+  /** Each line of it is one of several texts. */
+  isList?: true;
 }
 export interface NumberField extends FieldBase {
   kind: 'number';
@@ -109,8 +111,11 @@ function readNumber(asked: FormField, base: FieldBase): NumberField {
 
 function readSeveral(asked: FormField, base: FieldBase): Field {
   const choices = choicesOf(asked.items?.anyOf, asked.items?.enum);
-  if (choices.length === 0) return { ...base, kind: 'text', initial: '' };
   const given: unknown[] = Array.isArray(asked.default) ? asked.default : [];
+  if (choices.length === 0) {
+    const lines = given.filter((one) => typeof one === 'string');
+    return { ...base, kind: 'text', initial: lines.join('\n'), isList: true };
+  }
   const initial = choices.map(({ value }) => value).filter((value) => given.includes(value));
   return { ...base, kind: 'several', choices, initial, ...numbers(asked, 'minItems', 'maxItems') };
 }

@@ -1,15 +1,20 @@
 import type { AgentInfo } from '@liminal/protocol';
+import { AgentMark } from '../app/AgentMark.tsx';
+import { Button } from '../look/controls.tsx';
 import form from '../look/form.module.css';
+import { LinkedText } from '../look/LinkedText.tsx';
 import css from './AgentChoice.module.css';
 
 interface AgentChoiceProps {
+  onCheck: () => void;
   agents: readonly AgentInfo[] | undefined;
   chosen: string | undefined;
   onChoose: (cliType: string) => void;
 }
 
 /** The agents there are; one that cannot run here says why. */
-export function AgentChoice({ agents, chosen, onChoose }: AgentChoiceProps) {
+export function AgentChoice({ agents, chosen, onChoose, onCheck }: AgentChoiceProps) {
+  const isAnyMissing = agents?.some((agent) => agent.reason !== undefined) ?? false;
   return (
     <fieldset className={form.field}>
       <legend className={form.label}>Agent</legend>
@@ -27,16 +32,25 @@ export function AgentChoice({ agents, chosen, onChoose }: AgentChoiceProps) {
             />
             <span className={css.words}>
               <span className={css.name}>
+                <AgentMark cliType={agent.cliType} isNamed />
                 {agent.name}
                 {agent.demo === true && <small>demo</small>}
                 {agent.version !== undefined && <small>{agent.version}</small>}
+                {!agent.available && <small className={css.missing}>cannot run here</small>}
               </span>
               <span className={css.description}>{agent.description}</span>
-              {agent.reason !== undefined && <span className={css.reason}>{agent.reason}</span>}
+              {agent.reason !== undefined && (
+                <LinkedText className={css.reason} text={agent.reason} />
+              )}
             </span>
           </label>
         ))}
       </div>
+      {isAnyMissing && (
+        <Button look="quiet" className={css.check} onClick={onCheck}>
+          Check again
+        </Button>
+      )}
     </fieldset>
   );
 }

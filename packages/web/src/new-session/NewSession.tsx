@@ -1,11 +1,12 @@
 import { describeError } from '@liminal/client';
 import { useClient, useSessions } from '@liminal/client/react';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useAgents } from '../app/agents.tsx';
 import { useNavigation } from '../app/navigation.tsx';
 import { Button } from '../look/controls.tsx';
 import { Dialog } from '../look/Dialog.tsx';
 import form from '../look/form.module.css';
+import { LinkedText } from '../look/LinkedText.tsx';
 import { AgentChoice } from './AgentChoice.tsx';
 import { FolderField } from './FolderField.tsx';
 
@@ -15,7 +16,7 @@ const lastAgentKey = 'liminal.agent';
 /** Begins a session: which agent, and where. */
 export default function NewSession({ onClose }: { onClose: () => void }) {
   const { requests } = useClient();
-  const { agents } = useAgents();
+  const { agents, refresh } = useAgents();
   const { projects } = useSessions();
   const { open } = useNavigation();
   const folders = projects.map((project) => project.projectDir);
@@ -23,6 +24,9 @@ export default function NewSession({ onClose }: { onClose: () => void }) {
   const [folder, setFolder] = useState(folders[0] ?? '');
   const [problem, setProblem] = useState<string>();
   const [starting, setStarting] = useState(false);
+
+  // What can run may have changed since the page was opened.
+  useEffect(refresh, [refresh]);
 
   const usable = agents?.filter((agent) => agent.available) ?? [];
   // Before anybody has chosen: one to which nothing is missing.
@@ -53,12 +57,15 @@ export default function NewSession({ onClose }: { onClose: () => void }) {
           void start();
         }}
       >
-        <AgentChoice agents={agents} chosen={agent?.cliType} onChoose={setChosen} />
+        <AgentChoice
+          agents={agents}
+          chosen={agent?.cliType}
+          onChoose={setChosen}
+          onCheck={refresh}
+        />
         <FolderField value={folder} onChange={setFolder} recent={folders} />
         {problem !== undefined && (
-          <p className={form.problem} role="alert">
-            {problem}
-          </p>
+          <LinkedText className={form.problem} role="alert" text={problem} />
         )}
         <div className={form.actions}>
           <Button onClick={onClose}>Cancel</Button>

@@ -1,5 +1,6 @@
 import { Autocomplete } from '@base-ui/react/autocomplete';
 import { useSessions } from '@liminal/client/react';
+import { AgentMark } from '../app/AgentMark.tsx';
 import { useNavigation } from '../app/navigation.tsx';
 import type { Overlay } from '../app/App.tsx';
 import { Dialog } from '../look/Dialog.tsx';
@@ -65,6 +66,7 @@ export default function Palette({ onClose, onOverlay }: PaletteProps) {
                     >
                       {entry.kind === 'session' && <StateMark state={entry.session.state} />}
                       <span className={css.name}>{entry.name}</span>
+                      {entry.kind === 'session' && <AgentMark cliType={entry.session.cliType} />}
                       <span className={css.hint}>{entry.hint}</span>
                     </Autocomplete.Item>
                   )}

@@ -11,6 +11,7 @@ import { useDraft } from '../composer/use-draft.ts';
 import { SessionActionsProvider } from '../transcript/session-actions.ts';
 import { nextApproval } from '../transcript/answering.ts';
 import { Transcript } from '../transcript/Transcript.tsx';
+import { AgentNotice } from './AgentNotice.tsx';
 import { SessionIntro } from './SessionIntro.tsx';
 import { SessionFailed, SessionLoading } from './SessionStates.tsx';
 import css from './SessionPage.module.css';
@@ -41,7 +42,8 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
   const { requests } = useClient();
   const [draft, setDraft] = useDraft(sessionId);
   const [problem, attempt] = useAttempt();
-  const agentName = useAgentName(info?.session.cliType);
+  const cliType = info?.session.cliType;
+  const agentName = useAgentName(cliType);
   const running = view.turns.at(-1)?.status === 'in_progress';
 
   const answer = useCallback(
@@ -50,16 +52,16 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
     [requests, sessionId],
   );
   const answerByKey = useCallback(
-    (approvalId: string, optionId: string) => attempt(answer(approvalId, optionId)),
+    (approvalId: string, optionId: string) => void attempt(answer(approvalId, optionId)),
     [answer, attempt],
   );
   const stop = useCallback(
-    () => attempt(requests.cancel(sessionId)),
+    () => void attempt(requests.cancel(sessionId)),
     [attempt, requests, sessionId],
   );
   const actions = useMemo(
-    () => ({ answer, send: (message: string) => void session.send(message) }),
-    [answer, session],
+    () => ({ cliType, answer, send: (message: string) => void session.send(message) }),
+    [answer, cliType, session],
   );
   useAnswerKeys({ approval: nextApproval(view.turns), running, answer: answerByKey, stop });
 
@@ -76,10 +78,13 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
             {problem}
           </p>
         )}
+        <AgentNotice cliType={cliType} isNew={view.turns.length === 0} />
         <QueueList
           queue={info?.queue ?? []}
-          onEdit={(turnId, message) => attempt(requests.editQueued(sessionId, turnId, message))}
-          onRemove={(turnId) => attempt(requests.removeQueued(sessionId, turnId))}
+          onEdit={(turnId, message) =>
+            void attempt(requests.editQueued(sessionId, turnId, message))
+          }
+          onRemove={(turnId) => void attempt(requests.removeQueued(sessionId, turnId))}
         />
         <Composer
           draft={draft}
@@ -107,11 +112,11 @@ function lastMessage(view: SessionView): string | undefined {
 }
 
 /** Runs a command, and keeps what went wrong until the next one. */
-function useAttempt(): [string | undefined, (doing: Promise<void>) => void] {
+function useAttempt(): [string | undefined, (doing: Promise<void>) => Promise<void>] {
   const [problem, setProblem] = useState<string>();
   const attempt = useCallback((doing: Promise<void>) => {
     setProblem(undefined);
-    doing.catch((error: unknown) => setProblem(describeError(error).message));
+    return doing.catch((error: unknown) => setProblem(describeError(error).message));
   }, []);
   return [problem, attempt];
 }

@@ -1,5 +1,6 @@
 import type { SessionSummary } from '@liminal/protocol';
 import { memo } from 'react';
+import { AgentMark } from '../app/AgentMark.tsx';
 import { useAgentName } from '../app/agents.tsx';
 import { useNavigation } from '../app/navigation.tsx';
 import { SessionLink } from '../app/SessionLink.tsx';
@@ -33,6 +34,7 @@ export const SessionRow = memo(function SessionRow({ session, now, onFollow }: S
       >
         <StateMark state={session.state} />
         <span className={css.title}>{session.title}</span>
+        <AgentMark cliType={session.cliType} />
         <span className={css.meta}>{ago(session.updatedAt, now)}</span>
       </SessionLink>
     </li>

@@ -2,6 +2,8 @@ import { findSession } from '@liminal/client';
 import { useSessions } from '@liminal/client/react';
 import { Command, Menu, Plus, X } from 'lucide-react';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { AgentMark } from '../app/AgentMark.tsx';
+import { useAgentName } from '../app/agents.tsx';
 import { altKey, commandKey } from '../app/keys.ts';
 import { useNavigation } from '../app/navigation.tsx';
 import { SessionLink } from '../app/SessionLink.tsx';
@@ -55,6 +57,7 @@ function Tab({ sessionId }: { sessionId: string }) {
   const element = useRef<HTMLLIElement>(null);
   const isActive = active === sessionId;
   const title = session?.title ?? 'Session';
+  const agentName = useAgentName(session?.cliType);
 
   useEffect(() => {
     if (isActive) element.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
@@ -72,7 +75,7 @@ function Tab({ sessionId }: { sessionId: string }) {
         sessionId={sessionId}
         className={css.link}
         aria-current={isActive ? 'page' : undefined}
-        title={title}
+        title={session === undefined ? title : `${title}\n${agentName}`}
         draggable
         onDragStart={(event) => event.dataTransfer.setData('text/x-liminal-tab', sessionId)}
         onDragOver={(event) => {
@@ -93,6 +96,7 @@ function Tab({ sessionId }: { sessionId: string }) {
       >
         {session !== undefined && <StateMark state={session.state} />}
         <span className={css.title}>{title}</span>
+        {session !== undefined && <AgentMark cliType={session.cliType} />}
       </SessionLink>
       <button
         type="button"

@@ -1,5 +1,6 @@
 import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { LinkedText } from '../look/LinkedText.tsx';
 import css from './Notes.module.css';
 
 interface ErrorNoteProps {
@@ -7,18 +8,23 @@ interface ErrorNoteProps {
   code?: string | undefined;
   message?: string | undefined;
   itemId?: string;
+  Icon?: typeof TriangleAlert;
+  /** What else helps, beyond the message. */
+  advice?: string | undefined;
   /** What can be done about it. */
   children?: ReactNode;
 }
 
 /** An error in plain words, with its code for those who look it up. */
-export function ErrorNote({ title, code, message, itemId, children }: ErrorNoteProps) {
+export function ErrorNote(props: ErrorNoteProps) {
+  const { title, code, message, itemId, Icon = TriangleAlert, advice, children } = props;
   return (
     <div className={css.error} role="alert" data-item-id={itemId} data-status="error">
-      <TriangleAlert size={16} aria-hidden="true" />
+      <Icon size={16} aria-hidden="true" />
       <div className={css.words}>
         {title !== undefined && <strong>{title}</strong>}
-        <p>{message || 'No reason was given.'}</p>
+        <LinkedText text={message || 'No reason was given.'} />
+        {advice !== undefined && <LinkedText text={advice} />}
         {code !== undefined && <code>{code}</code>}
         {children && <div className={css.actions}>{children}</div>}
       </div>

@@ -1,8 +1,9 @@
 import type { FormContent } from '@liminal/protocol';
 import { createContext, useContext } from 'react';
 
-/** What can be done from inside a conversation. */
+/** Whose conversation it is, and what can be done from inside it. */
 export interface SessionActions {
+  cliType: string | undefined;
   /** Answers a permission request, with its form filled in; rejects when the server refuses. */
   answer: (approvalId: string, optionId: string, content?: FormContent) => Promise<void>;
   send: (message: string) => void;

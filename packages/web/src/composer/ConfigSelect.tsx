@@ -1,0 +1,178 @@
+import { Combobox } from '@base-ui/react/combobox';
+import { Select } from '@base-ui/react/select';
+import type { ConfigOption } from '@liminal/protocol';
+import { Brain, Check, ChevronDown, Sparkle, UserCheck } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import css from './ConfigSelects.module.css';
+import {
+  type Choice,
+  type ChoiceGroup,
+  groupChoices,
+  isFound,
+  isTelling,
+  needsSearch,
+} from './config-options.ts';
+
+interface ConfigSelectProps {
+  option: ConfigOption;
+  onChange: (value: string) => Promise<void>;
+}
+
+/** One setting. What was chosen shows at once, and goes back if the agent does not take it. */
+export function ConfigSelect({ option, onChange }: ConfigSelectProps) {
+  const [wanted, setWanted] = useState<{ value: string; instead: string }>();
+  const { currentValue } = option;
+  const isPending = wanted !== undefined && wanted.instead === currentValue;
+  const value = isPending ? wanted.value : currentValue;
+  const choose = (next: string) => {
+    if (next === value) return;
+    setWanted({ value: next, instead: currentValue });
+    void onChange(next).then(() => setTimeout(() => setWanted(undefined), settling));
+  };
+  const shared = { option, value, isPending, onChange: choose };
+  return needsSearch(option) ? <LongSelect {...shared} /> : <ShortSelect {...shared} />;
+}
+
+/** The agent's own word on a setting may come this much (ms) after the answer to the request. */
+const settling = 500;
+
+interface ChoiceSelectProps {
+  option: ConfigOption;
+  value: string;
+  /** Whether the agent has yet to take it. */
+  isPending: boolean;
+  onChange: (value: string) => void;
+}
+
+function ShortSelect({ option, value, isPending, onChange }: ChoiceSelectProps) {
+  const items = option.options.map((choice) => ({ value: choice.value, label: choice.name }));
+  return (
+    <Select.Root
+      items={items}
+      value={value}
+      onValueChange={(next) => {
+        if (next !== null) onChange(next);
+      }}
+    >
+      <Select.Trigger className={css.trigger} data-waits={isPending} {...names(option)}>
+        <Face option={option}>
+          <Select.Value className={css.value} />
+        </Face>
+      </Select.Trigger>
+      <Select.Portal>
+        <Select.Positioner {...place} alignItemWithTrigger={false}>
+          <Select.Popup className={css.popup}>
+            <p className={css.title}>{option.name}</p>
+            <Select.List className={css.list}>
+              {groupChoices(option.options).map((group, index) => (
+                <Select.Group key={index}>
+                  {group.value !== undefined && (
+                    <Select.GroupLabel className={css.group}>{group.value}</Select.GroupLabel>
+                  )}
+                  {group.items.map((choice) => (
+                    <Select.Item key={choice.value} value={choice.value} className={css.item}>
+                      <Select.ItemIndicator className={css.check}>
+                        <Check size={14} />
+                      </Select.ItemIndicator>
+                      <span className={css.words}>
+                        <Select.ItemText>{choice.name}</Select.ItemText>
+                        <Description of={choice} />
+                      </span>
+                    </Select.Item>
+                  ))}
+                </Select.Group>
+              ))}
+            </Select.List>
+          </Select.Popup>
+        </Select.Positioner>
+      </Select.Portal>
+    </Select.Root>
+  );
+}
+
+/** Of many choices one is found by typing. */
+function LongSelect({ option, value, isPending, onChange }: ChoiceSelectProps) {
+  const chosen = option.options.find((choice) => choice.value === value) ?? null;
+  return (
+    <Combobox.Root
+      items={groupChoices(option.options)}
+      value={chosen}
+      itemToStringLabel={(choice: Choice) => choice.name}
+      filter={isFound}
+      isItemEqualToValue={(one, other) => one.value === other.value}
+      onValueChange={(next: Choice | null) => {
+        if (next !== null) onChange(next.value);
+      }}
+      autoHighlight
+    >
+      <Combobox.Trigger className={css.trigger} data-waits={isPending} {...names(option)}>
+        <Face option={option}>
+          <span className={css.value}>{chosen?.name}</span>
+        </Face>
+      </Combobox.Trigger>
+      <Combobox.Portal>
+        <Combobox.Positioner {...place}>
+          <Combobox.Popup className={css.popup} data-search aria-label={option.name}>
+            <Combobox.Input
+              className={css.search}
+              aria-label={`Search: ${option.name}`}
+              placeholder={option.name}
+            />
+            <Combobox.Empty className={css.title}>Nothing found.</Combobox.Empty>
+            <Combobox.List className={css.scroll}>
+              {(group: ChoiceGroup) => (
+                <Combobox.Group key={group.value ?? ''} items={group.items}>
+                  {group.value !== undefined && (
+                    <Combobox.GroupLabel className={css.group}>{group.value}</Combobox.GroupLabel>
+                  )}
+                  <Combobox.Collection>
+                    {(choice: Choice) => (
+                      <Combobox.Item key={choice.value} value={choice} className={css.item}>
+                        <Combobox.ItemIndicator className={css.check}>
+                          <Check size={14} />
+                        </Combobox.ItemIndicator>
+                        <span className={css.words}>
+                          {choice.name}
+                          <Description of={choice} />
+                        </span>
+                      </Combobox.Item>
+                    )}
+                  </Combobox.Collection>
+                </Combobox.Group>
+              )}
+            </Combobox.List>
+          </Combobox.Popup>
+        </Combobox.Positioner>
+      </Combobox.Portal>
+    </Combobox.Root>
+  );
+}
+
+const place = { className: css.positioner, side: 'top', align: 'start', sideOffset: 6 } as const;
+
+function names({ name, description }: ConfigOption) {
+  return { 'aria-label': name, title: description ?? name };
+}
+
+function Description({ of: { description } }: { of: Choice }) {
+  return description === undefined ? null : <small>{description}</small>;
+}
+
+const icons: Record<string, typeof Brain> = {
+  model: Sparkle,
+  mode: UserCheck,
+  thought_level: Brain,
+};
+
+/** What is set, and of what: some values say so by themselves. */
+function Face({ option, children }: { option: ConfigOption; children: ReactNode }) {
+  const Icon = icons[option.category ?? ''];
+  return (
+    <>
+      {Icon !== undefined && <Icon size={13} className={css.icon} aria-hidden="true" />}
+      {!isTelling(option) && <span className={css.name}>{option.name}:</span>}
+      {children}
+      <ChevronDown size={12} aria-hidden="true" />
+    </>
+  );
+}

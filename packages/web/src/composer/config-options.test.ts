@@ -1,0 +1,57 @@
+import type { ConfigOption } from '@liminal/protocol';
+import { expect, it } from 'vitest';
+import { groupChoices, isFound, isTelling, needsSearch, shownOptions } from './config-options.ts';
+
+function option(values: string[], rest: Partial<ConfigOption> = {}): ConfigOption {
+  const options = values.map((value) => ({ value, name: value.toUpperCase() }));
+  return { id: 'o', name: 'Option', currentValue: values[0] ?? '', options, ...rest };
+}
+
+it('an option without choices is not shown, and an agent without options shows nothing', () => {
+  expect(shownOptions([option([]), option(['a'])]).map(({ options }) => options.length)).toEqual([
+    1,
+  ]);
+  expect(shownOptions([])).toEqual([]);
+});
+
+it('what is set is shown though the agent does not offer it', () => {
+  const [shown] = shownOptions([option(['a', 'b'], { currentValue: 'own' })]);
+  expect(shown?.options.at(-1)).toEqual({ value: 'own', name: 'own' });
+});
+
+it('choices stand under the names of their groups, in their order', () => {
+  const choices = [
+    { value: 'a', name: 'A' },
+    { value: 'b', name: 'B', group: 'Fast' },
+    { value: 'c', name: 'C', group: 'Fast' },
+    { value: 'd', name: 'D', group: 'Slow' },
+  ];
+  const groups = groupChoices(choices);
+  expect(groups.map(({ value, items }) => [value, items.map((one) => one.value)])).toEqual([
+    [undefined, ['a']],
+    ['Fast', ['b', 'c']],
+    ['Slow', ['d']],
+  ]);
+});
+
+it('many choices are searched, few are looked at', () => {
+  const many = Array.from({ length: 40 }, (_, index) => `m${index}`);
+  expect([needsSearch(option(many)), needsSearch(option(['a', 'b']))]).toEqual([true, false]);
+});
+
+it('a choice is found by words of its name and its group, in any order', () => {
+  const choice = { value: 'x/large', name: 'Large 3', group: 'Vendor' };
+  expect(['3 vendor', 'LARGE', 'x/', ''].map((sought) => isFound(choice, sought))).toEqual([
+    true,
+    true,
+    true,
+    true,
+  ]);
+  expect(isFound(choice, 'large 4')).toBe(false);
+});
+
+it('an option of the agent’s own says what it is about', () => {
+  expect(isTelling(option(['a'], { category: 'model' }))).toBe(true);
+  expect(isTelling(option(['a'], { category: 'web_search' }))).toBe(false);
+  expect(isTelling(option(['a']))).toBe(false);
+});

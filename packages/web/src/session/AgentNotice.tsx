@@ -1,0 +1,33 @@
+import { KeyRound, TriangleAlert } from 'lucide-react';
+import { useAgent, useAgents } from '../app/agents.tsx';
+import { Button } from '../look/controls.tsx';
+import { LinkedText } from '../look/LinkedText.tsx';
+import css from './AgentNotice.module.css';
+
+interface AgentNoticeProps {
+  cliType: string | undefined;
+  /** Nothing has been asked of it in this session. */
+  isNew: boolean;
+}
+
+/** What keeps a session's agent from working, before somebody has written a message for nothing. */
+export function AgentNotice({ cliType, isNew }: AgentNoticeProps) {
+  const { refresh } = useAgents();
+  const agent = useAgent(cliType);
+  if (agent?.reason === undefined || (agent.available && !isNew)) return null;
+  const Icon = agent.available ? KeyRound : TriangleAlert;
+  return (
+    <div className={css.notice} role="status">
+      <Icon size={15} aria-hidden="true" />
+      <div className={css.words}>
+        <strong>
+          {agent.available ? `${agent.name} is not ready` : `${agent.name} cannot run here`}
+        </strong>
+        <LinkedText text={agent.reason} />
+      </div>
+      <Button look="quiet" onClick={refresh}>
+        Check again
+      </Button>
+    </div>
+  );
+}

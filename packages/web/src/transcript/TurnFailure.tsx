@@ -1,0 +1,40 @@
+import type { TurnView } from '@liminal/client';
+import { KeyRound } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useAgent, useAgentName } from '../app/agents.tsx';
+import { ErrorNote } from './Notes.tsx';
+import { useSessionActions } from './session-actions.ts';
+
+interface TurnFailureProps {
+  error: TurnView['error'];
+  /** What can be done about it. */
+  children: ReactNode;
+}
+
+/** Why a turn failed. What a person has to mend outside of this page is said as that. */
+export function TurnFailure({ error, children }: TurnFailureProps) {
+  const { cliType } = useSessionActions();
+  const name = useAgentName(cliType);
+  const agent = useAgent(cliType);
+  const title = titles[error?.code ?? '']?.(name);
+  const message = { code: error?.code, message: error?.message };
+  if (title === undefined) {
+    return (
+      <ErrorNote title="The turn failed" {...message}>
+        {children}
+      </ErrorNote>
+    );
+  }
+  // Its own words are about the protocol; ours are about the program.
+  const advice = error?.code === 'AUTH_REQUIRED' ? agent?.reason : undefined;
+  return (
+    <ErrorNote title={title} Icon={KeyRound} advice={advice} {...message}>
+      {children}
+    </ErrorNote>
+  );
+}
+
+const titles: Record<string, (name: string) => string> = {
+  AUTH_REQUIRED: (name) => `${name} is not signed in`,
+  AUTHENTICATION_FAILED: (name) => `${name} could not sign in`,
+};
