@@ -1,7 +1,7 @@
 import type { EventPayload, StreamEvent } from '@liminal/protocol';
 import type { EventLog } from '@liminal/storage';
 import { openMemoryStorage, StorageError } from '@liminal/storage';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { RunWriter } from './run-writer.ts';
 
 const run = { sessionId: 's', runId: 'r', traceContext: { traceparent: '00-1-2-01' } };
@@ -206,6 +206,7 @@ describe('while the log refuses', () => {
   });
 
   test('a run that is given up says how much is lost, and writes nothing more', async () => {
+    vi.useFakeTimers();
     const { log, tried, free } = fullLog();
     const { writer, say, logged } = makeWriter(log, 10_000);
     say(start, open, text('a', 'first'), text('a', 'x'.repeat(5_000)));
@@ -216,8 +217,10 @@ describe('while the log refuses', () => {
     expect(await writer.ended).toBeUndefined();
     free();
     say(text('a', 'more'), done);
+    await vi.advanceTimersByTimeAsync(10_000);
     expect(writer.abandon()).toEqual({ events, characters });
     expect(logged).toEqual([]);
+    vi.useRealTimers();
   });
 
   test('a run whose events the log has all taken loses none', async () => {

@@ -173,6 +173,20 @@ test('a message that the agent has is not called refused, nor given to it twice,
   expect((await after.runtime.history(sessionId)).entries).toMatchObject([{ content: 'Hello' }]);
 });
 
+test('INV-8 an agent is ended though the store refuses to say so, and what waits does not start it again', async () => {
+  const reader = await start();
+  await world.runtime.send(sessionId, 'one');
+  await world.runtime.send(sessionId, 'two');
+  disk.store = 'full';
+  await expect(world.runtime.kill(sessionId)).rejects.toMatchObject({ code: 'STORE_WRITE_FAILED' });
+  await reader.untilTurn('turn_complete');
+  disk.store = 'free';
+  await reader.until((r) => stateOf(r) === 'queued');
+  // Whatever would follow from that at once.
+  await new Promise(setImmediate);
+  expect([world.agent.received, world.agent.isAlive(sessionId)]).toEqual([['one'], false]);
+});
+
 test('a server that ends while the log refuses does not wait for it, says what is lost, and the next one marks the turn', async () => {
   const reader = await start();
   await world.runtime.send(sessionId, 'Hello');

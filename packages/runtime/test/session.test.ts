@@ -144,6 +144,8 @@ test('INV-8 a message that waits starts no agent in a session that is killed, no
   await world.runtime.kill(sessionId);
   await reader.untilTurn('turn_complete');
   await reader.until((r) => r.ofType('session:info').at(-1)?.info.session.state === 'queued');
+  // Whatever would follow from that at once.
+  await new Promise(setImmediate);
   expect([world.agent.received, world.agent.isAlive(sessionId)]).toEqual([['first'], false]);
   await world.runtime.send(sessionId, 'third');
   await reader.untilTurn('turn_started', 2);
