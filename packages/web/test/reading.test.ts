@@ -1,6 +1,6 @@
 import type { UpsertObject } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
 import { append, message, turn, upsert } from './items.ts';
 import { sessionId, Stage } from './stage.ts';
 
@@ -11,6 +11,7 @@ beforeEach(async () => {
   await stage.open();
 });
 afterEach(() => stage.close());
+afterAll(() => Stage.end());
 
 /** Turns of some lines each, oldest first. */
 function conversation(from: number, to: number) {

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
 import { append, approval, message, tool, turn, upsert } from './items.ts';
 import { sessionId, Stage } from './stage.ts';
 
@@ -16,6 +16,7 @@ beforeEach(async () => {
   await stage.open();
 });
 afterEach(() => stage.close());
+afterAll(() => Stage.end());
 
 /** Counts changes inside an element from now on, and whether it is still the same element. */
 async function watch(page: Page, selector: string) {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ClientMessage, HistoryPage, ServerMessage, SessionInfo } from '@liminal/protocol';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { type WebSocket, WebSocketServer } from 'ws';
 
 export const sessionId = 's1';
@@ -24,10 +24,13 @@ const policy =
 
 /** A server with one session, played by hand: what the page shows follows from nothing but the messages. */
 export class Stage {
+  static #browser: Promise<Browser> | undefined;
   readonly requests: { method: string; path: string; body: unknown }[] = [];
   readonly heard: ClientMessage[] = [];
   /** What HTTP requests are answered with; undefined for the defaults. */
   answer: (method: string, path: string, body: unknown) => unknown = () => undefined;
+  /** Which requests are refused, and why. */
+  refuse: (path: string) => { code: string; message: string } | undefined = () => undefined;
   history: HistoryPage = { entries: [], turns: [], cursor: '', hasMore: false };
   info: SessionInfo = {
     session: {
@@ -48,7 +51,7 @@ export class Stage {
     commands: [],
   };
   readonly #http: Server;
-  #browser: Browser | undefined;
+  #contexts: BrowserContext[] = [];
   #sockets: WebSocket[] = [];
 
   constructor() {
@@ -68,22 +71,35 @@ export class Stage {
     });
   }
 
-  async open(): Promise<void> {
-    await new Promise<void>((resolve) => this.#http.listen(0, '127.0.0.1', resolve));
-    this.#browser = await chromium.launch({
+  /** Ends the browser that all stages share. */
+  static async end(): Promise<void> {
+    const browser = await Stage.#browser;
+    Stage.#browser = undefined;
+    await browser?.close();
+  }
+
+  static #launch(): Promise<Browser> {
+    Stage.#browser ??= chromium.launch({
       executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
       args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking'],
     });
+    return Stage.#browser;
+  }
+
+  async open(): Promise<void> {
+    await new Promise<void>((resolve) => this.#http.listen(0, '127.0.0.1', resolve));
   }
 
   /** Somebody with a fresh profile who looks at the session. */
   async visit(options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
     const { port } = this.#http.address() as AddressInfo;
-    const context = await this.#browser!.newContext({
+    const browser = await Stage.#launch();
+    const context = await browser.newContext({
       viewport: { width: 1000, height: 700 },
       reducedMotion: 'reduce',
       ...options,
     });
+    this.#contexts.push(context);
     context.setDefaultTimeout(30_000);
     const page = await context.newPage();
     await page.goto(`http://127.0.0.1:${port}/session/${sessionId}`);
@@ -107,7 +123,7 @@ export class Stage {
   }
 
   async close(): Promise<void> {
-    await this.#browser?.close();
+    for (const context of this.#contexts.splice(0)) await context.close();
     this.hangUp();
     this.#http.closeAllConnections();
     await new Promise((resolve) => this.#http.close(resolve));
@@ -125,6 +141,11 @@ export class Stage {
     const path = request.url ?? '/';
     if (!path.startsWith('/api/')) return serveFile(path);
     this.requests.push({ method, path, body });
+    const refusal = this.refuse(path);
+    if (refusal !== undefined) {
+      const content = JSON.stringify({ error: refusal });
+      return { status: 400, type: 'application/json', content };
+    }
     const answer = this.answer(method, path, body) ?? this.#default(path);
     return { status: 200, type: 'application/json', content: JSON.stringify(answer) };
   }

@@ -1,0 +1,267 @@
+import type { ApprovalUpsert } from '@liminal/protocol';
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { approval, message, tool, turn, upsert } from './items.ts';
+import { sessionId, Stage } from './stage.ts';
+
+let stage: Stage;
+
+beforeEach(async () => {
+  stage = new Stage();
+  stage.history = {
+    entries: [message('u', 'Release it', { origin: 'user', status: 'complete' })],
+    turns: [turn('t1')],
+    cursor: 't1:0',
+    hasMore: false,
+  };
+  await stage.open();
+});
+afterEach(() => stage.close());
+afterAll(() => Stage.end());
+
+const regions = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+const form: NonNullable<ApprovalUpsert['form']> = {
+  title: 'Release',
+  description: 'As https://semver.org has it.',
+  properties: {
+    version: {
+      type: 'string',
+      title: 'Version',
+      description: 'Three numbers.',
+      minLength: 5,
+      default: '2.4.0',
+    },
+    email: { type: 'string', title: 'Announce to', format: 'email' },
+    port: { type: 'integer', title: 'Port', minimum: 1, maximum: 9 },
+    channel: {
+      type: 'string',
+      title: 'Channel',
+      oneOf: [
+        { const: 'latest', title: 'Latest' },
+        { const: 'next', title: 'Next' },
+      ],
+    },
+    region: { type: 'string', title: 'Region', enum: regions },
+    targets: { type: 'array', title: 'Targets', items: { enum: ['linux', 'macos'] } },
+    sign: { type: 'boolean', title: 'Sign it', default: true },
+    day: { type: 'string', title: 'Day', format: 'date' },
+    odd: { type: 'colour', title: 'Odd' },
+  },
+  required: ['version', 'channel'],
+};
+const title = 'How should this be released?\nIt cannot be taken back.';
+
+/** Somebody looks while the agent asks. */
+async function ask(rest: Partial<ApprovalUpsert> = {}): Promise<{ page: Page; card: Locator }> {
+  const page = await stage.visit();
+  stage.say(upsert(approval('q1', { title, form, ...rest })));
+  const card = page.getByRole('group', { name: /^(Question|Permission): / });
+  await card.waitFor();
+  return { page, card };
+}
+
+const path = `/api/session/${sessionId}/approval/q1`;
+const answers = () => stage.requests.filter((request) => request.path === path);
+
+/** What is said beside a field, as those hear it who do not see it. */
+function described(field: Locator): Promise<string> {
+  return field.evaluate((element) =>
+    (element.getAttribute('aria-describedby') ?? '')
+      .split(' ')
+      .map((id) => document.getElementById(id)?.textContent ?? '')
+      .join(' '),
+  );
+}
+
+it('a form shows what is asked, each field by its name, with its default', async () => {
+  const { card } = await ask();
+  await card.getByText('It cannot be taken back.').last().waitFor();
+  expect(await card.getByRole('textbox', { name: 'Version' }).inputValue()).toBe('2.4.0');
+  expect(await described(card.getByRole('textbox', { name: 'Version' }))).toBe('Three numbers.');
+  expect(await card.getByRole('textbox', { name: 'Announce to' }).getAttribute('type')).toBe(
+    'email',
+  );
+  expect(await card.getByRole('radiogroup', { name: 'Channel' }).getByRole('radio').count()).toBe(
+    2,
+  );
+  const region = card.getByRole('combobox', { name: 'Region' });
+  expect(await region.getByRole('option').allTextContents()).toEqual(['No answer', ...regions]);
+  expect(await card.getByRole('group', { name: 'Targets' }).getByRole('checkbox').count()).toBe(2);
+  expect(await card.getByRole('checkbox', { name: 'Sign it' }).isChecked()).toBe(true);
+  expect(await card.getByLabel('Day').getAttribute('type')).toBe('date');
+  expect(await card.getByRole('textbox', { name: 'Odd' }).count()).toBe(1);
+  const link = card.getByRole('link', { name: 'https://semver.org' });
+  expect(await link.getAttribute('rel')).toContain('noopener');
+});
+
+it('a form is filled in and sent by keyboard alone, and then shows what was answered', async () => {
+  const { page, card } = await ask();
+  stage.answer = (_, at) => (at === path ? {} : undefined);
+  await page.getByRole('textbox', { name: 'Message' }).focus();
+  const version = card.getByRole('textbox', { name: 'Version' });
+  // A key pressed before a person can have read the question is not taken.
+  await expect
+    .poll(async () => {
+      await page.keyboard.press('Enter');
+      return version.evaluate((field) => field === document.activeElement);
+    })
+    .toBe(true);
+  expect(answers()).toEqual([]);
+
+  await page.keyboard.press('Control+a');
+  await page.keyboard.type('2.5.0');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('ada@example.org');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('8');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('c');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Space');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Space');
+  await page.keyboard.press('Enter');
+
+  const content = {
+    version: '2.5.0',
+    email: 'ada@example.org',
+    port: 8,
+    channel: 'next',
+    region: 'c',
+    targets: ['linux'],
+    sign: false,
+  };
+  await expect
+    .poll(answers)
+    .toEqual([{ method: 'POST', path, body: { optionId: 'yes', content } }]);
+  await expect
+    .poll(() => page.evaluate(() => document.activeElement?.getAttribute('aria-label')))
+    .toBe('Message');
+
+  const outcome = { outcome: 'selected', optionId: 'yes', content } as const;
+  stage.say(upsert(approval('q1', { title, form, outcome, status: 'complete' })));
+  await card.waitFor({ state: 'detached' });
+  const given = page.getByLabel('Answers');
+  expect(await given.locator('dt').allTextContents()).toEqual([
+    'Version',
+    'Announce to',
+    'Port',
+    'Channel',
+    'Region',
+    'Targets',
+    'Sign it',
+  ]);
+  expect(await given.locator('dd').allTextContents()).toEqual([
+    '2.5.0',
+    'ada@example.org',
+    '8',
+    'Next',
+    'c',
+    'linux',
+    'No',
+  ]);
+});
+
+it('what is wrong is said beside its field, and nothing is sent before it is right', async () => {
+  const { card } = await ask();
+  const version = card.getByRole('textbox', { name: 'Version' });
+  const email = card.getByRole('textbox', { name: 'Announce to' });
+  await version.fill('2');
+  expect(await card.getByText('Give at least').count()).toBe(0);
+  await email.fill('ada');
+  await card.getByRole('textbox', { name: 'Port' }).fill('12');
+  await email.press('Enter');
+
+  await card.getByText('Give at least 5 characters; these are 1.').waitFor();
+  expect(await version.evaluate((field) => field === document.activeElement)).toBe(true);
+  expect(await version.getAttribute('aria-invalid')).toBe('true');
+  expect(await described(version)).toContain('Give at least 5 characters');
+  expect(await described(email)).toContain('Give an e-mail address');
+  expect(await described(card.getByRole('textbox', { name: 'Port' }))).toContain('Give 9 or less.');
+  expect(await described(card.getByRole('radiogroup', { name: 'Channel' }))).toBe('Choose one.');
+  expect(answers()).toEqual([]);
+
+  await version.fill('2.4.1');
+  expect(await version.getAttribute('aria-invalid')).toBe('false');
+  await email.fill('');
+  await card.getByRole('textbox', { name: 'Port' }).fill('');
+  await card.getByRole('radio', { name: 'Latest' }).check();
+  await card.getByRole('button', { name: 'Allow' }).click();
+  const content = { version: '2.4.1', channel: 'latest', sign: true };
+  await expect
+    .poll(answers)
+    .toEqual([{ method: 'POST', path, body: { optionId: 'yes', content } }]);
+});
+
+it('declining needs no form filled in; Escape leaves a field first', async () => {
+  const { page, card } = await ask();
+  const version = card.getByRole('textbox', { name: 'Version' });
+  await version.fill('');
+  await version.press('Escape');
+  expect(await version.evaluate((field) => field === document.activeElement)).toBe(false);
+  expect(answers()).toEqual([]);
+  await expect
+    .poll(async () => {
+      await page.keyboard.press('Escape');
+      return answers()[0];
+    })
+    .toEqual({ method: 'POST', path, body: { optionId: 'no' } });
+});
+
+it('a refusal by the server is said, and the form is still filled in', async () => {
+  const { card } = await ask();
+  stage.refuse = (at) =>
+    at === path ? { code: 'INVALID_OPTION', message: 'The form has no field “odd”.' } : undefined;
+  await card.getByRole('radio', { name: 'Next' }).check();
+  await card.getByRole('button', { name: 'Allow' }).click();
+  await card.getByRole('alert').getByText('The form has no field “odd”.').waitFor();
+  expect(await card.getByRole('radio', { name: 'Next' }).isChecked()).toBe(true);
+  expect(await card.getByRole('button', { name: 'Allow' }).isEnabled()).toBe(true);
+});
+
+it('a form without a field is a plain permission', async () => {
+  const { page, card } = await ask({ title: 'Go on', form: { properties: {} } });
+  expect(await card.getAttribute('aria-label')).toBe('Permission: Go on');
+  expect(await card.locator('input, select, textarea').count()).toBe(0);
+  await page.getByRole('textbox', { name: 'Message' }).focus();
+  await expect
+    .poll(async () => {
+      await page.keyboard.press('Enter');
+      return answers()[0];
+    })
+    .toEqual({ method: 'POST', path, body: { optionId: 'yes' } });
+});
+
+it('a tool that asks shows its form in its card', async () => {
+  const page = await stage.visit();
+  stage.say(upsert(tool('call', { kind: 'other', title: 'Publish' })));
+  stage.say(upsert(approval('q1', { callId: 'call', title, form })));
+  const card = page.getByRole('group', { name: 'Publish' });
+  await card.getByText('asks you').waitFor();
+  await card.getByText('It cannot be taken back.').last().waitFor();
+  await card.getByRole('radio', { name: 'Latest' }).check();
+  await card.getByRole('button', { name: 'Allow' }).click();
+  await expect.poll(() => answers().length).toBe(1);
+});
+
+it('a request with an address to open shows it whole, as a link', async () => {
+  const url = 'https://example.org/sign-in?code=1234';
+  const { card } = await ask({ title: `Sign in, please:\n${url}`, form: undefined });
+  const link = card.getByRole('link', { name: url });
+  expect(await link.getAttribute('href')).toBe(url);
+  expect(await link.getAttribute('target')).toBe('_blank');
+});
+
+it('on a phone a form is no wider than the page', async () => {
+  const page = await stage.visit({
+    viewport: { width: 390, height: 844 },
+    hasTouch: true,
+    isMobile: true,
+  });
+  stage.say(upsert(approval('q1', { title, form })));
+  await page.getByRole('radiogroup', { name: 'Channel' }).waitFor();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+});

@@ -1,0 +1,237 @@
+import type { AgentInfo, ConfigOption } from '@liminal/protocol';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { message, turn } from './items.ts';
+import { sessionId, Stage } from './stage.ts';
+
+let stage: Stage;
+
+beforeEach(async () => {
+  stage = new Stage();
+  stage.info = { ...stage.info, session: { ...stage.info.session, state: 'idle' } };
+  stage.history = {
+    entries: [message('u', 'Hello', { origin: 'user', status: 'complete' })],
+    turns: [turn('t1', { status: 'complete', endedAt: 1 })],
+    cursor: 't1:0',
+    hasMore: false,
+  };
+  await stage.open();
+});
+afterEach(() => stage.close());
+afterAll(() => Stage.end());
+
+const choices = (...names: string[]) =>
+  names.map((name) => ({ value: name.toLowerCase(), name, description: `${name}, described` }));
+
+function option(name: string, options: ConfigOption['options'], rest = {}): ConfigOption {
+  return { id: name.toLowerCase(), name, currentValue: options[0]?.value ?? '', options, ...rest };
+}
+
+const composer = (page: Page) => page.getByRole('form', { name: 'Composer' });
+const settings = (page: Page) => composer(page).getByRole('combobox');
+const sent = () => stage.requests.filter(({ path }) => path.endsWith('/config'));
+
+it('an agent without settings and commands shows none', async () => {
+  const page = await stage.visit();
+  expect(await settings(page).count()).toBe(0);
+  expect(await page.getByRole('button', { name: 'More settings' }).count()).toBe(0);
+  await page.getByRole('textbox', { name: 'Message' }).fill('/');
+  expect(await page.getByRole('listbox').count()).toBe(0);
+  expect(await page.getByRole('textbox', { name: 'Message' }).getAttribute('placeholder')).toBe(
+    'Message Demo',
+  );
+});
+
+it('settings come, change and go in the middle of a session', async () => {
+  const page = await stage.visit();
+  const mode = option('Mode', choices('Ask', 'Auto'), { category: 'mode' });
+  const search = option('Search', choices('On', 'Off'));
+  stage.tell({ configOptions: [mode, search, option('Empty', [])] });
+  await settings(page).first().waitFor();
+  expect(await settings(page).allInnerTexts()).toEqual(['Ask', 'Search:\nOn']);
+  stage.tell({ configOptions: [{ ...mode, currentValue: 'auto' }] });
+  await expect.poll(() => settings(page).allInnerTexts()).toEqual(['Auto']);
+  stage.tell({ configOptions: [{ ...mode, currentValue: 'its own' }] });
+  await expect.poll(() => settings(page).allInnerTexts()).toEqual(['its own']);
+  stage.tell({ configOptions: [] });
+  await expect.poll(() => settings(page).count()).toBe(0);
+});
+
+it('what is chosen shows at once, and goes back when the agent does not take it', async () => {
+  const page = await stage.visit();
+  const mode = option('Mode', choices('Ask', 'Auto', 'Full'), { category: 'mode' });
+  stage.tell({ configOptions: [mode] });
+  const choose = async (name: string) => {
+    await settings(page).click();
+    await page.getByRole('option', { name: `${name} ${name}, described` }).click();
+  };
+  await choose('Auto');
+  await expect.poll(() => settings(page).innerText()).toBe('Auto');
+  const path = `/api/session/${sessionId}/config`;
+  expect(sent()).toEqual([{ method: 'POST', path, body: { id: 'mode', value: 'auto' } }]);
+  stage.tell({ configOptions: [{ ...mode, currentValue: 'auto' }] });
+
+  stage.refuse = (at) =>
+    at === path ? { code: 'INVALID_OPTION', message: 'Not in this folder.' } : undefined;
+  await choose('Full');
+  await page.getByRole('alert').getByText('Not in this folder.').waitFor();
+  await expect.poll(() => settings(page).innerText()).toBe('Auto');
+});
+
+it('of a long list one is found by words of its name and its group', async () => {
+  const page = await stage.visit();
+  const options = ['Ada', 'Bob'].flatMap((group) =>
+    Array.from({ length: 30 }, (_, n) => ({ value: `${group}/${n}`, name: `Model ${n}`, group })),
+  );
+  stage.tell({ configOptions: [option('Model', options, { category: 'model' })] });
+  await settings(page).click();
+  await page.getByRole('group', { name: 'Bob' }).waitFor({ state: 'attached' });
+  expect(await page.getByRole('option').count()).toBe(60);
+  await page.keyboard.type('bob 17');
+  await expect.poll(() => page.getByRole('option').allInnerTexts()).toEqual(['Model 17']);
+  await page.keyboard.press('Enter');
+  await expect.poll(sent).toMatchObject([{ body: { id: 'model', value: 'Bob/17' } }]);
+  await expect.poll(() => settings(page).innerText()).toBe('Model 17');
+});
+
+it('short lists have their groups, too', async () => {
+  const page = await stage.visit();
+  const options = [{ value: 'x', name: 'X' }, ...choices('A', 'B')].map((choice, index) =>
+    index === 0 ? choice : { ...choice, group: 'Letters' },
+  );
+  stage.tell({ configOptions: [option('Which', options)] });
+  await settings(page).click();
+  const group = page.getByRole('group', { name: 'Letters' });
+  await group.waitFor();
+  expect(await group.getByRole('option').count()).toBe(2);
+  expect(await page.getByRole('option').count()).toBe(3);
+});
+
+it('many settings are behind one button, all of them by keyboard, and no page is too narrow', async () => {
+  const names = ['Model', 'Mode', 'Thinking', 'Search', 'Sandbox', 'Persona', 'Depth'];
+  const configOptions = names.map((name) => option(name, choices('Rather long', 'Short')));
+  const page = await stage.visit({ viewport: { width: 390, height: 844 } });
+  stage.tell({ configOptions });
+  const more = page.getByRole('button', { name: 'More settings' });
+  await more.waitFor();
+  expect(await settings(page).count()).toBe(2);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  await more.focus();
+  await page.keyboard.press('Enter');
+  const rest = page.getByRole('dialog', { name: 'More settings' });
+  await rest.getByRole('combobox', { name: 'Depth' }).click();
+  await page.getByRole('option', { name: /^Short/ }).click();
+  await expect.poll(sent).toMatchObject([{ body: { id: 'depth', value: 'short' } }]);
+});
+
+it('commands come with what they want, which shows until it is written', async () => {
+  const page = await stage.visit();
+  const compact = { name: 'compact', description: 'Shorten it', hint: 'what to keep' };
+  stage.tell({ commands: [compact] });
+  const field = page.getByRole('textbox', { name: 'Message' });
+  await expect.poll(() => field.getAttribute('placeholder')).toContain('/ for commands');
+  await field.pressSequentially('/c');
+  await page.getByRole('option', { name: /compact what to keep/ }).waitFor();
+  // Others come while the menu is open.
+  stage.tell({ commands: [compact, { name: 'clear', description: 'Forget it' }] });
+  await page.getByRole('option', { name: /clear/ }).waitFor();
+  await field.press('Enter');
+  expect(await field.inputValue()).toBe('/compact ');
+  const hint = composer(page).getByText('what to keep');
+  await hint.waitFor();
+  await field.pressSequentially('t');
+  await hint.waitFor({ state: 'detached' });
+});
+
+const agents: AgentInfo[] = [
+  { cliType: 'claude-code', name: 'Claude Code', description: 'Anthropic’s.', available: true },
+  { cliType: 'codex', name: 'Codex', description: 'OpenAI’s.', available: true, reason: 'No key.' },
+  {
+    cliType: 'gemini',
+    name: 'Gemini',
+    description: 'gemini --acp',
+    available: false,
+    reason: 'There is no program gemini: see https://example.org.',
+  },
+];
+
+/** Three sessions, each of another agent; what is looked at is Codex's. */
+function withAgents(): void {
+  const { session } = stage.info;
+  stage.info = { ...stage.info, session: { ...session, cliType: 'codex' } };
+  const sessions = agents.map(({ cliType }, index) => ({
+    ...session,
+    cliType,
+    title: `Work ${index}`,
+    sessionId: index === 1 ? sessionId : `other-${index}`,
+  }));
+  stage.answer = (_, path) => {
+    if (path === '/api/agents') return { agents };
+    if (path !== '/api/projects') return undefined;
+    return { projects: [{ projectId: 'p', projectDir: '/code/shop', name: 'shop', sessions }] };
+  };
+}
+
+it('each session bears the mark of its agent, in the sidebar and in its tab', async () => {
+  withAgents();
+  const page = await stage.visit();
+  const sidebar = page.getByRole('navigation', { name: 'Sessions', exact: true });
+  const marks = ['Claude Code', 'Codex', 'Gemini'];
+  for (const [index, name] of marks.entries()) {
+    const row = sidebar.getByRole('link', { name: `Work ${index}` });
+    await row.getByRole('img', { name, exact: true }).waitFor();
+  }
+  const tab = page.getByRole('navigation', { name: 'Open sessions' }).getByRole('link');
+  expect(await tab.getByRole('img', { name: 'Codex' }).count()).toBe(1);
+  const drawn = await sidebar
+    .locator('svg[data-agent]')
+    .evaluateAll((found) => found.map((mark) => mark.innerHTML.replace(/<title>.*<\/title>/, '')));
+  expect(new Set(drawn).size).toBe(3);
+});
+
+it('a new session offers every agent, and says of those that are not ready why', async () => {
+  withAgents();
+  const page = await stage.visit();
+  await page.keyboard.press('Alt+n');
+  const dialog = page.getByRole('dialog', { name: 'New session' });
+  await dialog.getByText('cannot run here').waitFor();
+  expect(await dialog.getByRole('radio', { name: /^Gemini/ }).isDisabled()).toBe(true);
+  expect(await dialog.getByRole('link', { name: 'https://example.org' }).count()).toBe(1);
+  expect(await dialog.getByRole('radio', { name: /^Codex.*No key\./ }).isEnabled()).toBe(true);
+  const ready = agents.map((agent) => ({ ...agent, available: true, reason: undefined }));
+  stage.answer = (_, path) => (path === '/api/agents' ? { agents: ready } : undefined);
+  await dialog.getByRole('button', { name: 'Check again' }).click();
+  await expect.poll(() => dialog.getByRole('radio', { name: /^Gemini/ }).isEnabled()).toBe(true);
+  expect(await dialog.getByRole('button', { name: 'Check again' }).count()).toBe(0);
+});
+
+it('a session whose agent is not ready says so before anything is written', async () => {
+  withAgents();
+  stage.history = { entries: [], turns: [], cursor: '', hasMore: false };
+  const page = await stage.visit();
+  const notice = page.getByRole('status').filter({ hasText: 'Codex is not ready' });
+  await notice.getByText('No key.').waitFor();
+  stage.answer = (_, path) => (path === '/api/agents' ? { agents: agents.slice(0, 1) } : undefined);
+  await notice.getByRole('button', { name: 'Check again' }).click();
+  await notice.waitFor({ state: 'detached' });
+});
+
+it('a turn that failed for want of a sign-in says whose, and what to do', async () => {
+  withAgents();
+  const error = { code: 'AUTH_REQUIRED', message: 'Its ways to sign in: a browser; a key.' };
+  stage.history.turns = [turn('t1', { status: 'error', endedAt: 1, error })];
+  const page = await stage.visit();
+  const note = page.getByRole('alert').filter({ hasText: 'Codex is not signed in' });
+  await note.getByText('Its ways to sign in: a browser; a key.').waitFor();
+  await note.getByText('No key.').waitFor();
+  stage.answer = (_, path) =>
+    path.endsWith('/send') ? { turnId: 't2', queued: false } : undefined;
+  await note.getByRole('button', { name: 'Send again' }).click();
+  await expect
+    .poll(() => stage.requests)
+    .toContainEqual({
+      method: 'POST',
+      path: `/api/session/${sessionId}/send`,
+      body: { message: 'Hello' },
+    });
+});

@@ -1,0 +1,163 @@
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { append, message, tool, turn, upsert } from './items.ts';
+import { Stage } from './stage.ts';
+
+let stage: Stage;
+
+beforeEach(async () => {
+  stage = new Stage();
+  stage.history = {
+    entries: [message('u', 'Build it', { origin: 'user', status: 'complete' })],
+    turns: [turn('t1')],
+    cursor: 't1:0',
+    hasMore: false,
+  };
+  await stage.open();
+});
+afterEach(() => stage.close());
+afterAll(() => Stage.end());
+
+const call = { toolArguments: { command: 'npm run build' } };
+const card = (page: Page) => page.getByRole('group', { name: 'Run npm run build' });
+const output = (page: Page) => card(page).getByLabel('Output');
+
+/** The window upon the output. */
+const screen = (page: Page) => output(page).locator('xpath=ancestor::*[@data-whole]');
+const fromEnd = (scroller: Locator) =>
+  scroller.evaluate((e) => Math.round(e.scrollHeight - e.clientHeight - e.scrollTop));
+
+/** Says what the program has written, piece by piece. */
+function program() {
+  let written = '';
+  return {
+    write: (text: string) => {
+      if (written === '') stage.say(upsert(tool('call', { ...call, toolOutput: text })));
+      else stage.say(append('call', written.length, text));
+      written += text;
+    },
+    end: (exitCode: number) => {
+      const ending = { exitCode, toolOutputIsError: exitCode !== 0, toolOutput: written };
+      stage.say(upsert(tool('call', { ...call, ...ending, status: 'complete' })));
+    },
+  };
+}
+
+it('the output of a running command is in sight, and followed while the reader is at its end', async () => {
+  const page = await stage.visit();
+  const { write, end } = program();
+  write('line 0\n');
+  await output(page).getByText('line 0').waitFor();
+  for (let line = 1; line <= 80; line += 1) write(`line ${line}\n`);
+  await output(page).getByText('line 80').waitFor();
+  const scroller = screen(page);
+  await expect.poll(() => fromEnd(scroller)).toBeLessThan(2);
+  expect(await scroller.evaluate((e) => e.clientHeight)).toBeLessThan(320);
+
+  await scroller.hover();
+  await page.mouse.wheel(0, -600);
+  const jump = card(page).getByRole('button', { name: 'Jump to end' });
+  await jump.waitFor();
+  const place = await scroller.evaluate((e) => e.scrollTop);
+  write('line 81\n');
+  await output(page).getByText('line 81').waitFor({ state: 'attached' });
+  expect(await scroller.evaluate((e) => e.scrollTop)).toBe(place);
+
+  await jump.click();
+  await expect.poll(() => fromEnd(scroller)).toBeLessThan(2);
+  expect(await jump.count()).toBe(0);
+  end(0);
+  await card(page).getByRole('img', { name: 'done' }).waitFor();
+  expect(await card(page).getByText('Exit code 0 · 2 s').count()).toBe(1);
+  expect(await output(page).getByText('line 81').isVisible()).toBe(true);
+});
+
+it('colours are colours, lines written over are gone, and markup is text', async () => {
+  const page = await stage.visit();
+  const { write } = program();
+  write('\u001B[32mok\u001B[0m <img src=x onerror=alert(1)> <b>bold</b>\n');
+  for (const share of [10, 50, 100]) write(`\rFetched ${share} %`);
+  // A sequence that is cut in two.
+  write('\u001B[');
+  write('31mbad\u001B[39m');
+  await output(page).getByText('bad').waitFor();
+  expect(await output(page).innerText()).toBe(
+    'ok <img src=x onerror=alert(1)> <b>bold</b>\nFetched 100 %bad',
+  );
+  expect(await output(page).locator('img, b').count()).toBe(0);
+  const colour = (text: string) =>
+    output(page)
+      .getByText(text, { exact: true })
+      .evaluate((e) => e.style.color);
+  expect([await colour('ok'), await colour('bad')]).toEqual([
+    'var(--ansi-green)',
+    'var(--ansi-red)',
+  ]);
+});
+
+it('what was drawn is not drawn again for what comes after it', async () => {
+  const page = await stage.visit();
+  const { write } = program();
+  write(Array.from({ length: 250 }, (_, line) => `line ${line}\n`).join(''));
+  const first = output(page).locator('> *').first();
+  await first.waitFor();
+  const changes = await first.evaluateHandle((element) => {
+    const seen = { count: 0 };
+    new MutationObserver((records) => (seen.count += records.length)).observe(element, {
+      subtree: true,
+      childList: true,
+      characterData: true,
+    });
+    return seen;
+  });
+  for (let line = 250; line < 320; line += 1) write(`line ${line}\n`);
+  await output(page).getByText('line 319').waitFor();
+  expect(await changes.evaluate((seen) => seen.count)).toBe(0);
+});
+
+it('a huge output is folded to its end, and all that is kept can be seen', async () => {
+  const page = await stage.visit();
+  const { write, end } = program();
+  for (let at = 0; at < 5_000; at += 500) {
+    write(Array.from({ length: 500 }, (_, line) => `line ${at + line}\n`).join(''));
+  }
+  write(`${'x'.repeat(200_000)}\n`);
+  end(1);
+  await card(page).getByText('Exit code 1').waitFor();
+  await output(page).getByText('and more in this line').waitFor();
+  expect((await output(page).innerText()).length).toBeLessThan(40_000);
+  const earlier = card(page).getByRole('button', { name: /^Show 4001 earlier lines/ });
+  await earlier.click();
+  await output(page).getByText('line 0', { exact: false }).first().waitFor({ state: 'attached' });
+  expect(await output(page).evaluate((e) => e.textContent.startsWith('line 0\n'))).toBe(true);
+
+  const scroller = screen(page);
+  const before = await scroller.evaluate((e) => e.clientHeight);
+  await card(page).getByRole('button', { name: 'Show all' }).click();
+  await expect.poll(() => scroller.evaluate((e) => e.clientHeight)).toBeGreaterThan(before * 3);
+});
+
+it('a short command stays one line, and an open card shows what it wrote', async () => {
+  const page = await stage.visit();
+  const startedAt = new Date().toISOString();
+  const quick = { ...call, startedAt, toolOutput: 'done\n' };
+  stage.say(upsert(tool('call', quick)));
+  const ending = { ...quick, status: 'complete', exitCode: 0 } as const;
+  stage.say(upsert(tool('call', { ...ending, sourceTimestamp: startedAt })));
+  await card(page).getByRole('img', { name: 'done' }).waitFor();
+  expect(await output(page).count()).toBe(0);
+  await card(page).getByRole('button').click();
+  expect(await output(page).innerText()).toBe('done');
+  expect(await card(page).getByRole('button', { name: 'Show all' }).count()).toBe(0);
+});
+
+it('on a phone the output is no wider than the page', async () => {
+  const page = await stage.visit({
+    viewport: { width: 390, height: 844 },
+    hasTouch: true,
+    isMobile: true,
+  });
+  program().write(`${'a-very-long-word-'.repeat(40)}\n`);
+  await output(page).waitFor();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+});
