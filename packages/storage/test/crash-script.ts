@@ -8,6 +8,10 @@ export function runIdAt(index: number): string {
   return `run-${index}`;
 }
 
+export function indexOf(runId: string): number {
+  return Number(runId.slice('run-'.length));
+}
+
 /** A run's batches: sizes between 1 and 40 events, some of them several pages of the database large. */
 export function batchesOf(runId: string): StreamEvent[][] {
   const seed = Buffer.from(runId).reduce((sum, byte) => sum * 31 + byte, 7);
