@@ -5,6 +5,7 @@ export const codexQuirks: AcpQuirks = {
   thoughtsInParts: true,
   repeatsAfterRetry: true,
   fencesOutput: true,
+  requestsTellOfThemselves: true,
   losesCompletions: true,
   failsBeforeTurnEnds: true,
   notArguments: [

@@ -130,6 +130,22 @@ test.each(['command-fails', 'command-fails-terminal'])(
   },
 );
 
+test('a call of an MCP tool stays what it is when it is asked for', async () => {
+  const response = await first('mcp-tool-asked');
+  const [call] = itemsOf(response, 'function_call');
+  expect(call).toMatchObject({ title: 'Tool: greeter/greet' });
+  expect(JSON.parse(call!.arguments)).toEqual({
+    server: 'greeter',
+    tool: 'greet',
+    arguments: { name: 'Ada' },
+  });
+  expect(itemsOf(response, 'approval')[0]).toMatchObject({ title: 'Approve MCP tool call' });
+  expect(itemsOf(response, 'function_call_output')).toMatchObject([
+    { output: 'Hello, Ada!', success: true },
+    { success: false },
+  ]);
+});
+
 test('a command’s output grows as it is printed', async () => {
   const [session] = await play('command-grows-terminal');
   const grown = session!.drafts.flatMap(({ payload }) =>

@@ -6,6 +6,7 @@ import { startResponsesApi } from '../responses-api/server.ts';
 import type { ModelScript } from '../responses-api/script.ts';
 import { gate, type Gate } from '../scripted-server/gate.ts';
 import { Normaliser } from '../recording/normaliser.ts';
+import { greeter } from '../mcp-server/index.ts';
 import { makeWorkspace, type Workspace } from '../workspace.ts';
 import { makeCodexHome, type CodexHomeOptions } from './codex-home.ts';
 import { CodexProcess } from './codex-process.ts';
@@ -77,6 +78,8 @@ const normaliser = ({ home, projectDir }: Workspace, apiUrl: string): Normaliser
       [home, '/home/user'],
       [projectDir, '/project'],
       [new URL(apiUrl).host, '127.0.0.1:1'],
+      [process.execPath, '/usr/bin/node'],
+      [greeter().args[0] ?? '', '/usr/lib/greeter.ts'],
     ],
     patterns: [
       [/Chunk ID: [0-9a-f]{6}/g, 'Chunk ID: 000000'],
@@ -147,11 +150,9 @@ export class RecordingClient {
   }
 
   /** Opens a session and waits until its commands are known, which come of their own accord a little later. */
-  async newSession(): Promise<string> {
-    const answer = await this.request('session/new', {
-      cwd: this.workspace.projectDir,
-      mcpServers: [],
-    });
+  async newSession(mcpServers: unknown[] = []): Promise<string> {
+    const cwd = this.workspace.projectDir;
+    const answer = await this.request('session/new', { cwd, mcpServers });
     await this.until(isUpdate('available_commands_update'));
     return NewSession.parse(answer.result).sessionId;
   }

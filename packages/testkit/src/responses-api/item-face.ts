@@ -89,10 +89,11 @@ const callWords = {
   custom_tool_call: { field: 'input', event: 'response.custom_tool_call_input' },
 };
 
-function callFace(id: string, { type, name, callId, parts }: CallItem): ItemFace {
+function callFace(id: string, { type, name, namespace, callId, parts }: CallItem): ItemFace {
   const { field, event } = callWords[type];
   const text = spoken(parts);
-  const head = { id, type, name, call_id: callId ?? id.replace('resp', 'call') };
+  const group = namespace === undefined ? {} : { namespace };
+  const head = { id, type, name, ...group, call_id: callId ?? id.replace('resp', 'call') };
   return {
     begun: { ...head, status: 'in_progress', [field]: '' },
     sections: [

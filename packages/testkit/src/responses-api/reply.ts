@@ -22,6 +22,8 @@ export interface CallItem extends Pace {
   parts: Part[];
   /** Given by the server when absent. */
   callId: string | undefined;
+  /** Of the tool, where tools come in groups. */
+  namespace?: string;
 }
 
 export type OutputItem = MessageItem | ReasoningItem | CallItem;
@@ -73,7 +75,7 @@ export const reasoning = (summaries: Parts[], pace: Pace = {}): ReasoningItem =>
 });
 
 /** `before` happens after the call has been announced and before its arguments arrive. */
-type CallOptions = Pace & { callId?: string; before?: Part[] };
+type CallOptions = Pace & { callId?: string; namespace?: string; before?: Part[] };
 
 const call = (
   type: CallItem['type'],

@@ -16,6 +16,8 @@ export interface AcpQuirks {
    * cancel in between ends the turn first.
    */
   failsBeforeTurnEnds?: boolean;
+  /** A permission request for a call that has been announced tells of the request, not of the call. */
+  requestsTellOfThemselves?: boolean;
   /** A call that has succeeded is not always said to have. */
   losesCompletions?: boolean;
   /** Fields of a call's `rawInput` that are the agent's own bookkeeping, not arguments. */

@@ -76,7 +76,7 @@ export class ToolCall {
     const { fields, rest } = readFields(update, toolCall);
     if (rest !== undefined) this.#keep(rest);
     this.#status = fields.status ?? this.#status;
-    this.#learn(fields);
+    this.#learn(source === 'request' ? this.#asked(fields) : fields);
     if (fields.content !== undefined) this.#readContent(fields.content, isOutput(fields, source));
     if (fields.rawOutput !== undefined) this.output.rawOutput = fields.rawOutput;
     if (fields._meta !== undefined) this.#readMeta(fields._meta);
@@ -101,6 +101,20 @@ export class ToolCall {
     // Of arguments that have been told, only the end can tell others.
     if (before.arguments === '') this.#writer.append(before.id, this.#item.arguments);
     this.#patch(before);
+  }
+
+  /** What a permission request adds to what is known of the call. */
+  #asked(fields: Fields): Fields {
+    const { title, rawInput, ...others } = fields;
+    const { title: known, arguments: told } = this.#item;
+    if (this.#quirks.requestsTellOfThemselves !== true || known === undefined) return fields;
+    const input = this.#withoutBookkeeping(rawInput);
+    const spare = {
+      ...(title !== undefined && title !== known && { title }),
+      ...(!isEmpty(input) && JSON.stringify(input) !== told && { rawInput: input }),
+    };
+    if (Object.keys(spare).length > 0) this.#keep({ request: spare });
+    return others;
   }
 
   #face({ title, kind, locations, rawInput }: Fields): Partial<CallItem> {

@@ -1,4 +1,5 @@
 import { answer, functionCall, message } from '../../responses-api/reply.ts';
+import { greeter } from '../../mcp-server/index.ts';
 import type { RecordedCase } from '../record.ts';
 import { applyPatch, updatePlan, viewImage } from '../tools.ts';
 
@@ -17,6 +18,34 @@ const once = (
   },
   ...rest,
 });
+
+/** Codex tells its model of a server's tools as a group of their own. */
+const mcp = (
+  name: string,
+  about: string,
+  approvalPolicy: 'never' | 'untrusted',
+): RecordedCase[] => [
+  once(
+    name,
+    about,
+    () => [
+      answer([
+        functionCall('greet', { name: 'Ada' }, { namespace: 'mcp__greeter' }),
+        functionCall('greet', { nobody: true }, { namespace: 'mcp__greeter' }),
+      ]),
+      answer('Greeted.'),
+    ],
+    {
+      codex: { approvalPolicy },
+      run: async (client) => {
+        const { type: _, env, ...server } = greeter();
+        const variables = Object.entries(env).map(([key, value]) => ({ name: key, value }));
+        const session = await client.newSession([{ name: 'greeter', ...server, env: variables }]);
+        await client.prompt(session, 'Greet them.');
+      },
+    },
+  ),
+];
 
 const pixel =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -94,6 +123,8 @@ export const toolCases: RecordedCase[] = [
     ({ projectDir }) => [answer(viewImage(`${projectDir}/pixel.png`)), answer('A pixel.')],
     { files: { 'pixel.png': Buffer.from(pixel, 'base64') } },
   ),
+  ...mcp('mcp-tool', 'The model calls a tool of an MCP server that the client named.', 'never'),
+  ...mcp('mcp-tool-asked', 'The same where Codex asks for what it does not trust.', 'untrusted'),
   once('tool-unknown', 'The model calls a tool that does not exist.', () => [
     answer(functionCall('teleport', { to: 'the moon' })),
     answer('I cannot.'),
