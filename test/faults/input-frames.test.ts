@@ -115,7 +115,7 @@ test('every frame that is no message is answered with a code, and the connection
   );
   socket.terminate();
   await stage.assertUnharmed();
-});
+}, 600_000);
 
 test('a message may come in pieces, with other frames between them', async () => {
   const socket = await open();

@@ -50,4 +50,4 @@ test('every route refuses whatever is wrong with a request, with a documented st
     { numRuns: length.requests, seed },
   );
   await stage.assertUnharmed();
-});
+}, 600_000);
