@@ -60,9 +60,11 @@ export class AcpAgent {
 
   /** Starts the program. Rejects if it does not answer `initialize` within `limitMs`; then no process is left. */
   static async start(command: AcpCommand, limitMs: number, signal: AbortSignal): Promise<AcpAgent> {
+    signal.throwIfAborted();
     const process = new AcpProcess(command);
     // The library is loaded while the program starts.
-    const agent = new AcpAgent(await loadSdk(), process, { ...command.inherited, ...command.env });
+    const sdk = await loadSdk();
+    const agent = new AcpAgent(sdk, process, { ...command.inherited, ...command.env });
     try {
       await agent.within(limitMs, signal, agent.#initialise());
       return agent;
@@ -76,7 +78,12 @@ export class AcpAgent {
     this.#env = env;
     this.#gone.promise.catch(() => undefined);
     this.#process = process;
-    const app = serveClient(sdk, (scope) => this.#find(scope));
+    const app = serveClient(sdk, {
+      find: (scope) => this.#find(scope),
+      complete: (elicitationId) => {
+        for (const { client } of this.#sessions.values()) client?.completeLink(elicitationId);
+      },
+    });
     this.#connection = new AcpConnection(app, (line) => this.#process.write(line), {
       onUpdate: (sessionId, update) => this.#onUpdate(sessionId, update),
       onNoise: (line) => this.#process.note(line),
@@ -102,10 +109,6 @@ export class AcpAgent {
   /** As it tells it. */
   get version(): string | undefined {
     return this.#version;
-  }
-
-  get sessionCount(): number {
-    return this.#sessions.size;
   }
 
   /** Gives the answer as it came. Rejects with the library's RequestError, or with why the process is gone. */
@@ -164,7 +167,7 @@ export class AcpAgent {
     const { promise: late, reject } = Promise.withResolvers<never>();
     const seconds = Math.round(limitMs / 1000);
     const timer = setTimeout(() => reject(new Error(`It took longer than ${seconds} s.`)), limitMs);
-    const onAbort = (): void => reject(new Error('It was not wanted any more.'));
+    const onAbort = (): void => reject(signal.reason);
     if (signal.aborted) onAbort();
     signal.addEventListener('abort', onAbort, { once: true });
     try {

@@ -1,6 +1,7 @@
 import { setImmediate as untilHandled } from 'node:timers/promises';
 import type { AnyMessage, ClientApp, ClientConnection } from '@agentclientprotocol/sdk';
 import { z } from 'zod';
+import { ProtocolBreach } from './protocol-breach.ts';
 import { isRecord } from './translate/fields.ts';
 
 /** What the agent says in a `session/update`, as it came. */
@@ -17,14 +18,6 @@ const maxOpenRequests = 1_000;
 
 /** The library checks messages itself. */
 const Message = z.custom<AnyMessage>(isRecord);
-
-export class TooManyRequests extends Error {
-  readonly code = 'TOO_MANY_REQUESTS';
-
-  constructor() {
-    super(`It waits for the answers to more than ${maxOpenRequests} requests.`);
-  }
-}
 
 /**
  * JSON-RPC over lines. Each line is parsed once. Session updates, of which there are many, go straight to whom they
@@ -54,7 +47,7 @@ export class AcpConnection {
     });
   }
 
-  /** Takes a line; what it gives resolves when the library has dealt with it. Throws TooManyRequests. */
+  /** Takes a line; what it gives resolves when the library has dealt with it. Throws ProtocolBreach. */
   read(line: string): void | Promise<void> {
     const message = parse(line);
     if (message === undefined) {
@@ -100,8 +93,8 @@ export class AcpConnection {
     const { id, method } = message;
     if (method === undefined) return this.#asked.delete(id);
     if (typeof id === 'string' || typeof id === 'number') this.#open.add(id);
-    if (this.#open.size > maxOpenRequests) throw new TooManyRequests();
-    return true;
+    if (this.#open.size <= maxOpenRequests) return true;
+    throw new ProtocolBreach(`It waits for answers to more than ${maxOpenRequests} requests.`);
   }
 
   #write(message: AnyMessage): void {

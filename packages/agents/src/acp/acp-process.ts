@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { endTree, processMark } from '../process/index.ts';
 import { childEnvironment } from './child-environment.ts';
 import { LineSplitter } from './line-splitter.ts';
+import { ProtocolBreach } from './protocol-breach.ts';
 
 export interface AcpCommand {
   command: string;
@@ -30,14 +31,6 @@ const lastLinesMs = 250;
 const maxUnreadBytes = 64 * 1024 * 1024;
 /** Characters of its error output that are kept to explain its end. */
 const keptOutput = 2_000;
-
-class DoesNotRead extends Error {
-  readonly code = 'DOES_NOT_READ';
-
-  constructor() {
-    super('It asks and asks, and does not read the answers.');
-  }
-}
 
 /** A running agent program with all that it starts. */
 export class AcpProcess {
@@ -79,7 +72,9 @@ export class AcpProcess {
   write(line: string): void {
     if (this.#isGone || !this.#child.stdin.writable) return;
     this.#child.stdin.write(`${line}\n`);
-    if (this.#child.stdin.writableLength > maxUnreadBytes) this.#exited.resolve(new DoesNotRead());
+    if (this.#child.stdin.writableLength > maxUnreadBytes) {
+      this.#exited.resolve(new ProtocolBreach('It asks and asks, and does not read the answers.'));
+    }
   }
 
   /** Keeps what it said beside the protocol, to explain its end. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { stat } from 'node:fs/promises';
 import type { AgentInfo, FormContent } from '@liminal/protocol';
+import { checkFolder } from '../base/check-folder.ts';
 import { ProviderListeners } from '../base/listeners.ts';
-import { StartLimit } from '../base/start-limit.ts';
+import { Starts } from '../base/starts.ts';
 import { ProviderError } from '../errors.ts';
 import type { McpServers } from '../mcp-servers.ts';
 import type {
@@ -53,30 +53,23 @@ export interface AcpProviderOptions {
   describe?: () => Promise<AgentInfo>;
 }
 
-interface Starting {
-  session: Promise<ProviderSession>;
-  abort: AbortController;
-}
-
 /** Any agent that speaks the Agent Client Protocol over stdio. */
 export class AcpProvider implements CliProvider {
   readonly cliType: string;
   readonly prewarms = true;
   readonly #options: AcpProviderOptions;
   readonly #inherited: NodeJS.ProcessEnv;
-  readonly #starts: StartLimit;
+  readonly #starts: Starts;
   readonly #pool: AgentPool;
   readonly #stored: StoredSessions;
   readonly #listeners = new ProviderListeners();
   readonly #sessions = new Map<string, AcpSession>();
-  /** Sessions that are being started, so that two who want one get the same. */
-  readonly #starting = new Map<string, Starting>();
 
   constructor(options: AcpProviderOptions) {
     this.#options = options;
     this.cliType = options.cliType;
     this.#inherited = options.inherited ?? process.env;
-    this.#starts = new StartLimit(options.maxStarts ?? 2);
+    this.#starts = new Starts(options.maxStarts ?? 2, options.name);
     const { command, args = [], env = {}, startLimitMs = 60_000, sharedProcess } = options;
     this.#pool = new AgentPool({
       find: async () => (typeof command === 'string' ? command : command()),
@@ -88,7 +81,7 @@ export class AcpProvider implements CliProvider {
       cliType: options.cliType,
       name: options.name,
       quirks: options.quirks ?? {},
-      start: (cwd, signal) => this.#starts.run(() => this.#pool.start(cwd, signal)),
+      start: (cwd, signal) => this.#starts.aside(() => this.#pool.start(cwd, signal)),
       limitMs: startLimitMs,
       idleMs: 5_000,
     });
@@ -105,21 +98,21 @@ export class AcpProvider implements CliProvider {
 
   async createSession(options: CreateSessionOptions): Promise<ProviderSession> {
     const { projectDir, sessionId = randomUUID(), config } = options;
-    if (this.isAlive(sessionId) || this.#starting.has(sessionId)) {
+    if (this.isAlive(sessionId)) {
       throw new ProviderError('SESSION_CREATE_FAILED', `There is a session ${sessionId} already.`);
     }
     return this.#start(sessionId, projectDir, (opening) => beginSession(opening, config));
   }
 
   async loadSession(sessionId: string, options: LoadSessionOptions = {}): Promise<ProviderSession> {
-    const starting = this.#starting.get(sessionId);
-    if (starting !== undefined) return starting.session;
+    const starting = this.#starts.of(sessionId);
+    if (starting !== undefined) return starting;
     const known = this.#sessions.get(sessionId);
     if (known?.isAlive === true) return { sessionId, cliType: this.cliType };
     const projectDir = options.projectDir ?? known?.options.projectDir;
     if (projectDir === undefined) throw this.#notFound(sessionId);
     const config = { ...known?.config, ...options.config };
-    if (known?.hasPrompted === false) {
+    if (known?.isStored === false) {
       // Most agents keep no session without a message: it is begun again.
       return this.#start(sessionId, projectDir, (opening) => beginSession(opening, config, true));
     }
@@ -143,10 +136,9 @@ export class AcpProvider implements CliProvider {
   }
 
   async killSession(sessionId: string): Promise<void> {
-    const starting = this.#starting.get(sessionId);
-    starting?.abort.abort();
-    await starting?.session.catch(() => undefined);
-    if (starting !== undefined && !this.#sessions.has(sessionId)) return;
+    const isStarting = this.#starts.of(sessionId) !== undefined;
+    await this.#starts.giveUp(sessionId);
+    if (isStarting && !this.#sessions.has(sessionId)) return;
     await this.#session(sessionId).kill();
   }
 
@@ -159,13 +151,13 @@ export class AcpProvider implements CliProvider {
     if (describe !== undefined) return describe();
     const program = typeof command === 'string' ? command : await command();
     const searchPath = env?.['PATH'] ?? this.#inherited['PATH'];
-    return describeCommand({ cliType, name, description }, program, searchPath);
+    const found = await describeCommand({ cliType, name, description }, program, searchPath);
+    const { version } = this.#pool;
+    return { ...found, ...(version !== undefined && { version }) };
   }
 
   async close(): Promise<void> {
-    const starting = [...this.#starting.values()];
-    for (const { abort } of starting) abort.abort();
-    await Promise.allSettled(starting.map(({ session }) => session));
+    await Promise.all(this.#starts.sessionIds.map((sessionId) => this.#starts.giveUp(sessionId)));
     const sessions = [...this.#sessions.values()];
     await Promise.all([this.#stored.close(), ...sessions.map((session) => session.kill())]);
     this.#listeners.close();
@@ -204,26 +196,20 @@ export class AcpProvider implements CliProvider {
     return new ProviderError('SESSION_NOT_FOUND', message);
   }
 
-  async #start(
+  #start(
     sessionId: string,
     projectDir: string,
     open: (opening: Opening) => Promise<AcpSession>,
   ): Promise<ProviderSession> {
-    const abort = new AbortController();
-    const session = this.#starts.run(async () => {
+    return this.#starts.begin(sessionId, async (signal) => {
       await checkFolder(projectDir);
-      const opening = this.#opening(sessionId, projectDir, abort.signal);
-      const opened = await open(opening);
-      this.#sessions.set(sessionId, opened);
-      opened.announce();
+      // What a crash has left goes first: no two agents of one session are at work at the same time.
+      await this.#sessions.get(sessionId)?.kill();
+      const session = await open(this.#opening(sessionId, projectDir, signal));
+      this.#sessions.set(sessionId, session);
+      session.announce();
       return { sessionId, cliType: this.cliType };
     });
-    this.#starting.set(sessionId, { session, abort });
-    try {
-      return await session;
-    } finally {
-      this.#starting.delete(sessionId);
-    }
   }
 
   #opening(sessionId: string, projectDir: string, signal: AbortSignal): Opening {
@@ -251,12 +237,4 @@ export class AcpProvider implements CliProvider {
       signal,
     };
   }
-}
-
-async function checkFolder(projectDir: string): Promise<void> {
-  const found = await stat(projectDir).catch(() => undefined);
-  if (found?.isDirectory() === true) return;
-  const problem = found === undefined ? 'does not exist' : 'is not a folder';
-  const message = `The project folder ${projectDir} ${problem}.`;
-  throw new ProviderError('SESSION_CREATE_FAILED', message);
 }

@@ -9,6 +9,7 @@ import { AcpTurns } from './acp-turns.ts';
 import { childEnvironment } from './child-environment.ts';
 import { SessionClient } from './client-side/session-client.ts';
 import { authSentence, describeRpcError, readRpcError } from './errors.ts';
+import { ProtocolBreach } from './protocol-breach.ts';
 import { isOfSession } from './session-news.ts';
 import type { Terminal } from './translate/outcome.ts';
 import type { AcpQuirks } from './translate/quirks.ts';
@@ -48,7 +49,7 @@ export class AcpSession implements AgentSession {
   #news: SessionUpdate | undefined;
   /** What people are told in the next turn. */
   #notices: string[] = [];
-  #hasPrompted = false;
+  #isStored = false;
   #ended: Promise<void> = Promise.resolve();
 
   constructor(options: AcpSessionOptions) {
@@ -70,7 +71,10 @@ export class AcpSession implements AgentSession {
         terminalExit: (id, exit) => this.#translator.terminalExit(id, exit, now()),
       },
       desk: {
-        open: (request) => this.#translator.openApproval(request, now()),
+        open: (request) => {
+          this.#translator.openApproval(request, now());
+          this.#turns.heard();
+        },
         close: (id, outcome) => this.#translator.closeApproval(id, outcome, now()),
       },
       showCall: (call) => this.#translator.toolCall(call, now()),
@@ -82,6 +86,7 @@ export class AcpSession implements AgentSession {
       prompt: (text) => this.#prompt(text),
       cancel: () => agent.notify('session/cancel', { sessionId }),
       onEnd: () => this.client.cancelQuestions('turn_ended'),
+      isAsking: () => this.client.isAsking,
       onSilent: () => this.#onSilent(),
       signIn: () => authSentence(options.name, agent.authMethods),
     });
@@ -91,9 +96,9 @@ export class AcpSession implements AgentSession {
     return this.#isAlive;
   }
 
-  /** Whether it was ever given a message: until then most agents have nothing to load. */
-  get hasPrompted(): boolean {
-    return this.#hasPrompted;
+  /** Whether the agent has something to take up again: most keep no session without a message. */
+  get isStored(): boolean {
+    return this.#isStored;
   }
 
   get configOptions(): readonly ConfigOption[] {
@@ -107,9 +112,13 @@ export class AcpSession implements AgentSession {
     );
   }
 
-  /** Takes what the agent answered when it opened the session. From now on it is heard. */
-  open(answer: unknown, notices: readonly string[]): void {
+  /**
+   * Takes what the agent answered when it opened the session, which it had stored (`isStored`) or has just begun. From
+   * now on it is heard.
+   */
+  open(answer: unknown, isStored: boolean, notices: readonly string[]): void {
     this.#isOpen = true;
+    this.#isStored = isStored;
     this.#learn(answer);
     this.#notices = [...notices];
   }
@@ -127,7 +136,7 @@ export class AcpSession implements AgentSession {
   async send(text: string, turnId: string): Promise<void> {
     this.#checkAlive();
     await this.#turns.send(text, turnId, () => this.#checkAlive());
-    this.#hasPrompted = true;
+    this.#isStored = true;
     for (const title of this.#notices.splice(0)) {
       this.#translator.read({ sessionUpdate: 'notice', severity: 'warning', title }, now());
     }
@@ -188,8 +197,7 @@ export class AcpSession implements AgentSession {
 
   onGone(reason: Error): void {
     if (!this.#isAlive) return;
-    const isBroken = 'code' in reason;
-    const code = isBroken ? 'PROTOCOL_ERROR' : 'PROCESS_CRASH';
+    const code = reason instanceof ProtocolBreach ? reason.code : 'PROCESS_CRASH';
     const message = this.#gone(reason).message;
     this.#end({ type: 'response_error', error: { code, message } });
     this.#ended = this.#leave();

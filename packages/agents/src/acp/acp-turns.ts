@@ -14,6 +14,8 @@ export interface AcpTurnsOptions {
   cancel: () => void;
   /** The agent's prompt is over: nobody waits for answers to its questions. */
   onEnd: () => void;
+  /** Whether people are being asked something. */
+  isAsking: () => boolean;
   /** The agent has not even stopped within twice the limit. */
   onSilent: () => void;
   signIn: () => string;
@@ -63,6 +65,9 @@ export class AcpTurns {
     }
     check();
     clearTimeout(this.#ownTurnTimer);
+    this.#ownTurnTimer = undefined;
+    // What the agent asked in a turn of its own ends with that turn.
+    this.#options.onEnd();
     this.#options.translator.begin(turnId, text, now());
     this.#ask(text);
   }
@@ -155,7 +160,8 @@ export class AcpTurns {
 
   #endOwnTurn(): void {
     this.#ownTurnTimer = undefined;
-    if (this.#options.translator.turn?.trigger === 'agent') {
+    if (this.#options.isAsking()) this.heard();
+    else if (this.#options.translator.turn?.trigger === 'agent') {
       this.#options.translator.end(completed, now());
     }
   }

@@ -16,9 +16,15 @@ export class AgentPool {
   readonly #options: AgentPoolOptions;
   readonly #users = new Map<AcpAgent, number>();
   #shared: Promise<AcpAgent> | undefined;
+  #version: string | undefined;
 
   constructor(options: AgentPoolOptions) {
     this.#options = options;
+  }
+
+  /** As the last that was started has told it. */
+  get version(): string | undefined {
+    return this.#version;
   }
 
   /** A process that is ready for a session, started in `cwd` if need be. Rejects with why it did not start. */
@@ -62,6 +68,9 @@ export class AgentPool {
   /** A process that is in nobody's care but the caller's. Rejects with why it did not start. */
   async start(cwd: string, signal: AbortSignal): Promise<AcpAgent> {
     const { find, launch, startLimitMs } = this.#options;
-    return AcpAgent.start({ ...launch, command: await find(), cwd }, startLimitMs, signal);
+    const command = await find();
+    const agent = await AcpAgent.start({ ...launch, command, cwd }, startLimitMs, signal);
+    this.#version = agent.version;
+    return agent;
   }
 }

@@ -28,7 +28,7 @@ test('a line that is longer than the limit is an error, however it comes', () =>
   const splitter = new LineSplitter(5 * 1024 * 1024);
   splitter.push(long);
   splitter.push(long);
-  expect(() => splitter.push(long)).toThrow(expect.objectContaining({ code: 'LINE_TOO_LONG' }));
+  expect(() => splitter.push(long)).toThrow(expect.objectContaining({ code: 'PROTOCOL_ERROR' }));
 });
 
 test('many lines that are together longer than the limit are none', () => {

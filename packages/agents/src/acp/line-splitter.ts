@@ -1,13 +1,7 @@
+import { ProtocolBreach } from './protocol-breach.ts';
+
 /** Bytes; a line that is longer is no message any more. */
-export const maxLineBytes = 32 * 1024 * 1024;
-
-export class LineTooLong extends Error {
-  readonly code = 'LINE_TOO_LONG';
-
-  constructor(limit: number) {
-    super(`It wrote a line of more than ${Math.floor(limit / 1024 / 1024)} MiB.`);
-  }
-}
+const maxLineBytes = 32 * 1024 * 1024;
 
 /** Puts chunks of bytes together to lines of text; holds one line at most, and never copies it more than once. */
 export class LineSplitter {
@@ -20,7 +14,7 @@ export class LineSplitter {
     this.#limit = limit;
   }
 
-  /** The lines that `chunk` completes, without their ends. Throws LineTooLong. */
+  /** The lines that `chunk` completes, without their ends. Throws ProtocolBreach. */
   push(chunk: Buffer): string[] {
     const end = chunk.lastIndexOf(10);
     if (end === -1) {
@@ -46,6 +40,8 @@ export class LineSplitter {
   #begin(chunk: Buffer): void {
     this.#begun.push(chunk);
     this.#begunBytes += chunk.length;
-    if (this.#begunBytes > this.#limit) throw new LineTooLong(this.#limit);
+    if (this.#begunBytes <= this.#limit) return;
+    const limit = Math.floor(this.#limit / 1024 / 1024);
+    throw new ProtocolBreach(`It wrote a line of more than ${limit} MiB.`);
   }
 }

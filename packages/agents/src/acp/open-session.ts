@@ -80,7 +80,7 @@ async function begin(
   const answer = await agent.open('session/new', params);
   const agentSessionId = Begun.parse(answer).sessionId;
   const session = new AcpSession({ ...opening.session, agent, agentSessionId });
-  session.open(answer, [...notices, ...refusals]);
+  session.open(answer, false, [...notices, ...refusals]);
   agent.admit(agentSessionId, session);
   return session;
 }
@@ -97,7 +97,7 @@ async function resume(
   agent.admit(agentSessionId, session);
   try {
     const params = { sessionId: agentSessionId, cwd, mcpServers: servers };
-    session.open(await agent.open(method, params), notices);
+    session.open(await agent.open(method, params), true, notices);
     return session;
   } catch (error) {
     await agent.leave(agentSessionId);
@@ -145,9 +145,15 @@ async function withAgent(
   const agent = await pool.take(session.projectDir, signal).catch((error: unknown) => {
     throw startError(opening, error instanceof Error ? error.message : String(error), error);
   });
+  const opened = work(agent);
   try {
-    return await agent.within(startLimitMs, signal, work(agent));
+    return await agent.within(startLimitMs, signal, opened);
   } catch (error) {
+    // It may still come to be, in a process that others have.
+    opened.then(
+      (late) => agent.leave(late.options.agentSessionId),
+      () => undefined,
+    );
     await pool.giveBack(agent, false);
     throw readFailure(opening, agent, error);
   }

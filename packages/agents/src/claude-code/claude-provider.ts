@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { stat } from 'node:fs/promises';
 import type { AgentInfo } from '@liminal/protocol';
+import { checkFolder } from '../base/check-folder.ts';
 import { ProviderListeners } from '../base/listeners.ts';
+import { Starts } from '../base/starts.ts';
 import { ProviderError } from '../errors.ts';
 import type { McpServers } from '../mcp-servers.ts';
 import type {
@@ -17,7 +18,6 @@ import { describeClaude } from './availability.ts';
 import { ClaudeSession, isUuid, type ClaudeSessionOptions } from './claude-session.ts';
 import { readConfig } from './config-options.ts';
 import { findStored, listStored, readHistory } from './history.ts';
-import { Starts } from './starts.ts';
 
 export interface ClaudeCodeOptions {
   /** What Claude Code inherits. Default: this process's environment, which also says where its sessions are stored. */
@@ -47,7 +47,7 @@ export class ClaudeCodeProvider implements CliProvider {
   constructor({ env = process.env, maxStarts = 2, mcpServers = {} }: ClaudeCodeOptions = {}) {
     this.#env = env;
     this.#mcpServers = mcpServers;
-    this.#starts = new Starts(maxStarts);
+    this.#starts = new Starts(maxStarts, 'Claude Code');
   }
 
   readonly onEvent: CliProvider['onEvent'] = (id, callback) =>
@@ -175,12 +175,3 @@ export class ClaudeCodeProvider implements CliProvider {
 
 const notFound = (sessionId: string): ProviderError =>
   new ProviderError('SESSION_NOT_FOUND', `Claude Code has no session ${sessionId}.`);
-
-/** The SDK reports a missing folder as a broken installation, so it is looked for here. */
-async function checkFolder(projectDir: string): Promise<void> {
-  const found = await stat(projectDir).catch(() => undefined);
-  if (found?.isDirectory() === true) return;
-  const problem = found === undefined ? 'does not exist' : 'is not a folder';
-  const message = `The project folder ${projectDir} ${problem}.`;
-  throw new ProviderError('SESSION_CREATE_FAILED', message);
-}

@@ -130,7 +130,7 @@ test('cancelling tells the agent, and answers its open questions with cancelled'
 });
 
 test('cancelling twice, or when nothing runs, does no harm', async () => {
-  const { create, provider, control } = await runAgent(slow);
+  const { create, provider, calls } = await runAgent(slow);
   const listener = await create();
   await provider.cancelTurn(listener.sessionId);
   const turnId = await listener.send('The slow one.');
@@ -141,5 +141,6 @@ test('cancelling twice, or when nothing runs, does no harm', async () => {
   const events = await listener.ended(turnId);
   expect(events.filter(({ type }) => type === 'turn_aborted_by_user')).toHaveLength(1);
   expect(said(await listener.ask('Another.'))).toContain('agent: Quick.');
-  expect(control.received.filter(({ method }) => method === 'session/prompt')).toHaveLength(2);
+  const prompts = (await calls()).filter((method) => method === 'session/prompt');
+  expect(prompts).toHaveLength(2);
 });

@@ -18,7 +18,7 @@ test('TC-2.1b: the ACP provider satisfies the contract', () => {
 
 test('a session begins with initialize and session/new, and tells the agent’s own id, settings and commands', async () => {
   const commands = [{ name: 'review', description: 'Look.', input: { hint: 'what' } }];
-  const { create, control, projectDir } = await runAgent({
+  const { create, control, projectDir, calls } = await runAgent({
     session: {
       modes: { currentModeId: 'ask', availableModes: [{ id: 'ask', name: 'Ask' }] },
     },
@@ -31,9 +31,9 @@ test('a session begins with initialize and session/new, and tells the agent’s 
   });
   const listener = await create();
 
-  expect(control.received.map(({ method }) => method)).toEqual(['initialize', 'session/new']);
-  const [initialize, begin] = control.received;
-  expect(initialize?.params).toMatchObject({
+  const initialize = await control.until('initialize');
+  const begin = await control.until('session/new');
+  expect(initialize.params).toMatchObject({
     protocolVersion: 1,
     clientInfo: { name: 'liminal' },
     clientCapabilities: {
@@ -42,13 +42,14 @@ test('a session begins with initialize and session/new, and tells the agent’s 
       elicitation: { form: {}, url: {} },
     },
   });
-  expect(begin?.params).toEqual({ cwd: projectDir, mcpServers: [] });
+  expect(begin.params).toEqual({ cwd: projectDir, mcpServers: [] });
   await listener.until(() => listener.updates.find((update) => update.commands));
   expect(Object.assign({}, ...listener.updates)).toMatchObject({
     agentSessionId: expect.any(String),
     configOptions: [{ id: 'mode', currentValue: 'ask' }],
     commands: [{ name: 'review', hint: 'what' }],
   });
+  expect(await calls()).toEqual(['initialize', 'session/new', 'session/close']);
 });
 
 test('what the agent says of a session before it has told its id is heard', async () => {
@@ -104,7 +105,7 @@ test('an agent that exits at its start says why in its own words', async () => {
 test('an agent that does not answer initialize is ended at the limit', async () => {
   const { provider, projectDir, control } = await runAgent(
     { on: { initialize: [{ hang: true }] } },
-    { provider: { startLimitMs: 300 } },
+    { provider: { startLimitMs: 4_000 } },
   );
   await expect(provider.createSession({ projectDir })).rejects.toMatchObject(
     coded('SESSION_CREATE_FAILED'),
@@ -325,6 +326,54 @@ test('an agent that floods with requests is ended', async () => {
   const listener = await create();
   const { error } = await listener.ask('Ask.');
   expect(error).toMatchObject({ code: 'PROTOCOL_ERROR' });
+});
+
+test('an agent that asks for much and reads none of it is ended', async () => {
+  const read = {
+    request: {
+      method: 'fs/read_text_file',
+      params: { path: '{{cwd}}/large.txt' },
+      wait: false,
+    },
+  };
+  const { create } = await runAgent(
+    { turns: [{ steps: [{ repeat: { times: 10, steps: [read] } }, { silence: true }] }] },
+    { files: { 'large.txt': 'x'.repeat(10_000_000) } },
+  );
+  const listener = await create();
+  const { error } = await listener.ask('Read.');
+  expect(error).toMatchObject({
+    code: 'PROTOCOL_ERROR',
+    message: expect.stringContaining('does not read'),
+  });
+});
+
+test('two who load a session at once get the same', async () => {
+  const { create, provider, calls } = await runAgent();
+  const listener = await create();
+  const { sessionId } = listener;
+  await listener.ask('Hi.');
+  await provider.killSession(sessionId);
+  await Promise.all([provider.loadSession(sessionId), provider.loadSession(sessionId)]);
+  expect((await calls()).filter((method) => method === 'session/load')).toHaveLength(1);
+});
+
+test('killing a session that waits for its turn to start lets it go', async () => {
+  const { provider, projectDir, control } = await runAgent(
+    { on: { initialize: [{ hang: true }] } },
+    { provider: { maxStarts: 1 } },
+  );
+  const ids = [randomUUID(), randomUUID()];
+  const starts = ids.map((sessionId) => provider.createSession({ projectDir, sessionId }));
+  for (const start of starts) start.catch(() => undefined);
+  const first = await control.process();
+
+  await provider.killSession(ids[1]!);
+
+  await expect(starts[1]).rejects.toMatchObject(coded('SESSION_CREATE_FAILED'));
+  expect(first.alive).toBe(true);
+  await provider.killSession(ids[0]!);
+  expect(control.processes).toEqual([first]);
 });
 
 test('describing an agent says whether its program is there, and starts nothing', async () => {

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Step } from '@liminal/testkit';
 import { coded } from '../../src/testing/subject.ts';
+import { expectWholeTurn } from '../../src/testing/watch.ts';
 import { runAgent, said } from './running-agent.ts';
 
 const options = [
@@ -161,8 +162,9 @@ test('a form may be declined, and is cancelled with its turn', async () => {
   await provider.cancelTurn(listener.sessionId);
   await listener.ended(second);
 
-  const answers = control.received.filter(({ id }) => id === 'form').map(({ result }) => result);
-  expect(answers).toEqual([{ action: 'decline' }, { action: 'cancel' }]);
+  const action = (name: string) => control.until(({ line }) => line.includes(`"${name}"`));
+  expect((await action('decline')).result).toEqual({ action: 'decline' });
+  expect((await action('cancel')).result).toEqual({ action: 'cancel' });
 });
 
 test('a link is shown to be opened', async () => {
@@ -193,6 +195,66 @@ test('a link is shown to be opened', async () => {
   await request.answer('accept');
   expect((await control.until(({ id }) => id === 'link')).result).toEqual({ action: 'accept' });
   await listener.ended(turnId);
+});
+
+test('a link that was opened and done with needs no answer', async () => {
+  const params = { mode: 'url', elicitationId: 'e', url: 'https://a.example/x', message: 'Go.' };
+  const complete = { method: 'elicitation/complete', params: { elicitationId: 'e' } };
+  const { create, control } = await runAgent({
+    turns: [
+      {
+        steps: [
+          { request: { method: 'elicitation/create', params, id: 'link', wait: false } },
+          { gate: 'asked' },
+          { message: { jsonrpc: '2.0', ...complete } },
+          { gate: 'done' },
+        ],
+      },
+    ],
+  });
+  const listener = await create();
+  const turnId = await listener.send('Link.');
+  await listener.asked(turnId);
+  control.open('asked');
+  expect((await control.until(({ id }) => id === 'link')).result).toEqual({ action: 'accept' });
+  control.open('done');
+  await listener.ended(turnId);
+});
+
+test('a question in a turn of the agent’s own keeps that turn open until it is answered', async () => {
+  const { create, control } = await runAgent({}, { provider: { ownTurnIdleMs: 50 } });
+  const listener = await create();
+  const sessionId = await listener.agentSessionId();
+  const params = { sessionId, toolCall: { toolCallId: 'call', title: 'Do it' }, options };
+  control.say({ jsonrpc: '2.0', id: 'own', method: 'session/request_permission', params });
+  const { turnId } = await listener.until(() => listener.events[0]);
+  const request = await listener.asked(turnId);
+  // Long enough for a turn that nobody is asked in to have ended several times.
+  await new Promise((resolve) => setTimeout(resolve, 300));
+
+  await request.answer('yes');
+
+  expect((await control.until(({ id }) => id === 'own')).result).toEqual({
+    outcome: { outcome: 'selected', optionId: 'yes' },
+  });
+  expect((await listener.response(turnId)).status).toBe('complete');
+});
+
+test('a message ends a turn of the agent’s own with what is asked in it', async () => {
+  const { create, control } = await runAgent({}, { provider: { ownTurnIdleMs: 60_000 } });
+  const listener = await create();
+  const sessionId = await listener.agentSessionId();
+  const params = { sessionId, toolCall: { toolCallId: 'call', title: 'Do it' }, options };
+  control.say({ jsonrpc: '2.0', id: 'own', method: 'session/request_permission', params });
+  const { turnId } = await listener.until(() => listener.events[0]);
+  await listener.asked(turnId);
+
+  await listener.ask('Never mind.');
+
+  expect((await control.until(({ id }) => id === 'own')).result).toEqual({
+    outcome: { outcome: 'cancelled' },
+  });
+  expectWholeTurn(await listener.ended(turnId));
 });
 
 test('a form that names the prompt instead of the session finds its session', async () => {
@@ -226,8 +288,10 @@ test('what nobody has is answered as such', async () => {
   });
   const listener = await create();
   await listener.ask('Ask.');
-  const codes = ['vendor', 'no params', 'nobody'].map(
-    (id) => control.received.find((message) => message.id === id)?.error,
+  const codes = await Promise.all(
+    ['vendor', 'no params', 'nobody'].map(
+      async (id) => (await control.until((message) => message.id === id)).error,
+    ),
   );
   expect(codes).toMatchObject([{ code: -32601 }, { code: -32602 }, { code: -32002 }]);
 });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate as untilRead } from 'node:timers/promises';
 import { acpAgent, makeWorkspace, type AcpAgentControl, type AgentScript } from '@liminal/testkit';
 import { emptyResponse, foldResponse, toResponse, type Response } from '@liminal/protocol';
 import { onTestFinished } from 'vitest';
@@ -13,6 +14,8 @@ export interface RunningAgent {
   projectDir: string;
   /** Creates a session and listens to it from before its beginning. */
   create(options?: Partial<CreateSessionOptions>): Promise<Listener>;
+  /** All that the agent was called for, by method. Ends its processes, so that nothing is still on its way. */
+  calls(): Promise<string[]>;
   /** Another provider of the same agent, which knows of nothing. */
   another(options?: Partial<AcpProviderOptions>): AcpProvider;
 }
@@ -47,7 +50,13 @@ export async function runAgent(
     await provider.createSession({ projectDir, sessionId: listener.sessionId, ...more });
     return listener;
   };
-  return { provider, control, projectDir, create, another };
+  const calls = async (): Promise<string[]> => {
+    await Promise.all(providers.map((one) => one.close()));
+    await Promise.all(control.processes.map(({ gone }) => gone));
+    await untilRead();
+    return control.received.flatMap(({ method }) => method ?? []);
+  };
+  return { provider, control, projectDir, create, another, calls };
 }
 
 /** All that is heard of one session. */

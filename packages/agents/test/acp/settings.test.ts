@@ -52,12 +52,12 @@ test.each([
 });
 
 test('an option or a value that is not offered is refused, and nothing is sent', async () => {
-  const { create, control, provider } = await runAgent(all);
+  const { create, calls, provider } = await runAgent(all);
   const { sessionId } = await create();
   const invalid = coded('INVALID_OPTION');
   await expect(provider.setConfigOption(sessionId, 'mode', 'fly')).rejects.toMatchObject(invalid);
   await expect(provider.setConfigOption(sessionId, 'colour', 'red')).rejects.toMatchObject(invalid);
-  expect(control.received.map(({ method }) => method)).toEqual(['initialize', 'session/new']);
+  expect(await calls()).toEqual(['initialize', 'session/new', 'session/close']);
 });
 
 test('an agent that refuses a setting is quoted, and the setting stays', async () => {
@@ -87,7 +87,7 @@ test('what the agent changes itself is told, and is where a later change begins'
 });
 
 test('a session begins with the settings it is given, over the configured defaults', async () => {
-  const { create, control } = await runAgent(all, {
+  const { create, calls } = await runAgent(all, {
     provider: { defaults: { mode: 'code', config: { effort: 'high', gone: 'x' } } },
   });
   const listener = await create({ config: { effort: 'low', web: 'true' } });
@@ -97,7 +97,7 @@ test('a session begins with the settings it is given, over the configured defaul
     'low',
     'true',
   ]);
-  const set = control.received.map(({ method }) => method).slice(2);
+  const set = (await calls()).filter((method) => method.startsWith('session/set'));
   expect(set).toEqual(['session/set_mode', 'session/set_config_option']);
 });
 

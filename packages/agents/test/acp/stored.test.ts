@@ -94,7 +94,7 @@ test('an agent that cannot tell is said to', async () => {
 });
 
 test('TC-4.1b: a stored conversation is read as whole turns, the same each time', async () => {
-  const { provider, projectDir, control } = await runAgent();
+  const { provider, projectDir, control, calls } = await runAgent();
   await control.play({ sessions: [stored('a', projectDir, '2026-01-01T00:00:00Z')] });
 
   const turns = await provider.readStoredHistory('a', projectDir);
@@ -105,7 +105,7 @@ test('TC-4.1b: a stored conversation is read as whole turns, the same each time'
   ]);
   expect(await provider.readStoredHistory('a', projectDir)).toEqual(turns);
   expect(turns[0]?.events[0]?.timestamp).toBe('2026-01-01T00:00:00.000Z');
-  expect(control.received.filter(({ method }) => method === 'session/prompt')).toEqual([]);
+  expect(await calls()).not.toContain('session/prompt');
 });
 
 test('a conversation that the agent does not have is not found', async () => {
@@ -148,12 +148,12 @@ test('what a replay tells of the session itself is told', async () => {
 });
 
 test('an agent that resumes is not made to replay', async () => {
-  const { another, projectDir, control } = await runAgent();
+  const { another, projectDir, control, calls } = await runAgent();
   await control.play({ sessions: [stored('a', projectDir)], offers: { resume: true, load: true } });
   const provider = another();
   await provider.loadSession('a', { projectDir });
   await control.until('session/resume');
-  expect(control.received.map(({ method }) => method)).not.toContain('session/load');
+  expect(await calls()).not.toContain('session/load');
 });
 
 test('a session of ours is gone on with under the agent’s own id', async () => {
@@ -183,13 +183,24 @@ test('a session that the agent has lost is not found, and no process is left', a
   ).gone;
 });
 
+test('a session that was loaded and not written to since is loaded again, not begun', async () => {
+  const { provider, projectDir, control, calls } = await runAgent();
+  await control.play({ sessions: [stored('a', projectDir)] });
+  await provider.loadSession('a', { projectDir });
+  await provider.killSession('a');
+  await provider.loadSession('a');
+  const methods = await calls();
+  expect(methods.filter((method) => method === 'session/load')).toHaveLength(2);
+  expect(methods).not.toContain('session/new');
+});
+
 test('a session that never had a message is begun again', async () => {
-  const { create, provider, control } = await runAgent({ storesAtFirstPrompt: true });
+  const { create, provider, calls } = await runAgent({ storesAtFirstPrompt: true });
   const listener = await create();
   await provider.killSession(listener.sessionId);
   await provider.loadSession(listener.sessionId);
   expect(said(await listener.ask('Hi.'))).toEqual(['user: Hi.', 'agent: You said: Hi.']);
-  expect(control.received.filter(({ method }) => method === 'session/new')).toHaveLength(2);
+  expect((await calls()).filter((method) => method === 'session/new')).toHaveLength(2);
 });
 
 test('an agent that cannot take up sessions begins a new one, and people are told', async () => {

@@ -29,11 +29,7 @@ const shown: Step = {
 async function play(...steps: Step[]) {
   const running = await runAgent({ turns: [{ steps }] }, { files: { 'notes.txt': 'a\nb\n' } });
   const listener = await running.create();
-  const answerOf = (id: string) => {
-    const answer = running.control.received.find((one) => one.id === id);
-    if (answer === undefined) throw new Error(`${id} was not answered.`);
-    return answer;
-  };
+  const answerOf = (id: string) => running.control.until((one) => one.id === id);
   return { ...running, listener, answerOf };
 }
 
@@ -52,13 +48,13 @@ test('a program’s output and exit code are told, and shown in the call as it g
   );
   const response = await listener.ask('Run it.');
 
-  expect(answerOf('terminal/wait_for_exit').result).toEqual({ exitCode: 3, signal: null });
-  expect(answerOf('terminal/output').result).toEqual({
+  expect((await answerOf('terminal/wait_for_exit')).result).toEqual({ exitCode: 3, signal: null });
+  expect((await answerOf('terminal/output')).result).toEqual({
     output: expect.stringContaining(`Hello from ${projectDir}\n`),
     truncated: false,
     exitStatus: { exitCode: 3, signal: null },
   });
-  expect(answerOf('terminal/release').result).toEqual({});
+  expect((await answerOf('terminal/release')).result).toEqual({});
   const output = response.outputItems.find((item) => item.type === 'function_call_output');
   expect(output).toMatchObject({
     callId: 'call',
@@ -73,7 +69,7 @@ test('a command without arguments is a line for the shell, as agents send it', a
     terminal('output'),
   );
   await listener.ask('Run it.');
-  expect(answerOf('terminal/output').result).toMatchObject({ output: 'onetwo' });
+  expect((await answerOf('terminal/output')).result).toMatchObject({ output: 'onetwo' });
 });
 
 test('of more output than the agent wants, it gets the end', async () => {
@@ -83,7 +79,10 @@ test('of more output than the agent wants, it gets the end', async () => {
     terminal('output'),
   );
   await listener.ask('Run it.');
-  const { output, truncated } = answerOf('terminal/output').result as Record<string, unknown>;
+  const { output, truncated } = (await answerOf('terminal/output')).result as Record<
+    string,
+    unknown
+  >;
   expect(truncated).toBe(true);
   expect(output).toMatch(/^[^�]*1999\n€ 2000\n$/);
   expect(Buffer.byteLength(String(output))).toBeLessThanOrEqual(25);
@@ -103,22 +102,26 @@ test('a program that is killed keeps its output, and one that is released is gon
   await control.reached('begun');
   control.open('begun');
   await listener.ended(turnId);
-  expect(answerOf('terminal/wait_for_exit').result).toEqual({ exitCode: null, signal: 'SIGTERM' });
-  expect(answerOf('terminal/output').result).toMatchObject({ exitStatus: { signal: 'SIGTERM' } });
-  expect(answerOf('after release').error).toMatchObject({ code: -32002 });
+  expect((await answerOf('terminal/wait_for_exit')).result).toEqual({
+    exitCode: null,
+    signal: 'SIGTERM',
+  });
+  expect((await answerOf('terminal/output')).result).toMatchObject({
+    exitStatus: { signal: 'SIGTERM' },
+  });
+  expect((await answerOf('after release')).error).toMatchObject({ code: -32002 });
 });
 
 test('INV-8: what programs leave behind ends with the session', async () => {
-  const { listener, answerOf, provider } = await play(
+  const { listener, control, provider } = await play(
     create({ command: 'setsid sleep 600 >/dev/null 2>&1 & echo $!; sleep 600' }),
     { pauseMs: 50 },
     { repeat: { times: 50, steps: [{ pauseMs: 20 }, terminal('output')] } },
   );
   await listener.ask('Run it.');
-  const { output } = answerOf('terminal/output').result as { output: string };
-  // The shell's own child may have become another process, but bears the mark.
-  const left = Number(output);
-  expect(left).toBeGreaterThan(0);
+  const { line } = await control.until(({ line: one }) => /"output":"\d+/.test(one));
+  const left = Number(/"output":"(\d+)/.exec(line)?.[1]);
+  expect(readProcess(left)).toBeDefined();
 
   await provider.killSession(listener.sessionId);
 
@@ -132,12 +135,12 @@ test('what cannot be run is said', async () => {
     call('terminal/create', { command: 'true', cwd: '/no/such/folder' }, { id: 'nowhere' }),
   );
   await listener.ask('Run it.');
-  expect(answerOf('terminal/create').error).toMatchObject({
+  expect((await answerOf('terminal/create')).error).toMatchObject({
     code: -32602,
     message: expect.stringContaining('no-such-program'),
   });
-  expect(answerOf('unknown').error).toMatchObject({ code: -32002 });
-  expect(answerOf('nowhere').error).toMatchObject({ code: -32602 });
+  expect((await answerOf('unknown')).error).toMatchObject({ code: -32002 });
+  expect((await answerOf('nowhere')).error).toMatchObject({ code: -32602 });
 });
 
 test('files inside the project are read and written, others are not', async () => {
@@ -148,10 +151,10 @@ test('files inside the project are read and written, others are not', async () =
     { say: 'Done.' },
   );
   const response = await listener.ask('Copy.');
-  expect(answerOf('fs/read_text_file').result).toEqual({ content: 'b' });
-  expect(answerOf('fs/write_text_file').result).toEqual({});
+  expect((await answerOf('fs/read_text_file')).result).toEqual({ content: 'b' });
+  expect((await answerOf('fs/write_text_file')).result).toEqual({});
   expect(readFileSync(join(projectDir, 'new/file.txt'), 'utf8')).toBe('b!');
-  expect(answerOf('outside').error).toMatchObject({
+  expect((await answerOf('outside')).error).toMatchObject({
     code: -32602,
     message: expect.stringContaining('/etc/hostname'),
   });
@@ -168,7 +171,10 @@ test('a program that floods its terminal floods neither memory nor log', async (
   );
   const turnId = await listener.send('Run it.');
   const events = await listener.ended(turnId);
-  const { output, truncated } = answerOf('terminal/output').result as Record<string, unknown>;
+  const { output, truncated } = (await answerOf('terminal/output')).result as Record<
+    string,
+    unknown
+  >;
   expect(truncated).toBe(true);
   expect(String(output).length).toBeLessThanOrEqual(1024 * 1024);
   expect(String(output)).toMatch(/the end\n$/);

@@ -74,6 +74,11 @@ const linkOptions: ApprovalOption[] = [
   { optionId: 'decline', name: 'Decline', kind: 'reject_once' },
 ];
 
+/** The id of a link that is asked to be opened; a form has none. */
+export const readLinkId = (params: unknown): string | undefined =>
+  z.looseObject({ mode: z.literal('url'), elicitationId: z.string() }).safeParse(params).data
+    ?.elicitationId;
+
 /** `elicitation/create`: a form to fill in, or a link to open. Throws ClientError. */
 export async function elicit(
   params: unknown,

@@ -4,11 +4,15 @@ import { ClientError } from './client-error.ts';
 import type { SessionClient } from './session-client.ts';
 import type { Sdk } from '../sdk.ts';
 
-/** An app that answers an agent's requests by the session that each is about; `find` throws ClientError. */
-export function serveClient(
-  sdk: Sdk,
-  find: (scope: { sessionId?: unknown; requestId?: unknown }) => SessionClient,
-): ClientApp {
+interface Sessions {
+  /** The session that a request is about. Throws ClientError. */
+  find: (scope: { sessionId?: unknown; requestId?: unknown }) => SessionClient;
+  /** What a link was opened for is done; nobody says in which session. */
+  complete: (elicitationId: unknown) => void;
+}
+
+/** An app that answers an agent's requests. */
+export function serveClient(sdk: Sdk, { find, complete }: Sessions): ClientApp {
   const { methods } = sdk;
   const app = sdk.client({ name: 'liminal' });
   /** The library answers with its own kind of error alone. */
@@ -43,6 +47,9 @@ export function serveClient(
   );
   app.onRequest(elicitation.create, asRecord, ({ params, signal }) =>
     guarded(() => find(params).elicit(params, signal)),
+  );
+  app.onNotification(elicitation.complete, asRecord, ({ params }) =>
+    complete(params['elicitationId']),
   );
   return app;
 }

@@ -10,6 +10,7 @@ import { formProblem } from './form-content.ts';
 import { ProjectFiles } from './project-files.ts';
 import {
   elicit,
+  readLinkId,
   requestPermission,
   type ElicitationAnswer,
   type PermissionAnswer,
@@ -31,6 +32,7 @@ export class SessionClient {
   readonly #options: SessionClientOptions;
   readonly #approvals: PendingApprovals;
   readonly #asked = new Map<string, ApprovalRequest>();
+  readonly #links = new Map<unknown, AbortController>();
 
   constructor(options: SessionClientOptions) {
     this.#options = options;
@@ -49,6 +51,11 @@ export class SessionClient {
     });
   }
 
+  /** Whether people are being asked something. */
+  get isAsking(): boolean {
+    return this.#asked.size > 0;
+  }
+
   /** `params` of the request, as they came. Throws ClientError. */
   async requestPermission(params: unknown, signal: AbortSignal): Promise<PermissionAnswer> {
     if (!this.#options.canAsk()) return { outcome: { outcome: 'cancelled' } };
@@ -58,7 +65,21 @@ export class SessionClient {
   /** `params` of the request, as they came. Throws ClientError. */
   async elicit(params: unknown, signal: AbortSignal): Promise<ElicitationAnswer> {
     if (!this.#options.canAsk()) return { action: 'cancel' };
-    return elicit(params, this.#ask, signal);
+    const link = readLinkId(params);
+    if (link === undefined) return elicit(params, this.#ask, signal);
+    const done = new AbortController();
+    this.#links.set(link, done);
+    try {
+      const answer = await elicit(params, this.#ask, AbortSignal.any([signal, done.signal]));
+      return done.signal.aborted ? { action: 'accept' } : answer;
+    } finally {
+      this.#links.delete(link);
+    }
+  }
+
+  /** Somebody has opened the link and done what it was for: nobody needs to say so. */
+  completeLink(elicitationId: unknown): void {
+    this.#links.get(elicitationId)?.abort();
   }
 
   /** Throws ProviderError `APPROVAL_NOT_FOUND` or `INVALID_OPTION`. */

@@ -33,6 +33,7 @@ const maxTerminals = 64;
 export class Terminals {
   readonly #options: TerminalsOptions;
   readonly #terminals = new Map<string, Terminal>();
+  #starting = 0;
   #mark: ProcessMark | undefined;
 
   constructor(options: TerminalsOptions) {
@@ -40,32 +41,17 @@ export class Terminals {
   }
 
   async create(request: CreateRequest): Promise<{ terminalId: string }> {
-    const { command, args = [], env = [], cwd, outputByteLimit } = request;
-    if (this.#terminals.size >= maxTerminals) {
+    if (this.#terminals.size + this.#starting >= maxTerminals) {
       throw invalidParams(`There are ${maxTerminals} terminals already: release some first.`);
     }
-    this.#mark ??= processMark();
-    const { projectDir, watcher } = this.#options;
-    const own = Object.fromEntries(env.map(({ name, value }) => [name, value]));
-    const terminalId = randomUUID();
-    const shown = new ShownOutput((text) => watcher.terminalOutput(terminalId, text));
-    const terminal = await Terminal.start({
-      command,
-      args,
-      cwd: cwd ?? projectDir,
-      env: this.#options.env(own, this.#mark.env),
-      outputLimit: Math.min(outputByteLimit ?? defaultOutputLimit, maxOutputLimit),
-      onOutput: (text) => shown.add(text),
-      onExit: (exit) => {
-        shown.end();
-        watcher.terminalExit(terminalId, exit);
-      },
-    }).catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw invalidParams(`“${command}” could not be started: ${reason}.`);
-    });
-    this.#terminals.set(terminalId, terminal);
-    return { terminalId };
+    this.#starting += 1;
+    try {
+      const { terminalId, terminal } = await this.#start(request);
+      this.#terminals.set(terminalId, terminal);
+      return { terminalId };
+    } finally {
+      this.#starting -= 1;
+    }
   }
 
   output({ terminalId }: { terminalId: string }): ReturnType<Terminal['output']> {
@@ -103,6 +89,31 @@ export class Terminals {
   async end(): Promise<void> {
     this.#terminals.clear();
     if (this.#mark !== undefined) await endTree({ mark: this.#mark.id }, { graceMs: 500 });
+  }
+
+  async #start(request: CreateRequest): Promise<{ terminalId: string; terminal: Terminal }> {
+    const { command, args = [], env = [], cwd, outputByteLimit } = request;
+    this.#mark ??= processMark();
+    const { projectDir, watcher } = this.#options;
+    const own = Object.fromEntries(env.map(({ name, value }) => [name, value]));
+    const terminalId = randomUUID();
+    const shown = new ShownOutput((text) => watcher.terminalOutput(terminalId, text));
+    const terminal = await Terminal.start({
+      command,
+      args,
+      cwd: cwd ?? projectDir,
+      env: this.#options.env(own, this.#mark.env),
+      outputLimit: Math.min(outputByteLimit ?? defaultOutputLimit, maxOutputLimit),
+      onOutput: (text) => shown.add(text),
+      onExit: (exit) => {
+        shown.end();
+        watcher.terminalExit(terminalId, exit);
+      },
+    }).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw invalidParams(`“${command}” could not be started: ${reason}.`);
+    });
+    return { terminalId, terminal };
   }
 
   #find(terminalId: string): Terminal {

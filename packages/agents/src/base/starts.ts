@@ -1,6 +1,6 @@
-import { StartLimit } from '../base/start-limit.ts';
 import { ProviderError } from '../errors.ts';
 import type { ProviderSession } from '../provider.ts';
+import { StartLimit } from './start-limit.ts';
 
 interface Start {
   session: Promise<ProviderSession>;
@@ -12,13 +12,21 @@ export class Starts {
   readonly #limit: StartLimit;
   readonly #underWay = new Map<string, Start>();
 
-  /** `atOnce` bounds how many processes start at the same time. */
-  constructor(atOnce: number) {
+  readonly #name: string;
+
+  /** `atOnce` bounds how many processes start at the same time; `name` is the agent's, for people. */
+  constructor(atOnce: number, name: string) {
     this.#limit = new StartLimit(atOnce);
+    this.#name = name;
   }
 
   get sessionIds(): string[] {
     return [...this.#underWay.keys()];
+  }
+
+  /** The session's start that is under way. */
+  of(sessionId: string): Promise<ProviderSession> | undefined {
+    return this.#underWay.get(sessionId)?.session;
   }
 
   /** Gives the start that is under way, or begins one. Rejects as `start` does, which is to reject when `signal` says so. */
@@ -37,10 +45,15 @@ export class Starts {
     return session;
   }
 
+  /** Starts what is no session, within the same bound. */
+  aside<T>(start: () => Promise<T>): Promise<T> {
+    return this.#limit.run(start);
+  }
+
   /** Resolves when the session is not being started any more, which may have been too late to prevent. */
   async giveUp(sessionId: string): Promise<void> {
     const start = this.#underWay.get(sessionId);
-    const message = 'The session was ended before Claude Code had started.';
+    const message = `The session was ended before ${this.#name} had started.`;
     start?.abort.abort(new ProviderError('SESSION_CREATE_FAILED', message));
     await start?.session.catch(() => undefined);
   }

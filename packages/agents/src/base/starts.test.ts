@@ -11,7 +11,7 @@ function endless(signal: AbortSignal): Promise<never> {
 }
 
 test('two who want a session get one start, and whoever comes after it another', async () => {
-  const starts = new Starts(2);
+  const starts = new Starts(2, 'The agent');
   const begun: string[] = [];
   const start = async () => {
     begun.push('one');
@@ -25,7 +25,7 @@ test('two who want a session get one start, and whoever comes after it another',
 });
 
 test('a start that is given up is refused with a code, and so is one that waits', async () => {
-  const starts = new Starts(1);
+  const starts = new Starts(1, 'The agent');
   const both = Promise.allSettled([starts.begin('a', endless), starts.begin('b', endless)]);
   await starts.giveUp('b');
   expect(starts.sessionIds).toEqual(['a']);
@@ -37,7 +37,7 @@ test('a start that is given up is refused with a code, and so is one that waits'
 });
 
 test('giving up what is not being started does nothing', async () => {
-  const starts = new Starts(1);
+  const starts = new Starts(1, 'The agent');
   await starts.giveUp('a');
   expect(await starts.begin('a', async () => session('a'))).toEqual(session('a'));
 });
