@@ -72,11 +72,17 @@ test('TC-8.2b TC-7.1c a command of Codex shows its name while it runs, its outpu
   await card.getByRole('img', { name: 'running' }).waitFor();
   await session.unfold(card);
   await stage.project('tools', { more: '' });
-  await card.locator('pre').filter({ hasText: /^half\s*$/ }).waitFor();
+  await card
+    .locator('pre')
+    .filter({ hasText: /^half\s*$/ })
+    .waitFor();
   expect(await card.getByRole('img', { name: 'running' }).isVisible()).toBe(true);
   await stage.project('tools', { go: '' });
   await card.getByRole('img', { name: 'failed' }).waitFor();
-  await card.locator('pre').filter({ hasText: /^half\s+went\s*$/ }).waitFor();
+  await card
+    .locator('pre')
+    .filter({ hasText: /^half\s+went\s*$/ })
+    .waitFor();
   await session.untilSaid('It went.');
   await session.untilEnded(1);
 
