@@ -26,7 +26,7 @@ const drawnAtFirst = 1_000;
 /** What a program writes: a window upon its end, which it follows while the reader is there. */
 export function Terminal({ text, label, outcome }: TerminalProps) {
   const terminal = useTerminal(text);
-  const lines = withoutEmptyEnd(terminal.lines);
+  const { lines, first } = withoutEmptyEdges(terminal.lines);
   const [drawn, setDrawn] = useState(drawnAtFirst);
   const [whole, setWhole] = useState(false);
   const { scroller, content, sticks, toEnd } = useStickToEnd();
@@ -49,7 +49,7 @@ export function Terminal({ text, label, outcome }: TerminalProps) {
         )}
         <div ref={content}>
           <pre className={css.text} aria-label={label}>
-            <Screen lines={lines.slice(hidden)} first={terminal.forgotten + hidden} />
+            <Screen lines={lines.slice(hidden)} first={terminal.forgotten + first + hidden} />
           </pre>
         </div>
       </div>
@@ -85,8 +85,12 @@ function useTerminal(text: string): TerminalText {
   return terminal;
 }
 
-/** Without the empty lines at its end: the last line break begins one. */
-function withoutEmptyEnd(lines: TerminalText['lines']): TerminalText['lines'] {
-  const last = lines.findLastIndex((line) => line.some(({ text }) => text.trim() !== ''));
-  return lines.slice(0, last + 1);
+/** Without the empty lines at its beginning and its end, where the last line break begins one. */
+function withoutEmptyEdges(lines: TerminalText['lines']) {
+  const first = Math.max(0, lines.findIndex(isSomething));
+  return { first, lines: lines.slice(first, lines.findLastIndex(isSomething) + 1) };
+}
+
+function isSomething(line: TerminalText['lines'][number]): boolean {
+  return line.some(({ text }) => text.trim() !== '');
 }

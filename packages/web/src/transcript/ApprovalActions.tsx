@@ -8,7 +8,14 @@ import { useAnswers } from '../forms/use-answers.ts';
 import { Button, Kbd } from '../look/controls.tsx';
 import { LinkedText } from '../look/LinkedText.tsx';
 import css from './ApprovalActions.module.css';
-import { isAllowing, keyAnswers, outcomeWords, sortOptions, wasAllowed } from './answering.ts';
+import {
+  asksSomething,
+  isAllowing,
+  keyAnswers,
+  outcomeWords,
+  sortOptions,
+  wasAllowed,
+} from './answering.ts';
 import { useSessionActions } from './session-actions.ts';
 
 interface ApprovalProps {
@@ -148,7 +155,8 @@ export function ApprovalOutcomeNote({ approval }: ApprovalProps) {
   return (
     <>
       <p className={css.note} data-allowed={wasAllowed(approval)}>
-        {form === undefined ? 'Permission' : approval.title}: {outcomeWords(approval)}
+        {asksSomething(approval) ? approval.title : 'Permission'}
+        {content === undefined && `: ${outcomeWords(approval)}`}
       </p>
       {content !== undefined && <FilledForm form={form} content={content} />}
     </>

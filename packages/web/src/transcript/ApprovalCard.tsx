@@ -4,7 +4,7 @@ import { FilledForm } from '../forms/FilledForm.tsx';
 import { LinkedText } from '../look/LinkedText.tsx';
 import { ApprovalActions } from './ApprovalActions.tsx';
 import actions from './ApprovalActions.module.css';
-import { asksSomething, outcomeWords } from './answering.ts';
+import { asksSomething, outcomeWords, wasAllowed } from './answering.ts';
 import { isWaiting } from './arrange.ts';
 import css from './ToolCard.module.css';
 
@@ -21,6 +21,7 @@ export function ApprovalCard({ item, turnEnded }: ApprovalCardProps) {
   const { title, outcome, form } = item;
   const waits = isWaiting(item) && !turnEnded;
   const asks = asksSomething(item);
+  const isAnswer = asks && wasAllowed(item);
   const isLong = asks || title.length > oneLine || title.includes('\n');
   const Icon = asks ? MessageCircleQuestionMark : ShieldQuestionMark;
   const short = asks ? 'Question' : 'Permission';
@@ -37,7 +38,9 @@ export function ApprovalCard({ item, turnEnded }: ApprovalCardProps) {
       <div className={css.head}>
         <Icon size={15} aria-hidden="true" />
         <span className={css.verb}>{isLong ? short : title}</span>
-        <span className={css.subject}>{waits ? wants : outcomeWords(item)}</span>
+        <span className={css.subject}>
+          {waits ? wants : isAnswer ? 'answered' : outcomeWords(item)}
+        </span>
       </div>
       {waits && <ApprovalActions approval={item} question={isLong ? title : undefined} />}
       {!waits && isLong && <LinkedText className={actions.asked} text={title} />}
