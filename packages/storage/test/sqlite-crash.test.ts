@@ -29,8 +29,15 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dataDir, { recursive: true }));
 
-/** Starts a writer and kills it when it has said so many lines. */
-async function writeAndDie(firstRun: number, lines: number, promised: Promised): Promise<void> {
+interface Death {
+  /** How many lines the writer says before. */
+  lines: number;
+  /** And so many ms later, wherever it then is. */
+  delayMs: number;
+}
+
+/** Starts a writer and kills it. */
+async function writeAndDie(firstRun: number, death: Death, promised: Promised): Promise<void> {
   const child = spawn(process.execPath, [writer, dataDir, String(firstRun)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -44,7 +51,7 @@ async function writeAndDie(firstRun: number, lines: number, promised: Promised):
     promised.lastSeq.set(runId, Math.max(last, Number(seq)));
     said += 1;
     // It goes on writing until the signal arrives; what it said meanwhile is promised too.
-    if (said === lines) child.kill('SIGKILL');
+    if (said === death.lines) setTimeout(() => child.kill('SIGKILL'), death.delayMs);
   }
   const [, signal] = (await exited) as [number | null, string | null];
   expect(signal).toBe('SIGKILL');
@@ -94,14 +101,17 @@ describe('a server that is killed', () => {
     { timeout: 120_000 + kills * 15_000 },
     async () => {
       const promised: Promised = { lastSeq: new Map(), settled: new Set() };
-      const lines = fc.sample(fc.integer({ min: 1, max: 3_000 }), {
-        numRuns: kills,
-        seed: 20260101,
-      });
+      const deaths = fc.sample(
+        fc.record({
+          lines: fc.integer({ min: 1, max: 300 }),
+          delayMs: fc.integer({ min: 0, max: 10 }),
+        }),
+        { numRuns: kills, seed: 20260101 },
+      );
       let nextRun = 0;
       let wentOn = 0;
-      for (const until of lines) {
-        await writeAndDie(nextRun, until, promised);
+      for (const death of deaths) {
+        await writeAndDie(nextRun, death, promised);
         // The dead writer's lock is no obstacle.
         const storage = await openSqliteStorage(dataDir);
         // Of the last two writers each time, of all of them in the end.
