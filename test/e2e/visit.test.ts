@@ -27,15 +27,22 @@ test('a newcomer gets from the empty page to an answer by keyboard alone', async
   await page.getByRole('heading', { name: 'What should be done?' }).waitFor();
   await keyboard.press('Alt+n');
   const dialog = page.getByRole('dialog', { name: 'New session' });
-  const [claude, demo] = ['Claude Code', 'Demo'].map((name) => dialog.getByRole('radio', { name }));
+  const agent = (name: string) => dialog.getByRole('radio', { name });
   await dialog.getByText(/not signed in: set ANTHROPIC_API_KEY/).waitFor();
-  expect(await demo?.isChecked()).toBe(true);
-  // The folder is asked for first; the choice of agent stands before it.
+  expect(await agent('Demo').isChecked()).toBe(true);
+  // The folder is asked for first; before it stand the choice of agent and a button to look for agents again.
   await keyboard.press('Shift+Tab');
-  await keyboard.press('ArrowUp');
-  expect(await claude?.isChecked()).toBe(true);
-  await keyboard.press('ArrowDown');
-  expect(await demo?.isChecked()).toBe(true);
+  await keyboard.press('Shift+Tab');
+  for (const [key, name] of [
+    ['ArrowUp', 'Codex'],
+    ['ArrowUp', 'Claude Code'],
+    ['ArrowDown', 'Codex'],
+    ['ArrowDown', 'Demo'],
+  ] as const) {
+    await keyboard.press(key);
+    expect(await agent(name).isChecked()).toBe(true);
+  }
+  await keyboard.press('Tab');
   await keyboard.press('Tab');
   await keyboard.type(folder);
   await keyboard.press('Enter');
