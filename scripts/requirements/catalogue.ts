@@ -40,6 +40,14 @@ export const catalogue: Readonly<Record<string, string>> = {
   'TC-3.4b': 'Kill ends the process',
   'TC-3.4c': 'isAlive tells whether the process lives',
 
+  // Seed 000: Codex, and every agent that speaks ACP.
+  'TC-4.1a': 'A Codex session is created',
+  'TC-4.1b': 'A Codex session is loaded',
+  'TC-4.1c': 'A message reaches Codex',
+  'TC-4.2a': 'agent_message_chunk becomes message upserts',
+  'TC-4.2b': 'tool_call becomes the create of a tool call',
+  'TC-4.2c': 'tool_call_update becomes its completion',
+
   // Seed 000: the upsert fold.
   'TC-5.1a': 'A text message is created and completed',
   'TC-5.1b': 'Each emission carries the full content',
@@ -76,14 +84,18 @@ export const catalogue: Readonly<Record<string, string>> = {
 
   // Seed 000: the pipeline, the browser, end to end.
   'TC-7.1a': 'Claude Code’s text reaches the browser as upserts',
-  'TC-7.1c': 'Claude Code’s tool calls reach the browser as create and complete',
+  'TC-7.1b': 'Codex’s text reaches the browser as upserts',
+  'TC-7.1c': 'The tool calls of both agents reach the browser as create and complete',
   'TC-7.2a': 'Text renders progressively, in place',
   'TC-7.2b': 'A tool call renders its invocation, then its result',
   'TC-7.2c': 'Interleaved items render independently',
   'TC-7.3a': 'Loading an existing Claude Code session shows its history',
+  'TC-7.3b': 'Loading an existing Codex session shows its history',
   'TC-8.1a': 'Create, send, and see the answer stream in',
   'TC-8.1b': 'Tool calls show name, arguments and result',
   'TC-8.1c': 'Cancel stops the turn, and the session takes the next message',
+  'TC-8.2a': 'Codex: create, send, and see the answer stream in',
+  'TC-8.2b': 'Codex: tool calls show name, arguments and result',
   'TC-8.3a': 'Switching between two tabs keeps the state of both',
   'TC-8.3b': 'Opening an existing session loads its history',
 
