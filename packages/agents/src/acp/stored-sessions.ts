@@ -35,8 +35,6 @@ const Page = z.looseObject({
 });
 
 const maxPages = 100;
-/** A list is as good as new for so long. */
-const freshMs = 2_000;
 
 /**
  * The sessions in an agent's own store. Only the agent can read them: the process that is asked is started with the
@@ -48,7 +46,6 @@ export class StoredSessions {
   #agent: Promise<AcpAgent> | undefined;
   #asking = 0;
   #idle: NodeJS.Timeout | undefined;
-  #list: { at: number; found: Promise<StoredSession[]> } | undefined;
   /** Set once an agent has said that it lists nothing: no process is started for that again. */
   #cannotList = false;
 
@@ -59,10 +56,8 @@ export class StoredSessions {
   /** Newest first; of one folder, or all. */
   async list(projectDir?: string): Promise<StoredSession[]> {
     if (this.#cannotList) return [];
-    if (this.#list === undefined || Date.now() - this.#list.at > freshMs) {
-      this.#list = { at: Date.now(), found: this.#ask((agent) => this.#readList(agent)) };
-    }
-    const found = await this.#list.found;
+    // Read anew for each who asks: a session may have been made in an editor a moment ago.
+    const found = await this.#ask((agent) => this.#readList(agent));
     return projectDir === undefined
       ? found
       : found.filter((session) => session.projectDir === projectDir);
@@ -121,9 +116,13 @@ export class StoredSessions {
   }
 
   async #running(): Promise<AcpAgent> {
-    const agent = await this.#agent?.catch(() => undefined);
+    const known = this.#agent;
+    const agent = await known?.catch(() => undefined);
     if (agent?.isAlive === true) return agent;
-    this.#agent = this.#options.start(homedir(), this.#abort.signal);
+    // Another question may have started one meanwhile.
+    if (this.#agent === known || this.#agent === undefined) {
+      this.#agent = this.#options.start(homedir(), this.#abort.signal);
+    }
     return this.#agent;
   }
 

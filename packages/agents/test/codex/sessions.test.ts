@@ -124,8 +124,8 @@ test('TC-4.1b: another provider reads the whole history once, and goes on with t
   expect([...new Set(after.events.map(({ turnId }) => turnId))]).toHaveLength(1);
 });
 
-test('stored sessions are listed with their first question', async () => {
-  const { create, provide, workspace } = await runCodex(() => [answer('Yes.')]);
+test('stored sessions are listed with their first question, newest first', async () => {
+  const { create, provide, workspace } = await runCodex(() => [answer('Yes.'), answer('Yes.')]);
   const listener = await create();
   await listener.ask('Is anything here?');
 
@@ -135,6 +135,11 @@ test('stored sessions are listed with their first question', async () => {
     { sessionId: await listener.agentSessionId(), title: 'Is anything here?' },
   ]);
   expect(await provider.listStoredSessions('/nowhere')).toEqual([]);
+  // One that is made elsewhere is there at once.
+  const other = await create();
+  await other.ask('And here?');
+  const titles = (await provider.listStoredSessions()).map(({ title }) => title);
+  expect(titles).toEqual(['And here?', 'Is anything here?']);
 });
 
 test('a crash in the middle of a text ends the turn; the session is loaded and goes on', async () => {
