@@ -37,6 +37,7 @@ export class AcpProcess {
   readonly #mark = processMark();
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #exited = Promise.withResolvers<Error>();
+  readonly #errorsEnded = Promise.withResolvers<void>();
   readonly #lines = new LineSplitter();
   #errorOutput = '';
   #isGone = false;
@@ -55,14 +56,15 @@ export class AcpProcess {
     this.#child.stdin.on('error', () => {});
     this.#child.stderr.setEncoding('utf8').on('data', (text: string) => this.note(text));
     this.#child.stderr.on('error', () => {});
+    this.#child.stderr.on('close', this.#errorsEnded.resolve);
   }
 
   /** Reads what it says from now on; before that, it waits in the pipe. */
   async listen(events: AcpProcessEvents): Promise<void> {
     const reading = this.#read(events.onLine);
     const reason = await Promise.race([this.#exited.promise, reading]);
-    // A program that it left behind may hold its output open for ever.
-    await Promise.race([reading, delay(lastLinesMs)]);
+    // What it wrote last is still to be read; but a program that it left behind may hold the pipes open for ever.
+    await Promise.race([Promise.all([reading, this.#errorsEnded.promise]), delay(lastLinesMs)]);
     this.#isGone = true;
     events.onGone(reason);
     this.#child.stdout.destroy();

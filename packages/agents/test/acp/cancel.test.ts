@@ -103,6 +103,8 @@ test('cancelling tells the agent, and answers its open questions with cancelled'
     options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }],
   };
   const { create, provider, control } = await runAgent({
+    // It stops for nothing but the answers.
+    cancel: 'ignore',
     turns: [
       {
         steps: [

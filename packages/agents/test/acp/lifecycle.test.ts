@@ -179,6 +179,13 @@ test('TC-3.4b, INV-8: killing a session ends all that its agent has started, det
   expect(listener.exits).toEqual([{ expected: true }]);
 });
 
+test('an agent leads a group of processes, which can be ended where there is no process table', async () => {
+  const { create, control } = await runAgent();
+  await create();
+  const { pid } = await control.process();
+  expect(readProcess(pid)?.session).toBe(pid);
+});
+
 test('INV-8: what a crashed agent has started is ended too, though it holds the agent’s output', async () => {
   const { create, control, provider } = await runAgent({
     turns: [{ steps: [{ spawn: { detached: true, holdsStdout: true } }, { hang: true }] }],
@@ -195,7 +202,7 @@ test('INV-8: what a crashed agent has started is ended too, though it holds the 
 
 test('TC-3.2c, INV-2: a crash ends the turn at once, keeps what was said, and says why', async () => {
   const { create, control, provider } = await runAgent({
-    turns: [{ steps: [{ say: 'So far so ' }, { stderr: 'Out of luck.\n' }, { hang: true }] }],
+    turns: [{ steps: [{ stderr: 'Out of luck.\n' }, { say: 'So far so ' }, { hang: true }] }],
   });
   const listener = await create();
   const turnId = await listener.send('Talk.');

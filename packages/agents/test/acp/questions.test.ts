@@ -1,4 +1,5 @@
 /** What an agent asks people: for permission, to fill in a form, to open a link. */
+import { isTerminal } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import type { Step } from '@liminal/testkit';
 import { coded } from '../../src/testing/subject.ts';
@@ -231,6 +232,7 @@ test('a question in a turn of the agent’s own keeps that turn open until it is
   const request = await listener.asked(turnId);
   // Long enough for a turn that nobody is asked in to have ended several times.
   await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(listener.events.filter(({ payload }) => isTerminal(payload))).toEqual([]);
 
   await request.answer('yes');
 
@@ -241,7 +243,10 @@ test('a question in a turn of the agent’s own keeps that turn open until it is
 });
 
 test('a message ends a turn of the agent’s own with what is asked in it', async () => {
-  const { create, control } = await runAgent({}, { provider: { ownTurnIdleMs: 60_000 } });
+  const { create, control } = await runAgent(
+    { turns: [{ steps: [{ hang: true }] }] },
+    { provider: { ownTurnIdleMs: 60_000 } },
+  );
   const listener = await create();
   const sessionId = await listener.agentSessionId();
   const params = { sessionId, toolCall: { toolCallId: 'call', title: 'Do it' }, options };
@@ -249,7 +254,7 @@ test('a message ends a turn of the agent’s own with what is asked in it', asyn
   const { turnId } = await listener.until(() => listener.events[0]);
   await listener.asked(turnId);
 
-  await listener.ask('Never mind.');
+  await listener.send('Never mind.');
 
   expect((await control.until(({ id }) => id === 'own')).result).toEqual({
     outcome: { outcome: 'cancelled' },
