@@ -79,7 +79,8 @@ export class SessionTab {
     const select = this.page.getByRole('combobox', { name: setting });
     await select.click();
     await this.page.getByRole('option', { name: new RegExp(`^${value}`) }).click();
-    await select.getByText(value).waitFor();
+    // It shows at once; it holds when the agent has taken it.
+    await select.and(this.page.locator(':not([data-waits="true"])')).getByText(value).waitFor();
   }
 
   /** Resolves when the agent's words hold `text`. */

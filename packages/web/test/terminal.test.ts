@@ -101,6 +101,7 @@ it('what was drawn is not drawn again for what comes after it', async () => {
   write(Array.from({ length: 250 }, (_, line) => `line ${line}\n`).join(''));
   const first = output(page).locator('> *').first();
   await first.waitFor();
+  const element = await first.elementHandle();
   const changes = await first.evaluateHandle((element) => {
     const seen = { count: 0 };
     new MutationObserver((records) => (seen.count += records.length)).observe(element, {
@@ -113,6 +114,7 @@ it('what was drawn is not drawn again for what comes after it', async () => {
   for (let line = 250; line < 320; line += 1) write(`line ${line}\n`);
   await output(page).getByText('line 319').waitFor();
   expect(await changes.evaluate((seen) => seen.count)).toBe(0);
+  expect(await element?.evaluate((block) => block.isConnected)).toBe(true);
 });
 
 it('a huge output is folded to its end, and all that is kept can be seen', async () => {
