@@ -44,6 +44,8 @@ export class StoredSessions {
   readonly #options: StoredSessionsOptions;
   readonly #abort = new AbortController();
   #agent: Promise<AcpAgent> | undefined;
+  /** Processes that are ending. */
+  readonly #ending = new Set<Promise<void>>();
   #asking = 0;
   #idle: NodeJS.Timeout | undefined;
   /** Set once an agent has said that it lists nothing: no process is started for that again. */
@@ -55,7 +57,7 @@ export class StoredSessions {
 
   /** Newest first; of one folder, or all. */
   async list(projectDir?: string): Promise<StoredSession[]> {
-    if (this.#cannotList) return [];
+    if (this.#cannotList || this.#abort.signal.aborted) return [];
     // Read anew for each who asks: a session may have been made in an editor a moment ago.
     const found = await this.#ask((agent) => this.#readList(agent));
     return projectDir === undefined
@@ -76,11 +78,12 @@ export class StoredSessions {
     );
   }
 
-  /** Ends the process. */
+  /** Ends the process; from now on none is started. */
   async close(): Promise<void> {
     this.#abort.abort();
     clearTimeout(this.#idle);
-    await this.#end();
+    this.#end();
+    await Promise.all(this.#ending);
   }
 
   async #readList(agent: AcpAgent): Promise<StoredSession[]> {
@@ -109,8 +112,8 @@ export class StoredSessions {
       throw this.#failure(error);
     } finally {
       this.#asking -= 1;
-      if (this.#asking === 0) {
-        this.#idle = setTimeout(() => void this.#end(), this.#options.idleMs);
+      if (this.#asking === 0 && !this.#abort.signal.aborted) {
+        this.#idle = setTimeout(() => this.#end(), this.#options.idleMs);
       }
     }
   }
@@ -121,15 +124,22 @@ export class StoredSessions {
     if (agent?.isAlive === true) return agent;
     // Another question may have started one meanwhile.
     if (this.#agent === known || this.#agent === undefined) {
+      this.#abort.signal.throwIfAborted();
       this.#agent = this.#options.start(homedir(), this.#abort.signal);
     }
     return this.#agent;
   }
 
-  async #end(): Promise<void> {
-    const agent = await this.#agent?.catch(() => undefined);
+  #end(): void {
+    const agent = this.#agent;
     this.#agent = undefined;
-    await agent?.end();
+    if (agent === undefined) return;
+    const ended = agent.then(
+      (started) => started.end(),
+      () => undefined,
+    );
+    this.#ending.add(ended);
+    void ended.finally(() => this.#ending.delete(ended));
   }
 
   #failure(error: unknown): ProviderError {
