@@ -274,6 +274,30 @@ describe('INV-5: a fold of a prefix, then the rest, is the fold of the whole', (
     );
   });
 
+  it('INV-5 holds for folds that share one Response, as it does for each by itself', () => {
+    fc.assert(
+      fc.property(eventScripts(), anyConfig, anyConfig, (events, one, other) => {
+        const folds = [one, other].map((config) => ({
+          state: startUpsertFold(config),
+          outputs: [] as FoldOutput[],
+        }));
+        let response = emptyResponse();
+        for (const event of [...events, ...events.slice(-3)]) {
+          response = foldResponse(response, event);
+          for (const fold of folds) {
+            const step = foldUpsert(fold.state, event, now, response);
+            fold.state = step.state;
+            fold.outputs.push(...step.outputs);
+          }
+        }
+        expect(folds).toEqual(
+          [one, other].map((config) => upsertAll(events, startUpsertFold(config))),
+        );
+      }),
+      { numRuns: 80 },
+    );
+  });
+
   it('INV-5 ignores duplicates', () => {
     const repeats = fc.array(fc.tuple(fc.nat(), fc.nat()), { maxLength: 5 });
     fc.assert(
