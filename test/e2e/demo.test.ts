@@ -76,3 +76,51 @@ test.for([
     expect(await request.count()).toBe(0);
   },
 );
+
+test('the demo’s form is filled in, and its answers stay with the question over a reload', async () => {
+  const { ada, session } = await demoSession('ask');
+  await session.send('ask');
+  const form = session.permission('Question: How should this be released?');
+  await form.getByRole('textbox', { name: 'Version' }).fill('2.4');
+  await form.getByRole('button', { name: 'Send' }).click();
+  await form.getByText('does not have the form that is asked for').waitFor();
+  await form.getByRole('textbox', { name: 'Version' }).fill('2.4.1');
+  await form.getByRole('radio', { name: 'Next' }).check();
+  await form.getByRole('checkbox', { name: 'macOS' }).uncheck();
+  await form.getByRole('button', { name: 'Send' }).click();
+  await session.untilEnded(1);
+  await ada.page.reload();
+  const answers = session.lastTurn.getByLabel('Answers');
+  await answers.waitFor();
+  expect(await answers.locator('dd').allTextContents()).toEqual([
+    '2.4.1',
+    'Next',
+    'Linux',
+    '24',
+    'Yes',
+  ]);
+});
+
+test('the output of the demo’s build grows in sight, by what is added to it', async () => {
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder: await stage.project('build'), agent: 'Demo' });
+  await session.choose('Pace', 'Fast');
+  await session.send('build');
+  const run = session.tool('Run npm run build');
+  await run.getByLabel('Output').filter({ hasText: 'packages/server' }).waitFor();
+  await run.getByText('Exit code 0').waitFor();
+  expect(await run.getByLabel('Output').innerText()).not.toContain('Fetching');
+
+  const calls = ada.received.flatMap((message) =>
+    message.type === 'session:upsert' && message.payload.type === 'tool_call'
+      ? [message.payload]
+      : [],
+  );
+  const { itemId } = calls[0]!;
+  const partial = calls.filter(({ status, toolOutput }) => status !== 'complete' && toolOutput);
+  expect(partial.length).toBeLessThanOrEqual(1);
+  const appends = ada.received.filter(
+    (message) => message.type === 'session:append' && message.itemId === itemId,
+  );
+  expect(appends.length).toBeGreaterThan(20);
+});
