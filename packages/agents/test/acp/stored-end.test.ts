@@ -1,6 +1,14 @@
 /** When the process that tells an agent's stored sessions ends. */
-import { expect, test } from 'vitest';
+import { homedir } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { acpAgent } from '@liminal/testkit';
+import { expect, onTestFinished, test } from 'vitest';
+import { AcpAgent } from '../../src/acp/acp-agent.ts';
+import { StoredSessions } from '../../src/acp/stored-sessions.ts';
+import { readProcess } from '../../src/process/table.ts';
 import { runAgent } from './running-agent.ts';
+
+const isRunning = (pid: number): boolean => readProcess(pid) !== undefined;
 
 test('INV-8: a provider that is closed starts no process for a question that comes late', async () => {
   const { provider, control } = await runAgent({ sessions: [] });
@@ -25,5 +33,28 @@ test('INV-8: closing while a question is asked leaves no process', async () => {
 
   await Promise.allSettled(asking);
   expect(control.processes.length).toBeLessThan(2);
-  for (const { pid } of control.processes) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+  for (const { pid } of control.processes) expect(isRunning(pid)).toBe(false);
+});
+
+test('INV-8: closing waits for a process that has been idle and is ending just now', async () => {
+  const { command, args, env, control } = await acpAgent({ sessions: [], outlivesStdin: true });
+  onTestFinished(() => control.close());
+  const stored = new StoredSessions({
+    cliType: 'scripted',
+    name: 'Scripted',
+    quirks: {},
+    start: (_cwd, signal) =>
+      AcpAgent.start({ command, args, env, inherited: {}, cwd: homedir() }, 60_000, signal),
+    limitMs: 60_000,
+    idleMs: 1,
+  });
+  await stored.list();
+  const { pid } = await control.process();
+  // It is being ended, which takes it longer than this: it does not mind the end of its input.
+  await delay(50);
+  expect(isRunning(pid)).toBe(true);
+
+  await stored.close();
+
+  expect(isRunning(pid)).toBe(false);
 });
