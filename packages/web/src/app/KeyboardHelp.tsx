@@ -28,10 +28,10 @@ const groups: { name: string; keys: [keys: string[], does: string][] }[] = [
     ],
   },
   {
-    name: 'When the agent asks for permission',
+    name: 'When the agent asks',
     keys: [
-      [['Enter'], 'Allow once'],
-      [['Esc'], 'Deny'],
+      [['Enter'], 'Allow once; of a form: fill it in, then send it'],
+      [['Esc'], 'Deny; in a form’s field: leave it'],
     ],
   },
 ];
