@@ -4,6 +4,7 @@ import { AcpProcess, type AcpCommand } from './acp-process.ts';
 import { notFound } from './client-side/client-error.ts';
 import { serveClient } from './client-side/serve.ts';
 import type { SessionClient } from './client-side/session-client.ts';
+import { EarlyUpdates } from './early-updates.ts';
 import { readAuthMethods, readRpcError, rpc, type AuthMethod } from './errors.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 
@@ -38,8 +39,6 @@ const Initialised = z.looseObject({
 type Capabilities = z.infer<typeof Initialised>['agentCapabilities'];
 
 const protocolVersion = 1;
-/** Updates that are kept for sessions whose ids are not known yet. */
-const maxEarly = 1_000;
 /** For an agent to close a session, ms. */
 const closeLimitMs = 500;
 
@@ -49,9 +48,8 @@ export class AcpAgent {
   readonly #connection: AcpConnection;
   readonly #env: NodeJS.ProcessEnv;
   readonly #sessions = new Map<unknown, AgentSession>();
+  readonly #early = new EarlyUpdates();
   readonly #gone = Promise.withResolvers<never>();
-  /** What was said of sessions that nobody has opened yet. */
-  #early: { sessionId: unknown; update: unknown }[] = [];
   #isAlive = true;
   #capabilities: Capabilities = {};
   #authMethods: AuthMethod[] = [];
@@ -128,6 +126,11 @@ export class AcpAgent {
     }
   }
 
+  /** `session/new`; `take` is to admit the session that the answer tells of. */
+  begin<T>(params: unknown, take: (answer: unknown) => T): Promise<T> {
+    return this.#early.during(async () => take(await this.open('session/new', params)));
+  }
+
   notify(method: string, params: unknown): void {
     this.#connection.notify(method, params);
   }
@@ -135,9 +138,7 @@ export class AcpAgent {
   /** From now on the session hears what is said of it; and what was said of it since it was begun. */
   admit(sessionId: string, session: AgentSession): void {
     this.#sessions.set(sessionId, session);
-    const early = this.#early.filter((one) => one.sessionId === sessionId);
-    this.#early = this.#early.filter((one) => one.sessionId !== sessionId);
-    for (const { update } of early) session.onUpdate(update);
+    for (const update of this.#early.take(sessionId)) session.onUpdate(update);
   }
 
   /** Forgets a session; the agent is asked to close it, where it can. Whether it did. */
@@ -221,7 +222,7 @@ export class AcpAgent {
   #onUpdate(sessionId: unknown, update: unknown): void {
     const session = this.#sessions.get(sessionId);
     if (session !== undefined) session.onUpdate(update);
-    else if (this.#early.push({ sessionId, update }) > maxEarly) this.#early.shift();
+    else this.#early.keep(sessionId, update);
   }
 
   #onGone(reason: Error): void {

@@ -77,12 +77,13 @@ async function begin(
 ): Promise<AcpSession> {
   const { servers, notices: refusals } = mcp(opening, agent);
   const params = { cwd: opening.session.projectDir, mcpServers: servers };
-  const answer = await agent.open('session/new', params);
-  const agentSessionId = Begun.parse(answer).sessionId;
-  const session = new AcpSession({ ...opening.session, agent, agentSessionId });
-  session.open(answer, false, [...notices, ...refusals]);
-  agent.admit(agentSessionId, session);
-  return session;
+  return agent.begin(params, (answer) => {
+    const agentSessionId = Begun.parse(answer).sessionId;
+    const session = new AcpSession({ ...opening.session, agent, agentSessionId });
+    session.open(answer, false, [...notices, ...refusals]);
+    agent.admit(agentSessionId, session);
+    return session;
+  });
 }
 
 async function resume(
