@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import manifest from '../../package.json' with { type: 'json' };
 import { AcpConnection } from './acp-connection.ts';
 import { AcpProcess, type AcpCommand } from './acp-process.ts';
 import { notFound } from './client-side/client-error.ts';
@@ -64,7 +65,7 @@ export class AcpAgent {
     const sdk = await loadSdk();
     const agent = new AcpAgent(sdk, process, { ...command.inherited, ...command.env });
     try {
-      await agent.within(limitMs, signal, agent.#initialise());
+      await agent.within(limitMs, agent.#initialise(), signal);
       return agent;
     } catch (error) {
       await agent.end();
@@ -164,18 +165,18 @@ export class AcpAgent {
   }
 
   /** What `work` gives, unless it takes too long, the process goes, or nobody wants it any more. */
-  async within<T>(limitMs: number, signal: AbortSignal, work: Promise<T>): Promise<T> {
+  async within<T>(limitMs: number, work: Promise<T>, signal?: AbortSignal): Promise<T> {
     const { promise: late, reject } = Promise.withResolvers<never>();
     const seconds = Math.round(limitMs / 1000);
     const timer = setTimeout(() => reject(new Error(`It took longer than ${seconds} s.`)), limitMs);
-    const onAbort = (): void => reject(signal.reason);
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
+    const onAbort = (): void => reject(signal?.reason);
+    if (signal?.aborted === true) onAbort();
+    signal?.addEventListener('abort', onAbort, { once: true });
     try {
       return await Promise.race([work, this.#gone.promise, late]);
     } finally {
       clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
+      signal?.removeEventListener('abort', onAbort);
       work.catch(() => undefined);
     }
   }
@@ -183,7 +184,7 @@ export class AcpAgent {
   async #initialise(): Promise<void> {
     const answer = await this.request('initialize', {
       protocolVersion,
-      clientInfo: { name: 'liminal', title: 'Liminal', version: '0.1.0' },
+      clientInfo: { name: 'liminal', title: 'Liminal', version: manifest.version },
       clientCapabilities: {
         fs: { readTextFile: true, writeTextFile: true },
         terminal: true,
@@ -193,13 +194,15 @@ export class AcpAgent {
         _meta: { terminal_output: true },
       },
     });
-    const { protocolVersion: version, agentCapabilities, agentInfo } = Initialised.parse(answer);
+    const initialised = Initialised.safeParse(answer).data;
+    if (initialised === undefined) throw new Error('Its answer to “initialize” is none.');
+    const { protocolVersion: version, agentCapabilities, agentInfo, authMethods } = initialised;
     if (version !== protocolVersion) {
       throw new Error(`It speaks version ${version} of the protocol, not ${protocolVersion}.`);
     }
     this.#capabilities = agentCapabilities;
     this.#version = agentInfo?.version;
-    this.#authMethods = readAuthMethods(Initialised.parse(answer)['authMethods']);
+    this.#authMethods = readAuthMethods(authMethods);
   }
 
   /** A way to sign in for which the environment has all that it takes. */

@@ -8,7 +8,7 @@ import { AcpSettings } from './acp-settings.ts';
 import { AcpTurns } from './acp-turns.ts';
 import { childEnvironment } from './child-environment.ts';
 import { SessionClient } from './client-side/session-client.ts';
-import { authSentence, describeRpcError, readRpcError } from './errors.ts';
+import { authSentence, describeError } from './errors.ts';
 import { ProtocolBreach } from './protocol-breach.ts';
 import { isOfSession } from './session-news.ts';
 import type { Terminal } from './translate/outcome.ts';
@@ -33,6 +33,9 @@ export interface AcpSessionOptions {
   /** The session has left its agent. `isWarned`: the agent has closed it. */
   release: (agent: AcpAgent, isWarned: boolean) => Promise<void>;
 }
+
+/** For an agent to change a setting, ms. */
+const settingLimitMs = 30_000;
 
 /** A session of an ACP agent, over all of its turns. */
 export class AcpSession implements AgentSession {
@@ -170,13 +173,13 @@ export class AcpSession implements AgentSession {
     const { agent, agentSessionId: sessionId, name } = this.options;
     const { method, params, known } = this.#settings.change(this.#configOptions, id, value);
     try {
-      const answer = await agent.request(method, { sessionId, ...params });
+      const request = agent.request(method, { sessionId, ...params });
+      const answer = await agent.within(settingLimitMs, request);
       this.#learn(known);
       this.#learn(answer);
     } catch (error) {
       this.#checkAlive();
-      const said = readRpcError(error);
-      const message = `${name} did not set “${id}” to “${value}”. ${said === undefined ? String(error) : describeRpcError(said)}`;
+      const message = `${name} did not set “${id}” to “${value}”. ${describeError(error)}`;
       throw new ProviderError('INVALID_OPTION', message, { cause: error });
     }
   }

@@ -1,6 +1,6 @@
 import { ProviderError } from '../errors.ts';
 import { isoNow as now } from '../base/iso-clock.ts';
-import { describeRpcError, readRpcError, rpc } from './errors.ts';
+import { describeError, readRpcError, rpc } from './errors.ts';
 import { isRecord } from './translate/fields.ts';
 import type { Terminal } from './translate/outcome.ts';
 import type { AcpTranslator } from './translate/translator.ts';
@@ -153,8 +153,7 @@ export class AcpTurns {
     if (answer?.code === rpc.authRequired) {
       return { type: 'response_error', error: { code: 'AUTH_REQUIRED', message: signIn() } };
     }
-    const said = answer === undefined ? String(error) : describeRpcError(answer);
-    const message = `${name} could not go on. ${said}`;
+    const message = `${name} could not go on. ${describeError(error)}`;
     return { type: 'response_error', error: { code: 'AGENT_ERROR', message } };
   }
 

@@ -47,6 +47,13 @@ function plain(detail: string): string {
   }
 }
 
+/** Any error, in a sentence or two. */
+export function describeError(error: unknown): string {
+  const said = readRpcError(error);
+  if (said !== undefined) return describeRpcError(said);
+  return error instanceof Error ? error.message : String(error);
+}
+
 const AuthMethods = z
   .array(
     z.looseObject({

@@ -6,7 +6,7 @@ import type { McpServers } from '../mcp-servers.ts';
 import type { AcpAgent } from './acp-agent.ts';
 import { AcpSession, type AcpSessionOptions } from './acp-session.ts';
 import type { AgentPool } from './agent-pool.ts';
-import { authSentence, describeRpcError, readRpcError, rpc } from './errors.ts';
+import { authSentence, describeError, readRpcError, rpc } from './errors.ts';
 import { admitMcpServers } from './mcp-servers.ts';
 
 export interface Opening {
@@ -78,7 +78,8 @@ async function begin(
   const { servers, notices: refusals } = mcp(opening, agent);
   const params = { cwd: opening.session.projectDir, mcpServers: servers };
   return agent.begin(params, (answer) => {
-    const agentSessionId = Begun.parse(answer).sessionId;
+    const agentSessionId = Begun.safeParse(answer).data?.sessionId;
+    if (agentSessionId === undefined) throw new Error('Its answer to “session/new” names none.');
     const session = new AcpSession({ ...opening.session, agent, agentSessionId });
     session.open(answer, false, [...notices, ...refusals]);
     agent.admit(agentSessionId, session);
@@ -144,11 +145,11 @@ async function withAgent(
 ): Promise<AcpSession> {
   const { pool, signal, startLimitMs, session } = opening;
   const agent = await pool.take(session.projectDir, signal).catch((error: unknown) => {
-    throw startError(opening, error instanceof Error ? error.message : String(error), error);
+    throw startError(opening, describeError(error), error);
   });
   const opened = work(agent);
   try {
-    return await agent.within(startLimitMs, signal, opened);
+    return await agent.within(startLimitMs, opened, signal);
   } catch (error) {
     // It may still come to be, in a process that others have.
     opened.then(
@@ -173,7 +174,7 @@ function readFailure(opening: Opening, agent: AcpAgent, error: unknown): Provide
     const message = `${name} does not have this session any more.`;
     return new ProviderError('SESSION_NOT_FOUND', message, { cause: error });
   }
-  return startError(opening, describeRpcError(said), error);
+  return startError(opening, describeError(error), error);
 }
 
 function startError({ session }: Opening, reason: string, cause: unknown): ProviderError {

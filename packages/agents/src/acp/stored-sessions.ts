@@ -4,7 +4,7 @@ import { isoNow } from '../base/iso-clock.ts';
 import { ProviderError } from '../errors.ts';
 import type { StoredSession, StoredTurn } from '../provider.ts';
 import type { AcpAgent } from './acp-agent.ts';
-import { describeRpcError, readRpcError, rpc } from './errors.ts';
+import { describeError, readRpcError, rpc } from './errors.ts';
 import type { AcpQuirks } from './translate/quirks.ts';
 import { readReplay, type ReplayedUpdate } from './translate/replay.ts';
 
@@ -107,7 +107,7 @@ export class StoredSessions {
     this.#asking += 1;
     try {
       const agent = await this.#running();
-      return await agent.within(limitMs, this.#abort.signal, question(agent));
+      return await agent.within(limitMs, question(agent), this.#abort.signal);
     } catch (error) {
       throw this.#failure(error);
     } finally {
@@ -150,8 +150,7 @@ export class StoredSessions {
       const message = `${name} does not have this session.`;
       return new ProviderError('SESSION_NOT_FOUND', message, { cause: error });
     }
-    const reason = said === undefined ? String(error) : describeRpcError(said);
-    const message = `${name} did not tell what it has stored. ${reason}`;
+    const message = `${name} did not tell what it has stored. ${describeError(error)}`;
     return new ProviderError('PROTOCOL_ERROR', message, { cause: error });
   }
 }

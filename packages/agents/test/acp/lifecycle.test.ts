@@ -142,6 +142,17 @@ test('killing a session that is still starting ends its process at once', async 
   expect(provider.isAlive(sessionId)).toBe(false);
 });
 
+test.each(['initialize', 'session/new'])(
+  'an answer to %s that is none is refused',
+  async (method) => {
+    const { provider, projectDir } = await runAgent({ on: { [method]: [{ result: { odd: 1 } }] } });
+    await expect(provider.createSession({ projectDir })).rejects.toMatchObject({
+      code: 'SESSION_CREATE_FAILED',
+      message: expect.stringContaining(`Its answer to “${method}”`),
+    });
+  },
+);
+
 test('an agent of another protocol version is refused', async () => {
   const { provider, projectDir } = await runAgent({ initialize: { protocolVersion: 2 } });
   await expect(provider.createSession({ projectDir })).rejects.toMatchObject({
