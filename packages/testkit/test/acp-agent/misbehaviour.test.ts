@@ -47,7 +47,7 @@ test('it speaks before it is spoken to', async () => {
   await client.request('initialize');
 
   expect(client.lines[0]).toBe('Starting…');
-  expect(client.stderr).toBe('warning\n');
+  await expect.poll(() => client.stderr).toBe('warning\n');
 });
 
 test('what is no JSON is answered as such, and the rest goes on', async () => {

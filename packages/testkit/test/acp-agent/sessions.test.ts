@@ -50,6 +50,7 @@ test('a session is replayed before loading it is answered, by a later process to
     }),
     message('agent_message_chunk', 'The tool said “used”.'),
   ]);
+  await agent.control.process(1);
   expect(agent.control.processes.map(({ alive }) => alive)).toEqual([false, true]);
 });
 

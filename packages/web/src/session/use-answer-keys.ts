@@ -10,7 +10,7 @@ interface AnswerKeys {
   stop: () => void;
 }
 
-/** A key pressed this soon (ms) after a request appeared was meant for something else. */
+/** A key pressed this soon (ms) after a request came or went was meant for what stood there before. */
 const tooSoon = 400;
 
 /**
@@ -18,18 +18,19 @@ const tooSoon = 400;
  * Escape stops the turn.
  */
 export function useAnswerKeys({ approval, running, answer, stop }: AnswerKeys): void {
-  const appeared = useRef({ approvalId: '', at: 0 });
+  const asked = approval?.approvalId;
+  const changed = useRef<{ asked: string | undefined; at: number }>({ asked: undefined, at: 0 });
   useEffect(() => {
-    if (approval === undefined || approval.approvalId === appeared.current.approvalId) return;
-    appeared.current = { approvalId: approval.approvalId, at: Date.now() };
-  }, [approval]);
+    if (asked !== changed.current.asked) changed.current = { asked, at: Date.now() };
+  }, [asked]);
 
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.repeat || event.defaultPrevented || event.isComposing || hasModifier(event)) return;
       if (!isOurs(event)) return;
+      if (Date.now() - changed.current.at < tooSoon) return;
       if (event.key === 'Escape' && approval === undefined && running) return stop();
-      if (approval === undefined || Date.now() - appeared.current.at < tooSoon) return;
+      if (approval === undefined) return;
       const { allow, deny } = keyAnswers(approval);
       const chosen = { Enter: allow, Escape: deny }[event.key];
       if (chosen === undefined) return;
