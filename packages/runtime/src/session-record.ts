@@ -18,7 +18,7 @@ export type NewRecord = Pick<
 >;
 
 export function newRecord(start: NewRecord): SessionRecord {
-  return { ...start, active: true, failed: false, queue: [], imported: true };
+  return { ...start, active: true, failed: false, queue: [], imported: true, fence: 0 };
 }
 
 /** One session's record, in memory and in the store; changes are stored in the order they were made. */

@@ -7,6 +7,7 @@ export type StorageErrorCode =
   | 'ENVELOPE_MISMATCH'
   | 'LOG_WRITE_FAILED'
   | 'STORE_WRITE_FAILED'
+  | 'STALE_OWNER'
   | 'DATA_DIR_IN_USE'
   | 'DATA_DIR_UNUSABLE'
   | 'DATA_TOO_NEW';

@@ -1,6 +1,7 @@
 /** Where Liminal keeps what it must not lose: the contracts, and a function per driver that opens it. */
 import type { OpenedStorage } from './storage.ts';
 
+export type * from './coordination.ts';
 export * from './errors.ts';
 export * from './event-log.ts';
 export * from './memory/open.ts';

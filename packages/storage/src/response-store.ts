@@ -21,6 +21,8 @@ export interface SessionRecord {
   queue: QueuedMessage[];
   /** Whether the agent's own history from before Liminal is in the store. */
   imported: boolean;
+  /** The token of the lease under which it was written; 0 where one server works alone. */
+  fence: number;
 }
 
 /** A Response without its items. */
@@ -50,6 +52,7 @@ export interface ItemPage {
  * Every write is all or nothing and throws StorageError `STORE_WRITE_FAILED` if the medium refuses it (a full disk).
  */
 export interface ResponseStore {
+  /** Throws `STALE_OWNER` for a record whose `fence` is smaller than the stored one's: it comes from an owner of the past. */
   saveSession(session: SessionRecord): Promise<void>;
   getSession(sessionId: string): Promise<SessionRecord | undefined>;
   /** Newest first by `updatedAt`, then by `createdAt`. */

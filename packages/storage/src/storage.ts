@@ -1,3 +1,4 @@
+import type { Coordination } from './coordination.ts';
 import type { EventLog } from './event-log.ts';
 import type { ResponseStore } from './response-store.ts';
 
@@ -5,5 +6,7 @@ import type { ResponseStore } from './response-store.ts';
 export interface OpenedStorage {
   log: EventLog;
   store: ResponseStore;
+  /** Where several servers may work on it at once. */
+  coordination?: Coordination;
   close(): Promise<void>;
 }

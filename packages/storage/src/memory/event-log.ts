@@ -17,11 +17,17 @@ const followPage = 128;
 
 export class MemoryEventLog implements EventLog {
   readonly #runs = new Map<string, MemoryRun>();
+  readonly #onRun: () => void;
   readonly #followers = new Followers({
     page: (runId, after) => this.#slice(runId, after, followPage),
     stateOf: (runId) => this.#stateOf(runId),
     unfollowed: (runId) => this.#dropSettled(runId),
   });
+
+  /** @param onRun - There is a new run. */
+  constructor(onRun: () => void = () => {}) {
+    this.#onRun = onRun;
+  }
 
   async append(runId: string, events: readonly StreamEvent[]): Promise<void> {
     if (!isNotEmpty(events)) return;
@@ -33,6 +39,7 @@ export class MemoryEventLog implements EventLog {
       run.rows.push(...rows);
     } else {
       this.#runs.set(runId, { progress, rows });
+      this.#onRun();
     }
     this.#followers.notify(runId);
   }

@@ -1,10 +1,36 @@
+import type { Coordination } from '../coordination.ts';
 import type { OpenedStorage } from '../storage.ts';
+import { MemoryBoard } from './board.ts';
 import { MemoryEventLog } from './event-log.ts';
+import { MemoryInboxes } from './inboxes.ts';
+import { MemoryLeases } from './leases.ts';
 import { MemoryResponseStore } from './response-store.ts';
+import { MemoryRunRegistry } from './run-registry.ts';
 
 /** Storage that ends with the process: for tests, and for a look without leaving anything behind. */
 export function openMemoryStorage(): OpenedStorage {
-  const log = new MemoryEventLog();
+  return open(new MemoryEventLog());
+}
+
+/**
+ * The same for several runtimes in one process, which act as several servers do.
+ * @param now - ms since the epoch.
+ */
+export function openSharedMemoryStorage(
+  now: () => number = Date.now,
+): OpenedStorage & { coordination: Coordination } {
+  const log = new MemoryEventLog(() => registry.notify());
+  const registry = new MemoryRunRegistry(log);
+  const coordination = {
+    leases: new MemoryLeases(now),
+    board: new MemoryBoard(now),
+    inboxes: new MemoryInboxes(),
+    registry,
+  };
+  return { ...open(log), coordination };
+}
+
+function open(log: MemoryEventLog): OpenedStorage {
   const store = new MemoryResponseStore();
   return {
     log,

@@ -1,5 +1,6 @@
 import type { Response } from '@liminal/protocol';
 import { StorageError } from '../errors.ts';
+import { refuseStale } from '../store/refuse-stale.ts';
 import type { ItemPage, ResponseHead, ResponseStore, SessionRecord } from '../response-store.ts';
 import type { PageRun } from '../store/item-page.ts';
 import { pageOfItems } from '../store/item-page.ts';
@@ -11,6 +12,7 @@ export class MemoryResponseStore implements ResponseStore {
   readonly #responses = new Map<string, Response>();
 
   async saveSession(session: SessionRecord): Promise<void> {
+    refuseStale(session, this.#sessions.get(session.sessionId));
     this.#sessions.set(session.sessionId, copy(session));
   }
 

@@ -2,6 +2,7 @@ import type { Response } from '@liminal/protocol';
 import type { ItemPage, ResponseHead, ResponseStore, SessionRecord } from '../response-store.ts';
 import type { PageRun } from '../store/item-page.ts';
 import { pageOfItems } from '../store/item-page.ts';
+import { refuseStale } from '../store/refuse-stale.ts';
 import type { Database } from './database.ts';
 import type { ResponseRow } from './response-table.ts';
 import { headOf, ResponseTable } from './response-table.ts';
@@ -20,6 +21,8 @@ export class SqliteResponseStore implements ResponseStore {
   }
 
   async saveSession(session: SessionRecord): Promise<void> {
+    // Nobody else writes to this database.
+    refuseStale(session, this.#sessions.find(session.sessionId));
     this.#database.write('STORE_WRITE_FAILED', () => this.#sessions.save(session));
   }
 

@@ -18,6 +18,7 @@ export function sessionRecord(
     config: {},
     queue: [],
     imported: false,
+    fence: 0,
     ...fields,
   };
 }

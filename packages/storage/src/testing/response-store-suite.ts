@@ -40,6 +40,17 @@ export function responseStoreSuite(setup: Setup<ResponseStore>): void {
       expect(await store.getSession('nobody')).toBeUndefined();
     });
 
+    test('an owner of the past changes nothing, and is told so', async () => {
+      const owned = sessionRecord('session-1', { fence: 3, title: 'Now' });
+      await store.saveSession(owned);
+      const stale = sessionRecord('session-1', { fence: 2, title: 'Then' });
+      await expect(store.saveSession(stale)).rejects.toMatchObject({ code: 'STALE_OWNER' });
+      expect(await (await reopened()).getSession('session-1')).toStrictEqual(owned);
+      await store.saveSession({ ...owned, title: 'Later' });
+      await store.saveSession({ ...owned, fence: 4, title: 'Next' });
+      expect(await store.getSession('session-1')).toMatchObject({ fence: 4, title: 'Next' });
+    });
+
     test('are listed newest first, by project and by whether they are open', async () => {
       const records = [
         sessionRecord('a', { updatedAt: '2026-01-02T00:00:00.000Z' }),

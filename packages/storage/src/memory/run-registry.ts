@@ -1,0 +1,49 @@
+import { EventEmitter, on } from 'node:events';
+import type { RunClaim, RunRegistry } from '../coordination.ts';
+import type { EventLog } from '../event-log.ts';
+
+/** Hands out the runs of a log in the same process. */
+export class MemoryRunRegistry implements RunRegistry {
+  readonly #log: EventLog;
+  readonly #taken = new Set<string>();
+  readonly #news = new EventEmitter().setMaxListeners(0);
+
+  constructor(log: EventLog) {
+    this.#log = log;
+  }
+
+  /** There may be a run that nobody has taken. */
+  notify(): void {
+    this.#news.emit('news');
+  }
+
+  async *claims(_worker: string, signal: AbortSignal): AsyncGenerator<RunClaim, void> {
+    const mine = new Set<string>();
+    const news = on(this.#news, 'news', { signal });
+    try {
+      while (!signal.aborted) {
+        for (const { runId, sessionId } of await this.#log.unsettled()) {
+          if (signal.aborted) return;
+          if (this.#taken.has(runId)) continue;
+          this.#taken.add(runId);
+          mine.add(runId);
+          yield {
+            runId,
+            sessionId,
+            projected: async () => {},
+            done: async () => {
+              mine.delete(runId);
+              this.#taken.delete(runId);
+            },
+          };
+        }
+        await news.next();
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      for (const runId of mine) this.#taken.delete(runId);
+      if (mine.size > 0) this.notify();
+    }
+  }
+}
