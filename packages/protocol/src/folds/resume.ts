@@ -1,0 +1,51 @@
+/** Going on from a Response instead of from its run's first event, which may be gone by then. */
+import type { Response } from '../response.ts';
+import { noItems, putItem } from './item-list.ts';
+import { textOf } from './item-text.ts';
+import { startPace } from './pace.ts';
+import { emptyResponse, type ResponseState } from './response.ts';
+import type { UpsertFoldConfig } from './upsert-config.ts';
+import { type UpsertFoldState, withView } from './upsert-state.ts';
+import { startUpsertFold } from './upsert.ts';
+import { isShown, standingOf, viewsOf } from './views.ts';
+
+/** The state that `toResponse` gave this Response from: events after its `lastSeq` are folded on. */
+export function resumeResponse(response: Response): ResponseState {
+  const { outputItems, lastSeq, updatedAt, ...head } = response;
+  const open = outputItems.filter((item) => item.endedAt === undefined);
+  return {
+    lastSeq,
+    updatedAt,
+    started: true,
+    head,
+    items: outputItems.reduce(putItem, noItems),
+    open: open.reduce(
+      (states, item) => states.set(item.id, { item, text: textOf(item) }),
+      emptyResponse().open,
+    ),
+  };
+}
+
+/** For readers who hold what `responseToUpserts` shows of the Response. The batch gradient begins anew. */
+export function resumeUpsertFold(
+  response: ResponseState,
+  config: Partial<UpsertFoldConfig> = {},
+): UpsertFoldState {
+  const fresh = { ...startUpsertFold(config), response };
+  const { head, updatedAt } = response;
+  if (!head) return fresh;
+  const changedAt = new Date(updatedAt).toISOString();
+  const items = response.items.byId.values().map((item) => {
+    const open = response.open.get(item.id);
+    return open?.item ?? item;
+  });
+  return viewsOf(items)
+    .filter((view) => standingOf(view, head).status === 'open')
+    .map((view) => ({
+      view,
+      emitted: isShown(view, { status: 'open' }),
+      pace: startPace,
+      changedAt,
+    }))
+    .reduce(withView, fresh);
+}
