@@ -5,6 +5,7 @@ import { compileServer } from './bootstrap/compiled.mjs';
 import { install } from './bootstrap/install.mjs';
 import { root } from './bootstrap/root.mjs';
 import { runOwnNode } from './bootstrap/run-own-node.mjs';
+import { testServices } from './bootstrap/services.mjs';
 import { buildWeb } from './bootstrap/web.mjs';
 
 const commands = {
@@ -20,6 +21,7 @@ const commands = {
     try {
       await install(root);
       const browser = await chromium();
+      await testServices();
       await buildWeb(root);
       return await runOwnNode(root, ['scripts/checks.ts'], { CHROMIUM_PATH: browser });
     } catch (error) {

@@ -10,6 +10,7 @@ import { isInstalled } from './install.mjs';
 import { hashSources, makeOnce } from './made-of.mjs';
 import { root } from './root.mjs';
 import { runOwnNode } from './run-own-node.mjs';
+import { findPostgres, findRedis, missingServices } from './services.mjs';
 import { webSources } from './web.mjs';
 
 let folder: string;
@@ -153,6 +154,26 @@ describe('Chromium', () => {
   });
 });
 
+describe('the servers that tests need', () => {
+  const names = (env: NodeJS.ProcessEnv) => missingServices(env).map(({ name }) => name);
+
+  test('are looked for on the search path, under the name of Valkey too', () => {
+    for (const name of ['valkey-server', 'postgres', 'initdb']) program(name);
+    const found = { PATH: `/nowhere:${folder}` };
+    expect(findRedis(found)).toBe(join(folder, 'valkey-server'));
+    expect(findPostgres(found)?.initdb).toBe(join(folder, 'initdb'));
+    expect(names(found)).toEqual([]);
+    program('redis-server');
+    expect(findRedis(found)).toBe(join(folder, 'redis-server'));
+  });
+
+  test('need not be here when the environment names running ones', () => {
+    expect(names({ PATH: folder })).toContain('Redis');
+    const urls = { LIMINAL_REDIS_URL: 'redis://one', LIMINAL_DATABASE_URL: 'postgresql://one' };
+    expect(names({ PATH: folder, ...urls })).toEqual([]);
+  });
+});
+
 describe('the own Node', () => {
   beforeEach(() => {
     write(
@@ -202,6 +223,11 @@ describe('the own Node', () => {
     expect(await runOwnNode(folder, ['script.mjs'], { ADDED: 'yes' })).toBe(0);
   });
 });
+
+function program(name: string): void {
+  write(name, '');
+  chmodSync(join(folder, name), 0o755);
+}
 
 type Packages = Record<string, Record<string, string | boolean>>;
 

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
-import { run } from './run.mjs';
+import { canInstall, installPackages } from './apt.mjs';
+import { isProgram, onPath } from './programs.mjs';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const places = [
@@ -17,7 +16,7 @@ const places = [
 export async function chromium() {
   const found = findChromium(process.env);
   if (found !== undefined) return found;
-  if (process.getuid?.() === 0 && onPath('apt-get', process.env) !== undefined) {
+  if (canInstall()) {
     const installed = await installChromium();
     if (installed !== undefined) return installed;
   }
@@ -42,9 +41,7 @@ export function findChromium(env) {
 
 async function installChromium() {
   console.log('Installing Chromium for the browser tests (apt-get) …');
-  const options = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } };
-  await run('apt-get', ['update', '-qq'], options);
-  await run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'chromium'], options);
+  await installPackages(['chromium']);
   const program = findChromium(process.env);
   return program !== undefined && runs(program) ? program : undefined;
 }
@@ -57,25 +54,6 @@ function runs(program) {
   try {
     execFileSync(program, ['--version'], { stdio: 'ignore' });
     return true;
-  } catch {
-    return false;
-  }
-}
-
-/**
- * @param {string} name
- * @param {NodeJS.ProcessEnv} env
- */
-function onPath(name, env) {
-  const folders = (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
-  return folders.map((folder) => join(folder, name)).find(isProgram);
-}
-
-/** @param {string} file */
-function isProgram(file) {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
   } catch {
     return false;
   }

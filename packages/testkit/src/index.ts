@@ -46,4 +46,11 @@ export { gate, type Gate } from './scripted-server/gate.ts';
 export { cut, pause } from './scripted-server/happening.ts';
 export { held, times } from './scripted-server/script.ts';
 export { greeter } from './mcp-server/index.ts';
+export {
+  startPostgres,
+  testPostgres,
+  type PostgresServer,
+  type TestPostgres,
+} from './services/postgres.ts';
+export { startRedis, testRedis, type RedisServer, type TestRedis } from './services/redis.ts';
 export { makeWorkspace, type Workspace } from './workspace.ts';

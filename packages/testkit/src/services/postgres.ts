@@ -1,0 +1,96 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { chown } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findPostgres } from '../../../../scripts/bootstrap/services.mjs';
+import { ServerProcess, freePort, makeFolder, removeFolder } from './server-process.ts';
+
+/** A PostgreSQL of a test's own, on the loopback. */
+export interface PostgresServer {
+  /** Its database `postgres`, in which the test may do anything. */
+  readonly url: string;
+  readonly port: number;
+  /** Ends it at once and cuts every connection. What it keeps stays for `restart`. */
+  kill(): Promise<void>;
+  /** Starts it again on the same port. */
+  restart(): Promise<void>;
+  /** Ends it for good and removes what it kept. */
+  stop(): Promise<void>;
+}
+
+/** Starts a PostgreSQL on a free port; takes a second or two. */
+export async function startPostgres(): Promise<PostgresServer> {
+  const programs = findPostgres(process.env);
+  if (programs === undefined) {
+    throw new Error('There is no PostgreSQL server. Install PostgreSQL, or run npm test.');
+  }
+  const user = process.getuid?.() === 0 ? someoneElse() : undefined;
+  const folder = await makeFolder('postgres');
+  if (user) await chown(folder, user.uid, user.gid);
+  const data = join(folder, 'data');
+  initialize(programs.initdb, data, { ...user, cwd: folder });
+  const port = await freePort();
+  const args = ['-D', data, '-p', String(port), '-h', '127.0.0.1'].concat(
+    ['unix_socket_directories=', 'fsync=off', 'max_connections=100'].flatMap((set) => ['-c', set]),
+  );
+  const start = async () =>
+    ServerProcess.start({
+      program: programs.postgres,
+      args,
+      ready: 'ready to accept connections',
+      folder,
+      ...(user && { user }),
+    });
+  let server = await start();
+  return {
+    url: `postgresql://liminal@127.0.0.1:${port}/postgres`,
+    port,
+    // Its immediate shutdown is a crash, but for the children: they would hold its memory for a while.
+    kill: async () => server.end('SIGQUIT'),
+    restart: async () => {
+      server = await start();
+    },
+    stop: async () => {
+      await server.end('SIGQUIT');
+      await removeFolder(folder);
+    },
+  };
+}
+
+function initialize(
+  initdb: string,
+  data: string,
+  as: { uid?: number; gid?: number; cwd: string },
+): void {
+  const args = ['-D', data, '-U', 'liminal', '-A', 'trust', '-E', 'UTF8', '--locale=C'];
+  const made = spawnSync(initdb, [...args, '--no-sync'], { ...as, encoding: 'utf8' });
+  if (made.status === 0) return;
+  throw new Error(`${initdb} failed: ${made.stderr || String(made.error)}`);
+}
+
+/** PostgreSQL refuses to run as root. */
+function someoneElse(): { uid: number; gid: number } {
+  const user = ['postgres', 'nobody'].find(
+    (name) => spawnSync('id', [name], { stdio: 'ignore' }).status === 0,
+  );
+  if (user === undefined) throw new Error('There is no user postgres or nobody to run as.');
+  const id = (flag: string) => Number(execFileSync('id', [flag, user], { encoding: 'utf8' }));
+  return { uid: id('-u'), gid: id('-g') };
+}
+
+/** A place in a PostgreSQL that nobody else uses. */
+export interface TestPostgres {
+  readonly url: string;
+  /** The name of a schema that does not exist yet: another one at each call. */
+  newSchema(): string;
+  release(): Promise<void>;
+}
+
+/** The database that `LIMINAL_DATABASE_URL` names, else one of our own; for tests that never end it. */
+export async function testPostgres(): Promise<TestPostgres> {
+  const newSchema = () => `test_${randomUUID().replaceAll('-', '')}`;
+  const url = process.env['LIMINAL_DATABASE_URL'];
+  if (url) return { url, newSchema, release: async () => {} };
+  const server = await startPostgres();
+  return { url: server.url, newSchema, release: async () => server.stop() };
+}

@@ -1,0 +1,111 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface ServerProgram {
+  program: string;
+  args: string[];
+  /** What it writes when it can be used. */
+  ready: string;
+  /** The server's folder, removed with the process that started it. */
+  folder: string;
+  /** Whom it runs as, where not as ourselves. */
+  user?: { uid: number; gid: number };
+}
+
+/** How long a server may take to start on a busy machine, ms. */
+const PATIENCE_MS = 60_000;
+
+/** Waits for its input to end, which it does with the process at its other end, however that ends. */
+const guardScript = `trap '' INT TERM HUP; cat >/dev/null; kill -KILL "$1" 2>/dev/null; rm -rf "$2"`;
+
+/** A server that tests start for themselves; it ends with them, also if they are killed. */
+export class ServerProcess {
+  readonly #child: ChildProcess;
+  readonly #guard: ChildProcess;
+  readonly #exited: Promise<unknown>;
+
+  private constructor(child: ChildProcess, folder: string) {
+    this.#child = child;
+    this.#exited = once(child, 'exit');
+    const args = ['-c', guardScript, 'guard', String(child.pid), folder];
+    this.#guard = spawn('/bin/sh', args, { stdio: ['pipe', 'ignore', 'ignore'] });
+  }
+
+  /** Resolves when it says that it is ready; rejects with what it said if it ends before. */
+  static async start({
+    program,
+    args,
+    ready,
+    folder,
+    user,
+  }: ServerProgram): Promise<ServerProcess> {
+    const child = spawn(program, args, {
+      ...user,
+      cwd: folder,
+      env: { PATH: process.env['PATH'], LC_ALL: 'C' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    await once(child, 'spawn');
+    const server = new ServerProcess(child, folder);
+    try {
+      await saysReady(child, ready);
+    } catch (error) {
+      await server.end('SIGKILL');
+      throw error;
+    }
+    return server;
+  }
+
+  /** Sends the signal and waits for the end. */
+  async end(signal: NodeJS.Signals): Promise<void> {
+    this.#guard.kill('SIGKILL');
+    this.#child.kill(signal);
+    await this.#exited;
+  }
+
+  /** Stops it where it is, as a machine does that is too busy, until it is continued. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#child.kill(signal);
+  }
+}
+
+async function saysReady(child: ChildProcess, ready: string): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let said = '';
+  const hear = (chunk: Buffer): void => {
+    // Reading on also keeps it from waiting for a full pipe.
+    if (said.length < 100_000) said += chunk.toString();
+    if (said.includes(ready)) resolve();
+  };
+  child.stdout?.on('data', hear);
+  child.stderr?.on('data', hear);
+  child.once('exit', () => reject(new Error(`${child.spawnfile} did not start: ${said}`)));
+  const timer = setTimeout(
+    () => reject(new Error(`${child.spawnfile} is not ready after ${PATIENCE_MS} ms: ${said}`)),
+    PATIENCE_MS,
+  );
+  await promise.finally(() => clearTimeout(timer));
+}
+
+export async function makeFolder(name: string): Promise<string> {
+  return mkdtemp(join(tmpdir(), `liminal-${name}-`));
+}
+
+export async function removeFolder(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+}
+
+/** A port of the loopback that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('There is no free port.');
+  return address.port;
+}

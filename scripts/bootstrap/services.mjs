@@ -1,0 +1,82 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { canInstall, installPackages } from './apt.mjs';
+import { isProgram, onPath } from './programs.mjs';
+
+/** Where Debian keeps PostgreSQL's servers, a folder per version. */
+const versions = '/usr/lib/postgresql';
+
+const services = [
+  {
+    name: 'Redis',
+    url: 'LIMINAL_REDIS_URL',
+    package: 'redis-server',
+    formula: 'redis',
+    find: findRedis,
+  },
+  {
+    name: 'PostgreSQL',
+    url: 'LIMINAL_DATABASE_URL',
+    package: 'postgresql',
+    formula: 'postgresql',
+    find: findPostgres,
+  },
+];
+
+/** Sees to it that the tests can start a Redis and a PostgreSQL of their own; installs what lacks where nobody need agree. */
+export async function testServices() {
+  const missing = missingServices(process.env);
+  if (missing.length === 0) return;
+  const names = missing.map(({ name }) => name).join(' and ');
+  const packages = missing.map((service) => service.package);
+  if (canInstall()) {
+    console.log(`Installing ${names} for the tests (apt-get) …`);
+    await installPackages(packages);
+    if (missingServices(process.env).length === 0) return;
+  }
+  const formulas = missing.map(({ formula }) => formula).join(' ');
+  const urls = missing.map(({ url }) => url).join(' and ');
+  throw new Error(
+    `The tests need ${names}, and there is none. Install it (on Debian: "sudo apt-get install ` +
+      `${packages.join(' ')}"; on macOS: "brew install ${formulas}"), or name a running one in ` +
+      `${urls}, then run npm test again.`,
+  );
+}
+
+/**
+ * What neither is installed nor named as running elsewhere.
+ * @param {NodeJS.ProcessEnv} env
+ */
+export function missingServices(env) {
+  return services.filter(({ url, find }) => !env[url] && find(env) === undefined);
+}
+
+/**
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {string | undefined} The path of `redis-server`, or of Valkey's twin.
+ */
+export function findRedis(env) {
+  return onPath('redis-server', env) ?? onPath('valkey-server', env);
+}
+
+/**
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {{ postgres: string, initdb: string } | undefined} The paths of its programs, of the newest version.
+ */
+export function findPostgres(env) {
+  const [postgres, initdb] = [onPath('postgres', env), onPath('initdb', env)];
+  if (postgres !== undefined && initdb !== undefined) return { postgres, initdb };
+  return newestFirst(versions)
+    .map((version) => join(versions, version, 'bin'))
+    .map((bin) => ({ postgres: join(bin, 'postgres'), initdb: join(bin, 'initdb') }))
+    .find((programs) => isProgram(programs.postgres) && isProgram(programs.initdb));
+}
+
+/** @param {string} folder */
+function newestFirst(folder) {
+  try {
+    return readdirSync(folder).toSorted((a, b) => Number(b) - Number(a));
+  } catch {
+    return [];
+  }
+}
