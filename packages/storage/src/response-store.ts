@@ -47,6 +47,22 @@ export interface ItemPage {
   hasMore: boolean;
 }
 
+export interface SearchQuery {
+  /** Any text: there is no syntax. */
+  text: string;
+  projectId?: string | undefined;
+  /** At most so many hits. */
+  limit: number;
+}
+
+export interface SearchHit {
+  sessionId: string;
+  /** The item that was found; absent where it is the session's title. */
+  item?: { runId: string; index: number; itemId: string; type: OutputItem['type'] };
+  /** A piece of the text around what was found, on one line. */
+  snippet: string;
+}
+
 /**
  * Sessions, and their turns as folded Responses. Every driver passes `testing/response-store-suite.ts`.
  * Every write is all or nothing and throws StorageError `STORE_WRITE_FAILED` if the medium refuses it (a full disk).
@@ -77,5 +93,14 @@ export interface ResponseStore {
     sessionId: string,
     options: { before?: { runId: string; index: number }; limit: number },
   ): Promise<ItemPage>;
+  /**
+   * Looks in the titles of sessions and in what was said, thought, given to tools and put out by them; of a project
+   * only in its stored sessions. A text is found if it has every word of the query, whatever their case and accents,
+   * the last one also as the beginning of a word; words that stand together without a space (`src/index.ts`, `会议`)
+   * must do so in the text. Titles come first, by the session's `updatedAt`; then items, newest first by the first
+   * save of their run. An item is found once it has ended. Of very long texts the beginning alone is
+   * sure to be searched.
+   */
+  search(query: SearchQuery): Promise<SearchHit[]>;
   close(): Promise<void>;
 }

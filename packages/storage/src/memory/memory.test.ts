@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { eventLogSuite, responseStoreSuite } from '../testing/index.ts';
+import { eventLogSuite, responseStoreSuite, searchSuite } from '../testing/index.ts';
 import { openMemoryStorage } from './open.ts';
 
 describe('memory event log', () => {
@@ -11,6 +11,13 @@ describe('memory event log', () => {
 
 describe('memory response store', () => {
   responseStoreSuite(async () => {
+    const { store, close } = openMemoryStorage();
+    return { subject: store, teardown: close };
+  });
+});
+
+describe('memory search', () => {
+  searchSuite(async () => {
     const { store, close } = openMemoryStorage();
     return { subject: store, teardown: close };
   });

@@ -1,9 +1,20 @@
 import type { Response } from '@liminal/protocol';
 import { StorageError } from '../errors.ts';
 import { refuseStale } from '../store/refuse-stale.ts';
-import type { ItemPage, ResponseHead, ResponseStore, SessionRecord } from '../response-store.ts';
+import type {
+  ItemPage,
+  ResponseHead,
+  ResponseStore,
+  SearchHit,
+  SearchQuery,
+  SessionRecord,
+} from '../response-store.ts';
 import type { PageRun } from '../store/item-page.ts';
 import { pageOfItems } from '../store/item-page.ts';
+import { itemHit, titleHits } from '../store/search-hits.ts';
+import type { ParsedQuery } from '../store/search-query.ts';
+import { parseQuery } from '../store/search-query.ts';
+import { isSettled } from '../store/searchable-text.ts';
 
 /** What comes in and what goes out is copied, so that a caller who changes it later does not change the store. */
 export class MemoryResponseStore implements ResponseStore {
@@ -82,7 +93,30 @@ export class MemoryResponseStore implements ResponseStore {
     return pageOfItems(older.toReversed(), limit);
   }
 
+  async search({ text, projectId, limit }: SearchQuery): Promise<SearchHit[]> {
+    const query = parseQuery(text);
+    if (!query) return [];
+    const sessions = await this.listSessions(projectId === undefined ? {} : { projectId });
+    const hits = titleHits(sessions, query);
+    const within = projectId === undefined ? undefined : new Set(sessions.map(idOf));
+    return [...hits.take(limit), ...this.#itemHits(query, within).take(limit)].slice(0, limit);
+  }
+
   async close(): Promise<void> {}
+
+  /** Newest first; of all sessions, or of those named. */
+  *#itemHits(query: ParsedQuery, within: ReadonlySet<string> | undefined): Generator<SearchHit> {
+    for (const { id, sessionId, status, outputItems } of [
+      ...this.#responses.values(),
+    ].toReversed()) {
+      if (within?.has(sessionId) === false) continue;
+      for (const [index, item] of [...outputItems.entries()].toReversed()) {
+        const stored = { runId: id, index, item };
+        const hit = isSettled(item, status) ? itemHit(sessionId, stored, query) : undefined;
+        if (hit) yield hit;
+      }
+    }
+  }
 
   #of(sessionId: string): Response[] {
     return [...this.#responses.values()].filter((response) => response.sessionId === sessionId);
@@ -103,6 +137,10 @@ function pageRun(response: Response, before: number): PageRun {
 function headOf(response: Response): ResponseHead {
   const { outputItems: _, ...head } = response;
   return copy(head);
+}
+
+function idOf({ sessionId }: SessionRecord): string {
+  return sessionId;
 }
 
 function newestFirst(a: SessionRecord, b: SessionRecord): number {

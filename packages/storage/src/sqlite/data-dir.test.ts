@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSqliteStorage } from '../index.ts';
-import { sessionRecord } from '../testing/records.ts';
+import { response, sessionRecord } from '../testing/records.ts';
 import { delta, eventsOf, start } from '../testing/runs.ts';
 
 describe('the data folder', () => {
@@ -73,6 +73,7 @@ describe('the data folder', () => {
     await (await openSqliteStorage(dataDir)).close();
     const path = join(dataDir, 'liminal.db');
     const newer = new DatabaseSync(path);
+    const current = newer.prepare('PRAGMA user_version').get()?.['user_version'];
     newer.exec('PRAGMA user_version = 9999');
     newer.close();
     await expect(openSqliteStorage(dataDir)).rejects.toMatchObject({
@@ -81,9 +82,22 @@ describe('the data folder', () => {
     });
     const again = new DatabaseSync(path);
     expect(again.prepare('PRAGMA user_version').get()).toEqual({ user_version: 9999 });
-    again.exec('PRAGMA user_version = 1');
+    again.exec(`PRAGMA user_version = ${String(current)}`);
     again.close();
     await (await openSqliteStorage(dataDir)).close();
+  });
+
+  test('written before there was search can be searched', async () => {
+    const first = await openSqliteStorage(dataDir);
+    await first.store.importResponses([response('run-1', ['early words'])]);
+    await first.close();
+    const old = new DatabaseSync(join(dataDir, 'liminal.db'));
+    old.exec('DROP TABLE item_words; PRAGMA user_version = 1;');
+    old.close();
+    const storage = await openSqliteStorage(dataDir);
+    const [hit] = await storage.store.search({ text: 'early', limit: 1 });
+    expect(hit).toMatchObject({ item: { runId: 'run-1', index: 0 }, snippet: 'early words' });
+    await storage.close();
   });
 
   test('that cannot be used says why', async () => {

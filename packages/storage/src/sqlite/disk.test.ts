@@ -142,10 +142,11 @@ describe('room on the disk', () => {
     const changes = () =>
       Number(database.prepare('SELECT total_changes() AS count').get()?.['count']);
     const texts = Array.from({ length: 500 }, (_, index) => `text ${index}`);
-    await store.saveResponse(response('run-1', texts));
+    await store.saveResponse(response('run-1', texts, { status: 'in_progress' }));
     const before = changes();
     const grown = response('run-1', [...texts.slice(0, -1), 'last, changed', 'new'], {
       lastSeq: 999,
+      status: 'in_progress',
     });
     await store.saveResponse(grown);
     // The head, the changed item and the new one.

@@ -1,9 +1,19 @@
 import type { Response } from '@liminal/protocol';
-import type { ItemPage, ResponseHead, ResponseStore, SessionRecord } from '../response-store.ts';
+import type {
+  ItemPage,
+  ResponseHead,
+  ResponseStore,
+  SearchHit,
+  SearchQuery,
+  SessionRecord,
+} from '../response-store.ts';
 import type { PageRun } from '../store/item-page.ts';
 import { pageOfItems } from '../store/item-page.ts';
 import { refuseStale } from '../store/refuse-stale.ts';
+import { titleHits } from '../store/search-hits.ts';
+import { parseQuery } from '../store/search-query.ts';
 import type { Database } from './database.ts';
+import { ItemSearch } from './item-search.ts';
 import type { ResponseRow } from './response-table.ts';
 import { headOf, ResponseTable } from './response-table.ts';
 import { SessionTable } from './session-table.ts';
@@ -13,11 +23,13 @@ export class SqliteResponseStore implements ResponseStore {
   readonly #database: Database;
   readonly #sessions: SessionTable;
   readonly #responses: ResponseTable;
+  readonly #search: ItemSearch;
 
   constructor(database: Database) {
     this.#database = database;
     this.#sessions = new SessionTable(database);
     this.#responses = new ResponseTable(database);
+    this.#search = new ItemSearch(database);
   }
 
   async saveSession(session: SessionRecord): Promise<void> {
@@ -79,6 +91,15 @@ export class SqliteResponseStore implements ResponseStore {
     const row = this.#find(sessionId, before.runId);
     if (!row) return { items: [], heads: [], hasMore: false };
     return pageOfItems(this.#runsBefore(sessionId, row.response_key, before.index), limit);
+  }
+
+  async search({ text, projectId, limit }: SearchQuery): Promise<SearchHit[]> {
+    const query = parseQuery(text);
+    if (!query) return [];
+    const sessions = this.#sessions.list(projectId === undefined ? {} : { projectId });
+    const titles = titleHits(sessions, query).take(limit).toArray();
+    const items = this.#search.hits(query, projectId).take(limit - titles.length);
+    return [...titles, ...items];
   }
 
   async close(): Promise<void> {}

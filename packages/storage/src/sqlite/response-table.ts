@@ -2,6 +2,7 @@ import type { StatementSync } from 'node:sqlite';
 import type { OutputItem, Response } from '@liminal/protocol';
 import type { ResponseHead, StoredItem } from '../response-store.ts';
 import type { Database } from './database.ts';
+import { ItemWords } from './item-words.ts';
 
 /** A stored Response beside its items. */
 export interface ResponseRow {
@@ -23,8 +24,10 @@ export class ResponseTable {
   readonly #newestFirst: StatementSync;
   readonly #selectItems: StatementSync;
   readonly #deleteOfSession: StatementSync;
+  readonly #words: ItemWords;
 
   constructor(database: Database) {
+    this.#words = new ItemWords(database);
     this.#saveHead = database.prepare(
       `INSERT INTO responses (run_id, session_id, last_seq, item_count, head) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT (run_id) DO UPDATE SET session_id = excluded.session_id,
@@ -65,13 +68,17 @@ export class ResponseTable {
       JSON.stringify(head),
     ) as { response_key: number } | undefined;
     if (!saved) return;
+    const { response_key: key } = saved;
     for (const [index, item] of outputItems.entries()) {
-      this.#saveItem.run(saved.response_key, index, JSON.stringify(item));
+      const { changes } = this.#saveItem.run(key, index, JSON.stringify(item));
+      this.#words.note({ key, index, item, status: head.status }, changes > 0);
     }
-    this.#trimItems.run(saved.response_key, outputItems.length);
+    const { changes } = this.#trimItems.run(key, outputItems.length);
+    if (changes > 0) this.#words.delete(key, outputItems.length);
   }
 
   deleteSession(sessionId: string): void {
+    for (const row of this.oldestFirst(sessionId, 0)) this.#words.delete(row.response_key, 0);
     this.#deleteOfSession.run(sessionId);
   }
 

@@ -1,6 +1,7 @@
 /** The tables, as the steps that made them: step n brings a database from version n to n + 1 (`user_version`). */
 import type { DatabaseSync } from 'node:sqlite';
 import { StorageError } from '../errors.ts';
+import { fillItemWords, itemWords } from './item-words.ts';
 
 const spine = `
   -- Runs whose events are in the log. What all events of a run share stands here once, as JSON.
@@ -55,7 +56,13 @@ const spine = `
   ) STRICT;
 `;
 
-const migrations = [spine];
+const migrations: ((connection: DatabaseSync) => void)[] = [
+  (connection) => connection.exec(spine),
+  (connection) => {
+    connection.exec(itemWords);
+    fillItemWords(connection);
+  },
+];
 
 /** Brings a database to this version, each step whole or not at all. */
 export function migrate(connection: DatabaseSync, path: string): void {
@@ -66,9 +73,12 @@ export function migrate(connection: DatabaseSync, path: string): void {
       `${path} was written by a newer Liminal (data version ${version}, this one knows ${migrations.length}). Update Liminal, or choose another data folder.`,
     );
   }
-  for (const [step, sql] of migrations.entries()) {
+  for (const [step, take] of migrations.entries()) {
     if (step < version) continue;
-    connection.exec(`BEGIN IMMEDIATE; ${sql}; PRAGMA user_version = ${step + 1}; COMMIT;`);
+    connection.exec('BEGIN IMMEDIATE');
+    // What a step that fails has done goes with the connection, which the caller closes.
+    take(connection);
+    connection.exec(`PRAGMA user_version = ${step + 1}; COMMIT`);
   }
 }
 

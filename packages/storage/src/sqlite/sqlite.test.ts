@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe } from 'vitest';
 import type { OpenedStorage } from '../storage.ts';
-import { eventLogSuite, responseStoreSuite } from '../testing/index.ts';
+import { eventLogSuite, responseStoreSuite, searchSuite } from '../testing/index.ts';
 import { openSqliteStorage } from './open.ts';
 
 async function setup<Part extends 'log' | 'store'>(part: Part) {
@@ -29,4 +29,8 @@ describe('sqlite event log', () => {
 
 describe('sqlite response store', () => {
   responseStoreSuite(() => setup('store'));
+});
+
+describe('sqlite search', () => {
+  searchSuite(() => setup('store'));
 });

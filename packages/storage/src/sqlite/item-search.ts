@@ -1,0 +1,54 @@
+import type { StatementSync } from 'node:sqlite';
+import type { OutputItem } from '@liminal/protocol';
+import type { SearchHit } from '../response-store.ts';
+import { itemHit } from '../store/search-hits.ts';
+import type { ParsedQuery } from '../store/search-query.ts';
+import { indexTerms } from '../store/search-query.ts';
+import type { Database } from './database.ts';
+import { INDEX_BITS } from './item-words.ts';
+
+/** Items that one search looks at; each takes the server's one thread a little. */
+const CANDIDATES_MAX = 20_000;
+
+interface Candidate {
+  session_id: string;
+  run_id: string;
+  item_index: number;
+  /** JSON. */
+  item: string;
+}
+
+/** Finds items by their words. */
+export class ItemSearch {
+  readonly #candidates: StatementSync;
+
+  constructor(database: Database) {
+    // CROSS JOIN keeps the order of the tables: the words come first, newest first, and are read no further than needed.
+    this.#candidates = database.prepare(
+      `SELECT session_id, run_id, item_index, item
+       FROM (SELECT rowid AS place FROM item_words WHERE item_words MATCH ?1
+             ORDER BY rowid DESC LIMIT ${CANDIDATES_MAX})
+       CROSS JOIN responses ON response_key = place >> ${INDEX_BITS}
+       CROSS JOIN items USING (response_key)
+       WHERE item_index = place & ${2 ** INDEX_BITS - 1}
+         AND (?2 IS NULL OR session_id IN (SELECT session_id FROM sessions WHERE project_id = ?2))`,
+    );
+  }
+
+  /** Newest first; read lazily. */
+  *hits(query: ParsedQuery, projectId: string | undefined): Generator<SearchHit> {
+    const rows: Iterable<unknown> = this.#candidates.iterate(matchOf(query), projectId ?? null);
+    for (const row of rows as Iterable<Candidate>) {
+      const item = JSON.parse(row.item) as OutputItem;
+      const stored = { runId: row.run_id, index: row.item_index, item };
+      const hit = itemHit(row.session_id, stored, query);
+      if (hit) yield hit;
+    }
+  }
+}
+
+/** In the words of SQLite, where words in quotes are nothing but words, and a star asks for beginnings. */
+function matchOf(query: ParsedQuery): string {
+  const { whole, prefix } = indexTerms(query);
+  return [...whole.map((word) => `"${word}"`), `"${prefix}"*`].join(' ');
+}

@@ -1,0 +1,81 @@
+/** The words of items, by which search finds them. */
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { OutputItem, Response, ResponseStatus } from '@liminal/protocol';
+import { isSettled, isUnderWay, searchableText } from '../store/searchable-text.ts';
+import { indexWords } from '../store/words.ts';
+import type { Database } from './database.ts';
+
+/**
+ * Words alone, without the text, its places or counts: the index stays small beside the items. They come taken apart
+ * already, so of the tokenizers the one will do that splits at spaces and takes every other character as it is.
+ */
+export const itemWords = `
+  CREATE VIRTUAL TABLE item_words USING fts5 (
+    words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'
+  );
+`;
+
+/** A row is an item's run and index in one number; items with a greater index are not searched. */
+export const INDEX_BITS = 20;
+const INDEX_END = 2 ** INDEX_BITS;
+
+interface NotedItem {
+  /** `response_key` of its run. */
+  key: number;
+  index: number;
+  item: OutputItem;
+  /** Of its run. */
+  status: ResponseStatus;
+}
+
+/** Keeps the words in step with the items. Whoever writes wraps it in a transaction. */
+export class ItemWords {
+  readonly #add: StatementSync;
+  readonly #has: StatementSync;
+  readonly #remove: StatementSync;
+
+  constructor(database: Pick<Database, 'prepare'>) {
+    this.#add = database.prepare('INSERT INTO item_words (rowid, words) VALUES (?, ?)');
+    this.#has = database.prepare('SELECT 1 FROM item_words WHERE rowid = ?');
+    this.#remove = database.prepare('DELETE FROM item_words WHERE rowid >= ? AND rowid < ?');
+  }
+
+  /** Only an item that changes no more has its words here: one that streams would be taken apart again and again. */
+  note({ key, index, item, status }: NotedItem, hasChanged: boolean): void {
+    // The end of a run ends its items, changed or not.
+    if (index >= INDEX_END || (!hasChanged && isUnderWay(status))) return;
+    const row = key * INDEX_END + index;
+    if (this.#has.get(row) !== undefined) {
+      if (!hasChanged) return;
+      this.#remove.run(row, row + 1);
+    }
+    const words = isSettled(item, status) ? indexWords(searchableText(item)) : [];
+    if (words.length > 0) this.#add.run(row, words.join(' '));
+  }
+
+  /** Forgets a run's items from an index on. */
+  delete(key: number, fromIndex: number): void {
+    this.#remove.run(key * INDEX_END + fromIndex, (key + 1) * INDEX_END);
+  }
+}
+
+/** Gathers the words of what was stored before there was search. */
+export function fillItemWords(connection: DatabaseSync): void {
+  const words = new ItemWords(connection);
+  const rows = connection.prepare(
+    'SELECT response_key, item_index, item, head FROM items JOIN responses USING (response_key)',
+  );
+  for (const row of rows.iterate() as Iterable<unknown> as Iterable<FilledRow>) {
+    const item = JSON.parse(row.item) as OutputItem;
+    const { status } = JSON.parse(row.head) as Response;
+    words.note({ key: row.response_key, index: row.item_index, item, status }, true);
+  }
+}
+
+interface FilledRow {
+  response_key: number;
+  item_index: number;
+  /** JSON. */
+  item: string;
+  head: string;
+}

@@ -1,0 +1,42 @@
+import type { ParsedQuery } from './search-query.ts';
+import type { TextWord } from './words.ts';
+import { wordsOf } from './words.ts';
+
+/** About so many characters of a snippet stand before what was found, and in all. */
+const LEAD = 40;
+const SNIPPET_MAX = 160;
+
+/** A piece of the text around the first phrase of the query; undefined if the text does not have them all. */
+export function snippetOf(text: string, { phrases }: ParsedQuery): string | undefined {
+  const words = [...wordsOf(text)];
+  const places = phrases.map((phrase, at) =>
+    placeOf(words, phrase, at === phrases.length - 1 ? 'beginning' : 'whole'),
+  );
+  if (places.includes(-1)) return undefined;
+  return cutAround(text, words[places[0] ?? 0]?.start ?? 0);
+}
+
+/** Index of the first word of a phrase's first occurrence, else -1. Its last word may be the beginning of one. */
+function placeOf(words: readonly TextWord[], phrase: string[], last: 'whole' | 'beginning') {
+  const lastAt = phrase.length - 1;
+  return words.findIndex((_, from) =>
+    phrase.every((wanted, offset) => {
+      const found = words[from + offset]?.folded;
+      if (found === wanted) return true;
+      return last === 'beginning' && offset === lastAt && found?.startsWith(wanted) === true;
+    }),
+  );
+}
+
+function cutAround(text: string, place: number): string {
+  const from = place <= LEAD ? 0 : wholeCharacter(text, place - LEAD);
+  const to = wholeCharacter(text, Math.min(text.length, from + SNIPPET_MAX));
+  const piece = text.slice(from, to).replaceAll(/\s+/gu, ' ').trim();
+  return `${from > 0 ? '…' : ''}${piece}${to < text.length ? '…' : ''}`;
+}
+
+/** The place itself, or the one before it if it would cut a surrogate pair in two. */
+function wholeCharacter(text: string, place: number): number {
+  const isInside = place > 0 && (text.codePointAt(place - 1) ?? 0) > 0xffff;
+  return isInside ? place - 1 : place;
+}

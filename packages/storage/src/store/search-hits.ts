@@ -1,0 +1,26 @@
+import type { SearchHit, SessionRecord, StoredItem } from '../response-store.ts';
+import { snippetOf } from './match.ts';
+import type { ParsedQuery } from './search-query.ts';
+import { searchableText } from './searchable-text.ts';
+
+/** The sessions whose titles have what is looked for, in the order they come in. */
+export function* titleHits(
+  sessions: Iterable<Pick<SessionRecord, 'sessionId' | 'title'>>,
+  query: ParsedQuery,
+): Generator<SearchHit> {
+  for (const { sessionId, title } of sessions) {
+    const snippet = snippetOf(title, query);
+    if (snippet !== undefined) yield { sessionId, snippet };
+  }
+}
+
+/** The hit that an item is, if it has what is looked for. */
+export function itemHit(
+  sessionId: string,
+  { runId, index, item }: StoredItem,
+  query: ParsedQuery,
+): SearchHit | undefined {
+  const snippet = snippetOf(searchableText(item), query);
+  if (snippet === undefined) return undefined;
+  return { sessionId, item: { runId, index, itemId: item.id, type: item.type }, snippet };
+}
