@@ -6,6 +6,7 @@ import type {
   HistoryPage,
   Project,
   Response,
+  SearchResult,
   SendResult,
   ServerMessage,
   SessionHandle,
@@ -14,6 +15,9 @@ import type {
   SessionSummary,
   StreamEvent,
 } from '@liminal/protocol';
+import type { SearchQuery } from '@liminal/storage';
+
+export type { SearchQuery };
 
 /** A message on its way to readers; encoded at most once, however many readers there are. */
 export interface Outgoing {
@@ -89,6 +93,8 @@ export interface Runtime {
     sessionId: string,
     options?: { before?: string | undefined; limit?: number | undefined },
   ): Promise<HistoryPage>;
+  /** Looks in titles and in what was said and done; of a session that runs, in what has ended. */
+  search(query: SearchQuery): Promise<SearchResult>;
   getRun(runId: string): Promise<Response>;
   /** Canonical events of a run after `after` (-1: all), then live ones; ends after the terminal event. */
   followRun(runId: string, options: { after: number; signal: AbortSignal }): Promise<RunFeed>;

@@ -6,6 +6,7 @@ import type {
   HistoryPage,
   Project,
   Response,
+  SearchResult,
   SendResult,
   SessionHandle,
   SessionInfo,
@@ -17,6 +18,7 @@ import type { EventLog, ResponseStore } from '@liminal/storage';
 import type {
   RunFeed,
   Runtime,
+  SearchQuery,
   SessionsChange,
   Sink,
   SubscribeOptions,
@@ -30,6 +32,7 @@ import { outgoing } from './outgoing.ts';
 import { AgentStores, groupByProject } from './projects.ts';
 import { recover } from './recovery.ts';
 import { Roots } from './roots.ts';
+import { searchHistory } from './search.ts';
 import type { Session } from './session.ts';
 import { SessionWatchers } from './session-watchers.ts';
 import type { Logger, RuntimeSettings } from './settings.ts';
@@ -170,6 +173,10 @@ class SessionRuntime implements Runtime {
 
   async history(sessionId: string, options: PageOptions = {}): Promise<HistoryPage> {
     return (await this.#sessions.get(sessionId)).history.page(options);
+  }
+
+  async search(query: SearchQuery): Promise<SearchResult> {
+    return searchHistory(this.#store, query);
   }
 
   async getRun(runId: string): Promise<Response> {

@@ -27,6 +27,7 @@ test('the OpenAPI document lists the routes that there are', async () => {
     '/api/projects',
     '/api/run/{id}',
     '/api/run/{id}/events',
+    '/api/search',
     '/api/session/create',
     '/api/session/list',
     '/api/session/{id}/approval/{approvalId}',

@@ -43,6 +43,36 @@ async function list(projectId: string): Promise<SessionSummary[]> {
   return answer.body['sessions']!;
 }
 
+describe('searching', () => {
+  async function search(query: Record<string, string>): Promise<object[]> {
+    const answer = await ask('GET', `/api/search?${new URLSearchParams(query)}`);
+    expect(answer.status).toBe(200);
+    return answer.body['hits']!;
+  }
+
+  test('finds titles and messages, with their session and place, within a project', async () => {
+    const [{ id, folder }, other] = [await createSession(), await createSession()];
+    await ask('POST', `/api/session/${id}/title`, { title: 'A Quokka at work' });
+    const sent = await ask('POST', `/api/session/${id}/send`, { message: 'draw a "quokka"' });
+    await ask('POST', `/api/session/${id}/cancel`);
+    const session = { sessionId: id, cliType: 'scripted', projectId: folder };
+    await eventually(() => search({ q: 'quok' })).toMatchObject([
+      { ...session, title: 'A Quokka at work', snippet: 'A Quokka at work' },
+      { ...session, item: { runId: sent.body['turnId'] }, snippet: 'draw a "quokka"' },
+    ]);
+    expect(await search({ q: 'quok', limit: '1' })).toHaveLength(1);
+    expect(await search({ q: 'work quokka', projectId: folder })).toHaveLength(1);
+    expect(await search({ q: 'quokka', projectId: other.folder })).toEqual([]);
+    expect(await search({ q: '' })).toEqual([]);
+  });
+
+  test('refuses a query without text, too long, or for too much', async () => {
+    for (const query of ['', 'q=a&limit=0', 'q=a&limit=101', `q=${'a'.repeat(1_001)}`]) {
+      expect(await ask('GET', `/api/search?${query}`)).toMatchObject(refused(400, 'INVALID_QUERY'));
+    }
+  });
+});
+
 describe('creating, listing and loading', () => {
   test('TC-6.1a Create session returns session handle', async () => {
     const body = { cliType: 'scripted', projectDir: server.folder };

@@ -5,6 +5,7 @@ import {
   type FormContent,
   HistoryPage,
   ProjectsResult,
+  SearchResult,
   SendResult,
   SessionHandle,
   SessionStatusResult,
@@ -36,6 +37,9 @@ export function createRequests(options: HttpOptions) {
     /** Folders below the allowed roots whose path begins with `prefix`. */
     listFolders: async (prefix: string) =>
       (await get(FoldersResult, `/api/folders${query({ prefix })}`)).folders,
+    /** Titles of sessions and items that have every word of `text`; at most `limit` (20 if not said, 100 at most). */
+    search: (text: string, options: { projectId?: string; limit?: number } = {}) =>
+      get(SearchResult, `/api/search${query({ q: text, ...options })}`),
     create: (body: CreateSessionBody) => post(SessionHandle, '/api/session/create', body),
     load: (id: string) => post(SessionHandle, at(id, 'load')),
     /** `turnId` is the turn that the message will be answered in. */

@@ -1,6 +1,7 @@
 /** Bodies of the HTTP surface, both ways. Limits: `MESSAGE_MAX` characters a message. */
 import { z } from 'zod';
 import { FormContent } from '../content.ts';
+import { ItemType } from '../items.ts';
 import { AgentInfo, Project, SessionSummary, TurnSummary } from '../sessions.ts';
 import { UpsertObject } from '../upserts.ts';
 
@@ -59,6 +60,29 @@ export const HistoryPage = z.object({
   before: z.string().optional(),
 });
 export type HistoryPage = z.infer<typeof HistoryPage>;
+
+/** What a search has found: titles of sessions first, then items, newest first. */
+export const SearchResult = z.object({
+  hits: z.array(
+    z.object({
+      ...SessionSummary.pick({ sessionId: true, cliType: true, projectId: true, title: true })
+        .shape,
+      /** Absent where the session's title was found. */
+      item: z
+        .object({
+          runId: z.string(),
+          /** Its place among the run's items, from 0. */
+          index: z.number().int(),
+          itemId: z.string(),
+          type: ItemType,
+        })
+        .optional(),
+      /** A piece of the text around what was found, on one line. */
+      snippet: z.string(),
+    }),
+  ),
+});
+export type SearchResult = z.infer<typeof SearchResult>;
 
 /** Folders below the allowed roots, for choosing a project. */
 export const FoldersResult = z.object({

@@ -1,10 +1,21 @@
-import { AgentsResult, FoldersResult, ProjectsResult, Response } from '@liminal/protocol';
+import {
+  AgentsResult,
+  FoldersResult,
+  ProjectsResult,
+  Response,
+  SearchResult,
+} from '@liminal/protocol';
 import type { Runtime } from '@liminal/runtime';
 import { z } from 'zod';
 import { RunPath } from './path-params.ts';
 import type { App } from './schema.ts';
 
 const FoldersQuery = z.object({ prefix: z.string().max(4096).default('') });
+const SearchParameters = z.object({
+  q: z.string().max(1_000),
+  projectId: z.string().optional(),
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+});
 
 /** What there is: agents, projects, folders and runs. */
 export async function catalogueRoutes(app: App, { runtime }: { runtime: Runtime }) {
@@ -52,5 +63,17 @@ export async function catalogueRoutes(app: App, { runtime }: { runtime: Runtime 
       },
     },
     (request) => runtime.getRun(request.params.id),
+  );
+
+  app.get(
+    '/api/search',
+    {
+      schema: {
+        summary: 'Finds sessions by their titles, and items by their text.',
+        querystring: SearchParameters,
+        response: { 200: SearchResult },
+      },
+    },
+    ({ query: { q, projectId, limit } }) => runtime.search({ text: q, projectId, limit }),
   );
 }

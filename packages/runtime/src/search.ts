@@ -1,0 +1,23 @@
+import type { SearchResult } from '@liminal/protocol';
+import type { ResponseStore, SearchQuery } from '@liminal/storage';
+
+/** What the store finds, each with what a person needs to know of its session. */
+export async function searchHistory(
+  store: ResponseStore,
+  query: SearchQuery,
+): Promise<SearchResult> {
+  const found = await store.search(query);
+  const ids = [...new Set(found.map(({ sessionId }) => sessionId))];
+  const records = await Promise.all(ids.map((id) => store.getSession(id)));
+  const sessions = new Map(
+    records.flatMap((record) => (record ? [[record.sessionId, record]] : [])),
+  );
+  const hits = found.flatMap((hit) => {
+    const session = sessions.get(hit.sessionId);
+    // One without a session was deleted in between.
+    if (!session) return [];
+    const { cliType, projectId, title } = session;
+    return { ...hit, cliType, projectId, title };
+  });
+  return { hits };
+}
