@@ -42,6 +42,7 @@ export interface EventLog {
    * Events of a run, past ones and then each new one as it is appended; ends after the terminal event, or when the log
    * is closed. It begins at the first pull. A run that is unknown is waited for; one that is settled ends at once.
    * Stop a follower that waits through its `signal`: `return()` takes effect only at the next event.
+   * Where the log has dropped what is projected, it begins with what there is: the first `seq` then says so.
    */
   follow(runId: string, options?: FollowOptions): AsyncIterable<StreamEvent>;
   /** Runs that are not settled yet, oldest first: those a crash left open, and those not projected. */

@@ -1,10 +1,13 @@
 /** Where Liminal keeps what it must not lose: the contracts, and a function per driver that opens it. */
+import type { OpenedRedis, RedisOptions } from './redis/open.ts';
+import type { ResponseStore } from './response-store.ts';
 import type { OpenedStorage } from './storage.ts';
 
 export type * from './coordination.ts';
 export * from './errors.ts';
 export * from './event-log.ts';
 export * from './memory/open.ts';
+export type { OpenedRedis, RedisOptions } from './redis/open.ts';
 export * from './response-store.ts';
 export * from './storage.ts';
 
@@ -16,4 +19,27 @@ export async function openSqliteStorage(dataDir: string): Promise<OpenedStorage>
   // Loaded when used: a server on another driver needs no SQLite.
   const driver = await import('./sqlite/open.ts');
   return driver.openSqliteStorage(dataDir);
+}
+
+/**
+ * Opens the log that several servers share in one Redis, and what they need to act as one. What is acknowledged is as
+ * durable as that Redis: with `appendonly yes` and `appendfsync always` it survives any crash, with `everysec` all but
+ * the last second. Throws StorageError `REDIS_UNAVAILABLE` if it cannot be reached.
+ */
+export async function openRedis(options: RedisOptions): Promise<OpenedRedis> {
+  const driver = await import('./redis/open.ts');
+  return driver.openRedis(options);
+}
+
+/**
+ * Opens a store in a PostgreSQL database, which any number of servers may use at once, and makes or updates its tables
+ * there in a schema of their own (`liminal`). Throws StorageError `DATABASE_UNUSABLE` or `DATA_TOO_NEW`.
+ * @param url - `postgresql://user:password@host:port/database`
+ */
+export async function openPostgresStore(
+  url: string,
+  options: { schema?: string } = {},
+): Promise<ResponseStore> {
+  const driver = await import('./postgres/open.ts');
+  return driver.openPostgresStore(url, options.schema ?? 'liminal');
 }

@@ -41,7 +41,8 @@ export function isNotEmpty(
   return events.length > 0;
 }
 
-function constantsOf(event: StreamEvent): RunConstants {
+/** What all events of a run share, as its first event says it. */
+export function constantsOf(event: StreamEvent): RunConstants {
   const { sessionId, turnId, traceContext } = event;
   return { sessionId, turnId, traceContext: { ...traceContext } };
 }
@@ -55,8 +56,11 @@ function checkEnvelope(runId: string, run: RunConstants, event: StreamEvent): vo
     event.turnId === run.turnId &&
     event.traceContext.traceparent === run.traceContext.traceparent &&
     event.traceContext.tracestate === run.traceContext.tracestate;
-  if (same) return;
-  throw new StorageError(
+  if (!same) throw envelopeMismatch(runId, event);
+}
+
+export function envelopeMismatch(runId: string, event: StreamEvent): StorageError {
+  return new StorageError(
     'ENVELOPE_MISMATCH',
     `Event ${event.eventId} (seq ${event.seq}) of turn ${event.turnId} does not belong to run ${runId}: its session, turn, run, trace context and id must be the run's own.`,
   );
@@ -70,7 +74,7 @@ export function runEnded(runId: string, event: StreamEvent): StorageError {
   );
 }
 
-function seqConflict(runId: string, event: StreamEvent, expected: number): StorageError {
+export function seqConflict(runId: string, event: StreamEvent, expected: number): StorageError {
   return new StorageError(
     'SEQ_CONFLICT',
     `Run ${runId} expects seq ${expected}, not ${event.seq}: it has another writer, or its writer lost count.`,

@@ -1,4 +1,5 @@
 import type { EventPayload, StreamEvent, TraceContext } from '@liminal/protocol';
+import { StorageError } from '../errors.ts';
 
 /** What all events of a run share; kept once per run. */
 export interface RunConstants {
@@ -19,6 +20,16 @@ export interface EventRow {
 export function encodeEvent(event: StreamEvent): EventRow {
   const { type, ...payload } = event.payload;
   return { seq: event.seq, timestamp: event.timestamp, type, payload: JSON.stringify(payload) };
+}
+
+/** All rows of an append. Throws StorageError `LOG_WRITE_FAILED` for what JSON cannot hold. */
+export function encodeEvents(runId: string, events: readonly StreamEvent[]): EventRow[] {
+  try {
+    return events.map(encodeEvent);
+  } catch (cause) {
+    const message = `An event of run ${runId} cannot be written as JSON: ${String(cause)}`;
+    throw new StorageError('LOG_WRITE_FAILED', message, { cause });
+  }
 }
 
 export function decodeEvent(runId: string, run: RunConstants, row: EventRow): StreamEvent {

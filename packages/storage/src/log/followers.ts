@@ -2,12 +2,23 @@ import type { StreamEvent } from '@liminal/protocol';
 import { isTerminal } from '@liminal/protocol';
 import type { FollowOptions } from '../event-log.ts';
 
-/** What following needs of a driver. */
+/** `closed` means that nothing can be appended any more. */
+type FollowState = 'unknown' | 'open' | 'closed';
+
+/** What following needs of a driver; one that has to ask a server for it gives promises. */
 export interface FollowSource {
-  /** A bounded page of a run's events after a `seq`; of a settled run too, while its events are there. */
-  page(runId: string, after: number): StreamEvent[];
-  /** `closed` means that nothing can be appended any more. */
-  stateOf(runId: string): 'unknown' | 'open' | 'closed' | 'settled';
+  /**
+   * A bounded page of a run's events after a `seq`; of a settled run too, while its events are there. Nobody wants it
+   * any more once `isWanted` says so.
+   */
+  page(
+    runId: string,
+    after: number,
+    isWanted: () => boolean,
+  ): StreamEvent[] | Promise<StreamEvent[]>;
+  stateOf(runId: string, isWanted: () => boolean): FollowState | Promise<FollowState>;
+  /** Whether whoever begins to follow now is too late. */
+  isSettled(runId: string, isWanted: () => boolean): boolean | Promise<boolean>;
   /** The last follower of the run has gone. */
   unfollowed(runId: string): void;
 }
@@ -25,7 +36,8 @@ export class Followers {
   }
 
   async *follow(runId: string, options: FollowOptions = {}): AsyncGenerator<StreamEvent, void> {
-    if (options.signal?.aborted || this.#source.stateOf(runId) === 'settled') return;
+    const isWanted = () => !options.signal?.aborted;
+    if (!isWanted() || (await this.#source.isSettled(runId, isWanted)) || !isWanted()) return;
     const follower = new Follower();
     const leave = () => this.#leave(runId, follower);
     this.#join(runId, follower);
@@ -59,8 +71,12 @@ export class Followers {
     after: number,
   ): AsyncGenerator<StreamEvent, void> {
     let last = after;
+    const isWanted = () => follower.active;
     while (follower.active) {
-      const page = this.#source.page(runId, last);
+      // What comes while these two are asked is news; and what a state says has happened, the later page holds.
+      const news = follower.news();
+      const state = await this.#source.stateOf(runId, isWanted);
+      const page = await this.#source.page(runId, last, isWanted);
       for (const event of page) {
         last = event.seq;
         yield event;
@@ -68,9 +84,8 @@ export class Followers {
       }
       // While these were handed out there may have been news.
       if (page.length > 0) continue;
-      const state = this.#source.stateOf(runId);
-      if (state === 'closed' || state === 'settled') return;
-      await follower.news();
+      if (state === 'closed') return;
+      await news;
     }
   }
 

@@ -1,10 +1,9 @@
 import type { StreamEvent } from '@liminal/protocol';
-import { StorageError } from '../errors.ts';
 import type { EventLog, FollowOptions, LoggedRun, ReadOptions } from '../event-log.ts';
 import type { RunProgress } from '../log/append-rules.ts';
 import { advanceRun, isNotEmpty } from '../log/append-rules.ts';
 import type { EventRow } from '../log/event-rows.ts';
-import { decodeEvent, encodeEvent } from '../log/event-rows.ts';
+import { decodeEvent, encodeEvents } from '../log/event-rows.ts';
 import { Followers } from '../log/followers.ts';
 
 interface MemoryRun {
@@ -21,6 +20,7 @@ export class MemoryEventLog implements EventLog {
   readonly #followers = new Followers({
     page: (runId, after) => this.#slice(runId, after, followPage),
     stateOf: (runId) => this.#stateOf(runId),
+    isSettled: (runId) => this.#isSettled(runId),
     unfollowed: (runId) => this.#dropSettled(runId),
   });
 
@@ -33,7 +33,7 @@ export class MemoryEventLog implements EventLog {
     if (!isNotEmpty(events)) return;
     const run = this.#runs.get(runId);
     const progress = advanceRun(run?.progress, runId, events);
-    const rows = encodeAll(runId, events);
+    const rows = encodeEvents(runId, events);
     if (run) {
       run.progress = progress;
       run.rows.push(...rows);
@@ -45,7 +45,7 @@ export class MemoryEventLog implements EventLog {
   }
 
   async read(runId: string, { after = -1, limit }: ReadOptions = {}): Promise<StreamEvent[]> {
-    if (this.#stateOf(runId) === 'settled') return [];
+    if (this.#isSettled(runId)) return [];
     return this.#slice(runId, after, limit ?? Infinity);
   }
 
@@ -85,24 +85,18 @@ export class MemoryEventLog implements EventLog {
       .map((row) => decodeEvent(runId, run.progress.constants, row));
   }
 
-  #stateOf(runId: string): 'unknown' | 'open' | 'closed' | 'settled' {
+  #stateOf(runId: string): 'unknown' | 'open' | 'closed' {
     const progress = this.#runs.get(runId)?.progress;
     if (!progress) return 'unknown';
-    if (progress.settled) return 'settled';
-    return progress.ended ? 'closed' : 'open';
+    return progress.ended || progress.settled ? 'closed' : 'open';
+  }
+
+  #isSettled(runId: string): boolean {
+    return this.#runs.get(runId)?.progress.settled ?? false;
   }
 
   #dropSettled(runId: string): void {
     const run = this.#runs.get(runId);
     if (run?.progress.settled) run.rows = [];
-  }
-}
-
-function encodeAll(runId: string, events: readonly StreamEvent[]): EventRow[] {
-  try {
-    return events.map(encodeEvent);
-  } catch (cause) {
-    const message = `An event of run ${runId} cannot be written as JSON: ${String(cause)}`;
-    throw new StorageError('LOG_WRITE_FAILED', message, { cause });
   }
 }

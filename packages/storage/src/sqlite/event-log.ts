@@ -21,6 +21,7 @@ export class SqliteEventLog implements EventLog {
   readonly #followers = new Followers({
     page: (runId, after) => this.#page(runId, after),
     stateOf: (runId) => this.#stateOf(runId),
+    isSettled: (runId) => this.#isSettled(runId),
     unfollowed: (runId) => this.#dropSettled(runId),
   });
 
@@ -34,7 +35,7 @@ export class SqliteEventLog implements EventLog {
   async append(runId: string, events: readonly StreamEvent[]): Promise<void> {
     if (!isNotEmpty(events)) return;
     const run = this.#runs.get(runId);
-    if (!run && this.#stateOf(runId) === 'settled') throw runEnded(runId, events[0]);
+    if (!run && this.#isSettled(runId)) throw runEnded(runId, events[0]);
     const progress = advanceRun(run?.progress, runId, events);
     const key = this.#database.write('LOG_WRITE_FAILED', () => {
       const runKey = run?.key ?? this.#table.addRun(runId, progress.constants);
@@ -97,11 +98,14 @@ export class SqliteEventLog implements EventLog {
     return page;
   }
 
-  #stateOf(runId: string): 'unknown' | 'open' | 'closed' | 'settled' {
+  #stateOf(runId: string): 'unknown' | 'open' | 'closed' {
     const progress = this.#runs.get(runId)?.progress;
-    if (!progress) return this.#table.isDropped(runId) ? 'settled' : 'unknown';
-    if (progress.settled) return 'settled';
-    return progress.ended ? 'closed' : 'open';
+    if (!progress) return this.#table.isDropped(runId) ? 'closed' : 'unknown';
+    return progress.ended || progress.settled ? 'closed' : 'open';
+  }
+
+  #isSettled(runId: string): boolean {
+    return this.#runs.get(runId)?.progress.settled ?? this.#table.isDropped(runId);
   }
 
   #drop(runId: string, run: TableRun): void {

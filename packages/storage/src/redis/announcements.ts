@@ -1,0 +1,59 @@
+import type { Keys } from './keys.ts';
+import type { RedisLink } from './link.ts';
+import type { StreamEntry } from './rows.ts';
+import { scripts } from './scripts.ts';
+
+/** Those who project runs share them through this consumer group (seed 001). */
+export const GROUP = 'codex-projector-group';
+
+/** A run as the registry names it. */
+export interface Announced {
+  runId: string;
+  sessionId: string;
+}
+
+/** Entries that are read at once. */
+const PAGE = 1_000;
+
+/** The registry of runs that are not settled: a stream, oldest first. */
+export class Announcements {
+  readonly #link: RedisLink;
+  readonly #keys: Keys;
+
+  constructor(link: RedisLink, keys: Keys) {
+    this.#link = link;
+    this.#keys = keys;
+  }
+
+  /** Enters a run; again does nothing. */
+  async announce(runId: string, sessionId: string): Promise<void> {
+    await this.#link.run(scripts.announce, this.#pair, [runId, sessionId]);
+  }
+
+  /** Takes a run out, whoever has claimed it. */
+  async retire(runId: string): Promise<void> {
+    await this.#link.run(scripts.retire, this.#pair, [GROUP, runId]);
+  }
+
+  async all(): Promise<Announced[]> {
+    const announced: Announced[] = [];
+    let from = '-';
+    for (;;) {
+      const reply = await this.#link.call('XRANGE', this.#keys.runs, from, '+', 'COUNT', PAGE);
+      const entries = reply as StreamEntry[];
+      announced.push(...entries.map(announcedIn));
+      const last = entries.at(-1);
+      if (last === undefined || entries.length < PAGE) return announced;
+      from = `(${last[0]}`;
+    }
+  }
+
+  get #pair(): string[] {
+    return [this.#keys.runs, this.#keys.announced];
+  }
+}
+
+export function announcedIn([, fields]: StreamEntry): Announced {
+  const [, runId = '', , sessionId = ''] = fields;
+  return { runId, sessionId };
+}

@@ -1,0 +1,82 @@
+import type { Redis } from 'ioredis';
+import type { Board, BoardListener, Unsubscribe } from '../coordination.ts';
+import type { Keys } from './keys.ts';
+import type { RedisLink } from './link.ts';
+
+export class RedisBoard implements Board {
+  readonly #link: RedisLink;
+  readonly #keys: Keys;
+  /** Pattern → who wants what it matches. */
+  readonly #watchers = new Map<string, Set<BoardListener>>();
+  #connection: Redis | undefined;
+
+  constructor(link: RedisLink, keys: Keys) {
+    this.#link = link;
+    this.#keys = keys;
+  }
+
+  async post(name: string, text: string, ttlMs: number): Promise<void> {
+    const key = this.#keys.posting(name);
+    await Promise.all([
+      this.#link.call('SET', key, text, 'PX', ttlMs),
+      this.#link.call('PUBLISH', key, text),
+    ]);
+  }
+
+  async read(names: readonly string[]): Promise<Map<string, string>> {
+    const texts = await Promise.all(
+      names.map(async (name) => this.#link.call('GET', this.#keys.posting(name))),
+    );
+    return new Map(
+      names.flatMap((name, index) => {
+        const text = texts[index];
+        return typeof text === 'string' ? [[name, text] as const] : [];
+      }),
+    );
+  }
+
+  async watch(prefix: string, listener: BoardListener): Promise<Unsubscribe> {
+    const pattern = this.#keys.postings(prefix);
+    const connection = (this.#connection ??= this.#connect());
+    const watchers = this.#watchers.get(pattern) ?? new Set();
+    this.#watchers.set(pattern, watchers.add(listener));
+    // Also where others have asked for it: whether Redis has it yet is known when it answers.
+    await connection.psubscribe(pattern);
+    return async () => {
+      watchers.delete(listener);
+      if (watchers.size > 0 || this.#watchers.get(pattern) !== watchers) return;
+      this.#watchers.delete(pattern);
+      await connection.punsubscribe(pattern);
+    };
+  }
+
+  #connect(): Redis {
+    const connection = this.#link.waiting();
+    connection.on('error', () => {
+      // It comes back by itself.
+    });
+    connection.on('pmessage', (pattern: string, channel: string, text: string) => {
+      const name = this.#keys.postedName(channel);
+      for (const listener of this.#watchers.get(pattern) ?? []) listener.onPost(name, text);
+    });
+    let isFirst = true;
+    connection.on('ready', () => {
+      if (!isFirst) void this.#subscribeAgain(connection);
+      isFirst = false;
+    });
+    return connection;
+  }
+
+  /** Tells of the gap when nothing more is missed. */
+  async #subscribeAgain(connection: Redis): Promise<void> {
+    const watched = [...this.#watchers];
+    if (watched.length === 0) return;
+    try {
+      await connection.psubscribe(...watched.map(([pattern]) => pattern));
+    } catch {
+      // Cut again: it will be back once more.
+      return;
+    }
+    for (const [, listeners] of watched) for (const listener of listeners) listener.onGap();
+  }
+}

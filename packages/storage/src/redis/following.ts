@@ -1,0 +1,123 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { StreamEvent } from '@liminal/protocol';
+import type { FollowOptions } from '../event-log.ts';
+import type { RunProgress } from '../log/append-rules.ts';
+import { Followers } from '../log/followers.ts';
+import { StorageError } from '../errors.ts';
+import { idOf } from './rows.ts';
+import { RunTail } from './run-tail.ts';
+import type { RunStreams } from './run-streams.ts';
+import type { StreamReader } from './stream-reader.ts';
+
+/** A tail, and how to end it. */
+interface Live {
+  tail: RunTail;
+  stop: () => void;
+}
+
+/** What a follower that is behind reads at once. */
+const PAGE = 128;
+/** How long to wait before Redis is asked again, ms. */
+const RETRY_MS = 100;
+
+/** Those who follow runs from here: each run is read once for all of them, from where it was when the first came. */
+export class RedisFollowing {
+  readonly #streams: RunStreams;
+  readonly #reader: StreamReader;
+  readonly #live = new Map<string, Live>();
+  readonly #followers: Followers;
+  #closed = false;
+
+  constructor(streams: RunStreams, reader: StreamReader) {
+    this.#streams = streams;
+    this.#reader = reader;
+    this.#followers = new Followers({
+      page: async (runId, after, isWanted) => this.#page(runId, after, isWanted),
+      stateOf: async (runId, isWanted) => this.#stateOf(runId, isWanted),
+      isSettled: async (runId, isWanted) => this.#isSettled(runId, isWanted),
+      unfollowed: (runId) => this.#stop(runId),
+    });
+  }
+
+  follow(runId: string, options?: FollowOptions): AsyncIterable<StreamEvent> {
+    return this.#followers.follow(runId, options);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#followers.close();
+  }
+
+  async #page(runId: string, after: number, isWanted: () => boolean): Promise<StreamEvent[]> {
+    const tail = this.#live.get(runId)?.tail;
+    const constants = tail?.constants;
+    if (!tail || !constants) return [];
+    const read = async () => this.#streams.events(runId, constants, after, PAGE);
+    return tail.since(after) ?? (await this.#patiently(isWanted, read)) ?? [];
+  }
+
+  async #stateOf(runId: string, isWanted: () => boolean) {
+    const live = this.#live.get(runId);
+    if (live) return live.tail.state;
+    const run = await this.#patiently(isWanted, async () => this.#streams.progress(runId));
+    // Nobody waits for the answer any more.
+    if (!isWanted() || this.#closed) return 'closed';
+    return this.#begin(runId, run).state;
+  }
+
+  async #isSettled(runId: string, isWanted: () => boolean): Promise<boolean> {
+    const run = await this.#patiently(isWanted, async () => this.#streams.progress(runId));
+    return run?.settled ?? false;
+  }
+
+  /** Another follower may have begun it meanwhile. */
+  #begin(runId: string, run: RunProgress | undefined): RunTail {
+    const live = this.#live.get(runId);
+    if (live) return live.tail;
+    const tail = new RunTail(runId, run);
+    const stop = tail.state === 'closed' ? () => {} : this.#watch(runId, tail);
+    this.#live.set(runId, { tail, stop });
+    return tail;
+  }
+
+  #watch(runId: string, tail: RunTail): () => void {
+    const stop = this.#reader.watch(this.#streams.keyOf(runId), idOf(tail.lastSeq), {
+      onEntries: (entries) => {
+        tail.take(entries);
+        if (tail.state === 'closed') stop();
+        this.#followers.notify(runId);
+      },
+      onBack: () => void this.#checkAgain(runId, tail),
+    });
+    return stop;
+  }
+
+  #stop(runId: string): void {
+    this.#live.get(runId)?.stop();
+    this.#live.delete(runId);
+  }
+
+  /** After a cut: what this tail waits for may be gone with all that Redis had, or have been settled and forgotten. */
+  async #checkAgain(runId: string, tail: RunTail): Promise<void> {
+    const isWanted = () => this.#live.get(runId)?.tail === tail;
+    const before = tail.lastSeq;
+    const run = await this.#patiently(isWanted, async () => this.#streams.progress(runId));
+    if (!isWanted() || tail.state !== 'open' || (run && run.lastSeq >= before)) return;
+    tail.close();
+    this.#live.get(runId)?.stop();
+    this.#followers.notify(runId);
+  }
+
+  /** Asks until Redis answers; undefined when nobody wants to know any more. */
+  async #patiently<T>(isWanted: () => boolean, ask: () => Promise<T>): Promise<T | undefined> {
+    while (isWanted() && !this.#closed) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (!(error instanceof StorageError)) throw error;
+        await delay(RETRY_MS);
+      }
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import type { Inboxes, Unsubscribe } from '../coordination.ts';
+import type { Keys } from './keys.ts';
+import type { RedisLink } from './link.ts';
+import { scripts } from './scripts.ts';
+import type { StreamReader } from './stream-reader.ts';
+
+/** An inbox whose opener has not been heard of for so long is no longer open, ms. */
+const OPEN_MS = 15_000;
+/** How many messages may wait in one, and for how long at most, ms. */
+const WAITING = { messages: 1_000, ms: 60_000 };
+
+export class RedisInboxes implements Inboxes {
+  readonly #link: RedisLink;
+  readonly #keys: Keys;
+  readonly #reader: StreamReader;
+  readonly #closers = new Set<Unsubscribe>();
+
+  constructor(link: RedisLink, keys: Keys, reader: StreamReader) {
+    this.#link = link;
+    this.#keys = keys;
+    this.#reader = reader;
+  }
+
+  async open(name: string, listener: (message: string) => void): Promise<Unsubscribe> {
+    const pair = this.#pair(name);
+    const opener = randomUUID();
+    const last = String(await this.#link.run(scripts.openInbox, pair, [opener, OPEN_MS]));
+    const close = async () => {
+      if (!this.#closers.delete(close)) return;
+      clearInterval(timer);
+      stop();
+      await this.#link.run(scripts.closeInbox, pair, [opener]);
+    };
+    this.#closers.add(close);
+    const keep = async () => {
+      const isOurs = await this.#link.run(scripts.keepInbox, pair, [opener, OPEN_MS]);
+      if (isOurs === 0) await close();
+    };
+    // Where it fails it is tried again, by the timer or when Redis is back.
+    const keepOpen = () => void keep().catch(() => {});
+    const timer = setInterval(keepOpen, OPEN_MS / 3);
+    const stop = this.#reader.watch(this.#keys.inbox(name), last, {
+      onEntries: (entries) => {
+        for (const [, [, message = '']] of entries) listener(message);
+      },
+      onBack: keepOpen,
+    });
+    return close;
+  }
+
+  async send(name: string, message: string): Promise<boolean> {
+    const args = [message, WAITING.messages, WAITING.ms];
+    return (await this.#link.run(scripts.send, this.#pair(name), args)) === 1;
+  }
+
+  /** Closes all that are open here, as far as Redis still listens. */
+  async close(): Promise<void> {
+    await Promise.allSettled([...this.#closers].map(async (close) => close()));
+  }
+
+  #pair(name: string): string[] {
+    return [this.#keys.inbox(name), this.#keys.opener(name)];
+  }
+}

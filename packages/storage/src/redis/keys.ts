@@ -1,0 +1,74 @@
+/**
+ * The names of all keys. Those that one command or script touches lie in one slot of a Redis Cluster: a companion's
+ * name holds its master's in braces, which is the part that a cluster hashes.
+ */
+export class Keys {
+  readonly #prefix: string;
+
+  constructor(prefix: string) {
+    this.#prefix = prefix;
+  }
+
+  /** A run's events: the stream that readers in any language follow (seed 001). */
+  events(runId: string): string {
+    return `${this.#prefix}:run:${plain(runId)}:events`;
+  }
+
+  /** What is kept once per run; companion of its events. */
+  run(runId: string): string {
+    return companion(this.events(runId), 'run');
+  }
+
+  /** The announced runs that are not done. */
+  get runs(): string {
+    return `${this.#prefix}:runs`;
+  }
+
+  /** Run → its entry in `runs`; companion of it. */
+  get announced(): string {
+    return companion(this.runs, 'announced');
+  }
+
+  lease(name: string): string {
+    return `${this.#prefix}:lease:${plain(name)}`;
+  }
+
+  /** The text under a name, and the channel that tells of it. */
+  posting(name: string): string {
+    return `${this.#prefix}:board:${plain(name)}`;
+  }
+
+  /** The pattern of all channels whose name begins so. */
+  postings(namePrefix: string): string {
+    return `${this.posting(namePrefix).replaceAll(/[*?[\]\\^]/g, String.raw`\$&`)}*`;
+  }
+
+  /** The name that a channel of `posting` tells of. */
+  postedName(channel: string): string {
+    return decodeURIComponent(channel.slice(this.posting('').length));
+  }
+
+  inbox(name: string): string {
+    return `${this.#prefix}:inbox:${plain(name)}`;
+  }
+
+  /** Who has the inbox open; companion of it. */
+  opener(name: string): string {
+    return companion(this.inbox(name), 'opener');
+  }
+
+  /** Wakes a reader that waits for streams of this slot; companion of any of them. */
+  wake(key: string, reader: string): string {
+    return companion(key, `wake:${reader}`);
+  }
+}
+
+function companion(key: string, what: string): string {
+  // A prefix with braces of its own puts all keys into one slot already.
+  return key.includes('{') ? `${key}:${what}` : `{${key}}:${what}`;
+}
+
+/** Braces in a name would change what a cluster hashes. */
+function plain(name: string): string {
+  return name.replaceAll(/[{}%]/g, encodeURIComponent);
+}

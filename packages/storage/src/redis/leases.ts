@@ -1,0 +1,45 @@
+import type { Lease, Leases } from '../coordination.ts';
+import type { Keys } from './keys.ts';
+import type { RedisLink } from './link.ts';
+import { scripts } from './scripts.ts';
+
+/** How long it is known whose a lease was that ran out, ms: so long can it be renewed if nobody else took it. */
+const REMEMBER_MS = 24 * 60 * 60_000;
+
+/** Redis keeps the time: the servers' clocks may differ. */
+export class RedisLeases implements Leases {
+  readonly #link: RedisLink;
+  readonly #keys: Keys;
+
+  constructor(link: RedisLink, keys: Keys) {
+    this.#link = link;
+    this.#keys = keys;
+  }
+
+  async acquire(name: string, holder: string, ttlMs: number): Promise<Lease | undefined> {
+    const args = [holder, ttlMs, REMEMBER_MS];
+    const token = await this.#link.run(scripts.acquire, [this.#keys.lease(name)], args);
+    return token === null ? undefined : { name, holder, token: Number(token) };
+  }
+
+  async renew({ name, token }: Lease, ttlMs: number): Promise<boolean> {
+    const args = [token, ttlMs, REMEMBER_MS];
+    return (await this.#link.run(scripts.renew, [this.#keys.lease(name)], args)) === 1;
+  }
+
+  async release(lease: Lease): Promise<void> {
+    await this.renew(lease, 0);
+  }
+
+  async holders(names: readonly string[]): Promise<Map<string, Lease>> {
+    const found = await Promise.all(names.map(async (name) => this.#holder(name)));
+    return new Map(found.flatMap((lease) => (lease ? [[lease.name, lease] as const] : [])));
+  }
+
+  async #holder(name: string): Promise<Lease | undefined> {
+    const found = await this.#link.run(scripts.holder, [this.#keys.lease(name)], []);
+    if (found === null) return undefined;
+    const [holder, token] = found as [string, string];
+    return { name, holder, token: Number(token) };
+  }
+}

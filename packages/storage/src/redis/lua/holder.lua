@@ -1,0 +1,7 @@
+-- Who holds a lease now.
+-- KEYS: the lease
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local last = redis.call('HMGET', KEYS[1], 'holder', 'token', 'until')
+if not last[3] or tonumber(last[3]) <= now then return false end
+return { last[1], last[2] }

@@ -1,0 +1,9 @@
+-- Holds a lease longer, or lets it go (0 ms), unless somebody has taken it since.
+-- KEYS: the lease
+-- ARGV: token, ms to hold it, ms to remember it after that
+if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then return 0 end
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('HSET', KEYS[1], 'until', string.format('%.0f', now + ARGV[2]))
+redis.call('PEXPIRE', KEYS[1], ARGV[2] + ARGV[3])
+return 1

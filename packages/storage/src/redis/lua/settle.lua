@@ -1,0 +1,13 @@
+-- Closes a run whose final Response is stored; it is forgotten when its followers have had time to get the rest.
+-- KEYS: the run's events, the run
+-- ARGV: ms to keep it
+local run = redis.call('HMGET', KEYS[2], 'lastSeq', 'ended', 'settled')
+if not run[1] or run[3] then return 0 end
+redis.call('HSET', KEYS[2], 'settled', '1')
+-- Tells those who wait for a terminal event that none will come.
+if not run[2] then
+  redis.call('XADD', KEYS[1], '0-' .. string.format('%d', tonumber(run[1]) + 2), 'settled', '1')
+end
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+redis.call('PEXPIRE', KEYS[2], ARGV[1])
+return 1

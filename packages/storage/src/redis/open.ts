@@ -1,0 +1,63 @@
+import type { Coordination } from '../coordination.ts';
+import type { EventLog } from '../event-log.ts';
+import { Announcements } from './announcements.ts';
+import { RedisBoard } from './board.ts';
+import { Claims } from './claims.ts';
+import { RedisEventLog } from './event-log.ts';
+import { RedisInboxes } from './inboxes.ts';
+import { Keys } from './keys.ts';
+import { RedisLeases } from './leases.ts';
+import { RedisLink } from './link.ts';
+import { RedisRunRegistry } from './run-registry.ts';
+import { RunStreams } from './run-streams.ts';
+import { StreamReader } from './stream-reader.ts';
+
+export interface RedisOptions {
+  /** `redis://` or `rediss://`, with user, password and database number where there are such. */
+  url: string;
+  /** What the names of all keys begin with; `codex` unless given. */
+  prefix?: string;
+  /** How many of its newest events a run keeps when older ones are projected; 1000 unless given. */
+  maxLength?: number;
+  /** How long followers of a settled run have to get the rest, ms; a minute unless given. */
+  keepSettledMs?: number;
+  /** A run whose projector has not been heard of for so long goes to another, ms; half a minute unless given. */
+  claimIdleMs?: number;
+}
+
+/** A log that several servers share, and what they need to act as one. */
+export interface OpenedRedis {
+  log: EventLog;
+  coordination: Coordination;
+  close(): Promise<void>;
+}
+
+export async function openRedis(options: RedisOptions): Promise<OpenedRedis> {
+  const link = await RedisLink.open(options.url);
+  const keys = new Keys(options.prefix ?? 'codex');
+  const reader = new StreamReader(link, keys);
+  const streams = new RunStreams(link, keys);
+  const announcements = new Announcements(link, keys);
+  const log = new RedisEventLog(streams, announcements, reader, options.keepSettledMs ?? 60_000);
+  const inboxes = new RedisInboxes(link, keys, reader);
+  const registry = new RedisRunRegistry(
+    { announcements, claims: new Claims(link, keys), streams, reader, runsKey: keys.runs },
+    { claimIdleMs: options.claimIdleMs ?? 30_000, maxLength: options.maxLength ?? 1_000 },
+  );
+  return {
+    log,
+    coordination: {
+      leases: new RedisLeases(link, keys),
+      board: new RedisBoard(link, keys),
+      inboxes,
+      registry,
+    },
+    close: async () => {
+      await log.close();
+      registry.close();
+      await inboxes.close();
+      reader.close();
+      link.close();
+    },
+  };
+}

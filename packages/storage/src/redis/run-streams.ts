@@ -1,0 +1,92 @@
+import type { StreamEvent } from '@liminal/protocol';
+import type { RunProgress } from '../log/append-rules.ts';
+import type { EventRow, RunConstants } from '../log/event-rows.ts';
+import { decodeEvent } from '../log/event-rows.ts';
+import type { Keys } from './keys.ts';
+import type { RedisLink } from './link.ts';
+import type { StreamEntry } from './rows.ts';
+import { idOf, progressFields, progressOf, rowOf } from './rows.ts';
+import { scripts } from './scripts.ts';
+
+/** What is appended at once. */
+export interface Batch {
+  firstSeq: number;
+  rows: EventRow[];
+  /** As `encodeConstants` writes them. */
+  constants: string;
+  ends: boolean;
+  /** Whether an earlier try with the same events, or fewer of them, may have come through. */
+  isRetry: boolean;
+}
+
+/** The answer of `append.lua`. */
+export interface Appended {
+  outcome: 'OK' | 'SEQ_CONFLICT' | 'RUN_ENDED' | 'ENVELOPE_MISMATCH';
+  lastSeq: number;
+}
+
+/** Entries that are read at once: few enough not to hold up others in Redis. */
+const PAGE = 1_000;
+
+/** The streams of runs and what is kept beside them: each method is one command, or one page of a long read. */
+export class RunStreams {
+  readonly #link: RedisLink;
+  readonly #keys: Keys;
+
+  constructor(link: RedisLink, keys: Keys) {
+    this.#link = link;
+    this.#keys = keys;
+  }
+
+  keyOf(runId: string): string {
+    return this.#keys.events(runId);
+  }
+
+  async append(runId: string, batch: Batch): Promise<Appended> {
+    const args = [batch.firstSeq, batch.constants, batch.ends ? '1' : '', batch.isRetry ? '1' : ''];
+    for (const { timestamp, type, payload } of batch.rows) args.push(timestamp, type, payload);
+    const reply = await this.#link.run(scripts.append, this.#pair(runId), args);
+    const [outcome, lastSeq] = reply as [Appended['outcome'], number];
+    return { outcome, lastSeq };
+  }
+
+  /** Undefined for a run that has no events, or was settled a while ago. */
+  async progress(runId: string): Promise<RunProgress | undefined> {
+    const values = await this.#link.call('HMGET', this.#keys.run(runId), ...progressFields);
+    return progressOf(values as (string | null)[]);
+  }
+
+  /** Events after a `seq`, whether or not the run is settled; at most `limit`. */
+  async events(runId: string, constants: RunConstants, after: number, limit: number) {
+    const events: StreamEvent[] = [];
+    let last = after;
+    while (events.length < limit) {
+      const count = Math.min(PAGE, limit - events.length);
+      const entries = await this.#entries(runId, last, count);
+      for (const row of entries.map(rowOf)) {
+        if (row) events.push(decodeEvent(runId, constants, row));
+      }
+      if (entries.length < count) break;
+      last = events.at(-1)?.seq ?? last;
+    }
+    return events;
+  }
+
+  async settle(runId: string, keepMs: number): Promise<void> {
+    await this.#link.run(scripts.settle, this.#pair(runId), [keepMs]);
+  }
+
+  async trim(runId: string, projected: number, keep: number): Promise<void> {
+    await this.#link.run(scripts.trim, this.#pair(runId), [projected, keep]);
+  }
+
+  async #entries(runId: string, after: number, count: number): Promise<StreamEntry[]> {
+    const from = idOf(Math.max(after, -1) + 1);
+    const key = this.#keys.events(runId);
+    return (await this.#link.call('XRANGE', key, from, '+', 'COUNT', count)) as StreamEntry[];
+  }
+
+  #pair(runId: string): string[] {
+    return [this.#keys.events(runId), this.#keys.run(runId)];
+  }
+}

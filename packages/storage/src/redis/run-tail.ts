@@ -1,0 +1,85 @@
+import type { StreamEvent } from '@liminal/protocol';
+import { isTerminal } from '@liminal/protocol';
+import type { RunConstants } from '../log/event-rows.ts';
+import { decodeEvent } from '../log/event-rows.ts';
+import type { RunProgress } from '../log/append-rules.ts';
+import type { StreamEntry } from './rows.ts';
+import { constantsIn, rowOf } from './rows.ts';
+
+/** What is kept for those who are nearly up to date: so many events, or so many characters of them. */
+const WINDOW = { events: 256, characters: 1_000_000 };
+/** What a follower gets at once. */
+const PAGE = 128;
+
+/**
+ * The newest events of a run that somebody here follows: read and decoded once for all of them. Whoever is further
+ * behind reads the stream by itself.
+ */
+export class RunTail {
+  readonly #runId: string;
+  #constants: RunConstants | undefined;
+  #lastSeq: number;
+  #closed: boolean;
+  #window: StreamEvent[] = [];
+  #sizes: number[] = [];
+  #characters = 0;
+
+  /** @param state - how far the run had got when the tail began; undefined before its first event. */
+  constructor(runId: string, state: RunProgress | undefined) {
+    this.#runId = runId;
+    this.#constants = state?.constants;
+    this.#lastSeq = state?.lastSeq ?? -1;
+    this.#closed = state !== undefined && (state.ended || state.settled);
+  }
+
+  /** Undefined before the first event. */
+  get constants(): RunConstants | undefined {
+    return this.#constants;
+  }
+
+  get lastSeq(): number {
+    return this.#lastSeq;
+  }
+
+  get state(): 'unknown' | 'open' | 'closed' {
+    if (this.#closed) return 'closed';
+    return this.#constants ? 'open' : 'unknown';
+  }
+
+  /** Nothing more will come. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  take(entries: StreamEntry[]): void {
+    for (const entry of entries) {
+      const row = rowOf(entry);
+      this.#constants ??= constantsIn(entry);
+      if (row === undefined || this.#constants === undefined) {
+        this.#closed = true;
+        return;
+      }
+      this.#hold(decodeEvent(this.#runId, this.#constants, row), row.payload.length);
+    }
+  }
+
+  /** A page of the events after a `seq`; undefined if the first of them is not held any more. */
+  since(after: number): StreamEvent[] | undefined {
+    if (after >= this.#lastSeq) return [];
+    const first = this.#window[0]?.seq ?? this.#lastSeq + 1;
+    if (after + 1 < first) return undefined;
+    return this.#window.slice(after + 1 - first, after + 1 - first + PAGE);
+  }
+
+  #hold(event: StreamEvent, size: number): void {
+    this.#lastSeq = event.seq;
+    this.#closed ||= isTerminal(event);
+    this.#window.push(event);
+    this.#sizes.push(size);
+    this.#characters += size;
+    while (this.#window.length > WINDOW.events || this.#characters > WINDOW.characters) {
+      this.#window.shift();
+      this.#characters -= this.#sizes.shift() ?? 0;
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+
+/** A Lua program that Redis runs as one step. */
+export interface Script {
+  lua: string;
+  sha: string;
+}
+
+function load(name: string): Script {
+  const lua = readFileSync(new URL(`lua/${name}.lua`, import.meta.url), 'utf8');
+  return { lua, sha: createHash('sha1').update(lua).digest('hex') };
+}
+
+/** What each is for, and what it is given, is said at its top. */
+export const scripts = {
+  append: load('append'),
+  settle: load('settle'),
+  trim: load('trim'),
+  announce: load('announce'),
+  retire: load('retire'),
+  keep: load('keep'),
+  letGo: load('let-go'),
+  acquire: load('acquire'),
+  renew: load('renew'),
+  holder: load('holder'),
+  openInbox: load('open-inbox'),
+  keepInbox: load('keep-inbox'),
+  closeInbox: load('close-inbox'),
+  send: load('send'),
+};
