@@ -65,7 +65,8 @@ export interface SearchHit {
 
 /**
  * Sessions, and their turns as folded Responses. Every driver passes `testing/response-store-suite.ts`.
- * Every write is all or nothing and throws StorageError `STORE_WRITE_FAILED` if the medium refuses it (a full disk).
+ * Every write is all or nothing and throws StorageError `STORE_WRITE_FAILED` if the medium refuses it (a full disk) or
+ * is away; one that lies elsewhere throws `STORE_READ_FAILED` while it cannot be read. Both can be tried again.
  */
 export interface ResponseStore {
   /** Throws `STALE_OWNER` for a record whose `fence` is smaller than the stored one's: it comes from an owner of the past. */

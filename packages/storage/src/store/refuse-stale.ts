@@ -7,7 +7,7 @@ export function refuseStale(session: SessionRecord, stored: SessionRecord | unde
   throw staleOwner(session);
 }
 
-function staleOwner({ sessionId }: SessionRecord): StorageError {
+export function staleOwner({ sessionId }: SessionRecord): StorageError {
   return new StorageError(
     'STALE_OWNER',
     `Session ${sessionId} has another owner now; what this server wanted to store of it was not stored.`,

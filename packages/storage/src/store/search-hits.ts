@@ -1,16 +1,16 @@
 import type { SearchHit, SessionRecord, StoredItem } from '../response-store.ts';
 import { snippetOf } from './match.ts';
 import type { ParsedQuery } from './search-query.ts';
-import { searchableText } from './searchable-text.ts';
+import { searchableText, searchableTitle } from './searchable-text.ts';
 
 /** The sessions whose titles have what is looked for, in the order they come in. */
 export function* titleHits(
   sessions: Iterable<Pick<SessionRecord, 'sessionId' | 'title'>>,
   query: ParsedQuery,
 ): Generator<SearchHit> {
-  for (const { sessionId, title } of sessions) {
-    const snippet = snippetOf(title, query);
-    if (snippet !== undefined) yield { sessionId, snippet };
+  for (const session of sessions) {
+    const snippet = snippetOf(searchableTitle(session), query);
+    if (snippet !== undefined) yield { sessionId: session.sessionId, snippet };
   }
 }
 

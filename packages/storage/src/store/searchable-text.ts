@@ -30,6 +30,10 @@ export function searchableText(item: OutputItem): string {
   }
 }
 
+export function searchableTitle({ title }: { title: string }): string {
+  return title.slice(0, SAID_MAX);
+}
+
 /** Whether it changes no more, so that it is worth a place in an index. */
 export function isSettled(item: OutputItem, status: ResponseStatus): boolean {
   return item.endedAt !== undefined || !isUnderWay(status);

@@ -1,0 +1,32 @@
+/** What PostgreSQL's errors mean to people: https://www.postgresql.org/docs/current/errcodes-appendix.html */
+
+const advice = new Map([
+  ['28P01', 'the password is wrong; set the right one in the URL'],
+  ['28000', 'this user may not connect; check the URL and pg_hba.conf'],
+  ['3D000', 'there is no such database; create it'],
+  ['42501', 'this user may not do that; grant it the rights'],
+  ['25006', 'it takes no writes now; connect to the primary'],
+  ['53100', 'its disk is full; free some space'],
+  ['53300', 'it has too many connections; allow more'],
+  ['57P03', 'it is starting or stopping; it will be tried again'],
+  ['57014', 'it took too long; see what it is busy with'],
+  ['ECONNREFUSED', 'nothing listens there; start it'],
+  ['ENOTFOUND', 'there is no such host; check the URL'],
+]);
+
+/** What is wrong, as the end of a sentence, and what to do about it where that is known. */
+export function reasonOf(error: unknown): string {
+  // Of a host with several addresses, each has its own error.
+  const inner: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  const said = inner instanceof Error ? inner.message : String(inner);
+  const code = inner instanceof Error && 'code' in inner ? String(inner.code) : '';
+  const known = advice.get(code);
+  return known === undefined ? said : `${known} (${said})`;
+}
+
+/** The database's address without user and password. */
+export function placeOf(url: string): string {
+  if (!URL.canParse(url)) return 'that LIMINAL_DATABASE_URL names';
+  const { host, pathname } = new URL(url);
+  return `${host}${pathname}`;
+}

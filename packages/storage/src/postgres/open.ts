@@ -1,0 +1,7 @@
+import type { ResponseStore } from '../response-store.ts';
+import { PostgresDatabase } from './database.ts';
+import { PostgresResponseStore } from './response-store.ts';
+
+export async function openPostgresStore(url: string, schema: string): Promise<ResponseStore> {
+  return new PostgresResponseStore(await PostgresDatabase.open(url, schema));
+}

@@ -1,0 +1,150 @@
+import type { OutputItem, Response } from '@liminal/protocol';
+import type { Transaction } from 'kysely';
+import type { ItemPage, ResponseHead, StoredItem } from '../response-store.ts';
+import type { Key, Tables } from './tables.ts';
+import { idOf, textKey } from './text.ts';
+
+export async function readResponse(
+  db: Transaction<Tables>,
+  runId: string,
+): Promise<Response | undefined> {
+  const row = await db
+    .selectFrom('responses')
+    .select(['response_key', 'head'])
+    .where('run_id', '=', textKey(runId))
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const items = await db
+    .selectFrom('items')
+    .select('item')
+    .where('response_key', '=', row.response_key)
+    .orderBy('item_index')
+    .execute();
+  return { ...headOf(row), outputItems: items.map(itemOf) };
+}
+
+export async function listRuns(
+  db: Transaction<Tables>,
+  sessionId: string,
+  fromRunId: string | undefined,
+): Promise<ResponseHead[] | undefined> {
+  const from = fromRunId === undefined ? '0' : await keyOf(db, sessionId, fromRunId);
+  return from === undefined ? undefined : readHeads(db, sessionId, { from });
+}
+
+export async function readItems(
+  db: Transaction<Tables>,
+  sessionId: string,
+  { before, limit }: { before?: { runId: string; index: number }; limit: number },
+): Promise<ItemPage> {
+  const key = before && (await keyOf(db, sessionId, before.runId));
+  if (before && key === undefined) return { items: [], heads: [], hasMore: false };
+  const place = before && key !== undefined ? { key, index: before.index } : undefined;
+  const rows = await newestItems(db, sessionId, place, limit);
+  const oldest = rows.at(-1);
+  const hasMore = oldest !== undefined && (await hasItemsBefore(db, sessionId, oldest));
+  const heads = await readHeads(db, sessionId, {
+    ...(hasMore && { from: oldest.response_key }),
+    ...(place && { to: place }),
+  });
+  return { items: rows.map(storedItem).toReversed(), heads, hasMore };
+}
+
+/** The place of an item: its run's key, and its index there. */
+interface Place {
+  key: Key;
+  index: number;
+}
+
+interface ItemRow {
+  response_key: Key;
+  item_index: number;
+  item: string;
+  run_id: string;
+}
+
+function itemsBefore(db: Transaction<Tables>, sessionId: string, place: Place | undefined) {
+  return db
+    .selectFrom('items')
+    .innerJoin('responses', 'responses.response_key', 'items.response_key')
+    .where('session_id', '=', textKey(sessionId))
+    .$if(place !== undefined, (all) =>
+      all.where((row) =>
+        row.eb(
+          row.refTuple('items.response_key', 'items.item_index'),
+          '<',
+          row.tuple(place?.key ?? '', place?.index ?? 0),
+        ),
+      ),
+    );
+}
+
+/** Newest first. */
+async function newestItems(
+  db: Transaction<Tables>,
+  sessionId: string,
+  place: Place | undefined,
+  limit: number,
+): Promise<ItemRow[]> {
+  return itemsBefore(db, sessionId, place)
+    .select(['items.response_key', 'item_index', 'item', 'run_id'])
+    .orderBy('items.response_key', 'desc')
+    .orderBy('item_index', 'desc')
+    .limit(limit)
+    .execute();
+}
+
+async function hasItemsBefore(
+  db: Transaction<Tables>,
+  sessionId: string,
+  oldest: ItemRow,
+): Promise<boolean> {
+  const place = { key: oldest.response_key, index: oldest.item_index };
+  const older = itemsBefore(db, sessionId, place).select('item_index').limit(1);
+  return (await older.executeTakeFirst()) !== undefined;
+}
+
+/** Oldest first. The run of `to` is left out when nothing of it lies before the place: an earlier page has shown it. */
+async function readHeads(
+  db: Transaction<Tables>,
+  sessionId: string,
+  { from = '0', to }: { from?: Key; to?: Place },
+): Promise<ResponseHead[]> {
+  const rows = await db
+    .selectFrom('responses')
+    .select('head')
+    .where('session_id', '=', textKey(sessionId))
+    .where('response_key', '>=', from)
+    .$if(to !== undefined, (all) =>
+      all.where('response_key', to && to.index > 0 ? '<=' : '<', to?.key ?? ''),
+    )
+    .orderBy('response_key')
+    .execute();
+  return rows.map(headOf);
+}
+
+async function keyOf(
+  db: Transaction<Tables>,
+  sessionId: string,
+  runId: string,
+): Promise<Key | undefined> {
+  const row = await db
+    .selectFrom('responses')
+    .select('response_key')
+    .where('run_id', '=', textKey(runId))
+    .where('session_id', '=', textKey(sessionId))
+    .executeTakeFirst();
+  return row?.response_key;
+}
+
+function headOf(row: { head: string }): ResponseHead {
+  return JSON.parse(row.head) as ResponseHead;
+}
+
+function itemOf(row: { item: string }): OutputItem {
+  return JSON.parse(row.item) as OutputItem;
+}
+
+function storedItem(row: ItemRow): StoredItem {
+  return { runId: idOf(row.run_id), index: row.item_index, item: itemOf(row) };
+}

@@ -1,0 +1,81 @@
+import type { Response } from '@liminal/protocol';
+import type {
+  ItemPage,
+  ResponseHead,
+  ResponseStore,
+  SearchHit,
+  SearchQuery,
+  SessionRecord,
+} from '../response-store.ts';
+import type { PostgresDatabase } from './database.ts';
+import { listRuns, readItems, readResponse } from './read-responses.ts';
+import { lockSessions, saveResponses } from './save-responses.ts';
+import { search } from './search.ts';
+import { findSession, listSessions, saveSession } from './sessions.ts';
+import { textKey } from './text.ts';
+
+/** What several servers may share: each write is a transaction, and the database decides who was first. */
+export class PostgresResponseStore implements ResponseStore {
+  readonly #database: PostgresDatabase;
+
+  constructor(database: PostgresDatabase) {
+    this.#database = database;
+  }
+
+  async saveSession(session: SessionRecord): Promise<void> {
+    await this.#database.write(async (db) => saveSession(db, session));
+  }
+
+  async getSession(sessionId: string): Promise<SessionRecord | undefined> {
+    return this.#database.read(async (db) => findSession(db, sessionId));
+  }
+
+  async listSessions(
+    filter: { projectId?: string; active?: boolean } = {},
+  ): Promise<SessionRecord[]> {
+    return this.#database.read(async (db) => listSessions(db, filter));
+  }
+
+  async deleteSession(sessionId: string): Promise<void> {
+    await this.#database.write(async (db) => {
+      await lockSessions(db, [sessionId]);
+      const id = textKey(sessionId);
+      await db.deleteFrom('sessions').where('session_id', '=', id).execute();
+      await db.deleteFrom('responses').where('session_id', '=', id).execute();
+    });
+  }
+
+  async saveResponse(response: Response): Promise<void> {
+    await this.importResponses([response]);
+  }
+
+  async importResponses(responses: readonly Response[]): Promise<void> {
+    await this.#database.write(async (db) => saveResponses(db, responses));
+  }
+
+  async getResponse(runId: string): Promise<Response | undefined> {
+    return this.#database.read(async (db) => readResponse(db, runId));
+  }
+
+  async listRuns(
+    sessionId: string,
+    options: { fromRunId?: string } = {},
+  ): Promise<ResponseHead[] | undefined> {
+    return this.#database.read(async (db) => listRuns(db, sessionId, options.fromRunId));
+  }
+
+  async readItems(
+    sessionId: string,
+    options: { before?: { runId: string; index: number }; limit: number },
+  ): Promise<ItemPage> {
+    return this.#database.read(async (db) => readItems(db, sessionId, options));
+  }
+
+  async search(query: SearchQuery): Promise<SearchHit[]> {
+    return this.#database.read(async (db) => search(db, query));
+  }
+
+  async close(): Promise<void> {
+    await this.#database.close();
+  }
+}

@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto';
+import type { OutputItem, Response, ResponseStatus } from '@liminal/protocol';
+import type { Transaction } from 'kysely';
+import { sql } from 'kysely';
+import { isSettled, isUnderWay, searchableText } from '../store/searchable-text.ts';
+import type { Key, Tables } from './tables.ts';
+import { textKey, wordList } from './text.ts';
+
+/** Characters of items in one statement, about. */
+const BATCH_MAX = 4_000_000;
+
+/** Saves Responses in their order, each unless what is stored of it is newer. */
+export async function saveResponses(
+  db: Transaction<Tables>,
+  responses: readonly Response[],
+): Promise<void> {
+  await lockSessions(
+    db,
+    responses.map(({ sessionId }) => sessionId),
+  );
+  for (const response of responses) await saveResponse(db, response);
+}
+
+/**
+ * Until the transaction ends nobody else saves a run of these sessions: runs come in the order of their keys for whoever
+ * reads meanwhile, and two that save the same runs do not wait for each other.
+ */
+export async function lockSessions(
+  db: Transaction<Tables>,
+  sessionIds: readonly string[],
+): Promise<void> {
+  // One after another, in the same order for all.
+  for (const id of [...new Set(sessionIds.map(textKey))].toSorted()) {
+    await sql`SELECT pg_advisory_xact_lock(hashtextextended(${id}, 0))`.execute(db);
+  }
+}
+
+async function saveResponse(
+  db: Transaction<Tables>,
+  { outputItems, ...head }: Response,
+): Promise<void> {
+  const row = {
+    run_id: textKey(head.id),
+    session_id: textKey(head.sessionId),
+    last_seq: head.lastSeq,
+    item_count: outputItems.length,
+    head: JSON.stringify(head),
+  };
+  const saved = await db
+    .insertInto('responses')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict
+        .column('run_id')
+        .doUpdateSet(row)
+        .whereRef('responses.last_seq', '<=', 'excluded.last_seq'),
+    )
+    .returning('response_key')
+    .executeTakeFirst();
+  if (saved) await saveItems(db, saved.response_key, outputItems, head.status);
+}
+
+async function saveItems(
+  db: Transaction<Tables>,
+  key: Key,
+  items: readonly OutputItem[],
+  status: ResponseStatus,
+): Promise<void> {
+  const marks = await readMarks(db, key);
+  const rows = items.flatMap((item, index) => rowToWrite(item, index, status, marks) ?? []);
+  for (const batch of batches(rows)) await writeItems(db, key, batch);
+  if (marks.size <= items.length) return;
+  await db
+    .deleteFrom('items')
+    .where('response_key', '=', key)
+    .where('item_index', '>=', items.length)
+    .execute();
+}
+
+interface Mark {
+  hash: string;
+  hasWords: boolean;
+}
+
+interface ItemRow {
+  index: number;
+  item: string;
+  words: string | null;
+}
+
+/** What is stored of a run's items, in short: of a snapshot that grows, most need not be sent again. */
+async function readMarks(db: Transaction<Tables>, key: Key): Promise<Map<number, Mark>> {
+  const rows = await db
+    .selectFrom('items')
+    .select([
+      'item_index',
+      sql<string>`encode(sha256(convert_to(item, 'UTF8')), 'hex')`.as('hash'),
+      sql<boolean>`words IS NOT NULL`.as('has_words'),
+    ])
+    .where('response_key', '=', key)
+    .execute();
+  return new Map(
+    rows.map(({ item_index, hash, has_words }) => [item_index, { hash, hasWords: has_words }]),
+  );
+}
+
+/** Undefined if it stands there already. */
+function rowToWrite(
+  item: OutputItem,
+  index: number,
+  status: ResponseStatus,
+  marks: ReadonlyMap<number, Mark>,
+): ItemRow | undefined {
+  const json = JSON.stringify(item);
+  const mark = marks.get(index);
+  const stands = mark?.hash === createHash('sha256').update(json).digest('hex');
+  // The end of a run ends its items, changed or not.
+  if (stands && (mark.hasWords || isUnderWay(status))) return undefined;
+  const words = isSettled(item, status) ? wordList(searchableText(item)) : null;
+  return { index, item: json, words };
+}
+
+async function writeItems(
+  db: Transaction<Tables>,
+  key: Key,
+  rows: readonly ItemRow[],
+): Promise<void> {
+  const indexes = rows.map(({ index }) => index);
+  const items = rows.map(({ item }) => item);
+  const words = rows.map((row) => row.words);
+  await db
+    .insertInto('items')
+    .columns(['response_key', 'item_index', 'item', 'words'])
+    .expression(
+      sql`SELECT ${key}::bigint, index, item, words::tsvector
+          FROM unnest(${indexes}::integer[], ${items}::text[], ${words}::text[])
+            AS row (index, item, words)`,
+    )
+    .onConflict((conflict) =>
+      conflict.columns(['response_key', 'item_index']).doUpdateSet((row) => ({
+        item: row.ref('excluded.item'),
+        words: sql`excluded.words`,
+      })),
+    )
+    .execute();
+}
+
+function* batches(rows: readonly ItemRow[]): Generator<ItemRow[]> {
+  let batch: ItemRow[] = [];
+  let size = 0;
+  for (const row of rows) {
+    if (size > BATCH_MAX) {
+      yield batch;
+      [batch, size] = [[], 0];
+    }
+    batch.push(row);
+    size += row.item.length;
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,0 +1,81 @@
+/** The tables, as the steps that made them: step n brings a schema from version n to n + 1. */
+import type { Kysely, Transaction } from 'kysely';
+import { sql } from 'kysely';
+import { StorageError } from '../errors.ts';
+import type { Tables } from './tables.ts';
+
+/*
+ * JSON is kept as text: PostgreSQL's own JSON takes no \u0000 and no lone surrogates, which JSON's escapes carry through
+ * text unharmed. Ids and times are compared byte by byte, whatever language the database speaks.
+ */
+const spine = `
+  CREATE TABLE sessions (
+    session_id text COLLATE "C" PRIMARY KEY,
+    project_id text COLLATE "C" NOT NULL,
+    active boolean NOT NULL,
+    created_at text COLLATE "C" NOT NULL,
+    updated_at text COLLATE "C" NOT NULL,
+    fence bigint NOT NULL,
+    title_words tsvector NOT NULL,
+    record text NOT NULL
+  );
+
+  -- A session's runs are in the order of their keys.
+  CREATE TABLE responses (
+    response_key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    run_id text COLLATE "C" NOT NULL UNIQUE,
+    session_id text COLLATE "C" NOT NULL,
+    last_seq bigint NOT NULL,
+    item_count integer NOT NULL,
+    head text NOT NULL
+  );
+  CREATE INDEX responses_of_session ON responses (session_id, response_key);
+
+  CREATE TABLE items (
+    response_key bigint NOT NULL REFERENCES responses ON DELETE CASCADE,
+    item_index integer NOT NULL,
+    item text NOT NULL,
+    words tsvector,
+    PRIMARY KEY (response_key, item_index)
+  );
+  CREATE INDEX words_of_items ON items USING gin (words) WHERE words IS NOT NULL;
+`;
+
+const migrations = [spine];
+
+/** Any number that no other program is likely to lock by. */
+const MIGRATION_LOCK = 4_823_771_905;
+
+/** Brings the tables to this version, all steps or none; of several servers that start at once, one does it. */
+export async function migrate(db: Kysely<Tables>, schema: string): Promise<void> {
+  await db.transaction().execute(async (work) => {
+    await sql`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(work);
+    await enterSchema(work, schema);
+    await sql`CREATE TABLE IF NOT EXISTS data_version (version integer NOT NULL)`.execute(work);
+    const version = await readVersion(work);
+    if (version > migrations.length) throw tooNew(schema, version);
+    if (version === migrations.length) return;
+    for (const step of migrations.slice(version)) await sql.raw(step).execute(work);
+    await sql`DELETE FROM data_version`.execute(work);
+    await sql`INSERT INTO data_version VALUES (${migrations.length})`.execute(work);
+  });
+}
+
+/** Makes the schema if it is missing: one that is there may be all that this user is allowed to use. */
+async function enterSchema(work: Transaction<Tables>, schema: string): Promise<void> {
+  const found = await sql`SELECT 1 FROM pg_namespace WHERE nspname = ${schema}`.execute(work);
+  if (found.rows.length === 0) await sql`CREATE SCHEMA ${sql.id(schema)}`.execute(work);
+  await sql`SET LOCAL search_path TO ${sql.id(schema)}`.execute(work);
+}
+
+async function readVersion(work: Transaction<Tables>): Promise<number> {
+  const { rows } = await sql<{ version: number }>`SELECT version FROM data_version`.execute(work);
+  return rows[0]?.version ?? 0;
+}
+
+function tooNew(schema: string, version: number): StorageError {
+  return new StorageError(
+    'DATA_TOO_NEW',
+    `The database's schema ${schema} was written by a newer Liminal (data version ${version}, this one knows ${migrations.length}). Update Liminal, or choose another database.`,
+  );
+}

@@ -1,0 +1,64 @@
+import type { Transaction } from 'kysely';
+import { sql } from 'kysely';
+import type { SessionRecord } from '../response-store.ts';
+import { staleOwner } from '../store/refuse-stale.ts';
+import { searchableTitle } from '../store/searchable-text.ts';
+import type { Tables } from './tables.ts';
+import { textKey, wordList } from './text.ts';
+
+/** Throws `STALE_OWNER`; the database itself compares, so that no other owner can come in between. */
+export async function saveSession(db: Transaction<Tables>, session: SessionRecord): Promise<void> {
+  const row = {
+    session_id: textKey(session.sessionId),
+    project_id: textKey(session.projectId),
+    active: session.active,
+    created_at: textKey(session.createdAt),
+    updated_at: textKey(session.updatedAt),
+    fence: session.fence,
+    title_words: wordList(searchableTitle(session)),
+    record: JSON.stringify(session),
+  };
+  const saved = await db
+    .insertInto('sessions')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict
+        .column('session_id')
+        .doUpdateSet(row)
+        .whereRef('sessions.fence', '<=', 'excluded.fence'),
+    )
+    .returning(sql`1`.as('saved'))
+    .executeTakeFirst();
+  if (!saved) throw staleOwner(session);
+}
+
+export async function findSession(
+  db: Transaction<Tables>,
+  sessionId: string,
+): Promise<SessionRecord | undefined> {
+  const row = await db
+    .selectFrom('sessions')
+    .select('record')
+    .where('session_id', '=', textKey(sessionId))
+    .executeTakeFirst();
+  return row && recordOf(row);
+}
+
+export async function listSessions(
+  db: Transaction<Tables>,
+  { projectId, active }: { projectId?: string; active?: boolean },
+): Promise<SessionRecord[]> {
+  const rows = await db
+    .selectFrom('sessions')
+    .select('record')
+    .$if(projectId !== undefined, (all) => all.where('project_id', '=', textKey(projectId ?? '')))
+    .$if(active !== undefined, (all) => all.where('active', '=', active === true))
+    .orderBy('updated_at', 'desc')
+    .orderBy('created_at', 'desc')
+    .execute();
+  return rows.map(recordOf);
+}
+
+export function recordOf(row: { record: string }): SessionRecord {
+  return JSON.parse(row.record) as SessionRecord;
+}

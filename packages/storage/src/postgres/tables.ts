@@ -1,0 +1,38 @@
+import type { ColumnType, Generated } from 'kysely';
+
+/** PostgreSQL's 64-bit numbers come as text. Keys are compared and handed back, never counted with. */
+export type Key = string;
+
+/** A list of words, written as text and read by the database alone. */
+type Words = ColumnType<never, string, string>;
+
+export interface Tables {
+  sessions: {
+    session_id: string;
+    project_id: string;
+    active: boolean;
+    created_at: string;
+    updated_at: string;
+    fence: number;
+    title_words: Words;
+    /** The whole record as JSON; other columns repeat what is searched and sorted by. */
+    record: string;
+  };
+  responses: {
+    response_key: Generated<Key>;
+    run_id: string;
+    session_id: string;
+    last_seq: number;
+    item_count: number;
+    /** The Response without its items, as JSON. */
+    head: string;
+  };
+  items: {
+    response_key: Key;
+    item_index: number;
+    /** JSON. */
+    item: string;
+    /** Null while the item may change. */
+    words: Words | null;
+  };
+}

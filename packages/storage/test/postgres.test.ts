@@ -1,0 +1,296 @@
+import {
+  startPostgres,
+  testPostgres,
+  type PostgresServer,
+  type TestPostgres,
+} from '@liminal/testkit';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { openPostgresStore, type ResponseStore } from '../src/index.ts';
+import { responseStoreSuite, searchSuite } from '../src/testing/index.ts';
+import { headOf, response, sessionRecord } from '../src/testing/records.ts';
+
+let postgres: TestPostgres;
+beforeAll(async () => {
+  postgres = await testPostgres();
+});
+afterAll(async () => postgres.release());
+
+/** Asks the database itself. */
+async function ask(sql: string, url = postgres.url): Promise<Record<string, unknown>[]> {
+  const client = new Client(url);
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Handles of as many servers on one database, all opened at once. */
+async function openServers(count: number, schema = postgres.newSchema()) {
+  const stores = await Promise.all(
+    Array.from({ length: count }, async () => openPostgresStore(postgres.url, { schema })),
+  );
+  onTestFinished(async () => {
+    await Promise.all(stores.map(async (store) => store.close()));
+    await ask(`DROP SCHEMA ${schema} CASCADE`);
+  });
+  return { stores, schema };
+}
+
+async function setup() {
+  const schema = postgres.newSchema();
+  let store = await openPostgresStore(postgres.url, { schema });
+  return {
+    subject: store,
+    reopen: async () => {
+      await store.close();
+      store = await openPostgresStore(postgres.url, { schema });
+      return store;
+    },
+    teardown: async () => {
+      await store.close();
+      await ask(`DROP SCHEMA ${schema} CASCADE`);
+    },
+  };
+}
+
+describe('postgres response store', () => {
+  responseStoreSuite(setup);
+});
+
+describe('postgres search', () => {
+  searchSuite(setup);
+});
+
+describe('several servers on one database', () => {
+  test('that start at once make the tables once', async () => {
+    const { stores, schema } = await openServers(6);
+    await stores[0]!.saveSession(sessionRecord('session-1'));
+    expect(await stores[5]!.getSession('session-1')).toEqual(sessionRecord('session-1'));
+    expect(await ask(`SELECT version FROM ${schema}.data_version`)).toEqual([{ version: 1 }]);
+  });
+
+  test('a race of snapshots is won by the newest, whole', async () => {
+    const { stores } = await openServers(3);
+    for (let round = 0; round < 5; round++) {
+      const run = `run-${round}`;
+      const snapshots = Array.from({ length: 12 }, (_, seq) => {
+        const texts = Array.from({ length: 1 + ((seq * 7) % 12) }, (_, at) => `${seq} ${at}`);
+        return response(run, texts, { lastSeq: seq });
+      });
+      const saves = snapshots
+        .toSorted((a, b) => ((a.lastSeq * 5) % 12) - ((b.lastSeq * 5) % 12))
+        .map(async (snapshot, at) => stores[at % 3]!.saveResponse(snapshot));
+      await Promise.all(saves);
+      expect(await stores[0]!.getResponse(run)).toStrictEqual(snapshots.at(-1));
+      expect(await stores[1]!.readItems('session-1', { limit: 4 })).toMatchObject({
+        items: Array(4).fill({ runId: run }),
+      });
+    }
+  });
+
+  test('a race of owners is won by the greatest fence', async () => {
+    const { stores } = await openServers(3);
+    const owned = Array.from({ length: 12 }, (_, at) =>
+      sessionRecord('session-1', { fence: (at * 7) % 12, title: `owner ${(at * 7) % 12}` }),
+    );
+    const saves = owned.map(async (record, at) => stores[at % 3]!.saveSession(record));
+    const refused = (await Promise.allSettled(saves)).filter(({ status }) => status === 'rejected');
+    for (const { reason } of refused as PromiseRejectedResult[]) {
+      expect(reason).toMatchObject({ code: 'STALE_OWNER' });
+    }
+    expect(await stores[0]!.getSession('session-1')).toMatchObject({ title: 'owner 11' });
+  });
+
+  test('runs come in an order that never changes for who reads meanwhile', async () => {
+    const { stores } = await openServers(3);
+    const all = Array.from({ length: 60 }, (_, at) => `run-${at}`);
+    const saving = Promise.all(
+      stores.slice(0, 2).map(async (store, which) => {
+        for (const id of all.filter((_, at) => at % 2 === which)) {
+          await store.saveResponse(response(id, ['a', 'b']));
+        }
+      }),
+    );
+    let seen: string[] = [];
+    while (seen.length < all.length) {
+      const heads = (await stores[2]!.listRuns('session-1')) ?? [];
+      const ids = heads.map(({ id }) => id);
+      expect(ids.slice(0, seen.length)).toEqual(seen);
+      seen = ids;
+    }
+    await saving;
+    expect(seen.toSorted()).toEqual(all.toSorted());
+  });
+
+  test('imports of the same runs do not wait for each other for ever', async () => {
+    const { stores } = await openServers(2);
+    const runs = Array.from({ length: 20 }, (_, at) =>
+      response(`run-${at}`, ['a'], { sessionId: `session-${at % 4}` }),
+    );
+    await Promise.all([
+      stores[0]!.importResponses(runs),
+      stores[1]!.importResponses(runs.toReversed()),
+    ]);
+    const heads = await stores[0]!.listRuns('session-1');
+    expect(heads).toHaveLength(5);
+    expect(heads).toEqual(expect.arrayContaining([headOf(runs[1]!)]));
+  });
+});
+
+test('a page reads no more items than it shows', async () => {
+  const { stores, schema } = await openServers(1);
+  const runs = Array.from({ length: 40 }, (_, at) => response(`run-${at}`, Array(50).fill('x')));
+  await stores[0]!.importResponses(runs);
+  await ask(`ANALYZE ${schema}.items, ${schema}.responses`);
+  const read = async () => {
+    const sql = `SELECT idx_tup_fetch + seq_tup_read AS count FROM pg_stat_all_tables
+                 WHERE schemaname = '${schema}' AND relname = 'items'`;
+    return Number((await ask(sql))[0]?.['count']);
+  };
+  // What a connection has counted is told when it ends.
+  await stores[0]!.close();
+  const before = await read();
+  const again = await openPostgresStore(postgres.url, { schema });
+  const page = await again.readItems('session-1', {
+    before: { runId: 'run-30', index: 5 },
+    limit: 20,
+  });
+  await again.close();
+  expect(page.items).toHaveLength(20);
+  expect(page.heads.map(({ id }) => id)).toEqual(['run-29', 'run-30']);
+  await expect.poll(read, { timeout: 20_000 }).toBeGreaterThan(before);
+  expect((await read()) - before).toBeLessThan(30);
+});
+
+test('a snapshot that grows sends and writes only the items that changed', async () => {
+  const { stores, schema } = await openServers(1);
+  const texts = Array.from({ length: 300 }, (_, at) => `text ${at}`);
+  await stores[0]!.saveResponse(response('run-1', texts, { status: 'in_progress' }));
+  const places = async () => ask(`SELECT item_index, ctid::text FROM ${schema}.items ORDER BY 1`);
+  const before = await places();
+  const grown = response('run-1', [...texts.slice(0, -1), 'changed', 'new'], {
+    lastSeq: 999,
+    status: 'in_progress',
+  });
+  await stores[0]!.saveResponse(grown);
+  expect((await places()).slice(0, 299)).toEqual(before.slice(0, 299));
+  expect(await stores[0]!.getResponse('run-1')).toStrictEqual(grown);
+});
+
+test('ids may hold what PostgreSQL cannot', async () => {
+  const { stores } = await openServers(1);
+  const odd = ['\u0000', '\uD800', '"\\', '\\u0000', '🧵'];
+  for (const id of odd) {
+    await stores[0]!.saveSession(sessionRecord(id, { projectId: id }));
+    await stores[0]!.saveResponse(response(`run ${id}`, [id], { sessionId: id }));
+  }
+  for (const id of odd) {
+    expect(await stores[0]!.getSession(id)).toMatchObject({ sessionId: id });
+    expect(await stores[0]!.listSessions({ projectId: id })).toHaveLength(1);
+    const { items } = await stores[0]!.readItems(id, { limit: 10 });
+    expect(items.map(({ runId }) => runId)).toEqual([`run ${id}`]);
+  }
+});
+
+describe('a database', () => {
+  test('written by a newer version is refused with a sentence, and not touched', async () => {
+    const { schema } = await openServers(1);
+    await ask(`UPDATE ${schema}.data_version SET version = 9999`);
+    await expect(openPostgresStore(postgres.url, { schema })).rejects.toMatchObject({
+      code: 'DATA_TOO_NEW',
+      message: expect.stringMatching(/newer Liminal.*9999.*Update/),
+    });
+    expect(await ask(`SELECT version FROM ${schema}.data_version`)).toEqual([{ version: 9999 }]);
+  });
+
+  test('that cannot be used says why, and not its password', async () => {
+    const url = new URL(postgres.url);
+    url.password = 'secret';
+    url.pathname = '/nowhere';
+    const failure = await openPostgresStore(url.href).catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      code: 'DATABASE_UNUSABLE',
+      message: expect.stringContaining('no such database'),
+    });
+    expect(String(failure)).not.toContain('secret');
+    await expect(openPostgresStore('postgresql://127.0.0.1:1/x')).rejects.toMatchObject({
+      code: 'DATABASE_UNUSABLE',
+      message: expect.stringMatching(/127\.0\.0\.1:1\/x .*nothing listens there/),
+    });
+  });
+
+  test('that refuses a part of a write refuses all of it, and says why', async () => {
+    const { stores, schema } = await openServers(1);
+    await ask(`ALTER TABLE ${schema}.items ADD CHECK (item NOT LIKE '%forbidden%')`);
+    const saved = response('run-1', ['a', 'b']);
+    await stores[0]!.saveResponse(saved);
+    const refused = {
+      code: 'STORE_WRITE_FAILED',
+      message: expect.stringContaining('violates check constraint'),
+    };
+    const worse = response('run-1', ['changed', 'forbidden'], { lastSeq: 9 });
+    await expect(stores[0]!.saveResponse(worse)).rejects.toMatchObject(refused);
+    const runs = [response('run-2', ['fine']), response('run-3', ['forbidden'])];
+    await expect(stores[0]!.importResponses(runs)).rejects.toMatchObject(refused);
+    expect(await stores[0]!.getResponse('run-1')).toStrictEqual(saved);
+    expect(await stores[0]!.listRuns('session-1')).toHaveLength(1);
+  });
+});
+
+describe('a database that goes away', () => {
+  let server: PostgresServer;
+  let store: ResponseStore;
+  beforeAll(async () => {
+    server = await startPostgres();
+    store = await openPostgresStore(server.url);
+  });
+  afterAll(async () => {
+    await store.close();
+    await server.stop();
+  });
+
+  test('fails what is asked of it with a reason, and serves again when it is back', async () => {
+    const saved = response('run-1', ['a', 'b']);
+    await store.saveResponse(saved);
+    await server.kill();
+    for (const _ of ['first', 'again']) {
+      await expect(store.saveResponse(response('run-2', ['c']))).rejects.toMatchObject({
+        code: 'STORE_WRITE_FAILED',
+        message: expect.stringContaining('can be tried again'),
+      });
+      await expect(store.getResponse('run-1')).rejects.toMatchObject({ code: 'STORE_READ_FAILED' });
+    }
+    await server.restart();
+    await expect
+      .poll(async () => store.getResponse('run-1').catch(String), { timeout: 60_000 })
+      .toEqual(saved);
+    await store.saveResponse(response('run-2', ['c']));
+    expect((await store.listRuns('session-1'))?.map(({ id }) => id)).toEqual(['run-1', 'run-2']);
+  });
+
+  test('in the middle of many writes loses nothing that was acknowledged, and keeps no half', async () => {
+    const acknowledged: string[] = [];
+    const writes = Array.from({ length: 200 }, async (_, at) => {
+      const id = `mid-${at}`;
+      const run = response(id, Array(20).fill('text'), { sessionId: 'session-2' });
+      await store.saveResponse(run).then(
+        () => acknowledged.push(id),
+        () => undefined,
+      );
+      if (at === 0) await server.kill();
+    });
+    await Promise.all(writes);
+    await server.restart();
+    await expect
+      .poll(async () => store.listRuns('nobody').catch(String), { timeout: 60_000 })
+      .toEqual([]);
+    for (const id of acknowledged)
+      expect((await store.getResponse(id))?.outputItems).toHaveLength(20);
+    for (const { id } of (await store.listRuns('session-2')) ?? []) {
+      expect((await store.getResponse(id))?.outputItems).toHaveLength(20);
+    }
+  });
+});
