@@ -132,7 +132,7 @@ async function writeItems(
     .insertInto('items')
     .columns(['response_key', 'item_index', 'item', 'words'])
     .expression(
-      sql`SELECT ${key}::bigint, index, item, words::tsvector
+      sql`SELECT ${key}::bigint, index, item, words
           FROM unnest(${indexes}::integer[], ${items}::text[], ${words}::text[])
             AS row (index, item, words)`,
     )

@@ -1,5 +1,5 @@
 import type { OutputItem } from '@liminal/protocol';
-import type { Transaction } from 'kysely';
+import type { RawBuilder, Transaction } from 'kysely';
 import { sql } from 'kysely';
 import type { SearchHit, SearchQuery, StoredItem } from '../response-store.ts';
 import { itemHit, titleHits } from '../store/search-hits.ts';
@@ -41,7 +41,7 @@ async function findTitles(
   const rows = await db
     .selectFrom('sessions')
     .select('record')
-    .where(sql<boolean>`title_words @@ ${wordsQuery(query)}::tsquery`)
+    .where(hasWords('title_words', query))
     .$if(project !== undefined, (all) => all.where('project_id', '=', project ?? ''))
     .orderBy('updated_at', 'desc')
     .orderBy('created_at', 'desc')
@@ -72,7 +72,8 @@ async function candidates(
     .selectFrom('items')
     .innerJoin('responses', 'responses.response_key', 'items.response_key')
     .select(['items.response_key', 'item_index', 'item', 'run_id', 'responses.session_id'])
-    .where(sql<boolean>`words @@ ${wordsQuery(query)}::tsquery`)
+    .where('words', 'is not', null)
+    .where(hasWords('words', query))
     .$if(project !== undefined, (all) =>
       all
         .innerJoin('sessions', 'sessions.session_id', 'responses.session_id')
@@ -93,10 +94,11 @@ async function candidates(
     .execute();
 }
 
-/** As a tsquery is written: words in quotes are nothing but words. */
-function wordsQuery(query: ParsedQuery): string {
+/** In the words of the index, and of a tsquery, where words in quotes are nothing but words. */
+function hasWords(column: 'words' | 'title_words', query: ParsedQuery): RawBuilder<boolean> {
   const { whole, prefix } = indexTerms(query);
-  return [...whole.map((word) => `'${word}'`), `'${prefix}':*`].join(' & ');
+  const wanted = [...whole.map((word) => `'${word}'`), `'${prefix}':*`].join(' & ');
+  return sql`array_to_tsvector(string_to_array(${sql.ref(column)}, ' ')) @@ ${wanted}::tsquery`;
 }
 
 function storedItem(row: Candidate): StoredItem {

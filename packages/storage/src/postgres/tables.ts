@@ -1,10 +1,7 @@
-import type { ColumnType, Generated } from 'kysely';
+import type { Generated } from 'kysely';
 
 /** PostgreSQL's 64-bit numbers come as text. Keys are compared and handed back, never counted with. */
 export type Key = string;
-
-/** A list of words, written as text and read by the database alone. */
-type Words = ColumnType<never, string, string>;
 
 export interface Tables {
   sessions: {
@@ -14,7 +11,8 @@ export interface Tables {
     created_at: string;
     updated_at: string;
     fence: number;
-    title_words: Words;
+    /** Words with spaces between them. */
+    title_words: string;
     /** The whole record as JSON; other columns repeat what is searched and sorted by. */
     record: string;
   };
@@ -33,6 +31,6 @@ export interface Tables {
     /** JSON. */
     item: string;
     /** Null while the item may change. */
-    words: Words | null;
+    words: string | null;
   };
 }

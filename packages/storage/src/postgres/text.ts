@@ -10,9 +10,7 @@ export function idOf(key: string): string {
   return JSON.parse(`"${key}"`) as string;
 }
 
-/** The words of a text as a tsvector is written. Words hold letters, digits and marks alone: nothing to escape. */
+/** What is kept of a text to find it by. */
 export function wordList(text: string): string {
-  return indexWords(text)
-    .map((word) => `'${word}'`)
-    .join(' ');
+  return indexWords(text).join(' ');
 }
