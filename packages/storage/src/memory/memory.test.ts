@@ -1,6 +1,11 @@
 import { describe } from 'vitest';
-import { eventLogSuite, responseStoreSuite, searchSuite } from '../testing/index.ts';
-import { openMemoryStorage } from './open.ts';
+import {
+  coordinationSuite,
+  eventLogSuite,
+  responseStoreSuite,
+  searchSuite,
+} from '../testing/index.ts';
+import { openMemoryStorage, openSharedMemoryStorage } from './open.ts';
 
 describe('memory event log', () => {
   eventLogSuite(async () => {
@@ -20,5 +25,13 @@ describe('memory search', () => {
   searchSuite(async () => {
     const { store, close } = openMemoryStorage();
     return { subject: store, teardown: close };
+  });
+});
+
+describe('memory coordination', () => {
+  coordinationSuite(async () => {
+    const { log, coordination, close } = openSharedMemoryStorage();
+    const server = { log, coordination };
+    return { subject: { one: server, two: server }, teardown: close };
   });
 });

@@ -52,9 +52,6 @@ export class RedisBoard implements Board {
 
   #connect(): Redis {
     const connection = this.#link.waiting();
-    connection.on('error', () => {
-      // It comes back by itself.
-    });
     connection.on('pmessage', (pattern: string, channel: string, text: string) => {
       const name = this.#keys.postedName(channel);
       for (const listener of this.#watchers.get(pattern) ?? []) listener.onPost(name, text);

@@ -24,7 +24,10 @@ export class RedisLink {
 
   /** Throws StorageError `REDIS_UNAVAILABLE` if there is no Redis to begin with. */
   static async open(url: string): Promise<RedisLink> {
-    const link = new RedisLink((purpose) => new Redis(url, optionsFor(purpose)));
+    const link = new RedisLink((purpose) => {
+      // What is wrong is said by the commands that fail; the connection itself comes back when it can.
+      return new Redis(url, optionsFor(purpose)).on('error', () => {});
+    });
     try {
       await link.#commands.connect();
       return link;

@@ -1,6 +1,6 @@
 import { testRedis, type TestRedis } from '@liminal/testkit';
 import { afterAll, beforeAll, describe } from 'vitest';
-import { eventLogSuite } from '../testing/index.ts';
+import { coordinationSuite, eventLogSuite } from '../testing/index.ts';
 import { openRedis } from './open.ts';
 
 let server: TestRedis;
@@ -21,6 +21,20 @@ describe('redis event log', () => {
         return redis.log;
       },
       teardown: async () => redis.close(),
+    };
+  });
+});
+
+describe('redis coordination', () => {
+  coordinationSuite(async () => {
+    const options = { url: server.url, prefix: server.newPrefix() };
+    const [one, two] = [await openRedis(options), await openRedis(options)];
+    return {
+      subject: { one, two },
+      teardown: async () => {
+        await one.close();
+        await two.close();
+      },
     };
   });
 });

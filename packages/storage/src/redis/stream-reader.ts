@@ -68,9 +68,6 @@ export class StreamReader {
       if (!isFirst) for (const { listener } of this.#watched.values()) listener.onBack?.();
       isFirst = false;
     });
-    connection.on('error', () => {
-      // It comes back by itself; the log's own errors say what is wrong.
-    });
     void this.#read(connection);
   }
 

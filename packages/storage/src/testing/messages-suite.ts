@@ -1,0 +1,155 @@
+import { EventEmitter, once } from 'node:events';
+import { describe, expect, test } from 'vitest';
+import type { TwoServers } from './coordination-suite.ts';
+
+const LONG_MS = 600_000;
+const patience = { timeout: 15_000, interval: 10 };
+
+/** Names and texts that mean something to some database or other. */
+const odd = ['a*b', 'a?', '[a]', 'back\\slash', 'br{a}ce', '100%', '%7B', 'ß🧵', 'two\nlines'];
+
+/** Everything that was heard, and a way to wait for a certain thing. */
+class Heard {
+  readonly all: string[] = [];
+  readonly #news = new EventEmitter();
+
+  readonly hear = (what: string): void => {
+    this.all.push(what);
+    this.#news.emit('news');
+  };
+
+  async until(what: string): Promise<void> {
+    while (!this.all.includes(what)) await once(this.#news, 'news');
+  }
+}
+
+export function boardSuite(servers: () => TwoServers): void {
+  describe('the board', () => {
+    const watch = async (prefix: string) => {
+      const heard = new Heard();
+      const onPost = (name: string, text: string) => heard.hear(`${name}=${text}`);
+      const { board } = servers().two.coordination;
+      const stop = await board.watch(prefix, { onPost, onGap: () => heard.hear('gap') });
+      return { heard, stop };
+    };
+
+    test('shows the latest text under each name', async () => {
+      const { one, two } = servers();
+      await one.coordination.board.post('a', 'old', LONG_MS);
+      await one.coordination.board.post('a', 'new', LONG_MS);
+      await two.coordination.board.post('b', '', LONG_MS);
+      for (const { coordination } of [one, two]) {
+        const texts = await coordination.board.read(['a', 'b', 'c']);
+        expect([...texts]).toEqual([
+          ['a', 'new'],
+          ['b', ''],
+        ]);
+      }
+    });
+
+    test('forgets a text that is not posted again', async () => {
+      const { board } = servers().one.coordination;
+      await board.post('a', 'soon gone', 50);
+      await board.post('b', 'stays', LONG_MS);
+      await expect
+        .poll(async () => [...(await board.read(['a', 'b'])).keys()], patience)
+        .toEqual(['b']);
+    });
+
+    test('tells those who watch, in order, from whatever server', async () => {
+      const { one, two } = servers();
+      const { heard, stop } = await watch('room:');
+      for (const text of ['1', '2', '3']) {
+        await one.coordination.board.post('room:a', text, LONG_MS);
+        await two.coordination.board.post('room:b', text, LONG_MS);
+      }
+      await heard.until('room:b=3');
+      expect(heard.all.filter((what) => what.startsWith('room:a'))).toEqual([
+        'room:a=1',
+        'room:a=2',
+        'room:a=3',
+      ]);
+      expect(heard.all).toHaveLength(6);
+      await stop();
+    });
+
+    test('tells only of names that begin so, and nothing after the watch has ended', async () => {
+      const { board } = servers().one.coordination;
+      const [exact, all] = [await watch('a*'), await watch('')];
+      await board.post('axb', 'no', LONG_MS);
+      await board.post('a*b', 'yes', LONG_MS);
+      await exact.heard.until('a*b=yes');
+      await all.heard.until('a*b=yes');
+      await exact.stop();
+      await board.post('a*c', 'late', LONG_MS);
+      await all.heard.until('a*c=late');
+      expect(exact.heard.all).toEqual(['a*b=yes']);
+      expect(all.heard.all).toEqual(['axb=no', 'a*b=yes', 'a*c=late']);
+      await all.stop();
+    });
+
+    test('ending one watch does not end another of the same names', async () => {
+      const [first, second] = [await watch('a'), await watch('a')];
+      await first.stop();
+      await servers().one.coordination.board.post('a', '1', LONG_MS);
+      await second.heard.until('a=1');
+      expect(first.heard.all).toEqual([]);
+      await second.stop();
+    });
+
+    test('takes any name and any text', async () => {
+      const { one, two } = servers();
+      const { heard, stop } = await watch('');
+      for (const name of odd) await one.coordination.board.post(name, name, LONG_MS);
+      await heard.until(`${odd.at(-1)}=${odd.at(-1)}`);
+      expect(heard.all).toEqual(odd.map((name) => `${name}=${name}`));
+      expect([...(await two.coordination.board.read(odd)).values()]).toEqual(odd);
+      await stop();
+    });
+  });
+}
+
+export function inboxSuite(servers: () => TwoServers): void {
+  describe('inboxes', () => {
+    test('take messages from any server, each once and in order', async () => {
+      const { one, two } = servers();
+      const heard = new Heard();
+      const close = await two.coordination.inboxes.open('server-2', heard.hear);
+      const messages = Array.from({ length: 300 }, (_, index) => String(index));
+      for (const message of messages) {
+        const from = Number(message) % 3 === 0 ? two : one;
+        expect(await from.coordination.inboxes.send('server-2', message)).toBe(true);
+      }
+      await heard.until('299');
+      expect(heard.all).toEqual(messages);
+      await close();
+    });
+
+    test('that nobody has open take nothing, and say so', async () => {
+      const { one, two } = servers();
+      expect(await one.coordination.inboxes.send('server-2', 'too early')).toBe(false);
+      const heard = new Heard();
+      const close = await two.coordination.inboxes.open('server-2', heard.hear);
+      await close();
+      expect(await one.coordination.inboxes.send('server-2', 'too late')).toBe(false);
+      const again = await two.coordination.inboxes.open('server-2', heard.hear);
+      await one.coordination.inboxes.send('server-2', 'now');
+      await heard.until('now');
+      expect(heard.all).toEqual(['now']);
+      await again();
+    });
+
+    test('are apart, whatever they and the messages are called', async () => {
+      const { one, two } = servers();
+      const heard = new Heard();
+      const closers = odd.map(async (name) =>
+        two.coordination.inboxes.open(name, (message) => heard.hear(`${name}: ${message}`)),
+      );
+      const open = await Promise.all(closers);
+      for (const name of odd) await one.coordination.inboxes.send(name, name);
+      for (const name of odd) await heard.until(`${name}: ${name}`);
+      expect(heard.all).toHaveLength(odd.length);
+      for (const close of open) await close();
+    });
+  });
+}

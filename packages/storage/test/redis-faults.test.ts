@@ -1,0 +1,185 @@
+import type { RedisServer } from '@liminal/testkit';
+import { describe, expect, test } from 'vitest';
+import { collect, delta, done, eventsOf, start, wholeRun } from '../src/testing/runs.ts';
+import { ask, inBatches, ownRedis, write } from './redis-stage.ts';
+
+const isLong = process.env['FAULTS'] === 'long';
+const patience = { timeout: 60_000, interval: 20 };
+
+describe('a Redis that is killed and started again', () => {
+  test(
+    'INV-1, INV-6: loses and doubles nothing that is written meanwhile, and its readers go on',
+    { timeout: isLong ? 900_000 : 120_000 },
+    async () => {
+      const { redis, open } = await ownRedis({ appendOnly: true });
+      const [writer, reader] = [await open(), await open()];
+      const runs = ['run-1', 'run-2'].map((runId) => ({
+        runId,
+        events: wholeRun(runId, Array(isLong ? 60_000 : 6_000).fill('some text')),
+      }));
+      const followed = runs.map(async ({ runId }) => collect(reader.log.follow(runId)));
+      const written = runs.map(async ({ runId, events }) =>
+        write(writer.log, runId, inBatches(events, 3)),
+      );
+      let isWritten = false;
+      const all = Promise.all(written).finally(() => (isWritten = true));
+      let deaths = 0;
+      while (!isWritten && deaths < (isLong ? 30 : 3)) {
+        const before = (await writer.log.unsettled())[0]?.lastSeq ?? 0;
+        // Some way on, and then wherever it is.
+        await expect
+          .poll(
+            async () => isWritten || (await writer.log.unsettled())[0]?.lastSeq !== before,
+            patience,
+          )
+          .toBe(true);
+        await redis.kill();
+        await redis.restart();
+        deaths += 1;
+        await expect
+          .poll(async () => writer.log.unsettled().then(Boolean, () => false), patience)
+          .toBe(true);
+      }
+      const refusals = (await all).reduce((sum, count) => sum + count, 0);
+      expect(deaths).toBeGreaterThan(1);
+      expect(refusals).toBeGreaterThan(0);
+      for (const [index, { runId, events }] of runs.entries()) {
+        expect(await writer.log.read(runId)).toStrictEqual(events);
+        expect(await followed[index]).toStrictEqual(events);
+      }
+    },
+  );
+
+  test('INV-1: an append whose outcome was never heard is not written twice, nor is what follows it lost', async () => {
+    const { redis, open } = await ownRedis();
+    const [writer, other] = [await open(), await open()];
+    const run = eventsOf('run-1', [start, delta('a'), delta('b'), delta('c'), delta('d'), done]);
+    await writer.log.append('run-1', run.slice(0, 1));
+    redis.pause();
+    const unheard = writer.log.append('run-1', run.slice(1, 3));
+    await expect(unheard).rejects.toMatchObject({ code: 'LOG_WRITE_FAILED' });
+    redis.resume();
+    await expect.poll(async () => (await other.log.read('run-1')).length, patience).toBe(3);
+    await write(writer.log, 'run-1', [run.slice(1, 5)]);
+    expect(await other.log.read('run-1')).toStrictEqual(run.slice(0, 5));
+
+    redis.pause();
+    const lastWord = writer.log.append('run-1', run.slice(5));
+    await expect(lastWord).rejects.toMatchObject({ code: 'LOG_WRITE_FAILED' });
+    redis.resume();
+    await write(writer.log, 'run-1', [run.slice(5)]);
+    expect(await other.log.read('run-1')).toStrictEqual(run);
+    // What is known to be there is refused as ever.
+    await expect(writer.log.append('run-1', run.slice(5))).rejects.toMatchObject({
+      code: 'RUN_ENDED',
+    });
+  });
+
+  test('INV-1: after an unheard append, what another has written instead is no retry', async () => {
+    const { redis, open } = await ownRedis({ appendOnly: true });
+    const [writer, other] = [await open(), await open()];
+    await writer.log.append('run-1', eventsOf('run-1', [start]));
+    await redis.kill();
+    const unheard = writer.log.append('run-1', eventsOf('run-1', [delta('mine')], 1));
+    await expect(unheard).rejects.toMatchObject({ code: 'LOG_WRITE_FAILED' });
+    await redis.restart();
+    const theirs = eventsOf('run-1', [delta('theirs')], 1);
+    await write(other.log, 'run-1', [theirs]);
+    const again = write(writer.log, 'run-1', [eventsOf('run-1', [delta('mine')], 1)]);
+    await expect(again).rejects.toMatchObject({ code: 'SEQ_CONFLICT' });
+    expect((await other.log.read('run-1')).slice(1)).toStrictEqual(theirs);
+  });
+
+  test('refuses soon while it is gone, says what to do, and works by itself when it is back', async () => {
+    const { redis, open } = await ownRedis();
+    const { log, coordination } = await open();
+    await redis.kill();
+    const began = performance.now();
+    await expect(log.append('run-1', eventsOf('run-1', [start]))).rejects.toMatchObject({
+      code: 'LOG_WRITE_FAILED',
+      message: expect.stringContaining('See that it runs'),
+    });
+    await expect(coordination.leases.acquire('a', 'b', 1_000)).rejects.toMatchObject({
+      code: 'REDIS_UNAVAILABLE',
+    });
+    expect(performance.now() - began).toBeLessThan(10_000);
+    await redis.restart();
+    await write(log, 'run-1', [wholeRun('run-1', ['a'])]);
+    expect(await log.read('run-1')).toStrictEqual(wholeRun('run-1', ['a']));
+  });
+
+  test('cannot be opened while it is gone', async () => {
+    const { redis, open } = await ownRedis();
+    await redis.kill();
+    await expect(open()).rejects.toMatchObject({ code: 'REDIS_UNAVAILABLE' });
+  });
+
+  test('with all it had gone: its readers end, its leases never count back, and it goes on with new runs', async () => {
+    const { redis, open } = await ownRedis();
+    const { log, coordination } = await open();
+    const stop = new AbortController();
+    const claimed: string[] = [];
+    const claiming = (async () => {
+      for await (const { runId } of coordination.registry.claims('worker', stop.signal))
+        claimed.push(runId);
+    })();
+    const lost = eventsOf('lost', [start, delta('a')]);
+    await log.append('lost', lost);
+    const followed = collect(log.follow('lost'));
+    await expect.poll(() => claimed, patience).toEqual(['lost']);
+    const lease = await coordination.leases.acquire('session-1', 'server-1', 60_000);
+    await coordination.leases.release(lease!);
+    await redis.kill();
+    await redis.restart();
+    expect(await followed).toStrictEqual(lost);
+    await write(log, 'new', [wholeRun('new', ['a'])]);
+    expect(await collect(log.follow('new'))).toStrictEqual(wholeRun('new', ['a']));
+    await expect.poll(() => claimed, patience).toEqual(['lost', 'new']);
+    const next = await coordination.leases.acquire('session-1', 'server-2', 60_000);
+    expect(next?.token).toBeGreaterThan(lease!.token);
+    stop.abort();
+    await claiming;
+  });
+});
+
+describe('the memory of a Redis', () => {
+  test(
+    'stays flat, however many runs have come and gone',
+    { timeout: isLong ? 600_000 : 120_000 },
+    async () => {
+      const { redis, open } = await ownRedis();
+      const { log, coordination } = await open({ keepSettledMs: 1 });
+      const stop = new AbortController();
+      const projecting = (async () => {
+        for await (const claim of coordination.registry.claims('worker', stop.signal)) {
+          for await (const event of log.follow(claim.runId)) await claim.projected(event.seq);
+          await log.settle(claim.runId);
+          await claim.done();
+        }
+      })();
+      const runs = isLong ? 10_000 : 300;
+      const play = async (from: number, to: number) => {
+        for (let index = from; index < to; index += 1) {
+          const runId = `run-${index}`;
+          const events = wholeRun(runId, Array(20).fill('some text that takes room '.repeat(20)));
+          for (const batch of inBatches(events, 8)) await log.append(runId, batch);
+        }
+        await expect.poll(async () => (await log.unsettled()).length, patience).toBe(0);
+        // What has been settled expires at once, but Redis takes its time to look.
+        await expect.poll(async () => ask(redis, 'DBSIZE'), patience).toBeLessThan(10);
+        return usedMemory(redis);
+      };
+      const early = await play(0, Math.floor(runs / 10));
+      const late = await play(Math.floor(runs / 10), runs);
+      stop.abort();
+      await projecting;
+      expect(late - early).toBeLessThan(500_000);
+    },
+  );
+});
+
+/** Bytes of what is stored; buffers of connections come and go. */
+async function usedMemory(redis: RedisServer): Promise<number> {
+  const stats = (await ask(redis, 'MEMORY', 'STATS')) as unknown[];
+  return Number(stats[stats.indexOf('dataset.bytes') + 1]);
+}

@@ -1,0 +1,167 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { collect, delta, done, eventsOf, start, wholeRun } from '../src/testing/runs.ts';
+import { ask, cuttable, ownRedis, write } from './redis-stage.ts';
+
+const patience = { timeout: 60_000, interval: 20 };
+const workerFile = fileURLToPath(new URL('redis-worker.ts', import.meta.url));
+
+describe('projector workers', () => {
+  test('a killed one loses its runs to another; one that lives keeps what takes it long', async () => {
+    const claimIdleMs = 2_000;
+    const { redis, open } = await ownRedis();
+    const { log, coordination } = await open({ claimIdleMs });
+    const doomed = spawn(process.execPath, [workerFile, redis.url, String(claimIdleMs)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    onTestFinished(() => void doomed.kill('SIGKILL'));
+    const lines = createInterface(doomed.stdout)[Symbol.asyncIterator]();
+    await log.append('run-1', eventsOf('run-1', [start]));
+    await log.append('run-2', eventsOf('run-2', [start]));
+    expect([(await lines.next()).value, (await lines.next()).value]).toEqual(['run-1', 'run-2']);
+
+    const stop = new AbortController();
+    const taken: string[] = [];
+    const taking = (async () => {
+      for await (const { runId } of coordination.registry.claims('other', stop.signal))
+        taken.push(runId);
+    })();
+    // How long the claim has not been heard of: it begins anew each time that the worker says it lives.
+    const idleMs = async () => {
+      const how = ['codex:runs', 'codex-projector-group', '-', '+', '1'];
+      const [[, , idle] = []] = (await ask(redis, 'XPENDING', ...how)) as [
+        string,
+        string,
+        number,
+      ][];
+      return idle ?? 0;
+    };
+    let [last, renewals] = [await idleMs(), 0];
+    // Often enough for a claim that is not kept to have run out.
+    while (renewals < 4) {
+      const idle = await idleMs();
+      if (idle < last) renewals += 1;
+      last = idle;
+    }
+    expect(taken).toEqual([]);
+
+    const exited = once(doomed, 'exit');
+    doomed.kill('SIGKILL');
+    await exited;
+    await expect.poll(() => taken.toSorted(), patience).toEqual(['run-1', 'run-2']);
+    stop.abort();
+    await taking;
+  });
+});
+
+describe('a connection that is cut', () => {
+  test('INV-7: readers go on where they were, inboxes get what was sent, and the board says that there is a gap', async () => {
+    const { redis, open } = await ownRedis();
+    const way = await cuttable(redis.port);
+    const [near, far] = [await open(), await open({ url: way.url })];
+    const run = eventsOf('run-1', [start, delta('a'), delta('b'), delta('c'), done]);
+    const [messages, board]: [string[], string[]] = [[], []];
+    await far.coordination.inboxes.open('far', (message) => messages.push(message));
+    await far.coordination.board.watch('', {
+      onPost: (name, text) => board.push(`${name}=${text}`),
+      onGap: () => board.push('gap'),
+    });
+    await near.log.append('run-1', run.slice(0, 2));
+    const followed = far.log.follow('run-1')[Symbol.asyncIterator]();
+    const seen = [(await followed.next()).value, (await followed.next()).value];
+    await near.coordination.inboxes.send('far', '1');
+    await near.coordination.board.post('a', '1', 60_000);
+    await expect.poll(() => [messages, board], patience).toEqual([['1'], ['a=1']]);
+
+    way.cut();
+    const next = followed.next();
+    await near.log.append('run-1', run.slice(2, 3));
+    expect(await near.coordination.inboxes.send('far', '2')).toBe(true);
+    await near.coordination.board.post('a', 'missed', 60_000);
+    await expect(far.log.read('run-1')).rejects.toMatchObject({ code: 'REDIS_UNAVAILABLE' });
+    way.mend();
+
+    seen.push((await next).value);
+    await expect
+      .poll(() => [messages, board], patience)
+      .toEqual([
+        ['1', '2'],
+        ['a=1', 'gap'],
+      ]);
+    await near.log.append('run-1', run.slice(3));
+    expect(await near.coordination.inboxes.send('far', '3')).toBe(true);
+    await near.coordination.board.post('a', '3', 60_000);
+    await expect
+      .poll(() => [messages, board], patience)
+      .toEqual([
+        ['1', '2', '3'],
+        ['a=1', 'gap', 'a=3'],
+      ]);
+    const rest = await collect({ [Symbol.asyncIterator]: () => followed });
+    expect([...seen, ...rest]).toStrictEqual(run);
+    await write(far.log, 'run-2', [wholeRun('run-2', ['x'])]);
+  });
+
+  test('a follower that waits through a cut can still be ended', async () => {
+    const { redis, open } = await ownRedis();
+    const way = await cuttable(redis.port);
+    const far = await open({ url: way.url });
+    way.cut();
+    const stop = new AbortController();
+    const begins = collect(far.log.follow('run-1', { signal: stop.signal }));
+    stop.abort();
+    expect(await begins).toEqual([]);
+    const waits = collect(far.log.follow('run-1'));
+    await far.close();
+    expect(await waits).toEqual([]);
+  });
+});
+
+test('INV-7: a reader of a run whose beginning is projected and gone begins with what there is', async () => {
+  const { open } = await ownRedis();
+  const { log, coordination } = await open({ maxLength: 10 });
+  const run = wholeRun('run-1', Array(1_000).fill('text'));
+  await log.append('run-1', run.slice(0, 900));
+  for await (const claim of coordination.registry.claims('worker', new AbortController().signal)) {
+    await claim.projected(700);
+    break;
+  }
+  const followed = collect(log.follow('run-1', { after: 5 }));
+  await log.append('run-1', run.slice(900));
+  const [first] = await followed;
+  expect(first?.seq).toBeGreaterThan(100);
+  expect(first?.seq).toBeLessThanOrEqual(701);
+  expect(await followed).toStrictEqual(run.slice(first?.seq));
+});
+
+test('a thousand followers of a run cost one reader', async () => {
+  const { redis, open } = await ownRedis();
+  const [near, far] = [await open(), await open()];
+  const run = wholeRun('run-1', Array(500).fill('text'));
+  await near.log.append('run-1', run.slice(0, 1));
+  const followers = Array.from({ length: 1_000 }, () =>
+    far.log.follow('run-1')[Symbol.asyncIterator](),
+  );
+  await Promise.all(followers.map(async (follower) => follower.next()));
+  const rest = followers.map(async (follower) =>
+    collect({ [Symbol.asyncIterator]: () => follower }),
+  );
+  const before = await commandsOf();
+  for (let at = 1; at < run.length; at += 10)
+    await near.log.append('run-1', run.slice(at, at + 10));
+  for (const got of await Promise.all(rest)) expect(got.length).toBe(run.length - 1);
+  const after = await commandsOf();
+  // An append is a script with its commands in it; each reader of its own would add a thousand more.
+  expect(after.xrange - before.xrange).toBeLessThan(50);
+  expect(after.xread - before.xread).toBeLessThan(200);
+
+  async function commandsOf() {
+    const stats = String(await ask(redis, 'INFO', 'commandstats'));
+    const calls = (name: string) =>
+      Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(stats)?.[1] ?? 0);
+    return { xread: calls('xread'), xrange: calls('xrange') };
+  }
+});

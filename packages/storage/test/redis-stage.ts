@@ -1,0 +1,90 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { connect, createServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { StreamEvent } from '@liminal/protocol';
+import { startRedis, type RedisServer } from '@liminal/testkit';
+import { Redis } from 'ioredis';
+import { onTestFinished } from 'vitest';
+import type { EventLog, OpenedRedis, RedisOptions } from '../src/index.ts';
+import { openRedis } from '../src/index.ts';
+
+/** A Redis of this test's own, and servers that use it; all end with the test. */
+export async function ownRedis(options: Parameters<typeof startRedis>[0] = {}) {
+  const redis: RedisServer = await startRedis(options);
+  onTestFinished(async () => redis.stop());
+  const open = async (more: Partial<RedisOptions> = {}): Promise<OpenedRedis> => {
+    const opened = await openRedis({ url: redis.url, ...more });
+    onTestFinished(async () => opened.close());
+    return opened;
+  };
+  return { redis, open };
+}
+
+/** Asks that Redis something on a connection of its own. */
+export async function ask(redis: RedisServer, command: string, ...args: string[]) {
+  const connection = new Redis(redis.url, { protocol: 2 });
+  try {
+    return await connection.call(command, ...args);
+  } finally {
+    connection.disconnect();
+  }
+}
+
+/** A way to a server that can be cut. */
+export async function cuttable(port: number) {
+  const sockets = new Set<Socket>();
+  let isOpen = true;
+  const proxy = createServer((socket) => {
+    if (!isOpen) return void socket.destroy();
+    const onward = connect(port, '127.0.0.1');
+    for (const [from, to] of [[socket, onward] as const, [onward, socket] as const]) {
+      sockets.add(from);
+      from.on('error', () => to.destroy()).on('close', () => to.destroy());
+      from.pipe(to);
+    }
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const cut = () => {
+    isOpen = false;
+    for (const socket of sockets) socket.destroy();
+    sockets.clear();
+  };
+  onTestFinished(() => {
+    cut();
+    proxy.close();
+  });
+  const address = proxy.address();
+  if (address === null || typeof address === 'string') throw new Error('The proxy has no port.');
+  return { url: `redis://127.0.0.1:${address.port}`, cut, mend: () => void (isOpen = true) };
+}
+
+/** Appends as a run's one writer does: what is refused is tried again, with what has come since behind it. */
+export async function write(
+  log: EventLog,
+  runId: string,
+  batches: readonly StreamEvent[][],
+): Promise<number> {
+  let outbox: StreamEvent[] = [];
+  let refusals = 0;
+  const waiting = [...batches];
+  while (outbox.length > 0 || waiting.length > 0) {
+    outbox = [...outbox, ...(waiting.shift() ?? [])];
+    try {
+      await log.append(runId, outbox);
+      outbox = [];
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== 'LOG_WRITE_FAILED') throw error;
+      refusals += 1;
+      await delay(20);
+    }
+  }
+  return refusals;
+}
+
+export function inBatches(events: StreamEvent[], size: number): StreamEvent[][] {
+  return Array.from({ length: Math.ceil(events.length / size) }, (_, index) =>
+    events.slice(index * size, (index + 1) * size),
+  );
+}
