@@ -6,7 +6,13 @@ export * from './errors.ts';
 export * from './events.ts';
 export { closeOpenItems, type Closing } from './folds/close-open-items.ts';
 export { responseToUpserts, summarizeTurn } from './folds/history.ts';
-export { emptyResponse, foldResponse, toResponse, type ResponseState } from './folds/response.ts';
+export {
+  emptyResponse,
+  foldResponse,
+  hasEnded,
+  toResponse,
+  type ResponseState,
+} from './folds/response.ts';
 export { resumeResponse, resumeUpsertFold } from './folds/resume.ts';
 export {
   destroyUpsertFold,

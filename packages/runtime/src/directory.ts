@@ -7,7 +7,8 @@ import { importTurns } from './imports.ts';
 import type { AgentStores, FoundSession } from './projects.ts';
 import { summarizeFound } from './projects.ts';
 import type { Roots } from './roots.ts';
-import { Session, type SessionOptions } from './session.ts';
+import type { SessionOptions } from './session-options.ts';
+import { Session } from './session.ts';
 import { newRecord, summarize } from './session-record.ts';
 
 interface DirectoryOptions extends Omit<SessionOptions, 'record' | 'provider'> {
@@ -27,14 +28,17 @@ export class Directory {
   }
 
   /** Throws `UNSUPPORTED_CLI_TYPE`, `PROJECT_DIR_…`, `TOO_MANY_SESSIONS`, or what keeps the agent from starting. */
-  async create(request: CreateSessionBody): Promise<Session> {
+  async create(
+    request: CreateSessionBody,
+    owned: Pick<SessionRecord, 'sessionId' | 'fence'> = { sessionId: randomUUID(), fence: 0 },
+  ): Promise<Session> {
     const { providers, roots, now } = this.#options;
     const provider = providers.get(request.cliType);
     const projectDir = await roots.admit(request.projectDir);
     await this.#assertRoom();
     const time = new Date(now()).toISOString();
     const record = newRecord({
-      sessionId: randomUUID(),
+      ...owned,
       cliType: provider.cliType,
       projectId: request.projectId ?? projectDir,
       projectDir,
@@ -56,6 +60,12 @@ export class Directory {
     );
   }
 
+  /** Forgets a session, whose agent has been stopped: others may have it now. */
+  async letGo(session: Session): Promise<void> {
+    await session.close();
+    this.#open.delete(session.sessionId);
+  }
+
   async find(sessionId: string): Promise<Session | undefined> {
     const known = this.#open.get(sessionId);
     if (known) return known;
@@ -65,8 +75,8 @@ export class Directory {
   }
 
   /** Takes over a session that only an agent's own store knows, with its history. */
-  async adopt(sessionId: string): Promise<Session> {
-    const opening = this.#import(sessionId);
+  async adopt(sessionId: string, fence: number): Promise<Session> {
+    const opening = this.#import(sessionId, fence);
     this.#open.set(sessionId, opening);
     opening.catch(() => this.#open.delete(sessionId));
     return opening;
@@ -143,7 +153,7 @@ export class Directory {
     return session;
   }
 
-  async #import(sessionId: string): Promise<Session> {
+  async #import(sessionId: string, fence: number): Promise<Session> {
     const { agentStores, roots, providers } = this.#options;
     const found = await agentStores.find(sessionId);
     if (!found) {
@@ -158,7 +168,7 @@ export class Directory {
     const { cliType, title, createdAt, updatedAt } = found;
     const times = { createdAt, updatedAt };
     const place = { projectDir, projectId: projectDir };
-    const record = newRecord({ sessionId, cliType, title, config: {}, ...times, ...place });
+    const record = newRecord({ sessionId, fence, cliType, title, config: {}, ...times, ...place });
     await this.#store.saveSession(record);
     await this.#store.importResponses(importTurns(sessionId, turns));
     return this.#make(record, provider);
@@ -169,10 +179,12 @@ export class Directory {
   }
 
   async #summarizeAll(records: readonly SessionRecord[]): Promise<SessionSummary[]> {
+    const ids = records.map(({ sessionId }) => sessionId);
+    const elsewhere = await this.#options.elsewhere?.summaries(ids);
     return Promise.all(
       records.map(async (record) => {
         const session = await this.#open.get(record.sessionId);
-        return session?.summary ?? summarize(record);
+        return session?.summary ?? elsewhere?.get(record.sessionId) ?? summarize(record);
       }),
     );
   }

@@ -13,6 +13,7 @@ export type RuntimeErrorCode =
   | 'APPROVAL_NOT_FOUND'
   | 'APPROVAL_ALREADY_ANSWERED'
   | 'NOT_SUPPORTED'
+  | 'OWNER_UNREACHABLE'
   | 'SHUTTING_DOWN';
 
 export class RuntimeError extends LiminalError {

@@ -2,7 +2,8 @@
 export * from './api.ts';
 export { RuntimeError } from './errors.ts';
 export type { RuntimeErrorCode } from './errors.ts';
-export { createRuntime } from './runtime.ts';
+export { createRuntime } from './create-runtime.ts';
+export { Projector } from './projector.ts';
 export type { RuntimeOptions } from './runtime.ts';
 export { defaultSettings } from './settings.ts';
 export type { Logger, RuntimeSettings } from './settings.ts';

@@ -1,10 +1,18 @@
-import type { FoldOutput, Response, StreamEvent } from '@liminal/protocol';
+import type {
+  FoldOutput,
+  Response,
+  ResponseState,
+  StreamEvent,
+  UpsertFoldState,
+} from '@liminal/protocol';
 import {
+  emptyResponse,
   flushIdle,
   foldResponse,
   foldUpsert,
+  hasEnded,
   nextFlushAt,
-  startUpsertFold,
+  resumeUpsertFold,
   toResponse,
 } from '@liminal/protocol';
 
@@ -18,8 +26,14 @@ export interface RunOutputs {
 
 /** The shared state of a run that is under way, folded from what the log has (invariant 6). */
 export class OpenRun {
-  #live = startUpsertFold({ appends: true });
-  #plain = startUpsertFold();
+  #live: UpsertFoldState;
+  #plain: UpsertFoldState;
+
+  /** @param response - What is known of it, and shown, already. */
+  constructor(response: ResponseState = emptyResponse()) {
+    this.#live = resumeUpsertFold(response, { appends: true });
+    this.#plain = resumeUpsertFold(response);
+  }
 
   apply(event: StreamEvent, now: number): RunOutputs {
     const response = foldResponse(this.#live.response, event);
@@ -49,6 +63,15 @@ export class OpenRun {
     const told = outputs.some((output) => output.kind === 'discard' && output.itemId === itemId);
     const stays = this.#live.response.items.byId.has(itemId);
     return told || stays ? outputs : [...outputs, { kind: 'discard', turnId, itemId }];
+  }
+
+  get hasEnded(): boolean {
+    return hasEnded(this.#live.response);
+  }
+
+  /** `seq` of the last event it was given; -1 before the first. */
+  get lastSeq(): number {
+    return this.#live.response.lastSeq;
   }
 
   /** When `flush` has something to give, in ms since the epoch. */

@@ -1,74 +1,96 @@
-import type { EventPayload, QueuedMessage, StreamEvent } from '@liminal/protocol';
-import {
-  closeOpenItems,
-  emptyResponse,
-  foldResponse,
-  stampEvent,
-  toResponse,
-} from '@liminal/protocol';
-import type { EventLog, LoggedRun, ResponseStore } from '@liminal/storage';
+import type { EventPayload, QueuedMessage, ResponseState, StreamEvent } from '@liminal/protocol';
+import { closeOpenItems, stampEvent, toResponse } from '@liminal/protocol';
+import type { LoggedRun, SessionRecord } from '@liminal/storage';
+import { errorCode } from './errors.ts';
+import { readRun, type Storage } from './read-run.ts';
 
 const LOST = {
   code: 'OWNER_LOST',
   message: 'The server stopped while this turn was running. What was said until then is kept.',
 };
 
-interface Storage {
-  log: EventLog;
-  store: ResponseStore;
-}
-
 /** Brings what an earlier server left behind to an end: its open runs, and messages that were on their way. */
 export async function recover(storage: Storage, now: () => string): Promise<void> {
-  const lost = await endRuns(storage, now);
-  for (const record of await storage.store.listSessions()) {
-    const sending = record.queue.some((entry) => entry.state === 'sending');
-    if (!sending && !lost.has(record.sessionId)) continue;
-    const queue = await undelivered(record.queue, storage.store);
-    const failed = record.failed || lost.has(record.sessionId);
-    await storage.store.saveSession({ ...record, queue, failed });
+  const runs = await storage.log.unsettled();
+  for (const run of runs) {
+    await endRun(storage, run, now);
+    const response = toResponse(await readRun(storage, run.runId));
+    if (response) await storage.store.saveResponse(response);
+    await storage.log.settle(run.runId);
   }
-}
-
-/** What still waits; a message on its way whose turn is in history has reached its agent. */
-async function undelivered(
-  queue: readonly QueuedMessage[],
-  store: ResponseStore,
-): Promise<QueuedMessage[]> {
-  const runs = await Promise.all(queue.map(async ({ turnId }) => store.getResponse(turnId)));
-  return queue
-    .filter((_, index) => runs[index] === undefined)
-    .map((entry) => ({ ...entry, state: 'queued' }));
+  const bySession = Map.groupBy(runs, ({ sessionId }) => sessionId);
+  for (const record of await storage.store.listSessions()) {
+    await mend(storage, record, bySession.get(record.sessionId) ?? [], record.fence ?? 0);
+  }
 }
 
 /**
- * Ends and projects open runs: each gets its terminal event (invariant 2) after its open items have ended
- * (invariant 3). Gives the sessions whose turn was lost.
+ * The same for one session, whose owner is lost; its runs are left to the projector. To be called under its lease,
+ * whose token is `fence`: from then on, what the lost owner stores is refused.
  */
-async function endRuns({ log, store }: Storage, now: () => string): Promise<Set<string>> {
-  const lost = new Set<string>();
-  for (const run of await log.unsettled()) {
-    const events = await log.read(run.runId);
-    if (!run.ended) {
-      lost.add(run.sessionId);
-      const ending = endOf(run, events, now());
-      await log.append(run.runId, ending);
-      events.push(...ending);
-    }
-    const response = toResponse(events.reduce(foldResponse, emptyResponse()));
-    if (response) await store.saveResponse(response);
-    await log.settle(run.runId);
-  }
-  return lost;
+export async function recoverSession(
+  storage: Storage,
+  sessionId: string,
+  fence: number,
+  now: () => string,
+): Promise<void> {
+  const all = await storage.log.unsettled();
+  const runs = all.filter((run) => run.sessionId === sessionId);
+  for (const run of runs) await endRun(storage, run, now);
+  const record = await storage.store.getSession(sessionId);
+  if (record) await mend(storage, record, runs, fence);
 }
 
-function endOf(run: LoggedRun, events: readonly StreamEvent[], timestamp: string): StreamEvent[] {
-  const state = events.reduce(foldResponse, emptyResponse());
+/** Whether the log or history has a turn. */
+export async function hasTurn({ log, store }: Storage, turnId: string): Promise<boolean> {
+  // The first run of a turn shares its id.
+  const [first] = await log.read(turnId, { limit: 1 });
+  return first !== undefined || (await store.getResponse(turnId)) !== undefined;
+}
+
+async function mend(
+  storage: Storage,
+  record: SessionRecord,
+  runs: readonly LoggedRun[],
+  fence: number,
+): Promise<void> {
+  const lost = runs.some((run) => !run.ended);
+  const sending = record.queue.some((entry) => entry.state === 'sending');
+  if (!sending && !lost && (record.fence ?? 0) === fence) return;
+  const queue = await undelivered(record.queue, storage);
+  await storage.store.saveSession({ ...record, queue, failed: record.failed || lost, fence });
+}
+
+/** What still waits; a message on its way whose turn has begun has reached its agent. */
+async function undelivered(
+  queue: readonly QueuedMessage[],
+  storage: Storage,
+): Promise<QueuedMessage[]> {
+  const begun = await Promise.all(queue.map(async ({ turnId }) => hasTurn(storage, turnId)));
+  return queue.filter((_, index) => !begun[index]).map((entry) => ({ ...entry, state: 'queued' }));
+}
+
+/** Gives an open run its terminal event (invariant 2), after its open items have ended (invariant 3). */
+async function endRun(storage: Storage, run: LoggedRun, now: () => string): Promise<void> {
+  for (let open = !run.ended; open;) {
+    const state = await readRun(storage, run.runId);
+    try {
+      await storage.log.append(run.runId, endOf(run, state, now()));
+      open = false;
+    } catch (error) {
+      // Its writer lives and was quicker, which the end stops soon; or somebody else has ended it.
+      if (errorCode(error) === 'RUN_ENDED') return;
+      if (errorCode(error) !== 'SEQ_CONFLICT') throw error;
+    }
+  }
+}
+
+function endOf(run: LoggedRun, state: ResponseState, timestamp: string): StreamEvent[] {
   const payloads: EventPayload[] = [
     ...closeOpenItems(state, { status: 'error', error: LOST }),
     { type: 'response_error', error: LOST },
   ];
   return payloads.map((payload, index) =>
-    stampEvent({ turnId: run.turnId, timestamp, payload }, run, run.lastSeq + 1 + index),
+    stampEvent({ turnId: run.turnId, timestamp, payload }, run, state.lastSeq + 1 + index),
   );
 }

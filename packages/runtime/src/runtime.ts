@@ -12,9 +12,10 @@ import type {
   SessionInfo,
   SessionStatusResult,
   SessionSummary,
+  StreamEvent,
 } from '@liminal/protocol';
-import { emptyResponse, foldResponse, toResponse } from '@liminal/protocol';
-import type { EventLog, ResponseStore } from '@liminal/storage';
+import { toResponse } from '@liminal/protocol';
+import type { EventLog, OpenedStorage, ResponseStore } from '@liminal/storage';
 import type {
   RunFeed,
   Runtime,
@@ -24,22 +25,25 @@ import type {
   SubscribeOptions,
   Subscription,
 } from './api.ts';
+import { subscribeWhenFound } from './deferred-subscription.ts';
 import { Directory } from './directory.ts';
 import { errorCode, errorMessage, RuntimeError } from './errors.ts';
 import type { PageOptions } from './history.ts';
 import { IdleProcesses } from './idle-processes.ts';
-import { outgoing } from './outgoing.ts';
 import { AgentStores, groupByProject } from './projects.ts';
-import { recover } from './recovery.ts';
+import { readRun } from './read-run.ts';
 import { Roots } from './roots.ts';
+import type { SessionOptions } from './session-options.ts';
 import { searchHistory } from './search.ts';
+import { withoutGap } from './without-gap.ts';
 import type { Session } from './session.ts';
 import { SessionWatchers } from './session-watchers.ts';
 import type { Logger, RuntimeSettings } from './settings.ts';
 import { defaultSettings } from './settings.ts';
 
 export interface RuntimeOptions {
-  storage: { log: EventLog; store: ResponseStore };
+  /** With `coordination`, other servers may work on it at the same time. */
+  storage: Pick<OpenedStorage, 'log' | 'store' | 'coordination'>;
   providers: ProviderRegistry;
   /** Folders that project folders must lie under. */
   roots: readonly string[];
@@ -49,25 +53,25 @@ export interface RuntimeOptions {
   now?: () => number;
 }
 
-/** Ends what an earlier server left open, and gives a runtime that is ready for sessions. */
-export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
-  const now = options.now ?? Date.now;
-  await recover(options.storage, () => new Date(now()).toISOString());
-  return new SessionRuntime(options, await Roots.open(options.roots), now);
-}
-
-class SessionRuntime implements Runtime {
+/** Sessions of which this server is the only owner. */
+export class SessionRuntime implements Runtime {
   readonly #log: EventLog;
   readonly #store: ResponseStore;
   readonly #providers: ProviderRegistry;
   readonly #logger: Logger;
   readonly #roots: Roots;
-  readonly #sessions: Directory;
+  readonly sessions: Directory;
   readonly #idle: IdleProcesses;
   readonly #watchers = new SessionWatchers();
   #closed = false;
 
-  constructor(options: RuntimeOptions, roots: Roots, now: () => number) {
+  /** @param elsewhere - Where readers and history are served by others too. */
+  constructor(
+    options: RuntimeOptions,
+    roots: Roots,
+    now: () => number,
+    elsewhere?: SessionOptions['elsewhere'],
+  ) {
     const { storage, providers, logger } = options;
     const settings = { ...defaultSettings, ...options.settings };
     this.#log = storage.log;
@@ -76,7 +80,7 @@ class SessionRuntime implements Runtime {
     this.#logger = logger;
     this.#roots = roots;
     this.#idle = new IdleProcesses(settings.maxIdleProcesses);
-    this.#sessions = new Directory({
+    this.sessions = new Directory({
       ...storage,
       providers,
       roots,
@@ -91,6 +95,7 @@ class SessionRuntime implements Runtime {
         },
       ),
       onChange: (session) => this.#changed(session),
+      ...(elsewhere && { elsewhere }),
     });
   }
 
@@ -99,63 +104,74 @@ class SessionRuntime implements Runtime {
   }
 
   async listProjects(): Promise<Project[]> {
-    return groupByProject(await this.#sessions.summaries());
+    return groupByProject(await this.sessions.summaries());
   }
 
   async listFolders(prefix: string): Promise<{ path: string; name: string }[]> {
     return this.#roots.complete(prefix);
   }
 
-  async createSession(request: CreateSessionBody): Promise<SessionHandle> {
+  /** @param owned - Its id, and the token of the lease under which it is made; a new one if not given. */
+  async createSession(
+    request: CreateSessionBody,
+    owned?: { sessionId: string; fence: number },
+  ): Promise<SessionHandle> {
     this.#assertOpen();
-    return handle(await this.#sessions.create(request));
+    return handle(await this.sessions.create(request, owned));
   }
 
-  async loadSession(sessionId: string): Promise<SessionHandle> {
+  /** @param fence - Of the lease under which it is loaded. */
+  async loadSession(sessionId: string, fence = 0): Promise<SessionHandle> {
     this.#assertOpen();
-    const known = await this.#sessions.find(sessionId);
-    const session = known ?? (await this.#sessions.adopt(sessionId));
+    const known = await this.sessions.find(sessionId);
+    const session = known ?? (await this.sessions.adopt(sessionId, fence));
     await this.#roots.admit(session.record.projectDir);
     await session.open();
     return handle(session);
   }
 
   async listSessions(projectId: string): Promise<SessionSummary[]> {
-    return this.#sessions.activeSummaries(projectId);
+    return this.sessions.activeSummaries(projectId);
   }
 
   async status(sessionId: string): Promise<SessionStatusResult> {
-    const { cliType, isAlive, state } = (await this.#sessions.get(sessionId)).summary;
+    const { cliType, isAlive, state } = (await this.sessions.get(sessionId)).summary;
     return { sessionId, cliType, isAlive, state };
   }
 
   async info(sessionId: string): Promise<SessionInfo> {
-    return (await this.#sessions.get(sessionId)).info();
+    return (await this.sessions.get(sessionId)).info();
   }
 
   async rename(sessionId: string, title: string): Promise<void> {
-    await (await this.#sessions.get(sessionId)).rename(title);
+    await (await this.sessions.get(sessionId)).rename(title);
   }
 
-  async send(sessionId: string, message: string): Promise<SendResult> {
+  /** @param turnId - Of the turn that the message sets off; a new one if not given. */
+  async send(sessionId: string, message: string, turnId?: string): Promise<SendResult> {
     this.#assertOpen();
-    return (await this.#sessions.get(sessionId)).send(message);
+    return (await this.sessions.get(sessionId)).send(message, turnId);
+  }
+
+  /** Sends the first message that waits, if nothing is in its way. */
+  async sendQueued(sessionId: string): Promise<void> {
+    (await this.sessions.get(sessionId)).sendQueued();
   }
 
   async editQueued(sessionId: string, turnId: string, message: string): Promise<void> {
-    await (await this.#sessions.get(sessionId)).editQueued(turnId, message);
+    await (await this.sessions.get(sessionId)).editQueued(turnId, message);
   }
 
   async removeQueued(sessionId: string, turnId: string): Promise<void> {
-    await (await this.#sessions.get(sessionId)).removeQueued(turnId);
+    await (await this.sessions.get(sessionId)).removeQueued(turnId);
   }
 
   async cancel(sessionId: string): Promise<void> {
-    await (await this.#sessions.get(sessionId)).cancel();
+    await (await this.sessions.get(sessionId)).cancel();
   }
 
   async kill(sessionId: string): Promise<void> {
-    await (await this.#sessions.get(sessionId)).kill();
+    await (await this.sessions.get(sessionId)).kill();
   }
 
   async answerApproval(
@@ -164,15 +180,15 @@ class SessionRuntime implements Runtime {
     optionId: string,
     content?: FormContent,
   ): Promise<void> {
-    await (await this.#sessions.get(sessionId)).answerApproval(approvalId, optionId, content);
+    await (await this.sessions.get(sessionId)).answerApproval(approvalId, optionId, content);
   }
 
   async setConfig(sessionId: string, id: string, value: string): Promise<void> {
-    await (await this.#sessions.get(sessionId)).setConfig(id, value);
+    await (await this.sessions.get(sessionId)).setConfig(id, value);
   }
 
   async history(sessionId: string, options: PageOptions = {}): Promise<HistoryPage> {
-    return (await this.#sessions.get(sessionId)).history.page(options);
+    return (await this.sessions.get(sessionId)).history.page(options);
   }
 
   async search(query: SearchQuery): Promise<SearchResult> {
@@ -180,9 +196,7 @@ class SessionRuntime implements Runtime {
   }
 
   async getRun(runId: string): Promise<Response> {
-    const logged = await this.#log.read(runId);
-    const folded = toResponse(logged.reduce(foldResponse, emptyResponse()));
-    const response = folded ?? (await this.#store.getResponse(runId));
+    const response = toResponse(await readRun({ log: this.#log, store: this.#store }, runId));
     if (!response) throw new RuntimeError('RUN_NOT_FOUND', `There is no run ${runId}.`);
     return response;
   }
@@ -198,29 +212,19 @@ class SessionRuntime implements Runtime {
     const follower = following[Symbol.asyncIterator]();
     const first = follower.next();
     const [known] = await this.#log.read(runId, { limit: 1 });
-    if (known) return { kind: 'events', events: resumeIterator(first, follower) };
+    if (known && known.seq <= options.after + 1) {
+      return { kind: 'events', events: withoutGap(first, follower, options.after) };
+    }
     giveUp.abort();
     return { kind: 'snapshot', response: await this.getRun(runId) };
   }
 
   subscribe(sessionId: string, options: SubscribeOptions, sink: Sink): Subscription {
-    let inner: Subscription | undefined;
-    let closed = false;
-    const begin = async (): Promise<void> => {
-      const session = await this.#sessions.get(sessionId);
-      if (!closed) inner = session.view.subscribe(options, sink);
+    const find = async () => {
+      const { view } = await this.sessions.get(sessionId);
+      return { view, done: () => {} };
     };
-    begin().catch((error) => {
-      const [code, message] = [errorCode(error), errorMessage(error)];
-      sink.send(outgoing({ type: 'session:error', sessionId, code, message }));
-    });
-    return {
-      drained: () => inner?.drained(),
-      close: () => {
-        closed = true;
-        inner?.close();
-      },
-    };
+    return subscribeWhenFound(sessionId, find, options, sink);
   }
 
   watchSessions(listener: (change: SessionsChange) => void, { ownOnly = false } = {}): () => void {
@@ -229,8 +233,8 @@ class SessionRuntime implements Runtime {
       if (this.#watchers.has(listener)) listener({ sessions, removed: [] });
     };
     const begin = async (): Promise<void> => {
-      tell(await this.#sessions.ownSummaries());
-      if (!ownOnly && this.#watchers.has(listener)) this.#sessions.eachFound(tell);
+      tell(await this.sessions.ownSummaries());
+      if (!ownOnly && this.#watchers.has(listener)) this.sessions.eachFound(tell);
     };
     begin().catch((error) => this.#warn(error, 'sessions cannot be listed'));
     return stop;
@@ -240,10 +244,20 @@ class SessionRuntime implements Runtime {
     if (this.#closed) return;
     this.#closed = true;
     this.#watchers.clear();
-    const sessions = await this.#sessions.inMemory();
+    const sessions = await this.sessions.inMemory();
     await Promise.allSettled(sessions.map(async (session) => session.shutDown()));
     await Promise.allSettled(this.#providers.list().map(async (provider) => provider.close()));
     await Promise.allSettled(sessions.map(async (session) => session.close()));
+  }
+
+  /** Tells those who follow the list of sessions where these stand. */
+  tell(sessions: SessionSummary[]): void {
+    this.#watchers.tell(sessions);
+  }
+
+  /** The same for all of ours, in case that something was missed. */
+  async tellAll(): Promise<void> {
+    this.tell(await this.sessions.ownSummaries());
   }
 
   #changed(session: Session): void {
@@ -259,18 +273,6 @@ class SessionRuntime implements Runtime {
 
   #warn(error: unknown, message: string): void {
     this.#logger.warn({ code: errorCode(error), error: errorMessage(error) }, message);
-  }
-}
-
-/** Goes on with an iterator whose first step is under way. */
-async function* resumeIterator<T>(
-  first: Promise<IteratorResult<T>>,
-  rest: AsyncIterator<T>,
-): AsyncGenerator<T, void> {
-  try {
-    for (let step = await first; !step.done; step = await rest.next()) yield step.value;
-  } finally {
-    await rest.return?.();
   }
 }
 

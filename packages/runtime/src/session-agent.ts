@@ -25,6 +25,8 @@ export class SessionAgent {
   commands: AgentCommand[] = [];
   /** It is being ended; whoever wants it meanwhile waits for that. */
   #stopping: Promise<void> | undefined;
+  /** How many wait for it to start. */
+  #starts = 0;
 
   constructor(options: SessionAgentOptions) {
     this.#options = options;
@@ -45,6 +47,11 @@ export class SessionAgent {
     return this.#options.provider.isAlive(this.#sessionId);
   }
 
+  /** Whether it runs, or is on its way to or from that. */
+  get isInUse(): boolean {
+    return this.isAlive || this.isStopping || this.#starts > 0;
+  }
+
   get isStopping(): boolean {
     return this.#stopping !== undefined;
   }
@@ -55,6 +62,15 @@ export class SessionAgent {
   }
 
   async start(): Promise<void> {
+    this.#starts += 1;
+    try {
+      await this.#start();
+    } finally {
+      this.#starts -= 1;
+    }
+  }
+
+  async #start(): Promise<void> {
     const { provider, record, onChange } = this.#options;
     await this.#stopping;
     if (this.isAlive) return;

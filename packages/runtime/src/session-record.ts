@@ -15,10 +15,11 @@ export type NewRecord = Pick<
   | 'createdAt'
   | 'updatedAt'
   | 'config'
+  | 'fence'
 >;
 
 export function newRecord(start: NewRecord): SessionRecord {
-  return { ...start, active: true, failed: false, queue: [], imported: true, fence: 0 };
+  return { ...start, active: true, failed: false, queue: [], imported: true };
 }
 
 /** One session's record, in memory and in the store; changes are stored in the order they were made. */

@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import type { SessionExit } from '@liminal/agents';
 import type { EventDraft, Response, StreamEvent, Usage } from '@liminal/protocol';
-import type { EventLog, ResponseStore } from '@liminal/storage';
+import type { EventLog } from '@liminal/storage';
 import { errorCode, errorMessage } from './errors.ts';
-import type { SessionView } from './session-view.ts';
+import type { SessionReaders } from './session-readers.ts';
 import type { RuntimeSettings } from './settings.ts';
 import { Turn } from './turn.ts';
 
@@ -14,8 +14,9 @@ interface SessionTurnsOptions {
   sessionId: string;
   cliType: string;
   log: EventLog;
-  store: ResponseStore;
-  view: SessionView;
+  readers: SessionReaders;
+  /** Brings a finished run into history; resolves when it is there. The signal says that the server ends. */
+  project: (run: Response, signal: AbortSignal) => Promise<void>;
   settings: RuntimeSettings;
   /** ms since the epoch. */
   now: () => number;
@@ -97,16 +98,16 @@ export class SessionTurns {
   }
 
   #logged(events: readonly StreamEvent[]): void {
-    const { view } = this.#options;
-    view.apply(events);
-    if (events.some(({ payload }) => 'usage' in payload && payload.usage)) view.infoChanged();
+    const { readers } = this.#options;
+    readers.apply(events);
+    if (events.some(({ payload }) => 'usage' in payload && payload.usage)) readers.infoChanged();
   }
 
   #logTrouble(error: unknown): void {
-    const { view, warn } = this.#options;
+    const { readers, warn } = this.#options;
     warn(error, 'the log refuses events; they are kept and tried again');
     const problem = `What the agent says cannot be stored right now: ${errorMessage(error)}`;
-    view.report(errorCode(error), `${problem} It is kept and tried again.`);
+    readers.report(errorCode(error), `${problem} It is kept and tried again.`);
   }
 
   async #settle(turn: Turn, response: Response | undefined): Promise<void> {
@@ -123,12 +124,11 @@ export class SessionTurns {
    * session is busy, so that no more runs gather, and the log still has them for readers and for the next start.
    */
   async #project(): Promise<void> {
-    const { store, log, view, warn } = this.#options;
+    const { project, readers, warn } = this.#options;
     for (let [run] = this.#finished; run; [run] = this.#finished) {
       try {
-        await store.saveResponse(run);
-        await log.settle(run.id);
-        view.forget(run.id);
+        await project(run, this.#closing.signal);
+        readers.forget(run.id);
         this.#finished.shift();
       } catch (error) {
         warn(error, 'a finished run could not be stored yet');
@@ -152,12 +152,12 @@ export class SessionTurns {
   }
 
   #endUnlogged(turn: Turn): void {
-    const { view, warn, onGivenUp } = this.#options;
+    const { readers, warn, onGivenUp } = this.#options;
     const message =
       'What the agent says could not be stored for too long, so the turn was ended. Free some space on the disk.';
     turn.fail('LOG_UNAVAILABLE', message);
     warn('LOG_UNAVAILABLE', 'a turn was ended: too much of it waits for the log');
-    view.report('LOG_UNAVAILABLE', message);
+    readers.report('LOG_UNAVAILABLE', message);
     onGivenUp();
   }
 }

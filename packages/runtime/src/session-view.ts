@@ -1,9 +1,10 @@
-import type { Response, SessionInfo, StreamEvent } from '@liminal/protocol';
-import type { FoldOutput } from '@liminal/protocol';
+import type { Response, ResponseState, SessionInfo, StreamEvent } from '@liminal/protocol';
+import { encodeCursor, type FoldOutput } from '@liminal/protocol';
 import type { Outgoing, Sink, SubscribeOptions, Subscription } from './api.ts';
 import type { HistoryReader } from './history.ts';
 import { OpenRun } from './open-run.ts';
 import { outgoing, outputMessage } from './outgoing.ts';
+import type { SessionReaders } from './session-readers.ts';
 import { Subscriber } from './subscriber.ts';
 
 export interface SessionViewOptions {
@@ -17,7 +18,7 @@ export interface SessionViewOptions {
  * What everyone who watches a session shares: the runs under way, and where the session stands. A reader itself
  * costs only a position (invariant 9).
  */
-export class SessionView {
+export class SessionView implements SessionReaders {
   readonly #options: SessionViewOptions;
   readonly #runs = new Map<string, OpenRun>();
   readonly #subscribers = new Set<Subscriber>();
@@ -49,7 +50,24 @@ export class SessionView {
     this.#scheduleFlush();
   }
 
-  /** The store has the run's final state. */
+  /** Whether events were applied of a run that the store may not have in its final state, and how far it has got. */
+  progress(runId: string): { lastSeq: number; hasEnded: boolean } | undefined {
+    return this.#runs.get(runId);
+  }
+
+  /** Goes on with a run from a state of it that readers have not been brought to, and brings them there. */
+  restart(runId: string, response: ResponseState): void {
+    this.#runs.set(runId, new OpenRun(response));
+    this.#cursor = encodeCursor({ runId, seq: response.lastSeq });
+    this.resync();
+  }
+
+  /** Readers may have missed something: each is brought to the present by its cursor, also who is on the way there. */
+  resync(): void {
+    this.#forgotten += 1;
+    for (const subscriber of this.#subscribers) subscriber.fallBehind();
+  }
+
   forget(runId: string): void {
     if (this.#runs.delete(runId)) this.#forgotten += 1;
   }
@@ -58,7 +76,7 @@ export class SessionView {
     return this.#forgotten;
   }
 
-  /** Something about the session beside its conversation has changed. Several changes at once become one message. */
+  /** Several changes at once become one message. */
   infoChanged(): void {
     if (this.#infoQueued || this.#subscribers.size === 0) return;
     this.#infoQueued = true;
@@ -74,7 +92,6 @@ export class SessionView {
     return outgoing({ type: 'session:info', sessionId, info: info() });
   }
 
-  /** Tells every reader about a problem that belongs to no turn. */
   report(code: string, message: string): void {
     const { sessionId } = this.#options;
     const error = outgoing({ type: 'session:error', sessionId, code, message });

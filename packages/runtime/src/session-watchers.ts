@@ -1,3 +1,4 @@
+import type { SessionSummary } from '@liminal/protocol';
 import type { SessionsChange } from './api.ts';
 import type { Session } from './session.ts';
 
@@ -20,6 +21,10 @@ export class SessionWatchers {
     this.#changed.add(session);
   }
 
+  tell(sessions: SessionSummary[]): void {
+    for (const listener of this.#listeners) listener({ sessions, removed: [] });
+  }
+
   clear(): void {
     this.#listeners.clear();
   }
@@ -27,6 +32,6 @@ export class SessionWatchers {
   #tell(): void {
     const sessions = [...this.#changed].map((session) => session.summary);
     this.#changed.clear();
-    for (const listener of this.#listeners) listener({ sessions, removed: [] });
+    this.tell(sessions);
   }
 }

@@ -1,33 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import type { CliProvider, SessionExit } from '@liminal/agents';
-import type { SendResult, SessionInfo, SessionState, SessionSummary } from '@liminal/protocol';
-import type { EventLog, ResponseStore, SessionRecord } from '@liminal/storage';
+import type { SessionExit } from '@liminal/agents';
+import type {
+  Response,
+  SendResult,
+  SessionInfo,
+  SessionState,
+  SessionSummary,
+} from '@liminal/protocol';
+import type { SessionRecord } from '@liminal/storage';
 import { Approvals } from './approvals.ts';
 import { errorCode, errorMessage } from './errors.ts';
 import { HistoryReader } from './history.ts';
-import { assertWaiting, enqueue, mark, remove, rewrite } from './message-queue.ts';
 import { SessionAgent } from './session-agent.ts';
-import { KeptRecord, summarize, titleOf } from './session-record.ts';
+import { SessionOutbox } from './session-outbox.ts';
+import type { SessionReaders } from './session-readers.ts';
+import { KeptRecord, summarize } from './session-record.ts';
 import { SessionTurns } from './session-turns.ts';
 import { SessionView } from './session-view.ts';
-import type { Logger, RuntimeSettings } from './settings.ts';
+import type { SessionOptions } from './session-options.ts';
 
 /** How long ending a session waits for the log to take the end of its turn, in ms. */
 const END_WAIT_MS = 3_000;
-
-export interface SessionOptions {
-  record: SessionRecord;
-  provider: CliProvider;
-  log: EventLog;
-  store: ResponseStore;
-  settings: RuntimeSettings;
-  logger: Logger;
-  /** ms since the epoch. */
-  now: () => number;
-  /** Its summary has changed. */
-  onChange: (session: Session) => void;
-}
 
 /**
  * One conversation: its queue, its agent, the way from what the agent says to the log, and from the log to
@@ -38,14 +32,12 @@ export class Session {
   readonly view: SessionView;
   readonly history: HistoryReader;
   readonly #options: SessionOptions;
+  readonly #readers: SessionReaders;
   readonly #record: KeptRecord;
   readonly #agent: SessionAgent;
   readonly #approvals: Approvals;
   readonly #turns: SessionTurns;
-  /** A message is on its way from the queue's head to the agent's `response_start`. */
-  #dispatching = false;
-  /** Stop was asked for while the message was on its way. */
-  #cancelWhenBound = false;
+  readonly #outbox: SessionOutbox;
   /** The server ends. */
   #isClosing = false;
 
@@ -68,6 +60,7 @@ export class Session {
       now: () => this.#iso(),
     });
     this.view = new SessionView({ sessionId, history: this.history, info: () => this.info(), now });
+    this.#readers = options.elsewhere?.readers(this) ?? this.view;
     this.#agent = new SessionAgent({
       provider,
       store,
@@ -87,15 +80,27 @@ export class Session {
       ...options,
       sessionId,
       cliType: provider.cliType,
-      view: this.view,
+      readers: this.#readers,
+      project: options.elsewhere?.project ?? (async (run) => this.#project(run)),
       waitsForPerson: () => this.#approvals.waiting,
       onBegun: () => this.#changed(),
       onSettled: (failed) => {
         this.#record.keep({ failed, updatedAt: this.#iso() });
-        this.#next();
+        this.#outbox.next();
       },
       onGivenUp: () => void this.stopAgent(),
       warn: (error, message) => this.#warn(error, message),
+    });
+    this.#outbox = new SessionOutbox({
+      record: this.#record,
+      maxQueue: settings.maxQueue,
+      now: () => this.#iso(),
+      inTurn: () => this.#turns.current !== undefined,
+      isEnding: () => this.#agent.isStopping || this.#isClosing,
+      deliver: async (message, turnId) => this.#agent.send(message, turnId),
+      stop: async () => this.cancel(),
+      onChange: () => this.#changed(),
+      onTrouble: (error) => this.#undelivered(error),
     });
   }
 
@@ -107,9 +112,19 @@ export class Session {
     return this.#agent.isAlive;
   }
 
+  /** The turn under way, or on its way into history. */
+  get turnId(): string | undefined {
+    return this.#turns.current?.turnId;
+  }
+
   /** Nothing runs, nothing is on its way. */
   get isIdle(): boolean {
-    return !this.#turns.current && !this.#dispatching;
+    return !this.#turns.current && !this.#outbox.isSending;
+  }
+
+  /** Whether it has more to do than to be looked at. */
+  get isInUse(): boolean {
+    return this.#agent.isInUse || !this.isIdle;
   }
 
   get summary(): SessionSummary {
@@ -141,32 +156,25 @@ export class Session {
   }
 
   /** Resolves when the message is bound to its turn or queued; a failed sending rejects and leaves nothing behind. */
-  async send(message: string): Promise<SendResult> {
-    const turnId = randomUUID();
-    const queued = !this.isIdle || this.record.queue.length > 0;
-    await this.#enqueue(turnId, message);
-    if (queued) this.#next();
-    else await this.#sendNow(turnId);
-    return { turnId, queued };
+  async send(message: string, turnId: string = randomUUID()): Promise<SendResult> {
+    return this.#outbox.send(message, turnId);
+  }
+
+  sendQueued(): void {
+    this.#outbox.next();
   }
 
   async editQueued(turnId: string, message: string): Promise<void> {
-    assertWaiting(this.record.queue, turnId);
-    await this.#record.update({ queue: rewrite(this.record.queue, turnId, message) });
-    this.#next();
+    await this.#outbox.edit(turnId, message);
   }
 
   async removeQueued(turnId: string): Promise<void> {
-    assertWaiting(this.record.queue, turnId);
-    await this.#record.update({ queue: remove(this.record.queue, turnId) });
+    await this.#outbox.remove(turnId);
   }
 
   async cancel(): Promise<void> {
     const turn = this.#turns.current;
-    if (!turn) {
-      this.#cancelWhenBound = this.#dispatching;
-      return;
-    }
+    if (!turn || turn.over) return this.#outbox.stopWhenSent();
     turn.abort();
     await this.#agent.cancel();
   }
@@ -209,71 +217,21 @@ export class Session {
     this.#agent.close();
     this.#turns.close();
     this.#approvals.closeAll();
-    this.view.close();
+    this.#readers.close();
     await this.#record.saved();
   }
 
-  async #enqueue(turnId: string, message: string): Promise<void> {
-    const { queue, title, active, failed, updatedAt } = this.record;
-    const before = { title, active, failed, updatedAt };
-    const now = this.#iso();
-    const entry = { turnId, message, queuedAt: now, state: 'queued' } as const;
-    const longer = enqueue(queue, entry, this.#options.settings.maxQueue);
-    const named = title === '' ? titleOf(message) : title;
-    const change = { queue: longer, title: named, active: true, failed: false, updatedAt: now };
-    try {
-      await this.#record.update(change);
-    } catch (error) {
-      // Whoever is told that it failed will send it again.
-      this.#record.keep({ ...before, queue: remove(this.record.queue, turnId) });
-      throw error;
-    }
+  #undelivered(error: unknown): void {
+    this.#warn(error, 'a queued message could not be sent');
+    const problem = `A queued message could not be sent: ${errorMessage(error)}`;
+    this.#readers.report(errorCode(error), problem);
+    this.#record.keep({ failed: true });
   }
 
-  async #sendNow(turnId: string): Promise<void> {
-    try {
-      await this.#dispatch();
-    } catch (error) {
-      this.#record.keep({ queue: remove(this.record.queue, turnId) });
-      this.#next();
-      throw error;
-    }
-  }
-
-  /** Sends the queue's head if nothing is in its way; its failure leaves it in the queue and is told. */
-  #next(): void {
-    const { active, queue } = this.record;
-    const isEnding = this.#agent.isStopping || this.#isClosing || !active;
-    if (isEnding || !this.isIdle || queue.length === 0) return;
-    this.#dispatch().catch((error) => {
-      this.#warn(error, 'a queued message could not be sent');
-      const problem = `A queued message could not be sent: ${errorMessage(error)}`;
-      this.view.report(errorCode(error), problem);
-      this.#record.keep({ failed: true });
-    });
-  }
-
-  async #dispatch(): Promise<void> {
-    const [entry] = this.record.queue;
-    if (!entry) return;
-    const { turnId, message } = entry;
-    this.#dispatching = true;
-    try {
-      await this.#record.update({ queue: mark(this.record.queue, turnId, 'sending') });
-      await this.#agent.send(message, turnId);
-      // The agent has it: whatever fails from here on, it must not get it again.
-      this.#record.keep({ queue: remove(this.record.queue, turnId) });
-      if (this.#cancelWhenBound) await this.cancel();
-    } catch (error) {
-      this.#record.keep({ queue: mark(this.record.queue, turnId, 'queued') });
-      throw error;
-    } finally {
-      this.#dispatching = false;
-      this.#cancelWhenBound = false;
-      this.#changed();
-    }
-    // The turn may have ended while the queue was being stored.
-    this.#next();
+  async #project(run: Response): Promise<void> {
+    const { store, log } = this.#options;
+    await store.saveResponse(run);
+    await log.settle(run.id);
   }
 
   #agentGone(exit: SessionExit): void {
@@ -283,7 +241,7 @@ export class Session {
   }
 
   #changed(): void {
-    this.view.infoChanged();
+    this.#readers.infoChanged();
     this.#options.onChange(this);
   }
 

@@ -15,6 +15,10 @@ export interface RuntimeSettings {
   maxSessions: number;
   /** Messages waiting in one session. */
   maxQueue: number;
+  /** Where several servers share the sessions: so long after a server's death its turns are over, and others go on. */
+  leaseMs: number;
+  /** Whether this server also brings runs into history, where several share the work; others must, if not. */
+  projects: boolean;
   /** Agent processes kept for sessions in which nothing runs; the longest idle goes first. */
   maxIdleProcesses: number;
 }
@@ -27,6 +31,8 @@ export const defaultSettings: RuntimeSettings = {
   approvals: { deadlineMs: 0, fallback: 'reject' },
   maxSessions: 200,
   maxQueue: 100,
+  leaseMs: 15_000,
+  projects: true,
   maxIdleProcesses: 6,
 };
 

@@ -55,6 +55,15 @@ export class Subscriber {
     void this.#load();
   }
 
+  /** It was not told everything: what it lacks it gets the way a slow reader does. */
+  fallBehind(): void {
+    const canTakeMore = this.#state === 'live';
+    if (!canTakeMore && this.#state !== 'full') return;
+    this.#forgetBacklog();
+    this.#state = 'behind';
+    if (canTakeMore) this.catchUp();
+  }
+
   close(): void {
     this.#state = 'closed';
     this.#forgetBacklog();

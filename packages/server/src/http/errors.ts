@@ -31,7 +31,7 @@ type AgentErrorCode =
   | 'TURN_IN_PROGRESS'
   | 'INVALID_OPTION';
 
-type StorageErrorCode = 'LOG_WRITE_FAILED' | 'STORE_WRITE_FAILED';
+type StorageErrorCode = 'LOG_WRITE_FAILED' | 'STORE_WRITE_FAILED' | 'STALE_OWNER';
 
 /** The one table from codes to HTTP statuses. A code that is not in it is not for people: 500 INTERNAL. */
 const statuses = {
@@ -63,6 +63,7 @@ const statuses = {
   MESSAGE_NOT_QUEUED: 409,
   APPROVAL_ALREADY_ANSWERED: 409,
   NOT_SUPPORTED: 409,
+  OWNER_UNREACHABLE: 504,
   SHUTTING_DOWN: 503,
 
   SESSION_CREATE_FAILED: 502,
@@ -75,6 +76,7 @@ const statuses = {
 
   LOG_WRITE_FAILED: 507,
   STORE_WRITE_FAILED: 507,
+  STALE_OWNER: 503,
 } satisfies Record<RuntimeErrorCode | ServerErrorCode | AgentErrorCode | StorageErrorCode, number>;
 
 /** What Fastify itself refuses with, in our words. */

@@ -1,0 +1,299 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type {
+  AgentInfo,
+  CreateSessionBody,
+  FormContent,
+  HistoryPage,
+  Project,
+  Response,
+  SearchResult,
+  SessionInfo,
+  SessionStatusResult,
+  SessionSummary,
+} from '@liminal/protocol';
+import { LiminalError, SendResult, SessionHandle } from '@liminal/protocol';
+import type { Coordination } from '@liminal/storage';
+import type {
+  RunFeed,
+  Runtime,
+  SearchQuery,
+  SessionsChange,
+  Sink,
+  SubscribeOptions,
+  Subscription,
+} from '../api.ts';
+import { subscribeWhenFound } from '../deferred-subscription.ts';
+import { errorCode, errorMessage } from '../errors.ts';
+import type { PageOptions } from '../history.ts';
+import { hasTurn } from '../recovery.ts';
+import { Projector } from '../projector.ts';
+import type { Roots } from '../roots.ts';
+import { type RuntimeOptions, SessionRuntime } from '../runtime.ts';
+import { defaultSettings } from '../settings.ts';
+import { CommandRequest } from './commands.ts';
+import { LostSessions } from './lost-sessions.ts';
+import { Messenger } from './messenger.ts';
+import { OwnedSessions } from './owned-sessions.ts';
+import { Ownership } from './ownership.ts';
+import { PostedSession, type Posting, postSession } from './postings.ts';
+import { Replicas } from './replicas.ts';
+import { notOwner, Router } from './router.ts';
+import { SettledRuns } from './settled-runs.ts';
+import { Standings } from './standings.ts';
+
+/** How long readers may take to be given the ends of turns as the server ends, in ms. */
+const SHOWN_MS = 1_000;
+
+/**
+ * One of several servers that share the sessions. Each session has one owner, which acts; every server shows it, from
+ * the log and from what the owner posts, and passes commands on to the owner.
+ */
+export class ClusterRuntime implements Runtime {
+  readonly #options: RuntimeOptions;
+  readonly #coordination: Coordination;
+  readonly #ownership: Ownership;
+  readonly #standings: Standings;
+  readonly #settled: SettledRuns;
+  /** The sessions that this server owns, and what needs no owner. */
+  readonly #own: SessionRuntime;
+  readonly #owned: OwnedSessions;
+  readonly #messenger: Messenger;
+  readonly #router: Router;
+  readonly #replicas: Replicas;
+  readonly #lost: LostSessions;
+  readonly #projector: Projector | undefined;
+
+  /** Tells the other servers of itself, and begins to look after what they may leave. */
+  static async open(
+    options: RuntimeOptions,
+    coordination: Coordination,
+    roots: Roots,
+    now: () => number,
+  ): Promise<ClusterRuntime> {
+    const runtime = new ClusterRuntime(options, coordination, roots, now);
+    await runtime.#replicas.open();
+    await runtime.#settled.open(coordination.board);
+    await runtime.#messenger.open();
+    return runtime;
+  }
+
+  private constructor(
+    options: RuntimeOptions,
+    coordination: Coordination,
+    roots: Roots,
+    now: () => number,
+  ) {
+    const { storage, logger } = options;
+    const { leases, board, inboxes, registry } = coordination;
+    const { leaseMs, projects } = { ...defaultSettings, ...options.settings };
+    const instanceId = randomUUID();
+    const onTrouble = (error: unknown): void => this.#warn(error);
+    this.#options = options;
+    this.#coordination = coordination;
+    this.#settled = new SettledRuns(storage.store);
+    this.#ownership = new Ownership({
+      leases,
+      instanceId,
+      // It runs out, is missed twice, and is taken: all of that within `leaseMs`.
+      ttlMs: leaseMs / 2,
+      onLost: (sessionId) => void this.#owned.lost(sessionId).catch(onTrouble),
+      onTrouble,
+    });
+    this.#standings = new Standings({ board, store: storage.store, ownership: this.#ownership });
+    this.#own = new SessionRuntime(options, roots, now, {
+      readers: (session) => new PostedSession(board, session, onTrouble),
+      project: async (run, signal) => this.#settled.wait(run, signal),
+      summaries: async (sessionIds) => this.#standings.summaries(sessionIds),
+    });
+    this.#owned = new OwnedSessions({
+      storage,
+      ownership: this.#ownership,
+      runtime: this.#own,
+      now: () => new Date(now()).toISOString(),
+      onTrouble,
+    });
+    this.#messenger = new Messenger({
+      inboxes,
+      instanceId,
+      answer: async (question) => this.#answer(question),
+      onTrouble,
+    });
+    this.#router = new Router({
+      ownership: this.#ownership,
+      owned: this.#owned,
+      messenger: this.#messenger,
+      owner: {
+        runtime: this.#own,
+        fenceOf: (sessionId) => this.#ownership.leaseOf(sessionId)?.token ?? 0,
+        hasTurn: async (turnId) => hasTurn(storage, turnId),
+      },
+    });
+    this.#replicas = new Replicas({
+      storage,
+      board,
+      standing: async (sessionId) => this.#standings.of(sessionId),
+      onPosting: (posting) => this.#posted(posting),
+      onGap: () => void this.#own.tellAll().catch(onTrouble),
+      now,
+      onTrouble,
+    });
+    this.#lost = new LostSessions({
+      log: storage.log,
+      ownership: this.#ownership,
+      everyMs: leaseMs / 8,
+      recover: async (sessionId) => this.#recover(sessionId),
+      onTrouble,
+    });
+    if (projects) this.#projector = new Projector({ storage, registry, board, logger });
+  }
+
+  async listAgents(): Promise<AgentInfo[]> {
+    return this.#own.listAgents();
+  }
+
+  async listProjects(): Promise<Project[]> {
+    return this.#own.listProjects();
+  }
+
+  async listFolders(prefix: string): Promise<{ path: string; name: string }[]> {
+    return this.#own.listFolders(prefix);
+  }
+
+  async createSession(request: CreateSessionBody): Promise<SessionHandle> {
+    const sessionId = randomUUID();
+    const created = await this.#owned.act(sessionId, async ({ token }) =>
+      this.#own.createSession(request, { sessionId, fence: token }),
+    );
+    if (!created) throw new Error('Somebody else owns a session that is not there yet.');
+    return created.value;
+  }
+
+  async loadSession(sessionId: string): Promise<SessionHandle> {
+    return SessionHandle.parse(await this.#router.run('loadSession', sessionId));
+  }
+
+  async listSessions(projectId: string): Promise<SessionSummary[]> {
+    return this.#own.listSessions(projectId);
+  }
+
+  async status(sessionId: string): Promise<SessionStatusResult> {
+    const { cliType, isAlive, state } = (await this.info(sessionId)).session;
+    return { sessionId, cliType, isAlive, state };
+  }
+
+  async info(sessionId: string): Promise<SessionInfo> {
+    return (await this.#standings.of(sessionId)).info;
+  }
+
+  async rename(sessionId: string, title: string): Promise<void> {
+    await this.#router.run('rename', sessionId, title);
+  }
+
+  async send(sessionId: string, message: string): Promise<SendResult> {
+    const turnId = randomUUID();
+    return SendResult.parse(await this.#router.run('send', sessionId, message, turnId));
+  }
+
+  async editQueued(sessionId: string, turnId: string, message: string): Promise<void> {
+    await this.#router.run('editQueued', sessionId, turnId, message);
+  }
+
+  async removeQueued(sessionId: string, turnId: string): Promise<void> {
+    await this.#router.run('removeQueued', sessionId, turnId);
+  }
+
+  async cancel(sessionId: string): Promise<void> {
+    await this.#router.run('cancel', sessionId);
+  }
+
+  async kill(sessionId: string): Promise<void> {
+    await this.#router.run('kill', sessionId);
+  }
+
+  async answerApproval(
+    sessionId: string,
+    approvalId: string,
+    optionId: string,
+    content?: FormContent,
+  ): Promise<void> {
+    await this.#router.run('answerApproval', sessionId, approvalId, optionId, content ?? null);
+  }
+
+  async setConfig(sessionId: string, id: string, value: string): Promise<void> {
+    await this.#router.run('setConfig', sessionId, id, value);
+  }
+
+  async history(sessionId: string, options: PageOptions = {}): Promise<HistoryPage> {
+    const { replica, done } = await this.#replicas.use(sessionId);
+    return replica.history.page(options).finally(done);
+  }
+
+  async search(query: SearchQuery): Promise<SearchResult> {
+    return this.#own.search(query);
+  }
+
+  async getRun(runId: string): Promise<Response> {
+    return this.#own.getRun(runId);
+  }
+
+  async followRun(
+    runId: string,
+    options: { after: number; signal: AbortSignal },
+  ): Promise<RunFeed> {
+    return this.#own.followRun(runId, options);
+  }
+
+  subscribe(sessionId: string, options: SubscribeOptions, sink: Sink): Subscription {
+    const find = async () => {
+      const { replica, done } = await this.#replicas.use(sessionId);
+      return { view: replica.view, done };
+    };
+    return subscribeWhenFound(sessionId, find, options, sink);
+  }
+
+  watchSessions(
+    listener: (change: SessionsChange) => void,
+    options?: { ownOnly?: boolean },
+  ): () => void {
+    return this.#own.watchSessions(listener, options);
+  }
+
+  async close(): Promise<void> {
+    await this.#lost.close();
+    await this.#owned.close();
+    // Its turns end, are logged and shown, and only then others may have its sessions.
+    const { owned } = this.#ownership;
+    await this.#own.close();
+    await Promise.race([this.#replicas.read(owned), delay(SHOWN_MS)]);
+    await this.#messenger.close();
+    await this.#ownership.close();
+    await this.#projector?.close();
+    await this.#replicas.close();
+    await this.#settled.close();
+  }
+
+  /** Another server takes this one for the owner. */
+  async #answer(question: unknown): Promise<unknown> {
+    const answer = await this.#router.answer(CommandRequest.parse(question));
+    if (answer) return answer.value;
+    throw new LiminalError(notOwner, 'This server does not own the session any more.');
+  }
+
+  /** Its own changes the runtime tells by itself. */
+  #posted({ info: { session } }: Posting): void {
+    if (!this.#ownership.leaseOf(session.sessionId)) this.#own.tell([session]);
+  }
+
+  /** Taking it ends what its last owner left open; then everybody is told how it stands. */
+  async #recover(sessionId: string): Promise<void> {
+    await this.#owned.act(sessionId, async () => {
+      await postSession(this.#coordination.board, await this.#standings.stored(sessionId));
+    });
+  }
+
+  #warn(error: unknown): void {
+    const details = { code: errorCode(error), error: errorMessage(error) };
+    this.#options.logger.warn(details, 'something between the servers failed');
+  }
+}

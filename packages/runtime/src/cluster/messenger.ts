@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import { LiminalError } from '@liminal/protocol';
+import type { Inboxes, Unsubscribe } from '@liminal/storage';
+import { z } from 'zod';
+import { errorCode, errorMessage } from '../errors.ts';
+
+const Message = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('ask'), id: z.string(), from: z.string(), question: z.unknown() }),
+  z.object({ kind: z.literal('answer'), id: z.string(), value: z.unknown().optional() }),
+  z.object({ kind: z.literal('refusal'), id: z.string(), code: z.string(), message: z.string() }),
+]);
+type Message = z.infer<typeof Message>;
+
+interface MessengerOptions {
+  inboxes: Inboxes;
+  /** This server's name among the others. */
+  instanceId: string;
+  /** Answers another server's question; what it rejects with reaches who asked, code and sentence. */
+  answer: (question: unknown) => Promise<unknown>;
+  onTrouble: (error: unknown) => void;
+}
+
+/** What was asked was not heard: the server is gone. */
+export class NotHeard extends Error {}
+
+/** Questions between servers, and their answers. */
+export class Messenger {
+  readonly #options: MessengerOptions;
+  readonly #asked = new Map<string, PromiseWithResolvers<unknown>>();
+  #leave: Unsubscribe | undefined;
+
+  constructor(options: MessengerOptions) {
+    this.#options = options;
+  }
+
+  async open(): Promise<void> {
+    const { inboxes, instanceId } = this.#options;
+    this.#leave = await inboxes.open(inboxOf(instanceId), (text) => void this.#receive(text));
+  }
+
+  /**
+   * Asks another server. Rejects with its refusal, with NotHeard if it does not listen, and with the signal's reason
+   * once nobody waits for the answer any more.
+   */
+  async ask(instanceId: string, question: unknown, signal: AbortSignal): Promise<unknown> {
+    signal.throwIfAborted();
+    const id = randomUUID();
+    const asked = Promise.withResolvers<unknown>();
+    this.#asked.set(id, asked);
+    const giveUp = (): void => asked.reject(signal.reason);
+    signal.addEventListener('abort', giveUp, { once: true });
+    try {
+      const from = this.#options.instanceId;
+      const heard = await this.#send(instanceId, { kind: 'ask', id, from, question });
+      if (!heard) throw new NotHeard(`Server ${instanceId} does not listen.`);
+      return await asked.promise;
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+      this.#asked.delete(id);
+      // Nobody waits for it any more where sending it failed.
+      asked.promise.catch(() => {});
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#leave?.();
+    const error = new NotHeard('This server is shutting down.');
+    for (const asked of this.#asked.values()) asked.reject(error);
+  }
+
+  async #receive(text: string): Promise<void> {
+    try {
+      const message = Message.parse(JSON.parse(text));
+      if (message.kind === 'ask') await this.#answer(message);
+      else this.#settle(message);
+    } catch (error) {
+      this.#options.onTrouble(error);
+    }
+  }
+
+  async #answer({ id, from, question }: Extract<Message, { kind: 'ask' }>): Promise<void> {
+    try {
+      const value = await this.#options.answer(question);
+      await this.#send(from, { kind: 'answer', id, value });
+    } catch (error) {
+      const [code, message] = [errorCode(error), errorMessage(error)];
+      await this.#send(from, { kind: 'refusal', id, code, message });
+    }
+  }
+
+  #settle(message: Exclude<Message, { kind: 'ask' }>): void {
+    const asked = this.#asked.get(message.id);
+    if (message.kind === 'answer') asked?.resolve(message.value);
+    else asked?.reject(new LiminalError(message.code, message.message));
+  }
+
+  async #send(instanceId: string, message: Message): Promise<boolean> {
+    return this.#options.inboxes.send(inboxOf(instanceId), JSON.stringify(message));
+  }
+}
+
+function inboxOf(instanceId: string): string {
+  return `instance:${instanceId}`;
+}

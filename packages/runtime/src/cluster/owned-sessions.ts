@@ -1,0 +1,130 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Lease } from '@liminal/storage';
+import { recoverSession } from '../recovery.ts';
+import type { Storage } from '../read-run.ts';
+import type { SessionRuntime } from '../runtime.ts';
+import type { Ownership } from './ownership.ts';
+
+interface OwnedSessionsOptions {
+  storage: Storage;
+  ownership: Ownership;
+  runtime: SessionRuntime;
+  /** ISO 8601 UTC. */
+  now: () => string;
+  onTrouble: (error: unknown) => void;
+}
+
+/** How often sessions are looked for that nothing of this server works on any more, in ms. */
+const SWEEP_MS = 1_000;
+
+/** The sessions that this server acts for. One in which nothing runs is let go, so that any server can have it. */
+export class OwnedSessions {
+  readonly #options: OwnedSessionsOptions;
+  /** Sessions being taken or let go; whoever wants one waits for that. */
+  readonly #changing = new Map<string, Promise<unknown>>();
+  /** How many commands are under way. */
+  readonly #busy = new Map<string, number>();
+  readonly #closing = new AbortController();
+  readonly #sweeping: Promise<void>;
+
+  constructor(options: OwnedSessionsOptions) {
+    this.#options = options;
+    this.#sweeping = this.#sweepAgainAndAgain();
+  }
+
+  /** Runs a step as the session's owner; undefined if another server owns it. */
+  async act<T>(
+    sessionId: string,
+    step: (lease: Lease) => Promise<T>,
+  ): Promise<{ value: T } | undefined> {
+    this.#busy.set(sessionId, (this.#busy.get(sessionId) ?? 0) + 1);
+    try {
+      const lease = await this.#take(sessionId);
+      return lease && { value: await step(lease) };
+    } finally {
+      const left = (this.#busy.get(sessionId) ?? 1) - 1;
+      if (left > 0) this.#busy.set(sessionId, left);
+      else this.#busy.delete(sessionId);
+    }
+  }
+
+  /** Another server has taken it: what runs here is ended. */
+  async lost(sessionId: string): Promise<void> {
+    await this.#change(sessionId, () => this.#forget(sessionId));
+  }
+
+  /** Looks for nothing any more. What is owned is let go by closing the runtime, and then the ownership. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#sweeping;
+  }
+
+  async #take(sessionId: string): Promise<Lease | undefined> {
+    await this.#changing.get(sessionId)?.catch(() => undefined);
+    const owned = this.#options.ownership.leaseOf(sessionId);
+    return owned ?? this.#change(sessionId, () => this.#adopt(sessionId));
+  }
+
+  async #change<T>(sessionId: string, step: () => Promise<T>): Promise<T> {
+    const before = this.#changing.get(sessionId) ?? Promise.resolve();
+    const changing = before.catch(() => undefined).then(step);
+    this.#changing.set(sessionId, changing);
+    try {
+      return await changing;
+    } finally {
+      if (this.#changing.get(sessionId) === changing) this.#changing.delete(sessionId);
+    }
+  }
+
+  /** Takes a session that nobody owns, and ends what its last owner may have left open. */
+  async #adopt(sessionId: string): Promise<Lease | undefined> {
+    const { ownership, storage, now } = this.#options;
+    const owned = ownership.leaseOf(sessionId);
+    if (owned) return owned;
+    const lease = await ownership.take(sessionId);
+    if (!lease) return undefined;
+    try {
+      await recoverSession(storage, sessionId, lease.token, now);
+      return lease;
+    } catch (error) {
+      await ownership.release(sessionId);
+      throw error;
+    }
+  }
+
+  async #sweepAgainAndAgain(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      await delay(SWEEP_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      if (!signal.aborted) await this.#sweep().catch(this.#options.onTrouble);
+    }
+  }
+
+  async #sweep(): Promise<void> {
+    const { ownership, runtime } = this.#options;
+    const sessions = await runtime.sessions.inMemory();
+    const inUse = new Set(
+      sessions.filter((session) => session.isInUse).map(({ sessionId }) => sessionId),
+    );
+    for (const sessionId of ownership.owned) {
+      if (inUse.has(sessionId) || this.#busy.has(sessionId)) continue;
+      await this.#change(sessionId, () => this.#release(sessionId));
+    }
+  }
+
+  async #release(sessionId: string): Promise<void> {
+    // A command may have come in the meantime.
+    if (this.#busy.has(sessionId)) return;
+    await this.#forget(sessionId);
+    await this.#options.ownership.release(sessionId);
+  }
+
+  async #forget(sessionId: string): Promise<void> {
+    const { sessions } = this.#options.runtime;
+    const known = await sessions.inMemory();
+    const session = known.find((one) => one.sessionId === sessionId);
+    if (!session) return;
+    await session.shutDown();
+    await sessions.letGo(session);
+  }
+}

@@ -1,0 +1,102 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Lease, Leases } from '@liminal/storage';
+
+interface OwnershipOptions {
+  leases: Leases;
+  /** This server's name among the others. */
+  instanceId: string;
+  /** How long a lease lasts that is not renewed, in ms: so long after its owner's death a session has none. */
+  ttlMs: number;
+  /** Another server has taken the session. */
+  onLost: (sessionId: string) => void;
+  /** The leases cannot be renewed right now. */
+  onTrouble: (error: unknown) => void;
+}
+
+/** What a session's lease is called. */
+function leaseName(sessionId: string): string {
+  return `session:${sessionId}`;
+}
+
+/**
+ * The sessions that this server owns: for each a lease, renewed as long as it is owned. A server that is cut off goes
+ * on with what it has, and what it does is refused by the log and the store if another has taken over meanwhile.
+ */
+export class Ownership {
+  readonly #options: OwnershipOptions;
+  readonly #leases = new Map<string, Lease>();
+  readonly #closing = new AbortController();
+  readonly #renewing: Promise<void>;
+
+  constructor(options: OwnershipOptions) {
+    this.#options = options;
+    this.#renewing = this.#renewAgainAndAgain();
+  }
+
+  /** The lease under which this server owns a session. */
+  leaseOf(sessionId: string): Lease | undefined {
+    return this.#leases.get(sessionId);
+  }
+
+  get owned(): string[] {
+    return [...this.#leases.keys()];
+  }
+
+  /** Takes a session that nobody owns; undefined if another does. */
+  async take(sessionId: string): Promise<Lease | undefined> {
+    const { leases, instanceId, ttlMs } = this.#options;
+    const lease = await leases.acquire(leaseName(sessionId), instanceId, ttlMs);
+    if (lease) this.#leases.set(sessionId, lease);
+    return lease;
+  }
+
+  /** Which server owns it now. */
+  async ownerOf(sessionId: string): Promise<string | undefined> {
+    return (await this.ownersOf([sessionId])).get(sessionId);
+  }
+
+  /** Which servers own these now; a session that nobody owns is missing. */
+  async ownersOf(sessionIds: readonly string[]): Promise<Map<string, string>> {
+    const held = await this.#options.leases.holders(sessionIds.map(leaseName));
+    return new Map(
+      sessionIds.flatMap((sessionId) => {
+        const lease = held.get(leaseName(sessionId));
+        return lease ? [[sessionId, lease.holder] as const] : [];
+      }),
+    );
+  }
+
+  /** Lets a session go, which nothing of this server works on any more. */
+  async release(sessionId: string): Promise<void> {
+    const lease = this.#leases.get(sessionId);
+    this.#leases.delete(sessionId);
+    if (lease) await this.#options.leases.release(lease);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#renewing;
+    await Promise.allSettled(this.owned.map((sessionId) => this.release(sessionId)));
+  }
+
+  async #renewAgainAndAgain(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      await delay(this.#options.ttlMs / 3, undefined, { signal, ref: false }).catch(() => {});
+      if (!signal.aborted) await Promise.all([...this.#leases].map((each) => this.#renew(...each)));
+    }
+  }
+
+  async #renew(sessionId: string, lease: Lease): Promise<void> {
+    const { leases, ttlMs, onLost, onTrouble } = this.#options;
+    try {
+      if (await leases.renew(lease, ttlMs)) return;
+    } catch (error) {
+      return onTrouble(error);
+    }
+    // It may have been let go meanwhile, or taken again.
+    if (this.#leases.get(sessionId) !== lease) return;
+    this.#leases.delete(sessionId);
+    onLost(sessionId);
+  }
+}

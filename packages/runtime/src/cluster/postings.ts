@@ -1,0 +1,86 @@
+/** What a session's owner puts up for the other servers. */
+import { SessionInfo } from '@liminal/protocol';
+import type { Board } from '@liminal/storage';
+import { z } from 'zod';
+import type { SessionReaders } from '../session-readers.ts';
+import type { Session } from '../session.ts';
+
+/** Where a session stands. */
+export const Posting = z.object({
+  info: SessionInfo,
+  /** The run under way, or on its way into history. */
+  runId: z.string().optional(),
+});
+export type Posting = z.infer<typeof Posting>;
+
+/** A problem that belongs to no turn. */
+export const Report = z.object({ code: z.string(), message: z.string() });
+
+export const postingPrefix = 'session:';
+export const reportPrefix = 'report:';
+
+/** The same session is put up at most so often, in ms; a first change after silence at once. */
+const POST_EVERY_MS = 33;
+/** Long after the owner, whom the leases know, a posting is no use any more. */
+const POSTING_TTL_MS = 24 * 60 * 60_000;
+const REPORT_TTL_MS = 1_000;
+
+export function parsePosting(text: string): Posting {
+  return Posting.parse(JSON.parse(text));
+}
+
+export async function postSession(board: Board, { info, runId }: Posting): Promise<void> {
+  const posting = { info, ...(runId !== undefined && { runId }) };
+  const name = postingPrefix + info.session.sessionId;
+  await board.post(name, JSON.stringify(posting), POSTING_TTL_MS);
+}
+
+/** Shows where a session stands to the other servers, which read its conversation from the log. */
+export class PostedSession implements SessionReaders {
+  readonly #board: Board;
+  readonly #session: Session;
+  readonly #onTrouble: (error: unknown) => void;
+  #timer: NodeJS.Timeout | undefined;
+  #runId: string | undefined;
+  /** On the clock of `performance.now()`. */
+  #postedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(board: Board, session: Session, onTrouble: (error: unknown) => void) {
+    this.#board = board;
+    this.#session = session;
+    this.#onTrouble = onTrouble;
+  }
+
+  apply(): void {}
+
+  forget(): void {}
+
+  infoChanged(): void {
+    // A run that begins is told at once: whoever watches reads it from the log.
+    if (this.#session.turnId !== this.#runId) return this.#post();
+    if (this.#timer !== undefined) return;
+    const wait = this.#postedAt + POST_EVERY_MS - performance.now();
+    this.#timer = setTimeout(() => this.#post(), Math.max(0, wait));
+  }
+
+  report(code: string, message: string): void {
+    const text = JSON.stringify({ code, message });
+    const name = reportPrefix + this.#session.sessionId;
+    this.#board.post(name, text, REPORT_TTL_MS).catch(this.#onTrouble);
+  }
+
+  /** Says for the last time how it stands. */
+  close(): void {
+    if (this.#timer !== undefined) this.#post();
+  }
+
+  #post(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#postedAt = performance.now();
+    const { turnId: runId } = this.#session;
+    this.#runId = runId;
+    const posting = { info: this.#session.info(), ...(runId !== undefined && { runId }) };
+    postSession(this.#board, posting).catch(this.#onTrouble);
+  }
+}

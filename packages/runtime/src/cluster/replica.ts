@@ -1,0 +1,165 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { SessionInfo } from '@liminal/protocol';
+import { HistoryReader } from '../history.ts';
+import { readRun, type Storage } from '../read-run.ts';
+import { SessionView } from '../session-view.ts';
+import type { Posting } from './postings.ts';
+
+/** How long to wait before a run is read again that could not be read, in ms. */
+const RETRY_MS = 1_000;
+const SETTLED_KEPT = 20;
+
+interface ReplicaOptions {
+  sessionId: string;
+  storage: Storage;
+  /** Where the session stands before anything is posted. */
+  posting: Posting;
+  /** ms since the epoch. */
+  now: () => number;
+  onTrouble: (error: unknown) => void;
+}
+
+/**
+ * A session as any server shows it: its runs read from the log, where it stands from what its owner posts. What cannot
+ * be followed without a gap is read anew, and readers are brought there by their cursors (invariant 7).
+ */
+export class Replica {
+  readonly view: SessionView;
+  readonly history: HistoryReader;
+  readonly #options: ReplicaOptions;
+  readonly #closing = new AbortController();
+  /** Runs that are read from the log until they end. */
+  readonly #followed = new Map<string, Promise<void>>();
+  /** Runs that history has, the newest of them: what is still said of them is no news. */
+  #settled: string[] = [];
+  #info: SessionInfo;
+
+  constructor(options: ReplicaOptions) {
+    const { sessionId, storage, posting, now } = options;
+    this.#options = options;
+    this.#info = posting.info;
+    this.history = new HistoryReader({
+      sessionId,
+      store: storage.store,
+      openRuns: () => this.view.openRuns,
+      forgotten: () => this.view.forgotten,
+      now: () => new Date(now()).toISOString(),
+    });
+    const info = (): SessionInfo => this.#info;
+    this.view = new SessionView({ sessionId, history: this.history, info, now });
+  }
+
+  get info(): SessionInfo {
+    return this.#info;
+  }
+
+  /** Brings it to the present: the runs that history may lack. */
+  async open(): Promise<void> {
+    const runIds = await this.#openRuns();
+    await Promise.all(runIds.map((runId) => this.#catchUp(runId)));
+    for (const runId of runIds) this.#follow(runId);
+  }
+
+  /** The session's owner says where it stands. */
+  posted({ info, runId }: Posting): void {
+    this.#info = info;
+    if (runId !== undefined) this.#follow(runId);
+    this.view.infoChanged();
+  }
+
+  /** History has the run. */
+  settled(runId: string): void {
+    const isNews = !this.#settled.includes(runId);
+    this.#settled = [...this.#settled.filter((one) => one !== runId), runId].slice(-SETTLED_KEPT);
+    if (this.#followed.has(runId)) return;
+    const wasShown = this.view.progress(runId) !== undefined;
+    this.view.forget(runId);
+    // One that came and went before it was heard of.
+    if (isNews && !wasShown) this.view.resync();
+  }
+
+  /** Something that was posted may have been missed. */
+  async mend(posting: Posting | undefined): Promise<void> {
+    if (posting) this.posted(posting);
+    for (const runId of await this.#openRuns()) this.#follow(runId);
+    await this.#forgetStored();
+    this.view.resync();
+  }
+
+  /** Resolves when readers have been given the runs under way to their ends. */
+  async read(): Promise<void> {
+    await Promise.all(this.#followed.values());
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.view.close();
+    await Promise.all(this.#followed.values());
+  }
+
+  async #openRuns(): Promise<string[]> {
+    const { sessionId, storage } = this.#options;
+    const runs = await storage.log.unsettled();
+    return runs.filter((run) => run.sessionId === sessionId).map(({ runId }) => runId);
+  }
+
+  /** Before anybody watches: a first look gives the newest state at once. */
+  async #catchUp(runId: string): Promise<void> {
+    const response = await readRun(this.#options.storage, runId);
+    if (response.started) this.view.restart(runId, response);
+  }
+
+  #follow(runId: string): void {
+    if (this.#followed.has(runId) || this.#settled.includes(runId)) return;
+    if (this.view.progress(runId)?.hasEnded) return;
+    const following = this.#readToEnd(runId).then(() => {
+      this.#followed.delete(runId);
+      if (this.#settled.includes(runId)) this.view.forget(runId);
+    });
+    this.#followed.set(runId, following);
+  }
+
+  async #readToEnd(runId: string): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      try {
+        return await this.#read(runId);
+      } catch (error) {
+        this.#options.onTrouble(error);
+        await delay(RETRY_MS, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  async #read(runId: string): Promise<void> {
+    const { log } = this.#options.storage;
+    const { signal } = this.#closing;
+    const after = this.view.progress(runId)?.lastSeq ?? -1;
+    let next = after + 1;
+    for await (const event of log.follow(runId, { after, signal })) {
+      if (event.seq > next) return this.#readAnew(runId);
+      next = event.seq + 1;
+      this.view.apply([event]);
+    }
+    if (signal.aborted || this.view.progress(runId)?.hasEnded) return;
+    // It was settled before all of it was seen: history has the rest.
+    this.view.forget(runId);
+    this.settled(runId);
+    this.view.resync();
+  }
+
+  /** The log has let events go that were not seen yet. */
+  async #readAnew(runId: string): Promise<void> {
+    this.view.restart(runId, await readRun(this.#options.storage, runId));
+    if (!this.#closing.signal.aborted) await this.#read(runId);
+  }
+
+  async #forgetStored(): Promise<void> {
+    const { store } = this.#options.storage;
+    for (const { id, lastSeq } of this.view.openRuns) {
+      const stored = await store.getResponse(id);
+      const isWhole = stored !== undefined && stored.status !== 'in_progress';
+      if (isWhole && stored.lastSeq >= lastSeq) this.settled(id);
+    }
+  }
+}

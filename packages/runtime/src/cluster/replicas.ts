@@ -1,0 +1,145 @@
+import type { Board, Unsubscribe } from '@liminal/storage';
+import { settledPrefix } from '../projector.ts';
+import type { Storage } from '../read-run.ts';
+import type { Posting } from './postings.ts';
+import { parsePosting, postingPrefix, Report, reportPrefix } from './postings.ts';
+import { Replica } from './replica.ts';
+
+interface ReplicasOptions {
+  storage: Storage;
+  board: Board;
+  /** Where a session stands; throws `SESSION_NOT_FOUND`. */
+  standing: (sessionId: string) => Promise<Posting>;
+  /** A session's owner has said where it stands. */
+  onPosting: (posting: Posting) => void;
+  /** Postings may have been missed. */
+  onGap: () => void;
+  /** ms since the epoch. */
+  now: () => number;
+  onTrouble: (error: unknown) => void;
+}
+
+interface Kept {
+  opening: Promise<Replica>;
+  users: number;
+}
+
+/** The sessions that somebody watches on this server. */
+export class Replicas {
+  readonly #options: ReplicasOptions;
+  readonly #kept = new Map<string, Kept>();
+  /** Sessions that are in use and open. */
+  readonly #open = new Map<string, Replica>();
+  #leave: Unsubscribe[] = [];
+
+  constructor(options: ReplicasOptions) {
+    this.#options = options;
+  }
+
+  /** Listens to what is posted. */
+  async open(): Promise<void> {
+    const { board, onGap, onTrouble } = this.#options;
+    const onPost = (name: string, text: string): void => {
+      try {
+        this.#posted(name, text);
+      } catch (error) {
+        onTrouble(error);
+      }
+    };
+    const mend = (): void => {
+      onGap();
+      void this.#mend();
+    };
+    const nothing = (): void => {};
+    this.#leave = await Promise.all([
+      board.watch(postingPrefix, { onPost, onGap: mend }),
+      board.watch(settledPrefix, { onPost, onGap: nothing }),
+      board.watch(reportPrefix, { onPost, onGap: nothing }),
+    ]);
+  }
+
+  /** Uses a session's replica until `done` is called, once. Throws `SESSION_NOT_FOUND`. */
+  async use(sessionId: string): Promise<{ replica: Replica; done: () => void }> {
+    const kept = this.#kept.get(sessionId) ?? this.#begin(sessionId);
+    kept.users += 1;
+    const done = (): void => {
+      kept.users -= 1;
+      if (kept.users === 0) this.#drop(sessionId, kept);
+    };
+    try {
+      return { replica: await kept.opening, done };
+    } catch (error) {
+      done();
+      throw error;
+    }
+  }
+
+  /** Resolves when those who watch one of these sessions have been given its runs to their ends. */
+  async read(sessionIds: readonly string[]): Promise<void> {
+    const watched = sessionIds.flatMap((sessionId) => this.#open.get(sessionId) ?? []);
+    await Promise.all(watched.map((replica) => replica.read()));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#leave.map((leave) => leave()));
+    const closing = [...this.#open.values()].map((replica) => replica.close());
+    await Promise.all(closing);
+  }
+
+  #begin(sessionId: string): Kept {
+    const kept = { opening: this.#start(sessionId), users: 0 };
+    this.#kept.set(sessionId, kept);
+    return kept;
+  }
+
+  async #start(sessionId: string): Promise<Replica> {
+    const { standing, storage, now, onTrouble } = this.#options;
+    const posting = await standing(sessionId);
+    const replica = new Replica({ sessionId, storage, posting, now, onTrouble });
+    // From here on it hears what is posted; what was posted a moment ago is read once more.
+    this.#open.set(sessionId, replica);
+    try {
+      await replica.open();
+      replica.posted(await standing(sessionId));
+      return replica;
+    } catch (error) {
+      this.#open.delete(sessionId);
+      await replica.close();
+      throw error;
+    }
+  }
+
+  #drop(sessionId: string, kept: Kept): void {
+    if (this.#kept.get(sessionId) === kept) this.#kept.delete(sessionId);
+    void kept.opening.then(
+      (replica) => {
+        if (this.#open.get(sessionId) === replica) this.#open.delete(sessionId);
+        return replica.close();
+      },
+      () => undefined,
+    );
+  }
+
+  #posted(name: string, text: string): void {
+    if (name.startsWith(postingPrefix)) {
+      const posting = parsePosting(text);
+      this.#open.get(posting.info.session.sessionId)?.posted(posting);
+      this.#options.onPosting(posting);
+    } else if (name.startsWith(settledPrefix)) {
+      this.#open.get(text)?.settled(name.slice(settledPrefix.length));
+    } else {
+      const { code, message } = Report.parse(JSON.parse(text));
+      this.#open.get(name.slice(reportPrefix.length))?.view.report(code, message);
+    }
+  }
+
+  async #mend(): Promise<void> {
+    for (const [sessionId, replica] of this.#open) {
+      try {
+        await replica.mend(await this.#options.standing(sessionId));
+      } catch (error) {
+        this.#options.onTrouble(error);
+      }
+    }
+  }
+}

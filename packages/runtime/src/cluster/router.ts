@@ -1,0 +1,102 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { LiminalError } from '@liminal/protocol';
+import { RuntimeError } from '../errors.ts';
+import type { CommandArgs, CommandName, CommandRequest, Owner } from './commands.ts';
+import { runCommand } from './commands.ts';
+import { type Messenger, NotHeard } from './messenger.ts';
+import type { OwnedSessions } from './owned-sessions.ts';
+import type { Ownership } from './ownership.ts';
+
+interface RouterOptions {
+  ownership: Ownership;
+  owned: OwnedSessions;
+  messenger: Messenger;
+  owner: Owner;
+}
+
+/** How long a command may take, in ms: an agent's start is part of some. */
+const COMMAND_MS = 120_000;
+/** How often it is looked whether a command's session still has the owner that was asked, in ms. */
+const LOOK_MS = 500;
+
+/** The session had another owner before the command was answered. */
+class OwnerChanged extends Error {}
+
+/**
+ * Brings each command to the session's owner: to this server if nobody else is it. Where the owner dies before it has
+ * answered, the next one is asked; every command can be asked twice.
+ */
+export class Router {
+  readonly #options: RouterOptions;
+
+  constructor(options: RouterOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects with what the command rejects with, or with `OWNER_UNREACHABLE`. */
+  async run<Name extends CommandName>(
+    command: Name,
+    sessionId: string,
+    ...args: CommandArgs<Name>
+  ): Promise<unknown> {
+    const request = { command, sessionId, args };
+    const giveUp = AbortSignal.timeout(COMMAND_MS);
+    while (!giveUp.aborted) {
+      const here = await this.answer(request);
+      if (here) return here.value;
+      const owner = await this.#options.ownership.ownerOf(sessionId);
+      const there = owner !== undefined && (await this.#ask(owner, request, giveUp));
+      if (there) return there.value;
+      await delay(LOOK_MS / 10);
+    }
+    throw new RuntimeError(
+      'OWNER_UNREACHABLE',
+      `The server that runs session ${sessionId} did not answer. It may have done what was asked: look before you try again.`,
+    );
+  }
+
+  /** Runs a command here; undefined if another server owns the session. */
+  async answer(request: CommandRequest): Promise<{ value: unknown } | undefined> {
+    const { owned, owner } = this.#options;
+    return owned.act(request.sessionId, async () => runCommand(owner, request));
+  }
+
+  /** Asks the owner; undefined if it is not the owner any more. */
+  async #ask(
+    owner: string,
+    request: CommandRequest,
+    giveUp: AbortSignal,
+  ): Promise<{ value: unknown } | undefined> {
+    const answered = new AbortController();
+    const changed = this.#watch(request.sessionId, owner, answered.signal);
+    try {
+      const signal = AbortSignal.any([changed, giveUp]);
+      return { value: await this.#options.messenger.ask(owner, request, signal) };
+    } catch (error) {
+      if (error instanceof NotHeard || error instanceof OwnerChanged) return undefined;
+      if (error instanceof LiminalError && error.code === notOwner) return undefined;
+      if (giveUp.aborted) return undefined;
+      throw error;
+    } finally {
+      answered.abort();
+    }
+  }
+
+  /** Aborts when the session has another owner than this, or none. */
+  #watch(sessionId: string, owner: string, answered: AbortSignal): AbortSignal {
+    const changed = new AbortController();
+    const look = async (): Promise<void> => {
+      while (!answered.aborted) {
+        await delay(LOOK_MS, undefined, { signal: answered, ref: false }).catch(() => undefined);
+        if (answered.aborted) return;
+        const now = await this.#options.ownership.ownerOf(sessionId).catch(() => owner);
+        if (now !== owner) return changed.abort(new OwnerChanged());
+      }
+    };
+    void look();
+    return changed.signal;
+  }
+}
+
+/** What a server refuses with that has been asked as an owner, and is none. */
+export const notOwner = 'NOT_OWNER';

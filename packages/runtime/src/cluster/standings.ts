@@ -1,0 +1,70 @@
+import type { SessionSummary } from '@liminal/protocol';
+import type { Board, ResponseStore } from '@liminal/storage';
+import { RuntimeError } from '../errors.ts';
+import { summarize } from '../session-record.ts';
+import type { Ownership } from './ownership.ts';
+import { parsePosting, type Posting, postingPrefix } from './postings.ts';
+
+interface StandingsOptions {
+  board: Board;
+  store: ResponseStore;
+  ownership: Ownership;
+}
+
+/** Where sessions stand: as their owner says, or, without one, as they are stored. */
+export class Standings {
+  readonly #options: StandingsOptions;
+
+  constructor(options: StandingsOptions) {
+    this.#options = options;
+  }
+
+  /** Throws `SESSION_NOT_FOUND`. */
+  async of(sessionId: string): Promise<Posting> {
+    const posted = await this.#postings([sessionId]);
+    return posted.get(sessionId) ?? this.stored(sessionId);
+  }
+
+  /** Those of these sessions that some server owns. */
+  async summaries(sessionIds: readonly string[]): Promise<Map<string, SessionSummary>> {
+    const posted = await this.#postings(sessionIds);
+    return new Map([...posted].map(([sessionId, { info }]) => [sessionId, info.session]));
+  }
+
+  /** As it stands while nobody owns it. Throws `SESSION_NOT_FOUND`. */
+  async stored(sessionId: string): Promise<Posting> {
+    const record = await this.#options.store.getSession(sessionId);
+    if (!record) {
+      throw new RuntimeError(
+        'SESSION_NOT_FOUND',
+        `There is no session ${sessionId}. If it is in an agent's own store, load it first.`,
+      );
+    }
+    const name = postingPrefix + sessionId;
+    const text = (await this.#options.board.read([name])).get(name);
+    // What its agent offered last is offered still.
+    const last = text === undefined ? undefined : parsePosting(text).info;
+    return {
+      info: {
+        session: summarize(record),
+        queue: record.queue,
+        configOptions: last?.configOptions ?? [],
+        commands: last?.commands ?? [],
+        ...(last?.usage && { usage: last.usage }),
+      },
+    };
+  }
+
+  /** What the owners of these sessions have posted. */
+  async #postings(sessionIds: readonly string[]): Promise<Map<string, Posting>> {
+    const owners = await this.#options.ownership.ownersOf(sessionIds);
+    const owned = sessionIds.filter((sessionId) => owners.has(sessionId));
+    const texts = await this.#options.board.read(owned.map((id) => postingPrefix + id));
+    return new Map(
+      owned.flatMap((sessionId) => {
+        const text = texts.get(postingPrefix + sessionId);
+        return text === undefined ? [] : [[sessionId, parsePosting(text)] as const];
+      }),
+    );
+  }
+}

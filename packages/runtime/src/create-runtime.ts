@@ -1,0 +1,18 @@
+import type { Runtime } from './api.ts';
+import { ClusterRuntime } from './cluster/cluster-runtime.ts';
+import { recover } from './recovery.ts';
+import { Roots } from './roots.ts';
+import { type RuntimeOptions, SessionRuntime } from './runtime.ts';
+
+/**
+ * Ends what an earlier server left open, and gives a runtime that is ready for sessions. Where the storage offers
+ * coordination it shares them with other servers, and what those are at is left alone.
+ */
+export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
+  const now = options.now ?? Date.now;
+  const roots = await Roots.open(options.roots);
+  const { coordination } = options.storage;
+  if (coordination) return ClusterRuntime.open(options, coordination, roots, now);
+  await recover(options.storage, () => new Date(now()).toISOString());
+  return new SessionRuntime(options, roots, now);
+}

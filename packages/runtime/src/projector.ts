@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ResponseState } from '@liminal/protocol';
+import {
+  emptyResponse,
+  foldResponse,
+  hasEnded,
+  resumeResponse,
+  toResponse,
+} from '@liminal/protocol';
+import type { Board, RunClaim, RunRegistry } from '@liminal/storage';
+import { errorCode, errorMessage } from './errors.ts';
+import type { Storage } from './read-run.ts';
+import type { Logger } from './settings.ts';
+
+interface ProjectorOptions {
+  storage: Storage;
+  registry: RunRegistry;
+  board: Board;
+  logger: Logger;
+}
+
+/** How long to wait before a run is tried again whose log or store has failed, in ms. */
+const RETRY_MS = 1_000;
+/** How often a run under way is saved, in ms: what a worker that dies leaves to be folded again. */
+const SNAPSHOT_MS = 1_000;
+/** How long those who wait for a run are told that it is in history, in ms. */
+const TOLD_MS = 60_000;
+
+/** What the board calls the news that a run is in history; the text is its session's id. */
+export const settledPrefix = 'settled:';
+
+/**
+ * Brings runs from the log into history, snapshots as they go and in the end the whole, and then lets the log forget
+ * them. Any number of projectors share the runs; a run may be projected twice, and is stored once.
+ */
+export class Projector {
+  readonly #options: ProjectorOptions;
+  readonly #closing = new AbortController();
+  readonly #runs = new Map<string, { claim: RunClaim; lag: () => number }>();
+  readonly #working: Promise<void>;
+  #projected = 0;
+
+  constructor(options: ProjectorOptions) {
+    this.#options = options;
+    this.#working = this.#work();
+  }
+
+  /** Runs under way, events of theirs that are folded but not saved yet, and runs brought into history since the start. */
+  get metrics(): { runs: number; unsaved: number; projected: number } {
+    const unsaved = [...this.#runs.values()].reduce((sum, { lag }) => sum + lag(), 0);
+    return { runs: this.#runs.size, unsaved, projected: this.#projected };
+  }
+
+  /** Leaves what is under way to others. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#working;
+  }
+
+  async #work(): Promise<void> {
+    const { signal } = this.#closing;
+    const underWay = new Set<Promise<void>>();
+    await this.#untilDone(async () => {
+      for await (const claim of this.#options.registry.claims(randomUUID(), signal)) {
+        const projecting = this.#untilDone(() => this.#project(claim));
+        underWay.add(projecting);
+        void projecting.then(() => underWay.delete(projecting));
+      }
+    });
+    await Promise.all(underWay);
+  }
+
+  /** Tries again until it is done or the projector closes. */
+  async #untilDone(step: () => Promise<void>): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      try {
+        return await step();
+      } catch (error) {
+        if (signal.aborted) return;
+        const details = { code: errorCode(error), error: errorMessage(error) };
+        this.#options.logger.warn(details, 'a run could not be brought into history yet');
+        await delay(RETRY_MS, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  async #project(claim: RunClaim): Promise<void> {
+    const { log, store } = this.#options.storage;
+    const { signal } = this.#closing;
+    const stored = await store.getResponse(claim.runId);
+    const run = new ProjectedRun(stored ? resumeResponse(stored) : emptyResponse());
+    this.#runs.set(claim.runId, { claim, lag: () => run.unsaved });
+    try {
+      for await (const event of log.follow(claim.runId, { after: run.state.lastSeq, signal })) {
+        run.state = foldResponse(run.state, event);
+        if (run.isDue(performance.now())) await this.#save(run, claim);
+      }
+      if (signal.aborted) return;
+      await this.#save(run, claim);
+      if (await this.#isOpen(run, claim)) throw new Error('The log gave only a part of the run.');
+      await log.settle(claim.runId);
+      await this.#options.board.post(settledPrefix + claim.runId, claim.sessionId, TOLD_MS);
+      await claim.done();
+      this.#projected += 1;
+    } finally {
+      this.#runs.delete(claim.runId);
+    }
+  }
+
+  /** A run that is followed to less than its end is over only where another has settled it. */
+  async #isOpen({ state }: ProjectedRun, { runId }: RunClaim): Promise<boolean> {
+    if (hasEnded(state)) return false;
+    const open = await this.#options.storage.log.unsettled();
+    return open.some((one) => one.runId === runId);
+  }
+
+  async #save(run: ProjectedRun, claim: RunClaim): Promise<void> {
+    const response = toResponse(run.state);
+    if (!response || run.unsaved === 0) return;
+    await this.#options.storage.store.saveResponse(response);
+    run.saved(response.lastSeq, performance.now());
+    await claim.projected(response.lastSeq);
+  }
+}
+
+/** A run on its way into history. */
+class ProjectedRun {
+  state: ResponseState;
+  #savedSeq: number;
+  /** On the clock of `performance.now()`. */
+  #savedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(state: ResponseState) {
+    this.state = state;
+    this.#savedSeq = state.lastSeq;
+  }
+
+  /** Events that the store lacks. */
+  get unsaved(): number {
+    return this.state.lastSeq - this.#savedSeq;
+  }
+
+  isDue(now: number): boolean {
+    return now - this.#savedAt >= SNAPSHOT_MS;
+  }
+
+  saved(seq: number, now: number): void {
+    this.#savedSeq = seq;
+    this.#savedAt = now;
+  }
+}

@@ -1,0 +1,24 @@
+import type { ResponseState, StreamEvent } from '@liminal/protocol';
+import { emptyResponse, foldResponse, resumeResponse } from '@liminal/protocol';
+import type { EventLog, ResponseStore } from '@liminal/storage';
+
+export interface Storage {
+  log: EventLog;
+  store: ResponseStore;
+}
+
+/** A run so far, from the log; where the log has let its first events go, from what the store has of it on. */
+export async function readRun({ log, store }: Storage, runId: string): Promise<ResponseState> {
+  const logged = await log.read(runId);
+  const begun = isFirst(logged[0]) ? emptyResponse() : await readStored(store, runId);
+  return logged.reduce(foldResponse, begun);
+}
+
+async function readStored(store: ResponseStore, runId: string): Promise<ResponseState> {
+  const stored = await store.getResponse(runId);
+  return stored ? resumeResponse(stored) : emptyResponse();
+}
+
+function isFirst(event: StreamEvent | undefined): boolean {
+  return event?.seq === 0;
+}

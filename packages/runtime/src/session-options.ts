@@ -1,0 +1,26 @@
+import type { CliProvider } from '@liminal/agents';
+import type { Response, SessionSummary } from '@liminal/protocol';
+import type { EventLog, ResponseStore, SessionRecord } from '@liminal/storage';
+import type { SessionReaders } from './session-readers.ts';
+import type { Session } from './session.ts';
+import type { Logger, RuntimeSettings } from './settings.ts';
+
+export interface SessionOptions {
+  record: SessionRecord;
+  provider: CliProvider;
+  log: EventLog;
+  store: ResponseStore;
+  settings: RuntimeSettings;
+  logger: Logger;
+  /** ms since the epoch. */
+  now: () => number;
+  /** Its summary has changed. */
+  onChange: (session: Session) => void;
+  /** Where others than this server show it and bring it into history. */
+  elsewhere?: {
+    readers: (session: Session) => SessionReaders;
+    project: (run: Response, signal: AbortSignal) => Promise<void>;
+    /** Where those of these sessions stand that other servers are at. */
+    summaries: (sessionIds: readonly string[]) => Promise<Map<string, SessionSummary>>;
+  };
+}

@@ -1,0 +1,131 @@
+import type { SendResult } from '@liminal/protocol';
+import { assertWaiting, enqueue, mark, remove, rewrite } from './message-queue.ts';
+import { type KeptRecord, titleOf } from './session-record.ts';
+
+interface SessionOutboxOptions {
+  record: KeptRecord;
+  /** Messages that may wait. */
+  maxQueue: number;
+  /** ISO 8601 UTC. */
+  now: () => string;
+  /** Whether a turn is under way. */
+  inTurn: () => boolean;
+  /** Whether the session ends: what waits then goes on waiting. */
+  isEnding: () => boolean;
+  /** Resolves when the agent has the message. */
+  deliver: (message: string, turnId: string) => Promise<void>;
+  /** Stops the turn that has just begun: it was asked for while its message was on its way. */
+  stop: () => Promise<void>;
+  /** A message has been taken up or put down. */
+  onChange: () => void;
+  /** A message that waited could not be sent; it goes on waiting. */
+  onTrouble: (error: unknown) => void;
+}
+
+/** A session's messages on their way to its agent: each waits in the queue until no turn is under way. */
+export class SessionOutbox {
+  readonly #options: SessionOutboxOptions;
+  readonly #record: KeptRecord;
+  /** A message is on its way from the queue's head to the agent's `response_start`. */
+  #sending = false;
+  #stopWhenSent = false;
+
+  constructor(options: SessionOutboxOptions) {
+    this.#options = options;
+    this.#record = options.record;
+  }
+
+  get isSending(): boolean {
+    return this.#sending;
+  }
+
+  /** Resolves when the message is bound to its turn or queued; a failed sending rejects and leaves nothing behind. */
+  async send(message: string, turnId: string): Promise<SendResult> {
+    const queued = !this.#isFree || this.#record.value.queue.length > 0;
+    await this.#enqueue(turnId, message);
+    if (queued) this.next();
+    else await this.#sendNow(turnId);
+    return { turnId, queued };
+  }
+
+  /** Throws `MESSAGE_NOT_QUEUED`. */
+  async edit(turnId: string, message: string): Promise<void> {
+    const { queue } = this.#record.value;
+    assertWaiting(queue, turnId);
+    await this.#record.update({ queue: rewrite(queue, turnId, message) });
+    this.next();
+  }
+
+  /** Throws `MESSAGE_NOT_QUEUED`. */
+  async remove(turnId: string): Promise<void> {
+    const { queue } = this.#record.value;
+    assertWaiting(queue, turnId);
+    await this.#record.update({ queue: remove(queue, turnId) });
+  }
+
+  /** Stops the turn of a message on its way as soon as it has begun. */
+  stopWhenSent(): void {
+    this.#stopWhenSent = this.#sending;
+  }
+
+  /** Sends the queue's head if nothing is in its way; its failure leaves it in the queue and is told. */
+  next(): void {
+    const { active, queue } = this.#record.value;
+    if (this.#options.isEnding() || !active || !this.#isFree || queue.length === 0) return;
+    this.#dispatch().catch(this.#options.onTrouble);
+  }
+
+  get #isFree(): boolean {
+    return !this.#sending && !this.#options.inTurn();
+  }
+
+  async #enqueue(turnId: string, message: string): Promise<void> {
+    const { queue, title, active, failed, updatedAt } = this.#record.value;
+    const before = { title, active, failed, updatedAt };
+    const now = this.#options.now();
+    const entry = { turnId, message, queuedAt: now, state: 'queued' } as const;
+    const longer = enqueue(queue, entry, this.#options.maxQueue);
+    const named = title === '' ? titleOf(message) : title;
+    const change = { queue: longer, title: named, active: true, failed: false, updatedAt: now };
+    try {
+      await this.#record.update(change);
+    } catch (error) {
+      // Whoever is told that it failed will send it again.
+      this.#record.keep({ ...before, queue: remove(this.#record.value.queue, turnId) });
+      throw error;
+    }
+  }
+
+  async #sendNow(turnId: string): Promise<void> {
+    try {
+      await this.#dispatch();
+    } catch (error) {
+      this.#record.keep({ queue: remove(this.#record.value.queue, turnId) });
+      this.next();
+      throw error;
+    }
+  }
+
+  async #dispatch(): Promise<void> {
+    const [entry] = this.#record.value.queue;
+    if (!entry) return;
+    const { turnId, message } = entry;
+    this.#sending = true;
+    try {
+      await this.#record.update({ queue: mark(this.#record.value.queue, turnId, 'sending') });
+      await this.#options.deliver(message, turnId);
+      // The agent has it: whatever fails from here on, it must not get it again.
+      this.#record.keep({ queue: remove(this.#record.value.queue, turnId) });
+      if (this.#stopWhenSent) await this.#options.stop();
+    } catch (error) {
+      this.#record.keep({ queue: mark(this.#record.value.queue, turnId, 'queued') });
+      throw error;
+    } finally {
+      this.#sending = false;
+      this.#stopWhenSent = false;
+      this.#options.onChange();
+    }
+    // The turn may have ended while the queue was being stored.
+    this.next();
+  }
+}

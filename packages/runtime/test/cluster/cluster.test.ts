@@ -1,0 +1,161 @@
+import { expect, test } from 'vitest';
+import { Reader } from '../reader.ts';
+import { LEASE_MS, startServers, type Server } from './servers.ts';
+
+async function newSession({ runtime }: Server, projectDir: string): Promise<string> {
+  const { sessionId } = await runtime.createSession({ cliType: 'scripted', projectDir });
+  return sessionId;
+}
+
+test('INV-7: a session made on one server, sent to on a second, is watched on a third', async () => {
+  const servers = await startServers();
+  const [a, b, c] = [await servers.start(), await servers.start(), await servers.start()];
+  const sessionId = await newSession(a, servers.projectDir);
+  const reader = new Reader(c.runtime, sessionId, { deltas: true });
+  await reader.untilType('session:info');
+
+  const { turnId, queued } = await b.runtime.send(sessionId, 'Hello');
+  a.agent.text(sessionId, 'a', 'One ', 'two');
+  a.agent.finish(sessionId);
+  await reader.until(({ items }) => items.get('a')?.status === 'complete');
+
+  expect(queued).toBe(false);
+  expect(a.agent.received).toEqual(['Hello']);
+  expect(reader.items.get('a')).toMatchObject({ content: 'One two', status: 'complete', turnId });
+  for (const { runtime } of [a, b, c]) {
+    const { entries } = await runtime.history(sessionId);
+    expect(entries.map((entry) => 'content' in entry && entry.content)).toEqual([
+      'Hello',
+      'One two',
+    ]);
+    expect(await runtime.getRun(turnId)).toMatchObject({ status: 'complete' });
+  }
+});
+
+test('a permission is asked once, and answered on any server', async () => {
+  const servers = await startServers();
+  const [a, b] = [await servers.start(), await servers.start()];
+  const sessionId = await newSession(a, servers.projectDir);
+  const reader = new Reader(b.runtime, sessionId);
+  await b.runtime.send(sessionId, 'May I?');
+  a.agent.ask(sessionId, 'ask-1');
+  await reader.until(({ items }) => items.has('ask-1'));
+  await reader.until((r) => r.ofType('session:info').at(-1)?.info.session.state === 'waiting');
+
+  await b.runtime.answerApproval(sessionId, 'ask-1', 'allow');
+  await expect(b.runtime.answerApproval(sessionId, 'ask-1', 'allow')).rejects.toMatchObject({
+    code: 'APPROVAL_ALREADY_ANSWERED',
+  });
+  expect(a.agent.answers).toEqual(['allow']);
+});
+
+test('every server lists every session as it stands', async () => {
+  const servers = await startServers();
+  const [a, b] = [await servers.start(), await servers.start()];
+  const states: string[] = [];
+  const stop = b.runtime.watchSessions(({ sessions }) => {
+    states.push(...sessions.map(({ state }) => state));
+  });
+  const sessionId = await newSession(a, servers.projectDir);
+  await a.runtime.send(sessionId, 'Hello');
+  await expect.poll(() => states.at(-1)).toBe('running');
+  const [project] = await b.runtime.listProjects();
+  expect(project?.sessions).toMatchObject([{ sessionId, state: 'running', isAlive: true }]);
+  expect(await b.runtime.status(sessionId)).toMatchObject({ state: 'running', isAlive: true });
+  a.agent.finish(sessionId);
+  await expect.poll(() => states.at(-1)).toBe('idle');
+  stop();
+});
+
+test('INV-2: the turn of a server that dies ends as lost for those who watch elsewhere, who go on', async () => {
+  const servers = await startServers();
+  const [a, b, c] = [await servers.start(), await servers.start(), await servers.start()];
+  const sessionId = await newSession(a, servers.projectDir);
+  const reader = new Reader(c.runtime, sessionId, { deltas: true });
+  const { turnId } = await a.runtime.send(sessionId, 'Hello');
+  a.agent.text(sessionId, 'a', 'I was about to');
+  await reader.until(({ items }) => items.has('a'));
+
+  const killedAt = performance.now();
+  a.kill();
+  await reader.untilTurn('turn_error');
+  expect(performance.now() - killedAt).toBeLessThan(LEASE_MS);
+  expect(reader.items.get('a')).toMatchObject({ content: 'I was about to', status: 'error' });
+  expect(await c.runtime.getRun(turnId)).toMatchObject({ error: { code: 'OWNER_LOST' } });
+  await expect.poll(async () => (await b.runtime.status(sessionId)).state).toBe('failed');
+
+  const again = await b.runtime.send(sessionId, 'Go on');
+  expect(again.queued).toBe(false);
+  expect(b.agent.loads).toEqual([sessionId]);
+  b.agent.finish(sessionId);
+  await reader.untilTurn('turn_complete');
+  expect(b.agent.received).toEqual(['Go on']);
+});
+
+test('a message that the owner never answered for is sent by the next one, and once', async () => {
+  const servers = await startServers();
+  const [a, b] = [await servers.start(), await servers.start()];
+  const sessionId = await newSession(a, servers.projectDir);
+  a.agent.hold = new Promise(() => {});
+  const sending = b.runtime.send(sessionId, 'Hello');
+  await expect.poll(async () => (await b.runtime.info(sessionId)).queue).toHaveLength(1);
+  a.kill();
+
+  const { turnId } = await sending;
+  await expect.poll(() => b.agent.received).toHaveLength(1);
+  expect([a.agent.received, b.agent.received]).toEqual([[], ['Hello']]);
+  b.agent.finish(sessionId);
+  await expect.poll(async () => (await b.runtime.getRun(turnId)).status).toBe('complete');
+  await expect.poll(async () => (await b.runtime.info(sessionId)).queue).toEqual([]);
+});
+
+test('a server that ends in order hands its sessions over at once', async () => {
+  const servers = await startServers();
+  const [a, b] = [
+    await servers.start({ leaseMs: 60_000 }),
+    await servers.start({ leaseMs: 60_000 }),
+  ];
+  const sessionId = await newSession(a, servers.projectDir);
+  const reader = new Reader(b.runtime, sessionId);
+  await a.runtime.send(sessionId, 'Hello');
+  await reader.untilTurn('turn_started');
+  await a.runtime.close();
+  await reader.untilTurn('turn_complete');
+  await b.runtime.send(sessionId, 'And now?');
+  expect(b.agent.received).toEqual(['And now?']);
+});
+
+test('an owner that comes back too late changes nothing any more', async () => {
+  const servers = await startServers();
+  const [a, b] = [await servers.start(), await servers.start()];
+  const sessionId = await newSession(a, servers.projectDir);
+  const reader = new Reader(b.runtime, sessionId, { deltas: true });
+  const { turnId } = await a.runtime.send(sessionId, 'Hello');
+  a.agent.text(sessionId, 'a', 'One');
+  await reader.until(({ items }) => items.has('a'));
+  const rejoin = a.isolate();
+  await reader.untilTurn('turn_error');
+  a.agent.say(sessionId, { type: 'item_delta', itemId: 'a', deltaContent: ' more' });
+  rejoin();
+  await expect.poll(() => a.agent.alive.has(sessionId)).toBe(false);
+  expect(await b.runtime.getRun(turnId)).toMatchObject({
+    status: 'error',
+    error: { code: 'OWNER_LOST' },
+    outputItems: [{}, { content: 'One' }],
+  });
+});
+
+test('commands for a session that nobody knows say so on every server', async () => {
+  const servers = await startServers();
+  const b = await servers.start();
+  for (const command of [
+    b.runtime.send('nobody', 'Hello'),
+    b.runtime.cancel('nobody'),
+    b.runtime.info('nobody'),
+    b.runtime.history('nobody'),
+    b.runtime.loadSession('nobody'),
+  ])
+    await expect(command).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+  const reader = new Reader(b.runtime, 'nobody');
+  await reader.untilType('session:error');
+});

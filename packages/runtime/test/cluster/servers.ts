@@ -1,0 +1,93 @@
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ProviderRegistry } from '@liminal/agents';
+import type { Leases } from '@liminal/storage';
+import { openSharedMemoryStorage } from '@liminal/storage';
+import { onTestFinished } from 'vitest';
+import type { Runtime, RuntimeSettings } from '../../src/index.ts';
+import { createRuntime } from '../../src/index.ts';
+import { ScriptedAgent } from '../scripted-agent.ts';
+import { severable } from './severable.ts';
+
+export interface Server {
+  runtime: Runtime;
+  agent: ScriptedAgent;
+  warnings: string[];
+  /** It is gone from one moment to the next: nothing it does reaches the others any more. */
+  kill(): void;
+  /** It cannot renew its leases until it is let. */
+  isolate(): () => void;
+}
+
+export interface Servers {
+  projectDir: string;
+  start(settings?: Partial<RuntimeSettings>): Promise<Server>;
+}
+
+/** How long a session whose server has died is without an owner in these tests, in ms. */
+export const LEASE_MS = 600;
+
+/** Servers on one log and one store; they and the project folder end with the test. */
+export async function startServers(): Promise<Servers> {
+  const storage = openSharedMemoryStorage();
+  const projectDir = await realpath(await mkdtemp(join(tmpdir(), 'liminal-cluster-')));
+  const running: (() => Promise<void>)[] = [];
+  onTestFinished(async () => {
+    await Promise.all(running.map((end) => end()));
+    await storage.close();
+    await rm(projectDir, { recursive: true });
+  });
+  return {
+    projectDir,
+    start: async (settings = {}) => {
+      const agent = new ScriptedAgent();
+      const providers = new ProviderRegistry();
+      providers.register(agent);
+      const warnings: string[] = [];
+      const note = (details: object, message: string): void => {
+        warnings.push(`${message}: ${JSON.stringify(details)}`);
+      };
+      const isolation = { isolated: false };
+      const { subject, sever } = severable(isolable(storage, isolation));
+      const runtime = await createRuntime({
+        storage: subject,
+        providers,
+        roots: [projectDir],
+        settings: { cadenceMs: 0, heartbeatMs: 0, leaseMs: LEASE_MS, ...settings },
+        logger: { info: note, warn: note, error: note },
+      });
+      let alive = true;
+      running.push(async () => {
+        if (alive) await runtime.close();
+      });
+      const kill = (): void => {
+        alive = false;
+        sever();
+      };
+      const isolate = (): (() => void) => {
+        isolation.isolated = true;
+        return () => void (isolation.isolated = false);
+      };
+      return { runtime, agent, warnings, kill, isolate };
+    },
+  };
+}
+
+function isolable(
+  storage: ReturnType<typeof openSharedMemoryStorage>,
+  isolation: { isolated: boolean },
+): ReturnType<typeof openSharedMemoryStorage> {
+  const { leases } = storage.coordination;
+  const renew: Leases['renew'] = async (...args) => {
+    if (isolation.isolated) throw new Error('The leases cannot be reached.');
+    return leases.renew(...args);
+  };
+  const reached: Leases = {
+    acquire: async (...args) => leases.acquire(...args),
+    renew,
+    release: async (lease) => leases.release(lease),
+    holders: async (names) => leases.holders(names),
+  };
+  return { ...storage, coordination: { ...storage.coordination, leases: reached } };
+}
