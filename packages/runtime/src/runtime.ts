@@ -12,7 +12,6 @@ import type {
   SessionInfo,
   SessionStatusResult,
   SessionSummary,
-  StreamEvent,
 } from '@liminal/protocol';
 import { toResponse } from '@liminal/protocol';
 import type { EventLog, OpenedStorage, ResponseStore } from '@liminal/storage';
