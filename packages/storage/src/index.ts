@@ -22,6 +22,17 @@ export async function openSqliteStorage(dataDir: string): Promise<OpenedStorage>
 }
 
 /**
+ * Takes a data folder, which is made if it is missing, for this process alone, though nothing is stored in it. Gives
+ * what lets it go. Throws StorageError `DATA_DIR_IN_USE`.
+ */
+export async function takeDataDir(dataDir: string): Promise<() => void> {
+  const { lockDataDir, prepareDataDir } = await import('./sqlite/data-dir.ts');
+  prepareDataDir(dataDir);
+  const lock = lockDataDir(dataDir);
+  return () => lock.close();
+}
+
+/**
  * Opens the log that several servers share in one Redis, and what they need to act as one. What is acknowledged is as
  * durable as that Redis: with `appendonly yes` and `appendfsync always` it survives any crash, with `everysec` all but
  * the last second. Throws StorageError `REDIS_UNAVAILABLE` if it cannot be reached.
@@ -42,4 +53,14 @@ export async function openPostgresStore(
 ): Promise<ResponseStore> {
   const driver = await import('./postgres/open.ts');
   return driver.openPostgresStore(url, options.schema ?? 'liminal');
+}
+
+/**
+ * Opens a store in a Convex deployment that has the functions of `packages/storage/convex/` (see docs/convex.md). Throws
+ * StorageError `DATABASE_UNUSABLE` or `DATA_TOO_NEW`.
+ * @param secret - What the deployment's environment names as `LIMINAL_SECRET`.
+ */
+export async function openConvexStore(url: string, secret: string): Promise<ResponseStore> {
+  const driver = await import('./convex/open.ts');
+  return driver.openConvexStore(url, secret);
 }

@@ -2,7 +2,7 @@ import type { OutputItem, Response } from '@liminal/protocol';
 import type { Transaction } from 'kysely';
 import type { ItemPage, ResponseHead, StoredItem } from '../response-store.ts';
 import type { Key, Tables } from './tables.ts';
-import { idOf, textKey } from './text.ts';
+import { idOf, textKey } from '../store/text-key.ts';
 
 export async function readResponse(
   db: Transaction<Tables>,

@@ -12,7 +12,7 @@ import { listRuns, readItems, readResponse } from './read-responses.ts';
 import { lockSessions, saveResponses } from './save-responses.ts';
 import { search } from './search.ts';
 import { findSession, listSessions, saveSession } from './sessions.ts';
-import { textKey } from './text.ts';
+import { textKey } from '../store/text-key.ts';
 
 /** What several servers may share: each write is a transaction, and the database decides who was first. */
 export class PostgresResponseStore implements ResponseStore {

@@ -4,7 +4,8 @@ import type { Transaction } from 'kysely';
 import { sql } from 'kysely';
 import { isSettled, isUnderWay, searchableText } from '../store/searchable-text.ts';
 import type { Key, Tables } from './tables.ts';
-import { textKey, wordList } from './text.ts';
+import { textKey } from '../store/text-key.ts';
+import { wordList } from '../store/words.ts';
 
 /** Characters of items in one statement, about. */
 const BATCH_MAX = 4_000_000;

@@ -7,7 +7,7 @@ import type { ParsedQuery } from '../store/search-query.ts';
 import { indexTerms, parseQuery } from '../store/search-query.ts';
 import { recordOf } from './sessions.ts';
 import type { Key, Tables } from './tables.ts';
-import { idOf, textKey } from './text.ts';
+import { idOf, textKey } from '../store/text-key.ts';
 
 /** Items that are read at once, and that one search looks at in all. */
 const BATCH = 100;

@@ -4,7 +4,8 @@ import type { SessionRecord } from '../response-store.ts';
 import { staleOwner } from '../store/refuse-stale.ts';
 import { searchableTitle } from '../store/searchable-text.ts';
 import type { Tables } from './tables.ts';
-import { textKey, wordList } from './text.ts';
+import { textKey } from '../store/text-key.ts';
+import { wordList } from '../store/words.ts';
 
 /** Throws `STALE_OWNER`; the database itself compares, so that no other owner can come in between. */
 export async function saveSession(db: Transaction<Tables>, session: SessionRecord): Promise<void> {

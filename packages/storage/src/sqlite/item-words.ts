@@ -2,7 +2,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { OutputItem, Response, ResponseStatus } from '@liminal/protocol';
 import { isSettled, isUnderWay, searchableText } from '../store/searchable-text.ts';
-import { indexWords } from '../store/words.ts';
+import { wordList } from '../store/words.ts';
 import type { Database } from './database.ts';
 
 /**
@@ -49,8 +49,8 @@ export class ItemWords {
       if (!hasChanged) return;
       this.#remove.run(row, row + 1);
     }
-    const words = isSettled(item, status) ? indexWords(searchableText(item)) : [];
-    if (words.length > 0) this.#add.run(row, words.join(' '));
+    const words = isSettled(item, status) ? wordList(searchableText(item)) : '';
+    if (words !== '') this.#add.run(row, words);
   }
 
   /** Forgets a run's items from an index on. */

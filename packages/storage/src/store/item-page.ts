@@ -1,20 +1,29 @@
-import type { ItemPage, ResponseHead, StoredItem } from '../response-store.ts';
+import type { ResponseHead, StoredItem } from '../response-store.ts';
 
 /** A run as a page of items sees it. */
-export interface PageRun {
-  head: () => ResponseHead;
+export interface PageRun<Head = ResponseHead, Item = StoredItem> {
+  head: () => Head;
   /** How many of its items lie before the page's place. */
   count: number;
   /** Its items from one index up to (not including) another. */
-  items: (from: number, to: number) => StoredItem[];
+  items: (from: number, to: number) => Item[];
+}
+
+interface Page<Head, Item> {
+  items: Item[];
+  heads: Head[];
+  hasMore: boolean;
 }
 
 /** The newest `limit` items of runs that come newest first; reads no more of the runs than the page needs. */
-export function pageOfItems(runs: Iterable<PageRun>, limit: number): ItemPage {
-  const parts: StoredItem[][] = [];
-  const heads: ResponseHead[] = [];
+export function pageOfItems<Head, Item>(
+  runs: Iterable<PageRun<Head, Item>>,
+  limit: number,
+): Page<Head, Item> {
+  const parts: Item[][] = [];
+  const heads: Head[] = [];
   // Runs without items wait here until it is clear that the page reaches past them.
-  let itemless: ResponseHead[] = [];
+  let itemless: Head[] = [];
   let room = limit;
   for (const run of runs) {
     if (run.count === 0) {
@@ -32,6 +41,6 @@ export function pageOfItems(runs: Iterable<PageRun>, limit: number): ItemPage {
   return pageFrom(parts, [...heads, ...itemless], false);
 }
 
-function pageFrom(parts: StoredItem[][], heads: ResponseHead[], hasMore: boolean): ItemPage {
+function pageFrom<Head, Item>(parts: Item[][], heads: Head[], hasMore: boolean): Page<Head, Item> {
   return { items: parts.toReversed().flat(), heads: heads.toReversed(), hasMore };
 }

@@ -36,7 +36,7 @@ function cutAround(text: string, place: number): string {
 }
 
 /** The place itself, or the one before it if it would cut a surrogate pair in two. */
-function wholeCharacter(text: string, place: number): number {
+export function wholeCharacter(text: string, place: number): number {
   const isInside = place > 0 && (text.codePointAt(place - 1) ?? 0) > 0xffff;
   return isInside ? place - 1 : place;
 }

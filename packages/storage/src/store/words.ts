@@ -32,7 +32,7 @@ export function* wordsOf(text: string): Generator<TextWord> {
 }
 
 /** What an index keeps of a text: its words, each once, cut to a length. They hold letters, digits and marks alone. */
-export function indexWords(text: string): string[] {
+function indexWords(text: string): string[] {
   const words = new Set<string>();
   let room = Math.min(INDEX_MAX, Math.max(LONG_TEXT, INDEX_PART * text.length));
   for (const { folded } of wordsOf(text)) {
@@ -43,6 +43,11 @@ export function indexWords(text: string): string[] {
     words.add(word);
   }
   return [...words];
+}
+
+/** The same in one text, with spaces between them. */
+export function wordList(text: string): string {
+  return indexWords(text).join(' ');
 }
 
 /** As it stands in an index. */

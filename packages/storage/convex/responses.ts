@@ -1,0 +1,181 @@
+/**
+ * Saving Responses. A mutation is done whole or not at all, but it may not be as large as a Response: one that is too
+ * large comes in steps, as items of a generation that nobody reads until the last step names it.
+ */
+import { makeFunctionReference } from 'convex/server';
+import type { Infer } from 'convex/values';
+import { v } from 'convex/values';
+import { messageFields, rowFields } from './schema.ts';
+import type { MutationCtx, QueryCtx } from './server.ts';
+import { again, assertSecret, internalMutation, mutation } from './server.ts';
+import { tidyRun } from './tidying.ts';
+
+const row = v.object(rowFields);
+
+const run = v.object({
+  message: v.object(messageFields),
+  revision: v.string(),
+  /** The revision that `rows` are changes to; without it they are all items there are. */
+  base: v.optional(v.string()),
+  /** The generation that the items were staged in; `rows` are none then. */
+  staged: v.optional(v.number()),
+  rows: v.array(row),
+});
+
+const tidyLater = makeFunctionReference<'mutation', { runIds: string[] }>('responses:tidy');
+
+/** Saves all or none of these; one that is older than what is stored changes nothing. Throws `AGAIN`. */
+export const save = mutation({
+  args: { secret: v.string(), runs: v.array(run) },
+  returns: v.null(),
+  handler: async (ctx, { secret, runs }) => {
+    assertSecret(secret);
+    const replaced: string[] = [];
+    for (const each of runs) {
+      if (await saveRun(ctx, each)) replaced.push(each.message.runId);
+    }
+    if (replaced.length > 0) await ctx.scheduler.runAfter(0, tidyLater, { runIds: replaced });
+    return null;
+  },
+});
+
+/** Begins to stage a run's items: gives the generation to stage them in. Whoever else is at it has to begin again. */
+export const begin = mutation({
+  args: { secret: v.string(), runId: v.string() },
+  returns: v.number(),
+  handler: async (ctx, { secret, runId }) => {
+    assertSecret(secret);
+    const generation = await nextGeneration(ctx, runId);
+    const write = await findWrite(ctx, runId);
+    if (write) await ctx.db.patch(write._id, { generation });
+    else await ctx.db.insert('writes', { runId, generation });
+    return generation;
+  },
+});
+
+/** Stages some of a run's items. Throws `AGAIN`. */
+export const stage = mutation({
+  args: { secret: v.string(), runId: v.string(), generation: v.number(), rows: v.array(row) },
+  returns: v.null(),
+  handler: async (ctx, { secret, runId, generation, rows }) => {
+    assertSecret(secret);
+    await assertStaging(ctx, runId, generation);
+    await addRows(ctx, runId, generation, rows);
+    return null;
+  },
+});
+
+/** Deletes what nobody reads any more of these runs, a little at each call. */
+export const tidy = internalMutation({
+  args: { runIds: v.array(v.string()) },
+  returns: v.null(),
+  handler: async (ctx, { runIds }) => {
+    const [runId, ...rest] = runIds;
+    if (runId === undefined) return null;
+    const left = (await tidyRun(ctx, runId)) ? rest : runIds;
+    if (left.length > 0) await ctx.scheduler.runAfter(0, tidyLater, { runIds: left });
+    return null;
+  },
+});
+
+/** True if there may be items now that nobody reads any more. */
+async function saveRun(ctx: MutationCtx, each: Infer<typeof run>): Promise<boolean> {
+  const { message, revision } = each;
+  const stored = await findMessage(ctx, message.runId);
+  if (stored && stored.lastSeq > message.lastSeq) return each.staged !== undefined;
+  const generation = await placeItems(ctx, each, stored);
+  const order = stored?.order ?? (await nextOrder(ctx, message.threadId));
+  const fields = { ...message, revision, generation, order };
+  if (stored) await ctx.db.replace(stored._id, fields);
+  else await ctx.db.insert('messages', fields);
+  return each.staged !== undefined || (stored !== null && stored.generation !== generation);
+}
+
+/** Gives the generation in which the run's items stand now. */
+async function placeItems(
+  ctx: MutationCtx,
+  { message, base, staged, rows }: Infer<typeof run>,
+  stored: Awaited<ReturnType<typeof findMessage>>,
+): Promise<number> {
+  const { runId, itemCount } = message;
+  if (staged !== undefined) {
+    await assertStaging(ctx, runId, staged);
+    return staged;
+  }
+  if (base === undefined) {
+    const generation = await nextGeneration(ctx, runId);
+    await addRows(ctx, runId, generation, rows);
+    return generation;
+  }
+  if (stored?.revision !== base) throw again();
+  for (const { index, part } of rows) {
+    if (part === 0) await deleteItems(ctx, stored, index, index + 1);
+  }
+  await deleteItems(ctx, stored, itemCount, stored.itemCount);
+  await addRows(ctx, runId, stored.generation, rows);
+  return stored.generation;
+}
+
+async function addRows(
+  ctx: MutationCtx,
+  runId: string,
+  generation: number,
+  rows: Infer<typeof row>[],
+): Promise<void> {
+  for (const { index, part, text, words } of rows) {
+    await ctx.db.insert('items', { runId, generation, index, part, text });
+    if (words) await ctx.db.insert('words', { runId, generation, index, words });
+  }
+}
+
+/** Those from one index up to (not including) another. */
+async function deleteItems(
+  ctx: MutationCtx,
+  { runId, generation, itemCount }: { runId: string; generation: number; itemCount: number },
+  from: number,
+  to: number,
+): Promise<void> {
+  if (from >= Math.min(to, itemCount)) return;
+  for (const table of ['items', 'words'] as const) {
+    const found = ctx.db
+      .query(table)
+      .withIndex('by_place', (place) =>
+        place.eq('runId', runId).eq('generation', generation).gte('index', from).lt('index', to),
+      );
+    for (const { _id } of await found.collect()) await ctx.db.delete(_id);
+  }
+}
+
+async function assertStaging(ctx: QueryCtx, runId: string, generation: number): Promise<void> {
+  if ((await findWrite(ctx, runId))?.generation !== generation) throw again();
+}
+
+/** Greater than all that anything was ever written in. */
+async function nextGeneration(ctx: QueryCtx, runId: string): Promise<number> {
+  const stored = await findMessage(ctx, runId);
+  const write = await findWrite(ctx, runId);
+  return Math.max(stored?.generation ?? 0, write?.generation ?? 0) + 1;
+}
+
+async function nextOrder(ctx: QueryCtx, threadId: string): Promise<number> {
+  const last = await ctx.db
+    .query('messages')
+    .withIndex('by_threadId', (place) => place.eq('threadId', threadId))
+    .order('desc')
+    .first();
+  return last ? last.order + 1 : 0;
+}
+
+async function findMessage(ctx: QueryCtx, runId: string) {
+  return ctx.db
+    .query('messages')
+    .withIndex('by_runId', (place) => place.eq('runId', runId))
+    .unique();
+}
+
+async function findWrite(ctx: QueryCtx, runId: string) {
+  return ctx.db
+    .query('writes')
+    .withIndex('by_runId', (place) => place.eq('runId', runId))
+    .unique();
+}

@@ -1,0 +1,97 @@
+/** Seed 001's table of Responses (appendix 4), in this project's words, and what must stand beside it. */
+import type { DataModelFromSchemaDefinition } from 'convex/server';
+import { defineSchema, defineTable } from 'convex/server';
+import { v } from 'convex/values';
+
+/** A Response without its items. What only we read of it stands in `head`. */
+export const messageFields = {
+  runId: v.string(),
+  turnId: v.string(),
+  /** The session's id. */
+  threadId: v.string(),
+  agentId: v.optional(v.string()),
+  modelId: v.string(),
+  providerId: v.string(),
+  status: v.union(
+    v.literal('queued'),
+    v.literal('in_progress'),
+    v.literal('complete'),
+    v.literal('error'),
+    v.literal('aborted'),
+  ),
+  createdAt: v.number(),
+  updatedAt: v.number(),
+  lastSeq: v.number(),
+  /** JSON. */
+  head: v.string(),
+  itemCount: v.number(),
+};
+
+/** A piece of an item: a document holds 1 MiB, an item may hold more. */
+export const rowFields = {
+  index: v.number(),
+  part: v.number(),
+  /** This part of the item's JSON. */
+  text: v.string(),
+  /** With the first part of an item that changes no more: its words with spaces between them. */
+  words: v.optional(v.string()),
+};
+
+export const sessionFields = {
+  sessionId: v.string(),
+  projectId: v.string(),
+  active: v.boolean(),
+  createdAt: v.string(),
+  updatedAt: v.string(),
+  fence: v.number(),
+  titleWords: v.string(),
+};
+
+const schema = defineSchema({
+  messages: defineTable({
+    ...messageFields,
+    /** Its place among the runs of its session, from 0. */
+    order: v.number(),
+    /** Which of its items count: those of this generation. */
+    generation: v.number(),
+    /** Another one after each save. */
+    revision: v.string(),
+  })
+    .index('by_runId', ['runId'])
+    .index('by_threadId', ['threadId', 'order'])
+    .index('by_turnId', ['turnId']),
+
+  items: defineTable({
+    runId: v.string(),
+    generation: v.number(),
+    index: v.number(),
+    part: v.number(),
+    text: v.string(),
+  }).index('by_place', ['runId', 'generation', 'index', 'part']),
+
+  words: defineTable({
+    runId: v.string(),
+    generation: v.number(),
+    index: v.number(),
+    words: v.string(),
+  })
+    .index('by_place', ['runId', 'generation', 'index'])
+    .searchIndex('search_words', { searchField: 'words' }),
+
+  /** The newest generation that anybody began to write of a run. */
+  writes: defineTable({ runId: v.string(), generation: v.number() }).index('by_runId', ['runId']),
+
+  sessions: defineTable(sessionFields)
+    .index('by_sessionId', ['sessionId'])
+    .index('by_time', ['updatedAt', 'createdAt'])
+    .searchIndex('search_title', { searchField: 'titleWords', filterFields: ['projectId'] }),
+
+  /** A session's record as JSON: its queue may hold more than one document can. */
+  records: defineTable({ sessionId: v.string(), part: v.number(), text: v.string() }).index(
+    'by_sessionId',
+    ['sessionId', 'part'],
+  ),
+});
+export default schema;
+
+export type DataModel = DataModelFromSchemaDefinition<typeof schema>;

@@ -1,0 +1,39 @@
+/** Convex's builders for our tables: what its code generator would write. */
+import type {
+  DocumentByName,
+  GenericMutationCtx,
+  GenericQueryCtx,
+  MutationBuilder,
+  QueryBuilder,
+  TableNamesInDataModel,
+} from 'convex/server';
+import { internalMutationGeneric, mutationGeneric, queryGeneric } from 'convex/server';
+import { ConvexError } from 'convex/values';
+import type { DataModel } from './schema.ts';
+
+export const query: QueryBuilder<DataModel, 'public'> = queryGeneric;
+export const mutation: MutationBuilder<DataModel, 'public'> = mutationGeneric;
+export const internalMutation: MutationBuilder<DataModel, 'internal'> = internalMutationGeneric;
+
+export type QueryCtx = GenericQueryCtx<DataModel>;
+export type Doc<Table extends TableNamesInDataModel<DataModel>> = DocumentByName<DataModel, Table>;
+export type MutationCtx = GenericMutationCtx<DataModel>;
+
+/** What stood there has changed since the caller looked: nothing of the call was done, and it can be begun anew. */
+export const AGAIN = 'AGAIN';
+
+export function again(): ConvexError<string> {
+  return new ConvexError(AGAIN);
+}
+
+/** Characters that one call reads or gives at most, about: Convex allows 16 MiB, and a character may take three bytes. */
+export const CALL_MAX = 3_000_000;
+
+/** A deployment's functions can be called by anyone who knows its address: every one begins with this. */
+export function assertSecret(secret: string): void {
+  const expected = process.env['LIMINAL_SECRET'];
+  if (expected !== undefined && expected !== '' && secret === expected) return;
+  throw new ConvexError(
+    'The secret is not the one that LIMINAL_SECRET names in the environment of the Convex deployment.',
+  );
+}

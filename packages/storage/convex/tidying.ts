@@ -1,0 +1,51 @@
+import type { MutationCtx } from './server.ts';
+import { CALL_MAX } from './server.ts';
+
+/** Documents that one call deletes. */
+const ROWS_MAX = 500;
+
+/** Deletes items of a run that are of no generation that counts or is being written; true if there are no more. */
+export async function tidyRun(ctx: MutationCtx, runId: string): Promise<boolean> {
+  const message = await ctx.db
+    .query('messages')
+    .withIndex('by_runId', (place) => place.eq('runId', runId))
+    .unique();
+  const write = await ctx.db
+    .query('writes')
+    .withIndex('by_runId', (place) => place.eq('runId', runId))
+    .unique();
+  const kept = [message?.generation, write?.generation]
+    .filter((generation) => generation !== undefined)
+    .toSorted((a, b) => a - b);
+  const budget = { rows: ROWS_MAX, characters: CALL_MAX };
+  // Between the generations that are kept, before and after them.
+  for (const [at, above] of [-1, ...kept].entries()) {
+    const below = kept[at] ?? Infinity;
+    for (const table of ['items', 'words'] as const) {
+      if (!(await deleteBetween(ctx, table, { runId, above, below }, budget))) return false;
+    }
+  }
+  const isWritten = write && (!message || write.generation <= message.generation);
+  if (isWritten) await ctx.db.delete(write._id);
+  return true;
+}
+
+async function deleteBetween(
+  ctx: MutationCtx,
+  table: 'items' | 'words',
+  { runId, above, below }: { runId: string; above: number; below: number },
+  budget: { rows: number; characters: number },
+): Promise<boolean> {
+  const found = ctx.db
+    .query(table)
+    .withIndex('by_place', (place) =>
+      place.eq('runId', runId).gt('generation', above).lt('generation', below),
+    );
+  for await (const row of found) {
+    if (budget.rows <= 0 || budget.characters <= 0) return false;
+    await ctx.db.delete(row._id);
+    budget.rows -= 1;
+    budget.characters -= 'text' in row ? row.text.length : row.words.length;
+  }
+  return true;
+}

@@ -1,0 +1,99 @@
+import type {
+  ApiFromModules,
+  FunctionArgs,
+  FunctionReference,
+  FunctionReturnType,
+} from 'convex/server';
+import { anyApi } from 'convex/server';
+import { ConvexError } from 'convex/values';
+import type * as history from '../../convex/history.ts';
+import type * as responses from '../../convex/responses.ts';
+import type * as search from '../../convex/search.ts';
+import type { AGAIN } from '../../convex/server.ts';
+import type * as sessions from '../../convex/sessions.ts';
+import type * as version from '../../convex/version.ts';
+import { StorageError } from '../errors.ts';
+
+type Api = ApiFromModules<{
+  history: typeof history;
+  responses: typeof responses;
+  search: typeof search;
+  sessions: typeof sessions;
+  version: typeof version;
+}>;
+
+/** The functions of `convex/`, by name; their arguments and answers are typed by them, as Convex's code generator does it. */
+export const api = anyApi as unknown as Api;
+
+type Query = FunctionReference<'query'>;
+type Mutation = FunctionReference<'mutation'>;
+type Arguments<Function extends Query | Mutation> = Omit<FunctionArgs<Function>, 'secret'>;
+
+/** What calls the functions: Convex's client, or a test's. */
+export interface ConvexCaller {
+  query(query: Query, args: Record<string, unknown>): Promise<unknown>;
+  mutation(mutation: Mutation, args: Record<string, unknown>): Promise<unknown>;
+}
+
+const againCode: typeof AGAIN = 'AGAIN';
+/** How often something is begun anew when others change it meanwhile. */
+const ATTEMPTS = 10;
+
+/** A deployment, and the secret that opens it. */
+export class Deployment {
+  readonly #caller: ConvexCaller;
+  readonly #secret: string;
+
+  constructor(caller: ConvexCaller, secret: string) {
+    this.#caller = caller;
+    this.#secret = secret;
+  }
+
+  async query<Q extends Query>(query: Q, args: Arguments<Q>): Promise<FunctionReturnType<Q>> {
+    return this.#caller.query(query, { ...args, secret: this.#secret });
+  }
+
+  async mutation<M extends Mutation>(
+    mutation: M,
+    args: Arguments<M>,
+  ): Promise<FunctionReturnType<M>> {
+    return this.#caller.mutation(mutation, { ...args, secret: this.#secret });
+  }
+
+  /** Throws StorageError `STORE_READ_FAILED`. The work is begun anew when what it reads changes meanwhile. */
+  async read<T>(work: () => Promise<T>): Promise<T> {
+    return this.#attempt('STORE_READ_FAILED', 'read', work);
+  }
+
+  /** Throws StorageError `STORE_WRITE_FAILED`, or the one that the work throws. It is begun anew when others write the same. */
+  async write<T>(work: () => Promise<T>): Promise<T> {
+    return this.#attempt('STORE_WRITE_FAILED', 'written', work);
+  }
+
+  async #attempt<T>(
+    code: 'STORE_READ_FAILED' | 'STORE_WRITE_FAILED',
+    what: string,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await work();
+      } catch (cause) {
+        if (cause instanceof StorageError) throw cause;
+        if (isAgain(cause) && attempt < ATTEMPTS) continue;
+        const message = `The Convex deployment could not be ${what}: ${reasonOf(cause)}. It can be tried again.`;
+        throw new StorageError(code, message, { cause });
+      }
+    }
+  }
+}
+
+function isAgain(error: unknown): boolean {
+  return error instanceof ConvexError && error.data === againCode;
+}
+
+export function reasonOf(error: unknown): string {
+  if (isAgain(error)) return 'other servers write the same at the same time';
+  if (error instanceof ConvexError) return String(error.data);
+  return error instanceof Error ? error.message : String(error);
+}

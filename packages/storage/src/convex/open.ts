@@ -1,0 +1,55 @@
+import { ConvexHttpClient } from 'convex/browser';
+import { StorageError } from '../errors.ts';
+import type { ResponseStore } from '../response-store.ts';
+import { api, type ConvexCaller, Deployment, reasonOf } from './deployment.ts';
+import { ConvexResponseStore } from './response-store.ts';
+
+/** How long one call may take (ms). */
+const CALL_TIMEOUT = 30_000;
+/** The functions that this driver knows: `convex/version.ts`. */
+const VERSION = 1;
+
+export async function openConvexStore(url: string, secret: string): Promise<ResponseStore> {
+  try {
+    return await openStore(clientOf(url), secret);
+  } catch (cause) {
+    if (cause instanceof StorageError) throw cause;
+    const message = `The Convex deployment ${url} cannot be used: ${reasonOf(cause)}. Check the URL, and that its functions are deployed.`;
+    throw new StorageError('DATABASE_UNUSABLE', message, { cause });
+  }
+}
+
+/** The store behind any caller of the functions. */
+export async function openStore(caller: ConvexCaller, secret: string): Promise<ResponseStore> {
+  const deployment = new Deployment(caller, secret);
+  const version = await deployment.query(api.version.get, {});
+  if (version > VERSION) {
+    throw new StorageError(
+      'DATA_TOO_NEW',
+      `The Convex deployment has functions of a newer Liminal (version ${version}, this one knows ${VERSION}). Update Liminal.`,
+    );
+  }
+  if (version < VERSION) {
+    throw new StorageError(
+      'DATABASE_UNUSABLE',
+      `The Convex deployment has functions of an older Liminal (version ${version}, this one needs ${VERSION}). Deploy them again.`,
+    );
+  }
+  return new ConvexResponseStore(deployment);
+}
+
+function clientOf(url: string): ConvexCaller {
+  const client = new ConvexHttpClient(url, {
+    logger: false,
+    // Deployed by anyone, anywhere.
+    skipConvexDeploymentUrlCheck: true,
+    fetch: async (input, init) =>
+      fetch(input, { ...init, signal: AbortSignal.timeout(CALL_TIMEOUT) }),
+  });
+  return {
+    query: async (query, args): Promise<unknown> => client.query(query, args),
+    // Not one after another: Convex itself orders those that touch the same.
+    mutation: async (mutation, args): Promise<unknown> =>
+      client.mutation(mutation, args, { skipQueue: true }),
+  };
+}

@@ -1,0 +1,70 @@
+/** A Response in the shape of the deployment's documents. */
+import { createHash } from 'node:crypto';
+import type { OutputItem, Response } from '@liminal/protocol';
+import type { FunctionArgs } from 'convex/server';
+import { wholeCharacter } from '../store/match.ts';
+import { isSettled, searchableText } from '../store/searchable-text.ts';
+import { textKey } from '../store/text-key.ts';
+import { wordList } from '../store/words.ts';
+import type { api } from './deployment.ts';
+
+type SavedRun = FunctionArgs<typeof api.responses.save>['runs'][number];
+export type Message = SavedRun['message'];
+export type Row = SavedRun['rows'][number];
+
+/** Characters of one document: it holds 1 MiB, and a character may take three bytes. */
+const PART_MAX = 200_000;
+
+/** An item as it is stored. */
+export interface PackedItem {
+  /** The same for the same text and words. */
+  mark: string;
+  rows: Row[];
+  /** Characters. */
+  size: number;
+}
+
+export function packMessage({ outputItems, ...head }: Response): Message {
+  return {
+    runId: textKey(head.id),
+    turnId: textKey(head.turnId),
+    threadId: textKey(head.sessionId),
+    ...(head.agentId !== undefined && { agentId: textKey(head.agentId) }),
+    modelId: textKey(head.modelId),
+    providerId: textKey(head.providerId),
+    status: head.status,
+    createdAt: head.createdAt,
+    updatedAt: head.updatedAt,
+    lastSeq: head.lastSeq,
+    head: JSON.stringify(head),
+    itemCount: outputItems.length,
+  };
+}
+
+export function packItem(item: OutputItem, index: number, status: Response['status']): PackedItem {
+  const json = JSON.stringify(item);
+  const words = isSettled(item, status) ? wordList(searchableText(item)) : undefined;
+  const rows = splitText(json).map((text, part) => ({
+    index,
+    part,
+    text,
+    ...(part === 0 && words !== undefined && { words }),
+  }));
+  const hash = createHash('sha256').update(json).digest('base64');
+  return {
+    mark: words === undefined ? hash : `${hash} with words`,
+    rows,
+    size: json.length + (words?.length ?? 0),
+  };
+}
+
+/** Parts that a document can hold each; no character is cut in two, which Convex would not take. */
+export function splitText(text: string): string[] {
+  const parts: string[] = [];
+  for (let from = 0; from < text.length;) {
+    const to = wholeCharacter(text, Math.min(text.length, from + PART_MAX));
+    parts.push(text.slice(from, to));
+    from = to;
+  }
+  return parts;
+}

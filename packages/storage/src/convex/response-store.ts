@@ -1,0 +1,123 @@
+import type { Response } from '@liminal/protocol';
+import type {
+  ItemPage,
+  ResponseHead,
+  ResponseStore,
+  SearchHit,
+  SearchQuery,
+  SessionRecord,
+} from '../response-store.ts';
+import { staleOwner } from '../store/refuse-stale.ts';
+import { searchableTitle } from '../store/searchable-text.ts';
+import { textKey } from '../store/text-key.ts';
+import { wordList } from '../store/words.ts';
+import { api, type Deployment } from './deployment.ts';
+import { splitText } from './pack.ts';
+import { listRuns, readItems, readResponse } from './reading.ts';
+import { ResponseSaver } from './saving.ts';
+import { search } from './searching.ts';
+
+/**
+ * Sessions and Responses in a Convex deployment that has the functions of `convex/`. A write is one mutation, or ends in
+ * the one that makes it visible. Two things are less than the contract says, since no mutation may be that large: of an
+ * import of more than 1000 runs, and of the deletion of a session with more, each thousand is a step of its own.
+ */
+export class ConvexResponseStore implements ResponseStore {
+  readonly #deployment: Deployment;
+  readonly #saver: ResponseSaver;
+
+  constructor(deployment: Deployment) {
+    this.#deployment = deployment;
+    this.#saver = new ResponseSaver(deployment);
+  }
+
+  async saveSession(session: SessionRecord): Promise<void> {
+    const isSaved = await this.#deployment.write(async () =>
+      this.#deployment.mutation(api.sessions.save, {
+        session: {
+          sessionId: textKey(session.sessionId),
+          projectId: textKey(session.projectId),
+          active: session.active,
+          createdAt: session.createdAt,
+          updatedAt: session.updatedAt,
+          fence: session.fence,
+          titleWords: wordList(searchableTitle(session)),
+        },
+        record: splitText(JSON.stringify(session)),
+      }),
+    );
+    if (!isSaved) throw staleOwner(session);
+  }
+
+  async getSession(sessionId: string): Promise<SessionRecord | undefined> {
+    const record = await this.#deployment.read(async () =>
+      this.#deployment.query(api.sessions.get, { sessionId: textKey(sessionId) }),
+    );
+    return record.length === 0 ? undefined : recordOf(record);
+  }
+
+  async listSessions({ projectId, active }: { projectId?: string; active?: boolean } = {}): Promise<
+    SessionRecord[]
+  > {
+    const filter = {
+      ...(projectId !== undefined && { projectId: textKey(projectId) }),
+      ...(active !== undefined && { active }),
+    };
+    return this.#deployment.read(async () => {
+      const records: SessionRecord[] = [];
+      for (let skip: number | null = 0; skip !== null;) {
+        const found: { records: string[][]; next: number | null } = await this.#deployment.query(
+          api.sessions.list,
+          { ...filter, skip },
+        );
+        records.push(...found.records.map(recordOf));
+        skip = found.next;
+      }
+      return records;
+    });
+  }
+
+  async deleteSession(sessionId: string): Promise<void> {
+    const remove = async (): Promise<boolean> =>
+      this.#deployment.mutation(api.sessions.remove, { sessionId: textKey(sessionId) });
+    while (await this.#deployment.write(remove));
+  }
+
+  async saveResponse(response: Response): Promise<void> {
+    await this.importResponses([response]);
+  }
+
+  async importResponses(responses: readonly Response[]): Promise<void> {
+    await this.#saver.save(responses);
+  }
+
+  async getResponse(runId: string): Promise<Response | undefined> {
+    return this.#deployment.read(async () => readResponse(this.#deployment, runId));
+  }
+
+  async listRuns(
+    sessionId: string,
+    options: { fromRunId?: string } = {},
+  ): Promise<ResponseHead[] | undefined> {
+    return this.#deployment.read(async () =>
+      listRuns(this.#deployment, sessionId, options.fromRunId),
+    );
+  }
+
+  async readItems(
+    sessionId: string,
+    options: { before?: { runId: string; index: number }; limit: number },
+  ): Promise<ItemPage> {
+    return this.#deployment.read(async () => readItems(this.#deployment, sessionId, options));
+  }
+
+  async search(query: SearchQuery): Promise<SearchHit[]> {
+    return this.#deployment.read(async () => search(this.#deployment, query));
+  }
+
+  async close(): Promise<void> {}
+}
+
+function recordOf(parts: readonly string[]): SessionRecord {
+  return JSON.parse(parts.join('')) as SessionRecord;
+}

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import type { Response } from '@liminal/protocol';
+import type { FunctionArgs } from 'convex/server';
+import { isUnderWay } from '../store/searchable-text.ts';
+import { api, type Deployment } from './deployment.ts';
+import type { Message, PackedItem, Row } from './pack.ts';
+import { packItem, packMessage } from './pack.ts';
+
+type SavedRun = FunctionArgs<typeof api.responses.save>['runs'][number];
+
+/** What one mutation takes, well below what Convex allows it to write and to look for. */
+const limits = { characters: 3_000_000, rows: 1_000, runs: 1_000 };
+
+/** Runs under way whose items' marks are remembered, so that a snapshot that grows sends only what changed. */
+const REMEMBERED_MAX = 200;
+
+interface Remembered {
+  revision: string;
+  marks: string[];
+}
+
+interface Packed {
+  message: Message;
+  items: PackedItem[];
+  isUnderWay: boolean;
+}
+
+/** Saves Responses in mutations that Convex can take. */
+export class ResponseSaver {
+  readonly #deployment: Deployment;
+  readonly #remembered = new Map<string, Remembered>();
+
+  constructor(deployment: Deployment) {
+    this.#deployment = deployment;
+  }
+
+  /** All or none of up to 1000 Responses; of more, each thousand after the other. */
+  async save(responses: readonly Response[]): Promise<void> {
+    const packed = await this.#deployment.write(async () => responses.map(pack));
+    for (let from = 0; from < packed.length; from += limits.runs) {
+      const some = packed.slice(from, from + limits.runs);
+      await this.#deployment.write(async () => this.#saveTogether(some));
+    }
+  }
+
+  async #saveTogether(packed: readonly Packed[]): Promise<void> {
+    const runs: SavedRun[] = [];
+    const room = { ...limits };
+    for (const each of packed) {
+      const small = this.#changed(each) ?? { rows: each.items.flatMap(({ rows }) => rows) };
+      const inOne = take(room, small.rows) ? small : await this.#stage(each);
+      runs.push({ message: each.message, revision: randomUUID(), ...inOne });
+      // Whatever becomes of this try: the next one sends all.
+      this.#remembered.delete(each.message.runId);
+    }
+    await this.#deployment.mutation(api.responses.save, { runs });
+    for (const [at, each] of packed.entries()) this.#remember(each, runs[at]?.revision ?? '');
+  }
+
+  /** The items that differ from what this server saved of the run last. */
+  #changed({ message, items }: Packed): Pick<SavedRun, 'base' | 'rows'> | undefined {
+    const known = this.#remembered.get(message.runId);
+    if (!known || known.marks.length > items.length + limits.rows) return undefined;
+    const changed = items.filter(({ mark }, index) => known.marks[index] !== mark);
+    return { base: known.revision, rows: changed.flatMap(({ rows }) => rows) };
+  }
+
+  async #stage({ message, items }: Packed): Promise<Pick<SavedRun, 'staged' | 'rows'>> {
+    const { runId } = message;
+    const generation = await this.#deployment.mutation(api.responses.begin, { runId });
+    for (const rows of batches(items.flatMap((item) => item.rows))) {
+      await this.#deployment.mutation(api.responses.stage, { runId, generation, rows });
+    }
+    return { staged: generation, rows: [] };
+  }
+
+  #remember({ message, items, isUnderWay: goesOn }: Packed, revision: string): void {
+    if (!goesOn) return;
+    const marks = items.map(({ mark }) => mark);
+    this.#remembered.set(message.runId, { revision, marks });
+    const [oldest] = this.#remembered.keys();
+    if (oldest !== undefined && this.#remembered.size > REMEMBERED_MAX) {
+      this.#remembered.delete(oldest);
+    }
+  }
+}
+
+function pack(response: Response): Packed {
+  const { outputItems, status } = response;
+  return {
+    message: packMessage(response),
+    items: outputItems.map((item, index) => packItem(item, index, status)),
+    isUnderWay: isUnderWay(status),
+  };
+}
+
+/** Whether the rows go into what room there is, which they then take. */
+function take(room: { characters: number; rows: number }, rows: readonly Row[]): boolean {
+  const characters = rows.reduce((sum, row) => sum + sizeOf(row), 0);
+  if (characters > room.characters || rows.length > room.rows) return false;
+  Object.assign(room, {
+    characters: room.characters - characters,
+    rows: room.rows - rows.length,
+  });
+  return true;
+}
+
+function* batches(rows: readonly Row[]): Generator<Row[]> {
+  let batch: Row[] = [];
+  let room = { ...limits };
+  for (const row of rows) {
+    if (!take(room, [row])) {
+      yield batch;
+      [batch, room] = [[], { ...limits }];
+      take(room, [row]);
+    }
+    batch.push(row);
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function sizeOf({ text, words }: Row): number {
+  return text.length + (words?.length ?? 0);
+}

@@ -1,0 +1,60 @@
+import type { SearchHit, SearchQuery, SessionRecord } from '../response-store.ts';
+import { itemHit, titleHits } from '../store/search-hits.ts';
+import type { ParsedQuery } from '../store/search-query.ts';
+import { indexTerms, parseQuery } from '../store/search-query.ts';
+import { idOf, textKey } from '../store/text-key.ts';
+import { api, type Deployment } from './deployment.ts';
+import { readRanges } from './reading.ts';
+
+/** Items that are read at once to look for the words in them. */
+const BATCH = 20;
+
+/** Of a query whose words stand in many places only the 256 best are seen: Convex gives them best first, not newest. */
+export async function search(
+  deployment: Deployment,
+  { text, projectId, limit }: SearchQuery,
+): Promise<SearchHit[]> {
+  const query = parseQuery(text);
+  if (!query || limit <= 0) return [];
+  const { whole, prefix } = indexTerms(query);
+  const wanted = {
+    words: [...whole, prefix].join(' '),
+    ...(projectId !== undefined && { projectId: textKey(projectId) }),
+  };
+  const titles = (await deployment.query(api.search.titles, wanted))
+    .map((parts) => JSON.parse(parts.join('')) as SessionRecord)
+    .toSorted((a, b) => compare(b.updatedAt, a.updatedAt) || compare(b.createdAt, a.createdAt));
+  const hits = [...titleHits(titles, query)].slice(0, limit);
+  const places = (await deployment.query(api.search.items, wanted)).toSorted(
+    (a, b) => b.savedAt - a.savedAt || b.index - a.index,
+  );
+  for (let from = 0; hits.length < limit && from < places.length; from += BATCH) {
+    hits.push(...(await findIn(deployment, places.slice(from, from + BATCH), query)));
+  }
+  return hits.slice(0, limit);
+}
+
+interface Place {
+  threadId: string;
+  runId: string;
+  revision: string;
+  index: number;
+}
+
+async function findIn(
+  deployment: Deployment,
+  places: readonly Place[],
+  query: ParsedQuery,
+): Promise<SearchHit[]> {
+  const sessions = new Map(places.map(({ runId, threadId }) => [idOf(runId), idOf(threadId)]));
+  const ranges = places.map(({ runId, revision, index }) => {
+    return { runId, revision, from: index, to: index + 1, parts: 0 };
+  });
+  const items = await readRanges(deployment, ranges);
+  return items.flatMap((item) => itemHit(sessions.get(item.runId) ?? '', item, query) ?? []);
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
