@@ -27,6 +27,7 @@ export async function storeSession(
     config: {},
     queue: [],
     imported: true,
+    fence: 0,
   });
   await storage.store.importResponses(
     Array.from({ length: items / 20 }, (_, turn) => makeTurn(sessionId, turn)),

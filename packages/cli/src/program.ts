@@ -63,6 +63,13 @@ function createProgram(done: (exitCode: number) => void): Command {
       done(await tail(sessionId, flags, configure(flags)));
     });
 
+  command('projector')
+    .description('brings runs into history beside servers that share a Redis and a database')
+    .action(async (flags: Flags) => {
+      const { projector } = await import('./commands/projector.ts');
+      done(await projector(configure(flags)));
+    });
+
   serverOptions(program.command('doctor'))
     .description('says which agents can run here, and what else is in the way')
     .action(async (flags: Flags) => {

@@ -1,16 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { reapOrphans, startGuard } from '@liminal/agents';
-import { LiminalError } from '@liminal/protocol';
 import { createRuntime, type Logger } from '@liminal/runtime';
 import { createLogger, createServer } from '@liminal/server';
-import { type OpenedStorage, openSqliteStorage } from '@liminal/storage';
 import { createAgents } from './agents.ts';
 import type { Config } from './config/load.ts';
-import { readServerFile } from './data/server-file.ts';
 import { dataFolderToken } from './data/token.ts';
 import { usingDataDir } from './data/using-data-dir.ts';
-import { link } from './link.ts';
 import { findPort } from './port.ts';
+import { openStorage } from './storage.ts';
 import { version } from './version.ts';
 
 export interface Liminal {
@@ -83,22 +80,6 @@ async function watchProcesses(dataDir: string, logger: Logger, closers: Closers)
   closers.push(() => guard.dismiss());
   const { ended } = await usingDataDir(dataDir, async () => reapOrphans(dataDir));
   if (ended > 0) logger.warn({ ended }, 'processes that an earlier server left have been ended');
-}
-
-async function openStorage({ dataDir }: Config): Promise<OpenedStorage> {
-  try {
-    return await openSqliteStorage(dataDir);
-  } catch (error) {
-    const other = readServerFile(dataDir);
-    const isTaken = error instanceof LiminalError && error.code === 'DATA_DIR_IN_USE';
-    if (!isTaken || !other) throw error;
-    const where = link(other.url, other.token);
-    throw new LiminalError(
-      error.code,
-      `Liminal already runs on the data folder ${dataDir} (process ${other.pid}): ${where}`,
-      { cause: error },
-    );
-  }
 }
 
 /** A host as it stands in a URL; every address of the machine includes this name of it. */

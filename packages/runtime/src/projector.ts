@@ -20,6 +20,15 @@ interface ProjectorOptions {
   logger: Logger;
 }
 
+export interface ProjectorMetrics {
+  /** Runs that are being brought into history. */
+  runs: number;
+  /** Events of theirs that are folded but not saved yet. */
+  unsaved: number;
+  /** Runs brought into history since the start. */
+  projected: number;
+}
+
 /** How long to wait before a run is tried again whose log or store has failed, in ms. */
 const RETRY_MS = 1_000;
 /** How often a run under way is saved, in ms: what a worker that dies leaves to be folded again. */
@@ -46,8 +55,7 @@ export class Projector {
     this.#working = this.#work();
   }
 
-  /** Runs under way, events of theirs that are folded but not saved yet, and runs brought into history since the start. */
-  get metrics(): { runs: number; unsaved: number; projected: number } {
+  get metrics(): ProjectorMetrics {
     const unsaved = [...this.#runs.values()].reduce((sum, { lag }) => sum + lag(), 0);
     return { runs: this.#runs.size, unsaved, projected: this.#projected };
   }

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { AgentEntries, McpServerEntries } from './agents.ts';
 import { ConfigError, describeIssues } from './errors.ts';
-import { Host, Port } from './values.ts';
+import { DatabaseUrl, Host, Port, RedisUrl } from './values.ts';
 
 const ms = z.int().nonnegative();
 
@@ -29,6 +29,18 @@ export const ConfigFile = z.strictObject({
   maxSessions: z.int().positive().optional(),
   maxQueue: z.int().positive().optional(),
   maxIdleProcesses: ms.optional(),
+  /** Redis and database that several servers share; both or neither. A password is better in LIMINAL_…_URL. */
+  redisUrl: RedisUrl.optional(),
+  databaseUrl: DatabaseUrl.optional(),
+  redisPrefix: z.string().min(1).optional(),
+  databaseSchema: z
+    .string()
+    .regex(/^[a-z_][a-z0-9_]{0,62}$/, 'must be a name in small letters')
+    .optional(),
+  /** So long after a server's death others go on with its sessions (ms). */
+  leaseMs: z.int().min(1_000).optional(),
+  /** Whether this server also brings runs into history; if none does, `liminal projector` must. */
+  projector: z.boolean().optional(),
   agents: AgentEntries.optional(),
   mcpServers: McpServerEntries.optional(),
 });

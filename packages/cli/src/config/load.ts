@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import type { AgentEntry } from './agents.ts';
 import { ConfigError, describeIssues } from './errors.ts';
 import { type ConfigFile, readConfigFile } from './file.ts';
-import { Host, PortText, Token } from './values.ts';
+import { DatabaseUrl, Host, PortText, RedisUrl, Token } from './values.ts';
 
 /** As commander gives them; all texts are still as they were typed. */
 export interface Flags {
@@ -26,8 +26,20 @@ export interface Surroundings {
   home: string;
 }
 
+/** What several servers share. */
+export interface SharedConfig {
+  redisUrl: string;
+  databaseUrl: string;
+  /** What the names of all keys in Redis begin with. */
+  redisPrefix: string;
+  /** What holds the tables in PostgreSQL. */
+  databaseSchema: string;
+}
+
 export interface Config {
   dataDir: string;
+  /** Absent: everything is in the data folder. */
+  shared: SharedConfig | undefined;
   port: number;
   /** Somebody asked for this very port. */
   portChosen: boolean;
@@ -65,6 +77,7 @@ export function loadConfig(flags: Flags, { env, cwd, home }: Surroundings): Conf
   const host = choose(Host, ['--host', flags.host], ['LIMINAL_HOST', variable('LIMINAL_HOST')]);
   return {
     dataDir,
+    shared: sharedConfig(file, variable),
     port: port ?? defaultPort,
     portChosen: port !== undefined,
     host: host ?? file.host ?? '127.0.0.1',
@@ -94,9 +107,44 @@ function choose<T>(
   throw new ConfigError(`${found[0]} ${describeIssues(parsed.error)}.`);
 }
 
+/** Redis for the log, the database for history: several servers need both, and one needs neither. */
+function sharedConfig(
+  file: ConfigFile,
+  variable: (name: string) => string | undefined,
+): SharedConfig | undefined {
+  const redisUrl = choose(RedisUrl, ['LIMINAL_REDIS_URL', variable('LIMINAL_REDIS_URL')]);
+  const databaseUrl = choose(DatabaseUrl, [
+    'LIMINAL_DATABASE_URL',
+    variable('LIMINAL_DATABASE_URL'),
+  ]);
+  const urls = {
+    redisUrl: redisUrl ?? file.redisUrl,
+    databaseUrl: databaseUrl ?? file.databaseUrl,
+  };
+  if (urls.redisUrl === undefined && urls.databaseUrl === undefined) return undefined;
+  if (urls.redisUrl !== undefined && urls.databaseUrl !== undefined) {
+    return {
+      redisUrl: urls.redisUrl,
+      databaseUrl: urls.databaseUrl,
+      redisPrefix: file.redisPrefix ?? 'codex',
+      databaseSchema: file.databaseSchema ?? 'liminal',
+    };
+  }
+  const [given, missing] =
+    urls.redisUrl === undefined
+      ? ['LIMINAL_DATABASE_URL', 'LIMINAL_REDIS_URL']
+      : ['LIMINAL_REDIS_URL', 'LIMINAL_DATABASE_URL'];
+  throw new ConfigError(
+    `${given} needs ${missing} beside it: servers that share their sessions need a Redis and a database. One server alone needs neither.`,
+  );
+}
+
 function runtimeSettings(file: ConfigFile): Partial<RuntimeSettings> {
   const { idleLimitMs, approvals, maxSessions, maxQueue, maxIdleProcesses } = file;
+  const { leaseMs, projector } = file;
   return {
+    ...(leaseMs !== undefined && { leaseMs }),
+    ...(projector !== undefined && { projects: projector }),
     ...(idleLimitMs !== undefined && { idleLimitMs }),
     ...(approvals && { approvals }),
     ...(maxSessions !== undefined && { maxSessions }),

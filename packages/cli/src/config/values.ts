@@ -15,3 +15,12 @@ export const Token = z
   .string()
   .min(8, 'must have at least 8 characters')
   .regex(/^[\w.~-]+$/, 'may hold only letters, digits and . _ ~ -');
+
+export const RedisUrl = z.url({
+  protocol: /^rediss?$/,
+  error: 'must be redis://host:port or rediss://host:port',
+});
+export const DatabaseUrl = z.url({
+  protocol: /^postgres(ql)?$/,
+  error: 'must be postgresql://user:password@host:port/database',
+});

@@ -1,0 +1,24 @@
+import { once } from 'node:events';
+import { startProjectorWorker } from '@liminal/runtime';
+import { createLogger } from '@liminal/server';
+import { ConfigError } from '../config/errors.ts';
+import type { Config } from '../config/load.ts';
+import { openShared } from '../storage.ts';
+
+/** Brings runs into history beside the servers, until a signal ends it. */
+export async function projector({ shared, logLevel, settings }: Config): Promise<number> {
+  if (!shared) {
+    throw new ConfigError(
+      'A projector works for servers that share a Redis and a database: set LIMINAL_REDIS_URL and LIMINAL_DATABASE_URL. One server alone needs none.',
+    );
+  }
+  const stopped = Promise.race(['SIGINT', 'SIGTERM'].map((signal) => once(process, signal)));
+  const logger = createLogger(logLevel, process.stderr);
+  const storage = await openShared(shared);
+  const worker = startProjectorWorker({ storage, logger, settings });
+  console.log('The projector is at work.');
+  await stopped;
+  await worker.close();
+  await storage.close();
+  return 0;
+}

@@ -1,0 +1,64 @@
+/** Picks the storage: the data folder alone, or the Redis and the database that several servers share. */
+import { LiminalError } from '@liminal/protocol';
+import {
+  type OpenedStorage,
+  openPostgresStore,
+  openRedis,
+  openSqliteStorage,
+  takeDataDir,
+} from '@liminal/storage';
+import type { Config, SharedConfig } from './config/load.ts';
+import { readServerFile } from './data/server-file.ts';
+import { link } from './link.ts';
+
+/** Throws a LiminalError that says what to do; `DATA_DIR_IN_USE` with where the other server is. */
+export async function openStorage(config: Config): Promise<OpenedStorage> {
+  const { dataDir, shared } = config;
+  try {
+    return shared ? await openWithDataDir(dataDir, shared) : await openSqliteStorage(dataDir);
+  } catch (error) {
+    throw whereTaken(dataDir, error);
+  }
+}
+
+/** Storage that other servers use at the same time; without a data folder, since nothing of it is in one. */
+export async function openShared(shared: SharedConfig): Promise<Required<OpenedStorage>> {
+  const store = await openPostgresStore(shared.databaseUrl, { schema: shared.databaseSchema });
+  try {
+    const redis = await openRedis({ url: shared.redisUrl, prefix: shared.redisPrefix });
+    const { log, coordination } = redis;
+    return {
+      log,
+      store,
+      coordination,
+      close: async () => {
+        await redis.close();
+        await store.close();
+      },
+    };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** The data folder still holds the token, and is where this server's agents are looked for after a crash. */
+async function openWithDataDir(dataDir: string, shared: SharedConfig): Promise<OpenedStorage> {
+  const release = await takeDataDir(dataDir);
+  try {
+    const storage = await openShared(shared);
+    return { ...storage, close: async () => storage.close().finally(release) };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+function whereTaken(dataDir: string, error: unknown): unknown {
+  const other = readServerFile(dataDir);
+  const isTaken = error instanceof LiminalError && error.code === 'DATA_DIR_IN_USE';
+  if (!isTaken || !other) return error;
+  const where = link(other.url, other.token);
+  const message = `Liminal already runs on the data folder ${dataDir} (process ${other.pid}): ${where}`;
+  return new LiminalError(error.code, message, { cause: error });
+}

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import type { Coordination } from '@liminal/storage';
+import { errorCode, errorMessage } from '../errors.ts';
+import { Projector, type ProjectorMetrics } from '../projector.ts';
+import type { Storage } from '../read-run.ts';
+import { recoverSession } from '../recovery.ts';
+import { defaultSettings, type Logger, type RuntimeSettings } from '../settings.ts';
+import { LostSessions } from './lost-sessions.ts';
+import { Ownership } from './ownership.ts';
+import { postSession } from './postings.ts';
+import { Standings } from './standings.ts';
+
+interface ProjectorWorkerOptions {
+  storage: Storage & { coordination: Coordination };
+  logger: Logger;
+  settings?: Partial<RuntimeSettings>;
+}
+
+/** What a server does beside its sessions, in a process of its own. */
+export interface ProjectorWorker {
+  readonly metrics: ProjectorMetrics;
+  close(): Promise<void>;
+}
+
+/** Brings runs into history, and ends the turns of servers that have died. It runs no agent and owns no session. */
+export function startProjectorWorker(options: ProjectorWorkerOptions): ProjectorWorker {
+  const { storage, logger } = options;
+  const { leases, board, registry } = storage.coordination;
+  const { leaseMs } = { ...defaultSettings, ...options.settings };
+  const onTrouble = (error: unknown): void => {
+    const details = { code: errorCode(error), error: errorMessage(error) };
+    logger.warn(details, 'something between the servers failed');
+  };
+  const ownership = new Ownership({
+    leases,
+    instanceId: randomUUID(),
+    ttlMs: leaseMs / 2,
+    onLost: () => {},
+    onTrouble,
+  });
+  const standings = new Standings({ board, store: storage.store, ownership });
+  const recover = async (sessionId: string): Promise<void> => {
+    const lease = await ownership.take(sessionId);
+    if (!lease) return;
+    try {
+      await recoverSession(storage, sessionId, lease.token, () => new Date().toISOString());
+      await postSession(board, await standings.stored(sessionId));
+    } finally {
+      await ownership.release(sessionId);
+    }
+  };
+  const everyMs = leaseMs / 8;
+  const lost = new LostSessions({ log: storage.log, ownership, everyMs, recover, onTrouble });
+  const projector = new Projector({ storage, registry, board, logger });
+  return {
+    get metrics() {
+      return projector.metrics;
+    },
+    close: async () => {
+      await lost.close();
+      await projector.close();
+      await ownership.close();
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createRequests, type Requests } from '@liminal/client';
+import {
+  claudeEnvironment,
+  type MessagesApi,
+  type Script,
+  startMessagesApi,
+  testPostgres,
+  testRedis,
+} from '@liminal/testkit';
+import { onTestFinished } from 'vitest';
+import { Connection } from '../../bench/parts/connection.ts';
+import { LiminalServer } from '../e2e/server.ts';
+import { Census } from '../faults/census.ts';
+import { Reader } from '../faults/reader.ts';
+
+/** How long after a server's death its turns are over at the latest, in ms. */
+export const LEASE_MS = 3_000;
+
+const token = 'a-token-that-all-servers-share';
+
+/** One of the servers. */
+export interface Member {
+  server: LiminalServer;
+  /** Each rejects with `ApiError`, whose `code` is the server's. */
+  requests: Requests;
+  /** Watches a session with deltas, from its history on. */
+  follow(sessionId: string): Promise<Reader>;
+}
+
+export interface ClusterOptions {
+  servers: number;
+  /** What the model answers Claude Code. */
+  script?: Script;
+  /** What each `liminal.json` holds besides. */
+  config?: Record<string, unknown>;
+}
+
+/** Whole servers on one Redis and one PostgreSQL, on one machine: they share the project and the agents' own stores. */
+export class Cluster {
+  readonly project: string;
+  readonly api: MessagesApi;
+  readonly members: Member[] = [];
+  /** Who runs that belongs to this test. */
+  readonly census: Census;
+  readonly #readers: Reader[] = [];
+
+  private constructor(project: string, api: MessagesApi, census: Census) {
+    this.project = project;
+    this.api = api;
+    this.census = census;
+  }
+
+  /** Starts everything; it ends with the test, and leaves no process. */
+  static async start({ servers, script = [], config = {} }: ClusterOptions): Promise<Cluster> {
+    const root = await realpath(await mkdtemp(join(tmpdir(), 'liminal-cluster-')));
+    const census = new Census([root]);
+    onTestFinished(async () => {
+      await census.endAll();
+      await rm(root, { recursive: true, force: true, maxRetries: 5 });
+    });
+    const [redis, postgres] = await Promise.all([testRedis(), testPostgres()]);
+    onTestFinished(async () => {
+      await Promise.all([redis.release(), postgres.release()]);
+    });
+    const api = await startMessagesApi({ script });
+    onTestFinished(() => api.close());
+    const [home, project] = [join(root, 'home'), join(root, 'project')];
+    await Promise.all([mkdir(home), mkdir(project)]);
+    const cluster = new Cluster(project, api, census);
+    const file = {
+      roots: [project],
+      leaseMs: LEASE_MS,
+      redisPrefix: redis.newPrefix(),
+      databaseSchema: postgres.newSchema(),
+      ...config,
+    };
+    const env = {
+      ...claudeEnvironment(home, api.url),
+      LIMINAL_REDIS_URL: redis.url,
+      LIMINAL_DATABASE_URL: postgres.url,
+      LIMINAL_TOKEN: token,
+    };
+    const folders = Array.from({ length: servers }, (_, index) => join(root, `data-${index}`));
+    const starting = folders.map((dataDir) => startServer(dataDir, file, env));
+    onTestFinished(() => cluster.#end());
+    for (const server of await Promise.all(starting)) cluster.#join(server);
+    return cluster;
+  }
+
+  #join(server: LiminalServer): void {
+    this.members.push({
+      server,
+      requests: createRequests({ baseUrl: server.origin, token }),
+      follow: async (sessionId) => {
+        const reader = await Reader.open(new Connection(server.origin, token), sessionId);
+        this.#readers.push(reader);
+        return reader;
+      },
+    });
+  }
+
+  async #end(): Promise<void> {
+    for (const reader of this.#readers) reader.close();
+    await Promise.all(this.members.map(({ server }) => server.stop()));
+    await this.census.untilEmpty();
+  }
+}
+
+async function startServer(
+  dataDir: string,
+  file: object,
+  env: Record<string, string>,
+): Promise<LiminalServer> {
+  await mkdir(dataDir);
+  await writeFile(join(dataDir, 'liminal.json'), JSON.stringify(file));
+  return LiminalServer.start({ dataDir, env });
+}

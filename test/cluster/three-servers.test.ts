@@ -1,0 +1,90 @@
+import { byPrompt, reply, text, toolUse } from '@liminal/testkit';
+import { expect, test } from 'vitest';
+import { Cluster, LEASE_MS } from './cluster.ts';
+
+const words = Array.from({ length: 400 }, (_, index) => `word${index}`).join(' ');
+
+test('INV-7 a session made on one server, sent to on a second, is watched on a third', async () => {
+  const script = byPrompt({ 'Talk.': [reply(text(words, { chunk: 12, delayMs: 4 }))] });
+  const cluster = await Cluster.start({ servers: 3, script });
+  const [a, b, c] = cluster.members;
+  const { sessionId } = await a!.requests.create({
+    cliType: 'claude-code',
+    projectDir: cluster.project,
+  });
+  const reader = await c!.follow(sessionId);
+  const { turnId } = await b!.requests.send(sessionId, 'Talk.');
+  await reader.until(() => reader.said(turnId).length > 100);
+  expect(await a!.requests.status(sessionId)).toMatchObject({ state: 'running', isAlive: true });
+  expect(await b!.requests.status(sessionId)).toMatchObject({ state: 'running', isAlive: true });
+  expect(await reader.ended(turnId)).toMatchObject({ status: 'complete' });
+  expect(reader.said(turnId)).toBe(words);
+  for (const { requests } of cluster.members) {
+    const { entries } = await requests.history(sessionId);
+    expect(entries.at(-1)).toMatchObject({ content: words, status: 'complete' });
+    await expect.poll(async () => (await requests.status(sessionId)).state).toBe('idle');
+  }
+});
+
+test('INV-2 INV-8 a server killed in mid-turn: those who watch see it lost in time, the next send elsewhere works, no process is left', async () => {
+  const script = byPrompt({
+    'Talk.': [reply(text(words, { chunk: 12, delayMs: 20 }))],
+    'Go on.': [reply('Here I am.')],
+  });
+  const cluster = await Cluster.start({ servers: 3, script });
+  const [a, b, c] = cluster.members;
+  const { sessionId } = await a!.requests.create({
+    cliType: 'claude-code',
+    projectDir: cluster.project,
+  });
+  const reader = await c!.follow(sessionId);
+  const { turnId } = await a!.requests.send(sessionId, 'Talk.');
+  await reader.until(() => reader.said(turnId).length > 200);
+  const agents = cluster.census.withCommand(sessionId).map(({ pid }) => pid);
+  expect(agents).not.toEqual([]);
+
+  const seen = reader.said(turnId);
+  const killedAt = performance.now();
+  await a!.server.crash();
+  expect(await reader.ended(turnId)).toMatchObject({
+    status: 'error',
+    error: { code: 'OWNER_LOST' },
+  });
+  expect(performance.now() - killedAt).toBeLessThan(LEASE_MS);
+  expect(reader.ends(turnId)).toEqual(['turn_error']);
+  expect(reader.said(turnId).startsWith(seen)).toBe(true);
+  await expect
+    .poll(() => cluster.census.withCommand(sessionId).filter(({ pid }) => agents.includes(pid)))
+    .toEqual([]);
+
+  const next = await b!.requests.send(sessionId, 'Go on.');
+  expect(await reader.ended(next.turnId)).toMatchObject({ status: 'complete' });
+  expect(reader.said(next.turnId)).toBe('Here I am.');
+  const { turns } = await b!.requests.history(sessionId);
+  expect(turns.map((turn) => [turn.turnId, turn.status])).toEqual([
+    [turnId, 'error'],
+    [next.turnId, 'complete'],
+  ]);
+});
+
+test('a permission that an agent asks for on one server is given on another', async () => {
+  const script = byPrompt({
+    'Write it.': [
+      reply(toolUse('Bash', { command: 'echo fresh > new.txt' }, { id: 'toolu_bash' })),
+      reply('It is written.'),
+    ],
+  });
+  const cluster = await Cluster.start({ servers: 2, script });
+  const [a, b] = cluster.members;
+  const { sessionId } = await a!.requests.create({
+    cliType: 'claude-code',
+    projectDir: cluster.project,
+  });
+  const reader = await b!.follow(sessionId);
+  const { turnId } = await a!.requests.send(sessionId, 'Write it.');
+  const { approvalId, options } = await reader.approval(turnId);
+  const allow = options.find(({ kind }) => kind === 'allow_once');
+  await b!.requests.answerApproval(sessionId, approvalId, allow!.optionId);
+  expect(await reader.ended(turnId)).toMatchObject({ status: 'complete' });
+  expect(reader.said(turnId)).toBe('It is written.');
+});
