@@ -57,7 +57,18 @@ export type RunFeed =
   | { kind: 'events'; events: AsyncIterable<StreamEvent> }
   | { kind: 'snapshot'; response: Response };
 
+/** How far history is behind the log. */
+export interface RuntimeMetrics {
+  /** Runs under way, on all servers. */
+  openRuns: number;
+  /** Runs that have ended and are not in history yet, on all servers. */
+  backlogRuns: number;
+  /** Events that history lacks of the runs which this server brings there. */
+  lagEvents: number;
+}
+
 export interface Runtime {
+  metrics(): Promise<RuntimeMetrics>;
   listAgents(): Promise<AgentInfo[]>;
   /** All projects with all their sessions: ours, and those in the agents' own stores. */
   listProjects(): Promise<Project[]>;

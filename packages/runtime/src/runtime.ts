@@ -18,6 +18,7 @@ import type { EventLog, OpenedStorage, ResponseStore } from '@liminal/storage';
 import type {
   RunFeed,
   Runtime,
+  RuntimeMetrics,
   SearchQuery,
   SessionsChange,
   Sink,
@@ -96,6 +97,12 @@ export class SessionRuntime implements Runtime {
       onChange: (session) => this.#changed(session),
       ...(elsewhere && { elsewhere }),
     });
+  }
+
+  async metrics(): Promise<RuntimeMetrics> {
+    const runs = await this.#log.unsettled();
+    const backlogRuns = runs.filter(({ ended }) => ended).length;
+    return { openRuns: runs.length - backlogRuns, backlogRuns, lagEvents: 0 };
   }
 
   async listAgents(): Promise<AgentInfo[]> {

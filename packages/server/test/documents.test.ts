@@ -68,4 +68,5 @@ test('the metrics are in the text format of Prometheus', async () => {
     expect(line).toMatch(/^(# (HELP|TYPE) \w+ .+|\w+(\{\w+="\w+"\})? [\d.]+)$/);
   expect(lines).toContain('liminal_websockets 0');
   expect(lines).toContain('liminal_sessions{state="running"} 0');
+  expect(lines).toContain('liminal_projector_backlog_runs 0');
 });

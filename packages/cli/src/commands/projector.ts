@@ -15,7 +15,11 @@ export async function projector({ shared, logLevel, settings }: Config): Promise
   const stopped = Promise.race(['SIGINT', 'SIGTERM'].map((signal) => once(process, signal)));
   const logger = createLogger(logLevel, process.stderr);
   const storage = await openShared(shared);
-  const worker = startProjectorWorker({ storage, logger, settings });
+  const worker = startProjectorWorker({
+    storage,
+    logger,
+    settings: { ...settings, projects: true },
+  });
   console.log('The projector is at work.');
   await stopped;
   await worker.close();

@@ -17,6 +17,7 @@ import type { Coordination } from '@liminal/storage';
 import type {
   RunFeed,
   Runtime,
+  RuntimeMetrics,
   SearchQuery,
   SessionsChange,
   Sink,
@@ -27,16 +28,15 @@ import { subscribeWhenFound } from '../deferred-subscription.ts';
 import { errorCode, errorMessage } from '../errors.ts';
 import type { PageOptions } from '../history.ts';
 import { hasTurn } from '../recovery.ts';
-import { Projector } from '../projector.ts';
 import type { Roots } from '../roots.ts';
 import { type RuntimeOptions, SessionRuntime } from '../runtime.ts';
 import { defaultSettings } from '../settings.ts';
 import { CommandRequest } from './commands.ts';
-import { LostSessions } from './lost-sessions.ts';
 import { Messenger } from './messenger.ts';
 import { OwnedSessions } from './owned-sessions.ts';
 import { Ownership } from './ownership.ts';
-import { PostedSession, type Posting, postSession } from './postings.ts';
+import { PostedSession, type Posting } from './postings.ts';
+import { type ProjectorWorker, startProjectorWorker } from './projector-worker.ts';
 import { Replicas } from './replicas.ts';
 import { notOwner, Router } from './router.ts';
 import { SettledRuns } from './settled-runs.ts';
@@ -51,7 +51,6 @@ const SHOWN_MS = 1_000;
  */
 export class ClusterRuntime implements Runtime {
   readonly #options: RuntimeOptions;
-  readonly #coordination: Coordination;
   readonly #ownership: Ownership;
   readonly #standings: Standings;
   readonly #settled: SettledRuns;
@@ -61,8 +60,7 @@ export class ClusterRuntime implements Runtime {
   readonly #messenger: Messenger;
   readonly #router: Router;
   readonly #replicas: Replicas;
-  readonly #lost: LostSessions;
-  readonly #projector: Projector | undefined;
+  readonly #projector: ProjectorWorker;
 
   /** Tells the other servers of itself, and begins to look after what they may leave. */
   static async open(
@@ -84,13 +82,12 @@ export class ClusterRuntime implements Runtime {
     roots: Roots,
     now: () => number,
   ) {
-    const { storage, logger } = options;
-    const { leases, board, inboxes, registry } = coordination;
-    const { leaseMs, projects } = { ...defaultSettings, ...options.settings };
+    const { storage } = options;
+    const { leases, board, inboxes } = coordination;
+    const { leaseMs } = { ...defaultSettings, ...options.settings };
     const instanceId = randomUUID();
     const onTrouble = (error: unknown): void => this.#warn(error);
     this.#options = options;
-    this.#coordination = coordination;
     this.#settled = new SettledRuns(storage.store);
     this.#ownership = new Ownership({
       leases,
@@ -138,14 +135,12 @@ export class ClusterRuntime implements Runtime {
       now,
       onTrouble,
     });
-    this.#lost = new LostSessions({
-      log: storage.log,
-      ownership: this.#ownership,
-      everyMs: leaseMs / 8,
-      recover: async (sessionId) => this.#recover(sessionId),
-      onTrouble,
-    });
-    if (projects) this.#projector = new Projector({ storage, registry, board, logger });
+    this.#projector = startProjectorWorker({ ...options, storage: { ...storage, coordination } });
+  }
+
+  async metrics(): Promise<RuntimeMetrics> {
+    const metrics = await this.#own.metrics();
+    return { ...metrics, lagEvents: this.#projector.metrics.unsaved };
   }
 
   async listAgents(): Promise<AgentInfo[]> {
@@ -260,7 +255,6 @@ export class ClusterRuntime implements Runtime {
   }
 
   async close(): Promise<void> {
-    await this.#lost.close();
     await this.#owned.close();
     // Its turns end, are logged and shown, and only then others may have its sessions.
     const { owned } = this.#ownership;
@@ -268,7 +262,7 @@ export class ClusterRuntime implements Runtime {
     await Promise.race([this.#replicas.read(owned), delay(SHOWN_MS)]);
     await this.#messenger.close();
     await this.#ownership.close();
-    await this.#projector?.close();
+    await this.#projector.close();
     await this.#replicas.close();
     await this.#settled.close();
   }
@@ -283,13 +277,6 @@ export class ClusterRuntime implements Runtime {
   /** Its own changes the runtime tells by itself. */
   #posted({ info: { session } }: Posting): void {
     if (!this.#ownership.leaseOf(session.sessionId)) this.#own.tell([session]);
-  }
-
-  /** Taking it ends what its last owner left open; then everybody is told how it stands. */
-  async #recover(sessionId: string): Promise<void> {
-    await this.#owned.act(sessionId, async () => {
-      await postSession(this.#coordination.board, await this.#standings.stored(sessionId));
-    });
   }
 
   #warn(error: unknown): void {

@@ -22,11 +22,14 @@ export interface ProjectorWorker {
   close(): Promise<void>;
 }
 
-/** Brings runs into history, and ends the turns of servers that have died. It runs no agent and owns no session. */
+/**
+ * Brings runs into history (unless the settings say that others do), and ends the turns of servers that have died. It
+ * runs no agent, and owns a session only while it ends what was left open there.
+ */
 export function startProjectorWorker(options: ProjectorWorkerOptions): ProjectorWorker {
   const { storage, logger } = options;
   const { leases, board, registry } = storage.coordination;
-  const { leaseMs } = { ...defaultSettings, ...options.settings };
+  const { leaseMs, projects } = { ...defaultSettings, ...options.settings };
   const onTrouble = (error: unknown): void => {
     const details = { code: errorCode(error), error: errorMessage(error) };
     logger.warn(details, 'something between the servers failed');
@@ -51,14 +54,14 @@ export function startProjectorWorker(options: ProjectorWorkerOptions): Projector
   };
   const everyMs = leaseMs / 8;
   const lost = new LostSessions({ log: storage.log, ownership, everyMs, recover, onTrouble });
-  const projector = new Projector({ storage, registry, board, logger });
+  const projector = projects ? new Projector({ storage, registry, board, logger }) : undefined;
   return {
     get metrics() {
-      return projector.metrics;
+      return projector?.metrics ?? { runs: 0, unsaved: 0, projected: 0 };
     },
     close: async () => {
       await lost.close();
-      await projector.close();
+      await projector?.close();
       await ownership.close();
     },
   };

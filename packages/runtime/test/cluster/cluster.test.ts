@@ -159,3 +159,21 @@ test('commands for a session that nobody knows say so on every server', async ()
   const reader = new Reader(b.runtime, 'nobody');
   await reader.untilType('session:error');
 });
+
+test('runs are brought into history by whichever server does that; how far it is behind can be asked', async () => {
+  const servers = await startServers();
+  const a = await servers.start({ projects: false });
+  const sessionId = await newSession(a, servers.projectDir);
+  const { turnId } = await a.runtime.send(sessionId, 'Hello');
+  expect(await a.runtime.metrics()).toEqual({ openRuns: 1, backlogRuns: 0, lagEvents: 0 });
+  a.agent.finish(sessionId);
+  await expect
+    .poll(async () => a.runtime.metrics())
+    .toEqual({ openRuns: 0, backlogRuns: 1, lagEvents: 0 });
+  expect(await a.runtime.getRun(turnId)).toMatchObject({ status: 'complete' });
+  expect((await a.runtime.send(sessionId, 'Next')).queued).toBe(true);
+
+  await servers.start();
+  await expect.poll(() => a.agent.received).toEqual(['Hello', 'Next']);
+  expect(await a.runtime.metrics()).toMatchObject({ backlogRuns: 0 });
+});

@@ -1,5 +1,5 @@
 import { SessionState, type SessionSummary } from '@liminal/protocol';
-import type { Runtime } from '@liminal/runtime';
+import type { Runtime, RuntimeMetrics } from '@liminal/runtime';
 import type { Connections } from '../connections.ts';
 import type { App } from './schema.ts';
 
@@ -19,9 +19,14 @@ export async function metricsRoute(app: App, { runtime, connections }: Options) 
   }, options);
   app.addHook('onClose', stopWatching);
 
-  app.get('/metrics', (_request, reply) => {
+  app.get('/metrics', async (_request, reply) => {
     reply.type('text/plain; version=0.0.4; charset=utf-8');
-    return [...processGauges(), ...connectionGauges(connections), ...sessionGauges(sessions)]
+    return [
+      ...processGauges(),
+      ...connectionGauges(connections),
+      ...sessionGauges(sessions),
+      ...runGauges(await runtime.metrics()),
+    ]
       .flatMap(({ name, help, values }) => [
         `# HELP ${name} ${help}`,
         `# TYPE ${name} gauge`,
@@ -56,6 +61,22 @@ function connectionGauges({ open, subscriptions }: Connections): Gauge[] {
     gauge('liminal_websockets', 'Open WebSockets.', open.websocket),
     gauge('liminal_event_streams', 'Open streams of server-sent events.', open.sse),
     gauge('liminal_subscriptions', 'Sessions followed, over all connections.', subscriptions),
+  ];
+}
+
+function runGauges({ openRuns, backlogRuns, lagEvents }: RuntimeMetrics): Gauge[] {
+  return [
+    gauge('liminal_runs_open', 'Runs under way, on all servers.', openRuns),
+    gauge(
+      'liminal_projector_backlog_runs',
+      'Runs that have ended and are not in history yet, on all servers.',
+      backlogRuns,
+    ),
+    gauge(
+      'liminal_projector_lag_events',
+      'Events that history lacks of the runs that this server brings there.',
+      lagEvents,
+    ),
   ];
 }
 
