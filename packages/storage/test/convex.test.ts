@@ -1,35 +1,19 @@
-import { convexTest } from 'convex-test';
-import { describe } from 'vitest';
-import schema from '../convex/schema.ts';
+import type { FunctionReference } from 'convex/server';
+import { getFunctionName, makeFunctionReference } from 'convex/server';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ConvexCaller } from '../src/convex/deployment.ts';
 import { openStore } from '../src/convex/open.ts';
+import { openConvexStore } from '../src/index.ts';
 import { responseStoreSuite, searchSuite } from '../src/testing/index.ts';
-
-const secret = 'a-secret-of-the-tests';
-process.env['LIMINAL_SECRET'] = secret;
-
-/** The functions as Convex finds them. What its generator would write is not needed, but its folder marks the place. */
-const modules = {
-  ...import.meta.glob('../convex/*.ts'),
-  '../convex/_generated/api.ts': async () => ({}),
-};
-
-/** A deployment in memory that runs the real functions within Convex's real limits. */
-function deploy() {
-  const backend = convexTest({ schema, modules, transactionLimits: true });
-  const caller: ConvexCaller = {
-    query: async (query, args) => backend.query(query, args),
-    mutation: async (mutation, args) => backend.mutation(mutation, args),
-  };
-  return { backend, caller };
-}
+import { response, sessionRecord } from '../src/testing/records.ts';
+import { deploy, modules, secret, serve } from './convex-deployment.ts';
 
 async function setup() {
-  const { backend, caller } = deploy();
+  const { caller, tidied } = deploy();
   return {
     subject: await openStore(caller, secret),
     reopen: async () => openStore(caller, secret),
-    teardown: async () => backend.finishInProgressScheduledFunctions(),
+    teardown: tidied,
   };
 }
 
@@ -39,4 +23,260 @@ describe('convex response store', () => {
 
 describe('convex search', () => {
   searchSuite(setup);
+});
+
+/** A caller that tells what is called, and can be made to fail there. */
+function watched({ query, mutation }: ConvexCaller) {
+  const calls: { name: string; args: Record<string, unknown> }[] = [];
+  const watch = { calls, before: (_name: string): void => {} };
+  const tell = (
+    reference: FunctionReference<'query' | 'mutation'>,
+    args: (typeof calls)[0]['args'],
+  ) => {
+    const name = getFunctionName(reference);
+    watch.before(name);
+    calls.push({ name, args });
+  };
+  const caller: ConvexCaller = {
+    query: async (reference, args) => {
+      tell(reference, args);
+      return query(reference, args);
+    },
+    mutation: async (reference, args) => {
+      tell(reference, args);
+      return mutation(reference, args);
+    },
+  };
+  return { ...watch, watch, caller };
+}
+
+/** For what the deployment does on its own, soon. */
+const patience = { timeout: 60_000 };
+
+describe('what is larger than one call', () => {
+  const bigText = (at: number) => `${at} ${'größer '.repeat(40_000)}`;
+  const big = (id: string, fields = {}) =>
+    response(
+      id,
+      Array.from({ length: 24 }, (_, at) => bigText(at)),
+      fields,
+    );
+
+  test('is saved whole and given back, as are its pages', async () => {
+    const { caller, count, tidied } = deploy();
+    const store = await openStore(caller, secret);
+    await store.importResponses([response('run-1', ['a']), big('run-2'), response('run-3', ['b'])]);
+    expect(await store.getResponse('run-2')).toStrictEqual(big('run-2'));
+    expect((await store.listRuns('session-1'))?.map(({ id }) => id)).toEqual([
+      'run-1',
+      'run-2',
+      'run-3',
+    ]);
+    const page = await store.readItems('session-1', { limit: 20 });
+    expect(page.items).toHaveLength(20);
+    expect(page.items[18]).toStrictEqual({
+      runId: 'run-2',
+      index: 23,
+      item: big('run-2').outputItems[23],
+    });
+    const items = await count('items');
+    await store.saveResponse({ ...big('run-2'), lastSeq: 99 });
+    await expect.poll(async () => count('writes'), patience).toBe(0);
+    expect(await count('items')).toBe(items);
+    await tidied();
+  });
+
+  test('is saved as a whole or not at all, wherever it breaks off', async () => {
+    const { caller, count, tidied } = deploy();
+    const { watch, caller: breaking } = watched(caller);
+    const store = await openStore(breaking, secret);
+    const saved = response('run-1', ['a', 'b'], { status: 'in_progress' });
+    await store.saveResponse(saved);
+    for (const failAt of [0, 1, 3, 4]) {
+      let left = failAt;
+      watch.before = () => {
+        if (left-- === 0) throw new Error('The line is cut.');
+      };
+      await expect(store.saveResponse(big('run-1', { lastSeq: 99 }))).rejects.toMatchObject({
+        code: 'STORE_WRITE_FAILED',
+        message: expect.stringContaining('The line is cut'),
+      });
+      watch.before = () => {};
+      expect(await store.getResponse('run-1')).toStrictEqual(saved);
+    }
+    await store.saveResponse(big('run-1', { lastSeq: 99 }));
+    expect(await store.getResponse('run-1')).toStrictEqual(big('run-1', { lastSeq: 99 }));
+    await store.deleteSession('session-1');
+    await expect.poll(async () => count('writes'), patience).toBe(0);
+    for (const table of ['messages', 'items', 'words'] as const) {
+      expect([table, await count(table)]).toEqual([table, 0]);
+    }
+    await tidied();
+  });
+
+  test('may be one item, or a session with a long queue', async () => {
+    const { caller } = deploy();
+    const store = await openStore(caller, secret);
+    const one = response('run-1', ['🧵 größer '.repeat(1_000_000)]);
+    await store.saveResponse(one);
+    expect(await store.getResponse('run-1')).toStrictEqual(one);
+    const queued = { turnId: 't', queuedAt: '2026-01-01T00:00:00Z', state: 'queued' } as const;
+    const waiting = sessionRecord('session-1', {
+      queue: [{ ...queued, message: '🧵'.repeat(500_000) }],
+    });
+    await store.saveSession(waiting);
+    expect(await store.getSession('session-1')).toStrictEqual(waiting);
+    expect(await store.listSessions()).toStrictEqual([waiting]);
+  });
+});
+
+describe('several servers on one deployment', () => {
+  test('a race of snapshots is won by the newest, whole', async () => {
+    const { caller, tidied } = deploy();
+    const stores = [await openStore(caller, secret), await openStore(caller, secret)];
+    for (const size of [3, 3_000]) {
+      const run = `run-${size}`;
+      const snapshots = Array.from({ length: 6 }, (_, seq) => {
+        const texts = Array.from({ length: size - seq }, (_text, at) => `${seq} ${at}`);
+        return response(run, texts, { lastSeq: seq, status: 'in_progress' });
+      });
+      for (const round of [snapshots.slice(0, 3), snapshots.slice(3).toReversed()]) {
+        await Promise.all(round.map(async (each, at) => stores[at % 2]!.saveResponse(each)));
+      }
+      for (const store of stores) {
+        expect(await store.getResponse(run)).toStrictEqual(snapshots.at(-1));
+      }
+    }
+    await tidied();
+  });
+
+  test('who read and wrote last time knows when another has written since', async () => {
+    const { caller } = deploy();
+    const [one, other] = [await openStore(caller, secret), await openStore(caller, secret)];
+    const under = { status: 'in_progress' } as const;
+    await one.saveResponse(response('run-1', ['a', 'b', 'c'], { ...under, lastSeq: 1 }));
+    await other.saveResponse(response('run-1', ['x', 'y', 'z'], { ...under, lastSeq: 2 }));
+    const last = response('run-1', ['a', 'b', 'c', 'd'], { ...under, lastSeq: 3 });
+    await one.saveResponse(last);
+    expect(await other.getResponse('run-1')).toStrictEqual(last);
+  });
+});
+
+test('a snapshot that grows sends only the items that changed', async () => {
+  const { calls, caller } = watched(deploy().caller);
+  const store = await openStore(caller, secret);
+  const texts = Array.from({ length: 300 }, (_, at) => `text ${at}`);
+  await store.saveResponse(response('run-1', texts, { status: 'in_progress' }));
+  const grown = response('run-1', [...texts.slice(0, -1), 'changed', 'new'], {
+    lastSeq: 999,
+    status: 'in_progress',
+  });
+  await store.saveResponse(grown);
+  expect(calls.at(-1)?.args['runs']).toMatchObject([{ rows: [{ index: 299 }, { index: 300 }] }]);
+  expect(await store.getResponse('run-1')).toStrictEqual(grown);
+});
+
+describe('the secret', () => {
+  const at = { runId: 'run-1', sessionId: 'session-1', threadId: 'session-1' };
+  const session = {
+    sessionId: 's',
+    projectId: 'p',
+    active: true,
+    createdAt: '',
+    updatedAt: '',
+    fence: 0,
+    titleWords: '',
+  };
+  const functions: [string, 'query' | 'mutation', object][] = [
+    ['version:get', 'query', {}],
+    ['sessions:get', 'query', { sessionId: at.sessionId }],
+    ['sessions:list', 'query', { skip: 0 }],
+    ['sessions:save', 'mutation', { session, record: [] }],
+    ['sessions:remove', 'mutation', { sessionId: at.sessionId }],
+    ['responses:save', 'mutation', { runs: [] }],
+    ['responses:begin', 'mutation', { runId: at.runId }],
+    ['responses:stage', 'mutation', { runId: at.runId, generation: 1, rows: [] }],
+    ['history:head', 'query', { runId: at.runId }],
+    ['history:runs', 'query', { threadId: at.threadId }],
+    ['history:page', 'query', { threadId: at.threadId, limit: 1 }],
+    ['history:items', 'query', { ranges: [] }],
+    ['search:titles', 'query', { words: 'a' }],
+    ['search:items', 'query', { words: 'a' }],
+  ];
+
+  test('is asked for by every public function', async () => {
+    const found: string[] = [];
+    for (const [path, load] of Object.entries(modules)) {
+      const exported = Object.entries<{ isPublic?: boolean }>(await load());
+      const names = exported.flatMap(([name, value]) => (value?.isPublic ? [name] : []));
+      found.push(...names.map((name) => `${/(\w+)\.ts$/.exec(path)?.[1]}:${name}`));
+    }
+    expect(found.toSorted()).toEqual(functions.map(([name]) => name).toSorted());
+    const { caller } = deploy();
+    for (const wrong of ['', 'wrong']) {
+      for (const [name, kind, args] of functions) {
+        const call =
+          kind === 'query'
+            ? caller.query(makeFunctionReference<'query'>(name), { ...args, secret: wrong })
+            : caller.mutation(makeFunctionReference<'mutation'>(name), { ...args, secret: wrong });
+        await expect(call, name).rejects.toThrow('LIMINAL_SECRET');
+      }
+    }
+  });
+
+  test('opens nothing where the deployment has none', async () => {
+    process.env['LIMINAL_SECRET'] = '';
+    onTestFinished(() => {
+      process.env['LIMINAL_SECRET'] = secret;
+    });
+    await expect(openStore(deploy().caller, '')).rejects.toThrow('LIMINAL_SECRET');
+  });
+});
+
+describe('by the way of HTTP', () => {
+  test('a store works as it does in memory', async () => {
+    const { url, close } = await serve(deploy().caller);
+    onTestFinished(close);
+    const [one, other] = [await openConvexStore(url, secret), await openConvexStore(url, secret)];
+    await one.saveSession(sessionRecord('session-1', { title: 'Grüße \uD800 🧵' }));
+    expect(await other.getSession('session-1')).toMatchObject({ title: 'Grüße \uD800 🧵' });
+    const under = { status: 'in_progress' } as const;
+    for (const [at, store] of [one, other, one].entries()) {
+      const saved = response('run-1', ['a', `b ${at}`], { ...under, lastSeq: at });
+      await store.saveResponse(saved);
+      expect(await other.getResponse('run-1')).toStrictEqual(saved);
+    }
+  });
+
+  test('what is wrong is said, and who cannot be reached', async () => {
+    const { url, close } = await serve(deploy().caller);
+    await expect(openConvexStore(url, 'wrong')).rejects.toMatchObject({
+      code: 'DATABASE_UNUSABLE',
+      message: expect.stringContaining('LIMINAL_SECRET'),
+    });
+    const store = await openConvexStore(url, secret);
+    await close();
+    await expect(store.getSession('session-1')).rejects.toMatchObject({
+      code: 'STORE_READ_FAILED',
+    });
+    await expect(store.saveResponse(response('run-1', ['a']))).rejects.toMatchObject({
+      code: 'STORE_WRITE_FAILED',
+    });
+    await expect(openConvexStore(url, secret)).rejects.toMatchObject({ code: 'DATABASE_UNUSABLE' });
+  });
+
+  test('functions of another version are refused with a sentence', async () => {
+    const answering = (version: number): ConvexCaller => ({
+      query: async () => version,
+      mutation: async () => undefined,
+    });
+    await expect(openStore(answering(2), secret)).rejects.toMatchObject({
+      code: 'DATA_TOO_NEW',
+      message: expect.stringMatching(/newer Liminal.*Update/),
+    });
+    await expect(openStore(answering(0), secret)).rejects.toMatchObject({
+      code: 'DATABASE_UNUSABLE',
+      message: expect.stringMatching(/older Liminal.*Deploy/),
+    });
+  });
 });

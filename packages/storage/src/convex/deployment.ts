@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type {
   ApiFromModules,
   FunctionArgs,
@@ -38,6 +39,8 @@ export interface ConvexCaller {
 const againCode: typeof AGAIN = 'AGAIN';
 /** How often something is begun anew when others change it meanwhile. */
 const ATTEMPTS = 10;
+/** Half of the longest wait (ms) before the second time; each further one may be twice as long. */
+const PAUSE = 10;
 
 /** A deployment, and the secret that opens it. */
 export class Deployment {
@@ -80,7 +83,11 @@ export class Deployment {
         return await work();
       } catch (cause) {
         if (cause instanceof StorageError) throw cause;
-        if (isAgain(cause) && attempt < ATTEMPTS) continue;
+        if (isAgain(cause) && attempt < ATTEMPTS) {
+          // Not all at the same moment.
+          await setTimeout(Math.random() * PAUSE * 2 ** attempt);
+          continue;
+        }
         const message = `The Convex deployment could not be ${what}: ${reasonOf(cause)}. It can be tried again.`;
         throw new StorageError(code, message, { cause });
       }

@@ -29,6 +29,8 @@ interface Packed {
 export class ResponseSaver {
   readonly #deployment: Deployment;
   readonly #remembered = new Map<string, Remembered>();
+  /** The last save of each run that is being saved: two at once would only make each other begin anew. */
+  readonly #saving = new Map<string, Promise<void>>();
 
   constructor(deployment: Deployment) {
     this.#deployment = deployment;
@@ -39,7 +41,22 @@ export class ResponseSaver {
     const packed = await this.#deployment.write(async () => responses.map(pack));
     for (let from = 0; from < packed.length; from += limits.runs) {
       const some = packed.slice(from, from + limits.runs);
-      await this.#deployment.write(async () => this.#saveTogether(some));
+      await this.#inTurn(some, async () =>
+        this.#deployment.write(async () => this.#saveTogether(some)),
+      );
+    }
+  }
+
+  /** Does the work when what was begun earlier on the same runs has ended. */
+  async #inTurn(packed: readonly Packed[], work: () => Promise<void>): Promise<void> {
+    const ids = packed.map(({ message }) => message.runId);
+    const earlier = ids.flatMap((id) => this.#saving.get(id) ?? []);
+    const done = Promise.allSettled(earlier).then(work);
+    for (const id of ids) this.#saving.set(id, done);
+    try {
+      await done;
+    } finally {
+      for (const id of ids) if (this.#saving.get(id) === done) this.#saving.delete(id);
     }
   }
 
