@@ -23,7 +23,7 @@ export async function ownRedis(options: Parameters<typeof startRedis>[0] = {}) {
 
 /** Asks that Redis something on a connection of its own. */
 export async function ask(redis: RedisServer, command: string, ...args: string[]) {
-  const connection = new Redis(redis.url, { protocol: 2 });
+  const connection = new Redis(redis.url);
   try {
     return await connection.call(command, ...args);
   } finally {

@@ -36,14 +36,32 @@ export class Followers {
   }
 
   async *follow(runId: string, options: FollowOptions = {}): AsyncGenerator<StreamEvent, void> {
-    const isWanted = () => !options.signal?.aborted;
-    if (!isWanted() || (await this.#source.isSettled(runId, isWanted)) || !isWanted()) return;
     const follower = new Follower();
+    const isWanted = () => follower.active && !options.signal?.aborted;
+    if (!isWanted() || (await this.#source.isSettled(runId, isWanted)) || !isWanted()) return;
     const leave = () => this.#leave(runId, follower);
     this.#join(runId, follower);
     options.signal?.addEventListener('abort', leave, { once: true });
+    let last = options.after ?? -1;
     try {
-      yield* this.#events(runId, follower, options.after ?? -1);
+      // One loop for all of it: handing each event from one generator to another would take longer than reading it.
+      while (follower.active) {
+        // What comes while these two are asked is news; and what a state says has happened, the later page holds.
+        const news = follower.news();
+        const told = this.#source.stateOf(runId, isWanted);
+        const state = typeof told === 'string' ? told : await told;
+        const given = this.#source.page(runId, last, isWanted);
+        const page = Array.isArray(given) ? given : await given;
+        for (const event of page) {
+          last = event.seq;
+          yield event;
+          if (!follower.active || isTerminal(event)) return;
+        }
+        // While these were handed out there may have been news.
+        if (page.length > 0) continue;
+        if (state === 'closed') return;
+        await news;
+      }
     } finally {
       options.signal?.removeEventListener('abort', leave);
       leave();
@@ -62,30 +80,6 @@ export class Followers {
   close(): void {
     for (const [runId, followers] of this.#byRun) {
       for (const follower of followers) this.#leave(runId, follower);
-    }
-  }
-
-  async *#events(
-    runId: string,
-    follower: Follower,
-    after: number,
-  ): AsyncGenerator<StreamEvent, void> {
-    let last = after;
-    const isWanted = () => follower.active;
-    while (follower.active) {
-      // What comes while these two are asked is news; and what a state says has happened, the later page holds.
-      const news = follower.news();
-      const state = await this.#source.stateOf(runId, isWanted);
-      const page = await this.#source.page(runId, last, isWanted);
-      for (const event of page) {
-        last = event.seq;
-        yield event;
-        if (!follower.active || isTerminal(event)) return;
-      }
-      // While these were handed out there may have been news.
-      if (page.length > 0) continue;
-      if (state === 'closed') return;
-      await news;
     }
   }
 

@@ -32,8 +32,12 @@ export class RedisFollowing {
     this.#streams = streams;
     this.#reader = reader;
     this.#followers = new Followers({
-      page: async (runId, after, isWanted) => this.#page(runId, after, isWanted),
-      stateOf: async (runId, isWanted) => this.#stateOf(runId, isWanted),
+      page: (runId, after, isWanted) => {
+        return this.#live.get(runId)?.tail.since(after) ?? this.#page(runId, after, isWanted);
+      },
+      stateOf: (runId, isWanted) => {
+        return this.#live.get(runId)?.tail.state ?? this.#stateOf(runId, isWanted);
+      },
       isSettled: async (runId, isWanted) => this.#isSettled(runId, isWanted),
       unfollowed: (runId) => this.#stop(runId),
     });
@@ -48,17 +52,15 @@ export class RedisFollowing {
     this.#followers.close();
   }
 
+  /** For one who is further behind than the tail reaches. */
   async #page(runId: string, after: number, isWanted: () => boolean): Promise<StreamEvent[]> {
-    const tail = this.#live.get(runId)?.tail;
-    const constants = tail?.constants;
-    if (!tail || !constants) return [];
+    const constants = this.#live.get(runId)?.tail.constants;
+    if (!constants) return [];
     const read = async () => this.#streams.events(runId, constants, after, PAGE);
-    return tail.since(after) ?? (await this.#patiently(isWanted, read)) ?? [];
+    return (await this.#patiently(isWanted, read)) ?? [];
   }
 
   async #stateOf(runId: string, isWanted: () => boolean) {
-    const live = this.#live.get(runId);
-    if (live) return live.tail.state;
     const run = await this.#patiently(isWanted, async () => this.#streams.progress(runId));
     // Nobody waits for the answer any more.
     if (!isWanted() || this.#closed) return 'closed';

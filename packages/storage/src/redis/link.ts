@@ -1,11 +1,9 @@
-import { Redis } from 'ioredis';
+import { Redis, ReplyError } from 'ioredis';
 import { StorageError } from '../errors.ts';
 import type { Script } from './scripts.ts';
 
-/** How long a command may take before its outcome counts as unknown, ms. */
-const COMMAND_MS = 3_000;
 /** A connection that stays silent for so long while something is awaited is cut and made anew, ms. */
-const SILENCE_MS = 5_000;
+const SILENCE_MS = { commands: 3_000, waiting: 5_000 };
 /** How long a reader's command waits in Redis for news; less than the silence that counts as a cut, ms. */
 export const BLOCK_MS = 3_000;
 
@@ -16,24 +14,28 @@ export class RedisLink {
   readonly #connect: (purpose: Purpose) => Redis;
   readonly #commands: Redis;
   readonly #waiting = new Set<Redis>();
+  /** Why the connection was last cut or could not be made. */
+  #trouble: Error | undefined;
+  #isCorked = false;
 
   private constructor(connect: (purpose: Purpose) => Redis) {
     this.#connect = connect;
     this.#commands = connect('commands');
+    // What is wrong is said by the commands that fail; the connection itself comes back when it can.
+    this.#commands.on('error', (error) => {
+      this.#trouble = error;
+    });
   }
 
   /** Throws StorageError `REDIS_UNAVAILABLE` if there is no Redis to begin with. */
   static async open(url: string): Promise<RedisLink> {
-    const link = new RedisLink((purpose) => {
-      // What is wrong is said by the commands that fail; the connection itself comes back when it can.
-      return new Redis(url, optionsFor(purpose)).on('error', () => {});
-    });
+    const link = new RedisLink((purpose) => new Redis(url, optionsFor(purpose)));
     try {
       await link.#commands.connect();
       return link;
     } catch (cause) {
       link.close();
-      throw unavailable(cause);
+      throw link.#unavailable(cause);
     }
   }
 
@@ -41,18 +43,24 @@ export class RedisLink {
   waiting(): Redis {
     const connection = this.#connect('waiting');
     this.#waiting.add(connection);
-    connection.connect().catch(() => {
-      // It tries again by itself.
+    connection.on('error', () => {
+      // It comes back by itself, as do the commands that it carries.
     });
+    connection.connect().catch(() => {});
     return connection;
   }
 
-  /** Runs a command; commands given in one tick travel together. Throws StorageError `REDIS_UNAVAILABLE`. */
+  /** Tells that the connection for commands is gone, and with it the answers that were awaited. */
+  onCut(listener: () => void): void {
+    this.#commands.on('close', listener);
+  }
+
+  /** Runs a command; those given in one tick travel together. Throws StorageError `REDIS_UNAVAILABLE`. */
   async call(command: string, ...args: (string | number)[]): Promise<unknown> {
     try {
-      return await this.#commands.call(command, ...args);
+      return await this.#send(command, args);
     } catch (cause) {
-      throw unavailable(cause);
+      throw this.#unavailable(cause);
     }
   }
 
@@ -60,9 +68,9 @@ export class RedisLink {
   async run(script: Script, keys: string[], args: (string | number)[]): Promise<unknown> {
     const rest = [keys.length, ...keys, ...args];
     try {
-      return await this.#commands.call('EVALSHA', script.sha, ...rest);
+      return await this.#send('EVALSHA', [script.sha, ...rest]);
     } catch (cause) {
-      if (!isReply(cause, 'NOSCRIPT')) throw unavailable(cause);
+      if (!isReply(cause, 'NOSCRIPT')) throw this.#unavailable(cause);
       return this.call('EVAL', script.lua, ...rest);
     }
   }
@@ -70,24 +78,46 @@ export class RedisLink {
   close(): void {
     for (const connection of [this.#commands, ...this.#waiting]) connection.disconnect();
   }
+
+  /** What comes first in a tick goes at once; what comes after it is held back until the tick has run its course. */
+  #send(command: string, args: (string | number)[]): Promise<unknown> {
+    const answer = this.#commands.call(command, ...args);
+    if (!this.#isCorked && this.#commands.status === 'ready') this.#cork(this.#commands.stream);
+    return answer;
+  }
+
+  #cork(stream: Redis['stream']): void {
+    this.#isCorked = true;
+    stream.cork();
+    process.nextTick(() => {
+      this.#isCorked = false;
+      stream.uncork();
+    });
+  }
+
+  #unavailable(cause: unknown): StorageError {
+    const isOurs = cause instanceof ReplyError || this.#trouble === undefined;
+    const said = String(isOurs ? cause : this.#trouble);
+    return new StorageError(
+      'REDIS_UNAVAILABLE',
+      `Redis does not do its work (${said}). See that it runs and can be reached at the configured URL.`,
+      { cause },
+    );
+  }
 }
 
 function optionsFor(purpose: Purpose) {
   const shared = {
     lazyConnect: true,
-    // Simpler, and the same on every server since Redis 6.2.
-    protocol: 2 as const,
     disableClientInfo: true,
-    connectTimeout: SILENCE_MS,
-    socketTimeout: SILENCE_MS,
+    connectTimeout: SILENCE_MS[purpose],
+    socketTimeout: SILENCE_MS[purpose],
     retryStrategy: (times: number) => Math.min(1_000, 25 * 2 ** times),
   };
   // Nothing is sent again by the client: only whoever gave the command knows whether that is right.
   if (purpose === 'commands') {
     return {
       ...shared,
-      commandTimeout: COMMAND_MS,
-      enableAutoPipelining: true,
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
@@ -100,13 +130,4 @@ function optionsFor(purpose: Purpose) {
 export function isReply(error: unknown, word: string): boolean {
   const cause = error instanceof StorageError ? error.cause : error;
   return cause instanceof Error && cause.message.startsWith(word);
-}
-
-function unavailable(cause: unknown): StorageError {
-  const said = cause instanceof Error ? cause.message : String(cause);
-  return new StorageError(
-    'REDIS_UNAVAILABLE',
-    `Redis does not do its work: ${said}. See that it runs and can be reached at the configured URL.`,
-    { cause },
-  );
 }

@@ -1,9 +1,11 @@
 import type { Coordination } from '../coordination.ts';
 import type { EventLog } from '../event-log.ts';
 import { Announcements } from './announcements.ts';
+import { Appender } from './appender.ts';
 import { RedisBoard } from './board.ts';
 import { Claims } from './claims.ts';
 import { RedisEventLog } from './event-log.ts';
+import { RedisFollowing } from './following.ts';
 import { RedisInboxes } from './inboxes.ts';
 import { Keys } from './keys.ts';
 import { RedisLeases } from './leases.ts';
@@ -38,7 +40,13 @@ export async function openRedis(options: RedisOptions): Promise<OpenedRedis> {
   const reader = new StreamReader(link, keys);
   const streams = new RunStreams(link, keys);
   const announcements = new Announcements(link, keys);
-  const log = new RedisEventLog(streams, announcements, reader, options.keepSettledMs ?? 60_000);
+  const appender = new Appender(streams, announcements);
+  link.onCut(() => appender.forgetAll());
+  const following = new RedisFollowing(streams, reader);
+  const log = new RedisEventLog(
+    { streams, announcements, appender, following },
+    options.keepSettledMs ?? 60_000,
+  );
   const inboxes = new RedisInboxes(link, keys, reader);
   const registry = new RedisRunRegistry(
     { announcements, claims: new Claims(link, keys), streams, reader, runsKey: keys.runs },

@@ -30,15 +30,13 @@ export function encodeConstants({ sessionId, turnId, traceContext }: RunConstant
   return JSON.stringify({ sessionId, turnId, traceContext: { traceparent, tracestate } });
 }
 
-/** Of a run's hash; `progressOf` makes sense of their values. */
-export const progressFields = ['constants', 'lastSeq', 'ended', 'settled'];
-
-export function progressOf(values: (string | null)[]): RunProgress | undefined {
-  const [constants, lastSeq, ended, settled] = values;
-  if (!constants || !lastSeq) return undefined;
+/** The answer of `progress.lua`; undefined for a run that has no events, or was settled a while ago. */
+export function progressOf(reply: unknown): RunProgress | undefined {
+  if (reply === null) return undefined;
+  const [constants, lastSeq, ended, settled] = reply as [string, number, string, string];
   return {
     constants: JSON.parse(constants) as RunConstants,
-    lastSeq: Number(lastSeq),
+    lastSeq,
     ended: ended === '1',
     settled: settled === '1',
   };

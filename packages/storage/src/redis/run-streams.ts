@@ -4,16 +4,16 @@ import type { EventRow, RunConstants } from '../log/event-rows.ts';
 import { decodeEvent } from '../log/event-rows.ts';
 import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
+import { isReply } from './link.ts';
 import type { StreamEntry } from './rows.ts';
-import { idOf, progressFields, progressOf, rowOf } from './rows.ts';
+import { encodeConstants, idOf, progressOf, rowOf } from './rows.ts';
 import { scripts } from './scripts.ts';
 
 /** What is appended at once. */
 export interface Batch {
   firstSeq: number;
   rows: EventRow[];
-  /** As `encodeConstants` writes them. */
-  constants: string;
+  constants: RunConstants;
   ends: boolean;
   /** Whether an earlier try with the same events, or fewer of them, may have come through. */
   isRetry: boolean;
@@ -43,17 +43,35 @@ export class RunStreams {
   }
 
   async append(runId: string, batch: Batch): Promise<Appended> {
-    const args = [batch.firstSeq, batch.constants, batch.ends ? '1' : '', batch.isRetry ? '1' : ''];
+    const args = [
+      batch.firstSeq,
+      encodeConstants(batch.constants),
+      batch.ends ? '1' : '',
+      batch.isRetry ? '1' : '',
+    ];
     for (const { timestamp, type, payload } of batch.rows) args.push(timestamp, type, payload);
     const reply = await this.#link.run(scripts.append, this.#pair(runId), args);
     const [outcome, lastSeq] = reply as [Appended['outcome'], number];
     return { outcome, lastSeq };
   }
 
+  /** Adds the one event of a batch if the run is there and has not got so far; false if not. */
+  async add(runId: string, { rows }: Batch): Promise<boolean> {
+    const [row] = rows;
+    if (row === undefined) return false;
+    const fields = ['type', row.type, 'timestamp', row.timestamp, 'payload', row.payload];
+    try {
+      const how = ['NOMKSTREAM', idOf(row.seq), ...fields];
+      return (await this.#link.call('XADD', this.keyOf(runId), ...how)) !== null;
+    } catch (error) {
+      if (isReply(error, 'ERR The ID')) return false;
+      throw error;
+    }
+  }
+
   /** Undefined for a run that has no events, or was settled a while ago. */
   async progress(runId: string): Promise<RunProgress | undefined> {
-    const values = await this.#link.call('HMGET', this.#keys.run(runId), ...progressFields);
-    return progressOf(values as (string | null)[]);
+    return progressOf(await this.#link.run(scripts.progress, this.#pair(runId), []));
   }
 
   /** Events after a `seq`, whether or not the run is settled; at most `limit`. */
@@ -77,7 +95,7 @@ export class RunStreams {
   }
 
   async trim(runId: string, projected: number, keep: number): Promise<void> {
-    await this.#link.run(scripts.trim, this.#pair(runId), [projected, keep]);
+    await this.#link.run(scripts.trim, [this.keyOf(runId)], [projected, Math.max(1, keep)]);
   }
 
   async #entries(runId: string, after: number, count: number): Promise<StreamEntry[]> {

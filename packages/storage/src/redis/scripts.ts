@@ -15,6 +15,7 @@ function load(name: string): Script {
 /** What each is for, and what it is given, is said at its top. */
 export const scripts = {
   append: load('append'),
+  progress: load('progress'),
   settle: load('settle'),
   trim: load('trim'),
   announce: load('announce'),

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
@@ -73,8 +73,8 @@ export class StreamReader {
 
   async #read(connection: Redis): Promise<void> {
     while (!this.#closed) {
-      // A tick, so that what is watched from now on in one go is waited for in one go.
-      await Promise.resolve();
+      // Whoever was given something goes first: writing to Redis takes longer than that.
+      await setImmediate();
       this.#isWaiting = true;
       try {
         this.#handOut(await this.#next(connection));

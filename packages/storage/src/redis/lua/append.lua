@@ -4,8 +4,9 @@
 --       then timestamp, type and payload of each event
 local first = tonumber(ARGV[1])
 local count = (#ARGV - 4) / 3
-local run = redis.call('HMGET', KEYS[2], 'lastSeq', 'ended', 'settled', 'constants')
-local last = tonumber(run[1] or '-1')
+local run = redis.call('HMGET', KEYS[2], 'constants', 'ended', 'settled')
+local newest = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
+local last = newest and tonumber(string.sub(newest[1], 3)) - 1 or -1
 local have = 0
 
 -- The id of a seq: '0-0' is none, so the first is '0-1'.
@@ -28,7 +29,7 @@ end
 
 if run[2] or run[3] then return { 'RUN_ENDED', last } end
 if first + have ~= last + 1 then return { 'SEQ_CONFLICT', last } end
-if run[4] and run[4] ~= ARGV[2] then return { 'ENVELOPE_MISMATCH', last } end
+if run[1] and run[1] ~= ARGV[2] then return { 'ENVELOPE_MISMATCH', last } end
 
 for i = have + 1, count do
   local at = 2 + 3 * i
@@ -41,8 +42,6 @@ for i = have + 1, count do
       'payload', ARGV[at + 2])
   end
 end
-last = first + count - 1
 if not run[1] then redis.call('HSET', KEYS[2], 'constants', ARGV[2]) end
-redis.call('HSET', KEYS[2], 'lastSeq', string.format('%d', last))
 if ARGV[3] == '1' then redis.call('HSET', KEYS[2], 'ended', '1') end
-return { 'OK', last }
+return { 'OK', first + count - 1 }

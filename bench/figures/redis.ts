@@ -1,0 +1,155 @@
+import type { EventPayload, StreamEvent } from '@liminal/protocol';
+import { stampEvent } from '@liminal/protocol';
+import { openRedis } from '@liminal/storage';
+import { startRedis } from '@liminal/testkit';
+import { Redis } from 'ioredis';
+import type { Figure } from '../parts/figure.ts';
+import { median, percentile, repeat } from '../parts/figure.ts';
+
+/** As many runs at once, and as many events of each. */
+const FLOOD = { runs: 50, events: 1_000 };
+const ROUNDS = 5;
+const MESSAGES = 1_000;
+const LONG_RUN = 10_000;
+
+/** The log in Redis against the bare commands it is made of, on the same Redis in the same run. */
+export async function redis(): Promise<Figure[]> {
+  const server = await startRedis();
+  try {
+    return [
+      await appendShare(server.url, 1),
+      await appendShare(server.url, 20),
+      await latencyRatio(server.url),
+      ...(await replay(server.url)),
+    ];
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Events a second that many runs append at once, each waiting for its last append. */
+async function appendShare(url: string, batch: number): Promise<Figure> {
+  const bare = new Redis(url, { enableAutoPipelining: true });
+  const ours = await openRedis({ url });
+  const rates = await repeat(ROUNDS, async () => {
+    await bare.flushall();
+    const bareRate = await rateOf(batch, async (runId, events) => {
+      const key = `bare:${runId}`;
+      await Promise.all(events.map(async (event) => bare.xadd(key, '*', ...fieldsOf(event))));
+    });
+    await bare.flushall();
+    return { bareRate, ourRate: await rateOf(batch, async (...args) => ours.log.append(...args)) };
+  });
+  bare.disconnect();
+  await ours.close();
+  const [a, b] = [median(rates.map((r) => r.bareRate)), median(rates.map((r) => r.ourRate))];
+  return {
+    name: `Redis append, ${batch} events at a time, share of bare pipelined XADD`,
+    value: median(rates.map(({ bareRate, ourRate }) => (ourRate / bareRate) * 100)),
+    unit: '%',
+    bound: { atLeast: 60 },
+    detail: `${Math.round(b)} events/s of ${Math.round(a)}, ${FLOOD.runs} runs at once, medians of ${ROUNDS}`,
+  };
+}
+
+async function rateOf(
+  batch: number,
+  append: (runId: string, events: StreamEvent[]) => Promise<void>,
+): Promise<number> {
+  const runs = Array.from({ length: FLOOD.runs }, (_, index) => {
+    const runId = `run-${index}`;
+    return { runId, events: eventsOf(runId, FLOOD.events) };
+  });
+  const began = performance.now();
+  const written = runs.map(async ({ runId, events }) => {
+    for (let at = 0; at < events.length; at += batch) {
+      await append(runId, events.slice(at, at + batch));
+    }
+  });
+  await Promise.all(written);
+  return (FLOOD.runs * FLOOD.events * 1000) / (performance.now() - began);
+}
+
+/** From an append on one server to a follower's having it on another, against XADD to XREAD; in turn. */
+async function latencyRatio(url: string): Promise<Figure> {
+  const [writer, reader] = [new Redis(url), new Redis(url)];
+  const [one, two] = [await openRedis({ url }), await openRedis({ url })];
+  const followed = two.log.follow('latency')[Symbol.asyncIterator]();
+  const [bare, ours]: [number[], number[]] = [[], []];
+  let last = '0-0';
+  for (const event of eventsOf('latency', MESSAGES)) {
+    const read = reader.xread('BLOCK', 10_000, 'STREAMS', 'bare', last);
+    bare.push(await timed(read, () => void writer.xadd('bare', '*', ...fieldsOf(event))));
+    last = (await read)?.[0]?.[1].at(-1)?.[0] ?? last;
+    ours.push(await timed(followed.next(), () => void one.log.append('latency', [event])));
+  }
+  for (const connection of [writer, reader]) connection.disconnect();
+  await one.close();
+  await two.close();
+  const [a, b] = [percentile(bare, 50), percentile(ours, 50)];
+  const [a99, b99] = [percentile(bare, 99), percentile(ours, 99)];
+  return {
+    name: 'Redis append to another server’s reader, p50 against XADD to XREAD',
+    value: b / a,
+    unit: '×',
+    bound: { atMost: 2 },
+    detail: `${b.toFixed(3)} ms against ${a.toFixed(3)} ms, p99 ${b99.toFixed(2)} against ${a99.toFixed(2)} ms, ${MESSAGES} events`,
+  };
+}
+
+/** ms until what is awaited is there. */
+async function timed(awaited: Promise<unknown>, bring: () => void): Promise<number> {
+  // Until the reader waits in Redis, so that only the way is measured.
+  await new Promise((resolve) => setTimeout(resolve, 1));
+  const began = performance.now();
+  bring();
+  await awaited;
+  return performance.now() - began;
+}
+
+async function replay(url: string): Promise<Figure[]> {
+  const opened = await openRedis({ url });
+  const { log } = opened;
+  await log.append('long', eventsOf('long', LONG_RUN));
+  const times = await repeat(ROUNDS, async () => {
+    const began = performance.now();
+    const { length } = await log.read('long');
+    const read = performance.now() - began;
+    let followed = 0;
+    for await (const _ of log.follow('long')) if (++followed === LONG_RUN) break;
+    return { length, read, follow: performance.now() - began - read };
+  });
+  await opened.close();
+  const detail = `${LONG_RUN} events, median of ${ROUNDS}; ${times[0]?.length} came`;
+  const bound = { atMost: 100 };
+  return [
+    {
+      name: 'Redis replay, read',
+      value: median(times.map((t) => t.read)),
+      unit: 'ms',
+      bound,
+      detail,
+    },
+    {
+      name: 'Redis replay, followed',
+      value: median(times.map((t) => t.follow)),
+      unit: 'ms',
+      bound,
+      detail,
+    },
+  ];
+}
+
+function fieldsOf({ timestamp, payload: { type, ...payload } }: StreamEvent): string[] {
+  return ['type', type, 'timestamp', timestamp, 'payload', JSON.stringify(payload)];
+}
+
+function eventsOf(runId: string, count: number): StreamEvent[] {
+  const run = { runId, sessionId: 'session', traceContext: { traceparent: '00-a-b-01' } };
+  const timestamp = new Date().toISOString();
+  return Array.from({ length: count }, (_, seq) => {
+    const deltaContent = `Some words of the answer, ${seq}. `;
+    const payload: EventPayload = { type: 'item_delta', itemId: 'item-1', deltaContent };
+    return stampEvent({ turnId: runId, timestamp, payload }, run, seq);
+  });
+}

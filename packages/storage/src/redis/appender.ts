@@ -1,0 +1,105 @@
+import type { StreamEvent } from '@liminal/protocol';
+import { StorageError } from '../errors.ts';
+import {
+  advanceRun,
+  constantsOf,
+  envelopeMismatch,
+  runEnded,
+  seqConflict,
+} from '../log/append-rules.ts';
+import type { RunConstants } from '../log/event-rows.ts';
+import { encodeEvents } from '../log/event-rows.ts';
+import type { Announcements } from './announcements.ts';
+import type { Appended, Batch, RunStreams } from './run-streams.ts';
+
+type Events = readonly [StreamEvent, ...StreamEvent[]];
+
+/** A run whose last event we have written ourselves. */
+interface OwnRun {
+  constants: RunConstants;
+  nextSeq: number;
+}
+
+/** Runs that are known at most: those that others have ended stay for a while. */
+const MAX_OWN = 10_000;
+
+/** Writes to runs as their one writer. */
+export class Appender {
+  readonly #streams: RunStreams;
+  readonly #announcements: Announcements;
+  readonly #own = new Map<string, OwnRun>();
+  /** Runs of which an append may or may not have come through. */
+  readonly #inDoubt = new Set<string>();
+
+  constructor(streams: RunStreams, announcements: Announcements) {
+    this.#streams = streams;
+    this.#announcements = announcements;
+  }
+
+  /** Throws as `EventLog.append` says. */
+  async append(runId: string, events: Events): Promise<void> {
+    const constants = this.#own.get(runId)?.constants ?? constantsOf(events[0]);
+    const firstSeq = events[0].seq;
+    // What can be seen without asking: the rest is for Redis to decide.
+    const before = { constants, lastSeq: firstSeq - 1, ended: false, settled: false };
+    const { ended } = advanceRun(before, runId, events);
+    const rows = encodeEvents(runId, events);
+    const isRetry = this.#inDoubt.has(runId);
+    const batch = { firstSeq, rows, constants, ends: ended, isRetry };
+    const { outcome, lastSeq } = await this.#write(runId, batch);
+    if (isRetry) this.#inDoubt.delete(runId);
+    if (outcome === 'OK') return this.#remember(runId, batch, lastSeq + 1);
+    this.forget(runId);
+    if (outcome === 'SEQ_CONFLICT') throw seqConflict(runId, events[0], lastSeq + 1);
+    if (outcome === 'RUN_ENDED') throw runEnded(runId, events[0]);
+    throw envelopeMismatch(runId, events[0]);
+  }
+
+  forget(runId: string): void {
+    this.#own.delete(runId);
+  }
+
+  /** A Redis that was away may have lost what it had acknowledged: how far each run has got must be asked again. */
+  forgetAll(): void {
+    this.#own.clear();
+  }
+
+  async #write(runId: string, batch: Batch): Promise<Appended> {
+    try {
+      if (this.#isNext(runId, batch) && (await this.#streams.add(runId, batch))) {
+        return { outcome: 'OK', lastSeq: batch.firstSeq };
+      }
+      // Before its events, in the order in which Redis gets them: a run that is in the log is in the registry.
+      const announced =
+        batch.firstSeq === 0
+          ? this.#announcements.announce(runId, batch.constants.sessionId)
+          : undefined;
+      const [appended] = await Promise.all([this.#streams.append(runId, batch), announced]);
+      return appended;
+    } catch (cause) {
+      this.forget(runId);
+      this.#inDoubt.add(runId);
+      const said = cause instanceof Error ? cause.message : String(cause);
+      const message = `Run ${runId} cannot be written: ${said}`;
+      throw new StorageError('LOG_WRITE_FAILED', message, { cause });
+    }
+  }
+
+  /**
+   * Whether it is the one event that comes after our last: Redis refuses its id if anybody has added anything since,
+   * so that nothing else need be looked at.
+   */
+  #isNext(runId: string, { firstSeq, rows, ends, isRetry }: Batch): boolean {
+    if (ends || isRetry || rows.length > 1) return false;
+    return this.#own.get(runId)?.nextSeq === firstSeq;
+  }
+
+  #remember(runId: string, { constants, ends }: Batch, nextSeq: number): void {
+    this.#own.delete(runId);
+    if (ends) return;
+    this.#own.set(runId, { constants, nextSeq });
+    if (this.#own.size <= MAX_OWN) return;
+    const [oldest = runId] = this.#own.keys();
+    this.#own.delete(oldest);
+  }
+}
