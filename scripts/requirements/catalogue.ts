@@ -112,6 +112,8 @@ export const catalogue: Readonly<Record<string, string>> = {
   'TC-10': 'The gradient’s progression',
   'TC-11': 'An item without content',
   'TC-12': 'Flush on destroy',
+  'TC-13': 'What could not be published is tried again and delivered',
+  'TC-14': 'What cannot be published at all is given up, and says so',
 
   // Safety: each is refused with its status and code.
   'SAFE-1': 'No token is refused',

@@ -8,15 +8,18 @@ import {
   resumeResponse,
   toResponse,
 } from '@liminal/protocol';
-import type { Board, RunClaim, RunRegistry } from '@liminal/storage';
+import type { Board, RunClaim, RunRegistry, UpsertStreams } from '@liminal/storage';
 import { errorCode, errorMessage } from './errors.ts';
 import type { Storage } from './read-run.ts';
 import type { Logger } from './settings.ts';
+import { UpsertPublisher } from './upsert-publisher.ts';
 
 interface ProjectorOptions {
   storage: Storage;
   registry: RunRegistry;
   board: Board;
+  /** Where upserts are published for readers in any language; if not given, they are not. */
+  upserts?: UpsertStreams;
   logger: Logger;
 }
 
@@ -99,10 +102,12 @@ export class Projector {
     const { signal } = this.#closing;
     const stored = await store.getResponse(claim.runId);
     const run = new ProjectedRun(stored ? resumeResponse(stored) : emptyResponse());
+    const publisher = this.#publisherOf(run);
     this.#runs.set(claim.runId, { claim, lag: () => run.unsaved });
     try {
       for await (const event of log.follow(claim.runId, { after: run.state.lastSeq, signal })) {
         run.state = foldResponse(run.state, event);
+        await publisher?.process(event);
         if (run.isDue(performance.now())) await this.#save(run, claim);
       }
       if (signal.aborted) return;
@@ -113,8 +118,29 @@ export class Projector {
       await claim.done();
       this.#projected += 1;
     } finally {
+      publisher?.close();
       this.#runs.delete(claim.runId);
     }
+  }
+
+  /** Publishing that fails stops, for this run; its way into history goes on. */
+  #publisherOf({ state }: ProjectedRun): Pick<UpsertPublisher, 'process' | 'close'> | undefined {
+    const { upserts, logger } = this.#options;
+    if (!upserts) return undefined;
+    let isPublished = true;
+    const onTrouble = (error: unknown): void => {
+      isPublished = false;
+      const details = { code: errorCode(error), error: errorMessage(error) };
+      logger.warn(details, 'the upserts of a run are not published any more');
+    };
+    const publish: UpsertStreams['publish'] = async (message) => upserts.publish(message);
+    const publisher = new UpsertPublisher({ publish, now: Date.now, onTrouble, from: state });
+    return {
+      process: async (event) => {
+        if (isPublished) await publisher.process(event).catch(onTrouble);
+      },
+      close: () => publisher.close(),
+    };
   }
 
   /** A run that is followed to less than its end is over only where another has settled it. */

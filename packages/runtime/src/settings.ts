@@ -19,6 +19,8 @@ export interface RuntimeSettings {
   leaseMs: number;
   /** Whether this server also brings runs into history, where several share the work; others must, if not. */
   projects: boolean;
+  /** Whether it publishes their upserts too, for readers in any language. */
+  publishUpserts: boolean;
   /** Agent processes kept for sessions in which nothing runs; the longest idle goes first. */
   maxIdleProcesses: number;
 }
@@ -33,6 +35,7 @@ export const defaultSettings: RuntimeSettings = {
   maxQueue: 100,
   leaseMs: 15_000,
   projects: true,
+  publishUpserts: false,
   maxIdleProcesses: 6,
 };
 

@@ -66,7 +66,25 @@ export interface RunRegistry {
   claims(worker: string, signal: AbortSignal): AsyncIterable<RunClaim>;
 }
 
+/** What readers in any language are told of a turn: seed 003's envelope. */
+export interface UpsertMessage {
+  /** A UUID; the same where the same is published again. */
+  eventId: string;
+  /** ms since the epoch. */
+  timestamp: number;
+  turnId: string;
+  payloadType: 'item_upsert' | 'turn_event';
+  /** An upsert or a turn event as JSON. */
+  payload: string;
+}
+
+/** A stream per turn of what is published of it, kept for an hour after the last message. */
+export interface UpsertStreams {
+  publish(message: UpsertMessage): Promise<void>;
+}
+
 export interface Coordination {
+  upserts: UpsertStreams;
   leases: Leases;
   board: Board;
   inboxes: Inboxes;

@@ -41,6 +41,8 @@ export const ConfigFile = z.strictObject({
   leaseMs: z.int().min(1_000).optional(),
   /** Whether this server also brings runs into history; if none does, `liminal projector` must. */
   projector: z.boolean().optional(),
+  /** Whether upserts are published in Redis, for readers in any language. */
+  publishUpserts: z.boolean().optional(),
   agents: AgentEntries.optional(),
   mcpServers: McpServerEntries.optional(),
 });

@@ -141,10 +141,11 @@ function sharedConfig(
 
 function runtimeSettings(file: ConfigFile): Partial<RuntimeSettings> {
   const { idleLimitMs, approvals, maxSessions, maxQueue, maxIdleProcesses } = file;
-  const { leaseMs, projector } = file;
+  const { leaseMs, projector, publishUpserts } = file;
   return {
     ...(leaseMs !== undefined && { leaseMs }),
     ...(projector !== undefined && { projects: projector }),
+    ...(publishUpserts !== undefined && { publishUpserts }),
     ...(idleLimitMs !== undefined && { idleLimitMs }),
     ...(approvals && { approvals }),
     ...(maxSessions !== undefined && { maxSessions }),

@@ -28,8 +28,8 @@ export interface ProjectorWorker {
  */
 export function startProjectorWorker(options: ProjectorWorkerOptions): ProjectorWorker {
   const { storage, logger } = options;
-  const { leases, board, registry } = storage.coordination;
-  const { leaseMs, projects } = { ...defaultSettings, ...options.settings };
+  const { leases, board, registry, upserts } = storage.coordination;
+  const { leaseMs, projects, publishUpserts } = { ...defaultSettings, ...options.settings };
   const onTrouble = (error: unknown): void => {
     const details = { code: errorCode(error), error: errorMessage(error) };
     logger.warn(details, 'something between the servers failed');
@@ -54,7 +54,9 @@ export function startProjectorWorker(options: ProjectorWorkerOptions): Projector
   };
   const everyMs = leaseMs / 8;
   const lost = new LostSessions({ log: storage.log, ownership, everyMs, recover, onTrouble });
-  const projector = projects ? new Projector({ storage, registry, board, logger }) : undefined;
+  const projector = projects
+    ? new Projector({ storage, registry, board, logger, ...(publishUpserts && { upserts }) })
+    : undefined;
   return {
     get metrics() {
       return projector?.metrics ?? { runs: 0, unsaved: 0, projected: 0 };

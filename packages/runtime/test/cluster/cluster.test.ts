@@ -177,3 +177,20 @@ test('runs are brought into history by whichever server does that; how far it is
   await expect.poll(() => a.agent.received).toEqual(['Hello', 'Next']);
   expect(await a.runtime.metrics()).toMatchObject({ backlogRuns: 0 });
 });
+
+test('upserts are published for other readers where that is asked for, once per turn', async () => {
+  const servers = await startServers();
+  const a = await servers.start({ publishUpserts: true });
+  await servers.start({ publishUpserts: true });
+  const sessionId = await newSession(a, servers.projectDir);
+  const { turnId } = await a.runtime.send(sessionId, 'Hello');
+  a.agent.text(sessionId, 'a', 'One');
+  a.agent.finish(sessionId);
+  await expect.poll(async () => (await a.runtime.metrics()).backlogRuns).toBe(0);
+  const told = servers.published(turnId);
+  expect(
+    told.map(({ payloadType }) => payloadType).filter((type) => type === 'turn_event'),
+  ).toHaveLength(2);
+  const last = JSON.parse(told.at(-2)!.payload);
+  expect(last).toMatchObject({ itemId: 'a', content: 'One', status: 'complete' });
+});

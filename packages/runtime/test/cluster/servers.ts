@@ -2,8 +2,8 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ProviderRegistry } from '@liminal/agents';
-import type { Leases } from '@liminal/storage';
-import { openSharedMemoryStorage } from '@liminal/storage';
+import type { Leases, UpsertMessage } from '@liminal/storage';
+import { MemoryUpsertStreams, openSharedMemoryStorage } from '@liminal/storage';
 import { onTestFinished } from 'vitest';
 import type { Runtime, RuntimeSettings } from '../../src/index.ts';
 import { createRuntime } from '../../src/index.ts';
@@ -22,6 +22,8 @@ export interface Server {
 
 export interface Servers {
   projectDir: string;
+  /** What was published of a turn for readers in any language. */
+  published(turnId: string): UpsertMessage[];
   start(settings?: Partial<RuntimeSettings>): Promise<Server>;
 }
 
@@ -40,6 +42,10 @@ export async function startServers(): Promise<Servers> {
   });
   return {
     projectDir,
+    published: (turnId) => {
+      const { upserts } = storage.coordination;
+      return upserts instanceof MemoryUpsertStreams ? (upserts.published.get(turnId) ?? []) : [];
+    },
     start: async (settings = {}) => {
       const agent = new ScriptedAgent();
       const providers = new ProviderRegistry();

@@ -6,6 +6,9 @@ import { MemoryInboxes } from './inboxes.ts';
 import { MemoryLeases } from './leases.ts';
 import { MemoryResponseStore } from './response-store.ts';
 import { MemoryRunRegistry } from './run-registry.ts';
+import { MemoryUpsertStreams } from './upsert-streams.ts';
+
+export { MemoryUpsertStreams };
 
 /** Storage that ends with the process: for tests, and for a look without leaving anything behind. */
 export function openMemoryStorage(): OpenedStorage {
@@ -26,6 +29,7 @@ export function openSharedMemoryStorage(
     board: new MemoryBoard(now),
     inboxes: new MemoryInboxes(),
     registry,
+    upserts: new MemoryUpsertStreams(),
   };
   return { ...open(log), coordination };
 }

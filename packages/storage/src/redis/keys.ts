@@ -29,6 +29,11 @@ export class Keys {
     return companion(this.runs, 'announced');
   }
 
+  /** A turn's upserts, for readers in any language (seed 003). */
+  upserts(turnId: string): string {
+    return `${this.#prefix}:turn:${plain(turnId)}:upserts`;
+  }
+
   lease(name: string): string {
     return `${this.#prefix}:lease:${plain(name)}`;
   }

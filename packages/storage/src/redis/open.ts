@@ -13,6 +13,7 @@ import { RedisLink } from './link.ts';
 import { RedisRunRegistry } from './run-registry.ts';
 import { RunStreams } from './run-streams.ts';
 import { StreamReader } from './stream-reader.ts';
+import { RedisUpsertStreams } from './upsert-streams.ts';
 
 export interface RedisOptions {
   /** `redis://` or `rediss://`, with user, password and database number where there are such. */
@@ -59,6 +60,7 @@ export async function openRedis(options: RedisOptions): Promise<OpenedRedis> {
       board: new RedisBoard(link, keys),
       inboxes,
       registry,
+      upserts: new RedisUpsertStreams(link, keys),
     },
     close: async () => {
       await log.close();

@@ -1,0 +1,29 @@
+import type { UpsertMessage, UpsertStreams } from '../coordination.ts';
+import type { Keys } from './keys.ts';
+import type { RedisLink } from './link.ts';
+
+/** Messages that a turn's stream keeps, about. */
+const MAX_LENGTH = 1_000;
+/** How long a stream is kept after its last message, ms. */
+const KEPT_MS = 60 * 60_000;
+
+export class RedisUpsertStreams implements UpsertStreams {
+  readonly #link: RedisLink;
+  readonly #keys: Keys;
+
+  constructor(link: RedisLink, keys: Keys) {
+    this.#link = link;
+    this.#keys = keys;
+  }
+
+  async publish(message: UpsertMessage): Promise<void> {
+    const key = this.#keys.upserts(message.turnId);
+    const { eventId, timestamp, turnId, payloadType, payload } = message;
+    const envelope = ['eventId', eventId, 'timestamp', timestamp, 'turnId', turnId];
+    const content = ['payloadType', payloadType, 'payload', payload];
+    await Promise.all([
+      this.#link.call('XADD', key, 'MAXLEN', '~', MAX_LENGTH, '*', ...envelope, ...content),
+      this.#link.call('PEXPIRE', key, KEPT_MS),
+    ]);
+  }
+}
