@@ -1,5 +1,6 @@
 import type { RedisServer } from '@liminal/testkit';
-import { describe, expect, test } from 'vitest';
+import { Redis } from 'ioredis';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { collect, delta, done, eventsOf, start, wholeRun } from '../src/testing/runs.ts';
 import { ask, inBatches, ownRedis, write } from './redis-stage.ts';
 
@@ -106,6 +107,23 @@ describe('a Redis that is killed and started again', () => {
     await redis.restart();
     await write(log, 'run-1', [wholeRun('run-1', ['a'])]);
     expect(await log.read('run-1')).toStrictEqual(wholeRun('run-1', ['a']));
+  });
+
+  test('INV-1: leaves no gap where it comes back without the newest events', async () => {
+    const { redis, open } = await ownRedis();
+    const { log } = await open();
+    const run = wholeRun('run-1', ['a', 'b', 'c', 'd']);
+    for (const event of run.slice(0, 2)) await log.append('run-1', [event]);
+    const connection = new Redis(redis.url);
+    onTestFinished(() => connection.disconnect());
+    const old = await connection.dumpBuffer('codex:run:run-1:events');
+    await log.append('run-1', run.slice(2, 3));
+    // As a replica that takes over, or a Redis that had not written its last second to the disk.
+    await connection.restore('codex:run:run-1:events', 0, old, 'REPLACE');
+    await connection.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    const next = write(log, 'run-1', [run.slice(3, 4)]);
+    await expect(next).rejects.toMatchObject({ code: 'SEQ_CONFLICT' });
+    expect(await log.read('run-1')).toStrictEqual(run.slice(0, 2));
   });
 
   test('cannot be opened while it is gone', async () => {

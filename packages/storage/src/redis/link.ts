@@ -32,6 +32,8 @@ export class RedisLink {
     const link = new RedisLink((purpose) => new Redis(url, optionsFor(purpose)));
     try {
       await link.#commands.connect();
+      // A connection that Redis has opened is not yet one that it serves.
+      await link.#commands.ping();
       return link;
     } catch (cause) {
       link.close();

@@ -1,0 +1,105 @@
+import calculateSlot from 'cluster-key-slot';
+import { Redis } from 'ioredis';
+import { expect, onTestFinished, test } from 'vitest';
+import { collect, delta, done, eventsOf, start, wholeRun } from '../src/testing/runs.ts';
+import { ask, ownRedis } from './redis-stage.ts';
+
+const patience = { timeout: 60_000, interval: 20 };
+
+/** Some of everything that a server does with Redis. */
+async function doEverything(open: Awaited<ReturnType<typeof ownRedis>>['open'], prefix: string) {
+  const [one, two] = [await open({ prefix }), await open({ prefix })];
+  const { leases, board, inboxes, registry } = one.coordination;
+  const stop = new AbortController();
+  for (const runId of ['run-1', 'run:{2}', '}3{']) {
+    const run = eventsOf(runId, [start, delta('a'), delta('b'), done]);
+    await one.log.append(runId, run.slice(0, 1));
+    await one.log.append(runId, run.slice(1, 2));
+    const followed = collect(two.log.follow(runId));
+    await one.log.append(runId, run.slice(2));
+    expect(await followed).toStrictEqual(run);
+    expect(await two.log.read(runId)).toStrictEqual(run);
+    const lease = await leases.acquire(runId, 'server', 60_000);
+    await leases.holders([runId, 'another']);
+    await leases.release(lease!);
+    await board.post(runId, 'text', 60_000);
+    await board.read([runId, 'another']);
+  }
+  const got: string[] = [];
+  const close = await inboxes.open('{one}', (message) => got.push(message));
+  await two.coordination.inboxes.send('{one}', 'hello');
+  await expect.poll(() => got, patience).toEqual(['hello']);
+  await close();
+  await one.log.unsettled();
+  for await (const claim of registry.claims('worker', stop.signal)) {
+    await claim.projected(1);
+    await one.log.settle(claim.runId);
+    await claim.done();
+    if ((await one.log.unsettled()).length === 1) stop.abort();
+  }
+}
+
+test.each(['codex', '{mine}'])(
+  'all keys of a command lie in one slot of a cluster, but for the one that waits: prefix %s',
+  async (prefix) => {
+    const { redis, open } = await ownRedis();
+    const connection = new Redis(redis.url);
+    const monitor = await connection.monitor();
+    onTestFinished(() => {
+      for (const each of [connection, monitor]) each.disconnect();
+    });
+    const commands: string[][] = [];
+    monitor.on('monitor', (_time: string, command: string[]) => commands.push(command));
+    await doEverything(open, prefix);
+    const several = new Map<string, string[]>();
+    for (const command of commands) {
+      const name = command[0]?.toLowerCase() ?? '';
+      const [waits, scripted] = [name === 'xread', name.startsWith('eval')];
+      if (waits || !(scripted || name === 'mget' || name === 'del')) continue;
+      const keys = scripted ? command.slice(3, 3 + Number(command[2])) : command.slice(1);
+      if (keys.length > 1) several.set(keys.join(' '), keys);
+    }
+    // Three runs, the registry and an inbox.
+    expect(several.size).toBeGreaterThanOrEqual(5);
+    for (const keys of several.values()) {
+      expect(keys.map((key) => [key, calculateSlot(key)])).toEqual(
+        keys.map((key) => [key, calculateSlot(keys[0] ?? '')]),
+      );
+    }
+    // With a prefix in braces everything is in one slot.
+    const all = (await ask(redis, 'KEYS', '*')) as string[];
+    const slots = new Set(all.map((key) => calculateSlot(key)));
+    expect(slots.size === 1).toBe(prefix.startsWith('{'));
+  },
+);
+
+test('a run’s stream, the registry and its group have the names that readers in any language know', async () => {
+  const { redis, open } = await ownRedis();
+  const { log, coordination } = await open();
+  await log.append('run-1', wholeRun('run-1', ['a']));
+  for await (const _ of coordination.registry.claims('worker', new AbortController().signal)) break;
+  const entries = (await ask(redis, 'XRANGE', 'codex:run:run-1:events', '-', '+')) as string[][][];
+  expect(entries.map(([id]) => id)).toEqual(['0-1', '0-2', '0-3']);
+  expect(entries[1]?.[1]?.filter((_, index) => index % 2 === 0)).toEqual([
+    'type',
+    'timestamp',
+    'payload',
+  ]);
+  const [group] = (await ask(redis, 'XINFO', 'GROUPS', 'codex:runs')) as string[][];
+  expect(group).toContain('codex-projector-group');
+});
+
+test('a user, a password and a database number stand in the URL', async () => {
+  const { redis, open } = await ownRedis();
+  await ask(redis, 'ACL', 'SETUSER', 'liminal', 'on', '>se:cret', '~*', '&*', '+@all');
+  const url = `redis://liminal:${encodeURIComponent('se:cret')}@127.0.0.1:${redis.port}/3`;
+  const { log } = await open({ url });
+  await log.append('run-1', wholeRun('run-1', ['a']));
+  expect(await collect(log.follow('run-1'))).toStrictEqual(wholeRun('run-1', ['a']));
+  expect(await ask(redis, 'DBSIZE')).toBe(0);
+  const wrong = open({ url: `redis://liminal:wrong@127.0.0.1:${redis.port}/3` });
+  await expect(wrong).rejects.toMatchObject({
+    code: 'REDIS_UNAVAILABLE',
+    message: expect.stringContaining('WRONGPASS'),
+  });
+});
