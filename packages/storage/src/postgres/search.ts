@@ -21,14 +21,12 @@ export async function search(
   if (!query || limit <= 0) return [];
   const project = projectId === undefined ? undefined : textKey(projectId);
   const hits = (await findTitles(db, query, project)).slice(0, limit);
-  let place: Place | undefined;
-  for (let seen = 0; hits.length < limit && seen < CANDIDATES_MAX; seen += BATCH) {
-    const rows = await candidates(db, query, project, place);
+  const places = hits.length < limit ? await findPlaces(db, query, project) : [];
+  for (let from = 0; hits.length < limit && from < places.length; from += BATCH) {
+    const rows = await readCandidates(db, places.slice(from, from + BATCH));
     hits.push(
       ...rows.flatMap((row) => itemHit(idOf(row.session_id), storedItem(row), query) ?? []),
     );
-    place = rows.at(-1);
-    if (rows.length < BATCH) break;
   }
   return hits.slice(0, limit);
 }
@@ -54,6 +52,39 @@ interface Place {
   item_index: number;
 }
 
+/** Where the words stand, newest first. */
+async function findPlaces(
+  db: Transaction<Tables>,
+  query: ParsedQuery,
+  project: string | undefined,
+): Promise<Place[]> {
+  return (
+    db
+      // By itself: asked for the newest few at once, the database may look through all items for them instead.
+      .with(
+        (cte) => cte('found').materialized(),
+        (found) =>
+          found
+            .selectFrom('items')
+            .select(['response_key', 'item_index'])
+            .where('words', 'is not', null)
+            .where(hasWords('words', query)),
+      )
+      .selectFrom('found')
+      .select(['found.response_key', 'found.item_index'])
+      .$if(project !== undefined, (all) =>
+        all
+          .innerJoin('responses', 'responses.response_key', 'found.response_key')
+          .innerJoin('sessions', 'sessions.session_id', 'responses.session_id')
+          .where('project_id', '=', project ?? ''),
+      )
+      .orderBy('found.response_key', 'desc')
+      .orderBy('found.item_index', 'desc')
+      .limit(CANDIDATES_MAX)
+      .execute()
+  );
+}
+
 interface Candidate extends Place {
   /** JSON. */
   item: string;
@@ -61,36 +92,23 @@ interface Candidate extends Place {
   session_id: string;
 }
 
-/** Items that have the words, newest first, from before a place. */
-async function candidates(
+/** The items there, newest first. */
+async function readCandidates(
   db: Transaction<Tables>,
-  query: ParsedQuery,
-  project: string | undefined,
-  before: Place | undefined,
+  places: readonly Place[],
 ): Promise<Candidate[]> {
+  const keys = places.map(({ response_key }) => response_key);
+  const indexes = places.map(({ item_index }) => item_index);
   return db
     .selectFrom('items')
     .innerJoin('responses', 'responses.response_key', 'items.response_key')
-    .select(['items.response_key', 'item_index', 'item', 'run_id', 'responses.session_id'])
-    .where('words', 'is not', null)
-    .where(hasWords('words', query))
-    .$if(project !== undefined, (all) =>
-      all
-        .innerJoin('sessions', 'sessions.session_id', 'responses.session_id')
-        .where('project_id', '=', project ?? ''),
-    )
-    .$if(before !== undefined, (all) =>
-      all.where((row) =>
-        row.eb(
-          row.refTuple('items.response_key', 'items.item_index'),
-          '<',
-          row.tuple(before?.response_key ?? '', before?.item_index ?? 0),
-        ),
-      ),
+    .select(['items.response_key', 'item_index', 'item', 'run_id', 'session_id'])
+    .where(
+      sql<boolean>`(items.response_key, item_index) IN
+        (SELECT * FROM unnest(${keys}::bigint[], ${indexes}::integer[]))`,
     )
     .orderBy('items.response_key', 'desc')
     .orderBy('item_index', 'desc')
-    .limit(BATCH)
     .execute();
 }
 

@@ -137,6 +137,18 @@ describe('room on the disk', () => {
     expect(await restarted.unsettled()).toEqual([]);
   });
 
+  test('the words of an item go with it', async () => {
+    const store = new SqliteResponseStore(database);
+    const words = () =>
+      Number(database.prepare('SELECT count(*) AS count FROM item_words').get()?.['count']);
+    await store.importResponses([response('run-1', ['a', 'b', 'c']), response('run-2', ['d'])]);
+    expect(words()).toBe(4);
+    await store.saveResponse(response('run-1', ['a'], { lastSeq: 9 }));
+    expect(words()).toBe(2);
+    await store.deleteSession('session-1');
+    expect(words()).toBe(0);
+  });
+
   test('a snapshot that grows writes only the items that changed', async () => {
     const store = new SqliteResponseStore(database);
     const changes = () =>
