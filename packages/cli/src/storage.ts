@@ -2,12 +2,15 @@
 import { LiminalError } from '@liminal/protocol';
 import {
   type OpenedStorage,
+  openConvexStore,
   openPostgresStore,
   openRedis,
   openSqliteStorage,
+  type ResponseStore,
   takeDataDir,
 } from '@liminal/storage';
-import type { Config, SharedConfig } from './config/load.ts';
+import type { Config } from './config/load.ts';
+import { isConvex, type SharedConfig } from './config/shared.ts';
 import { readServerFile } from './data/server-file.ts';
 import { link } from './link.ts';
 
@@ -23,7 +26,7 @@ export async function openStorage(config: Config): Promise<OpenedStorage> {
 
 /** Storage that other servers use at the same time; without a data folder, since nothing of it is in one. */
 export async function openShared(shared: SharedConfig): Promise<Required<OpenedStorage>> {
-  const store = await openPostgresStore(shared.databaseUrl, { schema: shared.databaseSchema });
+  const store = await openStore(shared);
   try {
     const redis = await openRedis({ url: shared.redisUrl, prefix: shared.redisPrefix });
     const { log, coordination } = redis;
@@ -40,6 +43,12 @@ export async function openShared(shared: SharedConfig): Promise<Required<OpenedS
     await store.close();
     throw error;
   }
+}
+
+async function openStore(shared: SharedConfig): Promise<ResponseStore> {
+  const { databaseUrl, databaseSchema, databaseSecret = '' } = shared;
+  if (isConvex(databaseUrl)) return openConvexStore(databaseUrl, databaseSecret);
+  return openPostgresStore(databaseUrl, { schema: databaseSchema });
 }
 
 /** The data folder still holds the token, and is where this server's agents are looked for after a crash. */

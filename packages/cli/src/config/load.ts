@@ -2,11 +2,11 @@
 import { join, resolve } from 'node:path';
 import type { McpServers } from '@liminal/agents';
 import type { RuntimeSettings } from '@liminal/runtime';
-import type { z } from 'zod';
 import type { AgentEntry } from './agents.ts';
-import { ConfigError, describeIssues } from './errors.ts';
+import { choose } from './choose.ts';
 import { type ConfigFile, readConfigFile } from './file.ts';
-import { DatabaseUrl, Host, PortText, RedisUrl, Token } from './values.ts';
+import { sharedConfig, type SharedConfig } from './shared.ts';
+import { Host, PortText, Token } from './values.ts';
 
 /** As commander gives them; all texts are still as they were typed. */
 export interface Flags {
@@ -24,16 +24,6 @@ export interface Surroundings {
   env: NodeJS.ProcessEnv;
   cwd: string;
   home: string;
-}
-
-/** What several servers share. */
-export interface SharedConfig {
-  redisUrl: string;
-  databaseUrl: string;
-  /** What the names of all keys in Redis begin with. */
-  redisPrefix: string;
-  /** What holds the tables in PostgreSQL. */
-  databaseSchema: string;
 }
 
 export interface Config {
@@ -93,50 +83,6 @@ export function loadConfig(flags: Flags, { env, cwd, home }: Surroundings): Conf
     agents: file.agents ?? {},
     mcpServers: file.mcpServers ?? {},
   };
-}
-
-/** The first candidate that is there; its name tells where a wrong one came from. */
-function choose<T>(
-  schema: z.ZodType<T>,
-  ...candidates: [name: string, value: string | undefined][]
-): T | undefined {
-  const found = candidates.find(([, value]) => value !== undefined);
-  if (!found) return undefined;
-  const parsed = schema.safeParse(found[1]);
-  if (parsed.success) return parsed.data;
-  throw new ConfigError(`${found[0]} ${describeIssues(parsed.error)}.`);
-}
-
-/** Redis for the log, the database for history: several servers need both, and one needs neither. */
-function sharedConfig(
-  file: ConfigFile,
-  variable: (name: string) => string | undefined,
-): SharedConfig | undefined {
-  const redisUrl = choose(RedisUrl, ['LIMINAL_REDIS_URL', variable('LIMINAL_REDIS_URL')]);
-  const databaseUrl = choose(DatabaseUrl, [
-    'LIMINAL_DATABASE_URL',
-    variable('LIMINAL_DATABASE_URL'),
-  ]);
-  const urls = {
-    redisUrl: redisUrl ?? file.redisUrl,
-    databaseUrl: databaseUrl ?? file.databaseUrl,
-  };
-  if (urls.redisUrl === undefined && urls.databaseUrl === undefined) return undefined;
-  if (urls.redisUrl !== undefined && urls.databaseUrl !== undefined) {
-    return {
-      redisUrl: urls.redisUrl,
-      databaseUrl: urls.databaseUrl,
-      redisPrefix: file.redisPrefix ?? 'codex',
-      databaseSchema: file.databaseSchema ?? 'liminal',
-    };
-  }
-  const [given, missing] =
-    urls.redisUrl === undefined
-      ? ['LIMINAL_DATABASE_URL', 'LIMINAL_REDIS_URL']
-      : ['LIMINAL_REDIS_URL', 'LIMINAL_DATABASE_URL'];
-  throw new ConfigError(
-    `${given} needs ${missing} beside it: servers that share their sessions need a Redis and a database. One server alone needs neither.`,
-  );
 }
 
 function runtimeSettings(file: ConfigFile): Partial<RuntimeSettings> {

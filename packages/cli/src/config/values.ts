@@ -20,7 +20,9 @@ export const RedisUrl = z.url({
   protocol: /^rediss?$/,
   error: 'must be redis://host:port or rediss://host:port',
 });
+/** PostgreSQL, or a Convex deployment. */
 export const DatabaseUrl = z.url({
-  protocol: /^postgres(ql)?$/,
-  error: 'must be postgresql://user:password@host:port/database',
+  protocol: /^(postgres(ql)?|https?)$/,
+  error:
+    'must be postgresql://user:password@host:port/database, or the https:// address of a Convex deployment',
 });

@@ -1,0 +1,14 @@
+import type { z } from 'zod';
+import { ConfigError, describeIssues } from './errors.ts';
+
+/** The first candidate that is there; its name tells where a wrong one came from. Throws `ConfigError`. */
+export function choose<T>(
+  schema: z.ZodType<T>,
+  ...candidates: [name: string, value: string | undefined][]
+): T | undefined {
+  const found = candidates.find(([, value]) => value !== undefined);
+  if (!found) return undefined;
+  const parsed = schema.safeParse(found[1]);
+  if (parsed.success) return parsed.data;
+  throw new ConfigError(`${found[0]} ${describeIssues(parsed.error)}.`);
+}

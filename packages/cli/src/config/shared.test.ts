@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest';
+import { ConfigError } from './errors.ts';
+import { ConfigFile } from './file.ts';
+import { sharedConfig } from './shared.ts';
+
+const redis = 'redis://:secret@redis.example:6379/1';
+const postgres = 'postgresql://liminal:secret@db.example/liminal';
+const convex = 'https://happy-animal-123.convex.cloud';
+
+const shared = (env: Record<string, string>, file: unknown = {}) =>
+  sharedConfig(ConfigFile.parse(file), (name) => env[name]);
+
+test('one server alone shares nothing', () => {
+  expect(shared({})).toBeUndefined();
+});
+
+test('several share a Redis and a database, which variables name before the file', () => {
+  const file = { redisUrl: 'redis://other', databaseUrl: postgres, redisPrefix: 'team' };
+  expect(shared({ LIMINAL_REDIS_URL: redis }, file)).toEqual({
+    redisUrl: redis,
+    databaseUrl: postgres,
+    redisPrefix: 'team',
+    databaseSchema: 'liminal',
+    databaseSecret: undefined,
+  });
+});
+
+test('a Convex deployment is an address with a secret', () => {
+  const env = { LIMINAL_REDIS_URL: redis, LIMINAL_DATABASE_URL: convex };
+  expect(shared({ ...env, LIMINAL_DATABASE_SECRET: 'hush' })).toMatchObject({
+    databaseUrl: convex,
+    databaseSecret: 'hush',
+  });
+  expect(() => shared(env)).toThrow(/set LIMINAL_DATABASE_SECRET/);
+});
+
+describe('is told what to do about', () => {
+  test.each([
+    [{ LIMINAL_REDIS_URL: redis }, 'LIMINAL_REDIS_URL needs LIMINAL_DATABASE_URL'],
+    [{ LIMINAL_DATABASE_URL: postgres }, 'LIMINAL_DATABASE_URL needs LIMINAL_REDIS_URL'],
+    [{ LIMINAL_REDIS_URL: 'localhost:6379' }, 'LIMINAL_REDIS_URL must be redis://'],
+    [
+      { LIMINAL_REDIS_URL: redis, LIMINAL_DATABASE_URL: 'mysql://secret@db' },
+      'LIMINAL_DATABASE_URL must be postgresql://',
+    ],
+  ])('%o', (env, sentence) => {
+    const refused = () => shared(env as Record<string, string>);
+    expect(refused).toThrow(ConfigError);
+    expect(refused).toThrow(sentence);
+    expect(refused).not.toThrow(/secret@/);
+  });
+});

@@ -1,0 +1,56 @@
+import { choose } from './choose.ts';
+import { ConfigError } from './errors.ts';
+import type { ConfigFile } from './file.ts';
+import { DatabaseUrl, RedisUrl } from './values.ts';
+
+/** What several servers share. */
+export interface SharedConfig {
+  redisUrl: string;
+  databaseUrl: string;
+  /** What the names of all keys in Redis begin with. */
+  redisPrefix: string;
+  /** What holds the tables in PostgreSQL. */
+  databaseSchema: string;
+  /** What a Convex deployment wants with each call; for those alone. */
+  databaseSecret: string | undefined;
+}
+
+/**
+ * Redis for the log, the database for history: several servers need both, and one needs neither. Throws `ConfigError`.
+ */
+export function sharedConfig(
+  file: ConfigFile,
+  variable: (name: string) => string | undefined,
+): SharedConfig | undefined {
+  const redisUrl =
+    choose(RedisUrl, ['LIMINAL_REDIS_URL', variable('LIMINAL_REDIS_URL')]) ?? file.redisUrl;
+  const databaseUrl =
+    choose(DatabaseUrl, ['LIMINAL_DATABASE_URL', variable('LIMINAL_DATABASE_URL')]) ??
+    file.databaseUrl;
+  if (redisUrl === undefined && databaseUrl === undefined) return undefined;
+  if (redisUrl === undefined) throw lonely('LIMINAL_DATABASE_URL', 'LIMINAL_REDIS_URL');
+  if (databaseUrl === undefined) throw lonely('LIMINAL_REDIS_URL', 'LIMINAL_DATABASE_URL');
+  const databaseSecret = variable('LIMINAL_DATABASE_SECRET');
+  if (isConvex(databaseUrl) && databaseSecret === undefined) {
+    throw new ConfigError(
+      'A Convex deployment answers nobody who does not know its LIMINAL_SECRET: set LIMINAL_DATABASE_SECRET to the same.',
+    );
+  }
+  return {
+    redisUrl,
+    databaseUrl,
+    redisPrefix: file.redisPrefix ?? 'codex',
+    databaseSchema: file.databaseSchema ?? 'liminal',
+    databaseSecret,
+  };
+}
+
+export function isConvex(databaseUrl: string): boolean {
+  return /^https?:/.test(databaseUrl);
+}
+
+function lonely(given: string, missing: string): ConfigError {
+  return new ConfigError(
+    `${given} needs ${missing} beside it: servers that share their sessions need a Redis and a database. One server alone needs neither.`,
+  );
+}
