@@ -44,7 +44,7 @@ describe('is told what to do about', () => {
       'LIMINAL_DATABASE_URL must be postgresql://',
     ],
   ])('%o', (env, sentence) => {
-    const refused = () => shared(env as Record<string, string>);
+    const refused = () => shared(env);
     expect(refused).toThrow(ConfigError);
     expect(refused).toThrow(sentence);
     expect(refused).not.toThrow(/secret@/);
