@@ -21,6 +21,8 @@ export const modules = {
 /** Convex takes no more in one call. */
 const ARGUMENTS_MAX = 16 * 1_048_576;
 const ARRAY_MAX = 8_192;
+/** Nor holds more in one document. */
+const DOCUMENT_MAX = 1_048_576;
 
 /** Runs the real functions within Convex's limits. */
 export function deploy() {
@@ -52,11 +54,20 @@ export function deploy() {
 
 function checked<T extends Record<string, unknown>>(args: T): T {
   if (Buffer.byteLength(JSON.stringify(args)) > ARGUMENTS_MAX) throw new Error('Too large a call.');
+  for (const text of textsIn(args)) {
+    if (Buffer.byteLength(text) > DOCUMENT_MAX) throw new Error('Too large a document.');
+  }
   const long = Object.values(args).find(
     (value) => Array.isArray(value) && value.length > ARRAY_MAX,
   );
   if (long) throw new Error('Too long an array.');
   return args;
+}
+
+function* textsIn(value: unknown): Generator<string> {
+  if (typeof value === 'string') yield value;
+  if (typeof value !== 'object' || value === null) return;
+  for (const inner of Object.values(value)) yield* textsIn(inner);
 }
 
 /** Serves a deployment on the loopback. */

@@ -55,18 +55,20 @@ const patience = { timeout: 60_000 };
 
 describe('what is larger than one call', () => {
   const bigText = (at: number) => `${at} ${'größer '.repeat(40_000)}`;
-  const big = (id: string, fields = {}) =>
+  const big = (id: string, fields = {}, count = 24) =>
     response(
       id,
-      Array.from({ length: 24 }, (_, at) => bigText(at)),
+      Array.from({ length: count }, (_, at) => bigText(at)),
       fields,
     );
 
   test('is saved whole and given back, as are its pages', async () => {
     const { caller, count, tidied } = deploy();
     const store = await openStore(caller, secret);
-    await store.importResponses([response('run-1', ['a']), big('run-2'), response('run-3', ['b'])]);
-    expect(await store.getResponse('run-2')).toStrictEqual(big('run-2'));
+    // More than one call may read.
+    const huge = big('run-2', {}, 60);
+    await store.importResponses([response('run-1', ['a']), huge, response('run-3', ['b'])]);
+    expect(await store.getResponse('run-2')).toStrictEqual(huge);
     expect((await store.listRuns('session-1'))?.map(({ id }) => id)).toEqual([
       'run-1',
       'run-2',
@@ -76,11 +78,11 @@ describe('what is larger than one call', () => {
     expect(page.items).toHaveLength(20);
     expect(page.items[18]).toStrictEqual({
       runId: 'run-2',
-      index: 23,
-      item: big('run-2').outputItems[23],
+      index: 59,
+      item: huge.outputItems[59],
     });
     const items = await count('items');
-    await store.saveResponse({ ...big('run-2'), lastSeq: 99 });
+    await store.saveResponse({ ...huge, lastSeq: 99 });
     await expect.poll(async () => count('writes'), patience).toBe(0);
     expect(await count('items')).toBe(items);
     await tidied();
@@ -106,6 +108,7 @@ describe('what is larger than one call', () => {
     }
     await store.saveResponse(big('run-1', { lastSeq: 99 }));
     expect(await store.getResponse('run-1')).toStrictEqual(big('run-1', { lastSeq: 99 }));
+    await expect.poll(async () => count('writes'), patience).toBe(0);
     await store.deleteSession('session-1');
     await expect.poll(async () => count('writes'), patience).toBe(0);
     for (const table of ['messages', 'items', 'words'] as const) {
