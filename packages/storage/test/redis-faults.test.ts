@@ -121,6 +121,9 @@ describe('a Redis that is killed and started again', () => {
     // As a replica that takes over, or a Redis that had not written its last second to the disk.
     await connection.restore('codex:run:run-1:events', 0, old, 'REPLACE');
     await connection.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    await expect
+      .poll(async () => log.read('run-1').then(Boolean, () => false), patience)
+      .toBe(true);
     const next = write(log, 'run-1', [run.slice(3, 4)]);
     await expect(next).rejects.toMatchObject({ code: 'SEQ_CONFLICT' });
     expect(await log.read('run-1')).toStrictEqual(run.slice(0, 2));
@@ -192,6 +195,7 @@ describe('the memory of a Redis', () => {
       stop.abort();
       await projecting;
       expect(late - early).toBeLessThan(500_000);
+      expect(await ask(redis, 'XLEN', 'codex:runs')).toBe(0);
     },
   );
 });

@@ -10,6 +10,21 @@ const patience = { timeout: 60_000, interval: 20 };
 const workerFile = fileURLToPath(new URL('redis-worker.ts', import.meta.url));
 
 describe('projector workers', () => {
+  test('give what they have to others at once when their server closes', async () => {
+    const { open } = await ownRedis();
+    // Nobody would take over a claim by itself while this test lasts.
+    const [one, two] = [await open({ claimIdleMs: 600_000 }), await open({ claimIdleMs: 600_000 })];
+    const { signal } = new AbortController();
+    await two.log.append('run-1', eventsOf('run-1', [start]));
+    const first = one.coordination.registry.claims('first', signal)[Symbol.asyncIterator]();
+    expect((await first.next()).value).toMatchObject({ runId: 'run-1' });
+    const second = two.coordination.registry.claims('second', signal)[Symbol.asyncIterator]();
+    const next = second.next();
+    await one.close();
+    expect((await next).value).toMatchObject({ runId: 'run-1' });
+    expect(await first.next()).toMatchObject({ done: true });
+  });
+
   test('a killed one loses its runs to another; one that lives keeps what takes it long', async () => {
     const claimIdleMs = 2_000;
     const { redis, open } = await ownRedis();

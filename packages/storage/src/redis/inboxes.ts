@@ -39,7 +39,7 @@ export class RedisInboxes implements Inboxes {
     };
     // Where it fails it is tried again, by the timer or when Redis is back.
     const keepOpen = () => void keep().catch(() => {});
-    const timer = setInterval(keepOpen, OPEN_MS / 3);
+    const timer = setInterval(keepOpen, OPEN_MS / 3).unref();
     const stop = this.#reader.watch(this.#keys.inbox(name), last, {
       onEntries: (entries) => {
         for (const [, [, message = '']] of entries) listener(message);

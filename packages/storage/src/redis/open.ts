@@ -64,7 +64,7 @@ export async function openRedis(options: RedisOptions): Promise<OpenedRedis> {
     },
     close: async () => {
       await log.close();
-      registry.close();
+      await registry.close();
       await inboxes.close();
       reader.close();
       link.close();

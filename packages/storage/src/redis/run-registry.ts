@@ -33,8 +33,8 @@ const UNBORN = { everyMs: 500, forMs: 60_000 };
 export class RedisRunRegistry implements RunRegistry {
   readonly #parts: Parts;
   readonly #options: RegistryOptions;
-  /** One per worker here. */
-  readonly #bells = new Set<Bell>();
+  /** The workers here, each with what wakes it. */
+  readonly #workers = new Map<string, Bell>();
   #stopWatching: (() => void) | undefined;
   #closed = false;
 
@@ -53,7 +53,8 @@ export class RedisRunRegistry implements RunRegistry {
       () => void this.#tend(consumer, taken, bell),
       this.#options.claimIdleMs / 3,
     );
-    this.#bells.add(bell);
+    timer.unref();
+    this.#workers.set(consumer, bell);
     signal.addEventListener('abort', ring, { once: true });
     try {
       await this.#begin(consumer, taken, bell);
@@ -65,16 +66,18 @@ export class RedisRunRegistry implements RunRegistry {
     } finally {
       clearInterval(timer);
       signal.removeEventListener('abort', ring);
-      this.#bells.delete(bell);
-      if (this.#bells.size === 0) this.#unwatch();
+      this.#workers.delete(consumer);
+      if (this.#workers.size === 0) this.#unwatch();
       await this.#letGo(consumer);
     }
   }
 
-  /** Ends all claims. */
-  close(): void {
+  /** Ends all claims, and lets others have them at once. */
+  async close(): Promise<void> {
     this.#closed = true;
     this.#ringAll();
+    const consumers = [...this.#workers.keys()];
+    await Promise.all(consumers.map(async (consumer) => this.#letGo(consumer)));
   }
 
   #claim({ runId, sessionId }: Announced): RunClaim {
@@ -145,7 +148,7 @@ export class RedisRunRegistry implements RunRegistry {
   }
 
   #ringAll(): void {
-    for (const bell of this.#bells) bell.ring();
+    for (const bell of this.#workers.values()) bell.ring();
   }
 
   /** Asks until Redis answers; undefined when the registry is closed. */

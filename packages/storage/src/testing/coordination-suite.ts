@@ -5,6 +5,7 @@ import { boardSuite, inboxSuite } from './messages-suite.ts';
 import { leaseSuite } from './lease-suite.ts';
 import { registrySuite } from './registry-suite.ts';
 import type { Setup, SubjectUnderTest } from './subject.ts';
+import { writersSuite } from './writers-suite.ts';
 
 /** What one server has in hand. */
 export interface Server {
@@ -30,4 +31,5 @@ export function coordinationSuite(setup: Setup<TwoServers>): void {
   boardSuite(servers);
   inboxSuite(servers);
   registrySuite(servers);
+  writersSuite(servers);
 }
