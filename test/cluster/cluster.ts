@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createRequests, type Requests } from '@liminal/client';
+import { createClient, type LiminalClient, type Requests } from '@liminal/client';
 import {
   claudeEnvironment,
   type MessagesApi,
@@ -24,6 +24,7 @@ const token = 'a-token-that-all-servers-share';
 /** One of the servers. */
 export interface Member {
   server: LiminalServer;
+  client: LiminalClient;
   /** Each rejects with `ApiError`, whose `code` is the server's. */
   requests: Requests;
   /** Watches a session with deltas, from its history on. */
@@ -91,9 +92,12 @@ export class Cluster {
   }
 
   #join(server: LiminalServer): void {
+    const client = createClient({ baseUrl: server.origin, token });
+    onTestFinished(() => client.close());
     this.members.push({
       server,
-      requests: createRequests({ baseUrl: server.origin, token }),
+      client,
+      requests: client.requests,
       follow: async (sessionId) => {
         const reader = await Reader.open(new Connection(server.origin, token), sessionId);
         this.#readers.push(reader);

@@ -17,8 +17,12 @@ test('INV-7 a session made on one server, sent to on a second, is watched on a t
   await reader.until(() => reader.said(turnId).length > 100);
   expect(await a!.requests.status(sessionId)).toMatchObject({ state: 'running', isAlive: true });
   expect(await b!.requests.status(sessionId)).toMatchObject({ state: 'running', isAlive: true });
+  const run = c!.client.run(turnId);
   expect(await reader.ended(turnId)).toMatchObject({ status: 'complete' });
   expect(reader.said(turnId)).toBe(words);
+  await expect.poll(() => run.getSnapshot().phase).toBe('ended');
+  expect(run.getSnapshot().entries.at(-1)).toMatchObject({ content: words, status: 'complete' });
+  expect(run.getSnapshot().response).toEqual(await b!.requests.run(turnId));
   for (const { requests } of cluster.members) {
     const { entries } = await requests.history(sessionId);
     expect(entries.at(-1)).toMatchObject({ content: words, status: 'complete' });

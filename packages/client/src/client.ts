@@ -1,5 +1,6 @@
 import { ApiError } from './http/api-error.ts';
 import { createRequests, type Requests } from './http/requests.ts';
+import { RunStore } from './run/run-store.ts';
 import { SessionStore } from './session/session-store.ts';
 import { SessionsStore } from './sessions/sessions-store.ts';
 import { type ConnectionStatus, LiveSocket } from './socket/live-socket.ts';
@@ -21,6 +22,8 @@ export interface LiminalClient {
   session(sessionId: string): SessionStore;
   /** Stops following a session and forgets it. */
   release(sessionId: string): void;
+  /** Follows one run by its canonical events, until `close` of what it gives. */
+  run(runId: string): RunStore;
   /** Connects again now instead of later. */
   retry(): void;
   close(): void;
@@ -55,6 +58,11 @@ export function createClient(options: ClientOptions = {}): LiminalClient {
     sessions,
     session: (sessionId) => opened.get(sessionId) ?? open(sessionId),
     release,
+    run: (runId) => {
+      const run = new RunStore(runId, { baseUrl, token: options.token });
+      void run.open();
+      return run;
+    },
     retry: () => socket.retry(),
     close: () => {
       for (const sessionId of opened.keys()) release(sessionId);

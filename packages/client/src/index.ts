@@ -2,6 +2,14 @@
 export { type ClientOptions, createClient, type LiminalClient } from './client.ts';
 export { ApiError, describeError } from './http/api-error.ts';
 export { createRequests, type Requests } from './http/requests.ts';
+/** The reducer of a run's events (seed 001), which history is made with too, and what renders its result. */
+export {
+  foldResponse as applyEvent,
+  emptyResponse,
+  responseToUpserts,
+  toResponse,
+} from '@liminal/protocol';
+export type { RunStore, RunView } from './run/run-store.ts';
 export { applyMessage } from './session/apply-message.ts';
 export { visiblePending } from './session/pending.ts';
 export type { SessionStore } from './session/session-store.ts';

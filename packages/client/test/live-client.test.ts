@@ -142,6 +142,20 @@ it('a refused request rejects with its code, status and sentence', async () => {
   });
 });
 
+it('a search asks for any text within a project, and gives what was found', async () => {
+  const hit = {
+    sessionId: 's1',
+    cliType: 'demo',
+    projectId: 'p',
+    title: 't',
+    snippet: 'a "b" & c',
+  };
+  stage.answer = () => ({ status: 200, body: { hits: [hit] } });
+  const found = await client.requests.search('"b" & c', { projectId: 'p', limit: 5 });
+  expect(found.hits).toEqual([hit]);
+  expect(stage.requests.at(-1)).toBe('GET /api/search?q=%22b%22+%26+c&projectId=p&limit=5');
+});
+
 it('an answer of a wrong shape and a server that is gone are told apart', async () => {
   stage.answer = () => ({ status: 200, body: { agents: 'none' } });
   await expect(client.requests.listAgents()).rejects.toMatchObject({ code: 'UNEXPECTED_ANSWER' });

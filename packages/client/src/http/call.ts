@@ -20,37 +20,47 @@ export async function call(
   path: string,
   body?: unknown,
 ): Promise<unknown> {
-  const response = await reach(options, method, path, body);
+  const response = await reach(options, path, {
+    method,
+    signal: AbortSignal.timeout(patience),
+    ...(body !== undefined && {
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json' },
+    }),
+  });
   const answer = await readJson(response);
   if (response.ok) return answer;
-  const refusal = ErrorBody.safeParse(answer);
-  if (!refusal.success) {
-    throw new ApiError(
-      'UNEXPECTED_ANSWER',
-      response.status,
-      `The server answered ${response.status} to ${method} ${path}, without saying why.`,
-    );
-  }
-  throw new ApiError(refusal.data.error.code, response.status, refusal.data.error.message);
+  throw refusalOf(answer, response.status, `${method} ${path}`);
 }
 
-async function reach(
+/** An answer that goes on until one side ends it; undefined if it has no content. Throws `ApiError`. */
+export async function stream(
   options: HttpOptions,
-  method: Method,
   path: string,
-  body: unknown,
-): Promise<Response> {
-  const headers = new Headers();
+  headers: Headers,
+  signal: AbortSignal,
+): Promise<ReadableStream<Uint8Array> | undefined> {
+  headers.set('accept', 'text/event-stream');
+  const response = await reach(options, path, { headers, signal });
+  if (!response.ok) throw refusalOf(await readJson(response), response.status, `GET ${path}`);
+  return response.status === 204 ? undefined : (response.body ?? undefined);
+}
+
+function refusalOf(answer: unknown, status: number, request: string): ApiError {
+  const refusal = ErrorBody.safeParse(answer);
+  if (refusal.success) {
+    return new ApiError(refusal.data.error.code, status, refusal.data.error.message);
+  }
+  const message = `The server answered ${status} to ${request}, without saying why.`;
+  return new ApiError('UNEXPECTED_ANSWER', status, message);
+}
+
+async function reach(options: HttpOptions, path: string, init: RequestInit): Promise<Response> {
+  const headers = new Headers(init.headers);
   if (options.token !== undefined) headers.set('authorization', `Bearer ${options.token}`);
-  if (body !== undefined) headers.set('content-type', 'application/json');
   try {
-    return await fetch(`${options.baseUrl}${path}`, {
-      method,
-      headers,
-      credentials: 'same-origin',
-      signal: AbortSignal.timeout(patience),
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
+    const url = `${options.baseUrl}${path}`;
+    return await fetch(url, { ...init, headers, credentials: 'same-origin' });
   } catch (cause) {
     throw new ApiError('UNREACHABLE', 0, 'The server did not answer.', { cause });
   }

@@ -5,6 +5,7 @@ import {
   type FormContent,
   HistoryPage,
   ProjectsResult,
+  Response as RunResponse,
   SearchResult,
   SendResult,
   SessionHandle,
@@ -47,6 +48,8 @@ export function createRequests(options: HttpOptions) {
     cancel: (id: string) => command('POST', at(id, 'cancel')),
     kill: (id: string) => command('POST', at(id, 'kill')),
     status: (id: string) => get(SessionStatusResult, at(id, 'status')),
+    /** A run as history has it, or so far. */
+    run: (runId: string) => get(RunResponse, `/api/run/${encodeURIComponent(runId)}`),
     /** A page of the conversation: the newest one, or the one before `page.before`. */
     history: (id: string, page: { before?: string; limit?: number } = {}) =>
       get(HistoryPage, `${at(id, 'history')}${query(page)}`),

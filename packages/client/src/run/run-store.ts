@@ -1,0 +1,122 @@
+import {
+  emptyResponse,
+  foldResponse,
+  hasEnded,
+  type Response as RunResponse,
+  responseToUpserts,
+  type ResponseState,
+  resumeResponse,
+  type StreamEvent,
+  toResponse,
+  type UpsertObject,
+} from '@liminal/protocol';
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { ApiError, describeError } from '../http/api-error.ts';
+import { type HttpOptions, stream } from '../http/call.ts';
+import { backoff } from '../socket/backoff.ts';
+import { Cell, type Store } from '../store.ts';
+
+export interface RunView {
+  phase: 'loading' | 'live' | 'ended' | 'failed';
+  /** The run so far, as history stores it; absent before its first event. */
+  response?: RunResponse;
+  /** What it shows: the same whether it was followed or loaded. */
+  entries: UpsertObject[];
+  /** Why it cannot be followed. */
+  problem?: { code: string; message: string };
+}
+
+/**
+ * One run, live: its canonical events, folded by the reducer that history is made with. A connection that breaks is
+ * made anew and goes on after the last event, until the run has ended.
+ */
+export class RunStore implements Store<RunView> {
+  readonly subscribe: Store<RunView>['subscribe'];
+  readonly getSnapshot: Store<RunView>['getSnapshot'];
+  readonly #cell = new Cell<RunView>({ phase: 'loading', entries: [] });
+  readonly #path: string;
+  readonly #options: HttpOptions;
+  readonly #closing = new AbortController();
+  #state: ResponseState = emptyResponse();
+  #lastEventId: string | undefined;
+  #attempt = 0;
+
+  constructor(runId: string, options: HttpOptions) {
+    this.#path = `/api/run/${encodeURIComponent(runId)}/events`;
+    this.#options = options;
+    this.subscribe = this.#cell.subscribe;
+    this.getSnapshot = this.#cell.getSnapshot;
+  }
+
+  /** Follows the run to its end, or until `close`. */
+  async open(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted && !hasEnded(this.#state)) {
+      try {
+        // Without content, there is nothing left to say: the run ended with what is here.
+        if (!(await this.#read())) return this.#show('ended');
+      } catch (error) {
+        if (signal.aborted) return;
+        if (isRefusal(error)) return this.#fail(error);
+      }
+      if (hasEnded(this.#state)) return;
+      await this.#pause();
+    }
+  }
+
+  close(): void {
+    this.#closing.abort();
+  }
+
+  /** Reads until the connection ends; false if there was nothing to read. */
+  async #read(): Promise<boolean> {
+    const { signal } = this.#closing;
+    const headers = new Headers();
+    if (this.#lastEventId !== undefined) headers.set('last-event-id', this.#lastEventId);
+    const body = await stream(this.#options, this.#path, headers, signal);
+    if (!body) return false;
+    const parser = createParser({ onEvent: (message) => this.#take(message) });
+    const decoder = new TextDecoder();
+    for await (const chunk of body) {
+      parser.feed(decoder.decode(chunk, { stream: true }));
+      this.#show(hasEnded(this.#state) ? 'ended' : 'live');
+    }
+    return true;
+  }
+
+  #take({ event, id, data }: EventSourceMessage): void {
+    this.#attempt = 0;
+    if (id !== undefined) this.#lastEventId = id;
+    const told: unknown = JSON.parse(data);
+    this.#state =
+      event === 'snapshot'
+        ? resumeResponse(told as RunResponse)
+        : foldResponse(this.#state, told as StreamEvent);
+  }
+
+  #show(phase: RunView['phase']): void {
+    const response = toResponse(this.#state);
+    if (!response) return this.#cell.set({ phase, entries: [] });
+    const entries = responseToUpserts(response, new Date().toISOString());
+    this.#cell.set({ phase, response, entries });
+  }
+
+  #fail(error: unknown): void {
+    this.#cell.update((view) => ({ ...view, phase: 'failed', problem: describeError(error) }));
+  }
+
+  async #pause(): Promise<void> {
+    const wait = backoff(this.#attempt, Math.random());
+    this.#attempt += 1;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, wait);
+    this.#closing.signal.addEventListener('abort', () => resolve(), { once: true });
+    await promise;
+    clearTimeout(timer);
+  }
+}
+
+/** Asking again would change nothing. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof ApiError && error.status >= 400 && error.status < 500;
+}
