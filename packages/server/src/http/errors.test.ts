@@ -13,6 +13,7 @@ test.each([
   ['TOO_MANY_SESSIONS', 429],
   ['APPROVAL_ALREADY_ANSWERED', 409],
   ['SHUTTING_DOWN', 503],
+  ['STORE_READ_FAILED', 503],
 ])('%s is answered with %d and its own sentence', (code, status) => {
   expect(describeError(new LiminalError(code, 'The sentence.'))).toEqual({
     status,

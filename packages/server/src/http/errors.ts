@@ -31,7 +31,11 @@ type AgentErrorCode =
   | 'TURN_IN_PROGRESS'
   | 'INVALID_OPTION';
 
-type StorageErrorCode = 'LOG_WRITE_FAILED' | 'STORE_WRITE_FAILED' | 'STALE_OWNER';
+type StorageErrorCode =
+  | 'LOG_WRITE_FAILED'
+  | 'STORE_WRITE_FAILED'
+  | 'STORE_READ_FAILED'
+  | 'STALE_OWNER';
 
 /** The one table from codes to HTTP statuses. A code that is not in it is not for people: 500 INTERNAL. */
 const statuses = {
@@ -76,6 +80,7 @@ const statuses = {
 
   LOG_WRITE_FAILED: 507,
   STORE_WRITE_FAILED: 507,
+  STORE_READ_FAILED: 503,
   STALE_OWNER: 503,
 } satisfies Record<RuntimeErrorCode | ServerErrorCode | AgentErrorCode | StorageErrorCode, number>;
 
