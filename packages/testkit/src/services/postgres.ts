@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chown } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import { findPostgres } from '../../../../scripts/bootstrap/services.mjs';
 import { ServerProcess, freePort, makeFolder, removeFolder } from './server-process.ts';
 
@@ -88,9 +89,24 @@ export interface TestPostgres {
 
 /** The database that `LIMINAL_DATABASE_URL` names, else one of our own; for tests that never end it. */
 export async function testPostgres(): Promise<TestPostgres> {
-  const newSchema = () => `test_${randomUUID().replaceAll('-', '')}`;
+  const made: string[] = [];
+  const newSchema = () => {
+    const name = `test_${randomUUID().replaceAll('-', '')}`;
+    made.push(name);
+    return name;
+  };
   const url = process.env['LIMINAL_DATABASE_URL'];
-  if (url) return { url, newSchema, release: async () => {} };
+  if (url) return { url, newSchema, release: async () => dropSchemas(url, made) };
   const server = await startPostgres();
   return { url: server.url, newSchema, release: async () => server.stop() };
+}
+
+async function dropSchemas(url: string, names: readonly string[]): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    for (const name of names) await client.query(`DROP SCHEMA IF EXISTS ${name} CASCADE`);
+  } finally {
+    await client.end();
+  }
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
 import { findRedis } from '../../../../scripts/bootstrap/services.mjs';
 import { ServerProcess, freePort, makeFolder, removeFolder } from './server-process.ts';
 
@@ -74,9 +75,21 @@ export interface TestRedis {
 
 /** The Redis that `LIMINAL_REDIS_URL` names, else one of our own; for tests that never end it. */
 export async function testRedis(): Promise<TestRedis> {
-  const newPrefix = () => `test-${randomUUID()}`;
+  const mine = `test-${randomUUID()}`;
+  const newPrefix = () => `${mine}-${randomUUID()}`;
   const url = process.env['LIMINAL_REDIS_URL'];
-  if (url) return { url, newPrefix, release: async () => {} };
+  if (url) return { url, newPrefix, release: async () => removeKeys(url, mine) };
   const server = await startRedis();
   return { url: server.url, newPrefix, release: async () => server.stop() };
+}
+
+async function removeKeys(url: string, part: string): Promise<void> {
+  const redis = new Redis(url);
+  try {
+    for await (const keys of redis.scanStream({ match: `*${part}*`, count: 1_000 })) {
+      if (keys.length > 0) await redis.unlink(keys as string[]);
+    }
+  } finally {
+    redis.disconnect();
+  }
 }
