@@ -9,6 +9,7 @@ import { memory } from './figures/memory.ts';
 import { acpFlatOut, acpLatency, bytesPerToken, flatOut, latency } from './figures/pipeline.ts';
 import { codex } from './figures/codex.ts';
 import { claudeCold, claudeWarm } from './figures/claude.ts';
+import { readers } from './figures/readers.ts';
 import { redis } from './figures/redis.ts';
 import { type Figure, meets } from './parts/figure.ts';
 
@@ -25,6 +26,7 @@ const groups: Record<string, () => Promise<Figure[]>> = {
   memory,
   longSession,
   redis,
+  readers,
 };
 
 const wanted = process.argv.slice(2);

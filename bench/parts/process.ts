@@ -21,6 +21,11 @@ export class Measured {
     return new Measured(child, lines, await nextLine(lines));
   }
 
+  /** The next line of its output. */
+  async nextLine(): Promise<string> {
+    return nextLine(this.#lines);
+  }
+
   /** What a source server uses when its garbage has been collected, buffers among it, in MiB. */
   async usedMiB(): Promise<number> {
     this.#child.kill('SIGUSR2');

@@ -1,9 +1,14 @@
-/** A whole server on SQLite whose agents play: `source` Claude Code’s stream, `acp` an ACP agent’s, for the FLOODS (JSON). `node source-server.ts DATA_DIR CADENCE_MS [FLOODS]`; prints its port. With `--expose-gc`, SIGUSR2 makes it print how many bytes are in use, buffers among them. */
+/** A whole server on SQLite (or, where `BENCH_REDIS` and `BENCH_DATABASE` name them, on a Redis and a PostgreSQL) whose agents play: `source` Claude Code’s stream, `acp` an ACP agent’s, for the FLOODS (JSON). `node source-server.ts DATA_DIR CADENCE_MS [FLOODS]`; prints its port. With `--expose-gc`, SIGUSR2 makes it print how many bytes are in use, buffers among them. */
 import { ProviderRegistry } from '@liminal/agents';
 import { AcpProvider } from '@liminal/agents/acp';
 import { createRuntime } from '@liminal/runtime';
 import { createServer } from '@liminal/server';
-import { openSqliteStorage } from '@liminal/storage';
+import {
+  type OpenedStorage,
+  openPostgresStore,
+  openRedis,
+  openSqliteStorage,
+} from '@liminal/storage';
 import { floodingAgent, type Flood } from './acp-source.ts';
 import { SourceAgent } from './source-agent.ts';
 import { token } from './token.ts';
@@ -20,7 +25,7 @@ if (scripted !== undefined) {
 }
 const quiet = { info() {}, warn() {}, error: console.error };
 const runtime = await createRuntime({
-  storage: await openSqliteStorage(dataDir),
+  storage: await openStorage(),
   providers,
   roots: [dataDir],
   logger: quiet,
@@ -42,6 +47,13 @@ process.on('SIGUSR2', () => {
   const { heapUsed, external } = process.memoryUsage();
   console.log(heapUsed + external);
 });
+
+async function openStorage(): Promise<OpenedStorage> {
+  const { BENCH_REDIS: url, BENCH_DATABASE: database } = process.env;
+  if (url === undefined || database === undefined) return openSqliteStorage(dataDir);
+  const store = await openPostgresStore(database);
+  return { ...(await openRedis({ url })), store };
+}
 
 async function end(): Promise<void> {
   await runtime.close();

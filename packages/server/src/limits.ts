@@ -20,8 +20,8 @@ export const defaultLimits: Limits = {
   bodyBytes: 8 * 1024 * 1024,
   frameBytes: 64 * 1024,
   bufferBytes: 1024 * 1024,
-  connections: 1024,
-  streams: 512,
+  connections: 4096,
+  streams: 2048,
   subscriptionsPerSocket: 100,
   heartbeatMs: 25_000,
 };

@@ -1,0 +1,64 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startPostgres, startRedis } from '@liminal/testkit';
+import { Connection } from '../parts/connection.ts';
+import type { Crowd } from '../parts/crowd.ts';
+import type { Figure } from '../parts/figure.ts';
+import { Measured } from '../parts/process.ts';
+
+const part = (name: string): string => fileURLToPath(new URL(`../parts/${name}`, import.meta.url));
+
+const READERS = 1_000;
+/** Deltas, and how many a second. */
+const TURN = { count: 500, rate: 50 };
+
+/** Two servers on one Redis and one PostgreSQL: a session that runs on one has its readers on the other. */
+export async function readers(): Promise<Figure[]> {
+  const [redis, postgres] = await Promise.all([startRedis(), startPostgres()]);
+  const dataDir = await mkdtemp(join(tmpdir(), 'liminal-bench-'));
+  const env = { ...process.env, BENCH_REDIS: redis.url, BENCH_DATABASE: postgres.url };
+  const start = async () => Measured.start([part('source-server.ts'), dataDir, '33'], env);
+  const servers = [await start(), await start()] as const;
+  try {
+    const [owner, other] = servers;
+    const crowds = [
+      await watched('websocket', owner.firstLine, other.firstLine, dataDir),
+      await watched('sse', owner.firstLine, other.firstLine, dataDir),
+    ];
+    return crowds.flatMap(({ kind, crowd }) => figuresOf(kind, crowd));
+  } finally {
+    await Promise.all(servers.map((server) => server.end()));
+    await Promise.all([redis.stop(), postgres.stop()]);
+    await rm(dataDir, { recursive: true });
+  }
+}
+
+async function watched(
+  kind: 'websocket' | 'sse',
+  ownerPort: string,
+  port: string,
+  dataDir: string,
+): Promise<{ kind: string; crowd: Crowd }> {
+  const owner = new Connection(`http://127.0.0.1:${ownerPort}`);
+  const sessionId = await owner.create('source', dataDir);
+  const crowd = await Measured.start([part('crowd.ts'), kind, port, sessionId, String(READERS)]);
+  await owner.post(`${sessionId}/send`, { message: `${TURN.count} ${TURN.rate}` });
+  return { kind, crowd: JSON.parse(await crowd.nextLine()) as Crowd };
+}
+
+function figuresOf(kind: string, { p50, p99, seen }: Crowd): Figure[] {
+  const name = `${READERS} ${kind} readers of one session of another server, ${TURN.rate} deltas/s`;
+  const detail = `source to reader, p50 ${p50.toFixed(0)} ms; one more reader has stopped reading`;
+  return [
+    { name: `${name}, p99`, value: p99, unit: 'ms', bound: { atMost: 120 }, detail },
+    {
+      name: `${name}: deltas given to each`,
+      value: seen / READERS,
+      unit: '',
+      bound: { atLeast: TURN.count - 2 },
+      detail: `of ${TURN.count}; the first may be in the item’s first state`,
+    },
+  ];
+}

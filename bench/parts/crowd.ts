@@ -1,0 +1,86 @@
+/**
+ * Many readers of one session, in a process of their own: `node crowd.ts KIND PORT SESSION COUNT`, where KIND is
+ * `websocket` or `sse`. Prints `ready`, and when the turn has ended for all but the one that stopped reading, what it
+ * took: a JSON object of a Crowd.
+ */
+import { type IncomingMessage, request } from 'node:http';
+import WebSocket from 'ws';
+import { percentile } from './figure.ts';
+import { token } from './token.ts';
+
+export interface Crowd {
+  /** From the source's writing of a delta to a reader's having it, ms. */
+  p50: number;
+  p99: number;
+  /** Deltas that all readers but the one were given. */
+  seen: number;
+}
+
+const [kind = '', port = '', sessionId = '', size = '0'] = process.argv.slice(2);
+const count = Number(size);
+const headers = { authorization: `Bearer ${token}` };
+const latencies: number[] = [];
+let ended = 0;
+const nowUs = (): number => Number(process.hrtime.bigint() / 1000n);
+
+/** Each delta's text is the time it was written, 15 digits: nothing is parsed but that. */
+function take(text: string): void {
+  if (text.includes('"session:append"')) {
+    const now = nowUs();
+    for (const [time] of text.matchAll(/\d{15}(?= )/g)) latencies.push((now - Number(time)) / 1000);
+  }
+  if (text.includes('"turn_complete"')) ended += 1;
+  if (ended === count) finish();
+}
+
+function finish(): void {
+  const crowd: Crowd = {
+    p50: percentile(latencies, 50),
+    p99: percentile(latencies, 99),
+    seen: latencies.length,
+  };
+  console.log(JSON.stringify(crowd));
+  process.exit(0);
+}
+
+/** Resolves when it has the session's history. */
+function watch(onText: (text: string) => void): Promise<{ pause: () => void }> {
+  return kind === 'sse' ? watchStream(onText) : watchSocket(onText);
+}
+
+async function watchStream(onText: (text: string) => void): Promise<{ pause: () => void }> {
+  const path = `/api/session/${sessionId}/stream?deltas=1`;
+  const asked = request({ host: '127.0.0.1', port, path, headers, agent: false }).end();
+  const { promise, resolve } = Promise.withResolvers<IncomingMessage>();
+  asked.once('response', resolve);
+  const response = await promise;
+  const first = Promise.withResolvers<void>();
+  response.setEncoding('utf8').on('data', (text: string) => {
+    first.resolve();
+    onText(text);
+  });
+  await first.promise;
+  return { pause: () => void response.pause() };
+}
+
+async function watchSocket(onText: (text: string) => void): Promise<{ pause: () => void }> {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/ws`, { headers });
+  const first = Promise.withResolvers<void>();
+  socket.on('open', () => {
+    socket.send(JSON.stringify({ type: 'session:subscribe', sessionId, deltas: true }));
+  });
+  socket.on('message', (data: Buffer) => {
+    first.resolve();
+    onText(data.toString());
+  });
+  await first.promise;
+  return { pause: () => socket.pause() };
+}
+
+const stalled = await watch(() => {});
+stalled.pause();
+for (let opened = 0; opened < count; opened += 50) {
+  const next = Array.from({ length: Math.min(50, count - opened) }, () => watch(take));
+  await Promise.all(next);
+}
+console.log('ready');
