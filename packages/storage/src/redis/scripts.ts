@@ -29,4 +29,5 @@ export const scripts = {
   keepInbox: load('keep-inbox'),
   closeInbox: load('close-inbox'),
   send: load('send'),
+  wake: load('wake'),
 };

@@ -5,6 +5,7 @@ import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
 import { BLOCK_MS } from './link.ts';
 import type { StreamEntry } from './rows.ts';
+import { scripts } from './scripts.ts';
 
 export interface StreamListener {
   onEntries(entries: StreamEntry[]): void;
@@ -115,11 +116,7 @@ export class StreamReader {
   #wake(): void {
     if (!this.#isWaiting) return;
     this.#isWaiting = false;
-    const wake = async () => {
-      await this.#link.call('XADD', this.#wakeKey, 'MAXLEN', 1, '*', 'wake', '');
-      await this.#link.call('PEXPIRE', this.#wakeKey, WAKE_TTL_MS);
-    };
     // Where that fails the wait has been cut, or ends by itself soon.
-    wake().catch(() => {});
+    this.#link.run(scripts.wake, [this.#wakeKey], [WAKE_TTL_MS]).catch(() => {});
   }
 }
