@@ -14,8 +14,7 @@ export async function recover(storage: Storage, now: () => string): Promise<void
   const runs = await storage.log.unsettled();
   for (const run of runs) {
     await endRun(storage, run, now);
-    const response = toResponse(await readRun(storage, run.runId));
-    if (response) await storage.store.saveResponse(response);
+    await saveSoFar(storage, run.runId);
     await storage.log.settle(run.runId);
   }
   const bySession = Map.groupBy(runs, ({ sessionId }) => sessionId);
@@ -25,8 +24,8 @@ export async function recover(storage: Storage, now: () => string): Promise<void
 }
 
 /**
- * The same for one session, whose owner is lost; its runs are left to the projector. To be called under its lease,
- * whose token is `fence`: from then on, what the lost owner stores is refused.
+ * The same for one session, whose owner is lost; that its runs are settled is left to the projector. To be called
+ * under its lease, whose token is `fence`: from then on, what the lost owner stores is refused.
  */
 export async function recoverSession(
   storage: Storage,
@@ -36,7 +35,11 @@ export async function recoverSession(
 ): Promise<void> {
   const all = await storage.log.unsettled();
   const runs = all.filter((run) => run.sessionId === sessionId);
-  for (const run of runs) await endRun(storage, run, now);
+  for (const run of runs) {
+    await endRun(storage, run, now);
+    // History keeps the order in which it first heard of runs, and a projector may come to the next one before this.
+    await saveSoFar(storage, run.runId);
+  }
   const record = await storage.store.getSession(sessionId);
   if (record) await mend(storage, record, runs, fence);
 }
@@ -46,6 +49,11 @@ export async function hasTurn({ log, store }: Storage, turnId: string): Promise<
   // The first run of a turn shares its id.
   const [first] = await log.read(turnId, { limit: 1 });
   return first !== undefined || (await store.getResponse(turnId)) !== undefined;
+}
+
+async function saveSoFar(storage: Storage, runId: string): Promise<void> {
+  const response = toResponse(await readRun(storage, runId));
+  if (response) await storage.store.saveResponse(response);
 }
 
 async function mend(

@@ -92,6 +92,23 @@ test('INV-2: the turn of a server that dies ends as lost for those who watch els
   expect(b.agent.received).toEqual(['Go on']);
 });
 
+test('history has the turn of a server that died before the next turn begins, so that they stay in their order', async () => {
+  const servers = await startServers();
+  const [a, b] = [
+    await servers.start({ projects: false }),
+    await servers.start({ projects: false }),
+  ];
+  const sessionId = await newSession(a, servers.projectDir);
+  const lost = await a.runtime.send(sessionId, 'Hello');
+  await expect.poll(async () => (await b.runtime.getRun(lost.turnId)).status).toBe('in_progress');
+  a.kill();
+  await b.runtime.send(sessionId, 'Go on');
+  expect(await servers.store.getResponse(lost.turnId)).toMatchObject({
+    status: 'error',
+    error: { code: 'OWNER_LOST' },
+  });
+});
+
 test('a message that the owner never answered for is sent by the next one, and once', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];

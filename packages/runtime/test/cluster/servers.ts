@@ -2,7 +2,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ProviderRegistry } from '@liminal/agents';
-import type { Leases, UpsertMessage } from '@liminal/storage';
+import type { Leases, ResponseStore, UpsertMessage } from '@liminal/storage';
 import { MemoryUpsertStreams, openSharedMemoryStorage } from '@liminal/storage';
 import { onTestFinished } from 'vitest';
 import type { Runtime, RuntimeSettings } from '../../src/index.ts';
@@ -22,6 +22,8 @@ export interface Server {
 
 export interface Servers {
   projectDir: string;
+  /** What is in history. */
+  store: ResponseStore;
   /** What was published of a turn for readers in any language. */
   published(turnId: string): UpsertMessage[];
   start(settings?: Partial<RuntimeSettings>): Promise<Server>;
@@ -42,6 +44,7 @@ export async function startServers(): Promise<Servers> {
   });
   return {
     projectDir,
+    store: storage.store,
     published: (turnId) => {
       const { upserts } = storage.coordination;
       return upserts instanceof MemoryUpsertStreams ? (upserts.published.get(turnId) ?? []) : [];
