@@ -11,6 +11,7 @@ import { codex } from './figures/codex.ts';
 import { claudeCold, claudeWarm } from './figures/claude.ts';
 import { readers } from './figures/readers.ts';
 import { redis } from './figures/redis.ts';
+import { stored } from './figures/stored.ts';
 import { type Figure, meets } from './parts/figure.ts';
 
 const groups: Record<string, () => Promise<Figure[]>> = {
@@ -27,6 +28,7 @@ const groups: Record<string, () => Promise<Figure[]>> = {
   longSession,
   redis,
   readers,
+  stored,
 };
 
 const wanted = process.argv.slice(2);

@@ -11,6 +11,7 @@ const FLOOD = { runs: 50, events: 1_000 };
 const ROUNDS = 5;
 const MESSAGES = 1_000;
 const LONG_RUN = 10_000;
+const FINISHED = 10_000;
 
 /** The log in Redis against the bare commands it is made of, on the same Redis in the same run. */
 export async function redis(): Promise<Figure[]> {
@@ -21,6 +22,7 @@ export async function redis(): Promise<Figure[]> {
       await appendShare(server.url, 20),
       await latencyRatio(server.url),
       ...(await replay(server.url)),
+      await memoryGrowth(server.url),
     ];
   } finally {
     await server.stop();
@@ -140,16 +142,66 @@ async function replay(url: string): Promise<Figure[]> {
   ];
 }
 
+/** What Redis holds after many runs that have come into history, against what it held after a tenth of them. */
+async function memoryGrowth(url: string): Promise<Figure> {
+  const admin = new Redis(url);
+  await admin.flushall();
+  const opened = await openRedis({ url, keepSettledMs: 1 });
+  const projecting = new AbortController();
+  const claims = opened.coordination.registry.claims('bench', projecting.signal);
+  const projected = (async () => {
+    for await (const claim of claims) {
+      await opened.log.settle(claim.runId);
+      await claim.done();
+    }
+  })();
+  const after = async (from: number, to: number): Promise<number> => {
+    for (let index = from; index < to; index += 100) {
+      const ids = Array.from({ length: 100 }, (_, n) => `finished-${index + n}`);
+      await Promise.all(ids.map(async (runId) => opened.log.append(runId, wholeRun(runId))));
+    }
+    while ((await opened.log.unsettled()).length > 0) await pause(20);
+    // Expired keys go when Redis comes to them.
+    while ((await admin.keys('*:run:*')).length > 0) await pause(20);
+    const [, bytes] = /used_memory:(\d+)/.exec(await admin.info('memory')) ?? [];
+    return Number(bytes);
+  };
+  const tenth = await after(0, FINISHED / 10);
+  const all = await after(FINISHED / 10, FINISHED);
+  projecting.abort();
+  await projected;
+  await opened.close();
+  admin.disconnect();
+  return {
+    name: `Redis memory after ${FINISHED} finished runs, against a tenth of them`,
+    value: all / tenth,
+    unit: '×',
+    bound: { atMost: 1.1 },
+    detail: `${(all / 2 ** 20).toFixed(2)} against ${(tenth / 2 ** 20).toFixed(2)} MiB`,
+  };
+}
+
+async function pause(ms: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Of some 2,000 characters. */
+function wholeRun(runId: string): StreamEvent[] {
+  return eventsOf(runId, 50, { type: 'response_done', status: 'completed' });
+}
+
 function fieldsOf({ timestamp, payload: { type, ...payload } }: StreamEvent): string[] {
   return ['type', type, 'timestamp', timestamp, 'payload', JSON.stringify(payload)];
 }
 
-function eventsOf(runId: string, count: number): StreamEvent[] {
+function eventsOf(runId: string, count: number, ...ends: EventPayload[]): StreamEvent[] {
   const run = { runId, sessionId: 'session', traceContext: { traceparent: '00-a-b-01' } };
   const timestamp = new Date().toISOString();
-  return Array.from({ length: count }, (_, seq) => {
+  const deltas = Array.from({ length: count }, (_, seq): EventPayload => {
     const deltaContent = `Some words of the answer, ${seq}. `;
-    const payload: EventPayload = { type: 'item_delta', itemId: 'item-1', deltaContent };
-    return stampEvent({ turnId: runId, timestamp, payload }, run, seq);
+    return { type: 'item_delta', itemId: 'item-1', deltaContent };
   });
+  return [...deltas, ...ends].map((payload, seq) =>
+    stampEvent({ turnId: runId, timestamp, payload }, run, seq),
+  );
 }
