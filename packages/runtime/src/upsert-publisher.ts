@@ -19,7 +19,7 @@ export interface PublishRetries {
   maxMs: number;
 }
 
-export const publishRetries: PublishRetries = { attempts: 3, baseMs: 1_000, maxMs: 10_000 };
+const publishRetries: PublishRetries = { attempts: 3, baseMs: 1_000, maxMs: 10_000 };
 
 interface UpsertPublisherOptions {
   publish: (message: UpsertMessage) => Promise<void>;

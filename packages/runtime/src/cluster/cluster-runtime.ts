@@ -34,7 +34,7 @@ import { defaultSettings } from '../settings.ts';
 import { CommandRequest } from './commands.ts';
 import { Messenger } from './messenger.ts';
 import { OwnedSessions } from './owned-sessions.ts';
-import { Ownership } from './ownership.ts';
+import { Ownership, TTL_SHARE } from './ownership.ts';
 import { PostedSession, type Posting } from './postings.ts';
 import { type ProjectorWorker, startProjectorWorker } from './projector-worker.ts';
 import { Replicas } from './replicas.ts';
@@ -92,8 +92,7 @@ export class ClusterRuntime implements Runtime {
     this.#ownership = new Ownership({
       leases,
       instanceId,
-      // It runs out, is missed twice, and is taken: all of that within `leaseMs`.
-      ttlMs: leaseMs / 2,
+      ttlMs: leaseMs * TTL_SHARE,
       onLost: (sessionId) => void this.#owned.lost(sessionId).catch(onTrouble),
       onTrouble,
     });

@@ -11,16 +11,22 @@ interface LostSessionsOptions {
   onTrouble: (error: unknown) => void;
 }
 
+/** How often it is looked, as a part of the time within which a dead server's turns are over. */
+export const LOOK_SHARE = 0.1;
+/** These take longer than an owner that lives takes to renew its lease. */
+const LOOKS = 3;
+
 /**
  * Looks for sessions whose turn is under way and whose owner is gone, so that no turn hangs for ever. A session must
- * be found without an owner twice in a row: one whose lease ran out while the leases could not be reached is its
- * owner's again in between.
+ * be found without an owner several times in a row: one whose lease ran out while the leases could not be reached is
+ * its owner's again in between.
  */
 export class LostSessions {
   readonly #options: LostSessionsOptions;
   readonly #closing = new AbortController();
   readonly #looking: Promise<void>;
-  #suspected = new Set<string>();
+  /** How often in a row each was found without an owner. */
+  #suspected = new Map<string, number>();
 
   constructor(options: LostSessionsOptions) {
     this.#options = options;
@@ -49,9 +55,10 @@ export class LostSessions {
     const open = (await log.unsettled()).filter((run) => !run.ended);
     const sessionIds = [...new Set(open.map(({ sessionId }) => sessionId))];
     const owners = await ownership.ownersOf(sessionIds);
-    const ownerless = new Set(sessionIds.filter((sessionId) => !owners.has(sessionId)));
-    const lost = ownerless.intersection(this.#suspected);
-    this.#suspected = ownerless;
-    for (const sessionId of lost) await recover(sessionId);
+    const ownerless = sessionIds.filter((sessionId) => !owners.has(sessionId));
+    this.#suspected = new Map(
+      ownerless.map((sessionId) => [sessionId, (this.#suspected.get(sessionId) ?? 0) + 1]),
+    );
+    for (const [sessionId, looks] of this.#suspected) if (looks >= LOOKS) await recover(sessionId);
   }
 }

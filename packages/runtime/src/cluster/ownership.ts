@@ -1,6 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Lease, Leases } from '@liminal/storage';
 
+/**
+ * Of the time within which a dead server's turns are over, the part after which its leases run out; the rest is for
+ * noticing it and for ending the turns.
+ */
+export const TTL_SHARE = 0.4;
+
 interface OwnershipOptions {
   leases: Leases;
   /** This server's name among the others. */

@@ -5,8 +5,8 @@ import { Projector, type ProjectorMetrics } from '../projector.ts';
 import type { Storage } from '../read-run.ts';
 import { recoverSession } from '../recovery.ts';
 import { defaultSettings, type Logger, type RuntimeSettings } from '../settings.ts';
-import { LostSessions } from './lost-sessions.ts';
-import { Ownership } from './ownership.ts';
+import { LOOK_SHARE, LostSessions } from './lost-sessions.ts';
+import { Ownership, TTL_SHARE } from './ownership.ts';
 import { postSession } from './postings.ts';
 import { Standings } from './standings.ts';
 
@@ -37,7 +37,7 @@ export function startProjectorWorker(options: ProjectorWorkerOptions): Projector
   const ownership = new Ownership({
     leases,
     instanceId: randomUUID(),
-    ttlMs: leaseMs / 2,
+    ttlMs: leaseMs * TTL_SHARE,
     onLost: () => {},
     onTrouble,
   });
@@ -52,7 +52,7 @@ export function startProjectorWorker(options: ProjectorWorkerOptions): Projector
       await ownership.release(sessionId);
     }
   };
-  const everyMs = leaseMs / 8;
+  const everyMs = leaseMs * LOOK_SHARE;
   const lost = new LostSessions({ log: storage.log, ownership, everyMs, recover, onTrouble });
   const projector = projects
     ? new Projector({ storage, registry, board, logger, ...(publishUpserts && { upserts }) })
