@@ -13,6 +13,7 @@ const part = (name: string): string => fileURLToPath(new URL(`../parts/${name}`,
 const READERS = 1_000;
 /** Deltas, and how many a second. */
 const TURN = { count: 500, rate: 50 };
+const WARM_UP = { count: 100, rate: 50 };
 
 /** Two servers on one Redis and one PostgreSQL: a session that runs on one has its readers on the other. */
 export async function readers(): Promise<Figure[]> {
@@ -44,8 +45,15 @@ async function watched(
   const owner = new Connection(`http://127.0.0.1:${ownerPort}`);
   const sessionId = await owner.create('source', dataDir);
   const crowd = await Measured.start([part('crowd.ts'), kind, port, sessionId, String(READERS)]);
-  await owner.post(`${sessionId}/send`, { message: `${TURN.count} ${TURN.rate}` });
-  return { kind, crowd: JSON.parse(await crowd.nextLine()) as Crowd };
+  const play = async ({ count, rate }: typeof TURN): Promise<Crowd> => {
+    await owner.post(`${sessionId}/send`, { message: `${count} ${rate}` });
+    return JSON.parse(await crowd.nextLine()) as Crowd;
+  };
+  // A first turn warms what servers that have run for a while have warm.
+  await play(WARM_UP);
+  const measured = await play(TURN);
+  await crowd.end();
+  return { kind, crowd: measured };
 }
 
 function figuresOf(kind: string, { p50, p99, seen }: Crowd): Figure[] {

@@ -1,6 +1,6 @@
 /**
  * Many readers of one session, in a process of their own: `node crowd.ts KIND PORT SESSION COUNT`, where KIND is
- * `websocket` or `sse`. Prints `ready`, and when the turn has ended for all but the one that stopped reading, what it
+ * `websocket` or `sse`. Prints `ready`, and at the end of each turn, for all but the one that stopped reading, what it
  * took: a JSON object of a Crowd.
  */
 import { type IncomingMessage, request } from 'node:http';
@@ -19,7 +19,7 @@ export interface Crowd {
 const [kind = '', port = '', sessionId = '', size = '0'] = process.argv.slice(2);
 const count = Number(size);
 const headers = { authorization: `Bearer ${token}` };
-const latencies: number[] = [];
+let latencies: number[] = [];
 let ended = 0;
 const nowUs = (): number => Number(process.hrtime.bigint() / 1000n);
 
@@ -40,7 +40,8 @@ function finish(): void {
     seen: latencies.length,
   };
   console.log(JSON.stringify(crowd));
-  process.exit(0);
+  latencies = [];
+  ended = 0;
 }
 
 /** Resolves when it has the session's history. */

@@ -44,12 +44,22 @@ export class Cluster {
   readonly project: string;
   readonly api: MessagesApi;
   readonly members: Member[] = [];
+  /** All that a further process of the cluster inherits, and a data folder with its configuration. */
+  readonly env: Record<string, string>;
+  readonly dataDir: string;
   /** Who runs that belongs to this test. */
   readonly census: Census;
   readonly #readers: Reader[] = [];
 
-  private constructor(project: string, api: MessagesApi, census: Census) {
+  private constructor(
+    project: string,
+    api: MessagesApi,
+    census: Census,
+    { env, dataDir }: Pick<Cluster, 'env' | 'dataDir'>,
+  ) {
     this.project = project;
+    this.env = env;
+    this.dataDir = dataDir;
     this.api = api;
     this.census = census;
   }
@@ -70,7 +80,6 @@ export class Cluster {
     onTestFinished(() => api.close());
     const [home, project] = [join(root, 'home'), join(root, 'project')];
     await Promise.all([mkdir(home), mkdir(project)]);
-    const cluster = new Cluster(project, api, census);
     const file = {
       roots: [project],
       leaseMs: LEASE_MS,
@@ -84,6 +93,9 @@ export class Cluster {
       LIMINAL_DATABASE_URL: postgres.url,
       LIMINAL_TOKEN: token,
     };
+    const dataDir = join(root, 'data');
+    await writeConfiguration(dataDir, file);
+    const cluster = new Cluster(project, api, census, { env, dataDir });
     const folders = Array.from({ length: servers }, (_, index) => join(root, `data-${index}`));
     const starting = folders.map((dataDir) => startServer(dataDir, file, env));
     onTestFinished(() => cluster.#end());
@@ -118,7 +130,11 @@ async function startServer(
   file: object,
   env: Record<string, string>,
 ): Promise<LiminalServer> {
+  await writeConfiguration(dataDir, file);
+  return LiminalServer.start({ dataDir, env });
+}
+
+async function writeConfiguration(dataDir: string, file: object): Promise<void> {
   await mkdir(dataDir);
   await writeFile(join(dataDir, 'liminal.json'), JSON.stringify(file));
-  return LiminalServer.start({ dataDir, env });
 }
