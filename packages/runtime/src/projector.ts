@@ -11,6 +11,7 @@ import {
 import type { Board, RunClaim, RunRegistry, UpsertStreams } from '@liminal/storage';
 import { errorCode, errorMessage } from './errors.ts';
 import type { Storage } from './read-run.ts';
+import { endInHistory } from './recovery.ts';
 import type { Logger } from './settings.ts';
 import { UpsertPublisher } from './upsert-publisher.ts';
 
@@ -112,8 +113,7 @@ export class Projector {
       }
       if (signal.aborted) return;
       await this.#save(run, claim);
-      if (await this.#isOpen(run, claim)) throw new Error('The log gave only a part of the run.');
-      await log.settle(claim.runId);
+      await this.#finish(run, claim);
       await this.#options.board.post(settledPrefix + claim.runId, claim.sessionId, TOLD_MS);
       await claim.done();
       this.#projected += 1;
@@ -143,11 +143,16 @@ export class Projector {
     };
   }
 
-  /** A run that is followed to less than its end is over only where another has settled it. */
-  async #isOpen({ state }: ProjectedRun, { runId }: RunClaim): Promise<boolean> {
-    if (hasEnded(state)) return false;
-    const open = await this.#options.storage.log.unsettled();
-    return open.some((one) => one.runId === runId);
+  /** A run that was followed to less than its end is over only where another has settled it, or the log has lost more. */
+  async #finish({ state }: ProjectedRun, { runId }: RunClaim): Promise<void> {
+    const { storage } = this.#options;
+    if (hasEnded(state)) return storage.log.settle(runId);
+    const open = (await storage.log.unsettled()).find((one) => one.runId === runId);
+    if (!open) return;
+    if (!open.ended || open.lastSeq > state.lastSeq) {
+      throw new Error('The log gave only a part of the run.');
+    }
+    await endInHistory(storage, open, state, () => new Date().toISOString());
   }
 
   async #save(run: ProjectedRun, claim: RunClaim): Promise<void> {

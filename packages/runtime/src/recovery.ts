@@ -1,5 +1,5 @@
 import type { EventPayload, QueuedMessage, ResponseState, StreamEvent } from '@liminal/protocol';
-import { closeOpenItems, stampEvent, toResponse } from '@liminal/protocol';
+import { closeOpenItems, foldResponse, stampEvent, toResponse } from '@liminal/protocol';
 import type { LoggedRun, SessionRecord } from '@liminal/storage';
 import { errorCode } from './errors.ts';
 import { readRun, type Storage } from './read-run.ts';
@@ -80,8 +80,12 @@ async function undelivered(
 
 /** Gives an open run its terminal event (invariant 2), after its open items have ended (invariant 3). */
 async function endRun(storage: Storage, run: LoggedRun, now: () => string): Promise<void> {
+  let tried: number | undefined;
   for (let open = !run.ended; open;) {
     const state = await readRun(storage, run.runId);
+    // Nobody adds to it, and yet nothing fits: the log has lost what history has.
+    if (state.lastSeq === tried) return endInHistory(storage, run, state, now);
+    tried = state.lastSeq;
     try {
       await storage.log.append(run.runId, endOf(run, state, now()));
       open = false;
@@ -91,6 +95,28 @@ async function endRun(storage: Storage, run: LoggedRun, now: () => string): Prom
       if (errorCode(error) !== 'SEQ_CONFLICT') throw error;
     }
   }
+}
+
+/** Ends a run whose writer has lost it to a log that does not have all that it was given. */
+export async function endLostRun(
+  storage: Storage,
+  runId: string,
+  now: () => string,
+): Promise<void> {
+  const run = (await storage.log.unsettled()).find((one) => one.runId === runId);
+  if (run) await endRun(storage, run, now);
+}
+
+/** Ends a run where it is known best: in history, which has more of it than a log that has lost something. */
+export async function endInHistory(
+  { log, store }: Storage,
+  run: LoggedRun,
+  state: ResponseState,
+  now: () => string,
+): Promise<void> {
+  const response = toResponse(endOf(run, state, now()).reduce(foldResponse, state));
+  if (response) await store.saveResponse(response);
+  await log.settle(run.runId);
 }
 
 function endOf(run: LoggedRun, state: ResponseState, timestamp: string): StreamEvent[] {

@@ -159,6 +159,8 @@ export class RunWriter {
   async #drain(): Promise<void> {
     if (this.#appending) return;
     this.#appending = true;
+    // What is said at once is logged at once: a turn is not in the log without the message that set it off.
+    await undefined;
     while (this.#outbox.length > 0 && !this.#abandoned) {
       const batch = this.#outbox;
       this.#outbox = [];

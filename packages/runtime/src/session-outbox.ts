@@ -14,6 +14,8 @@ interface SessionOutboxOptions {
   isEnding: () => boolean;
   /** Resolves when the agent has the message. */
   deliver: (message: string, turnId: string) => Promise<void>;
+  /** Resolves when the log has a message that was delivered; never if it will not. */
+  logged: (turnId: string) => Promise<void>;
   /** Stops the turn that has just begun: it was asked for while its message was on its way. */
   stop: () => Promise<void>;
   /** A message has been taken up or put down. */
@@ -28,6 +30,8 @@ export class SessionOutbox {
   readonly #record: KeptRecord;
   /** A message is on its way from the queue's head to the agent's `response_start`. */
   #sending = false;
+  /** The turn of the last message that the agent was given: it must not get it again from here. */
+  #delivered: string | undefined;
   #stopWhenSent = false;
 
   constructor(options: SessionOutboxOptions) {
@@ -72,6 +76,7 @@ export class SessionOutbox {
   next(): void {
     const { active, queue } = this.#record.value;
     if (this.#options.isEnding() || !active || !this.#isFree || queue.length === 0) return;
+    if (queue[0]?.turnId === this.#delivered) return;
     this.#dispatch().catch(this.#options.onTrouble);
   }
 
@@ -114,11 +119,13 @@ export class SessionOutbox {
     try {
       await this.#record.update({ queue: mark(this.#record.value.queue, turnId, 'sending') });
       await this.#options.deliver(message, turnId);
-      // The agent has it: whatever fails from here on, it must not get it again.
-      this.#record.keep({ queue: remove(this.#record.value.queue, turnId) });
+      this.#delivered = turnId;
+      void this.#removeWhenLogged(turnId);
       if (this.#stopWhenSent) await this.#options.stop();
     } catch (error) {
-      this.#record.keep({ queue: mark(this.#record.value.queue, turnId, 'queued') });
+      if (this.#delivered !== turnId) {
+        this.#record.keep({ queue: mark(this.#record.value.queue, turnId, 'queued') });
+      }
       throw error;
     } finally {
       this.#sending = false;
@@ -126,6 +133,13 @@ export class SessionOutbox {
       this.#options.onChange();
     }
     // The turn may have ended while the queue was being stored.
+    this.next();
+  }
+
+  /** Until then it can be lost with this server, and whoever comes after it finds it here. */
+  async #removeWhenLogged(turnId: string): Promise<void> {
+    await this.#options.logged(turnId);
+    this.#record.keep({ queue: remove(this.#record.value.queue, turnId) });
     this.next();
   }
 }

@@ -17,6 +17,8 @@ interface SessionTurnsOptions {
   readers: SessionReaders;
   /** Brings a finished run into history; resolves when it is there. The signal says that the server ends. */
   project: (run: Response, signal: AbortSignal) => Promise<void>;
+  /** Ends a run that its writer cannot go on with. */
+  endLost: (runId: string) => Promise<void>;
   settings: RuntimeSettings;
   /** ms since the epoch. */
   now: () => number;
@@ -52,6 +54,12 @@ export class SessionTurns {
   /** What the agent last told of each count. */
   get usage(): Usage | undefined {
     return this.#usage;
+  }
+
+  /** Resolves when the log has the message that set a turn off; never if the turn is given up before. */
+  async logged(turnId: string): Promise<void> {
+    // A turn that is over is in the log.
+    if (this.#current?.turnId === turnId) await this.#current.heard;
   }
 
   hear(draft: EventDraft): void {
@@ -114,6 +122,8 @@ export class SessionTurns {
     if (response) {
       this.#finished.push(response);
       await (this.#projecting ??= this.#project());
+    } else if (!this.#closing.signal.aborted) {
+      await this.#endLost(turn.turnId);
     }
     if (this.#current === turn) this.#current = undefined;
     this.#options.onSettled(response === undefined || response.status === 'error');
@@ -137,6 +147,13 @@ export class SessionTurns {
       }
     }
     this.#projecting = undefined;
+  }
+
+  /** The log does not have what its writer gave it, or has more: what it has is ended, so that it does not hang. */
+  async #endLost(runId: string): Promise<void> {
+    const { endLost, onGivenUp, warn } = this.#options;
+    onGivenUp();
+    await endLost(runId).catch((error) => warn(error, 'a lost run could not be ended'));
   }
 
   /** Cut short when the server ends, for one last try. */

@@ -12,6 +12,7 @@ import type { SessionRecord } from '@liminal/storage';
 import { Approvals } from './approvals.ts';
 import { errorCode, errorMessage } from './errors.ts';
 import { HistoryReader } from './history.ts';
+import { endLostRun } from './recovery.ts';
 import { SessionAgent } from './session-agent.ts';
 import { SessionOutbox } from './session-outbox.ts';
 import type { SessionReaders } from './session-readers.ts';
@@ -82,6 +83,7 @@ export class Session {
       cliType: provider.cliType,
       readers: this.#readers,
       project: options.elsewhere?.project ?? (async (run) => this.#project(run)),
+      endLost: async (runId) => endLostRun(options, runId, () => this.#iso()),
       waitsForPerson: () => this.#approvals.waiting,
       onBegun: () => this.#changed(),
       onSettled: (failed) => {
@@ -98,6 +100,7 @@ export class Session {
       inTurn: () => this.#turns.current !== undefined,
       isEnding: () => this.#agent.isStopping || this.#isClosing,
       deliver: async (message, turnId) => this.#agent.send(message, turnId),
+      logged: async (turnId) => this.#turns.logged(turnId),
       stop: async () => this.cancel(),
       onChange: () => this.#changed(),
       onTrouble: (error) => this.#undelivered(error),

@@ -27,6 +27,7 @@ export class Turn {
   readonly #writer: RunWriter;
   readonly #watchdog: Watchdog;
   readonly #now: () => number;
+  readonly #heard = Promise.withResolvers<void>();
   #aborted = false;
 
   constructor(options: TurnOptions) {
@@ -39,7 +40,10 @@ export class Turn {
       run: { sessionId, runId: turnId, traceContext: newTrace() },
       providerId: options.cliType,
       cadenceMs: settings.cadenceMs,
-      onLogged: options.onLogged,
+      onLogged: (events) => {
+        if (events.some(isPrompt)) this.#heard.resolve();
+        options.onLogged(events);
+      },
       onTrouble: options.onTrouble,
       maxWaiting: settings.maxUnlogged,
       onOverflow: options.onOverflow,
@@ -51,12 +55,20 @@ export class Turn {
       onHeartbeat: () => this.#say({ type: 'heartbeat' }),
       onIdle: options.onIdle,
     });
-    void this.ended.then(() => this.#watchdog.stop());
+    void this.ended.then((response) => {
+      this.#watchdog.stop();
+      if (response) this.#heard.resolve();
+    });
   }
 
   /** Resolves with the folded run when its terminal event is in the log; with nothing if another writer took it. */
   get ended(): Promise<Response | undefined> {
     return this.#writer.ended;
+  }
+
+  /** Resolves when the log has the message that set it off, or all of the turn; never if it is given up before. */
+  get heard(): Promise<void> {
+    return this.#heard.promise;
   }
 
   /** Whether its terminal event has been given. */
@@ -94,6 +106,11 @@ export class Turn {
     const timestamp = new Date(this.#now()).toISOString();
     this.#writer.add({ turnId: this.turnId, timestamp, payload });
   }
+}
+
+function isPrompt({ payload }: StreamEvent): boolean {
+  if (payload.type !== 'item_done' || payload.finalItem.type !== 'message') return false;
+  return payload.finalItem.origin === 'user';
 }
 
 /** A W3C trace of the run's own. */

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Reader } from '../reader.ts';
 import { LEASE_MS, startServers, type Server } from './servers.ts';
 
@@ -210,4 +210,47 @@ test('upserts are published for other readers where that is asked for, once per 
   ).toHaveLength(2);
   const last = JSON.parse(told.at(-2)!.payload);
   expect(last).toMatchObject({ itemId: 'a', content: 'One', status: 'complete' });
+});
+
+describe('INV-2: a log that has lost something', () => {
+  test('ends the turn whose next word does not fit, and the session goes on', async () => {
+    const servers = await startServers();
+    const [a, b] = [await servers.start(), await servers.start()];
+    const sessionId = await newSession(a, servers.projectDir);
+    const reader = new Reader(b.runtime, sessionId, { deltas: true });
+    await a.runtime.send(sessionId, 'Hello');
+    a.agent.text(sessionId, 'a', 'One');
+    await reader.until(({ items }) => items.has('a'));
+    a.loseLog();
+    a.agent.say(sessionId, { type: 'item_delta', itemId: 'a', deltaContent: ' two' });
+    await reader.untilTurn('turn_error');
+    expect(reader.items.get('a')).toMatchObject({ content: 'One', status: 'error' });
+    await b.runtime.send(sessionId, 'Go on');
+    await expect.poll(() => [...a.agent.received, ...b.agent.received]).toEqual(['Hello', 'Go on']);
+  });
+
+  test('of which history has more ends there, with all that it has', async () => {
+    const servers = await startServers();
+    const a = await servers.start({ projects: false });
+    const sessionId = await newSession(a, servers.projectDir);
+    const { turnId } = await a.runtime.send(sessionId, 'Hello');
+    a.agent.text(sessionId, 'a', 'One');
+    await expect.poll(async () => (await a.runtime.getRun(turnId)).outputItems).toHaveLength(2);
+    const known = await a.runtime.getRun(turnId);
+    const [prompt, answer] = known.outputItems;
+    const more = { ...answer!, content: 'One and more' } as typeof answer & object;
+    await servers.store.saveResponse({ ...known, outputItems: [prompt!, more], lastSeq: 50 });
+    a.kill();
+
+    const b = await servers.start();
+    await expect
+      .poll(async () => servers.store.getResponse(turnId))
+      .toMatchObject({
+        status: 'error',
+        error: { code: 'OWNER_LOST' },
+        outputItems: [{}, { content: 'One and more' }],
+      });
+    await expect.poll(async () => b.runtime.metrics()).toMatchObject({ backlogRuns: 0 });
+    expect(await b.runtime.getRun(turnId)).toMatchObject({ status: 'error' });
+  });
 });

@@ -2,8 +2,8 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ProviderRegistry } from '@liminal/agents';
-import type { Leases, ResponseStore, UpsertMessage } from '@liminal/storage';
-import { MemoryUpsertStreams, openSharedMemoryStorage } from '@liminal/storage';
+import type { EventLog, Leases, ResponseStore, UpsertMessage } from '@liminal/storage';
+import { MemoryUpsertStreams, openSharedMemoryStorage, StorageError } from '@liminal/storage';
 import { onTestFinished } from 'vitest';
 import type { Runtime, RuntimeSettings } from '../../src/index.ts';
 import { createRuntime } from '../../src/index.ts';
@@ -18,6 +18,8 @@ export interface Server {
   kill(): void;
   /** It cannot renew its leases until it is let. */
   isolate(): () => void;
+  /** What it appends next does not fit any more: the log has lost what came before it. */
+  loseLog(): void;
 }
 
 export interface Servers {
@@ -57,7 +59,7 @@ export async function startServers(): Promise<Servers> {
       const note = (details: object, message: string): void => {
         warnings.push(`${message}: ${JSON.stringify(details)}`);
       };
-      const isolation = { isolated: false };
+      const isolation = { isolated: false, losesLog: false };
       const { subject, sever } = severable(isolable(storage, isolation));
       const runtime = await createRuntime({
         storage: subject,
@@ -78,14 +80,15 @@ export async function startServers(): Promise<Servers> {
         isolation.isolated = true;
         return () => void (isolation.isolated = false);
       };
-      return { runtime, agent, warnings, kill, isolate };
+      const loseLog = (): void => void (isolation.losesLog = true);
+      return { runtime, agent, warnings, kill, isolate, loseLog };
     },
   };
 }
 
 function isolable(
   storage: ReturnType<typeof openSharedMemoryStorage>,
-  isolation: { isolated: boolean },
+  isolation: { isolated: boolean; losesLog: boolean },
 ): ReturnType<typeof openSharedMemoryStorage> {
   const { leases } = storage.coordination;
   const renew: Leases['renew'] = async (...args) => {
@@ -98,5 +101,17 @@ function isolable(
     release: async (lease) => leases.release(lease),
     holders: async (names) => leases.holders(names),
   };
-  return { ...storage, coordination: { ...storage.coordination, leases: reached } };
+  const append: EventLog['append'] = async (...args) => {
+    if (!isolation.losesLog) return storage.log.append(...args);
+    isolation.losesLog = false;
+    throw new StorageError('SEQ_CONFLICT', 'The log expects an earlier event.');
+  };
+  const log = severable(storage.log).subject;
+  return {
+    ...storage,
+    log: new Proxy(log, {
+      get: (_, name) => (name === 'append' ? append : Reflect.get(log, name)),
+    }),
+    coordination: { ...storage.coordination, leases: reached },
+  };
 }
