@@ -160,7 +160,7 @@ export class RunWriter {
     if (this.#appending) return;
     this.#appending = true;
     // What is said at once is logged at once: a turn is not in the log without the message that set it off.
-    await undefined;
+    await Promise.resolve();
     while (this.#outbox.length > 0 && !this.#abandoned) {
       const batch = this.#outbox;
       this.#outbox = [];

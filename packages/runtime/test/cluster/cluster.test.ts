@@ -126,6 +126,23 @@ test('a message that the owner never answered for is sent by the next one, and o
   await expect.poll(async () => (await b.runtime.info(sessionId)).queue).toEqual([]);
 });
 
+test('a message that the log never got goes to the agent again, from the next owner', async () => {
+  const servers = await startServers();
+  const [a, b] = [await servers.start({ projects: false }), await servers.start()];
+  const sessionId = await newSession(a, servers.projectDir);
+  a.cutLog();
+  const { turnId } = await a.runtime.send(sessionId, 'Hello');
+  expect(a.agent.received).toEqual(['Hello']);
+  await a.runtime.rename(sessionId, 'Whatever is stored after it');
+  a.kill();
+
+  await b.runtime.send(sessionId, 'And then');
+  await expect.poll(() => b.agent.received).toEqual(['Hello']);
+  b.agent.finish(sessionId);
+  await expect.poll(() => b.agent.received).toEqual(['Hello', 'And then']);
+  expect(await b.runtime.getRun(turnId)).toMatchObject({ outputItems: [{ content: 'Hello' }] });
+});
+
 test('a server that ends in order hands its sessions over at once', async () => {
   const servers = await startServers();
   const [a, b] = [
@@ -160,6 +177,23 @@ test('an owner that comes back too late changes nothing any more', async () => {
     error: { code: 'OWNER_LOST' },
     outputItems: [{}, { content: 'One' }],
   });
+});
+
+test('what an owner of the past says of a session is not what it shows', async () => {
+  const servers = await startServers();
+  const [a, b] = [await servers.start(), await servers.start()];
+  const sessionId = await newSession(a, servers.projectDir);
+  const reader = new Reader(b.runtime, sessionId);
+  await a.runtime.send(sessionId, 'Hello');
+  const rejoin = a.isolate();
+  await reader.untilTurn('turn_error');
+  await b.runtime.send(sessionId, 'Go on');
+  expect(await b.runtime.status(sessionId)).toMatchObject({ state: 'running', isAlive: true });
+  rejoin();
+  await expect.poll(() => a.agent.alive.has(sessionId)).toBe(false);
+  // Whatever its end has set off is over when it has the session no more in its list.
+  await expect.poll(async () => (await a.runtime.status(sessionId)).state).toBe('running');
+  expect(await b.runtime.status(sessionId)).toMatchObject({ state: 'running', isAlive: true });
 });
 
 test('commands for a session that nobody knows say so on every server', async () => {

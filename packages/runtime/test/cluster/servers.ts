@@ -20,6 +20,8 @@ export interface Server {
   isolate(): () => void;
   /** What it appends next does not fit any more: the log has lost what came before it. */
   loseLog(): void;
+  /** It cannot append any more. */
+  cutLog(): void;
 }
 
 export interface Servers {
@@ -59,7 +61,7 @@ export async function startServers(): Promise<Servers> {
       const note = (details: object, message: string): void => {
         warnings.push(`${message}: ${JSON.stringify(details)}`);
       };
-      const isolation = { isolated: false, losesLog: false };
+      const isolation = { isolated: false, losesLog: false, logIsCut: false };
       const { subject, sever } = severable(isolable(storage, isolation));
       const runtime = await createRuntime({
         storage: subject,
@@ -81,14 +83,15 @@ export async function startServers(): Promise<Servers> {
         return () => void (isolation.isolated = false);
       };
       const loseLog = (): void => void (isolation.losesLog = true);
-      return { runtime, agent, warnings, kill, isolate, loseLog };
+      const cutLog = (): void => void (isolation.logIsCut = true);
+      return { runtime, agent, warnings, kill, isolate, loseLog, cutLog };
     },
   };
 }
 
 function isolable(
   storage: ReturnType<typeof openSharedMemoryStorage>,
-  isolation: { isolated: boolean; losesLog: boolean },
+  isolation: { isolated: boolean; losesLog: boolean; logIsCut: boolean },
 ): ReturnType<typeof openSharedMemoryStorage> {
   const { leases } = storage.coordination;
   const renew: Leases['renew'] = async (...args) => {
@@ -102,6 +105,7 @@ function isolable(
     holders: async (names) => leases.holders(names),
   };
   const append: EventLog['append'] = async (...args) => {
+    if (isolation.logIsCut) throw new StorageError('LOG_WRITE_FAILED', 'The log is away.');
     if (!isolation.losesLog) return storage.log.append(...args);
     isolation.losesLog = false;
     throw new StorageError('SEQ_CONFLICT', 'The log expects an earlier event.');
