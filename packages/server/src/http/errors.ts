@@ -35,7 +35,8 @@ type StorageErrorCode =
   | 'LOG_WRITE_FAILED'
   | 'STORE_WRITE_FAILED'
   | 'STORE_READ_FAILED'
-  | 'STALE_OWNER';
+  | 'STALE_OWNER'
+  | 'REDIS_UNAVAILABLE';
 
 /** The one table from codes to HTTP statuses. A code that is not in it is not for people: 500 INTERNAL. */
 const statuses = {
@@ -82,6 +83,7 @@ const statuses = {
   STORE_WRITE_FAILED: 507,
   STORE_READ_FAILED: 503,
   STALE_OWNER: 503,
+  REDIS_UNAVAILABLE: 503,
 } satisfies Record<RuntimeErrorCode | ServerErrorCode | AgentErrorCode | StorageErrorCode, number>;
 
 /** What Fastify itself refuses with, in our words. */
