@@ -98,7 +98,10 @@ export class ClusterRuntime implements Runtime {
     });
     this.#standings = new Standings({ board, store: storage.store, ownership: this.#ownership });
     this.#own = new SessionRuntime(options, roots, now, {
-      readers: (session) => new PostedSession(board, session, onTrouble),
+      readers: (session) => {
+        const isOwner = () => this.#ownership.leaseOf(session.sessionId) !== undefined;
+        return new PostedSession(board, session, isOwner, onTrouble);
+      },
       project: async (run, signal) => this.#settled.wait(run, signal),
       summaries: async (sessionIds) => this.#standings.summaries(sessionIds),
     });

@@ -39,15 +39,23 @@ export async function postSession(board: Board, { info, runId }: Posting): Promi
 export class PostedSession implements SessionReaders {
   readonly #board: Board;
   readonly #session: Session;
+  readonly #isOwner: () => boolean;
   readonly #onTrouble: (error: unknown) => void;
   #timer: NodeJS.Timeout | undefined;
   #runId: string | undefined;
   /** On the clock of `performance.now()`. */
   #postedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(board: Board, session: Session, onTrouble: (error: unknown) => void) {
+  /** @param isOwner - Whether it is still this server's word that counts. */
+  constructor(
+    board: Board,
+    session: Session,
+    isOwner: () => boolean,
+    onTrouble: (error: unknown) => void,
+  ) {
     this.#board = board;
     this.#session = session;
+    this.#isOwner = isOwner;
     this.#onTrouble = onTrouble;
   }
 
@@ -80,6 +88,7 @@ export class PostedSession implements SessionReaders {
     this.#postedAt = performance.now();
     const { turnId: runId } = this.#session;
     this.#runId = runId;
+    if (!this.#isOwner()) return;
     const posting = { info: this.#session.info(), ...(runId !== undefined && { runId }) };
     postSession(this.#board, posting).catch(this.#onTrouble);
   }
