@@ -106,7 +106,8 @@ export class Replica {
   /** Before anybody watches: a first look gives the newest state at once. */
   async #catchUp(runId: string): Promise<void> {
     const response = await readRun(this.#options.storage, runId);
-    if (response.started) this.view.restart(runId, response);
+    // It may have come into history meanwhile, of which nobody tells twice.
+    if (response.started && !this.#settled.includes(runId)) this.view.restart(runId, response);
   }
 
   #follow(runId: string): void {
