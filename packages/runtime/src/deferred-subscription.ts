@@ -30,7 +30,7 @@ export function subscribeWhenFound(
   };
   begin().catch((error) => {
     const [code, message] = [errorCode(error), errorMessage(error)];
-    if (!closed) sink.send(outgoing({ type: 'session:error', sessionId, code, message }));
+    sink.send(outgoing({ type: 'session:error', sessionId, code, message }));
   });
   return {
     drained: () => inner?.drained(),
