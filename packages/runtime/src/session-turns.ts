@@ -36,6 +36,8 @@ interface SessionTurnsOptions {
 export class SessionTurns {
   readonly #options: SessionTurnsOptions;
   #current: Turn | undefined;
+  /** The last that began, also when it is over. */
+  #newest: Turn | undefined;
   #usage: Usage | undefined;
   /** Runs on their way into history, which they reach in their order. */
   readonly #finished: Response[] = [];
@@ -56,10 +58,10 @@ export class SessionTurns {
     return this.#usage;
   }
 
-  /** Resolves when the log has the message that set a turn off; never if the turn is given up before. */
+  /** Resolves when the log has the message that set a turn off; never if the server ends before. */
   async logged(turnId: string): Promise<void> {
-    // A turn that is over is in the log.
-    if (this.#current?.turnId === turnId) await this.#current.heard;
+    // One that is not heard of was given to an agent that nobody listens to any more.
+    await (this.#newest?.turnId === turnId ? this.#newest.heard : new Promise(() => {}));
   }
 
   hear(draft: EventDraft): void {
@@ -100,6 +102,7 @@ export class SessionTurns {
       onOverflow: () => this.#endUnlogged(turn),
     });
     this.#current = turn;
+    this.#newest = turn;
     void turn.ended.then(async (response) => this.#settle(turn, response));
     this.#options.onBegun();
     return true;

@@ -29,6 +29,7 @@ export class Turn {
   readonly #now: () => number;
   readonly #heard = Promise.withResolvers<void>();
   #aborted = false;
+  #abandoned = false;
 
   constructor(options: TurnOptions) {
     const { sessionId, turnId, log, settings } = options;
@@ -55,9 +56,9 @@ export class Turn {
       onHeartbeat: () => this.#say({ type: 'heartbeat' }),
       onIdle: options.onIdle,
     });
-    void this.ended.then((response) => {
+    void this.ended.then(() => {
       this.#watchdog.stop();
-      if (response) this.#heard.resolve();
+      if (!this.#abandoned) this.#heard.resolve();
     });
   }
 
@@ -66,7 +67,7 @@ export class Turn {
     return this.#writer.ended;
   }
 
-  /** Resolves when the log has the message that set it off, or all of the turn; never if it is given up before. */
+  /** Resolves when the log has the message that set it off, or another's end of the turn; never if it is abandoned. */
   get heard(): Promise<void> {
     return this.#heard.promise;
   }
@@ -95,6 +96,7 @@ export class Turn {
 
   /** Gives the turn up, as the server ends; says what of it the log never took. */
   abandon(): Unwritten {
+    this.#abandoned = true;
     return this.#writer.abandon();
   }
 

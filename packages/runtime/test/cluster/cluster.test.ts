@@ -143,6 +143,25 @@ test('a message that the log never got goes to the agent again, from the next ow
   expect(await b.runtime.getRun(turnId)).toMatchObject({ outputItems: [{ content: 'Hello' }] });
 });
 
+test('a message that an agent is given while its server ends goes to the next owner’s', async () => {
+  const servers = await startServers();
+  const [a, b] = [await servers.start({ projects: false }), await servers.start()];
+  const sessionId = await newSession(a, servers.projectDir);
+  const held = Promise.withResolvers<void>();
+  a.agent.hold = held.promise;
+  const sending = a.runtime.send(sessionId, 'Hello');
+  await expect.poll(async () => (await b.runtime.info(sessionId)).queue).toHaveLength(1);
+  await a.runtime.close();
+  held.resolve();
+  const { turnId } = await sending;
+
+  await b.runtime.send(sessionId, 'And then');
+  await expect.poll(() => b.agent.received).toEqual(['Hello']);
+  b.agent.finish(sessionId);
+  await expect.poll(() => b.agent.received).toEqual(['Hello', 'And then']);
+  expect(await b.runtime.getRun(turnId)).toMatchObject({ outputItems: [{ content: 'Hello' }] });
+});
+
 test('a server that ends in order hands its sessions over at once', async () => {
   const servers = await startServers();
   const [a, b] = [
