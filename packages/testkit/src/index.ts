@@ -53,4 +53,5 @@ export {
   type TestPostgres,
 } from './services/postgres.ts';
 export { startRedis, testRedis, type RedisServer, type TestRedis } from './services/redis.ts';
+export { freePort } from './services/server-process.ts';
 export { makeWorkspace, type Workspace } from './workspace.ts';

@@ -1,0 +1,59 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { faultsOf } from './faults.ts';
+import { length, seed } from './length.ts';
+import { countBy, endsOf, judge } from './verdict.ts';
+import { World } from './world.ts';
+
+/** Each round has a seed of its own, which plays it again alone. */
+const rounds = Array.from({ length: length.rounds }, (_, index) => ({ seed: seed + index }));
+
+test.each(rounds)(
+  `INV-1 INV-2 INV-3 INV-4 INV-6 INV-7 INV-8 ${length.sessions} sessions on three servers through ${length.faults} faults: every reader, every server and the store end with what the log was given (seed $seed)`,
+  { timeout: 420_000 },
+  async ({ seed: own }) => {
+    const world = await World.start();
+    try {
+      await world.populate(length.sessions, own);
+      const faults = faultsOf(own, length.faults);
+      await world.suffer(faults);
+      await Promise.all(world.people.map((person) => person.finish()));
+      world.note('nothing is under way any more');
+      await judge(world);
+      world.note('judged');
+      tell(
+        world,
+        countBy(faults, ({ kind }) => kind),
+      );
+      expect(await world.end()).toEqual([0, 0, 0, 0, 0]);
+    } catch (error) {
+      const kept = await keepLogs(world);
+      console.error(
+        `Play it again: FAULTS_SEED=${own} npm run chaos. What happened is in ${kept}.`,
+      );
+      await world.end().catch(console.error);
+      throw error;
+    }
+  },
+);
+
+/** Writes down what was played and what each process said; gives the folder. */
+async function keepLogs(world: World): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'liminal-chaos-log-'));
+  await writeFile(join(folder, 'faults.log'), world.log.join('\n'));
+  for (const { name, log } of [...world.servers, ...world.projectors]) {
+    await writeFile(join(folder, `${name}.log`), log);
+  }
+  return folder;
+}
+
+function tell({ witness, people, log }: World, faults: Record<string, number>): void {
+  const sent = countBy(
+    people.flatMap((person) => person.sent),
+    ({ outcome }) => outcome,
+  );
+  const ends = endsOf(witness.runs.values());
+  console.info(JSON.stringify({ faults, sent, ends, took: log.slice(-3) }));
+}

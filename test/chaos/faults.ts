@@ -1,0 +1,124 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import fc from 'fast-check';
+import type { Member } from './member.ts';
+import type { World } from './world.ts';
+
+/** Each with how often it is played among the others, and for how long it lasts, ms. */
+const kinds = {
+  'reader dropped': { weight: 26, ms: [0, 0] },
+  'reader begun anew': { weight: 9, ms: [0, 0] },
+  'reader stalled': { weight: 12, ms: [50, 2_000] },
+  'requests cut off': { weight: 12, ms: [0, 0] },
+  'server killed': { weight: 11, ms: [0, 1_500] },
+  'server stopped': { weight: 3, ms: [0, 500] },
+  'server frozen': { weight: 4, ms: [300, 3_500] },
+  'projector killed': { weight: 7, ms: [0, 1_000] },
+  'Redis killed': { weight: 6, ms: [0, 1_500] },
+  'Redis frozen': { weight: 4, ms: [100, 4_000] },
+  'database killed': { weight: 4, ms: [0, 800] },
+} as const;
+
+export type FaultKind = keyof typeof kinds;
+
+export interface Fault {
+  kind: FaultKind;
+  /** Between the fault before and this one. */
+  gapMs: number;
+  /** Who it meets, and where they go then; each out of any number. */
+  who: number;
+  where: number;
+  ms: number;
+}
+
+const fault: fc.Arbitrary<Fault> = fc.oneof(
+  ...Object.entries(kinds).map(
+    ([
+      kind,
+      {
+        weight,
+        ms: [min, max],
+      },
+    ]) => ({
+      weight,
+      arbitrary: fc.record({
+        kind: fc.constant(kind as FaultKind),
+        gapMs: fc.nat(700),
+        who: fc.nat(10_000),
+        where: fc.nat(2),
+        ms: fc.integer({ min, max }),
+      }),
+    }),
+  ),
+);
+
+export function faultsOf(seed: number, count: number): Fault[] {
+  return fc.sample(fault, { seed, numRuns: count, unbiased: true });
+}
+
+/** Begins a fault; resolves when what it met is well again. */
+export async function play(world: World, { kind, who, where, ms }: Fault): Promise<void> {
+  const { redis, postgres } = world;
+  const watcher = pick(world.watchers, who);
+  const server = wellOne(world, world.servers, who);
+  const projector = wellOne(world, world.projectors, who);
+  switch (kind) {
+    case 'reader dropped':
+      return watcher.drop(where);
+    case 'reader begun anew':
+      return watcher.forget();
+    case 'reader stalled':
+      return watcher.stall(ms);
+    case 'requests cut off':
+      return pick(world.wires, who).cut();
+    case 'server killed':
+      return world.alone(server.name, async () => {
+        await server.kill();
+        await delay(ms);
+        await server.start();
+      });
+    case 'server stopped':
+      return world.alone(server.name, async () => {
+        await server.stop();
+        await delay(ms);
+        await server.start();
+      });
+    case 'server frozen':
+      return world.alone(server.name, async () => server.freeze(ms));
+    case 'projector killed':
+      return world.alone(projector.name, async () => {
+        await projector.kill();
+        await delay(ms);
+        await projector.start();
+      });
+    case 'Redis killed':
+      return world.alone('redis', async () => {
+        await redis.kill();
+        await delay(ms);
+        await redis.restart();
+      });
+    case 'Redis frozen':
+      return world.alone('redis', async () => {
+        redis.pause();
+        await delay(ms);
+        redis.resume();
+      });
+    case 'database killed':
+      return world.alone('database', async () => {
+        await postgres.kill();
+        await delay(ms);
+        await postgres.restart();
+      });
+  }
+}
+
+/** One that is well, if there is any. */
+function wellOne(world: World, members: readonly Member[], who: number): Member {
+  const well = members.filter(({ name }) => !world.isBusy(name));
+  return pick(well.length > 0 ? well : members, who);
+}
+
+function pick<T>(all: readonly T[], index: number): T {
+  const one = all[index % all.length];
+  if (one === undefined) throw new Error('There is nobody to meet a fault.');
+  return one;
+}

@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+/** What `server.ts` is told. */
+export interface MemberSettings {
+  role: 'server' | 'projector';
+  /** Whether a server also brings runs into history. */
+  projects: boolean;
+  redisUrl: string;
+  prefix: string;
+  databaseUrl: string;
+  schema: string;
+  leaseMs: number;
+  /** The folder of this test. */
+  root: string;
+  token: string;
+  port: number;
+}
+
+const program = fileURLToPath(new URL('server.ts', import.meta.url));
+/** Between two tries to start while Redis or the database is away, ms. */
+const RETRY_MS = 150;
+/** How much of what each wrote is kept, characters. */
+const LOG_MAX = 5_000_000;
+
+/** A process that is ended in every way, and comes back on its port. */
+export class Member {
+  readonly name: string;
+  readonly settings: MemberSettings;
+  #child: ChildProcess | undefined;
+  #coming: Promise<void> | undefined;
+  #gone = false;
+  /** What all its lives wrote so far, the newest part. */
+  log = '';
+
+  constructor(name: string, settings: MemberSettings) {
+    this.name = name;
+    this.settings = settings;
+  }
+
+  get origin(): string {
+    return `http://127.0.0.1:${this.settings.port}`;
+  }
+
+  /** Resolves when it runs; tries again as long as it cannot. */
+  async start(): Promise<void> {
+    this.#coming ??= this.#startUntilReady().finally(() => {
+      this.#coming = undefined;
+    });
+    await this.#coming;
+  }
+
+  /** From one moment to the next. */
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL');
+  }
+
+  /** In order; gives the exit code. */
+  async stop(): Promise<number | null> {
+    await this.#end('SIGTERM');
+    return this.#child?.exitCode ?? null;
+  }
+
+  /** It stands still for a while and then goes on as if nothing had been. */
+  async freeze(ms: number): Promise<void> {
+    const child = this.#child;
+    child?.kill('SIGSTOP');
+    await delay(ms);
+    child?.kill('SIGCONT');
+  }
+
+  /** Ends it for good; gives the exit code. */
+  async leave(): Promise<number | null> {
+    this.#gone = true;
+    await this.#coming;
+    return this.stop();
+  }
+
+  async #startUntilReady(): Promise<void> {
+    while (!this.#gone) {
+      if (await this.#startOnce()) return;
+      await delay(RETRY_MS);
+    }
+  }
+
+  async #startOnce(): Promise<boolean> {
+    const child = spawn(process.execPath, [program], {
+      env: {
+        PATH: process.env['PATH'],
+        CHAOS: JSON.stringify(this.settings),
+        // It starts twice as fast from its second life on.
+        NODE_COMPILE_CACHE: join(this.settings.root, 'compiled'),
+      },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    this.#child = child;
+    const note = (chunk: Buffer): void => {
+      this.log = (this.log + chunk.toString()).slice(-LOG_MAX);
+    };
+    child.stderr.on('data', note);
+    const ready = new Promise<boolean>((resolve) => {
+      child.stdout.on('data', (chunk: Buffer) => {
+        if (chunk.toString().includes('ready')) resolve(true);
+      });
+      child.once('exit', () => resolve(false));
+    });
+    return ready;
+  }
+
+  async #end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    const child = this.#child;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    await exited;
+  }
+}

@@ -1,0 +1,182 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ApiError, type Requests } from '@liminal/client';
+import fc from 'fast-check';
+import type { Watcher } from './watcher.ts';
+
+const moves = ['send', 'send two', 'cancel', 'kill', 'remove', 'rename'] as const;
+const weights = { send: 12, 'send two': 2, cancel: 3, kill: 1, remove: 1, rename: 1 };
+
+/** What a person does next. */
+const move = fc.record({
+  kind: fc.oneof(...moves.map((kind) => ({ arbitrary: fc.constant(kind), weight: weights[kind] }))),
+  /** The servers it goes to, one after the other. */
+  at: fc.array(fc.nat(2), { minLength: 3, maxLength: 3 }),
+  pauseMs: fc.integer({ min: 100, max: 2_500 }),
+  /** After which it thinks better of a message. */
+  afterMs: fc.integer({ min: 0, max: 1_500 }),
+});
+type Move = typeof move extends fc.Arbitrary<infer T> ? T : never;
+
+/** What became of a message, as far as its sender can know. */
+export interface Sent {
+  sessionId: string;
+  message: string;
+  outcome: 'acknowledged' | 'refused' | 'unknown';
+  turnId?: string;
+  /** Whether it was asked to be taken out of the queue. */
+  removed?: boolean;
+  code?: string;
+}
+
+/** How long a person waits for a turn before going on, and for the last one, ms. */
+const patience = { turnMs: 12_000, endMs: 45_000 };
+
+/** Talks to an agent in one session, at any server, and answers what it asks. */
+export class Person {
+  readonly sessionId: string;
+  readonly sent: Sent[] = [];
+  /** Codes of refusals, with how often. */
+  readonly refusals = new Map<string, number>();
+  readonly #name: string;
+  readonly #moves: Move[];
+  readonly #servers: readonly Requests[];
+  readonly #watcher: Watcher;
+  readonly #enough = new AbortController();
+  readonly #gone = new AbortController();
+  #talking: Promise<void> = Promise.resolve();
+  #answering: Promise<void> = Promise.resolve();
+
+  constructor(name: string, seed: number, servers: readonly Requests[], watcher: Watcher) {
+    this.#name = name;
+    this.#moves = fc.sample(move, { seed, numRuns: 40, unbiased: true });
+    this.#servers = servers;
+    this.#watcher = watcher;
+    this.sessionId = watcher.sessionId;
+  }
+
+  start(): void {
+    this.#talking = this.#talk();
+    this.#answering = this.#answerAll();
+  }
+
+  /** Sends one last message, and waits until nothing is under way any more. */
+  async finish(): Promise<void> {
+    this.#enough.abort();
+    await this.#talking;
+    const deadline = performance.now() + patience.endMs;
+    const inTime = () => performance.now() < deadline;
+    for (let at = 0; inTime() && (await this.#send(at, `last ${at}`)).outcome !== 'acknowledged';) {
+      at += 1;
+      await delay(300);
+    }
+    for (let state = ''; state !== 'idle' && state !== 'failed'; await delay(150)) {
+      const status = this.#servers[0]?.status(this.sessionId);
+      state = (await status?.catch(() => undefined))?.state ?? '';
+      if (!inTime()) {
+        const { info, turns } = this.#watcher.view;
+        const held = JSON.stringify([info, turns.slice(-3), this.sent]);
+        throw new Error(`Session ${this.sessionId} is ${state} and does not end: ${held}`);
+      }
+    }
+    this.#gone.abort();
+    await this.#answering;
+  }
+
+  /** Gives up where it is. */
+  async leave(): Promise<void> {
+    this.#enough.abort();
+    this.#gone.abort();
+    await Promise.all([this.#talking, this.#answering]);
+  }
+
+  async #talk(): Promise<void> {
+    for (let count = 0; !this.#enough.signal.aborted; count += 1) {
+      const next = this.#moves[count % this.#moves.length];
+      if (!next) return;
+      await this.#pause(next.pauseMs);
+      if (!this.#enough.signal.aborted) await this.#make(next, String(count));
+    }
+  }
+
+  async #make({ kind, at: [first = 0, second = 0], afterMs }: Move, text: string): Promise<void> {
+    if (kind === 'rename') {
+      await this.#ask(async () => this.#at(first).rename(this.sessionId, `Session ${text}`));
+      return;
+    }
+    const sent = await this.#send(first, text);
+    if (kind === 'send two') await this.#send(second, `${text} more`);
+    if (kind === 'remove') await this.#remove(await this.#send(second, `${text} no`), second);
+    if (kind === 'cancel' || kind === 'kill') {
+      await this.#pause(afterMs);
+      await this.#ask(async () => this.#at(second)[kind](this.sessionId));
+    }
+    if (sent.turnId !== undefined) await this.#untilOver(sent.turnId);
+  }
+
+  async #send(at: number, text: string): Promise<Sent> {
+    const message = `${this.#name} ${text}`;
+    const sent: Sent = { sessionId: this.sessionId, message, outcome: 'unknown' };
+    this.sent.push(sent);
+    const answer = await this.#ask(async () => this.#at(at).send(this.sessionId, message));
+    if (answer.value) Object.assign(sent, { outcome: 'acknowledged', turnId: answer.value.turnId });
+    else if (answer.refused) Object.assign(sent, { outcome: 'refused', code: answer.code });
+    return sent;
+  }
+
+  async #remove(sent: Sent, at: number): Promise<void> {
+    const { turnId } = sent;
+    if (turnId === undefined) return;
+    sent.removed = true;
+    await this.#ask(async () => this.#at(at).removeQueued(this.sessionId, turnId));
+  }
+
+  /** A request without an answer may have been heard, or not. */
+  async #ask<T>(
+    request: () => Promise<T>,
+  ): Promise<{ value?: T; refused?: boolean; code?: string }> {
+    try {
+      return { value: await request() };
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      const { code } = error;
+      this.refusals.set(code, (this.refusals.get(code) ?? 0) + 1);
+      return { code, refused: code !== 'UNREACHABLE' && code !== 'UNEXPECTED_ANSWER' };
+    }
+  }
+
+  /** Answers what is asked, again and again until it is seen to be answered. */
+  async #answerAll(): Promise<void> {
+    for (let count = 0; !this.#gone.signal.aborted; count += 1) {
+      await delay(150);
+      const items = this.#watcher.view.turns.slice(-2).flatMap((turn) => turn.items);
+      for (const item of items) {
+        if (item.type !== 'approval' || item.status !== 'create') continue;
+        const optionId = count % 3 === 0 ? 'no' : 'yes';
+        await this.#ask(async () =>
+          this.#at(count).answerApproval(this.sessionId, item.approvalId, optionId),
+        );
+      }
+    }
+  }
+
+  async #untilOver(turnId: string): Promise<void> {
+    const deadline = performance.now() + patience.turnMs;
+    const isOver = () => {
+      const turn = this.#watcher.view.turns.findLast((one) => one.turnId === turnId);
+      return turn !== undefined && turn.status !== 'in_progress';
+    };
+    while (!isOver() && performance.now() < deadline && !this.#enough.signal.aborted) {
+      await delay(50);
+    }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await delay(ms, undefined, { signal: this.#enough.signal }).catch(() => undefined);
+  }
+
+  #at(index: number): Requests {
+    const requests = this.#servers[index % this.#servers.length];
+    if (!requests) throw new Error('There is no server.');
+    return requests;
+  }
+}

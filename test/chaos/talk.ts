@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+
+/** What the agent does next in a turn. */
+export type Step =
+  | { kind: 'say' | 'think' | 'withdraw' | 'fail'; words: number; everyMs: number }
+  | { kind: 'tool'; words: number; everyMs: number }
+  | { kind: 'ask' }
+  | { kind: 'pause'; ms: number };
+
+export interface Talk {
+  steps: Step[];
+  /** `crash`: the agent's process is gone without a word. */
+  ending: 'completed' | 'error' | 'crash';
+}
+
+const spoken = (kind: 'say' | 'think' | 'withdraw' | 'fail' | 'tool', max: number) =>
+  fc.record({
+    kind: fc.constant(kind),
+    words: fc.integer({ min: 1, max }),
+    everyMs: fc.integer({ min: 0, max: 60 }),
+  });
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { arbitrary: spoken('say', 25), weight: 6 },
+  { arbitrary: spoken('think', 10), weight: 2 },
+  { arbitrary: spoken('tool', 8), weight: 3 },
+  { arbitrary: spoken('withdraw', 4), weight: 1 },
+  { arbitrary: spoken('fail', 4), weight: 1 },
+  { arbitrary: fc.record({ kind: fc.constant('ask' as const) }), weight: 1 },
+  {
+    arbitrary: fc.record({
+      kind: fc.constant('pause' as const),
+      ms: fc.integer({ min: 1, max: 800 }),
+    }),
+    weight: 2,
+  },
+);
+
+/** More events than the log keeps of what is projected. */
+const flood: fc.Arbitrary<Step> = fc.constant({ kind: 'say', words: 250, everyMs: 12 });
+
+const talk: fc.Arbitrary<Talk> = fc.record({
+  steps: fc.oneof(
+    { arbitrary: fc.array(step, { minLength: 1, maxLength: 6 }), weight: 14 },
+    { arbitrary: fc.tuple(flood, step), weight: 1 },
+  ),
+  ending: fc.oneof(
+    { arbitrary: fc.constant('completed' as const), weight: 12 },
+    { arbitrary: fc.constant('error' as const), weight: 1 },
+    { arbitrary: fc.constant('crash' as const), weight: 1 },
+  ),
+});
+
+/** What a message makes the agent do: the same on every server. */
+export function talkOf(message: string): Talk {
+  const seed = createHash('sha256').update(message).digest().readInt32LE();
+  const [told] = fc.sample(talk, { seed, numRuns: 1, unbiased: true });
+  return told ?? { steps: [], ending: 'completed' };
+}

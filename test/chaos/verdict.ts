@@ -1,0 +1,194 @@
+import type { SessionView } from '@liminal/client';
+import {
+  type HistoryPage,
+  isTerminal,
+  Response,
+  type StreamEvent,
+  type UpsertObject,
+} from '@liminal/protocol';
+import { openPostgresStore } from '@liminal/storage';
+import { expect } from 'vitest';
+import {
+  checkRun,
+  shownOf,
+  storedOf,
+  timeless,
+} from '../../packages/runtime/test/whole-path-truth.ts';
+import type { Sent } from './person.ts';
+import type { Watcher } from './watcher.ts';
+import type { World } from './world.ts';
+
+/** How long everything may take to come to rest on a busy machine, ms. */
+const patience = { timeout: 60_000, interval: 100 };
+
+/** Waits until all is quiet, and then compares everything with what the log was seen to be given. */
+export async function judge(world: World): Promise<void> {
+  const { witness } = world;
+  await expect
+    .poll(async () => witness.left(), patience)
+    .toEqual({
+      announced: 0,
+      pending: 0,
+      lasting: [`${world.settings.prefix}:runs`],
+    });
+  await expect.poll(() => witness.allEnded, patience).toBe(true);
+  for (const run of witness.runs.values()) checkRun(run);
+  judgeMessages(world);
+  judgeRefusals(world);
+  await judgeStore(world);
+  await judgeServers(world);
+  await judgeReaders(world);
+}
+
+/** Each message has its turn, once; one whose sender was told nothing may have none. */
+function judgeMessages({ people, witness }: World): void {
+  const turns = new Map<string, string[]>();
+  for (const run of witness.runs.values()) {
+    const message = messageOf(run);
+    turns.set(message, [...(turns.get(message) ?? []), run[0]?.turnId ?? '']);
+  }
+  const wrong = people
+    .flatMap(({ sent }) => sent)
+    .filter((one) => !isRight(one, turns.get(one.message) ?? []));
+  const logged = ({ turnId = '' }: Sent) => witness.runs.get(turnId)?.map(({ type }) => type);
+  expect(
+    wrong.map((one) => ({ ...one, turns: turns.get(one.message), logged: logged(one) })),
+  ).toEqual([]);
+}
+
+function isRight({ outcome, turnId, removed }: Sent, turns: string[]): boolean {
+  if (outcome !== 'acknowledged') return turns.length <= 1;
+  if (removed && turns.length === 0) return true;
+  return turns.length === 1 && turns[0] === turnId;
+}
+
+function messageOf(run: readonly StreamEvent[]): string {
+  for (const { payload } of run) {
+    if (payload.type !== 'item_done' || payload.finalItem.type !== 'message') continue;
+    if (payload.finalItem.origin === 'user') return payload.finalItem.content;
+  }
+  // Lost before its message was logged.
+  return '';
+}
+
+/** Who is refused is told why, and in words that are meant for people. */
+function judgeRefusals({ people }: World): void {
+  expect(people.flatMap(({ refusals }) => [...refusals.keys()])).not.toContain('INTERNAL');
+}
+
+/** What is stored is what the log gives, folded from scratch. */
+async function judgeStore({ settings, witness }: World): Promise<void> {
+  const store = await openPostgresStore(settings.databaseUrl, { schema: settings.schema });
+  try {
+    for (const [runId, run] of witness.runs) {
+      expect(await store.getResponse(runId)).toEqual(storedOf(run));
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+/** Every server shows every session and every run so. */
+async function judgeServers(world: World): Promise<void> {
+  for (const { sessionId } of world.people) {
+    const runs = world.witness.runsOf(sessionId);
+    const truth = shownOf(runs);
+    for (const [index, requests] of world.requests.entries()) {
+      const { entries, turns } = await wholeHistory((page) => requests.history(sessionId, page));
+      expect(turns).toEqual(runs.map(([first]) => first?.turnId));
+      expect(timeless(entries)).toEqual(truth);
+      expect(['idle', 'failed']).toContain((await requests.status(sessionId)).state);
+      for (const run of runs) {
+        expect(await fetchRun(world, index, run[0]?.runId ?? '')).toEqual(storedOf(run));
+      }
+    }
+  }
+}
+
+async function wholeHistory(read: (page: { before?: string }) => Promise<HistoryPage>) {
+  const turns: string[] = [];
+  const entries: UpsertObject[] = [];
+  for (let before: string | undefined; ;) {
+    const page = await read(before === undefined ? {} : { before });
+    const ids = page.turns.map(({ turnId }) => turnId).filter((id) => !turns.includes(id));
+    turns.unshift(...ids);
+    entries.unshift(...page.entries);
+    before = page.before;
+    if (!page.hasMore) return { turns, entries };
+  }
+}
+
+async function fetchRun({ servers, settings }: World, index: number, runId: string) {
+  const headers = { authorization: `Bearer ${settings.token}` };
+  const answer = await fetch(`${servers[index]?.origin}/api/run/${runId}`, { headers });
+  return Response.parse(await answer.json());
+}
+
+/** Whoever watched all the time, whoever came back, and who comes now to any server. */
+async function judgeReaders(world: World): Promise<void> {
+  for (const [at] of world.servers.entries()) {
+    for (const { sessionId } of world.people) {
+      world.watchers.push(await world.watch(sessionId, at));
+    }
+  }
+  const lastIds = new Map(
+    world.people.map(({ sessionId }) => {
+      return [sessionId, world.witness.runsOf(sessionId).at(-1)?.at(-1)?.eventId];
+    }),
+  );
+  const behind = () =>
+    world.watchers.flatMap(({ sessionId, view }, index) => {
+      const isThere = view.cursor === lastIds.get(sessionId) && view.phase === 'ready';
+      return isThere ? [] : [`${index}: ${view.cursor} ${view.phase} ${view.problem?.code}`];
+    });
+  await expect.poll(behind, patience).toEqual([]);
+  for (const watcher of world.watchers) judgeReader(world, watcher);
+}
+
+function judgeReader({ witness }: World, { sessionId, view, seen, faults }: Watcher): void {
+  expect(faults).toEqual([]);
+  const runs = witness.runsOf(sessionId);
+  const items = view.turns.flatMap((turn) => turn.items);
+  expect(timeless(items)).toEqual(shownOf(runs));
+  expect(view.turns.map(({ turnId, status }) => [turnId, status])).toEqual(
+    runs.map((run) => [run[0]?.turnId, storedOf(run)?.status]),
+  );
+  const withdrawn = new Set(runs.flat().flatMap(({ payload }) => withdrawnBy(payload)));
+  for (const before of seen) judgeSeen(before, items, withdrawn);
+}
+
+function withdrawnBy(payload: StreamEvent['payload']): string[] {
+  return payload.type === 'item_cancelled' ? [payload.itemId] : [];
+}
+
+/** What was seen is there in the end, as it was or longer (invariant 6), unless it was withdrawn. */
+function judgeSeen(before: SessionView, items: UpsertObject[], withdrawn: Set<string>): void {
+  const last = new Map(items.map((item) => [item.itemId, item]));
+  for (const item of before.turns.flatMap((turn) => turn.items)) {
+    const now = last.get(item.itemId);
+    if (now === undefined && withdrawn.has(item.itemId)) continue;
+    expect(now, `${item.itemId} was seen and is gone`).toBeDefined();
+    expect(now && textOf(now).startsWith(textOf(item)), `${item.itemId} was seen otherwise`).toBe(
+      true,
+    );
+  }
+}
+
+function textOf(item: UpsertObject): string {
+  if (item.type === 'message' || item.type === 'thinking') return item.content;
+  return item.type === 'tool_call' ? (item.toolOutput ?? '') : '';
+}
+
+/** How many of each kind there were. */
+export function countBy<T>(all: Iterable<T>, kindOf: (one: T) => string): Record<string, number> {
+  const groups = Map.groupBy(all, kindOf);
+  return Object.fromEntries([...groups].map(([kind, ones]) => [kind, ones.length]));
+}
+
+export function endsOf(runs: Iterable<readonly StreamEvent[]>): Record<string, number> {
+  return countBy(runs, (run) => {
+    const payload = run.find(isTerminal)?.payload;
+    if (payload?.type === 'response_error') return payload.error.code;
+    return payload?.type === 'response_done' ? payload.status : 'open';
+  });
+}

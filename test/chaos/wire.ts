@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** The way from one client to the servers: to one of them at a time, and to the next when that is gone. */
+export class Wire {
+  readonly #ports: readonly number[];
+  readonly #listener: Server;
+  readonly #sockets = new Set<Socket>();
+  #at: number;
+
+  private constructor(ports: readonly number[], at: number, listener: Server) {
+    this.#ports = ports;
+    this.#at = at;
+    this.#listener = listener;
+    listener.on('connection', (near) => this.#pass(near));
+  }
+
+  static async open(ports: readonly number[], at: number): Promise<Wire> {
+    const listener = createServer();
+    const wire = new Wire(ports, at, listener);
+    listener.listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    return wire;
+  }
+
+  get origin(): string {
+    const address = this.#listener.address();
+    if (address === null || typeof address === 'string') throw new Error('The wire has no port.');
+    return `http://127.0.0.1:${address.port}`;
+  }
+
+  /** Breaks all its connections; the next ones go to that server. */
+  cut(at = this.#at): void {
+    this.#at = at;
+    for (const socket of this.#sockets) socket.resetAndDestroy();
+  }
+
+  /** Nothing comes through for a while, either way. */
+  async stall(ms: number): Promise<void> {
+    const stalled = [...this.#sockets];
+    for (const socket of stalled) socket.pause();
+    await delay(ms);
+    for (const socket of stalled) if (!socket.destroyed) socket.resume();
+  }
+
+  async close(): Promise<void> {
+    this.#listener.close();
+    this.cut();
+    await once(this.#listener, 'close');
+  }
+
+  #pass(near: Socket): void {
+    const at = this.#at;
+    const far = connect(this.#ports[at % this.#ports.length] ?? 0, '127.0.0.1');
+    this.#hold(near, far);
+    this.#hold(far, near);
+    far.once('error', () => {
+      // Where nobody listens the next one is tried, by whatever connection comes next.
+      if (this.#at === at) this.#at = at + 1;
+    });
+    near.pipe(far);
+    far.pipe(near);
+  }
+
+  #hold(socket: Socket, other: Socket): void {
+    this.#sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      this.#sockets.delete(socket);
+      other.destroy();
+    });
+  }
+}

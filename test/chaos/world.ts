@@ -1,0 +1,177 @@
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createRequests, type Requests } from '@liminal/client';
+import {
+  freePort,
+  type PostgresServer,
+  type RedisServer,
+  startPostgres,
+  startRedis,
+} from '@liminal/testkit';
+import { Census } from '../faults/census.ts';
+import { type Fault, play } from './faults.ts';
+import { Member, type MemberSettings } from './member.ts';
+import { Person } from './person.ts';
+import { Watcher } from './watcher.ts';
+import { Wire } from './wire.ts';
+import { Witness } from './witness.ts';
+
+/** How long after a server's death its turns are over at the latest, ms. */
+const LEASE_MS = 2_000;
+const SERVERS = 3;
+const WATCHERS_PER_SESSION = 2;
+const token = 'a-token-that-all-servers-share';
+
+/** Three servers and two projectors on a Redis and a database, and all who use them. */
+export class World {
+  readonly redis: RedisServer;
+  readonly postgres: PostgresServer;
+  readonly servers: Member[];
+  readonly projectors: Member[];
+  /** For commands, one to each server. */
+  readonly wires: Wire[] = [];
+  readonly requests: Requests[] = [];
+  readonly watchers: Watcher[] = [];
+  readonly people: Person[] = [];
+  readonly witness: Witness;
+  readonly census: Census;
+  readonly settings: MemberSettings;
+  /** What has been played, and when. */
+  readonly log: string[] = [];
+  readonly #busy = new Map<string, Promise<void>>();
+  readonly #began = performance.now();
+
+  private constructor(
+    services: { redis: RedisServer; postgres: PostgresServer },
+    settings: MemberSettings,
+    ports: readonly number[],
+    census: Census,
+  ) {
+    this.redis = services.redis;
+    this.postgres = services.postgres;
+    this.settings = settings;
+    this.census = census;
+    this.witness = new Witness(settings.redisUrl, settings.prefix);
+    this.servers = ports.map(
+      (port, index) => new Member(`server ${index}`, { ...settings, port, projects: index === 0 }),
+    );
+    this.projectors = [0, 1].map(
+      (index) => new Member(`projector ${index}`, { ...settings, role: 'projector' }),
+    );
+  }
+
+  static async start(): Promise<World> {
+    const root = await realpath(await mkdtemp(join(tmpdir(), 'liminal-chaos-')));
+    const census = new Census([root]);
+    const [redis, postgres] = await Promise.all([
+      startRedis({ appendOnly: true }),
+      startPostgres(),
+    ]);
+    const ports: number[] = [];
+    while (ports.length < SERVERS) ports.push(await freePort());
+    const settings: MemberSettings = {
+      role: 'server',
+      projects: true,
+      redisUrl: redis.url,
+      prefix: 'chaos',
+      databaseUrl: postgres.url,
+      schema: 'chaos',
+      leaseMs: LEASE_MS,
+      root,
+      token,
+      port: 0,
+    };
+    const world = new World({ redis, postgres }, settings, ports, census);
+    await Promise.all([...world.servers, ...world.projectors].map((member) => member.start()));
+    for (const port of ports) {
+      const wire = await Wire.open([port], 0);
+      world.wires.push(wire);
+      world.requests.push(createRequests({ baseUrl: wire.origin, token }));
+    }
+    return world;
+  }
+
+  /** Makes sessions, each with someone who talks in it, and some who watch. */
+  async populate(sessions: number, seed: number): Promise<void> {
+    for (let index = 0; index < sessions; index += 1) {
+      const sessionId = await this.#create(index);
+      const own: Watcher[] = [];
+      while (own.length < WATCHERS_PER_SESSION) {
+        own.push(await this.watch(sessionId, index + own.length));
+      }
+      this.watchers.push(...own);
+      const [watcher] = own;
+      if (!watcher) throw new Error('Nobody watches.');
+      const name = `${seed} ${index}`;
+      this.people.push(new Person(name, seed + index, this.requests, watcher));
+    }
+    for (const person of this.people) person.start();
+  }
+
+  /** A busy machine may let Redis or the database seem away. */
+  async #create(index: number): Promise<string> {
+    const request = { cliType: 'talking', projectDir: this.settings.root };
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const made = await this.requests[(index + tries) % SERVERS]?.create(request);
+        if (made) return made.sessionId;
+      } catch (error) {
+        if (tries === 10) throw error;
+        await delay(300);
+      }
+    }
+  }
+
+  async watch(sessionId: string, at: number): Promise<Watcher> {
+    const ports = this.servers.map(({ settings }) => settings.port);
+    return Watcher.open({ ports, token, sessionId, at });
+  }
+
+  /** Plays faults, one after the other; they may overlap, but not on the same victim. */
+  async suffer(faults: readonly Fault[]): Promise<void> {
+    const suffering: Promise<void>[] = [];
+    for (const fault of faults) {
+      await delay(fault.gapMs);
+      const { kind, who, where, ms } = fault;
+      this.note(`${kind} (${who}, ${where}, ${ms} ms)`);
+      if (!kind.startsWith('reader')) for (const watcher of this.watchers) watcher.remember();
+      suffering.push(play(this, fault).then(() => this.note(`well again: ${kind} (${who})`)));
+    }
+    await Promise.all(suffering);
+    this.note('all is well again');
+  }
+
+  /** Runs steps for the same victim one after the other. */
+  async alone(victim: string, step: () => Promise<void>): Promise<void> {
+    const before = this.#busy.get(victim) ?? Promise.resolve();
+    const own = before.then(step);
+    this.#busy.set(victim, own);
+    await own;
+    if (this.#busy.get(victim) === own) this.#busy.delete(victim);
+  }
+
+  /** Whether something is being done to it. */
+  isBusy(victim: string): boolean {
+    return this.#busy.has(victim);
+  }
+
+  note(what: string): void {
+    this.log.push(`${Date.now()} ${Math.round(performance.now() - this.#began)} ms: ${what}`);
+  }
+
+  /** Ends everything; gives the exit codes of the servers and projectors. */
+  async end(): Promise<(number | null)[]> {
+    await Promise.all(this.people.map((person) => person.leave()));
+    await Promise.all(this.watchers.map((watcher) => watcher.close()));
+    const members = [...this.servers, ...this.projectors];
+    const codes = await Promise.all(members.map((member) => member.leave()));
+    await this.witness.close();
+    await Promise.all(this.wires.map((wire) => wire.close()));
+    await Promise.all([this.redis.stop(), this.postgres.stop()]);
+    await this.census.untilEmpty();
+    await rm(this.settings.root, { recursive: true, force: true });
+    return codes;
+  }
+}
