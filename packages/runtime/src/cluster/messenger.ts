@@ -46,6 +46,8 @@ export class Messenger {
     signal.throwIfAborted();
     const id = randomUUID();
     const asked = Promise.withResolvers<unknown>();
+    // A refusal may come before it is known that the question has been sent, or when nobody waits for it any more.
+    asked.promise.catch(() => {});
     this.#asked.set(id, asked);
     const giveUp = (): void => asked.reject(signal.reason);
     signal.addEventListener('abort', giveUp, { once: true });
@@ -57,8 +59,6 @@ export class Messenger {
     } finally {
       signal.removeEventListener('abort', giveUp);
       this.#asked.delete(id);
-      // Nobody waits for it any more where sending it failed.
-      asked.promise.catch(() => {});
     }
   }
 

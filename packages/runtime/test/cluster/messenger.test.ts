@@ -1,0 +1,32 @@
+import { setImmediate } from 'node:timers/promises';
+import { LiminalError } from '@liminal/protocol';
+import { type Inboxes, openSharedMemoryStorage } from '@liminal/storage';
+import { expect, test } from 'vitest';
+import { Messenger } from '../../src/cluster/messenger.ts';
+
+test('a refusal that comes before the question is known to be sent reaches who asked, and harms nobody', async () => {
+  const { inboxes } = openSharedMemoryStorage().coordination;
+  const answered = Promise.withResolvers<void>();
+  const slow: Inboxes = {
+    open: async (name, listener) => inboxes.open(name, listener),
+    send: async (name, message) => {
+      const heard = await inboxes.send(name, message);
+      await answered.promise;
+      // A rejection that nobody has taken up by now ends the process.
+      await setImmediate();
+      await setImmediate();
+      return heard;
+    },
+  };
+  const refuse = async (): Promise<never> => {
+    setTimeout(answered.resolve, 20);
+    throw new LiminalError('MESSAGE_NOT_QUEUED', 'It does not wait any more.');
+  };
+  const onTrouble = (error: unknown): void => expect.fail(String(error));
+  const asking = new Messenger({ inboxes: slow, instanceId: 'a', answer: refuse, onTrouble });
+  const asked = new Messenger({ inboxes, instanceId: 'b', answer: refuse, onTrouble });
+  await Promise.all([asking.open(), asked.open()]);
+  const question = asking.ask('b', 'Is it there?', AbortSignal.timeout(10_000));
+  await expect(question).rejects.toMatchObject({ code: 'MESSAGE_NOT_QUEUED' });
+  await Promise.all([asking.close(), asked.close()]);
+});
