@@ -12,7 +12,7 @@ const rounds = Array.from({ length: length.rounds }, (_, index) => ({ seed: seed
 
 test.each(rounds)(
   `INV-1 INV-2 INV-3 INV-4 INV-6 INV-7 INV-8 ${length.sessions} sessions on three servers through ${length.faults} faults: every reader, every server and the store end with what the log was given (seed $seed)`,
-  { timeout: 420_000 },
+  { timeout: 600_000 },
   async ({ seed: own }) => {
     const world = await World.start();
     try {
@@ -29,6 +29,7 @@ test.each(rounds)(
       );
       expect(await world.end()).toEqual([0, 0, 0, 0, 0]);
     } catch (error) {
+      world.note(String(error));
       const kept = await keepLogs(world);
       console.error(
         `Play it again: FAULTS_SEED=${own} npm run chaos. What happened is in ${kept}.`,

@@ -9,13 +9,13 @@ const kinds = {
   'reader begun anew': { weight: 9, ms: [0, 0] },
   'reader stalled': { weight: 12, ms: [50, 2_000] },
   'requests cut off': { weight: 12, ms: [0, 0] },
-  'server killed': { weight: 11, ms: [0, 1_500] },
+  'server killed': { weight: 7, ms: [0, 1_500] },
   'server stopped': { weight: 3, ms: [0, 500] },
-  'server frozen': { weight: 4, ms: [300, 3_500] },
-  'projector killed': { weight: 7, ms: [0, 1_000] },
-  'Redis killed': { weight: 6, ms: [0, 1_500] },
-  'Redis frozen': { weight: 4, ms: [100, 4_000] },
-  'database killed': { weight: 4, ms: [0, 800] },
+  'server frozen': { weight: 3, ms: [300, 3_500] },
+  'projector killed': { weight: 5, ms: [0, 1_000] },
+  'Redis killed': { weight: 5, ms: [0, 1_500] },
+  'Redis frozen': { weight: 3, ms: [100, 4_000] },
+  'database killed': { weight: 3, ms: [0, 800] },
 } as const;
 
 export type FaultKind = keyof typeof kinds;
@@ -42,7 +42,7 @@ const fault: fc.Arbitrary<Fault> = fc.oneof(
       weight,
       arbitrary: fc.record({
         kind: fc.constant(kind as FaultKind),
-        gapMs: fc.nat(700),
+        gapMs: fc.nat(500),
         who: fc.nat(10_000),
         where: fc.nat(2),
         ms: fc.integer({ min, max }),

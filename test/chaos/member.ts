@@ -33,6 +33,10 @@ export class Member {
   #child: ChildProcess | undefined;
   #coming: Promise<void> | undefined;
   #gone = false;
+  /** It runs, and nobody has asked it to end. */
+  #isReady = false;
+  /** How often it ended though nobody wanted it to. */
+  crashes = 0;
   /** What all its lives wrote so far, the newest part. */
   log = '';
 
@@ -105,15 +109,20 @@ export class Member {
       child.stdout.on('data', (chunk: Buffer) => {
         if (chunk.toString().includes('ready')) resolve(true);
       });
-      child.once('exit', () => resolve(false));
+      child.once('exit', () => {
+        if (this.#isReady && this.#child === child) this.crashes += 1;
+        resolve(false);
+      });
     });
-    return ready;
+    this.#isReady = await ready;
+    return this.#isReady;
   }
 
   async #end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     const child = this.#child;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     const exited = once(child, 'exit');
+    this.#isReady = false;
     child.kill(signal);
     await exited;
   }

@@ -103,7 +103,7 @@ export class Person {
       await this.#ask(async () => this.#at(first).rename(this.sessionId, `Session ${text}`));
       return;
     }
-    const sent = await this.#send(first, text);
+    const sent = await this.#sendSomewhere(first, text);
     if (kind === 'send two') await this.#send(second, `${text} more`);
     if (kind === 'remove') await this.#remove(await this.#send(second, `${text} no`), second);
     if (kind === 'cancel' || kind === 'kill') {
@@ -111,6 +111,15 @@ export class Person {
       await this.#ask(async () => this.#at(second)[kind](this.sessionId));
     }
     if (sent.turnId !== undefined) await this.#untilOver(sent.turnId);
+  }
+
+  /** Where nobody answers it says so again to the next server; in other words, since it may have been heard. */
+  async #sendSomewhere(at: number, text: string): Promise<Sent> {
+    let sent = await this.#send(at, text);
+    for (let next = 1; sent.outcome === 'unknown' && next < this.#servers.length; next += 1) {
+      sent = await this.#send(at + next, `${text} again ${next}`);
+    }
+    return sent;
   }
 
   async #send(at: number, text: string): Promise<Sent> {
