@@ -93,9 +93,12 @@ export class Directory {
   }
 
   /** Gives the sessions that only an agent's own store knows, store by store, each as soon as it is read. */
-  eachFound(onFound: (sessions: SessionSummary[]) => void): void {
+  eachFound(
+    onFound: (sessions: SessionSummary[]) => void,
+    onTrouble: (error: unknown) => void,
+  ): void {
     this.#options.agentStores.each((found) => {
-      void this.#summarizeFound(found).then(onFound);
+      this.#summarizeFound(found).then(onFound).catch(onTrouble);
     });
   }
 

@@ -238,11 +238,12 @@ export class SessionRuntime implements Runtime {
     const tell = (sessions: SessionSummary[]): void => {
       if (this.#watchers.has(listener)) listener({ sessions, removed: [] });
     };
+    const onTrouble = (error: unknown): void => this.#warn(error, 'sessions cannot be listed');
     const begin = async (): Promise<void> => {
       tell(await this.sessions.ownSummaries());
-      if (!ownOnly && this.#watchers.has(listener)) this.sessions.eachFound(tell);
+      if (!ownOnly && this.#watchers.has(listener)) this.sessions.eachFound(tell, onTrouble);
     };
-    begin().catch((error) => this.#warn(error, 'sessions cannot be listed'));
+    begin().catch(onTrouble);
     return stop;
   }
 

@@ -63,7 +63,8 @@ export class Messenger {
   }
 
   async close(): Promise<void> {
-    await this.#leave?.();
+    // Where it cannot be closed it is forgotten soon.
+    await this.#leave?.().catch(this.#options.onTrouble);
     const error = new NotHeard('This server is shutting down.');
     for (const asked of this.#asked.values()) asked.reject(error);
   }

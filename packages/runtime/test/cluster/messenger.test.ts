@@ -30,3 +30,23 @@ test('a refusal that comes before the question is known to be sent reaches who a
   await expect(question).rejects.toMatchObject({ code: 'MESSAGE_NOT_QUEUED' });
   await Promise.all([asking.close(), asked.close()]);
 });
+
+test('closing ends also where the inbox cannot be closed', async () => {
+  const { inboxes } = openSharedMemoryStorage().coordination;
+  const unclosable: Inboxes = {
+    open: async () => async () => {
+      throw new LiminalError('REDIS_UNAVAILABLE', 'Redis is away.');
+    },
+    send: async (name, message) => inboxes.send(name, message),
+  };
+  const told: unknown[] = [];
+  const messenger = new Messenger({
+    inboxes: unclosable,
+    instanceId: 'a',
+    answer: async () => undefined,
+    onTrouble: (error) => told.push(error),
+  });
+  await messenger.open();
+  await messenger.close();
+  expect(told).toMatchObject([{ code: 'REDIS_UNAVAILABLE' }]);
+});

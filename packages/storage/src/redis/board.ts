@@ -46,7 +46,8 @@ export class RedisBoard implements Board {
       watchers.delete(listener);
       if (watchers.size > 0 || this.#watchers.get(pattern) !== watchers) return;
       this.#watchers.delete(pattern);
-      await connection.punsubscribe(pattern);
+      // Nobody is told any more. While Redis is away this waits, and nobody need wait for it.
+      connection.punsubscribe(pattern).catch(() => {});
     };
   }
 

@@ -1,0 +1,37 @@
+import { ProviderRegistry } from '@liminal/agents';
+import { openMemoryStorage, type ResponseStore, StorageError } from '@liminal/storage';
+import { expect, test } from 'vitest';
+import { createRuntime } from '../src/index.ts';
+import { ScriptedAgent } from './scripted-agent.ts';
+
+test('a database that goes away while an agent’s own sessions are listed is told, and ends nothing', async () => {
+  const storage = openMemoryStorage();
+  let lists = 0;
+  const listSessions: ResponseStore['listSessions'] = async (filter) => {
+    lists += 1;
+    // First what an earlier server left, then our own.
+    if (lists > 2) throw new StorageError('STORE_READ_FAILED', 'The database is away.');
+    return storage.store.listSessions(filter);
+  };
+  const store = new Proxy(storage.store, {
+    get: (target, name) => {
+      if (name === 'listSessions') return listSessions;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  const providers = new ProviderRegistry();
+  providers.register(new ScriptedAgent());
+  const told: object[] = [];
+  const runtime = await createRuntime({
+    storage: { log: storage.log, store },
+    providers,
+    roots: ['/'],
+    logger: { info() {}, warn: (details) => told.push(details), error() {} },
+  });
+  // An error that nobody has taken up would end the process.
+  const stop = runtime.watchSessions(() => {});
+  await expect.poll(() => told).toMatchObject([{ code: 'STORE_READ_FAILED' }]);
+  stop();
+  await runtime.close();
+});
