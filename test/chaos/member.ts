@@ -35,7 +35,7 @@ export class Member {
   #gone = false;
   /** It runs, and nobody has asked it to end. */
   #isReady = false;
-  /** How often it ended though nobody wanted it to. */
+  /** How often it ended though nobody wanted it to, or not in order. */
   crashes = 0;
   /** What all its lives wrote so far, the newest part. */
   log = '';
@@ -62,10 +62,10 @@ export class Member {
     await this.#end('SIGKILL');
   }
 
-  /** In order; gives the exit code. */
-  async stop(): Promise<number | null> {
+  /** In order. */
+  async stop(): Promise<void> {
     await this.#end('SIGTERM');
-    return this.#child?.exitCode ?? null;
+    if (this.#child?.exitCode !== 0) this.crashes += 1;
   }
 
   /** It stands still for a while and then goes on as if nothing had been. */
@@ -76,11 +76,11 @@ export class Member {
     child?.kill('SIGCONT');
   }
 
-  /** Ends it for good; gives the exit code. */
-  async leave(): Promise<number | null> {
+  /** Ends it for good. */
+  async leave(): Promise<void> {
     this.#gone = true;
     await this.#coming;
-    return this.stop();
+    await this.stop();
   }
 
   async #startUntilReady(): Promise<void> {

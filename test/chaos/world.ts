@@ -161,17 +161,22 @@ export class World {
     this.log.push(`${Date.now()} ${Math.round(performance.now() - this.#began)} ms: ${what}`);
   }
 
-  /** Ends everything; gives the exit codes of the servers and projectors. */
-  async end(): Promise<(number | null)[]> {
+  /** Servers and projectors that have ended by themselves, or not in order. */
+  get crashed(): string[] {
+    const members = [...this.servers, ...this.projectors];
+    return members.flatMap(({ name, crashes }) => (crashes > 0 ? [name] : []));
+  }
+
+  /** Ends everything. */
+  async end(): Promise<void> {
     await Promise.all(this.people.map((person) => person.leave()));
     await Promise.all(this.watchers.map((watcher) => watcher.close()));
     const members = [...this.servers, ...this.projectors];
-    const codes = await Promise.all(members.map((member) => member.leave()));
+    await Promise.all(members.map((member) => member.leave()));
     await this.witness.close();
     await Promise.all(this.wires.map((wire) => wire.close()));
     await Promise.all([this.redis.stop(), this.postgres.stop()]);
     await this.census.untilEmpty();
     await rm(this.settings.root, { recursive: true, force: true });
-    return codes;
   }
 }
