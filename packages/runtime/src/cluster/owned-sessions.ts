@@ -113,8 +113,10 @@ export class OwnedSessions {
   }
 
   async #release(sessionId: string): Promise<void> {
-    // A command may have come in the meantime.
-    if (this.#busy.has(sessionId)) return;
+    const known = await this.#options.runtime.sessions.inMemory();
+    const session = known.find((one) => one.sessionId === sessionId);
+    // A command may have come in the meantime, or have left something to do.
+    if (this.#busy.has(sessionId) || session?.isInUse) return;
     await this.#forget(sessionId);
     await this.#options.ownership.release(sessionId);
   }
