@@ -103,6 +103,12 @@ export class Cluster {
     return cluster;
   }
 
+  /** Begins a session of Claude Code on a server; gives its id. */
+  async create({ requests }: Member): Promise<string> {
+    const request = { cliType: 'claude-code', projectDir: this.project };
+    return (await requests.create(request)).sessionId;
+  }
+
   #join(server: LiminalServer): void {
     const client = createClient({ baseUrl: server.origin, token });
     onTestFinished(() => client.close());

@@ -11,10 +11,7 @@ test('a projector beside the servers brings into history what they leave to it, 
   const script = byPrompt({ 'Hello.': [reply('Hi.')], 'And now?': [reply('On we go.')] });
   const cluster = await Cluster.start({ servers: 1, script, config: { projector: false } });
   const [a] = cluster.members;
-  const { sessionId } = await a!.requests.create({
-    cliType: 'claude-code',
-    projectDir: cluster.project,
-  });
+  const sessionId = await cluster.create(a!);
   const reader = await a!.follow(sessionId);
   const { turnId } = await a!.requests.send(sessionId, 'Hello.');
   await reader.ended(turnId);

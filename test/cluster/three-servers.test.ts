@@ -8,10 +8,7 @@ test('INV-7 a session made on one server, sent to on a second, is watched on a t
   const script = byPrompt({ 'Talk.': [reply(text(words, { chunk: 12, delayMs: 4 }))] });
   const cluster = await Cluster.start({ servers: 3, script });
   const [a, b, c] = cluster.members;
-  const { sessionId } = await a!.requests.create({
-    cliType: 'claude-code',
-    projectDir: cluster.project,
-  });
+  const sessionId = await cluster.create(a!);
   const reader = await c!.follow(sessionId);
   const { turnId } = await b!.requests.send(sessionId, 'Talk.');
   await reader.until(() => reader.said(turnId).length > 100);
@@ -37,10 +34,7 @@ test('INV-2 INV-8 a server killed in mid-turn: those who watch see it lost in ti
   });
   const cluster = await Cluster.start({ servers: 3, script });
   const [a, b, c] = cluster.members;
-  const { sessionId } = await a!.requests.create({
-    cliType: 'claude-code',
-    projectDir: cluster.project,
-  });
+  const sessionId = await cluster.create(a!);
   const reader = await c!.follow(sessionId);
   const { turnId } = await a!.requests.send(sessionId, 'Talk.');
   await reader.until(() => reader.said(turnId).length > 200);
@@ -80,10 +74,7 @@ test('a permission that an agent asks for on one server is given on another', as
   });
   const cluster = await Cluster.start({ servers: 2, script });
   const [a, b] = cluster.members;
-  const { sessionId } = await a!.requests.create({
-    cliType: 'claude-code',
-    projectDir: cluster.project,
-  });
+  const sessionId = await cluster.create(a!);
   const reader = await b!.follow(sessionId);
   const { turnId } = await a!.requests.send(sessionId, 'Write it.');
   const { approvalId, options } = await reader.approval(turnId);

@@ -24,15 +24,6 @@ interface ProjectorOptions {
   logger: Logger;
 }
 
-export interface ProjectorMetrics {
-  /** Runs that are being brought into history. */
-  runs: number;
-  /** Events of theirs that are folded but not saved yet. */
-  unsaved: number;
-  /** Runs brought into history since the start. */
-  projected: number;
-}
-
 /** How long to wait before a run is tried again whose log or store has failed, in ms. */
 const RETRY_MS = 1_000;
 /** How often a run under way is saved, in ms: what a worker that dies leaves to be folded again. */
@@ -50,18 +41,17 @@ export const settledPrefix = 'settled:';
 export class Projector {
   readonly #options: ProjectorOptions;
   readonly #closing = new AbortController();
-  readonly #runs = new Map<string, { claim: RunClaim; lag: () => number }>();
+  readonly #runs = new Set<ProjectedRun>();
   readonly #working: Promise<void>;
-  #projected = 0;
 
   constructor(options: ProjectorOptions) {
     this.#options = options;
     this.#working = this.#work();
   }
 
-  get metrics(): ProjectorMetrics {
-    const unsaved = [...this.#runs.values()].reduce((sum, { lag }) => sum + lag(), 0);
-    return { runs: this.#runs.size, unsaved, projected: this.#projected };
+  /** Events that are folded but not saved yet, of the runs under way. */
+  get unsaved(): number {
+    return [...this.#runs].reduce((sum, { unsaved }) => sum + unsaved, 0);
   }
 
   /** Leaves what is under way to others. */
@@ -104,7 +94,7 @@ export class Projector {
     const stored = await store.getResponse(claim.runId);
     const run = new ProjectedRun(stored ? resumeResponse(stored) : emptyResponse());
     const publisher = this.#publisherOf(run);
-    this.#runs.set(claim.runId, { claim, lag: () => run.unsaved });
+    this.#runs.add(run);
     try {
       for await (const event of log.follow(claim.runId, { after: run.state.lastSeq, signal })) {
         run.state = foldResponse(run.state, event);
@@ -116,10 +106,9 @@ export class Projector {
       await this.#finish(run, claim);
       await this.#options.board.post(settledPrefix + claim.runId, claim.sessionId, TOLD_MS);
       await claim.done();
-      this.#projected += 1;
     } finally {
       publisher?.close();
-      this.#runs.delete(claim.runId);
+      this.#runs.delete(run);
     }
   }
 

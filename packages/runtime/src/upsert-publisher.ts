@@ -10,16 +10,10 @@ import {
 } from '@liminal/protocol';
 import type { UpsertMessage } from '@liminal/storage';
 
-export interface PublishRetries {
-  /** How often a message is tried again. */
-  attempts: number;
-  /** How long to wait before the first of them, in ms; twice as long before each that follows. */
-  baseMs: number;
-  /** The longest wait, in ms. */
-  maxMs: number;
-}
-
-const publishRetries: PublishRetries = { attempts: 3, baseMs: 1_000, maxMs: 10_000 };
+/** How often a message is tried again (seed 003). */
+const RETRIES = 3;
+/** How long to wait before the first of them, in ms; twice as long before each that follows. */
+const RETRY_MS = 1_000;
 
 interface UpsertPublisherOptions {
   publish: (message: UpsertMessage) => Promise<void>;
@@ -27,7 +21,6 @@ interface UpsertPublisherOptions {
   now: () => number;
   /** What a pause of the run had left unpublished could not be published. */
   onTrouble: (error: unknown) => void;
-  retries?: PublishRetries;
   /** What was published of the run by another; nothing if not given. */
   from?: ResponseState;
 }
@@ -92,14 +85,13 @@ export class UpsertPublisher {
   }
 
   async #publish(message: UpsertMessage): Promise<void> {
-    const { publish, retries = publishRetries } = this.#options;
+    const { publish } = this.#options;
     for (let attempt = 0; ; attempt += 1) {
       try {
         return await publish(message);
       } catch (error) {
-        if (attempt >= retries.attempts) throw error;
-        const wait = Math.min(retries.baseMs * 2 ** attempt, retries.maxMs);
-        await new Promise((resolve) => setTimeout(resolve, wait));
+        if (attempt >= RETRIES) throw error;
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS * 2 ** attempt));
       }
     }
   }

@@ -142,7 +142,7 @@ export class ClusterRuntime implements Runtime {
 
   async metrics(): Promise<RuntimeMetrics> {
     const metrics = await this.#own.metrics();
-    return { ...metrics, lagEvents: this.#projector.metrics.unsaved };
+    return { ...metrics, lagEvents: this.#projector.lagEvents };
   }
 
   async listAgents(): Promise<AgentInfo[]> {

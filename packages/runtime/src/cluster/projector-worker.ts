@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Coordination } from '@liminal/storage';
 import { errorCode, errorMessage } from '../errors.ts';
-import { Projector, type ProjectorMetrics } from '../projector.ts';
+import { Projector } from '../projector.ts';
 import type { Storage } from '../read-run.ts';
 import { recoverSession } from '../recovery.ts';
 import { defaultSettings, type Logger, type RuntimeSettings } from '../settings.ts';
@@ -18,7 +18,8 @@ interface ProjectorWorkerOptions {
 
 /** What a server does beside its sessions, in a process of its own. */
 export interface ProjectorWorker {
-  readonly metrics: ProjectorMetrics;
+  /** Events that history lacks of the runs which it brings there. */
+  readonly lagEvents: number;
   close(): Promise<void>;
 }
 
@@ -58,8 +59,8 @@ export function startProjectorWorker(options: ProjectorWorkerOptions): Projector
     ? new Projector({ storage, registry, board, logger, ...(publishUpserts && { upserts }) })
     : undefined;
   return {
-    get metrics() {
-      return projector?.metrics ?? { runs: 0, unsaved: 0, projected: 0 };
+    get lagEvents() {
+      return projector?.unsaved ?? 0;
     },
     close: async () => {
       await lost.close();
