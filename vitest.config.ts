@@ -7,6 +7,7 @@ export default defineConfig({
   test: {
     // A child process per file: a test that leaks a handle or a variable cannot harm another file.
     pool: 'forks',
+    setupFiles: ['test/property-seed.ts'],
     projects: [
       {
         extends: true,

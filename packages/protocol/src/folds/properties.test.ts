@@ -16,7 +16,7 @@ import type { UpsertFoldConfig } from './upsert-config.ts';
 import type { UpsertFoldState } from './upsert-state.ts';
 import { destroyUpsertFold, flushIdle, foldUpsert, startUpsertFold } from './upsert.ts';
 
-fc.configureGlobal({ numRuns: 250 });
+fc.configureGlobal({ ...fc.readConfigureGlobal(), numRuns: 250 });
 const now = Date.UTC(2026, 5, 1);
 const emittedAt = new Date(now).toISOString();
 

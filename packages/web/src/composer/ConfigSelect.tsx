@@ -166,7 +166,8 @@ const icons: Record<string, typeof Brain> = {
 
 /** What is set, and of what: some values say so by themselves. */
 function Face({ option, children }: { option: ConfigOption; children: ReactNode }) {
-  const Icon = icons[option.category ?? ''];
+  const { category = '' } = option;
+  const Icon = Object.hasOwn(icons, category) ? icons[category] : undefined;
   return (
     <>
       {Icon !== undefined && <Icon size={13} className={css.icon} aria-hidden="true" />}

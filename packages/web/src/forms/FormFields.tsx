@@ -15,7 +15,7 @@ export function FormFields({ form }: { form: FormState }) {
           key={field.name}
           field={field}
           value={form.answers[field.name] ?? field.initial}
-          problem={form.problems[field.name]}
+          problem={form.problems.get(field.name)}
           onChange={(value) => form.change(field.name, value)}
         />
       ))}

@@ -20,7 +20,8 @@ type Checked = { value: AnswerValue | undefined } | { problem: Problem };
 export interface CheckedForm {
   /** What is to be sent; fields that were left empty are absent. Undefined while there are problems. */
   content: FormContent | undefined;
-  problems: Readonly<Record<string, Problem>>;
+  /** By field: in a map, since a field may have the name of what every object has, such as `constructor`. */
+  problems: ReadonlyMap<string, Problem>;
 }
 
 export function initialAnswers(fields: readonly Field[]): Answers {
@@ -29,15 +30,15 @@ export function initialAnswers(fields: readonly Field[]): Answers {
 
 export function checkForm(fields: readonly Field[], answers: Answers): CheckedForm {
   const given: [string, AnswerValue][] = [];
-  const problems: [string, Problem][] = [];
+  const problems = new Map<string, Problem>();
   for (const field of fields) {
     const checked = checkField(field, answers[field.name] ?? field.initial);
-    if ('problem' in checked) problems.push([field.name, checked.problem]);
+    if ('problem' in checked) problems.set(field.name, checked.problem);
     else if (checked.value !== undefined) given.push([field.name, checked.value]);
   }
   return {
-    content: problems.length === 0 ? Object.fromEntries(given) : undefined,
-    problems: Object.fromEntries(problems),
+    content: problems.size === 0 ? Object.fromEntries(given) : undefined,
+    problems,
   };
 }
 

@@ -13,6 +13,8 @@ export interface FormState {
   check: () => { content: FormContent } | { firstProblem: string | undefined };
 }
 
+const none: CheckedForm['problems'] = new Map();
+
 /** A form while it is being filled in. */
 export function useAnswers(form: Form | undefined): FormState {
   const fields = useMemo(() => readFields(form), [form]);
@@ -23,12 +25,12 @@ export function useAnswers(form: Form | undefined): FormState {
   return {
     fields,
     answers,
-    problems: tried ? problems : {},
+    problems: tried ? problems : none,
     change: (name, value) => setChanged((before) => ({ ...before, [name]: value })),
     check: () => {
       setTried(true);
       if (content !== undefined) return { content };
-      return { firstProblem: fields.find(({ name }) => Object.hasOwn(problems, name))?.name };
+      return { firstProblem: fields.find(({ name }) => problems.has(name))?.name };
     },
   };
 }

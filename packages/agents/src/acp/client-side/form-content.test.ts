@@ -38,3 +38,9 @@ test.each<[FormContent, string]>([
 ])('%j does not: %s', (content, problem) => {
   expect(formProblem(form, content)).toBe(problem);
 });
+
+test('a field that must be filled in may have the name of what every object has', () => {
+  const odd: Form = { properties: { constructor: { type: 'string' } }, required: ['constructor'] };
+  expect(formProblem(odd, {})).toBe('“constructor” must be filled in.');
+  expect(formProblem(odd, { constructor: 'x' })).toBeUndefined();
+});

@@ -4,7 +4,7 @@ type Value = FormContent[string];
 
 /** What is wrong with a form that was filled in, in one sentence; nothing if it is as its agent wants it. */
 export function formProblem(form: Form, content: FormContent): string | undefined {
-  const missing = (form.required ?? []).find((name) => content[name] === undefined);
+  const missing = (form.required ?? []).find((name) => !Object.hasOwn(content, name));
   if (missing !== undefined) return `“${labelOf(form, missing)}” must be filled in.`;
   for (const [name, value] of Object.entries(content)) {
     const field = Object.hasOwn(form.properties, name) ? form.properties[name] : undefined;

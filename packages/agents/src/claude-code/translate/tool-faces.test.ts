@@ -16,6 +16,7 @@ test.each([
   ['WebFetch', { url: 'https://example.org' }, 'fetch', 'Fetch https://example.org'],
   ['Agent', { description: 'Find the bug' }, 'think', 'Delegate: Find the bug'],
   ['ExitPlanMode', { plan: '# Plan' }, 'switch_mode', 'Present the plan'],
+  ['constructor', {}, 'other', 'constructor'],
   ['mcp__github__create_issue', { title: 'x' }, 'other', 'github: create_issue'],
   ['SomethingNew', {}, 'other', 'SomethingNew'],
 ])('%s %j is of kind %s and called “%s”', (name, input, kind, title) => {

@@ -176,7 +176,7 @@ function unknownFace(name: string): FaceMaker {
 
 /** The face of a call. `cwd` is the session's folder, from which paths are told. */
 export function toolFace(name: string, input: Input, cwd: string): ToolFace {
-  const maker = faces[name] ?? unknownFace(name);
+  const maker = (Object.hasOwn(faces, name) && faces[name]) || unknownFace(name);
   const told = maker.subject?.(input, cwd);
   const locations = maker.locations?.(input) ?? [];
   const diffs = maker.diffs?.(input) ?? [];
