@@ -27,13 +27,16 @@ const MAX_OWN = 10_000;
 export class Appender {
   readonly #streams: RunStreams;
   readonly #announcements: Announcements;
+  readonly #isCluster: boolean;
   readonly #own = new Map<string, OwnRun>();
   /** Runs of which an append may or may not have come through. */
   readonly #inDoubt = new Set<string>();
 
-  constructor(streams: RunStreams, announcements: Announcements) {
+  /** @param isCluster - whether runs and the registry of them may lie on different servers. */
+  constructor(streams: RunStreams, announcements: Announcements, isCluster: boolean) {
     this.#streams = streams;
     this.#announcements = announcements;
+    this.#isCluster = isCluster;
   }
 
   /** Throws as `EventLog.append` says. */
@@ -74,6 +77,8 @@ export class Appender {
         batch.firstSeq === 0
           ? this.#announcements.announce(runId, batch.constants.sessionId)
           : undefined;
+      // The nodes of a cluster know no common order.
+      if (this.#isCluster) await announced;
       const [appended] = await Promise.all([this.#streams.append(runId, batch), announced]);
       return appended;
     } catch (cause) {
@@ -87,10 +92,11 @@ export class Appender {
 
   /**
    * Whether it is the one event that comes after our last: Redis refuses its id if anybody has added anything since,
-   * so that nothing else need be looked at.
+   * so that nothing else need be looked at. But for a cluster: there a command may be sent on, without a cut, to a node
+   * that has taken over and lacks our last.
    */
   #isNext(runId: string, { firstSeq, rows, ends, isRetry }: Batch): boolean {
-    if (ends || isRetry || rows.length > 1) return false;
+    if (this.#isCluster || ends || isRetry || rows.length > 1) return false;
     return this.#own.get(runId)?.nextSeq === firstSeq;
   }
 

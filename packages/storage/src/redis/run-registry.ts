@@ -5,7 +5,7 @@ import { StorageError } from '../errors.ts';
 import type { Announced, Announcements } from './announcements.ts';
 import { Bell } from './bell.ts';
 import type { Claims } from './claims.ts';
-import { isReply } from './link.ts';
+import { isReply } from './failures.ts';
 import type { RunStreams } from './run-streams.ts';
 import type { StreamReader } from './stream-reader.ts';
 
