@@ -72,13 +72,9 @@ export class Appender {
       if (this.#isNext(runId, batch) && (await this.#streams.add(runId, batch))) {
         return { outcome: 'OK', lastSeq: batch.firstSeq };
       }
-      // Before its events, in the order in which Redis gets them: a run that is in the log is in the registry.
-      const announced =
-        batch.firstSeq === 0
-          ? this.#announcements.announce(runId, batch.constants.sessionId)
-          : undefined;
-      // The nodes of a cluster know no common order.
-      if (this.#isCluster) await announced;
+      const announced = this.#announce(runId, batch);
+      // The nodes of a cluster know no common order: a run that is in the log is in the registry.
+      if (this.#isCluster && batch.firstSeq === 0) await announced;
       const [appended] = await Promise.all([this.#streams.append(runId, batch), announced]);
       return appended;
     } catch (cause) {
@@ -88,6 +84,15 @@ export class Appender {
       const message = `Run ${runId} cannot be written: ${said}`;
       throw new StorageError('LOG_WRITE_FAILED', message, { cause });
     }
+  }
+
+  /**
+   * Before its events, in the order in which Redis gets them. In a cluster once more at the end, which does nothing but
+   * where a replica has taken over that lacks it: what is not in the registry never gets into history.
+   */
+  async #announce(runId: string, { firstSeq, ends, constants }: Batch): Promise<void> {
+    const isDue = firstSeq === 0 || (this.#isCluster && ends);
+    if (isDue) await this.#announcements.announce(runId, constants.sessionId);
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { readerOptions, type Servers, subscriberOptions } from './connections.ts';
+import { BLOCK_MS, readerOptions, type Servers, subscriberOptions } from './connections.ts';
 import { isReply, unavailable } from './failures.ts';
 import { findServers } from './find-servers.ts';
 import type { Script } from './scripts.ts';
@@ -7,7 +7,8 @@ import type { Script } from './scripts.ts';
 /** The connections of one server to its Redis. Those for waiting come back by themselves. */
 export class RedisLink {
   readonly #servers: Servers;
-  readonly #waiting = new Set<Redis>();
+  /** With what keeps asking whether the other side is still there, where nothing else does. */
+  readonly #waiting = new Map<Redis, NodeJS.Timeout | undefined>();
 
   private constructor(servers: Servers) {
     this.#servers = servers;
@@ -33,16 +34,24 @@ export class RedisLink {
 
   /** A connection for commands that wait for news of a key's slot; they fail where it is cut. */
   reader(key: string): Redis {
-    return this.#wait(this.#servers.connection(readerOptions, key));
+    const connection = this.#servers.connection(readerOptions, key);
+    this.#begin(connection);
+    return connection;
   }
 
   /** A connection for subscriptions, which must be made again when it is back. */
   subscriber(): Redis {
-    return this.#wait(this.#servers.connection(subscriberOptions));
+    const connection = this.#servers.connection(subscriberOptions);
+    const ask = () => {
+      if (connection.status === 'ready') connection.ping().catch(() => {});
+    };
+    this.#begin(connection, setInterval(ask, BLOCK_MS).unref());
+    return connection;
   }
 
   /** Ends a connection for waiting. */
   end(connection: Redis): void {
+    clearInterval(this.#waiting.get(connection));
     this.#waiting.delete(connection);
     connection.disconnect();
   }
@@ -73,16 +82,15 @@ export class RedisLink {
   }
 
   close(): void {
-    for (const connection of this.#waiting) this.end(connection);
+    for (const connection of this.#waiting.keys()) this.end(connection);
     this.#servers.close();
   }
 
-  #wait(connection: Redis): Redis {
-    this.#waiting.add(connection);
+  #begin(connection: Redis, timer?: NodeJS.Timeout): void {
+    this.#waiting.set(connection, timer);
     connection.on('error', () => {
       // It comes back by itself.
     });
     connection.connect().catch(() => {});
-    return connection;
   }
 }

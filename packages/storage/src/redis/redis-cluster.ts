@@ -6,12 +6,6 @@ import { type Address, connectorTo } from './node-connector.ts';
 /** What the connections to all nodes have in common. */
 export type NodeOptions = Pick<RedisOptions, 'username' | 'password' | 'tls'>;
 
-/**
- * How long a command may take that is sent from node to node, or waits for one that starts, ms. What fails because its
- * node is silent fails sooner.
- */
-const PATIENCE_MS = 2 * SILENCE_MS.commands;
-
 /** The nodes of a Redis Cluster, which are found by asking any of them. */
 export class RedisCluster implements Servers {
   readonly isCluster = true;
@@ -43,7 +37,8 @@ export class RedisCluster implements Servers {
         disableClientInfo: true,
         connectTimeout: SILENCE_MS.commands,
         socketTimeout: SILENCE_MS.commands,
-        commandTimeout: PATIENCE_MS,
+        // Also where it is sent from node to node, or waits for one that starts.
+        commandTimeout: SILENCE_MS.commands,
       },
     });
     const remember = (error: Error) => {

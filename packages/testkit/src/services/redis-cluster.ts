@@ -62,6 +62,8 @@ async function startNode({ settings, ...options }: RedisOptions): Promise<Node> 
     'cluster-port': String(busPort),
     'cluster-node-timeout': '1000',
     'cluster-require-full-coverage': 'no',
+    // Else a replica that comes waits five seconds for others to come.
+    'repl-diskless-sync-delay': '0',
   };
   return { ...(await startRedis({ ...options, settings: { ...own, ...settings } })), busPort };
 }
@@ -84,15 +86,20 @@ async function meet([first, ...others]: Node[]): Promise<void> {
 }
 
 async function follow(replicas: Node[], masters: Node[]): Promise<void> {
-  for (const [index, replica] of replicas.entries()) {
+  const pairs = replicas.flatMap((replica, index) => {
     const master = masters[index];
-    const id = master && String(await ask(master, 'CLUSTER', 'MYID'));
-    // It may not have heard of it yet.
-    await eventually(async () => (await ask(replica, 'CLUSTER', 'REPLICATE', id ?? '')) === 'OK');
-    await eventually(async () =>
-      String(await ask(replica, 'INFO', 'replication')).includes('master_link_status:up'),
-    );
-  }
+    return master ? [{ replica, master }] : [];
+  });
+  await Promise.all(pairs.map(replicate));
+}
+
+async function replicate({ replica, master }: { replica: Node; master: Node }): Promise<void> {
+  const id = String(await ask(master, 'CLUSTER', 'MYID'));
+  // It may not have heard of it yet.
+  await eventually(async () => (await ask(replica, 'CLUSTER', 'REPLICATE', id)) === 'OK');
+  await eventually(async () => {
+    return String(await ask(replica, 'INFO', 'replication')).includes('master_link_status:up');
+  });
 }
 
 async function isReady(node: RedisServer): Promise<void> {
