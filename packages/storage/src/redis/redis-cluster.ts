@@ -65,12 +65,12 @@ export class RedisCluster implements Servers {
   }
 
   connection(options: RedisOptions, key?: string): Redis {
-    let isFirst = true;
+    let last: Address | undefined;
     const where = async () => {
       // Whoever has to connect again asks anew who is who.
-      if (!isFirst) await this.#refresh();
-      isFirst = false;
-      return this.#nodeOf(key);
+      if (last) await this.#refresh();
+      last = this.#masterOf(key) ?? this.#anyBut(last);
+      return last;
     };
     const Connector = connectorTo(where, this.#options.tls);
     return new Redis({ ...options, ...this.#options, Connector });
@@ -97,16 +97,18 @@ export class RedisCluster implements Servers {
     await promise;
   }
 
-  /** The master of a key's slot; any node where there is none, or no key. */
-  #nodeOf(key: string | undefined): Address {
+  /** Undefined where nobody has the key's slot. */
+  #masterOf(key: string | undefined): Address | undefined {
     const master = key === undefined ? undefined : this.#cluster.slots[calculateSlot(key)]?.[0];
-    if (master !== undefined) {
-      const colon = master.lastIndexOf(':');
-      return { host: master.slice(0, colon), port: Number(master.slice(colon + 1)) };
-    }
-    const all = this.#nodes();
-    const nodes = all.length > 0 ? all : this.#named;
-    return nodes[Math.floor(Math.random() * nodes.length)] ?? {};
+    if (master === undefined) return undefined;
+    const colon = master.lastIndexOf(':');
+    return { host: master.slice(0, colon), port: Number(master.slice(colon + 1)) };
+  }
+
+  #anyBut(last: Address | undefined): Address {
+    const all = [...this.#nodes(), ...this.#named];
+    const others = all.filter(({ host, port }) => host !== last?.host || port !== last?.port);
+    return others[Math.floor(Math.random() * others.length)] ?? this.#named[0] ?? {};
   }
 
   #nodes(): Address[] {
