@@ -115,6 +115,24 @@ describe('a server on a redis cluster', () => {
     });
   });
 
+  test('sends nothing again by itself when a connection is cut', async () => {
+    const { open, keys, masterOf } = onStage(cluster);
+    const { inboxes } = (await open()).coordination;
+    const heard: string[] = [];
+    await inboxes.open('inbox', (message) => heard.push(message));
+    const node = cluster.masters[masterOf(keys.inbox('inbox'))]!;
+    // It does nothing with what it is sent now.
+    await ask(node, 'CLIENT', 'PAUSE', '60000', 'WRITE');
+    const unheard = inboxes.send('inbox', 'never done');
+    const isHeld = async () => String(await ask(node, 'CLIENT', 'LIST')).includes('cmd=evalsha');
+    await expect.poll(isHeld, patience).toBe(true);
+    await ask(node, 'CLIENT', 'KILL', 'TYPE', 'normal');
+    await ask(node, 'CLIENT', 'UNPAUSE');
+    await expect(unheard).rejects.toMatchObject({ code: 'REDIS_UNAVAILABLE' });
+    expect(await inboxes.send('inbox', 'done')).toBe(true);
+    await expect.poll(() => heard, patience).toEqual(['done']);
+  });
+
   test('INV-6, INV-7: writes and reads on while a run moves to another node', async () => {
     const { open, runsOn, keys } = onStage(cluster);
     const { log, coordination } = await open();
