@@ -69,13 +69,11 @@ export class Appender {
       if (this.#isNext(runId, batch) && (await this.#streams.add(runId, batch))) {
         return { outcome: 'OK', lastSeq: batch.firstSeq };
       }
-      // Before its events, in the order in which Redis gets them: a run that is in the log is in the registry.
-      const announced =
-        batch.firstSeq === 0
-          ? this.#announcements.announce(runId, batch.constants.sessionId)
-          : undefined;
-      const [appended] = await Promise.all([this.#streams.append(runId, batch), announced]);
-      return appended;
+      // First, and heard: a run that is in the log is in the registry, whatever dies in between.
+      if (batch.firstSeq === 0) {
+        await this.#announcements.announce(runId, batch.constants.sessionId);
+      }
+      return await this.#streams.append(runId, batch);
     } catch (cause) {
       this.forget(runId);
       this.#inDoubt.add(runId);
