@@ -30,7 +30,7 @@ async function openStorage() {
   } = await openRedis({
     url: settings.redisUrl,
     prefix: settings.prefix,
-    maxLength: 50,
+    maxLength: 100,
     claimIdleMs: leaseMs,
   });
   const closeAll = async () => {

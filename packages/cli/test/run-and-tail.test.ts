@@ -1,3 +1,4 @@
+import { freePort, testPostgres, testRedis } from '@liminal/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { UpsertObject } from '@liminal/protocol';
 import { type Command, eventually, Home, type Server } from './command.ts';
@@ -170,5 +171,27 @@ describe('doctor', () => {
     const command = home.start(['doctor', '--port', '0', '--data', '/dev/null/data']);
     expect(await command.exitCode).toBe(1);
     expect(command.stdout).toContain('FAIL  Data folder /dev/null/data');
+  });
+
+  test('tells what the Redis and the database are that servers share, and what is wrong with them', async () => {
+    const [redis, database] = await Promise.all([testRedis(), testPostgres()]);
+    const shared = { LIMINAL_REDIS_URL: redis.url, LIMINAL_DATABASE_URL: database.url };
+    const command = home.start(['doctor', '--port', '0'], shared);
+    expect(await command.exitCode).toBe(0);
+    expect(command.stdout).toMatch(/^ok {4}(Redis|Valkey) [\d.]+, which the servers share$/m);
+    expect(command.stdout).toMatch(/^ok {4}PostgreSQL [\d.]+, which the servers share$/m);
+    expect(command.stdout).toMatch(/^note {2}\w+ [\d.]+: .*set appendonly to yes/m);
+    await Promise.all([redis.release(), database.release()]);
+
+    const port = await freePort();
+    const gone = {
+      LIMINAL_REDIS_URL: `redis://127.0.0.1:${port}`,
+      LIMINAL_DATABASE_URL: `postgresql://u:secret@127.0.0.1:${port}/x`,
+    };
+    const failing = home.start(['doctor', '--port', '0'], gone);
+    expect(await failing.exitCode).toBe(1);
+    expect(failing.stdout).toMatch(/^FAIL {2}Redis .*See that it runs/m);
+    expect(failing.stdout).toMatch(/^FAIL {2}The database 127.* nothing listens there; start it/m);
+    expect(failing.stdout).not.toContain('secret');
   });
 });

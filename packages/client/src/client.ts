@@ -66,6 +66,7 @@ export function createClient(options: ClientOptions = {}): LiminalClient {
     retry: () => socket.retry(),
     close: () => {
       for (const sessionId of opened.keys()) release(sessionId);
+      sessions.close();
       socket.close();
     },
   };

@@ -182,6 +182,38 @@ it('who is not let in is told so, and is let in at the next try once that has ch
   expect(stage.sockets).toHaveLength(2);
 });
 
+it('what cannot be loaded for a while is loaded when it can be, without anybody asking for it', async () => {
+  const away = { error: { code: 'STORE_READ_FAILED', message: 'The database is away.' } };
+  const { answer } = stage;
+  stage.answer = () => ({ status: 503, body: away });
+  const session = client.session('s1');
+  await until(() => session.getSnapshot().problem?.message === 'The database is away.');
+  await until(() => client.sessions.getSnapshot().phase === 'failed');
+  expect(session.getSnapshot().phase).toBe('failed');
+  stage.answer = answer;
+  await until(() => stage.subscriptions().length === 1);
+  await until(() => client.sessions.getSnapshot().phase === 'ready');
+
+  // And the same when it is the subscription that fails.
+  const problem = { code: 'REDIS_UNAVAILABLE', message: 'Redis is away.' };
+  stage.say({ type: 'session:error', sessionId: 's1', ...problem });
+  await until(() => session.getSnapshot().problem?.message === 'Redis is away.');
+  await until(() => stage.subscriptions().length === 2);
+  stage.say(historyOf('snapshot', 'Hello', 't1:4'));
+  await until(() => textOf(session) === 'Hello');
+  expect(session.getSnapshot()).toMatchObject({ phase: 'ready', problem: undefined });
+});
+
+it('a request that gets no answer while the connection stands is made again', async () => {
+  const isLoad = (path: string | undefined) => path?.endsWith('/load') === true;
+  stage.http.prependListener('request', ({ url, socket }) => {
+    if (isLoad(url) && stage.requests.filter(isLoad).length === 0) socket.destroy();
+  });
+  client.session('s1');
+  await until(() => stage.subscriptions().length === 1);
+  expect(stage.sockets).toHaveLength(1);
+});
+
 it('a session that is not there fails with the sentence of the server', async () => {
   const session = client.session('s2');
   stage.answer = () => ({

@@ -50,7 +50,7 @@ export class Directory {
     return this.#start(this.#make(record, provider), provider, request.options);
   }
 
-  /** Throws `SESSION_NOT_FOUND`. */
+  /** Throws `SESSION_NOT_FOUND` or `STALE_OWNER`. */
   async get(sessionId: string): Promise<Session> {
     const session = await this.find(sessionId);
     if (session) return session;
@@ -71,7 +71,10 @@ export class Directory {
     if (known) return known;
     const record = await this.#store.getSession(sessionId);
     // Another caller may have opened it while the record was being read.
-    return this.#open.get(sessionId) ?? (record && this.#reopen(record));
+    const opened = this.#open.get(sessionId);
+    if (opened || !record) return opened;
+    this.#assertOwned(record);
+    return this.#reopen(record);
   }
 
   /** Takes over a session that only an agent's own store knows, with its history. */
@@ -127,6 +130,16 @@ export class Directory {
     throw new RuntimeError(
       'TOO_MANY_SESSIONS',
       `${length} sessions are open already. Close one that you do not need.`,
+    );
+  }
+
+  /** What another owner has stored since is not to be acted on: this server has lost the session and not heard of it. */
+  #assertOwned({ sessionId, fence }: SessionRecord): void {
+    const { elsewhere } = this.#options;
+    if (!elsewhere || elsewhere.fenceOf(sessionId) === fence) return;
+    throw new RuntimeError(
+      'STALE_OWNER',
+      `Another server has just taken session ${sessionId}. Try again.`,
     );
   }
 

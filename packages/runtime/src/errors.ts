@@ -14,6 +14,7 @@ export type RuntimeErrorCode =
   | 'APPROVAL_ALREADY_ANSWERED'
   | 'NOT_SUPPORTED'
   | 'OWNER_UNREACHABLE'
+  | 'STALE_OWNER'
   | 'SHUTTING_DOWN';
 
 export class RuntimeError extends LiminalError {

@@ -19,13 +19,13 @@ export async function recover(storage: Storage, now: () => string): Promise<void
   }
   const bySession = Map.groupBy(runs, ({ sessionId }) => sessionId);
   for (const record of await storage.store.listSessions()) {
-    await mend(storage, record, bySession.get(record.sessionId) ?? [], record.fence ?? 0);
+    await mend(storage, record, bySession.get(record.sessionId) ?? []);
   }
 }
 
 /**
  * The same for one session, whose owner is lost; that its runs are settled is left to the projector. To be called
- * under its lease, whose token is `fence`: from then on, what the lost owner stores is refused.
+ * under its lease, whose token is `fence`.
  */
 export async function recoverSession(
   storage: Storage,
@@ -33,6 +33,8 @@ export async function recoverSession(
   fence: number,
   now: () => string,
 ): Promise<void> {
+  // Before anything is looked at: what the lost owner had accepted until now is in it, and no more comes.
+  const record = await storage.store.takeSession(sessionId, fence);
   const all = await storage.log.unsettled();
   const runs = all.filter((run) => run.sessionId === sessionId);
   for (const run of runs) {
@@ -40,8 +42,7 @@ export async function recoverSession(
     // History keeps the order in which it first heard of runs, and a projector may come to the next one before this.
     await saveSoFar(storage, run.runId);
   }
-  const record = await storage.store.getSession(sessionId);
-  if (record) await mend(storage, record, runs, fence);
+  if (record) await mend(storage, record, runs);
 }
 
 /** Whether the log or history has a turn. */
@@ -60,13 +61,12 @@ async function mend(
   storage: Storage,
   record: SessionRecord,
   runs: readonly LoggedRun[],
-  fence: number,
 ): Promise<void> {
   const lost = runs.some((run) => !run.ended);
   const sending = record.queue.some((entry) => entry.state === 'sending');
-  if (!sending && !lost && (record.fence ?? 0) === fence) return;
+  if (!sending && !lost) return;
   const queue = await undelivered(record.queue, storage);
-  await storage.store.saveSession({ ...record, queue, failed: record.failed || lost, fence });
+  await storage.store.saveSession({ ...record, queue, failed: record.failed || lost });
 }
 
 /** What still waits; a message on its way whose turn has begun has reached its agent. */

@@ -20,6 +20,8 @@ export interface SessionOptions {
   elsewhere?: {
     readers: (session: Session) => SessionReaders;
     project: (run: Response, signal: AbortSignal) => Promise<void>;
+    /** The token of the lease under which this server owns a session; undefined if it does not. */
+    fenceOf: (sessionId: string) => number | undefined;
     /** Where those of these sessions stand that other servers are at. */
     summaries: (sessionIds: readonly string[]) => Promise<Map<string, SessionSummary>>;
   };

@@ -28,6 +28,20 @@ export const save = mutation({
   },
 });
 
+/** Raises a session's fence and gives its record as it is then; null if what is stored comes from a later owner. */
+export const take = mutation({
+  args: { secret: v.string(), sessionId: v.string(), fence: v.number() },
+  returns: v.union(v.array(v.string()), v.null()),
+  handler: async (ctx, { secret, sessionId, fence }) => {
+    assertSecret(secret);
+    const stored = await find(ctx, sessionId);
+    if (!stored) return [];
+    if (stored.fence > fence) return null;
+    await ctx.db.patch(stored._id, { fence });
+    return readRecord(ctx, sessionId);
+  },
+});
+
 /** The parts of a session's record; none if there is no such session. */
 export const get = query({
   args: { secret: v.string(), sessionId: v.string() },

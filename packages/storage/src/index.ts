@@ -1,4 +1,5 @@
 /** Where Liminal keeps what it must not lose: the contracts, and a function per driver that opens it. */
+import type { RedisReport } from './redis/describe.ts';
 import type { OpenedRedis, RedisOptions } from './redis/open.ts';
 import type { ResponseStore } from './response-store.ts';
 import type { OpenedStorage } from './storage.ts';
@@ -40,6 +41,18 @@ export async function takeDataDir(dataDir: string): Promise<() => void> {
 export async function openRedis(options: RedisOptions): Promise<OpenedRedis> {
   const driver = await import('./redis/open.ts');
   return driver.openRedis(options);
+}
+
+/** What that Redis is, and what of its settings does not fit; changes nothing. Throws StorageError `REDIS_UNAVAILABLE`. */
+export async function describeRedis(url: string): Promise<RedisReport> {
+  const driver = await import('./redis/describe.ts');
+  return driver.describeRedis(url);
+}
+
+/** What that PostgreSQL is; changes nothing. Throws StorageError `DATABASE_UNUSABLE`. */
+export async function describePostgres(url: string): Promise<string> {
+  const driver = await import('./postgres/open.ts');
+  return driver.describePostgres(url);
 }
 
 /**

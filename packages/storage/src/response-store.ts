@@ -72,6 +72,11 @@ export interface ResponseStore {
   /** Throws `STALE_OWNER` for a record whose `fence` is smaller than the stored one's: it comes from an owner of the past. */
   saveSession(session: SessionRecord): Promise<void>;
   getSession(sessionId: string): Promise<SessionRecord | undefined>;
+  /**
+   * Gives a new owner the record, with all that the last one has saved: in one step with raising its `fence`, so that
+   * what the last one saves after that is refused. Throws `STALE_OWNER` if somebody has a greater fence already.
+   */
+  takeSession(sessionId: string, fence: number): Promise<SessionRecord | undefined>;
   /** Newest first by `updatedAt`, then by `createdAt`. */
   listSessions(filter?: { projectId?: string; active?: boolean }): Promise<SessionRecord[]>;
   /** The session with all its Responses. */

@@ -73,6 +73,27 @@ test.each(['codex', '{mine}'])(
   },
 );
 
+test('INV-2: a run is in the registry before it has events, also where Redis has forgotten its scripts', async () => {
+  const { redis, open } = await ownRedis();
+  const { log } = await open();
+  const first = eventsOf('run-1', [start, delta('a'), delta('b')]);
+  await log.append('run-1', first.slice(0, 1));
+  await ask(redis, 'SCRIPT', 'FLUSH');
+  // Now it knows one of the two again.
+  await log.append('run-1', first.slice(1));
+  const connection = new Redis(redis.url);
+  const monitor = await connection.monitor();
+  onTestFinished(() => {
+    for (const each of [connection, monitor]) each.disconnect();
+  });
+  const added: string[] = [];
+  monitor.on('monitor', (_time: string, [name, key = '']: string[]) => {
+    if (name?.toUpperCase() === 'XADD') added.push(key);
+  });
+  await log.append('run-2', eventsOf('run-2', [start]));
+  await expect.poll(() => added, patience).toEqual(['codex:runs', 'codex:run:run-2:events']);
+});
+
 test('a run’s stream, the registry and its group have the names that readers in any language know', async () => {
   const { redis, open } = await ownRedis();
   const { log, coordination } = await open();

@@ -72,6 +72,50 @@ describe('projector workers', () => {
   });
 });
 
+test('INV-2: a run that a worker has claimed without hearing of it comes to it all the same', async () => {
+  const claimIdleMs = 1_500;
+  const { redis, open } = await ownRedis();
+  const { log, coordination } = await open({ claimIdleMs });
+  const stop = new AbortController();
+  const taken: string[] = [];
+  const taking = (async () => {
+    for await (const { runId } of coordination.registry.claims('deaf', stop.signal))
+      taken.push(runId);
+  })();
+  const group = ['codex:runs', 'codex-projector-group'];
+  await log.append('run-1', eventsOf('run-1', [start]));
+  await expect.poll(() => taken, patience).toEqual(['run-1']);
+  const [[, consumer = ''] = []] = (await ask(redis, 'XINFO', 'CONSUMERS', ...group)) as string[][];
+  // What Redis does for a worker whose connection breaks before the answer.
+  const unheard = `
+    local entry = redis.call('XADD', KEYS[1], '*', 'runId', 'run-2', 'sessionId', 'session-2')
+    redis.call('HSET', '{' .. KEYS[1] .. '}:announced', 'run-2', entry)
+    redis.call('XREADGROUP', 'GROUP', ARGV[1], ARGV[2], 'COUNT', 1, 'STREAMS', KEYS[1], '>')`;
+  await ask(redis, 'EVAL', unheard, '1', ...group, consumer);
+  await log.append('run-2', eventsOf('run-2', [start]));
+  await expect.poll(() => taken, patience).toEqual(['run-1', 'run-2']);
+  stop.abort();
+  await taking;
+});
+
+test('workers that were killed are forgotten when they have nothing any more', async () => {
+  const { redis, open } = await ownRedis();
+  const { log, coordination } = await open({ claimIdleMs: 150 });
+  const group = ['codex:runs', 'codex-projector-group'];
+  await ask(redis, 'XGROUP', 'CREATE', ...group, '0', 'MKSTREAM');
+  await ask(redis, 'XGROUP', 'CREATECONSUMER', ...group, 'killed');
+  const names = async () => {
+    const workers = (await ask(redis, 'XINFO', 'CONSUMERS', ...group)) as string[][];
+    return workers.map(([, name = '']) => name.split(':')[0]);
+  };
+  expect(await names()).toEqual(['killed']);
+  await log.append('run-1', eventsOf('run-1', [start]));
+  const { signal } = new AbortController();
+  const lives = coordination.registry.claims('lives', signal)[Symbol.asyncIterator]();
+  expect((await lives.next()).value).toMatchObject({ runId: 'run-1' });
+  await expect.poll(names, patience).toEqual(['lives']);
+});
+
 describe('a connection that is cut', () => {
   test('INV-7: readers go on where they were, inboxes get what was sent, and the board says that there is a gap', async () => {
     const { redis, open } = await ownRedis();

@@ -153,6 +153,16 @@ export class AcpAgent {
     return Promise.race([closed, timeout(closeLimitMs)]);
   }
 
+  /** What its process has started itself: its commands, and what serves it. */
+  children(): Promise<ReadonlySet<string>> {
+    return this.#process.children();
+  }
+
+  /** Ends what its process has started since, unless that may be another session's. */
+  async endNewChildren(before: ReadonlySet<string>): Promise<void> {
+    if (this.#sessions.size <= 1) await this.#process.endNewChildren(before);
+  }
+
   explain(reason: unknown): string {
     return this.#process.explain(reason);
   }

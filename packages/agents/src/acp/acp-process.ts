@@ -1,7 +1,7 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { endTree, processMark } from '../process/index.ts';
+import { childrenOf, endNewChildren, endTree, processMark } from '../process/index.ts';
 import { childEnvironment } from './child-environment.ts';
 import { LineSplitter } from './line-splitter.ts';
 import { ProtocolBreach } from './protocol-breach.ts';
@@ -89,6 +89,18 @@ export class AcpProcess {
     const text = reason instanceof Error ? reason.message : String(reason);
     const output = this.#errorOutput.trim();
     return output === '' ? text : `${text} It said: ${output}`;
+  }
+
+  /** What it has started itself and is still there. */
+  async children(): Promise<ReadonlySet<string>> {
+    const { pid } = this.#child;
+    return pid === undefined ? new Set() : childrenOf(pid);
+  }
+
+  /** Ends what it has started since; what was there before stays. */
+  async endNewChildren(before: ReadonlySet<string>): Promise<void> {
+    const { pid } = this.#child;
+    if (pid !== undefined && !this.#isGone) await endNewChildren(pid, before);
   }
 
   /** Ends it and all it has started. One that `isWarned` was told by the protocol and gets no time to go by itself. */

@@ -54,6 +54,8 @@ export class AcpSession implements AgentSession {
   #notices: string[] = [];
   #isStored = false;
   #ended: Promise<void> = Promise.resolve();
+  /** What the agent had started when the turn began. */
+  #before: Promise<ReadonlySet<string>> | undefined;
 
   constructor(options: AcpSessionOptions) {
     this.options = options;
@@ -89,6 +91,7 @@ export class AcpSession implements AgentSession {
       prompt: (text) => this.#prompt(text),
       cancel: () => agent.notify('session/cancel', { sessionId }),
       onEnd: () => this.client.cancelQuestions('turn_ended'),
+      onStopped: () => void this.#endCommands(),
       isAsking: () => this.client.isAsking,
       onSilent: () => this.#onSilent(),
       signIn: () => authSentence(options.name, agent.authMethods),
@@ -209,12 +212,19 @@ export class AcpSession implements AgentSession {
 
   async #prompt(text: string): Promise<unknown> {
     const { agent, agentSessionId: sessionId, quirks } = this.options;
+    if (quirks.leavesCommandsRunning === true) this.#before = agent.children();
     try {
       return await agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] });
     } catch (error) {
       if (quirks.failsBeforeTurnEnds === true) agent.notify('session/cancel', { sessionId });
       throw error;
     }
+  }
+
+  /** Of a turn that was stopped, where the agent does not do it. */
+  async #endCommands(): Promise<void> {
+    const before = await this.#before;
+    if (before !== undefined && this.#isAlive) await this.options.agent.endNewChildren(before);
   }
 
   #learn(answer: unknown): void {

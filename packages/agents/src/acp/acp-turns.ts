@@ -14,6 +14,8 @@ export interface AcpTurnsOptions {
   cancel: () => void;
   /** The agent's prompt is over: nobody waits for answers to its questions. */
   onEnd: () => void;
+  /** A prompt that was cancelled is over. */
+  onStopped: () => void;
   /** Whether people are being asked something. */
   isAsking: () => boolean;
   /** The agent has not even stopped within twice the limit. */
@@ -137,6 +139,7 @@ export class AcpTurns {
       this.#options.translator.end(failed, now());
     }
     this.#options.onEnd();
+    if (prompt.isCancelled) this.#options.onStopped();
     prompt.answered.resolve();
   }
 

@@ -8,6 +8,7 @@ export const codexQuirks: AcpQuirks = {
   requestsTellOfThemselves: true,
   losesCompletions: true,
   failsBeforeTurnEnds: true,
+  leavesCommandsRunning: true,
   notArguments: [
     'call_id',
     'process_id',

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { findTree, keyOf, type TreeQuery } from './find-tree.ts';
 import { endGroup } from './group.ts';
-import { hasProcessTable, isRunning, type Process } from './table.ts';
+import { hasProcessTable, isRunning, listProcesses, type Process } from './table.ts';
 
 export interface TreeTarget {
   /** `ProcessMark.id`: ends everything that started with the mark, detached or not. */
@@ -42,6 +42,21 @@ export async function endTree(target: TreeTarget, options: EndOptions = {}): Pro
   }
 }
 
+/**
+ * Ends what a process has started itself since an earlier look (`childrenOf`), with all that this has started. The
+ * process stays, and so does what it had started before. Without Linux's `/proc` nothing is ended.
+ */
+export async function endNewChildren(
+  pid: number,
+  before: ReadonlySet<string>,
+  options: EndOptions = {},
+): Promise<Ended> {
+  if (!hasProcessTable) return { ended: 0, left: [] };
+  const isNew = (one: Process) => one.parent === pid && !before.has(keyOf(one));
+  const started = listProcesses().filter(isNew);
+  return endFound({}, options.graceMs ?? defaultGraceMs, started);
+}
+
 /** Resolves when all that is being ended has ended, whoever asked for it. */
 export async function allEnded(): Promise<void> {
   await Promise.allSettled(underWay);
@@ -62,9 +77,14 @@ async function end({ mark, pid }: TreeTarget, graceMs: number): Promise<Ended> {
   );
 }
 
-async function endFound(query: Omit<TreeQuery, 'known'>, graceMs: number): Promise<Ended> {
+async function endFound(
+  query: Omit<TreeQuery, 'known'>,
+  graceMs: number,
+  roots: readonly Process[] = [],
+): Promise<Ended> {
   const start = Date.now();
-  const known = new Set<string>();
+  const known = new Set(roots.map(keyOf));
+  const told = new Set<string>();
   // Each round looks again, because processes fork while they are being ended.
   for (;;) {
     const tree = findTree({ ...query, known });
@@ -75,7 +95,8 @@ async function endFound(query: Omit<TreeQuery, 'known'>, graceMs: number): Promi
     }
     for (const one of tree) {
       if (elapsed >= graceMs) signal(one, 'SIGKILL');
-      else if (!known.has(keyOf(one))) signal(one, 'SIGTERM');
+      else if (!told.has(keyOf(one))) signal(one, 'SIGTERM');
+      told.add(keyOf(one));
       known.add(keyOf(one));
     }
     await gone(tree, Math.min(100, Math.max(10, graceMs - elapsed)));

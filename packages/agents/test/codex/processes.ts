@@ -5,6 +5,10 @@ import { processesOf } from '../claude-code/processes.ts';
 export const codexProcesses = (home: string): number[] =>
   processesOf(home).filter((pid) => nameOf(pid) === 'codex-acp');
 
+/** What Codex has started in a home. */
+export const commandsIn = (home: string): number[] =>
+  processesOf(home).filter((pid) => nameOf(pid) !== 'codex-acp');
+
 function nameOf(pid: number): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();

@@ -12,7 +12,7 @@ import {
 } from '@liminal/testkit';
 import { onTestFinished } from 'vitest';
 import type { AcpProvider } from '../../src/acp/index.ts';
-import { createCodexProvider } from '../../src/codex/index.ts';
+import { createCodexProvider, type CodexOptions } from '../../src/codex/index.ts';
 import { Listener } from '../acp/running-agent.ts';
 
 /** The real Codex on a scripted model, in a home of its own. */
@@ -27,6 +27,7 @@ export interface CodexStage {
 interface StageOptions {
   files?: Record<string, string>;
   codex?: CodexHomeOptions;
+  mcpServers?: CodexOptions['mcpServers'];
 }
 
 export async function codexStage(
@@ -41,7 +42,9 @@ export async function codexStage(
     api,
     workspace,
     provide: () => {
-      const provider = createCodexProvider({ inherited: codexEnvironment(workspace.home) });
+      const { mcpServers = {} } = options;
+      const inherited = codexEnvironment(workspace.home);
+      const provider = createCodexProvider({ inherited, mcpServers });
       providers.push(provider);
       return provider;
     },

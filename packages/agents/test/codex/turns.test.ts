@@ -10,6 +10,7 @@ import {
   execCommand,
   failed,
   gate,
+  greeter,
   httpError,
   makeWorkspace,
   message,
@@ -21,10 +22,13 @@ import type { OutputItem, Response } from '@liminal/protocol';
 import { expect, onTestFinished, test } from 'vitest';
 import { createCodexProvider } from '../../src/codex/index.ts';
 import { Listener, said } from '../acp/running-agent.ts';
+import { commandsIn } from './processes.ts';
 import { runCodex } from './running-codex.ts';
 
 const itemsOf = <T extends OutputItem['type']>({ outputItems }: Response, type: T) =>
   outputItems.filter((item): item is Extract<OutputItem, { type: T }> => item.type === type);
+
+const patience = { timeout: 30_000, interval: 50 };
 
 /** A model takes its time: of a command whose model answers at once Codex may not tell the end. */
 const afterwards = (text: string) => answer(message([pause(300), text]));
@@ -187,23 +191,28 @@ test('a command that was refused does not run; its call is closed, and the turn 
   expect(said(await listener.ask('Then not.'))).toEqual(['user: Then not.', 'agent: What then?']);
 });
 
-test('TC-3.4a: a turn that is cancelled while a command runs closes it, and the session goes on', async () => {
-  const { create, provider } = await runCodex(
+test('TC-3.4a, INV-8: a turn that is cancelled while a command runs ends it, and the session goes on', async () => {
+  const { create, provider, workspace } = await runCodex(
     () => [
       answer(execCommand('while [ -e hold ]; do echo more; sleep 0.1; done', { yieldMs: 20_000 })),
       answer('Back.'),
     ],
-    { files: { hold: '' } },
+    { files: { hold: '' }, mcpServers: { own: greeter() } },
   );
   const listener = await create();
+  const running = () => commandsIn(workspace.home);
+  await expect.poll(running, patience).toHaveLength(1);
+  const [server] = running();
   const turnId = await listener.send('Go on until I stop you.');
   await listener.event(turnId, 'item_delta');
+  expect(running().length).toBeGreaterThan(1);
 
   await provider.cancelTurn(listener.sessionId);
 
   const response = await listener.response(turnId);
   expect(response.status).toBe('aborted');
   expect(itemsOf(response, 'function_call_output')).toMatchObject([{ success: false }]);
+  await expect.poll(running, patience).toEqual([server]);
   expect(said(await listener.ask('Back?'))).toEqual(['user: Back?', 'agent: Back.']);
 });
 

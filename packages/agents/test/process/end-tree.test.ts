@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { endTree } from '../../src/process/end-tree.ts';
+import { childrenOf } from '../../src/process/children.ts';
+import { endNewChildren, endTree } from '../../src/process/end-tree.ts';
 import { startGuard } from '../../src/process/guard.ts';
 import { processMark } from '../../src/process/mark.ts';
 import { isRunning, readProcess } from '../../src/process/table.ts';
@@ -50,6 +51,27 @@ describe('INV-8: ending a tree that', () => {
     // Nobody is left to hold the pipe either, not even what was forked in the meantime.
     await closed;
   });
+});
+
+test('what a process has started since a look at it ends; the process and what was there before stay', async () => {
+  const script = `
+    sh -c 'echo $$; while :; do sleep 0.1; done' &
+    trap 'sh -c "sleep 300 & echo \\$!; echo \\$\\$; wait" &' USR1
+    while :; do sleep 0.1; done`;
+  const { root, pids } = await growTree(script, 1);
+  const before = await childrenOf(root.pid!);
+  expect(before.size).toBeGreaterThan(0);
+  root.kill('SIGUSR1');
+  await expect.poll(() => pids.length, { timeout: 20_000 }).toBe(3);
+
+  const outcome = await endNewChildren(root.pid!, before, { graceMs: 300 });
+
+  const [old, ...started] = pids;
+  expect(started.filter(isThere)).toEqual([]);
+  expect(outcome.ended).toBeGreaterThanOrEqual(2);
+  expect([root.pid!, old!].filter(isThere)).toEqual([root.pid, old]);
+  await endTree({ pid: root.pid! }, { graceMs: 300 });
+  expect(pids.filter(isThere)).toEqual([]);
 });
 
 test('INV-8: the guard stays until what is being ended has ended', async () => {

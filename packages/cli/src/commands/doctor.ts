@@ -3,7 +3,9 @@ import { dirname } from 'node:path';
 import { processSupport } from '@liminal/agents';
 import type { AgentInfo } from '@liminal/protocol';
 import { createAgents } from '../agents.ts';
+import { describePostgres, describeRedis, openConvexStore } from '@liminal/storage';
 import type { Config } from '../config/load.ts';
+import { isConvex, type SharedConfig } from '../config/shared.ts';
 import { findServer } from '../data/server-file.ts';
 import { isFree } from '../port.ts';
 import { version } from '../version.ts';
@@ -26,6 +28,7 @@ export async function doctor(config: Config): Promise<number> {
     checkDataFolder(config.dataDir),
     await checkServer(config),
     checkProcesses(),
+    ...(config.shared ? await checkShared(config.shared) : []),
     ...(await checkAgents(config)),
   ];
   for (const { verdict, text } of findings) console.log(`${marks[verdict]}  ${text}`);
@@ -65,6 +68,40 @@ async function checkServer({ dataDir, host, port, portChosen }: Config): Promise
 function checkProcesses(): Finding {
   const { complete, sentence } = processSupport();
   return { verdict: complete ? 'good' : 'poor', text: sentence };
+}
+
+async function checkShared(shared: SharedConfig): Promise<Finding[]> {
+  return [
+    ...(await orWhyNot(async () => checkRedis(shared))),
+    ...(await orWhyNot(async () => checkDatabase(shared))),
+  ];
+}
+
+async function checkRedis({ redisUrl }: SharedConfig): Promise<Finding[]> {
+  const { title, troubles } = await describeRedis(redisUrl);
+  return [
+    sharedBy(title),
+    ...troubles.map((trouble) => ({ verdict: 'poor' as const, text: `${title}: ${trouble}` })),
+  ];
+}
+
+async function checkDatabase({ databaseUrl, databaseSecret = '' }: SharedConfig) {
+  if (!isConvex(databaseUrl)) return [sharedBy(await describePostgres(databaseUrl))];
+  const store = await openConvexStore(databaseUrl, databaseSecret);
+  await store.close();
+  return [sharedBy('Convex deployment')];
+}
+
+function sharedBy(title: string): Finding {
+  return { verdict: 'good', text: `${title}, which the servers share` };
+}
+
+async function orWhyNot(check: () => Promise<Finding[]>): Promise<Finding[]> {
+  try {
+    return await check();
+  } catch (error) {
+    return [{ verdict: 'bad', text: error instanceof Error ? error.message : String(error) }];
+  }
 }
 
 async function checkAgents(config: Config): Promise<Finding[]> {

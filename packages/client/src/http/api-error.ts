@@ -13,6 +13,22 @@ export class ApiError extends LiminalError {
   }
 }
 
+/** Refusals that pass by themselves: something that the server needs is away for a while, or changes hands. */
+const passing: ReadonlySet<string> = new Set([
+  'UNREACHABLE',
+  'SHUTTING_DOWN',
+  'TOO_MANY_CONNECTIONS',
+  'OWNER_UNREACHABLE',
+  'STALE_OWNER',
+  'REDIS_UNAVAILABLE',
+  'STORE_READ_FAILED',
+]);
+
+/** Whether the same may well be answered in a while. */
+export function isPassing(code: string): boolean {
+  return passing.has(code);
+}
+
 /** What a person can be told of anything that was thrown. */
 export function describeError(error: unknown): { code: string; message: string } {
   if (error instanceof LiminalError) return { code: error.code, message: error.message };

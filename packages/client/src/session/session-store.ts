@@ -1,6 +1,7 @@
 import type { ServerMessage } from '@liminal/protocol';
-import { describeError } from '../http/api-error.ts';
+import { describeError, isPassing } from '../http/api-error.ts';
 import type { Requests } from '../http/requests.ts';
+import { Later } from '../socket/later.ts';
 import type { LiveSocket } from '../socket/live-socket.ts';
 import { Cell, type Store } from '../store.ts';
 import { applyMessage } from './apply-message.ts';
@@ -24,6 +25,8 @@ export class SessionStore implements Store<SessionView> {
   #resyncing = false;
   #olderPage: Promise<void> | undefined;
   #sent = 0;
+  /** What follows again when it could not be followed for a reason that passes. */
+  readonly #again = new Later(() => void this.#follow());
 
   constructor(sessionId: string, deps: SessionDeps) {
     this.sessionId = sessionId;
@@ -46,10 +49,11 @@ export class SessionStore implements Store<SessionView> {
   close(): void {
     for (const undo of this.#undo) undo();
     this.#undo = [];
+    this.#again.cancel();
     this.#deps.socket.send({ type: 'session:unsubscribe', sessionId: this.sessionId });
   }
 
-  /** Tries again after `phase` became `failed`. */
+  /** Tries again now after `phase` became `failed`; what passes by itself is tried again anyway. */
   async retry(): Promise<void> {
     this.#cell.update((view) => ({ ...view, phase: 'loading', problem: undefined }));
     await this.#follow();
@@ -96,15 +100,14 @@ export class SessionStore implements Store<SessionView> {
 
   async #follow(): Promise<void> {
     const { requests, socket } = this.#deps;
+    this.#again.cancel();
     try {
       await requests.load(this.sessionId);
     } catch (error) {
-      const problem = describeError(error);
-      // Without an answer the socket is about to break too, and this runs again when it is back.
-      if (problem.code !== 'UNREACHABLE') this.#fail(problem);
+      this.#fail(describeError(error));
       return;
     }
-    if (this.#undo.length > 0 && socket.status.state === 'open') this.#subscribe();
+    if (this.#isOpen && socket.status.state === 'open') this.#subscribe();
   }
 
   #subscribe(): void {
@@ -118,7 +121,12 @@ export class SessionStore implements Store<SessionView> {
   }
 
   #receive(message: ServerMessage): void {
-    if (message.type === 'session:history') this.#resyncing = false;
+    if (!('sessionId' in message) || message.sessionId !== this.sessionId) return;
+    if (message.type === 'session:history') {
+      this.#resyncing = false;
+      this.#again.worked();
+    }
+    if (message.type === 'session:error') this.#tryAgain(message.code);
     this.#cell.update((view) => applyMessage(view, message, Date.now()));
     if (!this.getSnapshot().needsResync || this.#resyncing) return;
     this.#resyncing = true;
@@ -126,10 +134,23 @@ export class SessionStore implements Store<SessionView> {
   }
 
   #fail(problem: { code: string; message: string }): void {
+    this.#tryAgain(problem.code);
+    // Without an answer the connection is about to break too, which shows by itself.
+    if (problem.code === 'UNREACHABLE') return;
     this.#cell.update((view) => ({
       ...view,
       problem,
       phase: view.phase === 'ready' ? 'ready' : 'failed',
     }));
+  }
+
+  #tryAgain(code: string): void {
+    // Without a connection it is followed again as soon as there is one.
+    const isConnected = this.#deps.socket.status.state === 'open';
+    if (this.#isOpen && isConnected && isPassing(code)) this.#again.schedule();
+  }
+
+  get #isOpen(): boolean {
+    return this.#undo.length > 0;
   }
 }

@@ -1,5 +1,6 @@
-import { describeError } from '../http/api-error.ts';
+import { describeError, isPassing } from '../http/api-error.ts';
 import type { Requests } from '../http/requests.ts';
+import { Later } from '../socket/later.ts';
 import type { LiveSocket } from '../socket/live-socket.ts';
 import { onWake } from '../socket/wake.ts';
 import { Cell, type Store } from '../store.ts';
@@ -25,13 +26,17 @@ export class SessionsStore implements Store<SessionsView> {
   readonly getSnapshot: Store<SessionsView>['getSnapshot'];
   readonly #cell = new Cell<SessionsView>({ phase: 'loading', projects: [] });
   readonly #deps: SessionsDeps;
+  readonly #stopListening: () => void;
+  readonly #again = new Later(() => {
+    if (this.#deps.socket.status.state === 'open') void this.refresh();
+  });
 
   constructor(deps: SessionsDeps) {
     this.#deps = deps;
     this.subscribe = this.#cell.subscribe;
     this.getSnapshot = this.#cell.getSnapshot;
     deps.socket.opened.on(() => void this.refresh());
-    onWake(() => {
+    this.#stopListening = onWake(() => {
       if (deps.socket.status.state === 'open') void this.refresh();
     });
     deps.socket.messages.on((message) => {
@@ -43,13 +48,21 @@ export class SessionsStore implements Store<SessionsView> {
     });
   }
 
-  /** Reads everything again: finds what agents stored since. Never rejects; a failure shows in the view. */
+  /** For good. */
+  close(): void {
+    this.#stopListening();
+    this.#again.cancel();
+  }
+
+  /** Reads everything again: finds what agents stored since. Never rejects; a failure shows in the view, and what passes is tried again. */
   async refresh(): Promise<void> {
     try {
       const projects = await this.#deps.requests.listProjects();
+      this.#again.worked();
       this.#cell.set({ phase: 'ready', projects: sortProjects(projects) });
     } catch (error) {
       const problem = describeError(error);
+      if (isPassing(problem.code)) this.#again.schedule();
       this.#cell.update((view) =>
         view.phase === 'ready' ? view : { ...view, phase: 'failed', problem },
       );

@@ -103,6 +103,7 @@ export class ClusterRuntime implements Runtime {
         return new PostedSession(board, session, isOwner, onTrouble);
       },
       project: async (run, signal) => this.#settled.wait(run, signal),
+      fenceOf: (sessionId) => this.#ownership.leaseOf(sessionId)?.token,
       summaries: async (sessionIds) => this.#standings.summaries(sessionIds),
     });
     this.#owned = new OwnedSessions({

@@ -58,7 +58,13 @@ export class Router {
   /** Runs a command here; undefined if another server owns the session. */
   async answer(request: CommandRequest): Promise<{ value: unknown } | undefined> {
     const { owned, owner } = this.#options;
-    return owned.act(request.sessionId, async () => runCommand(owner, request));
+    try {
+      return await owned.act(request.sessionId, async () => runCommand(owner, request));
+    } catch (error) {
+      // Until now it was this one: the store knows better.
+      if (error instanceof LiminalError && error.code === 'STALE_OWNER') return undefined;
+      throw error;
+    }
   }
 
   /** Asks the owner; undefined if it is not the owner any more. */

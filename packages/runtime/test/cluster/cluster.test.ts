@@ -170,6 +170,7 @@ test('a server that ends in order hands its sessions over at once', async () => 
   ];
   const sessionId = await newSession(a, servers.projectDir);
   const reader = new Reader(b.runtime, sessionId);
+  await reader.untilType('session:info');
   await a.runtime.send(sessionId, 'Hello');
   await reader.untilTurn('turn_started');
   await a.runtime.close();
@@ -213,6 +214,27 @@ test('what an owner of the past says of a session is not what it shows', async (
   // Whatever its end has set off is over when it has the session no more in its list.
   await expect.poll(async () => (await a.runtime.status(sessionId)).state).toBe('running');
   expect(await b.runtime.status(sessionId)).toMatchObject({ state: 'running', isAlive: true });
+});
+
+test('an owner that has been overtaken while it opens a session passes what it was asked for on to the next', async () => {
+  const servers = await startServers();
+  const [a, b, c] = [await servers.start(), await servers.start(), await servers.start()];
+  const sessionId = await newSession(c, servers.projectDir);
+  await c.runtime.close();
+  const fenceOf = async () => (await servers.store.getSession(sessionId))?.fence;
+  const former = await fenceOf();
+  a.isolate();
+  const letRead = a.holdRecords();
+  const sending = a.runtime.send(sessionId, 'From a');
+  await expect.poll(fenceOf).not.toBe(former);
+  await b.runtime.send(sessionId, 'From b');
+  expect(b.agent.received).toEqual(['From b']);
+  letRead();
+
+  expect(await sending).toMatchObject({ queued: true });
+  b.agent.finish(sessionId);
+  await expect.poll(() => b.agent.received).toEqual(['From b', 'From a']);
+  expect(a.agent.received).toEqual([]);
 });
 
 test('commands for a session that nobody knows say so on every server', async () => {

@@ -22,6 +22,8 @@ export interface Server {
   loseLog(): void;
   /** It cannot append any more. */
   cutLog(): void;
+  /** What it asks of a session’s record is not answered until it is let. */
+  holdRecords(): () => void;
 }
 
 export interface Servers {
@@ -61,7 +63,7 @@ export async function startServers(): Promise<Servers> {
       const note = (details: object, message: string): void => {
         warnings.push(`${message}: ${JSON.stringify(details)}`);
       };
-      const isolation = { isolated: false, losesLog: false, logIsCut: false };
+      const isolation: Isolation = { isolated: false, losesLog: false, logIsCut: false };
       const { subject, sever } = severable(isolable(storage, isolation));
       const runtime = await createRuntime({
         storage: subject,
@@ -84,14 +86,27 @@ export async function startServers(): Promise<Servers> {
       };
       const loseLog = (): void => void (isolation.losesLog = true);
       const cutLog = (): void => void (isolation.logIsCut = true);
-      return { runtime, agent, warnings, kill, isolate, loseLog, cutLog };
+      const holdRecords = (): (() => void) => {
+        const held = Promise.withResolvers<void>();
+        isolation.records = held.promise;
+        return held.resolve;
+      };
+      return { runtime, agent, warnings, kill, isolate, loseLog, cutLog, holdRecords };
     },
   };
 }
 
+interface Isolation {
+  isolated: boolean;
+  losesLog: boolean;
+  logIsCut: boolean;
+  /** Records are read after this. */
+  records?: Promise<void>;
+}
+
 function isolable(
   storage: ReturnType<typeof openSharedMemoryStorage>,
-  isolation: { isolated: boolean; losesLog: boolean; logIsCut: boolean },
+  isolation: Isolation,
 ): ReturnType<typeof openSharedMemoryStorage> {
   const { leases } = storage.coordination;
   const renew: Leases['renew'] = async (...args) => {
@@ -110,11 +125,19 @@ function isolable(
     isolation.losesLog = false;
     throw new StorageError('SEQ_CONFLICT', 'The log expects an earlier event.');
   };
+  const getSession: ResponseStore['getSession'] = async (sessionId) => {
+    await isolation.records;
+    return storage.store.getSession(sessionId);
+  };
   const log = severable(storage.log).subject;
+  const store = severable(storage.store).subject;
   return {
     ...storage,
     log: new Proxy(log, {
       get: (_, name) => (name === 'append' ? append : Reflect.get(log, name)),
+    }),
+    store: new Proxy(store, {
+      get: (_, name) => (name === 'getSession' ? getSession : Reflect.get(store, name)),
     }),
     coordination: { ...storage.coordination, leases: reached },
   };

@@ -56,6 +56,18 @@ export class ConvexResponseStore implements ResponseStore {
     return record.length === 0 ? undefined : recordOf(record);
   }
 
+  async takeSession(sessionId: string, fence: number): Promise<SessionRecord | undefined> {
+    const record = await this.#deployment.write(async () =>
+      this.#deployment.mutation(api.sessions.take, { sessionId: textKey(sessionId), fence }),
+    );
+    if (record === null) throw staleOwner({ sessionId, fence });
+    if (record.length === 0) return undefined;
+    // The fence counts from now on; that the record names it too is for those who read it.
+    const taken = { ...recordOf(record), fence };
+    await this.saveSession(taken);
+    return taken;
+  }
+
   async listSessions({ projectId, active }: { projectId?: string; active?: boolean } = {}): Promise<
     SessionRecord[]
   > {

@@ -32,6 +32,15 @@ export class MemoryResponseStore implements ResponseStore {
     return session && copy(session);
   }
 
+  async takeSession(sessionId: string, fence: number): Promise<SessionRecord | undefined> {
+    const stored = this.#sessions.get(sessionId);
+    if (stored === undefined) return undefined;
+    refuseStale({ sessionId, fence }, stored);
+    const taken = { ...stored, fence };
+    this.#sessions.set(sessionId, taken);
+    return copy(taken);
+  }
+
   async listSessions(
     filter: { projectId?: string; active?: boolean } = {},
   ): Promise<SessionRecord[]> {

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely';
-import { Kysely, PostgresDialect } from 'kysely';
+import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Pool } from 'pg';
 import { StorageError } from '../errors.ts';
 import { placeOf, reasonOf } from './failures.ts';
@@ -30,26 +30,19 @@ export class PostgresDatabase {
 
   /** Throws StorageError `DATABASE_UNUSABLE` or `DATA_TOO_NEW`. */
   static async open(url: string, schema: string): Promise<PostgresDatabase> {
-    const pool = new Pool({
-      ...limits,
-      connectionString: url,
-      application_name: 'liminal',
-      keepAlive: true,
-      keepAliveInitialDelayMillis: 10_000,
-    });
-    // A connection that is cut fails what runs on it, if anything does, and the pool forgets it: there is no more to do.
-    pool.on('error', () => undefined);
-    pool.on('connect', (client) => client.on('error', () => undefined));
-    const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
-    try {
+    return use(url, async (db) => {
       await migrate(db, schema);
       return new PostgresDatabase(db.withSchema(schema), placeOf(url));
-    } catch (cause) {
+    });
+  }
+
+  /** Its name and version; changes nothing. Throws StorageError `DATABASE_UNUSABLE`. */
+  static async describe(url: string): Promise<string> {
+    return use(url, async (db) => {
+      const { rows } = await sql<{ server_version: string }>`SHOW server_version`.execute(db);
       await db.destroy();
-      if (cause instanceof StorageError) throw cause;
-      const message = `The database ${placeOf(url)} cannot be used: ${reasonOf(cause)}.`;
-      throw new StorageError('DATABASE_UNUSABLE', message, { cause });
-    }
+      return `PostgreSQL ${rows[0]?.server_version.split(' ')[0]}`;
+    });
   }
 
   /** Does all of the work or nothing of it. Throws StorageError `STORE_WRITE_FAILED`, or the one that the work throws. */
@@ -86,5 +79,28 @@ export class PostgresDatabase {
       const message = `The database ${this.#place} could not be ${what}: ${reasonOf(cause)}. It can be tried again.`;
       throw new StorageError(code, message, { cause });
     }
+  }
+}
+
+/** Opens the database for a first use of it, and closes it again where that fails. */
+async function use<T>(url: string, first: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
+  const pool = new Pool({
+    ...limits,
+    connectionString: url,
+    application_name: 'liminal',
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+  });
+  // A connection that is cut fails what runs on it, if anything does, and the pool forgets it: there is no more to do.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  try {
+    return await first(db);
+  } catch (cause) {
+    await db.destroy();
+    if (cause instanceof StorageError) throw cause;
+    const message = `The database ${placeOf(url)} cannot be used: ${reasonOf(cause)}.`;
+    throw new StorageError('DATABASE_UNUSABLE', message, { cause });
   }
 }

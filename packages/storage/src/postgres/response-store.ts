@@ -11,7 +11,7 @@ import type { PostgresDatabase } from './database.ts';
 import { listRuns, readItems, readResponse } from './read-responses.ts';
 import { lockSessions, saveResponses } from './save-responses.ts';
 import { search } from './search.ts';
-import { findSession, listSessions, saveSession } from './sessions.ts';
+import { findSession, listSessions, saveSession, takeSession } from './sessions.ts';
 import { textKey } from '../store/text-key.ts';
 
 /** What several servers may share: each write is a transaction, and the database decides who was first. */
@@ -28,6 +28,10 @@ export class PostgresResponseStore implements ResponseStore {
 
   async getSession(sessionId: string): Promise<SessionRecord | undefined> {
     return this.#database.read(async (db) => findSession(db, sessionId));
+  }
+
+  async takeSession(sessionId: string, fence: number): Promise<SessionRecord | undefined> {
+    return this.#database.write(async (db) => takeSession(db, sessionId, fence));
   }
 
   async listSessions(

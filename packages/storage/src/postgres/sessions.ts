@@ -45,6 +45,24 @@ export async function findSession(
   return row && recordOf(row);
 }
 
+export async function takeSession(
+  db: Transaction<Tables>,
+  sessionId: string,
+  fence: number,
+): Promise<SessionRecord | undefined> {
+  const row = await db
+    .selectFrom('sessions')
+    .select('record')
+    .where('session_id', '=', textKey(sessionId))
+    // Whoever saves it meanwhile waits, and then finds the new fence.
+    .forUpdate()
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const taken = { ...recordOf(row), fence };
+  await saveSession(db, taken);
+  return taken;
+}
+
 export async function listSessions(
   db: Transaction<Tables>,
   { projectId, active }: { projectId?: string; active?: boolean },

@@ -72,10 +72,11 @@ export class Appender {
       if (this.#isNext(runId, batch) && (await this.#streams.add(runId, batch))) {
         return { outcome: 'OK', lastSeq: batch.firstSeq };
       }
-      const announced = this.#announce(runId, batch);
-      // The nodes of a cluster know no common order: a run that is in the log is in the registry.
-      if (this.#isCluster && batch.firstSeq === 0) await announced;
-      const [appended] = await Promise.all([this.#streams.append(runId, batch), announced]);
+      // First, and heard: a run that is in the log is in the registry, whatever dies in between.
+      if (batch.firstSeq === 0) await this.#announce(runId, batch);
+      const appended = await this.#streams.append(runId, batch);
+      // Once more where a replica may have taken over that lacks it: else it would never get into history.
+      if (this.#isCluster && batch.ends) await this.#announce(runId, batch);
       return appended;
     } catch (cause) {
       this.forget(runId);
@@ -86,13 +87,9 @@ export class Appender {
     }
   }
 
-  /**
-   * Before its events, in the order in which Redis gets them. In a cluster once more at the end, which does nothing but
-   * where a replica has taken over that lacks it: what is not in the registry never gets into history.
-   */
-  async #announce(runId: string, { firstSeq, ends, constants }: Batch): Promise<void> {
-    const isDue = firstSeq === 0 || (this.#isCluster && ends);
-    if (isDue) await this.#announcements.announce(runId, constants.sessionId);
+  /** Enters it into the registry, where it is not yet. */
+  async #announce(runId: string, { constants }: Batch): Promise<void> {
+    await this.#announcements.announce(runId, constants.sessionId);
   }
 
   /**

@@ -59,9 +59,15 @@ export class Claims {
     return taken;
   }
 
-  /** This worker still works on all it has claimed. */
-  async keep(worker: string): Promise<void> {
-    await this.#link.run(scripts.keep, [this.#keys.runs], [GROUP, worker]);
+  /** This worker still works on all it has claimed, which is given: also what it was never told of. */
+  async keep(worker: string): Promise<Announced[]> {
+    const reply = await this.#link.run(scripts.keep, [this.#keys.runs], [GROUP, worker]);
+    return (reply as StreamEntry[]).map(announcedIn);
+  }
+
+  /** Forgets workers that have nothing claimed and have not been heard of for so long. */
+  async bury(idleMs: number): Promise<void> {
+    await this.#link.run(scripts.bury, [this.#keys.runs], [GROUP, idleMs]);
   }
 
   /** What this worker has claimed is for others now. */

@@ -3,11 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { RunClaim, RunRegistry } from '../coordination.ts';
 import { StorageError } from '../errors.ts';
 import type { Announced, Announcements } from './announcements.ts';
-import { Bell } from './bell.ts';
 import type { Claims } from './claims.ts';
 import { isReply } from './failures.ts';
 import type { RunStreams } from './run-streams.ts';
 import type { StreamReader } from './stream-reader.ts';
+import { Worker } from './worker.ts';
 
 export interface RegistryOptions {
   /** A claim whose worker has not been heard of for so long goes to another, ms. */
@@ -30,11 +30,13 @@ const RETRY_MS = 300;
 /** How often it is looked for the events of a run that was announced without any, and how long in all, ms. */
 const UNBORN = { everyMs: 500, forMs: 60_000 };
 
+/** A worker that has nothing is forgotten after so many times the idle time of a claim. */
+const BURIED_AFTER = 20;
+
 export class RedisRunRegistry implements RunRegistry {
   readonly #parts: Parts;
   readonly #options: RegistryOptions;
-  /** The workers here, each with what wakes it. */
-  readonly #workers = new Map<string, Bell>();
+  readonly #workers = new Set<Worker>();
   #stopWatching: (() => void) | undefined;
   #closed = false;
 
@@ -43,32 +45,27 @@ export class RedisRunRegistry implements RunRegistry {
     this.#options = options;
   }
 
-  async *claims(worker: string, signal: AbortSignal): AsyncGenerator<RunClaim, void> {
+  async *claims(name: string, signal: AbortSignal): AsyncGenerator<RunClaim, void> {
     // A worker that comes back under its old name is another one: it knows nothing of what it had claimed.
-    const consumer = `${worker}:${randomUUID()}`;
-    const bell = new Bell();
-    const taken: Announced[] = [];
-    const ring = () => bell.ring();
-    const timer = setInterval(
-      () => void this.#tend(consumer, taken, bell),
-      this.#options.claimIdleMs / 3,
-    );
+    const worker = new Worker(`${name}:${randomUUID()}`);
+    const ring = () => worker.ring();
+    const timer = setInterval(() => void this.#tend(worker), this.#options.claimIdleMs / 3);
     timer.unref();
-    this.#workers.set(consumer, bell);
+    this.#workers.add(worker);
     signal.addEventListener('abort', ring, { once: true });
     try {
-      await this.#begin(consumer, taken, bell);
+      await this.#begin(worker);
       while (!signal.aborted && !this.#closed) {
-        const run = taken.shift() ?? (await this.#next(consumer));
-        if (run === undefined) await bell.heard();
-        else if (await this.#isThere(run, taken, bell)) yield this.#claim(run);
+        const run = worker.next() ?? (await this.#ask(worker));
+        if (run === undefined) await worker.heard();
+        else if (await this.#isThere(run, worker)) yield this.#claim(run, worker);
       }
     } finally {
       clearInterval(timer);
       signal.removeEventListener('abort', ring);
-      this.#workers.delete(consumer);
+      this.#workers.delete(worker);
       if (this.#workers.size === 0) this.#unwatch();
-      await this.#letGo(consumer);
+      await this.#letGo(worker);
     }
   }
 
@@ -76,21 +73,25 @@ export class RedisRunRegistry implements RunRegistry {
   async close(): Promise<void> {
     this.#closed = true;
     this.#ringAll();
-    const consumers = [...this.#workers.keys()];
-    await Promise.all(consumers.map(async (consumer) => this.#letGo(consumer)));
+    await Promise.all(Array.from(this.#workers, async (worker) => this.#letGo(worker)));
   }
 
-  #claim({ runId, sessionId }: Announced): RunClaim {
-    const { announcements, streams } = this.#parts;
+  #claim({ runId, sessionId }: Announced, worker: Worker): RunClaim {
+    const { streams } = this.#parts;
     return {
       runId,
       sessionId,
       projected: async (seq) => streams.trim(runId, seq, this.#options.maxLength),
-      done: async () => announcements.retire(runId),
+      done: async () => this.#retire(runId, worker),
     };
   }
 
-  async #begin(consumer: string, taken: Announced[], bell: Bell): Promise<void> {
+  async #retire(runId: string, worker: Worker): Promise<void> {
+    await this.#parts.announcements.retire(runId);
+    worker.forget(runId);
+  }
+
+  async #begin(worker: Worker): Promise<void> {
     await this.#patiently(async () => {
       await this.#parts.claims.prepare();
       if (this.#stopWatching === undefined) {
@@ -99,44 +100,47 @@ export class RedisRunRegistry implements RunRegistry {
         this.#stopWatching = this.#parts.reader.watch(this.#parts.runsKey, newest, listener);
       }
     });
-    await this.#tend(consumer, taken, bell);
+    await this.#tend(worker);
   }
 
-  async #next(consumer: string): Promise<Announced | undefined> {
-    return this.#patiently(async () => this.#parts.claims.next(consumer));
+  async #ask(worker: Worker): Promise<Announced | undefined> {
+    const run = await this.#patiently(async () => this.#parts.claims.next(worker.consumer));
+    if (run) worker.take([run]);
+    return worker.next();
   }
 
-  /** Says that the worker lives, and takes over from those who don't. */
-  async #tend(consumer: string, taken: Announced[], bell: Bell): Promise<void> {
+  /** Says that the worker lives, takes over from those who don't, and finds what it has claimed without hearing of it. */
+  async #tend(worker: Worker): Promise<void> {
+    const { claims } = this.#parts;
+    const { claimIdleMs } = this.#options;
     try {
-      await this.#parts.claims.keep(consumer);
-      taken.push(...(await this.#parts.claims.takeOver(consumer, this.#options.claimIdleMs)));
-      bell.ring();
+      worker.take(await claims.keep(worker.consumer));
+      worker.take(await claims.takeOver(worker.consumer, claimIdleMs));
+      await claims.bury(claimIdleMs * BURIED_AFTER);
     } catch {
       // The next time will do.
     }
+    // It may have been told of something while Redis was away.
+    worker.ring();
   }
 
   /** Whether a claimed run is in the log; one that is not yet comes again in a while. */
-  async #isThere(run: Announced & { age?: number }, taken: Announced[], bell: Bell) {
-    const { streams, announcements } = this.#parts;
-    const progress = await this.#patiently(async () => streams.progress(run.runId));
+  async #isThere(run: Announced & { age?: number }, worker: Worker) {
+    const progress = await this.#patiently(async () => this.#parts.streams.progress(run.runId));
     const age = run.age ?? 0;
     if (progress && !progress.settled) return true;
     if (progress || age > UNBORN.forMs) {
-      await this.#patiently(async () => announcements.retire(run.runId));
+      await this.#patiently(async () => this.#retire(run.runId, worker));
     } else {
-      setTimeout(() => {
-        taken.push({ ...run, age: age + UNBORN.everyMs } as Announced);
-        bell.ring();
-      }, UNBORN.everyMs).unref();
+      const older: Announced & { age: number } = { ...run, age: age + UNBORN.everyMs };
+      setTimeout(() => worker.putBack(older), UNBORN.everyMs).unref();
     }
     return false;
   }
 
-  async #letGo(consumer: string): Promise<void> {
+  async #letGo(worker: Worker): Promise<void> {
     try {
-      await this.#parts.claims.letGo(consumer);
+      await this.#parts.claims.letGo(worker.consumer);
     } catch {
       // Then others take over what it had when it has not been heard of for a while.
     }
@@ -148,7 +152,7 @@ export class RedisRunRegistry implements RunRegistry {
   }
 
   #ringAll(): void {
-    for (const bell of this.#workers.values()) bell.ring();
+    for (const worker of this.#workers) worker.ring();
   }
 
   /** Asks until Redis answers; undefined when the registry is closed. */

@@ -22,6 +22,7 @@ export const scripts = {
   retire: load('retire'),
   keep: load('keep'),
   letGo: load('let-go'),
+  bury: load('bury'),
   acquire: load('acquire'),
   renew: load('renew'),
   holder: load('holder'),

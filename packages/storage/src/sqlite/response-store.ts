@@ -42,6 +42,14 @@ export class SqliteResponseStore implements ResponseStore {
     return this.#sessions.find(sessionId);
   }
 
+  async takeSession(sessionId: string, fence: number): Promise<SessionRecord | undefined> {
+    const stored = this.#sessions.find(sessionId);
+    if (stored === undefined) return undefined;
+    const taken = { ...stored, fence };
+    await this.saveSession(taken);
+    return taken;
+  }
+
   async listSessions(
     filter: { projectId?: string; active?: boolean } = {},
   ): Promise<SessionRecord[]> {

@@ -1,13 +1,15 @@
 import { StorageError } from '../errors.ts';
 import type { SessionRecord } from '../response-store.ts';
 
+type Owned = Pick<SessionRecord, 'sessionId' | 'fence'>;
+
 /** Throws `STALE_OWNER` for a record that an owner of the past would write over a later one's. */
-export function refuseStale(session: SessionRecord, stored: SessionRecord | undefined): void {
+export function refuseStale(session: Owned, stored: SessionRecord | undefined): void {
   if (stored === undefined || (stored.fence ?? 0) <= session.fence) return;
   throw staleOwner(session);
 }
 
-export function staleOwner({ sessionId }: SessionRecord): StorageError {
+export function staleOwner({ sessionId }: Owned): StorageError {
   return new StorageError(
     'STALE_OWNER',
     `Session ${sessionId} has another owner now; what this server wanted to store of it was not stored.`,

@@ -51,6 +51,36 @@ export function responseStoreSuite(setup: Setup<ResponseStore>): void {
       expect(await store.getSession('session-1')).toMatchObject({ fence: 4, title: 'Next' });
     });
 
+    test('a new owner takes the record as the last one left it, which then changes nothing more', async () => {
+      const left = sessionRecord('session-1', { fence: 3, title: 'Left' });
+      await store.saveSession(left);
+      expect(await store.takeSession('session-1', 5)).toStrictEqual({ ...left, fence: 5 });
+      await expect(store.saveSession(left)).rejects.toMatchObject({ code: 'STALE_OWNER' });
+      await expect(store.takeSession('session-1', 4)).rejects.toMatchObject({
+        code: 'STALE_OWNER',
+      });
+      expect(await (await reopened()).getSession('session-1')).toStrictEqual({ ...left, fence: 5 });
+      expect(await store.takeSession('nobody', 1)).toBeUndefined();
+      expect(await store.getSession('nobody')).toBeUndefined();
+    });
+
+    test('whatever its last owner has been told is saved, its new owner has', async () => {
+      for (let round = 1; round <= 20; round++) {
+        const sessionId = `session-${round}`;
+        const owned = sessionRecord(sessionId, { fence: 1 });
+        await store.saveSession(owned);
+        const [saved, taken] = await Promise.all([
+          store.saveSession({ ...owned, title: 'Late' }).then(
+            () => 'Late',
+            () => owned.title,
+          ),
+          store.takeSession(sessionId, 2),
+        ]);
+        expect(taken?.title).toBe(saved);
+        expect(await store.getSession(sessionId)).toStrictEqual(taken);
+      }
+    });
+
     test('are listed newest first, by project and by whether they are open', async () => {
       const records = [
         sessionRecord('a', { updatedAt: '2026-01-02T00:00:00.000Z' }),

@@ -16,6 +16,8 @@ export interface AcpQuirks {
    * cancel in between ends the turn first.
    */
   failsBeforeTurnEnds?: boolean;
+  /** A command that runs goes on when its turn is stopped. */
+  leavesCommandsRunning?: boolean;
   /** A permission request for a call that has been announced tells of the request, not of the call. */
   requestsTellOfThemselves?: boolean;
   /** A call that has succeeded is not always said to have. */

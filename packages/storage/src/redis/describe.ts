@@ -1,0 +1,52 @@
+import { RedisLink } from './link.ts';
+
+/** What a Redis is, and what of its settings does not fit a log that must lose nothing. */
+export interface RedisReport {
+  /** Its name and version. */
+  title: string;
+  /** Sentences, each with what to do. */
+  troubles: string[];
+}
+
+/** The first that knows all commands that are used. */
+const oldest = [6, 2];
+
+/** Changes nothing. Throws StorageError `REDIS_UNAVAILABLE`. */
+export async function describeRedis(url: string): Promise<RedisReport> {
+  const link = await RedisLink.open(url);
+  try {
+    return reportOn(String(await link.call('INFO')));
+  } finally {
+    link.close();
+  }
+}
+
+/** @param info - What Redis answers to `INFO`: lines of `name:value`. */
+export function reportOn(info: string): RedisReport {
+  const facts = new Map(info.split('\r\n').map((line) => pairOf(line)));
+  const version = facts.get('redis_version') ?? '';
+  const valkey = facts.get('valkey_version');
+  const policy = facts.get('maxmemory_policy') ?? 'noeviction';
+  const troubles: string[] = [];
+  if (isOlder(version)) troubles.push('It is too old: 6.2 or newer is needed.');
+  if (facts.get('aof_enabled') === '0') {
+    troubles.push('It loses the turns under way when it crashes: set appendonly to yes.');
+  }
+  if (policy !== 'noeviction') {
+    troubles.push(
+      `It throws turns under way away when its memory is full (${policy}): set maxmemory-policy to noeviction.`,
+    );
+  }
+  return { title: valkey === undefined ? `Redis ${version}` : `Valkey ${valkey}`, troubles };
+}
+
+function pairOf(line: string): [string, string] {
+  const colon = line.indexOf(':');
+  return [line.slice(0, colon), line.slice(colon + 1)];
+}
+
+function isOlder(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [oldestMajor = 0, oldestMinor = 0] = oldest;
+  return major < oldestMajor || (major === oldestMajor && minor < oldestMinor);
+}
