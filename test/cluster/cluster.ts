@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +8,9 @@ import {
   type MessagesApi,
   type Script,
   startMessagesApi,
+  startRedisCluster,
   testPostgres,
+  type TestRedis,
   testRedis,
 } from '@liminal/testkit';
 import { onTestFinished } from 'vitest';
@@ -37,6 +40,8 @@ export interface ClusterOptions {
   script?: Script;
   /** What each `liminal.json` holds besides. */
   config?: Record<string, unknown>;
+  /** Whether their Redis is a Redis Cluster of this test's own. */
+  isRedisCluster?: boolean;
 }
 
 /** Whole servers on one Redis and one PostgreSQL, on one machine: they share the project and the agents' own stores. */
@@ -65,14 +70,18 @@ export class Cluster {
   }
 
   /** Starts everything; it ends with the test, and leaves no process. */
-  static async start({ servers, script = [], config = {} }: ClusterOptions): Promise<Cluster> {
+  static async start(options: ClusterOptions): Promise<Cluster> {
+    const { servers, script = [], config = {}, isRedisCluster = false } = options;
     const root = await realpath(await mkdtemp(join(tmpdir(), 'liminal-cluster-')));
     const census = new Census([root]);
     onTestFinished(async () => {
       await census.endAll();
       await rm(root, { recursive: true, force: true, maxRetries: 5 });
     });
-    const [redis, postgres] = await Promise.all([testRedis(), testPostgres()]);
+    const [redis, postgres] = await Promise.all([
+      isRedisCluster ? redisCluster() : testRedis(),
+      testPostgres(),
+    ]);
     onTestFinished(async () => {
       await Promise.all([redis.release(), postgres.release()]);
     });
@@ -143,4 +152,10 @@ async function startServer(
 async function writeConfiguration(dataDir: string, file: object): Promise<void> {
   await mkdir(dataDir);
   await writeFile(join(dataDir, 'liminal.json'), JSON.stringify(file));
+}
+
+async function redisCluster(): Promise<TestRedis> {
+  const { masters, stop } = await startRedisCluster();
+  const url = masters.map((master) => master.url).join();
+  return { url, newPrefix: randomUUID, release: stop };
 }

@@ -4,28 +4,34 @@ import { Cluster, LEASE_MS } from './cluster.ts';
 
 const words = Array.from({ length: 400 }, (_, index) => `word${index}`).join(' ');
 
-test('INV-7 a session made on one server, sent to on a second, is watched on a third', async () => {
-  const script = byPrompt({ 'Talk.': [reply(text(words, { chunk: 12, delayMs: 4 }))] });
-  const cluster = await Cluster.start({ servers: 3, script });
-  const [a, b, c] = cluster.members;
-  const sessionId = await cluster.create(a!);
-  const reader = await c!.follow(sessionId);
-  const { turnId } = await b!.requests.send(sessionId, 'Talk.');
-  await reader.until(() => reader.said(turnId).length > 100);
-  expect(await a!.requests.status(sessionId)).toMatchObject({ state: 'running', isAlive: true });
-  expect(await b!.requests.status(sessionId)).toMatchObject({ state: 'running', isAlive: true });
-  const run = c!.client.run(turnId);
-  expect(await reader.ended(turnId)).toMatchObject({ status: 'complete' });
-  expect(reader.said(turnId)).toBe(words);
-  await expect.poll(() => run.getSnapshot().phase).toBe('ended');
-  expect(run.getSnapshot().entries.at(-1)).toMatchObject({ content: words, status: 'complete' });
-  expect(run.getSnapshot().response).toEqual(await b!.requests.run(turnId));
-  for (const { requests } of cluster.members) {
-    const { entries } = await requests.history(sessionId);
-    expect(entries.at(-1)).toMatchObject({ content: words, status: 'complete' });
-    await expect.poll(async () => (await requests.status(sessionId)).state).toBe('idle');
-  }
-});
+test.each([
+  { redis: 'one Redis', isRedisCluster: false },
+  { redis: 'a Redis Cluster', isRedisCluster: true },
+])(
+  'INV-7 a session made on one server, sent to on a second, is watched on a third: on $redis',
+  async ({ isRedisCluster }) => {
+    const script = byPrompt({ 'Talk.': [reply(text(words, { chunk: 12, delayMs: 4 }))] });
+    const cluster = await Cluster.start({ servers: 3, script, isRedisCluster });
+    const [a, b, c] = cluster.members;
+    const sessionId = await cluster.create(a!);
+    const reader = await c!.follow(sessionId);
+    const { turnId } = await b!.requests.send(sessionId, 'Talk.');
+    await reader.until(() => reader.said(turnId).length > 100);
+    expect(await a!.requests.status(sessionId)).toMatchObject({ state: 'running', isAlive: true });
+    expect(await b!.requests.status(sessionId)).toMatchObject({ state: 'running', isAlive: true });
+    const run = c!.client.run(turnId);
+    expect(await reader.ended(turnId)).toMatchObject({ status: 'complete' });
+    expect(reader.said(turnId)).toBe(words);
+    await expect.poll(() => run.getSnapshot().phase).toBe('ended');
+    expect(run.getSnapshot().entries.at(-1)).toMatchObject({ content: words, status: 'complete' });
+    expect(run.getSnapshot().response).toEqual(await b!.requests.run(turnId));
+    for (const { requests } of cluster.members) {
+      const { entries } = await requests.history(sessionId);
+      expect(entries.at(-1)).toMatchObject({ content: words, status: 'complete' });
+      await expect.poll(async () => (await requests.status(sessionId)).state).toBe('idle');
+    }
+  },
+);
 
 test('INV-2 INV-8 a server killed in mid-turn: those who watch see it lost in time, the next send elsewhere works, no process is left', async () => {
   const script = byPrompt({

@@ -26,8 +26,9 @@ export interface Board {
   /** What stands under each of these names now; a name without a text is missing. */
   read(names: readonly string[]): Promise<Map<string, string>>;
   /**
-   * Tells of each posting whose name begins with `prefix`, from when it resolves. What is posted while the connection
-   * is cut is not told: `onGap` says that it is back, so that what matters can be read again.
+   * Tells of each posting whose name begins with `prefix`, from when it resolves; those under one name in order. What
+   * is posted while the connection is cut is not told: `onGap` says that it is back, so that what matters can be read
+   * again.
    */
   watch(prefix: string, listener: BoardListener): Promise<Unsubscribe>;
 }

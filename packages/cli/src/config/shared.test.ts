@@ -25,6 +25,12 @@ test('several share a Redis and a database, which variables name before the file
   });
 });
 
+test('nodes of a Redis Cluster are named with commas between them, which a password may have too', () => {
+  const nodes = `redis://:se,cret@a.example:7000, ${redis},rediss://b.example`;
+  const env = { LIMINAL_REDIS_URL: nodes, LIMINAL_DATABASE_URL: postgres };
+  expect(shared(env)?.redisUrl).toBe(nodes);
+});
+
 test('a Convex deployment is an address with a secret', () => {
   const env = { LIMINAL_REDIS_URL: redis, LIMINAL_DATABASE_URL: convex };
   expect(shared({ ...env, LIMINAL_DATABASE_SECRET: 'hush' })).toMatchObject({
@@ -39,6 +45,8 @@ describe('is told what to do about', () => {
     [{ LIMINAL_REDIS_URL: redis }, 'LIMINAL_REDIS_URL needs LIMINAL_DATABASE_URL'],
     [{ LIMINAL_DATABASE_URL: postgres }, 'LIMINAL_DATABASE_URL needs LIMINAL_REDIS_URL'],
     [{ LIMINAL_REDIS_URL: 'localhost:6379' }, 'LIMINAL_REDIS_URL must be redis://'],
+    [{ LIMINAL_REDIS_URL: 'redis://a:7000,b:7000' }, 'several with commas between them'],
+    [{ LIMINAL_REDIS_URL: 'redis://a,redis://b:port' }, 'LIMINAL_REDIS_URL must be redis://'],
     [
       { LIMINAL_REDIS_URL: redis, LIMINAL_DATABASE_URL: 'mysql://secret@db' },
       'LIMINAL_DATABASE_URL must be postgresql://',

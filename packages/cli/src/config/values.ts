@@ -16,13 +16,20 @@ export const Token = z
   .min(8, 'must have at least 8 characters')
   .regex(/^[\w.~-]+$/, 'may hold only letters, digits and . _ ~ -');
 
-export const RedisUrl = z.url({
-  protocol: /^rediss?$/,
-  error: 'must be redis://host:port or rediss://host:port',
-});
+/** One Redis, or nodes of a cluster: all separated by commas, which a password may have too. */
+export const RedisUrl = z
+  .string()
+  .refine((urls) => urls.split(/,\s*(?=rediss?:\/\/)/).every(isRedisUrl), {
+    error:
+      'must be redis://host:port or rediss://host:port; of a Redis Cluster any node, or several with commas between them',
+  });
 /** PostgreSQL, or a Convex deployment. */
 export const DatabaseUrl = z.url({
   protocol: /^(postgres(ql)?|https?)$/,
   error:
     'must be postgresql://user:password@host:port/database, or the https:// address of a Convex deployment',
 });
+
+function isRedisUrl(url: string): boolean {
+  return z.url({ protocol: /^rediss?$/ }).safeParse(url).success;
+}

@@ -27,13 +27,16 @@ const MAX_OWN = 10_000;
 export class Appender {
   readonly #streams: RunStreams;
   readonly #announcements: Announcements;
+  readonly #isCluster: boolean;
   readonly #own = new Map<string, OwnRun>();
   /** Runs of which an append may or may not have come through. */
   readonly #inDoubt = new Set<string>();
 
-  constructor(streams: RunStreams, announcements: Announcements) {
+  /** @param isCluster - whether runs and the registry of them may lie on different servers. */
+  constructor(streams: RunStreams, announcements: Announcements, isCluster: boolean) {
     this.#streams = streams;
     this.#announcements = announcements;
+    this.#isCluster = isCluster;
   }
 
   /** Throws as `EventLog.append` says. */
@@ -70,9 +73,7 @@ export class Appender {
         return { outcome: 'OK', lastSeq: batch.firstSeq };
       }
       // First, and heard: a run that is in the log is in the registry, whatever dies in between.
-      if (batch.firstSeq === 0) {
-        await this.#announcements.announce(runId, batch.constants.sessionId);
-      }
+      await this.#announce(runId, batch);
       return await this.#streams.append(runId, batch);
     } catch (cause) {
       this.forget(runId);
@@ -84,11 +85,21 @@ export class Appender {
   }
 
   /**
+   * Before its first event. In a cluster once more before its last, which does nothing but where a replica has taken over
+   * that lacks it: what is not in the registry never gets into history.
+   */
+  async #announce(runId: string, { firstSeq, ends, constants }: Batch): Promise<void> {
+    const isDue = firstSeq === 0 || (this.#isCluster && ends);
+    if (isDue) await this.#announcements.announce(runId, constants.sessionId);
+  }
+
+  /**
    * Whether it is the one event that comes after our last: Redis refuses its id if anybody has added anything since,
-   * so that nothing else need be looked at.
+   * so that nothing else need be looked at. But for a cluster: there a command may be sent on, without a cut, to a node
+   * that has taken over and lacks our last.
    */
   #isNext(runId: string, { firstSeq, rows, ends, isRetry }: Batch): boolean {
-    if (ends || isRetry || rows.length > 1) return false;
+    if (this.#isCluster || ends || isRetry || rows.length > 1) return false;
     return this.#own.get(runId)?.nextSeq === firstSeq;
   }
 

@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import type { Board, BoardListener, Unsubscribe } from '../coordination.ts';
 import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
+import { scripts } from './scripts.ts';
 
 export class RedisBoard implements Board {
   readonly #link: RedisLink;
@@ -16,11 +17,7 @@ export class RedisBoard implements Board {
   }
 
   async post(name: string, text: string, ttlMs: number): Promise<void> {
-    const key = this.#keys.posting(name);
-    await Promise.all([
-      this.#link.call('SET', key, text, 'PX', ttlMs),
-      this.#link.call('PUBLISH', key, text),
-    ]);
+    await this.#link.run(scripts.post, [this.#keys.posting(name)], [text, ttlMs]);
   }
 
   async read(names: readonly string[]): Promise<Map<string, string>> {
@@ -52,7 +49,7 @@ export class RedisBoard implements Board {
   }
 
   #connect(): Redis {
-    const connection = this.#link.waiting();
+    const connection = this.#link.subscriber();
     connection.on('pmessage', (pattern: string, channel: string, text: string) => {
       const name = this.#keys.postedName(channel);
       for (const listener of this.#watchers.get(pattern) ?? []) listener.onPost(name, text);

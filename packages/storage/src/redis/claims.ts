@@ -2,7 +2,7 @@ import type { Announced } from './announcements.ts';
 import { GROUP, announcedIn } from './announcements.ts';
 import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
-import { isReply } from './link.ts';
+import { isReply } from './failures.ts';
 import type { StreamEntry } from './rows.ts';
 import { scripts } from './scripts.ts';
 

@@ -16,7 +16,10 @@ import { StreamReader } from './stream-reader.ts';
 import { RedisUpsertStreams } from './upsert-streams.ts';
 
 export interface RedisOptions {
-  /** `redis://` or `rediss://`, with user, password and database number where there are such. */
+  /**
+   * `redis://` or `rediss://`, with user, password and database number where there are such. Any node of a Redis
+   * Cluster, or several separated by commas, which has the others' addresses and no database numbers.
+   */
   url: string;
   /** What the names of all keys begin with; `codex` unless given. */
   prefix?: string;
@@ -41,7 +44,7 @@ export async function openRedis(options: RedisOptions): Promise<OpenedRedis> {
   const reader = new StreamReader(link, keys);
   const streams = new RunStreams(link, keys);
   const announcements = new Announcements(link, keys);
-  const appender = new Appender(streams, announcements);
+  const appender = new Appender(streams, announcements, link.isCluster);
   link.onCut(() => appender.forgetAll());
   const following = new RedisFollowing(streams, reader);
   const log = new RedisEventLog(

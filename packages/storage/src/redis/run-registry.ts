@@ -4,7 +4,7 @@ import type { RunClaim, RunRegistry } from '../coordination.ts';
 import { StorageError } from '../errors.ts';
 import type { Announced, Announcements } from './announcements.ts';
 import type { Claims } from './claims.ts';
-import { isReply } from './link.ts';
+import { isReply } from './failures.ts';
 import type { RunStreams } from './run-streams.ts';
 import type { StreamReader } from './stream-reader.ts';
 import { Worker } from './worker.ts';

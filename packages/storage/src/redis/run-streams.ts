@@ -4,7 +4,7 @@ import type { EventRow, RunConstants } from '../log/event-rows.ts';
 import { decodeEvent } from '../log/event-rows.ts';
 import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
-import { isReply } from './link.ts';
+import { isReply } from './failures.ts';
 import type { StreamEntry } from './rows.ts';
 import { encodeConstants, idOf, progressOf, rowOf } from './rows.ts';
 import { scripts } from './scripts.ts';

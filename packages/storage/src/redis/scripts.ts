@@ -30,5 +30,6 @@ export const scripts = {
   keepInbox: load('keep-inbox'),
   closeInbox: load('close-inbox'),
   send: load('send'),
+  post: load('post'),
   wake: load('wake'),
 };

@@ -1,0 +1,18 @@
+import { ReplyError } from 'ioredis';
+import { StorageError } from '../errors.ts';
+
+/** Whether Redis itself refused a command, with that word where one is given. */
+export function isReply(error: unknown, word = ''): boolean {
+  const cause = error instanceof StorageError ? error.cause : error;
+  return cause instanceof Error && cause instanceof ReplyError && cause.message.startsWith(word);
+}
+
+/** @param trouble - why a connection was last cut: where Redis has not answered, that is what is wrong. */
+export function unavailable(cause: unknown, trouble: Error | undefined): StorageError {
+  const said = String(isReply(cause) ? cause : (trouble ?? cause));
+  return new StorageError(
+    'REDIS_UNAVAILABLE',
+    `Redis does not do its work (${said}). See that it runs and can be reached at the configured URL.`,
+    { cause },
+  );
+}

@@ -1,0 +1,73 @@
+import { StorageError } from '../errors.ts';
+import type { Servers } from './connections.ts';
+import { isReply, unavailable } from './failures.ts';
+import { OneRedis } from './one-redis.ts';
+import { RedisCluster } from './redis-cluster.ts';
+
+/**
+ * Connects to a Redis, or to the cluster that the named ones are nodes of: the first that answers says which.
+ * Throws StorageError `REDIS_UNAVAILABLE`.
+ * @param urls - separated by commas; a password may have commas too.
+ */
+export async function findServers(urls: string): Promise<Servers> {
+  const named = urls.split(/,\s*(?=rediss?:\/\/)/).map((url) => new OneRedis(url));
+  try {
+    const first = await firstThatAnswers(named);
+    if (await isOfCluster(first)) return await openCluster(named, first);
+    if (named.length === 1) return first;
+    throw new StorageError(
+      'REDIS_UNAVAILABLE',
+      `Several Redis servers are named, and ${nameOf(first)} is no node of a cluster. Name one Redis, or nodes of one Redis Cluster.`,
+    );
+  } catch (error) {
+    for (const each of named) each.close();
+    throw error;
+  }
+}
+
+async function firstThatAnswers(named: OneRedis[]): Promise<OneRedis> {
+  let failure: unknown;
+  for (const one of named) {
+    try {
+      await one.open();
+      return one;
+    } catch (cause) {
+      failure = unavailable(cause, one.trouble);
+    }
+  }
+  throw failure;
+}
+
+async function isOfCluster(one: OneRedis): Promise<boolean> {
+  try {
+    return String(await one.send('INFO', ['cluster'])).includes('cluster_enabled:1');
+  } catch (cause) {
+    // Whoever may not ask that is none who runs a cluster.
+    if (isReply(cause, 'NOPERM')) return false;
+    throw unavailable(cause, one.trouble);
+  }
+}
+
+async function openCluster(named: OneRedis[], first: OneRedis): Promise<RedisCluster> {
+  const { db, username, password, tls } = first.options;
+  if (db) {
+    throw new StorageError(
+      'REDIS_UNAVAILABLE',
+      `${nameOf(first)} is a node of a Redis Cluster, which has no database ${db}: leave the number out of the URL. To keep several teams on one cluster apart, set redisPrefix.`,
+    );
+  }
+  const addresses = named.map(({ options: { host, port } }) => ({ host, port }));
+  const cluster = new RedisCluster(addresses, { username, password, tls });
+  try {
+    await cluster.open();
+  } catch (cause) {
+    cluster.close();
+    throw unavailable(cause, cluster.trouble);
+  }
+  for (const each of named) each.close();
+  return cluster;
+}
+
+function nameOf({ options: { host, port } }: OneRedis): string {
+  return `${host}:${port}`;
+}

@@ -1,0 +1,29 @@
+import { connect } from 'node:net';
+import { connect as connectSecurely, type ConnectionOptions } from 'node:tls';
+import { AbstractConnector } from 'ioredis';
+
+export interface Address {
+  host?: string | undefined;
+  port?: number | undefined;
+}
+
+/** How long a connection that was ended may take to close, ms. */
+const CLOSING_MS = 2_000;
+
+/** What lets a connection of ioredis ask before each attempt where to go. `where` must not reject. */
+export function connectorTo(where: () => Promise<Address>, tls: ConnectionOptions | undefined) {
+  return class NodeConnector extends AbstractConnector {
+    constructor() {
+      super(CLOSING_MS);
+    }
+
+    override async connect() {
+      this.connecting = true;
+      const { host = '127.0.0.1', port = 6379 } = await where();
+      // Meanwhile nobody may want it any more.
+      if (!this.connecting) throw new Error('The connection was ended before it was made.');
+      this.stream = tls ? connectSecurely({ ...tls, host, port }) : connect({ host, port });
+      return this.stream;
+    }
+  };
+}

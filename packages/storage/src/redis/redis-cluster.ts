@@ -1,0 +1,117 @@
+import calculateSlot from 'cluster-key-slot';
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { pauseBefore, SILENCE_MS, type Servers, timedByItself } from './connections.ts';
+import { type Address, connectorTo } from './node-connector.ts';
+
+/** What the connections to all nodes have in common. */
+export type NodeOptions = Pick<RedisOptions, 'username' | 'password' | 'tls'>;
+
+/** The nodes of a Redis Cluster, which are found by asking any of them. */
+export class RedisCluster implements Servers {
+  readonly isCluster = true;
+  readonly #named: Address[];
+  /** Whom to ask when all connections are gone: the client looks here each time. */
+  readonly #known: Address[];
+  readonly #options: NodeOptions;
+  readonly #cluster: Cluster;
+  #trouble: Error | undefined;
+
+  /** @param named - nodes to begin with. */
+  constructor(named: Address[], { username, password, tls }: NodeOptions) {
+    this.#named = named;
+    this.#known = [...named];
+    this.#options = { username, password, tls };
+    this.#cluster = new Cluster(this.#known, {
+      lazyConnect: true,
+      // A name stays one: certificates are made out to names.
+      dnsLookup: (name, give) => give(null, name),
+      clusterRetryStrategy: pauseBefore,
+      slotsRefreshTimeout: SILENCE_MS.commands,
+      // A part of the cluster is better than none: what cannot be done is refused by the nodes.
+      enableReadyCheck: false,
+      // As with one Redis nothing is sent again but what a node refused by naming another.
+      retryDelayOnFailover: 0,
+      retryDelayOnClusterDown: 0,
+      redisOptions: {
+        ...this.#options,
+        disableClientInfo: true,
+        connectTimeout: SILENCE_MS.commands,
+        socketTimeout: SILENCE_MS.commands,
+        // Also where it is sent from node to node, or waits for one that starts.
+        commandTimeout: SILENCE_MS.commands,
+      },
+    });
+    const remember = (error: Error) => {
+      this.#trouble = error;
+    };
+    this.#cluster.on('error', remember).on('node error', remember);
+    this.#cluster.on('refresh', () => {
+      this.#known.splice(0, Infinity, ...this.#named, ...this.#nodes());
+    });
+  }
+
+  get trouble(): Error | undefined {
+    return this.#trouble;
+  }
+
+  /** Rejects where no node can be reached at the address that the cluster has for it. */
+  async open(): Promise<void> {
+    await this.#cluster.connect();
+    await Promise.any(this.#cluster.nodes('master').map(async (node) => node.ping()));
+  }
+
+  slotOf(key: string): string {
+    return String(calculateSlot(key));
+  }
+
+  connection(options: RedisOptions, key?: string): Redis {
+    let last: Address | undefined;
+    const where = async () => {
+      // Whoever has to connect again asks anew who is who.
+      if (last) await this.#refresh();
+      last = this.#masterOf(key) ?? this.#anyBut(last);
+      return last;
+    };
+    const Connector = connectorTo(where, this.#options.tls);
+    return timedByItself(new Redis({ ...options, ...this.#options, Connector }));
+  }
+
+  onCut(listener: () => void): void {
+    this.#cluster.on('-node', listener);
+  }
+
+  async send(command: string, args: (string | number)[]): Promise<unknown> {
+    // Else it would wait there for the cluster, for as long as that takes.
+    if (this.#cluster.status !== 'ready') throw new Error('No node of the cluster can be reached.');
+    return this.#cluster.call(command, ...args);
+  }
+
+  close(): void {
+    this.#cluster.disconnect();
+  }
+
+  async #refresh(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    // Where it fails, what was known will do until the next attempt.
+    this.#cluster.refreshSlotsCache(() => resolve());
+    await promise;
+  }
+
+  /** Undefined where nobody has the key's slot. */
+  #masterOf(key: string | undefined): Address | undefined {
+    const master = key === undefined ? undefined : this.#cluster.slots[calculateSlot(key)]?.[0];
+    if (master === undefined) return undefined;
+    const colon = master.lastIndexOf(':');
+    return { host: master.slice(0, colon), port: Number(master.slice(colon + 1)) };
+  }
+
+  #anyBut(last: Address | undefined): Address {
+    const all = [...this.#nodes(), ...this.#named];
+    const others = all.filter(({ host, port }) => host !== last?.host || port !== last?.port);
+    return others[Math.floor(Math.random() * others.length)] ?? this.#named[0] ?? {};
+  }
+
+  #nodes(): Address[] {
+    return this.#cluster.nodes().map(({ options: { host, port } }) => ({ host, port }));
+  }
+}

@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate, setTimeout as delay } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
+import { BLOCK_MS } from './connections.ts';
+import { isReply } from './failures.ts';
+import type { Keys } from './keys.ts';
+import type { RedisLink } from './link.ts';
+import type { StreamEntry } from './rows.ts';
+import { scripts } from './scripts.ts';
+
+export interface StreamListener {
+  onEntries(entries: StreamEntry[]): void;
+  /** The connection was cut, and is back. */
+  onBack?(): void;
+}
+
+interface Watched {
+  /** The id of the last entry that was handed out. */
+  at: string;
+  listener: StreamListener;
+}
+
+/** Entries of one stream that are taken at once. */
+const PAGE = 256;
+/** How long to wait before Redis is asked again after it refused, ms. */
+const RETRY_MS = 200;
+/** How long the stream stays that wakes this reader, ms. */
+const WAKE_TTL_MS = 60_000;
+
+/**
+ * Waits on one connection for news of streams that one command can ask for. One stream more is its own: an entry there
+ * ends the wait, so that others can be waited for.
+ */
+export class SlotReader {
+  readonly #link: RedisLink;
+  readonly #connection: Redis;
+  readonly #wakeKey: string;
+  readonly #watched = new Map<string, Watched>();
+  #wakeAt = '0-0';
+  #isWaiting = false;
+  /** Whether the last that was asked was not answered. */
+  #isCut = false;
+  #closed = false;
+
+  /** @param key - one of the streams. */
+  constructor(link: RedisLink, keys: Keys, key: string) {
+    this.#link = link;
+    this.#wakeKey = keys.wake(key, randomUUID());
+    this.#connection = link.reader(key);
+    void this.#read();
+  }
+
+  /** Whether there is nothing to wait for. */
+  get isIdle(): boolean {
+    return this.#watched.size === 0;
+  }
+
+  /** Hands out what comes into a stream after an entry, until the given function is called. A stream has one listener. */
+  watch(key: string, after: string, listener: StreamListener): () => void {
+    const watched = { at: after, listener };
+    this.#watched.set(key, watched);
+    this.#wake();
+    return () => {
+      if (this.#watched.get(key) === watched) this.#watched.delete(key);
+    };
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#watched.clear();
+    this.#link.end(this.#connection);
+  }
+
+  async #read(): Promise<void> {
+    while (!this.#closed) {
+      // Whoever was given something goes first: writing to Redis takes longer than that.
+      await setImmediate();
+      try {
+        const news = await this.#next();
+        if (this.#isCut) this.#tellBack();
+        this.#handOut(news);
+      } catch (error) {
+        if (this.#closed) return;
+        this.#isCut = true;
+        // A server that refuses may have become the wrong one.
+        if (isReply(error)) this.#connection.disconnect(true);
+        await delay(RETRY_MS);
+      }
+    }
+  }
+
+  /** After a cut it does not wait: whoever listens is to hear soon that Redis is back. */
+  async #next(): Promise<[string, StreamEntry[]][]> {
+    const keys = [this.#wakeKey, ...this.#watched.keys()];
+    const ids = [this.#wakeAt, ...Array.from(this.#watched.values(), ({ at }) => at)];
+    const wait = this.#isCut ? [] : ['BLOCK', BLOCK_MS];
+    this.#isWaiting = true;
+    try {
+      const how = ['COUNT', PAGE, ...wait, 'STREAMS'];
+      const news = await this.#connection.call('XREAD', ...how, ...keys, ...ids);
+      return (news ?? []) as [string, StreamEntry[]][];
+    } finally {
+      this.#isWaiting = false;
+    }
+  }
+
+  #tellBack(): void {
+    this.#isCut = false;
+    for (const { listener } of this.#watched.values()) listener.onBack?.();
+  }
+
+  #handOut(news: [string, StreamEntry[]][]): void {
+    for (const [key, entries] of news) {
+      const last = entries.at(-1)?.[0];
+      if (last === undefined) continue;
+      const watched = this.#watched.get(key);
+      if (key === this.#wakeKey) this.#wakeAt = last;
+      else if (watched) {
+        watched.at = last;
+        watched.listener.onEntries(entries);
+      }
+    }
+  }
+
+  /** Ends the wait that is under way, if there is one: once for all that changes in a tick. */
+  #wake(): void {
+    if (!this.#isWaiting) return;
+    this.#isWaiting = false;
+    // Where that fails the wait has been cut, or ends by itself soon.
+    this.#link.run(scripts.wake, [this.#wakeKey], [WAKE_TTL_MS]).catch(() => {});
+  }
+}

@@ -1,0 +1,131 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { type RedisOptions, type RedisServer, startRedis } from './redis.ts';
+import { freePort } from './server-process.ts';
+
+/** A Redis Cluster of a test's own, on the loopback. */
+export interface TestRedisCluster {
+  /** Each has a third of the slots. */
+  readonly masters: readonly RedisServer[];
+  /** One for each master, in the masters' order, where there are any. */
+  readonly replicas: readonly RedisServer[];
+  /** Resolves when each of these (of all, unless given) says that the cluster works. */
+  ready(nodes?: readonly RedisServer[]): Promise<void>;
+  /** Ends it for good and removes what it kept. */
+  stop(): Promise<void>;
+}
+
+export interface RedisClusterOptions extends RedisOptions {
+  /** Whether each master has a replica, which takes over when it is gone. */
+  hasReplicas?: boolean;
+}
+
+/** A node, and where the others talk to it. */
+type Node = RedisServer & { busPort: number };
+
+const SLOTS = 16_384;
+const MASTERS = 3;
+/** How long it may take on a busy machine until all agree, and how often they are asked, ms. */
+const PATIENCE = { timeout: 60_000, interval: 50 };
+
+/** Starts a cluster of three masters on free ports. A master that is gone takes only its own slots with it. */
+export async function startRedisCluster(
+  options: RedisClusterOptions = {},
+): Promise<TestRedisCluster> {
+  const { hasReplicas = false, ...each } = options;
+  const count = hasReplicas ? 2 * MASTERS : MASTERS;
+  const nodes = await Promise.all(Array.from({ length: count }, async () => startNode(each)));
+  const [masters, replicas] = [nodes.slice(0, MASTERS), nodes.slice(MASTERS)];
+  const stop = async () => {
+    await Promise.all(nodes.map(async (node) => node.stop()));
+  };
+  const ready = async (some: readonly RedisServer[] = nodes) => {
+    await Promise.all(some.map(isReady));
+  };
+  try {
+    await share(masters);
+    await meet(nodes);
+    await follow(replicas, masters);
+    await ready();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { masters, replicas, ready, stop };
+}
+
+async function startNode({ settings, ...options }: RedisOptions): Promise<Node> {
+  // By default it is the other port plus 10,000, which need not be free, nor be a port.
+  const busPort = await freePort();
+  const own = {
+    'cluster-enabled': 'yes',
+    'cluster-port': String(busPort),
+    'cluster-node-timeout': '1000',
+    'cluster-require-full-coverage': 'no',
+    // Else a replica that comes waits five seconds for others to come.
+    'repl-diskless-sync-delay': '0',
+  };
+  return { ...(await startRedis({ ...options, settings: { ...own, ...settings } })), busPort };
+}
+
+async function share(masters: Node[]): Promise<void> {
+  const first = (index: number) => Math.ceil((index * SLOTS) / masters.length);
+  for (const [index, master] of masters.entries()) {
+    const range = [String(first(index)), String(first(index + 1) - 1)];
+    await ask(master, 'CLUSTER', 'ADDSLOTSRANGE', ...range);
+    // Two masters of one epoch would have to find out first whose word counts.
+    await ask(master, 'CLUSTER', 'SET-CONFIG-EPOCH', String(index + 1));
+  }
+}
+
+async function meet([first, ...others]: Node[]): Promise<void> {
+  if (first === undefined) return;
+  for (const { port, busPort } of others) {
+    await ask(first, 'CLUSTER', 'MEET', '127.0.0.1', String(port), String(busPort));
+  }
+}
+
+async function follow(replicas: Node[], masters: Node[]): Promise<void> {
+  const pairs = replicas.flatMap((replica, index) => {
+    const master = masters[index];
+    return master ? [{ replica, master }] : [];
+  });
+  await Promise.all(pairs.map(replicate));
+}
+
+async function replicate({ replica, master }: { replica: Node; master: Node }): Promise<void> {
+  const id = String(await ask(master, 'CLUSTER', 'MYID'));
+  // It may not have heard of it yet.
+  await eventually(async () => (await ask(replica, 'CLUSTER', 'REPLICATE', id)) === 'OK');
+  await eventually(async () => {
+    return String(await ask(replica, 'INFO', 'replication')).includes('master_link_status:up');
+  });
+}
+
+async function isReady(node: RedisServer): Promise<void> {
+  await eventually(async () => {
+    const said = String(await ask(node, 'CLUSTER', 'INFO'));
+    return said.includes('cluster_state:ok') && said.includes(`cluster_slots_ok:${SLOTS}`);
+  });
+}
+
+async function eventually(isSo: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + PATIENCE.timeout;
+  for (;;) {
+    if (await isSo().catch(() => false)) return;
+    if (performance.now() > end) throw new Error('The Redis Cluster does not get ready.');
+    await delay(PATIENCE.interval);
+  }
+}
+
+async function ask(node: RedisServer, command: string, ...args: string[]): Promise<unknown> {
+  const connection = new Redis(node.url, { retryStrategy: () => null, maxRetriesPerRequest: 0 });
+  connection.on('error', () => {
+    // The command fails with it.
+  });
+  try {
+    return await connection.call(command, ...args);
+  } finally {
+    connection.disconnect();
+  }
+}
