@@ -129,6 +129,24 @@ describe('a Redis that is killed and started again', () => {
     expect(await log.read('run-1')).toStrictEqual(run.slice(0, 2));
   });
 
+  test('is not cut off again by what was awaited of the connection before', async () => {
+    const { redis, open } = await ownRedis({ appendOnly: true });
+    const { log } = await open();
+    redis.pause();
+    const unheard = log.unsettled();
+    await redis.kill();
+    await expect(unheard).rejects.toMatchObject({ code: 'REDIS_UNAVAILABLE' });
+    await redis.restart();
+    const isBack = async () => log.unsettled().then(Boolean, () => false);
+    await expect.poll(isBack, patience).toBe(true);
+    const clients = async () => String(await ask(redis, 'CLIENT', 'LIST')).match(/^id=\d+/gm);
+    const [first] = (await clients()) ?? [];
+    // Until after the time in which an answer must come.
+    const until = performance.now() + 3_500;
+    while (performance.now() < until) expect(await isBack()).toBe(true);
+    expect((await clients())?.[0]).toBe(first);
+  });
+
   test('cannot be opened while it is gone', async () => {
     const { redis, open } = await ownRedis();
     await redis.kill();

@@ -73,11 +73,8 @@ export class Appender {
         return { outcome: 'OK', lastSeq: batch.firstSeq };
       }
       // First, and heard: a run that is in the log is in the registry, whatever dies in between.
-      if (batch.firstSeq === 0) await this.#announce(runId, batch);
-      const appended = await this.#streams.append(runId, batch);
-      // Once more where a replica may have taken over that lacks it: else it would never get into history.
-      if (this.#isCluster && batch.ends) await this.#announce(runId, batch);
-      return appended;
+      await this.#announce(runId, batch);
+      return await this.#streams.append(runId, batch);
     } catch (cause) {
       this.forget(runId);
       this.#inDoubt.add(runId);
@@ -87,9 +84,13 @@ export class Appender {
     }
   }
 
-  /** Enters it into the registry, where it is not yet. */
-  async #announce(runId: string, { constants }: Batch): Promise<void> {
-    await this.#announcements.announce(runId, constants.sessionId);
+  /**
+   * Before its first event. In a cluster once more before its last, which does nothing but where a replica has taken over
+   * that lacks it: what is not in the registry never gets into history.
+   */
+  async #announce(runId: string, { firstSeq, ends, constants }: Batch): Promise<void> {
+    const isDue = firstSeq === 0 || (this.#isCluster && ends);
+    if (isDue) await this.#announcements.announce(runId, constants.sessionId);
   }
 
   /**

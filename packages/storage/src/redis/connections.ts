@@ -21,6 +21,18 @@ export interface Servers {
   close(): void;
 }
 
+/**
+ * Lets a connection's silence be its own: ioredis 5 leaves the timer of one that was cut running, and that then cuts the
+ * next (redis/ioredis issue 2147, mended in 6).
+ */
+export function timedByItself(connection: Redis): Redis {
+  const timed = connection as unknown as { socketTimeoutTimer: NodeJS.Timeout | undefined };
+  return connection.on('close', () => {
+    clearTimeout(timed.socketTimeoutTimer);
+    timed.socketTimeoutTimer = undefined;
+  });
+}
+
 /** How long until the next attempt, ms. */
 export function pauseBefore(attempt: number): number {
   return Math.min(1_000, 25 * 2 ** attempt);

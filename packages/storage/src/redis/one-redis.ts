@@ -1,5 +1,5 @@
 import { Redis, type RedisOptions } from 'ioredis';
-import { pauseBefore, SILENCE_MS, type Servers } from './connections.ts';
+import { pauseBefore, SILENCE_MS, type Servers, timedByItself } from './connections.ts';
 
 /** One Redis, alone or behind an address that leads to the one of several that is to be asked. */
 export class OneRedis implements Servers {
@@ -22,6 +22,7 @@ export class OneRedis implements Servers {
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
     });
+    timedByItself(this.#commands);
     // What is wrong is said by the commands that fail; the connection itself comes back when it can.
     this.#commands.on('error', (error) => {
       this.#trouble = error;
@@ -48,7 +49,7 @@ export class OneRedis implements Servers {
   }
 
   connection(options: RedisOptions): Redis {
-    return new Redis(this.#url, options);
+    return timedByItself(new Redis(this.#url, options));
   }
 
   onCut(listener: () => void): void {

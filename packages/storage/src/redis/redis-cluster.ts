@@ -1,6 +1,6 @@
 import calculateSlot from 'cluster-key-slot';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { pauseBefore, SILENCE_MS, type Servers } from './connections.ts';
+import { pauseBefore, SILENCE_MS, type Servers, timedByItself } from './connections.ts';
 import { type Address, connectorTo } from './node-connector.ts';
 
 /** What the connections to all nodes have in common. */
@@ -73,7 +73,7 @@ export class RedisCluster implements Servers {
       return last;
     };
     const Connector = connectorTo(where, this.#options.tls);
-    return new Redis({ ...options, ...this.#options, Connector });
+    return timedByItself(new Redis({ ...options, ...this.#options, Connector }));
   }
 
   onCut(listener: () => void): void {
