@@ -14,6 +14,7 @@ function makeWriter(log: EventLog, cadenceMs: number, maxWaiting = 1_000_000) {
   const troubles: unknown[] = [];
   const overflow = Promise.withResolvers<void>();
   const writer = new RunWriter({
+    mayBegin: async () => true,
     log,
     run,
     providerId: 'p',

@@ -16,6 +16,8 @@ export interface RunWriterOptions {
   run: RunEnvelope;
   /** Stands in for a `response_start` that the agent never gave. */
   providerId: string;
+  /** Whether the run is this writer's to begin: asked before its first event, again where that cannot be told. */
+  mayBegin: () => Promise<boolean>;
   /** Deltas of one item that arrive within so many ms become one event; 0 logs each at once. */
   cadenceMs: number;
   /** Events that the log has just taken, in order (invariant 6). */
@@ -165,6 +167,7 @@ export class RunWriter {
       const batch = this.#outbox;
       this.#outbox = [];
       try {
+        if (batch[0]?.seq === 0) await this.#assertMayBegin();
         await this.#options.log.append(this.#options.run.runId, batch);
       } catch (error) {
         if (isTakenOver(error)) return this.#giveUp(error);
@@ -176,6 +179,12 @@ export class RunWriter {
       this.#accepted(batch);
     }
     this.#appending = false;
+  }
+
+  async #assertMayBegin(): Promise<void> {
+    if (await this.#options.mayBegin()) return;
+    const { runId } = this.#options.run;
+    throw new StorageError('STALE_OWNER', `Run ${runId} is another server's to begin.`);
   }
 
   #accepted(batch: readonly StreamEvent[]): void {
@@ -221,7 +230,10 @@ export class RunWriter {
 }
 
 function isTakenOver(error: unknown): boolean {
-  return error instanceof StorageError && ['SEQ_CONFLICT', 'RUN_ENDED'].includes(error.code);
+  return (
+    error instanceof StorageError &&
+    ['SEQ_CONFLICT', 'RUN_ENDED', 'STALE_OWNER'].includes(error.code)
+  );
 }
 
 function isDelta(draft: EventDraft): draft is DeltaDraft {

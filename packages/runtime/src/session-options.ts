@@ -22,6 +22,8 @@ export interface SessionOptions {
     project: (run: Response, signal: AbortSignal) => Promise<void>;
     /** The token of the lease under which this server owns a session; undefined if it does not. */
     fenceOf: (sessionId: string) => number | undefined;
+    /** Whether this server owns a session still, and then for a while. Rejects where that cannot be told now. */
+    owns: (sessionId: string) => Promise<boolean>;
     /** Where those of these sessions stand that other servers are at. */
     summaries: (sessionIds: readonly string[]) => Promise<Map<string, SessionSummary>>;
   };

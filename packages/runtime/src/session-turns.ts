@@ -17,6 +17,8 @@ interface SessionTurnsOptions {
   readers: SessionReaders;
   /** Brings a finished run into history; resolves when it is there. The signal says that the server ends. */
   project: (run: Response, signal: AbortSignal) => Promise<void>;
+  /** Whether the session is this server's still, as far as that can be told. */
+  owns: () => Promise<boolean>;
   /** Ends a run that its writer cannot go on with. */
   endLost: (runId: string) => Promise<void>;
   settings: RuntimeSettings;
@@ -152,11 +154,18 @@ export class SessionTurns {
     this.#projecting = undefined;
   }
 
-  /** The log does not have what its writer gave it, or has more: what it has is ended, so that it does not hang. */
+  /**
+   * The log does not have what its writer gave it, or has more: what it has is ended, so that it does not hang. Where
+   * another server has the session the run is that one's.
+   */
   async #endLost(runId: string): Promise<void> {
-    const { endLost, onGivenUp, warn } = this.#options;
+    const { owns, endLost, onGivenUp, warn } = this.#options;
     onGivenUp();
-    await endLost(runId).catch((error) => warn(error, 'a lost run could not be ended'));
+    try {
+      if (await owns()) await endLost(runId);
+    } catch (error) {
+      warn(error, 'a lost run could not be ended');
+    }
   }
 
   /** Cut short when the server ends, for one last try. */

@@ -83,6 +83,7 @@ export class Session {
       cliType: provider.cliType,
       readers: this.#readers,
       project: options.elsewhere?.project ?? (async (run) => this.#project(run)),
+      owns: async () => (await options.elsewhere?.owns(sessionId)) ?? true,
       endLost: async (runId) => endLostRun(options, runId, () => this.#iso()),
       waitsForPerson: () => this.#approvals.waiting,
       onBegun: () => this.#changed(),

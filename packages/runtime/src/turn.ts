@@ -13,6 +13,8 @@ interface TurnOptions {
   settings: RuntimeSettings;
   now: () => number;
   waitsForPerson: () => boolean;
+  /** Whether the session is this server's still. */
+  owns: () => Promise<boolean>;
   onLogged: (events: readonly StreamEvent[]) => void;
   onTrouble: (error: unknown) => void;
   /** The agent has been silent for too long. */
@@ -40,6 +42,7 @@ export class Turn {
       // The first run of a turn shares its id.
       run: { sessionId, runId: turnId, traceContext: newTrace() },
       providerId: options.cliType,
+      mayBegin: options.owns,
       cadenceMs: settings.cadenceMs,
       onLogged: (events) => {
         if (events.some(isPrompt)) this.#heard.resolve();

@@ -104,6 +104,7 @@ export class ClusterRuntime implements Runtime {
       },
       project: async (run, signal) => this.#settled.wait(run, signal),
       fenceOf: (sessionId) => this.#ownership.leaseOf(sessionId)?.token,
+      owns: async (sessionId) => this.#ownership.confirm(sessionId),
       summaries: async (sessionIds) => this.#standings.summaries(sessionIds),
     });
     this.#owned = new OwnedSessions({

@@ -48,6 +48,12 @@ export class Ownership {
     return [...this.#leases.keys()];
   }
 
+  /** Whether nobody has taken the session since; nobody can then for as long as a lease lasts. */
+  async confirm(sessionId: string): Promise<boolean> {
+    const lease = this.#leases.get(sessionId);
+    return lease !== undefined && this.#options.leases.renew(lease, this.#options.ttlMs);
+  }
+
   /** Takes a session that nobody owns; undefined if another does. */
   async take(sessionId: string): Promise<Lease | undefined> {
     const { leases, instanceId, ttlMs } = this.#options;

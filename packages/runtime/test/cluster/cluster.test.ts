@@ -199,6 +199,38 @@ test('an owner that comes back too late changes nothing any more', async () => {
   });
 });
 
+test('INV-1: an owner that comes back too late begins no run, nor ends the one that the next owner has begun', async () => {
+  const servers = await startServers();
+  const [a, b] = [await servers.start({ projects: false }), await servers.start()];
+  const sessionId = await newSession(a, servers.projectDir);
+  const mendLog = a.cutLog();
+  const { turnId } = await a.runtime.send(sessionId, 'Hello');
+  const rejoin = a.isolate();
+  // Nobody owns it any more.
+  await expect.poll(async () => (await b.runtime.status(sessionId)).isAlive).toBe(false);
+  const held = Promise.withResolvers<void>();
+  b.agent.hold = held.promise;
+  await b.runtime.send(sessionId, 'And then');
+  // On its way to the next owner's agent: its run is still to begin.
+  const [first] = (await b.runtime.info(sessionId)).queue;
+  expect(first).toMatchObject({ turnId, state: 'sending' });
+  mendLog();
+  // Long enough for the log to have been tried again.
+  const { renewals } = a;
+  await expect.poll(() => a.renewals, { timeout: 10_000 }).toBeGreaterThan(renewals + 12);
+  rejoin();
+  await expect.poll(() => a.agent.alive.has(sessionId)).toBe(false);
+
+  held.resolve();
+  await expect.poll(() => b.agent.received).toEqual(['Hello']);
+  b.agent.text(sessionId, 'a', 'Once');
+  b.agent.finish(sessionId);
+  await expect.poll(async () => (await b.runtime.getRun(turnId)).status).toBe('complete');
+  expect(await b.runtime.getRun(turnId)).toMatchObject({
+    outputItems: [{ content: 'Hello' }, { content: 'Once' }],
+  });
+});
+
 test('what an owner of the past says of a session is not what it shows', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];

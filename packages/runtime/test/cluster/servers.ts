@@ -18,10 +18,12 @@ export interface Server {
   kill(): void;
   /** It cannot renew its leases until it is let. */
   isolate(): () => void;
+  /** How often it has tried to meanwhile. */
+  readonly renewals: number;
   /** What it appends next does not fit any more: the log has lost what came before it. */
   loseLog(): void;
-  /** It cannot append any more. */
-  cutLog(): void;
+  /** It cannot append until it is let. */
+  cutLog(): () => void;
   /** What it asks of a session’s record is not answered until it is let. */
   holdRecords(): () => void;
 }
@@ -63,7 +65,12 @@ export async function startServers(): Promise<Servers> {
       const note = (details: object, message: string): void => {
         warnings.push(`${message}: ${JSON.stringify(details)}`);
       };
-      const isolation: Isolation = { isolated: false, losesLog: false, logIsCut: false };
+      const isolation: Isolation = {
+        isolated: false,
+        renewals: 0,
+        losesLog: false,
+        logIsCut: false,
+      };
       const { subject, sever } = severable(isolable(storage, isolation));
       const runtime = await createRuntime({
         storage: subject,
@@ -85,19 +92,35 @@ export async function startServers(): Promise<Servers> {
         return () => void (isolation.isolated = false);
       };
       const loseLog = (): void => void (isolation.losesLog = true);
-      const cutLog = (): void => void (isolation.logIsCut = true);
+      const cutLog = (): (() => void) => {
+        isolation.logIsCut = true;
+        return () => void (isolation.logIsCut = false);
+      };
       const holdRecords = (): (() => void) => {
         const held = Promise.withResolvers<void>();
         isolation.records = held.promise;
         return held.resolve;
       };
-      return { runtime, agent, warnings, kill, isolate, loseLog, cutLog, holdRecords };
+      return {
+        runtime,
+        agent,
+        warnings,
+        kill,
+        isolate,
+        get renewals() {
+          return isolation.renewals;
+        },
+        loseLog,
+        cutLog,
+        holdRecords,
+      };
     },
   };
 }
 
 interface Isolation {
   isolated: boolean;
+  renewals: number;
   losesLog: boolean;
   logIsCut: boolean;
   /** Records are read after this. */
@@ -110,7 +133,10 @@ function isolable(
 ): ReturnType<typeof openSharedMemoryStorage> {
   const { leases } = storage.coordination;
   const renew: Leases['renew'] = async (...args) => {
-    if (isolation.isolated) throw new Error('The leases cannot be reached.');
+    if (isolation.isolated) {
+      isolation.renewals += 1;
+      throw new Error('The leases cannot be reached.');
+    }
     return leases.renew(...args);
   };
   const reached: Leases = {
