@@ -88,7 +88,7 @@ export class ClusterRuntime implements Runtime {
     const instanceId = randomUUID();
     const onTrouble = (error: unknown): void => this.#warn(error);
     this.#options = options;
-    this.#settled = new SettledRuns(storage.store);
+    this.#settled = new SettledRuns(storage);
     this.#ownership = new Ownership({
       leases,
       instanceId,

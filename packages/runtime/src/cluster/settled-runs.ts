@@ -1,19 +1,23 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Response } from '@liminal/protocol';
-import type { Board, ResponseStore, Unsubscribe } from '@liminal/storage';
+import type { Board, Unsubscribe } from '@liminal/storage';
 import { settledPrefix } from '../projector.ts';
+import type { Storage } from '../read-run.ts';
 
 /** How often a run that waits is looked for in history, in ms, in case that nobody said when it came there. */
 const LOOK_MS = 2_000;
 
-/** Waits for runs to come into history, where some projector brings them. */
+/**
+ * Waits for runs to come into history, where some projector brings them. Where the log has lost the end of one, which
+ * a Redis may that fails over, no projector will: then it is brought there from here.
+ */
 export class SettledRuns {
-  readonly #store: ResponseStore;
+  readonly #storage: Storage;
   readonly #waiting = new Map<string, () => void>();
   #leave: Unsubscribe | undefined;
 
-  constructor(store: ResponseStore) {
-    this.#store = store;
+  constructor(storage: Storage) {
+    this.#storage = storage;
   }
 
   async open(board: Board): Promise<void> {
@@ -25,16 +29,16 @@ export class SettledRuns {
   }
 
   /** Resolves when history has the run, or when the signal aborts. */
-  async wait({ id, lastSeq }: Response, signal: AbortSignal): Promise<void> {
+  async wait(run: Response, signal: AbortSignal): Promise<void> {
     const settled = Promise.withResolvers<void>();
-    this.#waiting.set(id, settled.resolve);
+    this.#waiting.set(run.id, settled.resolve);
     const done = new AbortController();
     try {
       const either = AbortSignal.any([signal, done.signal]);
-      await Promise.race([settled.promise, this.#look(id, lastSeq, either)]);
+      await Promise.race([settled.promise, this.#look(run, either)]);
     } finally {
       done.abort();
-      this.#waiting.delete(id);
+      this.#waiting.delete(run.id);
     }
   }
 
@@ -42,12 +46,26 @@ export class SettledRuns {
     await this.#leave?.();
   }
 
-  async #look(runId: string, lastSeq: number, signal: AbortSignal): Promise<void> {
+  async #look(run: Response, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
-      const stored = await this.#store.getResponse(runId).catch(() => undefined);
-      if (stored && stored.lastSeq >= lastSeq) return;
+      const isThere = await this.#bring(run).catch(() => false);
+      if (isThere) return;
     }
+  }
+
+  /** Whether history has the run, which it is given where the log does not have all of it any more. */
+  async #bring(run: Response): Promise<boolean> {
+    const { log, store } = this.#storage;
+    const { id, lastSeq } = run;
+    // First: what the log forgets because it is in history must be found there.
+    const [last] = await log.read(id, { after: lastSeq - 1, limit: 1 });
+    const stored = await store.getResponse(id);
+    if (stored && stored.lastSeq >= lastSeq) return true;
+    if (last) return false;
+    await store.saveResponse(run);
+    await log.settle(id);
+    return true;
   }
 }

@@ -336,6 +336,30 @@ describe('INV-2: a log that has lost something', () => {
     await expect.poll(() => [...a.agent.received, ...b.agent.received]).toEqual(['Hello', 'Go on']);
   });
 
+  test('brings a turn into history whose end it had taken, from where it is known', async () => {
+    const servers = await startServers();
+    const [a, b] = [await servers.start(), await servers.start()];
+    const sessionId = await newSession(a, servers.projectDir);
+    const reader = new Reader(b.runtime, sessionId, { deltas: true });
+    const { turnId } = await a.runtime.send(sessionId, 'Hello');
+    a.agent.text(sessionId, 'a', 'One');
+    a.loseEnd();
+    a.agent.finish(sessionId);
+    await expect
+      .poll(async () => (await servers.store.getResponse(turnId))?.status, { timeout: 10_000 })
+      .toBe('complete');
+    await reader.until(({ messages }) =>
+      messages.some(
+        (told) =>
+          told.type === 'session:history' &&
+          told.turns.some((turn) => turn.turnId === turnId && turn.status === 'complete'),
+      ),
+    );
+    await a.runtime.send(sessionId, 'Next');
+    await expect.poll(() => a.agent.received).toEqual(['Hello', 'Next']);
+    expect(await b.runtime.metrics()).toMatchObject({ openRuns: 1, backlogRuns: 0 });
+  });
+
   test('of which history has more ends there, with all that it has', async () => {
     const servers = await startServers();
     const a = await servers.start({ projects: false });

@@ -2,6 +2,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ProviderRegistry } from '@liminal/agents';
+import { isTerminal } from '@liminal/protocol';
 import type { EventLog, Leases, ResponseStore, UpsertMessage } from '@liminal/storage';
 import { MemoryUpsertStreams, openSharedMemoryStorage, StorageError } from '@liminal/storage';
 import { onTestFinished } from 'vitest';
@@ -22,6 +23,8 @@ export interface Server {
   readonly renewals: number;
   /** What it appends next does not fit any more: the log has lost what came before it. */
   loseLog(): void;
+  /** The log takes the end of its next turn, and loses it. */
+  loseEnd(): void;
   /** It cannot append until it is let. */
   cutLog(): () => void;
   /** What it asks of a session’s record is not answered until it is let. */
@@ -69,6 +72,7 @@ export async function startServers(): Promise<Servers> {
         isolated: false,
         renewals: 0,
         losesLog: false,
+        losesEnd: false,
         logIsCut: false,
       };
       const { subject, sever } = severable(isolable(storage, isolation));
@@ -91,6 +95,7 @@ export async function startServers(): Promise<Servers> {
         isolation.isolated = true;
         return () => void (isolation.isolated = false);
       };
+      const loseEnd = (): void => void (isolation.losesEnd = true);
       const loseLog = (): void => void (isolation.losesLog = true);
       const cutLog = (): (() => void) => {
         isolation.logIsCut = true;
@@ -111,6 +116,7 @@ export async function startServers(): Promise<Servers> {
           return isolation.renewals;
         },
         loseLog,
+        loseEnd,
         cutLog,
         holdRecords,
       };
@@ -122,6 +128,7 @@ interface Isolation {
   isolated: boolean;
   renewals: number;
   losesLog: boolean;
+  losesEnd: boolean;
   logIsCut: boolean;
   /** Records are read after this. */
   records?: Promise<void>;
@@ -145,9 +152,13 @@ function isolable(
     release: async (lease) => leases.release(lease),
     holders: async (names) => leases.holders(names),
   };
-  const append: EventLog['append'] = async (...args) => {
+  const append: EventLog['append'] = async (runId, events) => {
     if (isolation.logIsCut) throw new StorageError('LOG_WRITE_FAILED', 'The log is away.');
-    if (!isolation.losesLog) return storage.log.append(...args);
+    if (isolation.losesEnd && events.some(isTerminal)) {
+      isolation.losesEnd = false;
+      return storage.log.append(runId, events.slice(0, -1));
+    }
+    if (!isolation.losesLog) return storage.log.append(runId, events);
     isolation.losesLog = false;
     throw new StorageError('SEQ_CONFLICT', 'The log expects an earlier event.');
   };
