@@ -195,6 +195,7 @@ describe('the secret', () => {
     ['sessions:get', 'query', { sessionId: at.sessionId }],
     ['sessions:list', 'query', { skip: 0 }],
     ['sessions:save', 'mutation', { session, record: [] }],
+    ['sessions:take', 'mutation', { sessionId: at.sessionId, fence: 1 }],
     ['sessions:remove', 'mutation', { sessionId: at.sessionId }],
     ['responses:save', 'mutation', { runs: [] }],
     ['responses:begin', 'mutation', { runId: at.runId }],
