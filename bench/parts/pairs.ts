@@ -2,7 +2,8 @@ import type { ServerMessage } from '@liminal/protocol';
 import type { Connection } from './connection.ts';
 import { type Figure, median, repeat } from './figure.ts';
 
-const ROUNDS = 9;
+/** So many that one run says the same as the next: single pairs differ by a quarter. */
+const ROUNDS = 25;
 
 /** Measures both in turn, ms, so that both meet the same machine; the first of each is not counted. */
 export async function comparePairs(

@@ -154,7 +154,7 @@ export class AcpAgent {
   }
 
   /** What its process has started itself: its commands, and what serves it. */
-  children(): Promise<ReadonlySet<string>> {
+  children(): ReadonlySet<string> {
     return this.#process.children();
   }
 

@@ -92,7 +92,7 @@ export class AcpProcess {
   }
 
   /** What it has started itself and is still there. */
-  async children(): Promise<ReadonlySet<string>> {
+  children(): ReadonlySet<string> {
     const { pid } = this.#child;
     return pid === undefined ? new Set() : childrenOf(pid);
   }

@@ -54,8 +54,8 @@ export class AcpSession implements AgentSession {
   #notices: string[] = [];
   #isStored = false;
   #ended: Promise<void> = Promise.resolve();
-  /** What the agent had started when the turn began. */
-  #before: Promise<ReadonlySet<string>> | undefined;
+  /** What the agent had started when the turn began; nothing is known of that where it stops its commands itself. */
+  #before: ReadonlySet<string> | undefined;
 
   constructor(options: AcpSessionOptions) {
     this.options = options;
@@ -212,9 +212,15 @@ export class AcpSession implements AgentSession {
 
   async #prompt(text: string): Promise<unknown> {
     const { agent, agentSessionId: sessionId, quirks } = this.options;
-    if (quirks.leavesCommandsRunning === true) this.#before = agent.children();
     try {
-      return await agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] });
+      const answer = agent.request('session/prompt', {
+        sessionId,
+        prompt: [{ type: 'text', text }],
+      });
+      this.#before = undefined;
+      // While the agent asks its model.
+      if (quirks.leavesCommandsRunning === true) setImmediate(() => this.#look());
+      return await answer;
     } catch (error) {
       if (quirks.failsBeforeTurnEnds === true) agent.notify('session/cancel', { sessionId });
       throw error;
@@ -223,8 +229,12 @@ export class AcpSession implements AgentSession {
 
   /** Of a turn that was stopped, where the agent does not do it. */
   async #endCommands(): Promise<void> {
-    const before = await this.#before;
+    const before = this.#before;
     if (before !== undefined && this.#isAlive) await this.options.agent.endNewChildren(before);
+  }
+
+  #look(): void {
+    if (this.#isAlive) this.#before = this.options.agent.children();
   }
 
   #learn(answer: unknown): void {

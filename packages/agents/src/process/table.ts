@@ -14,11 +14,7 @@ export const hasProcessTable = process.platform === 'linux' && existsSync('/proc
 
 /** Undefined for a process that is gone, or a zombie: nothing more can be ended there. */
 export function readProcess(pid: number): Process | undefined {
-  return parseStat(pid, readIfThere(`/proc/${pid}/stat`));
-}
-
-/** @param stat - What `/proc/PID/stat` holds, if it is there. */
-export function parseStat(pid: number, stat: string | undefined): Process | undefined {
+  const stat = readIfThere(`/proc/${pid}/stat`);
   // The second field is the program's name in brackets, which may itself hold spaces and brackets.
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
   if (!fields || fields[0] === 'Z' || fields[0] === 'X') return undefined;

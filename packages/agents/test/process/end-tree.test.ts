@@ -59,7 +59,7 @@ test('what a process has started since a look at it ends; the process and what w
     trap 'sh -c "sleep 300 & echo \\$!; echo \\$\\$; wait" &' USR1
     while :; do sleep 0.1; done`;
   const { root, pids } = await growTree(script, 1);
-  const before = await childrenOf(root.pid!);
+  const before = childrenOf(root.pid!);
   expect(before.size).toBeGreaterThan(0);
   root.kill('SIGUSR1');
   await expect.poll(() => pids.length, { timeout: 20_000 }).toBe(3);
