@@ -106,11 +106,13 @@ describe('a server that is killed', () => {
           lines: fc.integer({ min: 1, max: 300 }),
           delayMs: fc.integer({ min: 0, max: 10 }),
         }),
-        { numRuns: kills, seed: 20260101 },
+        { numRuns: kills * 10, seed: 20260101 },
       );
       let nextRun = 0;
       let wentOn = 0;
-      for (const death of deaths) {
+      for (const [index, death] of deaths.entries()) {
+        // More of them only until one has come in the middle of a run.
+        if (index >= kills && wentOn > 0) break;
         await writeAndDie(nextRun, death, promised);
         // The dead writer's lock is no obstacle.
         const storage = await openSqliteStorage(dataDir);
