@@ -46,7 +46,7 @@ const folds: Record<string, (events: StreamEvent[]) => void> = {
 /** Processor time, the least of several tries, in µs: what disturbs a try only ever makes it longer. */
 function costOf(fold: (events: StreamEvent[]) => void, payloads: EventPayload[]): number {
   const events = runOf([start, ...payloads, { type: 'response_done', status: 'completed' }]);
-  const tries = Array.from({ length: 4 }, () => {
+  const tries = Array.from({ length: 12 }, () => {
     const before = process.cpuUsage();
     fold(events);
     return process.cpuUsage(before).user;
