@@ -9,6 +9,7 @@ export * from './errors.ts';
 export * from './event-log.ts';
 export * from './memory/open.ts';
 export type { OpenedRedis, RedisOptions } from './redis/open.ts';
+export { splitRedisUrls } from './redis/split-urls.ts';
 export * from './response-store.ts';
 export * from './storage.ts';
 

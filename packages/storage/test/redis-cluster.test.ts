@@ -2,8 +2,7 @@ import { startRedisCluster, type TestRedisCluster } from '@liminal/testkit';
 import calculateSlot from 'cluster-key-slot';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openRedis } from '../src/index.ts';
-import { coordinationSuite, eventLogSuite } from '../src/testing/index.ts';
+import { redisSuites } from '../src/testing/redis-suites.ts';
 import { collect, delta, done, eventsOf, start, wholeRun } from '../src/testing/runs.ts';
 import { clientsOf, moveSlot, onStage } from './redis-cluster-stage.ts';
 import { ask, ownRedis } from './redis-stage.ts';
@@ -18,38 +17,7 @@ afterAll(async () => cluster.stop());
 
 const urlOf = (master: number) => cluster.masters[master]?.url ?? '';
 
-describe('redis cluster event log', () => {
-  eventLogSuite(async () => {
-    const options = { url: urlOf(0), prefix: randomUUID() };
-    let redis = await openRedis(options);
-    return {
-      subject: redis.log,
-      reopen: async () => {
-        await redis.close();
-        redis = await openRedis(options);
-        return redis.log;
-      },
-      teardown: async () => redis.close(),
-    };
-  });
-});
-
-describe('redis cluster coordination', () => {
-  coordinationSuite(async () => {
-    const prefix = randomUUID();
-    const [one, two] = [
-      await openRedis({ url: urlOf(1), prefix }),
-      await openRedis({ url: urlOf(2), prefix }),
-    ];
-    return {
-      subject: { one, two },
-      teardown: async () => {
-        await one.close();
-        await two.close();
-      },
-    };
-  });
-});
+redisSuites('redis cluster', () => ({ urls: [urlOf(1), urlOf(2)], prefix: randomUUID() }));
 
 describe('a server on a redis cluster', () => {
   test('has no more connections when 200 runs have been followed and ended', async () => {

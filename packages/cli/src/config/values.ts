@@ -1,4 +1,5 @@
 /** Values that come from more than one place, so that they mean the same in each. */
+import { splitRedisUrls } from '@liminal/storage';
 import { z } from 'zod';
 
 /** 0 takes any free port. */
@@ -17,12 +18,10 @@ export const Token = z
   .regex(/^[\w.~-]+$/, 'may hold only letters, digits and . _ ~ -');
 
 /** One Redis, or nodes of a cluster: all separated by commas, which a password may have too. */
-export const RedisUrl = z
-  .string()
-  .refine((urls) => urls.split(/,\s*(?=rediss?:\/\/)/).every(isRedisUrl), {
-    error:
-      'must be redis://host:port or rediss://host:port; of a Redis Cluster any node, or several with commas between them',
-  });
+export const RedisUrl = z.string().refine((urls) => splitRedisUrls(urls).every(isRedisUrl), {
+  error:
+    'must be redis://host:port or rediss://host:port; of a Redis Cluster any node, or several with commas between them',
+});
 /** PostgreSQL, or a Convex deployment. */
 export const DatabaseUrl = z.url({
   protocol: /^(postgres(ql)?|https?)$/,

@@ -37,11 +37,7 @@ export async function findSession(
   db: Transaction<Tables>,
   sessionId: string,
 ): Promise<SessionRecord | undefined> {
-  const row = await db
-    .selectFrom('sessions')
-    .select('record')
-    .where('session_id', '=', textKey(sessionId))
-    .executeTakeFirst();
+  const row = await rowOf(db, sessionId).executeTakeFirst();
   return row && recordOf(row);
 }
 
@@ -50,13 +46,8 @@ export async function takeSession(
   sessionId: string,
   fence: number,
 ): Promise<SessionRecord | undefined> {
-  const row = await db
-    .selectFrom('sessions')
-    .select('record')
-    .where('session_id', '=', textKey(sessionId))
-    // Whoever saves it meanwhile waits, and then finds the new fence.
-    .forUpdate()
-    .executeTakeFirst();
+  // Whoever saves it meanwhile waits, and then finds the new fence.
+  const row = await rowOf(db, sessionId).forUpdate().executeTakeFirst();
   if (!row) return undefined;
   const taken = { ...recordOf(row), fence };
   await saveSession(db, taken);
@@ -76,6 +67,10 @@ export async function listSessions(
     .orderBy('created_at', 'desc')
     .execute();
   return rows.map(recordOf);
+}
+
+function rowOf(db: Transaction<Tables>, sessionId: string) {
+  return db.selectFrom('sessions').select('record').where('session_id', '=', textKey(sessionId));
 }
 
 export function recordOf(row: { record: string }): SessionRecord {

@@ -3,14 +3,15 @@ import type { Servers } from './connections.ts';
 import { isReply, unavailable } from './failures.ts';
 import { OneRedis } from './one-redis.ts';
 import { RedisCluster } from './redis-cluster.ts';
+import { splitRedisUrls } from './split-urls.ts';
 
 /**
  * Connects to a Redis, or to the cluster that the named ones are nodes of: the first that answers says which.
  * Throws StorageError `REDIS_UNAVAILABLE`.
- * @param urls - separated by commas; a password may have commas too.
+ * @param urls - as `splitRedisUrls` reads them
  */
 export async function findServers(urls: string): Promise<Servers> {
-  const named = urls.split(/,\s*(?=rediss?:\/\/)/).map((url) => new OneRedis(url));
+  const named = splitRedisUrls(urls).map((url) => new OneRedis(url));
   try {
     const first = await firstThatAnswers(named);
     if (await isOfCluster(first)) return await openCluster(named, first);

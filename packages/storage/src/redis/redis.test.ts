@@ -1,7 +1,6 @@
 import { testRedis, type TestRedis } from '@liminal/testkit';
-import { afterAll, beforeAll, describe } from 'vitest';
-import { coordinationSuite, eventLogSuite } from '../testing/index.ts';
-import { openRedis } from './open.ts';
+import { afterAll, beforeAll } from 'vitest';
+import { redisSuites } from '../testing/redis-suites.ts';
 
 let server: TestRedis;
 beforeAll(async () => {
@@ -9,32 +8,4 @@ beforeAll(async () => {
 });
 afterAll(async () => server.release());
 
-describe('redis event log', () => {
-  eventLogSuite(async () => {
-    const options = { url: server.url, prefix: server.newPrefix() };
-    let redis = await openRedis(options);
-    return {
-      subject: redis.log,
-      reopen: async () => {
-        await redis.close();
-        redis = await openRedis(options);
-        return redis.log;
-      },
-      teardown: async () => redis.close(),
-    };
-  });
-});
-
-describe('redis coordination', () => {
-  coordinationSuite(async () => {
-    const options = { url: server.url, prefix: server.newPrefix() };
-    const [one, two] = [await openRedis(options), await openRedis(options)];
-    return {
-      subject: { one, two },
-      teardown: async () => {
-        await one.close();
-        await two.close();
-      },
-    };
-  });
-});
+redisSuites('redis', () => ({ urls: [server.url, server.url], prefix: server.newPrefix() }));
