@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +32,8 @@ test.each(rounds)(
       await world.end();
       expect(world.crashed).toEqual([]);
     } catch (error) {
-      world.note(String(error));
+      // Whole: the test's own report comes when all rounds are over.
+      world.note(inspect(error, { depth: 8 }));
       const kept = await keepLogs(world);
       console.error(
         `Play it again: FAULTS_SEED=${own} npm run chaos. What happened is in ${kept}.`,

@@ -31,7 +31,8 @@ export class Turn {
   readonly #now: () => number;
   readonly #heard = Promise.withResolvers<void>();
   #aborted = false;
-  #abandoned = false;
+  /** Its message, which the log does not have, is the next owner's to give an agent. */
+  #passedOn = false;
 
   constructor(options: TurnOptions) {
     const { sessionId, turnId, log, settings } = options;
@@ -42,7 +43,10 @@ export class Turn {
       // The first run of a turn shares its id.
       run: { sessionId, runId: turnId, traceContext: newTrace() },
       providerId: options.cliType,
-      mayBegin: options.owns,
+      mayBegin: async () => {
+        this.#passedOn = !(await options.owns());
+        return !this.#passedOn;
+      },
       cadenceMs: settings.cadenceMs,
       onLogged: (events) => {
         if (events.some(isPrompt)) this.#heard.resolve();
@@ -61,7 +65,7 @@ export class Turn {
     });
     void this.ended.then(() => {
       this.#watchdog.stop();
-      if (!this.#abandoned) this.#heard.resolve();
+      if (!this.#passedOn) this.#heard.resolve();
     });
   }
 
@@ -70,7 +74,7 @@ export class Turn {
     return this.#writer.ended;
   }
 
-  /** Resolves when the log has the message that set it off, or another's end of the turn; never if it is abandoned. */
+  /** Resolves when the log has the message that set it off, or another's end of the turn; never if it is passed on. */
   get heard(): Promise<void> {
     return this.#heard.promise;
   }
@@ -99,7 +103,7 @@ export class Turn {
 
   /** Gives the turn up, as the server ends; says what of it the log never took. */
   abandon(): Unwritten {
-    this.#abandoned = true;
+    this.#passedOn = true;
     return this.#writer.abandon();
   }
 

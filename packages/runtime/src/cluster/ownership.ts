@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Lease, Leases } from '@liminal/storage';
 
 /**
@@ -31,12 +30,13 @@ function leaseName(sessionId: string): string {
 export class Ownership {
   readonly #options: OwnershipOptions;
   readonly #leases = new Map<string, Lease>();
-  readonly #closing = new AbortController();
-  readonly #renewing: Promise<void>;
+  readonly #timer: NodeJS.Timeout;
+  /** Each lease for itself: one that Redis does not answer for keeps no other waiting. */
+  readonly #renewing = new Map<Lease, Promise<void>>();
 
   constructor(options: OwnershipOptions) {
     this.#options = options;
-    this.#renewing = this.#renewAgainAndAgain();
+    this.#timer = setInterval(() => this.#renewAll(), options.ttlMs / 3).unref();
   }
 
   /** The lease under which this server owns a session. */
@@ -86,16 +86,16 @@ export class Ownership {
   }
 
   async close(): Promise<void> {
-    this.#closing.abort();
-    await this.#renewing;
+    clearInterval(this.#timer);
+    await Promise.all(this.#renewing.values());
     await Promise.allSettled(this.owned.map((sessionId) => this.release(sessionId)));
   }
 
-  async #renewAgainAndAgain(): Promise<void> {
-    const { signal } = this.#closing;
-    while (!signal.aborted) {
-      await delay(this.#options.ttlMs / 3, undefined, { signal, ref: false }).catch(() => {});
-      if (!signal.aborted) await Promise.all([...this.#leases].map((each) => this.#renew(...each)));
+  #renewAll(): void {
+    for (const [sessionId, lease] of this.#leases) {
+      if (this.#renewing.has(lease)) continue;
+      const renewed = this.#renew(sessionId, lease).finally(() => this.#renewing.delete(lease));
+      this.#renewing.set(lease, renewed);
     }
   }
 

@@ -231,6 +231,26 @@ test('INV-1: an owner that comes back too late begins no run, nor ends the one t
   });
 });
 
+test('a message whose run another server is to begin waits for that one, which has not looked at it yet', async () => {
+  const servers = await startServers();
+  const [a, b] = [await servers.start(), await servers.start()];
+  const sessionId = await newSession(a, servers.projectDir);
+  const mendLog = a.cutLog();
+  const { turnId } = await a.runtime.send(sessionId, 'Hello');
+  const rejoin = a.isolate();
+  await expect.poll(async () => (await b.runtime.status(sessionId)).isAlive).toBe(false);
+  const lease = await servers.leases.acquire(`session:${sessionId}`, 'another', 60_000);
+  mendLog();
+  rejoin();
+  await expect.poll(() => a.agent.alive.has(sessionId)).toBe(false);
+  await expect.poll(() => a.warnings.join()).toContain('is another server');
+
+  expect((await servers.store.getSession(sessionId))?.queue).toMatchObject([{ turnId }]);
+  await servers.leases.release(lease!);
+  await b.runtime.send(sessionId, 'And then');
+  await expect.poll(() => b.agent.received).toEqual(['Hello']);
+});
+
 test('what an owner of the past says of a session is not what it shows', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];

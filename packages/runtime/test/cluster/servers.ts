@@ -35,6 +35,8 @@ export interface Servers {
   projectDir: string;
   /** What is in history. */
   store: ResponseStore;
+  /** Who owns what. */
+  leases: Leases;
   /** What was published of a turn for readers in any language. */
   published(turnId: string): UpsertMessage[];
   start(settings?: Partial<RuntimeSettings>): Promise<Server>;
@@ -56,6 +58,7 @@ export async function startServers(): Promise<Servers> {
   return {
     projectDir,
     store: storage.store,
+    leases: storage.coordination.leases,
     published: (turnId) => {
       const { upserts } = storage.coordination;
       return upserts instanceof MemoryUpsertStreams ? (upserts.published.get(turnId) ?? []) : [];
