@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +7,6 @@ import {
   type MessagesApi,
   type Script,
   startMessagesApi,
-  startRedisCluster,
   testPostgres,
   type TestRedis,
   testRedis,
@@ -40,8 +38,8 @@ export interface ClusterOptions {
   script?: Script;
   /** What each `liminal.json` holds besides. */
   config?: Record<string, unknown>;
-  /** Whether their Redis is a Redis Cluster of this test's own. */
-  isRedisCluster?: boolean;
+  /** Theirs from then on: the one of all tests, unless given. */
+  redis?: TestRedis;
 }
 
 /** Whole servers on one Redis and one PostgreSQL, on one machine: they share the project and the agents' own stores. */
@@ -71,17 +69,14 @@ export class Cluster {
 
   /** Starts everything; it ends with the test, and leaves no process. */
   static async start(options: ClusterOptions): Promise<Cluster> {
-    const { servers, script = [], config = {}, isRedisCluster = false } = options;
+    const { servers, script = [], config = {} } = options;
     const root = await realpath(await mkdtemp(join(tmpdir(), 'liminal-cluster-')));
     const census = new Census([root]);
     onTestFinished(async () => {
       await census.endAll();
       await rm(root, { recursive: true, force: true, maxRetries: 5 });
     });
-    const [redis, postgres] = await Promise.all([
-      isRedisCluster ? redisCluster() : testRedis(),
-      testPostgres(),
-    ]);
+    const [redis, postgres] = await Promise.all([options.redis ?? testRedis(), testPostgres()]);
     onTestFinished(async () => {
       await Promise.all([redis.release(), postgres.release()]);
     });
@@ -152,10 +147,4 @@ async function startServer(
 async function writeConfiguration(dataDir: string, file: object): Promise<void> {
   await mkdir(dataDir);
   await writeFile(join(dataDir, 'liminal.json'), JSON.stringify(file));
-}
-
-async function redisCluster(): Promise<TestRedis> {
-  const { masters, stop } = await startRedisCluster();
-  const url = masters.map((master) => master.url).join();
-  return { url, newPrefix: randomUUID, release: stop };
 }

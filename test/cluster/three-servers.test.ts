@@ -1,17 +1,18 @@
-import { byPrompt, reply, text, toolUse } from '@liminal/testkit';
+import { byPrompt, reply, testRedis, text, toolUse } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { Cluster, LEASE_MS } from './cluster.ts';
+import { redisCluster } from './redis-cluster.ts';
 
 const words = Array.from({ length: 400 }, (_, index) => `word${index}`).join(' ');
 
 test.each([
-  { redis: 'one Redis', isRedisCluster: false },
-  { redis: 'a Redis Cluster', isRedisCluster: true },
+  { redis: 'one Redis', start: testRedis },
+  { redis: 'a Redis Cluster', start: redisCluster },
 ])(
   'INV-7 a session made on one server, sent to on a second, is watched on a third: on $redis',
-  async ({ isRedisCluster }) => {
+  async ({ start }) => {
     const script = byPrompt({ 'Talk.': [reply(text(words, { chunk: 12, delayMs: 4 }))] });
-    const cluster = await Cluster.start({ servers: 3, script, isRedisCluster });
+    const cluster = await Cluster.start({ servers: 3, script, redis: await start() });
     const [a, b, c] = cluster.members;
     const sessionId = await cluster.create(a!);
     const reader = await c!.follow(sessionId);

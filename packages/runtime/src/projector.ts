@@ -11,7 +11,7 @@ import {
 import type { Board, RunClaim, RunRegistry, UpsertStreams } from '@liminal/storage';
 import { errorCode, errorMessage } from './errors.ts';
 import type { Storage } from './read-run.ts';
-import { endInHistory } from './recovery.ts';
+import { endInHistory, hasEndInHistory } from './recovery.ts';
 import type { Logger } from './settings.ts';
 import { UpsertPublisher } from './upsert-publisher.ts';
 
@@ -132,16 +132,16 @@ export class Projector {
     };
   }
 
-  /** A run that was followed to less than its end is over only where another has settled it, or the log has lost more. */
+  /** A run that was followed to less than its end: another has settled it, or the log has lost something. */
   async #finish({ state }: ProjectedRun, { runId }: RunClaim): Promise<void> {
     const { storage } = this.#options;
     if (hasEnded(state)) return storage.log.settle(runId);
     const open = (await storage.log.unsettled()).find((one) => one.runId === runId);
-    if (!open) return;
-    if (!open.ended || open.lastSeq > state.lastSeq) {
+    if (open && (!open.ended || open.lastSeq > state.lastSeq)) {
       throw new Error('The log gave only a part of the run.');
     }
-    await endInHistory(storage, open, state, () => new Date().toISOString());
+    if (await hasEndInHistory(storage, runId)) return;
+    await endInHistory(storage, state, () => new Date().toISOString());
   }
 
   async #save(run: ProjectedRun, claim: RunClaim): Promise<void> {

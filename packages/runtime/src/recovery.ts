@@ -1,4 +1,10 @@
-import type { EventPayload, QueuedMessage, ResponseState, StreamEvent } from '@liminal/protocol';
+import type {
+  EventPayload,
+  QueuedMessage,
+  ResponseState,
+  RunEnvelope,
+  StreamEvent,
+} from '@liminal/protocol';
 import { closeOpenItems, foldResponse, stampEvent, toResponse } from '@liminal/protocol';
 import type { LoggedRun, SessionRecord } from '@liminal/storage';
 import { errorCode } from './errors.ts';
@@ -42,7 +48,22 @@ export async function recoverSession(
     // History keeps the order in which it first heard of runs, and a projector may come to the next one before this.
     await saveSoFar(storage, run.runId);
   }
+  await endForgotten(storage, sessionId, runs, now);
   if (record) await mend(storage, record, runs);
+}
+
+/** Ends what history shows as under way and the log does not know: with the log, or a part of it, its end was lost. */
+async function endForgotten(
+  storage: Storage,
+  sessionId: string,
+  known: readonly LoggedRun[],
+  now: () => string,
+): Promise<void> {
+  const { heads } = await storage.store.readItems(sessionId, { limit: 1 });
+  for (const { id, status } of heads) {
+    if (status !== 'in_progress' || known.some(({ runId }) => runId === id)) continue;
+    await endInHistory(storage, await readRun(storage, id), now);
+  }
 }
 
 /** Whether the log or history has a turn. */
@@ -84,7 +105,7 @@ async function endRun(storage: Storage, run: LoggedRun, now: () => string): Prom
   for (let open = !run.ended; open;) {
     const state = await readRun(storage, run.runId);
     // Nobody adds to it, and yet nothing fits: the log has lost what history has.
-    if (state.lastSeq === tried) return endInHistory(storage, run, state, now);
+    if (state.lastSeq === tried) return endInHistory(storage, state, now);
     tried = state.lastSeq;
     try {
       await storage.log.append(run.runId, endOf(run, state, now()));
@@ -97,29 +118,61 @@ async function endRun(storage: Storage, run: LoggedRun, now: () => string): Prom
   }
 }
 
-/** Ends a run whose writer has lost it to a log that does not have all that it was given. */
+/** A run as its writer knows it. */
+export interface WrittenRun {
+  runId: string;
+  /** With what the log has not taken yet. */
+  state: ResponseState;
+  /** `seq` of the last event that the log has taken; -1 before the first. */
+  loggedSeq: number;
+}
+
+/**
+ * Ends a run whose writer cannot go on. Where the log has all that it had taken, its end is the session's owner's to
+ * write. Where it has lost something, the writer alone knows it all, whoever is the owner: then it ends in history.
+ */
 export async function endLostRun(
   storage: Storage,
-  runId: string,
+  { runId, state, loggedSeq }: WrittenRun,
+  isOwner: boolean,
   now: () => string,
 ): Promise<void> {
   const run = (await storage.log.unsettled()).find((one) => one.runId === runId);
-  if (run) await endRun(storage, run, now);
+  const isWhole = run ? run.ended || run.lastSeq >= loggedSeq : loggedSeq < 0;
+  if (!isWhole && !(await hasEndInHistory(storage, runId))) {
+    await endInHistory(storage, state, now);
+  } else if (run && isOwner) {
+    await endRun(storage, run, now);
+  }
 }
 
-/** Ends a run where it is known best: in history, which has more of it than a log that has lost something. */
+export async function hasEndInHistory({ store }: Storage, runId: string): Promise<boolean> {
+  const stored = await store.getResponse(runId);
+  return stored !== undefined && stored.status !== 'in_progress';
+}
+
+/** Ends a run where it is known best: in history, which is given more of it than a log has that has lost something. */
 export async function endInHistory(
   { log, store }: Storage,
-  run: LoggedRun,
   state: ResponseState,
   now: () => string,
 ): Promise<void> {
-  const response = toResponse(endOf(run, state, now()).reduce(foldResponse, state));
-  if (response) await store.saveResponse(response);
-  await log.settle(run.runId);
+  const response = toResponse(state);
+  if (!response) return;
+  const { id: runId, turnId, sessionId } = response;
+  // These events are never logged, so that nobody sees their trace.
+  const run = { runId, turnId, sessionId, traceContext: { traceparent: '' } };
+  const ended = toResponse(endOf(run, state, now()).reduce(foldResponse, state));
+  if (ended) await store.saveResponse(ended);
+  await log.settle(runId);
 }
 
-function endOf(run: LoggedRun, state: ResponseState, timestamp: string): StreamEvent[] {
+/** What ends an open run, after its open items. */
+function endOf(
+  run: RunEnvelope & { turnId: string },
+  state: ResponseState,
+  timestamp: string,
+): StreamEvent[] {
   const payloads: EventPayload[] = [
     ...closeOpenItems(state, { status: 'error', error: LOST }),
     { type: 'response_error', error: LOST },

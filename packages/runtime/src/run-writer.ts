@@ -1,4 +1,11 @@
-import type { EventDraft, ItemPatch, Response, RunEnvelope, StreamEvent } from '@liminal/protocol';
+import type {
+  EventDraft,
+  ItemPatch,
+  Response,
+  ResponseState,
+  RunEnvelope,
+  StreamEvent,
+} from '@liminal/protocol';
 import {
   GrowingText,
   closeOpenItems,
@@ -63,6 +70,7 @@ export class RunWriter {
   #outbox: StreamEvent[] = [];
   #state = emptyResponse();
   #nextSeq = 0;
+  #loggedSeq = -1;
   #sealed = false;
   #abandoned = false;
   #appending = false;
@@ -81,6 +89,16 @@ export class RunWriter {
   /** Resolves with the folded run when the log has its terminal event; with nothing if another writer took the run. */
   get ended(): Promise<Response | undefined> {
     return this.#ended.promise;
+  }
+
+  /** All that it was given, whether or not the log has it. */
+  get state(): ResponseState {
+    return this.#state;
+  }
+
+  /** `seq` of the last event that the log has taken; -1 before the first. */
+  get loggedSeq(): number {
+    return this.#loggedSeq;
   }
 
   /** Whether the terminal event has been given; later drafts are ignored. */
@@ -193,6 +211,7 @@ export class RunWriter {
       this.#waiting = { events: 0, characters: 0 };
       this.#numberPending();
     }
+    this.#loggedSeq = batch.at(-1)?.seq ?? this.#loggedSeq;
     this.#options.onLogged(batch);
     if (batch.some(isTerminal)) this.#end(toResponse(this.#state));
   }

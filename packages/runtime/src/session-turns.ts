@@ -3,6 +3,7 @@ import type { SessionExit } from '@liminal/agents';
 import type { EventDraft, Response, StreamEvent, Usage } from '@liminal/protocol';
 import type { EventLog } from '@liminal/storage';
 import { errorCode, errorMessage } from './errors.ts';
+import type { WrittenRun } from './recovery.ts';
 import type { SessionReaders } from './session-readers.ts';
 import type { RuntimeSettings } from './settings.ts';
 import { Turn } from './turn.ts';
@@ -19,8 +20,8 @@ interface SessionTurnsOptions {
   project: (run: Response, signal: AbortSignal) => Promise<void>;
   /** Whether the session is this server's still, as far as that can be told. */
   owns: () => Promise<boolean>;
-  /** Ends a run that its writer cannot go on with. */
-  endLost: (runId: string) => Promise<void>;
+  /** Ends a run that its writer cannot go on with, as its session's owner or the last who was. */
+  endLost: (run: WrittenRun, isOwner: boolean) => Promise<void>;
   settings: RuntimeSettings;
   /** ms since the epoch. */
   now: () => number;
@@ -128,7 +129,7 @@ export class SessionTurns {
       this.#finished.push(response);
       await (this.#projecting ??= this.#project());
     } else if (!this.#closing.signal.aborted) {
-      await this.#endLost(turn.turnId);
+      await this.#endLost(turn);
     }
     if (this.#current === turn) this.#current = undefined;
     this.#options.onSettled(response === undefined || response.status === 'error');
@@ -154,17 +155,17 @@ export class SessionTurns {
     this.#projecting = undefined;
   }
 
-  /**
-   * The log does not have what its writer gave it, or has more: what it has is ended, so that it does not hang. Where
-   * another server has the session the run is that one's.
-   */
-  async #endLost(runId: string): Promise<void> {
+  /** The log does not have what its writer gave it, or has more: the run is ended, so that it does not hang. */
+  async #endLost({ written }: Turn): Promise<void> {
     const { owns, endLost, onGivenUp, warn } = this.#options;
     onGivenUp();
-    try {
-      if (await owns()) await endLost(runId);
-    } catch (error) {
-      warn(error, 'a lost run could not be ended');
+    while (!this.#closing.signal.aborted) {
+      try {
+        return await endLost(written, await owns());
+      } catch (error) {
+        warn(error, 'a lost run could not be ended yet');
+        await this.#untilRetry();
+      }
     }
   }
 

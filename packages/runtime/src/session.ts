@@ -84,7 +84,7 @@ export class Session {
       readers: this.#readers,
       project: options.elsewhere?.project ?? (async (run) => this.#project(run)),
       owns: async () => (await options.elsewhere?.owns(sessionId)) ?? true,
-      endLost: async (runId) => endLostRun(options, runId, () => this.#iso()),
+      endLost: async (...run) => endLostRun(options, ...run, () => this.#iso()),
       waitsForPerson: () => this.#approvals.waiting,
       onBegun: () => this.#changed(),
       onSettled: (failed) => {
@@ -192,6 +192,13 @@ export class Session {
   async shutDown(): Promise<void> {
     this.#isClosing = true;
     await this.stopAgent();
+  }
+
+  /** Ends the turn under way as lost: the session is not this server's any more. */
+  loseTurn(): void {
+    const message =
+      'The server lost this session while the turn was running. What was said until then is kept.';
+    this.#turns.current?.fail('OWNER_LOST', message);
   }
 
   /** Ends the agent only; the next message starts it again. */

@@ -52,7 +52,11 @@ export {
   type PostgresServer,
   type TestPostgres,
 } from './services/postgres.ts';
-export { startRedisCluster, type TestRedisCluster } from './services/redis-cluster.ts';
+export {
+  startRedisCluster,
+  type RedisClusterOptions,
+  type TestRedisCluster,
+} from './services/redis-cluster.ts';
 export { startRedis, testRedis, type RedisServer, type TestRedis } from './services/redis.ts';
 export { freePort } from './services/server-process.ts';
 export { makeWorkspace, type Workspace } from './workspace.ts';

@@ -3,6 +3,7 @@ import type { Lease } from '@liminal/storage';
 import { recoverSession } from '../recovery.ts';
 import type { Storage } from '../read-run.ts';
 import type { SessionRuntime } from '../runtime.ts';
+import type { Session } from '../session.ts';
 import type { Ownership } from './ownership.ts';
 
 interface OwnedSessionsOptions {
@@ -48,9 +49,12 @@ export class OwnedSessions {
     }
   }
 
-  /** Another server has taken it: what runs here is ended. */
+  /** Another server has taken it, or can: what runs here is ended. */
   async lost(sessionId: string): Promise<void> {
-    await this.#change(sessionId, () => this.#forget(sessionId));
+    await this.#change(sessionId, async () => {
+      (await this.#inMemory(sessionId))?.loseTurn();
+      await this.#forget(sessionId);
+    });
   }
 
   /** Looks for nothing any more. What is owned is let go by closing the runtime, and then the ownership. */
@@ -113,8 +117,7 @@ export class OwnedSessions {
   }
 
   async #release(sessionId: string): Promise<void> {
-    const known = await this.#options.runtime.sessions.inMemory();
-    const session = known.find((one) => one.sessionId === sessionId);
+    const session = await this.#inMemory(sessionId);
     // A command may have come in the meantime, or have left something to do.
     if (this.#busy.has(sessionId) || session?.isInUse) return;
     await this.#forget(sessionId);
@@ -122,11 +125,14 @@ export class OwnedSessions {
   }
 
   async #forget(sessionId: string): Promise<void> {
-    const { sessions } = this.#options.runtime;
-    const known = await sessions.inMemory();
-    const session = known.find((one) => one.sessionId === sessionId);
+    const session = await this.#inMemory(sessionId);
     if (!session) return;
     await session.shutDown();
-    await sessions.letGo(session);
+    await this.#options.runtime.sessions.letGo(session);
+  }
+
+  async #inMemory(sessionId: string): Promise<Session | undefined> {
+    const known = await this.#options.runtime.sessions.inMemory();
+    return known.find((one) => one.sessionId === sessionId);
   }
 }

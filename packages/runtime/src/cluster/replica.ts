@@ -2,11 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionInfo } from '@liminal/protocol';
 import { HistoryReader } from '../history.ts';
 import { readRun, type Storage } from '../read-run.ts';
+import { hasEndInHistory } from '../recovery.ts';
 import { SessionView } from '../session-view.ts';
 import type { Posting } from './postings.ts';
 
 /** How long to wait before a run is read again that could not be read, in ms. */
 const RETRY_MS = 1_000;
+/** How long a run that the log has lost may take to come into history, in ms. */
+const GONE_MS = 60_000;
 const SETTLED_KEPT = 20;
 
 interface ReplicaOptions {
@@ -143,10 +146,28 @@ export class Replica {
       this.view.apply([event]);
     }
     if (signal.aborted || this.view.progress(runId)?.hasEnded) return;
-    // It was settled before all of it was seen: history has the rest.
+    // It was settled before all of it was seen, or the log has lost it: history has the rest, or is being given it.
+    if (!(await this.#comesIntoHistory(runId))) return;
     this.view.forget(runId);
     this.settled(runId);
     this.view.resync();
+  }
+
+  /** Waits until history has a run to its end, or nobody is left who could end it; false if this is closed before. */
+  async #comesIntoHistory(runId: string): Promise<boolean> {
+    const { storage, onTrouble } = this.#options;
+    const { signal } = this.#closing;
+    const deadline = performance.now() + GONE_MS;
+    while (!signal.aborted) {
+      if (performance.now() > deadline) return true;
+      try {
+        if (await hasEndInHistory(storage, runId)) return true;
+      } catch (error) {
+        onTrouble(error);
+      }
+      await delay(RETRY_MS, undefined, { signal }).catch(() => undefined);
+    }
+    return false;
   }
 
   /** The log has let events go that were not seen yet. */

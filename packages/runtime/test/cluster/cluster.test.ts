@@ -380,6 +380,30 @@ describe('INV-2: a log that has lost something', () => {
     expect(await b.runtime.metrics()).toMatchObject({ openRuns: 1, backlogRuns: 0 });
   });
 
+  test('of which the log knows nothing any more ends in history, when its session is next taken up', async () => {
+    const servers = await startServers();
+    const a = await servers.start();
+    const sessionId = await newSession(a, servers.projectDir);
+    const { turnId } = await a.runtime.send(sessionId, 'Hello');
+    a.agent.text(sessionId, 'a', 'One');
+    await expect.poll(async () => (await a.runtime.getRun(turnId)).outputItems).toHaveLength(2);
+    const known = await a.runtime.getRun(turnId);
+    a.agent.finish(sessionId);
+    await expect.poll(async () => (await a.runtime.status(sessionId)).state).toBe('idle');
+    await a.runtime.close();
+    await servers.store.saveResponse({ ...known, id: 'forgotten', turnId: 'forgotten' });
+
+    const b = await servers.start();
+    expect(await b.runtime.getRun('forgotten')).toMatchObject({ status: 'in_progress' });
+    await b.runtime.send(sessionId, 'Go on');
+    expect(await b.runtime.getRun('forgotten')).toMatchObject({
+      status: 'error',
+      error: { code: 'OWNER_LOST' },
+      outputItems: [{ content: 'Hello' }, { content: 'One' }],
+    });
+    expect(await b.runtime.getRun(turnId)).toMatchObject({ status: 'complete' });
+  });
+
   test('of which history has more ends there, with all that it has', async () => {
     const servers = await startServers();
     const a = await servers.start({ projects: false });

@@ -1,0 +1,65 @@
+import { byPrompt, reply, text } from '@liminal/testkit';
+import { expect, test } from 'vitest';
+import { Cluster } from './cluster.ts';
+import { redisCluster } from './redis-cluster.ts';
+
+const words = Array.from({ length: 700 }, (_, index) => `word${index}`).join(' ');
+
+const isLost = ['error', 'OWNER_LOST'];
+/** What the master has that dies, and whose replica has never heard of it; it may have more than that. */
+const lost = [
+  {
+    what: 'the events of a turn',
+    key: (_: string, turnId: string) => `run:${turnId}:events`,
+    ends: [isLost],
+  },
+  {
+    what: 'the lease of a session',
+    key: (sessionId: string) => `lease:session:${sessionId}`,
+    ends: [isLost],
+  },
+  { what: 'the registry of runs', key: () => 'runs', ends: [['complete', undefined], isLost] },
+];
+
+test.each(lost)(
+  'INV-2, INV-7: a replica takes over that lacks $what: the turn ends, for everyone alike, with all that anyone saw, and the next message goes on',
+  { timeout: 120_000 },
+  async ({ key, ends }) => {
+    const script = byPrompt({
+      'Talk.': [reply(text(words, { chunk: 12, delayMs: 20 }))],
+      'Go on.': [reply('Here I am.')],
+    });
+    const redis = await redisCluster({ hasReplicas: true });
+    const cluster = await Cluster.start({ servers: 2, script, redis });
+    const [a, b] = cluster.members;
+    await redis.detachReplicas();
+    const sessionId = await cluster.create(a!);
+    const readers = await Promise.all(cluster.members.map(({ follow }) => follow(sessionId)));
+    const { turnId } = await a!.requests.send(sessionId, 'Talk.');
+    await Promise.all(
+      readers.map((reader) => reader.until(() => reader.said(turnId).length > 200)),
+    );
+    await redis.killMasterOf(`${redis.prefix}:${key(sessionId, turnId)}`);
+
+    const seen = readers.map((reader) => reader.said(turnId));
+    const [last, other] = await Promise.all(readers.map((reader) => reader.ended(turnId)));
+    expect(ends).toContainEqual([last?.status, last?.error?.code]);
+    const said = readers[0]!.said(turnId);
+    expect([other?.status, readers[1]!.said(turnId)]).toEqual([last?.status, said]);
+    expect(said).toBe(last?.status === 'complete' ? words : words.slice(0, said.length));
+    expect(seen.every((part) => said.startsWith(part))).toBe(true);
+    const next = await b!.requests.send(sessionId, 'Go on.');
+    for (const reader of readers) {
+      expect(await reader.ended(next.turnId)).toMatchObject({ status: 'complete' });
+      expect(reader.said(next.turnId)).toBe('Here I am.');
+    }
+    for (const { requests } of cluster.members) {
+      const { turns, entries } = await requests.history(sessionId);
+      expect(turns.map((turn) => [turn.turnId, turn.status])).toEqual([
+        [turnId, last?.status],
+        [next.turnId, 'complete'],
+      ]);
+      expect(entries[1]).toMatchObject({ content: said });
+    }
+  },
+);

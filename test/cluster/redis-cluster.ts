@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type RedisClusterOptions,
+  type RedisServer,
+  startRedisCluster,
+  type TestRedis,
+} from '@liminal/testkit';
+import { Redis } from 'ioredis';
+import { expect } from 'vitest';
+
+/** How long a replica may take to take over on a busy machine, ms. */
+const patience = { timeout: 30_000, interval: 50 };
+
+/** A Redis Cluster of a test's own, for all its servers. */
+export interface SharedRedisCluster extends TestRedis {
+  /** What the names of all keys begin with. */
+  readonly prefix: string;
+  /** Cuts the masters off from their replicas, which are to miss all that is written from now on. */
+  detachReplicas(): Promise<void>;
+  /** Kills the master that has a key, and waits until its replica has taken over. */
+  killMasterOf(key: string): Promise<void>;
+}
+
+export async function redisCluster(options: RedisClusterOptions = {}): Promise<SharedRedisCluster> {
+  const cluster = await startRedisCluster(options);
+  const { masters } = cluster;
+  const prefix = randomUUID();
+  return {
+    url: masters.map((master) => master.url).join(),
+    prefix,
+    newPrefix: () => prefix,
+    release: async () => cluster.stop(),
+    detachReplicas: async () => {
+      await Promise.all(masters.map(detachReplica));
+    },
+    killMasterOf: async (key) => {
+      const victim = await masterOf(key, masters);
+      const heir = cluster.replicas[masters.indexOf(victim)]!;
+      await victim.kill();
+      await expect.poll(async () => ask(heir, 'ROLE'), patience).toContain('master');
+      const others = [...masters, ...cluster.replicas].filter((node) => node !== victim);
+      await cluster.ready(others);
+    },
+  };
+}
+
+async function detachReplica(master: RedisServer): Promise<void> {
+  // What it refuses from now on is how a replica begins to listen.
+  await ask(master, 'ACL', 'SETUSER', 'default', '-psync', '-sync');
+  await ask(master, 'CLIENT', 'KILL', 'TYPE', 'replica');
+}
+
+async function masterOf(key: string, masters: readonly RedisServer[]): Promise<RedisServer> {
+  for (const master of masters) {
+    const isThere = await ask(master, 'EXISTS', key).catch((error: Error) => {
+      if (error.message.startsWith('MOVED ')) return 0;
+      throw error;
+    });
+    if (isThere === 1) return master;
+  }
+  throw new Error(`No master has ${key}.`);
+}
+
+async function ask(node: RedisServer, command: string, ...args: string[]): Promise<unknown> {
+  const connection = new Redis(node.url);
+  try {
+    return await connection.call(command, ...args);
+  } finally {
+    connection.disconnect();
+  }
+}
