@@ -40,6 +40,8 @@ export interface ClusterOptions {
   config?: Record<string, unknown>;
   /** Theirs from then on: the one of all tests, unless given. */
   redis?: TestRedis;
+  /** What each inherits besides. */
+  env?: Record<string, string>;
 }
 
 /** Whole servers on one Redis and one PostgreSQL, on one machine: they share the project and the agents' own stores. */
@@ -96,6 +98,7 @@ export class Cluster {
       LIMINAL_REDIS_URL: redis.url,
       LIMINAL_DATABASE_URL: postgres.url,
       LIMINAL_TOKEN: token,
+      ...options.env,
     };
     const dataDir = join(root, 'data');
     await writeConfiguration(dataDir, file);

@@ -1,4 +1,5 @@
-import { byPrompt, reply, text } from '@liminal/testkit';
+import { randomUUID } from 'node:crypto';
+import { byPrompt, reply, startRedis, type TestRedis, text } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { Cluster } from './cluster.ts';
 import { redisCluster } from './redis-cluster.ts';
@@ -25,41 +26,65 @@ test.each(lost)(
   'INV-2, INV-7: a replica takes over that lacks $what: the turn ends, for everyone alike, with all that anyone saw, and the next message goes on',
   { timeout: 120_000 },
   async ({ key, ends }) => {
-    const script = byPrompt({
-      'Talk.': [reply(text(words, { chunk: 12, delayMs: 20 }))],
-      'Go on.': [reply('Here I am.')],
-    });
     const redis = await redisCluster({ hasReplicas: true });
-    const cluster = await Cluster.start({ servers: 2, script, redis });
-    const [a, b] = cluster.members;
     await redis.detachReplicas();
-    const sessionId = await cluster.create(a!);
-    const readers = await Promise.all(cluster.members.map(({ follow }) => follow(sessionId)));
-    const { turnId } = await a!.requests.send(sessionId, 'Talk.');
-    await Promise.all(
-      readers.map((reader) => reader.until(() => reader.said(turnId).length > 200)),
+    const end = await loseAndGoOn(redis, async (sessionId, turnId) =>
+      redis.killMasterOf(`${redis.prefix}:${key(sessionId, turnId)}`),
     );
-    await redis.killMasterOf(`${redis.prefix}:${key(sessionId, turnId)}`);
-
-    const seen = readers.map((reader) => reader.said(turnId));
-    const [last, other] = await Promise.all(readers.map((reader) => reader.ended(turnId)));
-    expect(ends).toContainEqual([last?.status, last?.error?.code]);
-    const said = readers[0]!.said(turnId);
-    expect([other?.status, readers[1]!.said(turnId)]).toEqual([last?.status, said]);
-    expect(said).toBe(last?.status === 'complete' ? words : words.slice(0, said.length));
-    expect(seen.every((part) => said.startsWith(part))).toBe(true);
-    const next = await b!.requests.send(sessionId, 'Go on.');
-    for (const reader of readers) {
-      expect(await reader.ended(next.turnId)).toMatchObject({ status: 'complete' });
-      expect(reader.said(next.turnId)).toBe('Here I am.');
-    }
-    for (const { requests } of cluster.members) {
-      const { turns, entries } = await requests.history(sessionId);
-      expect(turns.map((turn) => [turn.turnId, turn.status])).toEqual([
-        [turnId, last?.status],
-        [next.turnId, 'complete'],
-      ]);
-      expect(entries[1]).toMatchObject({ content: said });
-    }
+    expect(ends).toContainEqual(end);
   },
 );
+
+test(
+  'INV-2, INV-7: a Redis comes back that has kept nothing: the turn ends, for everyone alike, with all that anyone saw, and the next message goes on',
+  { timeout: 120_000 },
+  async () => {
+    const server = await startRedis();
+    const { url, stop } = server;
+    const redis = { url, newPrefix: randomUUID, release: stop };
+    const end = await loseAndGoOn(redis, async () => {
+      await server.kill();
+      await server.restart();
+    });
+    expect(end).toEqual(isLost);
+  },
+);
+
+/** A turn that speaks while Redis loses something, and another one after it; gives how the first has ended. */
+async function loseAndGoOn(
+  redis: TestRedis,
+  lose: (sessionId: string, turnId: string) => Promise<void>,
+): Promise<[status: string | undefined, code: string | undefined]> {
+  const script = byPrompt({
+    'Talk.': [reply(text(words, { chunk: 12, delayMs: 20 }))],
+    'Go on.': [reply('Here I am.')],
+  });
+  const cluster = await Cluster.start({ servers: 2, script, redis });
+  const [a, b] = cluster.members;
+  const sessionId = await cluster.create(a!);
+  const readers = await Promise.all(cluster.members.map(({ follow }) => follow(sessionId)));
+  const { turnId } = await a!.requests.send(sessionId, 'Talk.');
+  await Promise.all(readers.map((reader) => reader.until(() => reader.said(turnId).length > 200)));
+  await lose(sessionId, turnId);
+
+  const seen = readers.map((reader) => reader.said(turnId));
+  const [last, other] = await Promise.all(readers.map((reader) => reader.ended(turnId)));
+  const said = readers[0]!.said(turnId);
+  expect([other?.status, readers[1]!.said(turnId)]).toEqual([last?.status, said]);
+  expect(said).toBe(last?.status === 'complete' ? words : words.slice(0, said.length));
+  expect(seen.every((part) => said.startsWith(part))).toBe(true);
+  const next = await b!.requests.send(sessionId, 'Go on.');
+  for (const reader of readers) {
+    expect(await reader.ended(next.turnId)).toMatchObject({ status: 'complete' });
+    expect(reader.said(next.turnId)).toBe('Here I am.');
+  }
+  for (const { requests } of cluster.members) {
+    const { turns, entries } = await requests.history(sessionId);
+    expect(turns.map((turn) => [turn.turnId, turn.status])).toEqual([
+      [turnId, last?.status],
+      [next.turnId, 'complete'],
+    ]);
+    expect(entries[1]).toMatchObject({ content: said });
+  }
+  return [last?.status, last?.error?.code];
+}

@@ -1,7 +1,9 @@
 import { byPrompt, reply, testRedis, text, toolUse } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { Cluster, LEASE_MS } from './cluster.ts';
+import { LiminalServer } from '../e2e/server.ts';
 import { redisCluster } from './redis-cluster.ts';
+import { tlsRedis } from './tls-redis.ts';
 
 const words = Array.from({ length: 400 }, (_, index) => `word${index}`).join(' ');
 
@@ -33,6 +35,24 @@ test.each([
     }
   },
 );
+
+test('servers reach a Redis through TLS whose authority they are told of, and say what is wrong with one that they do not know', async () => {
+  const redis = await tlsRedis();
+  const script = byPrompt({ 'Hello.': [reply('Hi.')] });
+  const env = { NODE_EXTRA_CA_CERTS: redis.authority };
+  const cluster = await Cluster.start({ servers: 2, script, redis, env });
+  const [a, b] = cluster.members;
+  const sessionId = await cluster.create(a!);
+  const reader = await b!.follow(sessionId);
+  const { turnId } = await a!.requests.send(sessionId, 'Hello.');
+  expect(await reader.ended(turnId)).toMatchObject({ status: 'complete' });
+
+  const strangers = { ...cluster.env, NODE_EXTRA_CA_CERTS: '' };
+  const refused = await LiminalServer.start({ dataDir: cluster.dataDir, env: strangers }).catch(
+    String,
+  );
+  expect(refused).toMatch(/certificate.*NODE_EXTRA_CA_CERTS/s);
+});
 
 test('INV-2 INV-8 a server killed in mid-turn: those who watch see it lost in time, the next send elsewhere works, no process is left', async () => {
   const script = byPrompt({

@@ -62,10 +62,13 @@ export class SessionView implements SessionReaders {
     this.resync();
   }
 
-  /** Readers may have missed something: each is brought to the present by its cursor, also who is on the way there. */
-  resync(): void {
+  /**
+   * Readers may have missed something: each is brought to the present by its cursor, also who is on the way there; or
+   * from the beginning, where it may be something of a run before the newest.
+   */
+  resync({ fromBeginning = false } = {}): void {
     this.#forgotten += 1;
-    for (const subscriber of this.#subscribers) subscriber.fallBehind();
+    for (const subscriber of this.#subscribers) subscriber.fallBehind(fromBeginning);
   }
 
   forget(runId: string): void {

@@ -32,6 +32,8 @@ export class Subscriber {
   #state: 'behind' | 'loading' | 'live' | 'full' | 'closed' = 'behind';
   #cursor: string | undefined;
   #greeted = false;
+  /** What is being loaded begins too late. */
+  #startsOver = false;
   #backlog: Waiting[] = [];
   #backlogSize = 0;
 
@@ -55,8 +57,15 @@ export class Subscriber {
     void this.#load();
   }
 
-  /** It was not told everything: what it lacks it gets the way a slow reader does. */
-  fallBehind(): void {
+  /**
+   * It was not told everything: what it lacks it gets the way a slow reader does, or from the beginning where its cursor
+   * may be past something that it lacks.
+   */
+  fallBehind(fromBeginning = false): void {
+    if (fromBeginning) {
+      this.#cursor = undefined;
+      this.#startsOver = this.#state === 'loading';
+    }
     const canTakeMore = this.#state === 'live';
     if (!canTakeMore && this.#state !== 'full') return;
     this.#forgetBacklog();
@@ -107,6 +116,10 @@ export class Subscriber {
   /** Called in the moment that what it is given is the present: an event before it is live would be a gap. */
   #goLive(resumed: Resumed): void {
     if (this.#isClosed()) return;
+    if (this.#startsOver) {
+      this.#startsOver = false;
+      return void this.#load();
+    }
     const { view, sessionId } = this.#options;
     this.#state = 'live';
     const missed = !this.#greeted || resumed.cursor !== this.#cursor;

@@ -78,11 +78,13 @@ export class Replica {
     const wasShown = this.view.progress(runId) !== undefined;
     this.view.forget(runId);
     // One that came and went before it was heard of.
-    if (isNews && !wasShown) this.view.resync();
+    if (isNews && !wasShown) this.view.resync({ fromBeginning: true });
   }
 
   /** Something that was posted may have been missed. */
   async mend(posting: Posting | undefined): Promise<void> {
+    // Before anything of a next run moves their cursors past what came and went unseen.
+    this.view.resync();
     if (posting) this.posted(posting);
     for (const runId of await this.#openRuns()) this.#follow(runId);
     await this.#forgetStored();
@@ -150,7 +152,8 @@ export class Replica {
     if (!(await this.#comesIntoHistory(runId))) return;
     this.view.forget(runId);
     this.settled(runId);
-    this.view.resync();
+    // The next run may have begun meanwhile.
+    this.view.resync({ fromBeginning: true });
   }
 
   /** Waits until history has a run to its end, or nobody is left who could end it; false if this is closed before. */

@@ -7,12 +7,21 @@ export function isReply(error: unknown, word = ''): boolean {
   return cause instanceof Error && cause instanceof ReplyError && cause.message.startsWith(word);
 }
 
+const REACH = 'See that it runs and can be reached at the configured URL.';
+const MISTRUST =
+  'Where its certificate is right, name the file of the authority that has signed it in NODE_EXTRA_CA_CERTS.';
+
+/** Whether that is said of a certificate that nobody we trust has signed. */
+function isStranger(said: string): boolean {
+  return /self-signed certificate|unable to (verify|get).* certificate/.test(said);
+}
+
 /** @param trouble - why a connection was last cut: where Redis has not answered, that is what is wrong. */
 export function unavailable(cause: unknown, trouble: Error | undefined): StorageError {
   const said = String(isReply(cause) ? cause : (trouble ?? cause));
   return new StorageError(
     'REDIS_UNAVAILABLE',
-    `Redis does not do its work (${said}). See that it runs and can be reached at the configured URL.`,
+    `Redis does not do its work (${said}). ${isStranger(said) ? MISTRUST : REACH}`,
     { cause },
   );
 }
