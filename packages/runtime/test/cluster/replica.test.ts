@@ -1,10 +1,11 @@
-import type { StreamEvent } from '@liminal/protocol';
+import type { ServerMessage, StreamEvent } from '@liminal/protocol';
 import { emptyResponse, foldResponse, toResponse } from '@liminal/protocol';
 import { runOf } from '@liminal/protocol/testing';
 import { type EventLog, openMemoryStorage } from '@liminal/storage';
 import { expect, test } from 'vitest';
 import type { Posting } from '../../src/cluster/postings.ts';
 import { Replica } from '../../src/cluster/replica.ts';
+import type { Outgoing } from '../../src/api.ts';
 
 const run: StreamEvent[] = runOf([
   { type: 'response_start', modelId: 'model-1', providerId: 'scripted' },
@@ -56,5 +57,44 @@ test('a run that comes into history in the moment in which somebody begins to wa
   await replica.open();
   expect(replica.view.openRuns).toEqual([]);
   expect((await replica.history.page()).turns).toMatchObject([{ turnId: run[0]?.turnId }]);
+  await replica.close();
+});
+
+test('INV-7: whoever has got as far as the next run is brought the one that came and went before it unseen', async () => {
+  const { log, store } = openMemoryStorage();
+  const [first, unseen, next] = ['1', '2', '3'].map((id) =>
+    runOf(
+      run.map(({ payload }) => payload),
+      { runId: id, turnId: id, sessionId },
+    ),
+  );
+  const keep = async (events: StreamEvent[]) => {
+    const response = toResponse(events.reduce(foldResponse, emptyResponse()));
+    if (response) await store.saveResponse(response);
+  };
+  await keep(first!);
+  const replica = new Replica({
+    sessionId,
+    storage: { log, store },
+    posting,
+    now: Date.now,
+    onTrouble: (error) => expect.fail(String(error)),
+  });
+  await replica.open();
+  const told: ServerMessage[] = [];
+  const send = ({ message }: Outgoing) => told.push(message) > 0;
+  const subscription = replica.view.subscribe({ deltas: true }, { send });
+  const turnIds = () => told.flatMap((one) => (one.type === 'session:history' ? [one.turns] : []));
+  await expect.poll(() => turnIds().at(-1)).toMatchObject([{ turnId: '1' }]);
+
+  await keep(unseen!);
+  await log.append('3', next!);
+  replica.posted({ ...posting, runId: '3' });
+  await expect.poll(() => told.at(-1)).toMatchObject({ type: 'session:turn', cursor: '3:1' });
+  replica.settled('2');
+  await expect
+    .poll(() => turnIds().at(-1))
+    .toMatchObject([{ turnId: '1' }, { turnId: '2' }, { turnId: '3' }]);
+  subscription.close();
   await replica.close();
 });
