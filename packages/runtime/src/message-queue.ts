@@ -30,6 +30,19 @@ export function rewrite(queue: MessageQueue, turnId: string, message: string): Q
   return queue.map((entry) => (entry.turnId === turnId ? { ...entry, message } : entry));
 }
 
+/** The queue as if a message of an earlier state of it had not been touched; one that is on its way stays as it is. */
+export function restore(
+  queue: MessageQueue,
+  earlier: MessageQueue,
+  turnId: string,
+): QueuedMessage[] {
+  const index = earlier.findIndex((entry) => entry.turnId === turnId);
+  const entry = earlier[index];
+  const present = queue.find((one) => one.turnId === turnId);
+  if (!entry || present?.state === 'sending') return [...queue];
+  return present ? rewrite(queue, turnId, entry.message) : queue.toSpliced(index, 0, entry);
+}
+
 /** Throws `MESSAGE_NOT_QUEUED` for a message that is not there or is on its way already. */
 export function assertWaiting(queue: MessageQueue, turnId: string): void {
   if (queue.some((entry) => entry.turnId === turnId && entry.state === 'queued')) return;

@@ -1,5 +1,14 @@
 import type { SendResult } from '@liminal/protocol';
-import { assertWaiting, enqueue, mark, remove, rewrite } from './message-queue.ts';
+import type { SessionRecord } from '@liminal/storage';
+import {
+  assertWaiting,
+  enqueue,
+  mark,
+  type MessageQueue,
+  remove,
+  restore,
+  rewrite,
+} from './message-queue.ts';
 import { type KeptRecord, titleOf } from './session-record.ts';
 
 interface SessionOutboxOptions {
@@ -56,15 +65,14 @@ export class SessionOutbox {
   async edit(turnId: string, message: string): Promise<void> {
     const { queue } = this.#record.value;
     assertWaiting(queue, turnId);
-    await this.#record.update({ queue: rewrite(queue, turnId, message) });
-    this.next();
+    await this.#change(queue, turnId, rewrite(queue, turnId, message));
   }
 
   /** Throws `MESSAGE_NOT_QUEUED`. */
   async remove(turnId: string): Promise<void> {
     const { queue } = this.#record.value;
     assertWaiting(queue, turnId);
-    await this.#record.update({ queue: remove(queue, turnId) });
+    await this.#change(queue, turnId, remove(queue, turnId));
   }
 
   /** Stops the turn of a message on its way as soon as it has begun. */
@@ -80,6 +88,21 @@ export class SessionOutbox {
     this.#dispatch().catch(this.#options.onTrouble);
   }
 
+  async #change(
+    earlier: MessageQueue,
+    turnId: string,
+    queue: SessionRecord['queue'],
+  ): Promise<void> {
+    try {
+      await this.#record.change({ queue }, (now) => ({
+        queue: restore(now.queue, earlier, turnId),
+      }));
+    } finally {
+      // A turn may have ended while it was being stored.
+      this.next();
+    }
+  }
+
   get #isFree(): boolean {
     return !this.#sending && !this.#options.inTurn();
   }
@@ -92,13 +115,8 @@ export class SessionOutbox {
     const longer = enqueue(queue, entry, this.#options.maxQueue);
     const named = title === '' ? titleOf(message) : title;
     const change = { queue: longer, title: named, active: true, failed: false, updatedAt: now };
-    try {
-      await this.#record.update(change);
-    } catch (error) {
-      // Whoever is told that it failed will send it again.
-      this.#record.keep({ ...before, queue: remove(this.#record.value.queue, turnId) });
-      throw error;
-    }
+    // Whoever is told that it failed will send it again.
+    await this.#record.change(change, (now) => ({ ...before, queue: remove(now.queue, turnId) }));
   }
 
   async #sendNow(turnId: string): Promise<void> {

@@ -55,6 +55,19 @@ export class KeptRecord {
     await save;
   }
 
+  /** As `update`; where that cannot be stored it is taken back, from what the record is by then. */
+  async change(
+    change: Partial<SessionRecord>,
+    undo: (now: SessionRecord) => Partial<SessionRecord>,
+  ): Promise<void> {
+    try {
+      await this.update(change);
+    } catch (error) {
+      this.keep(undo(this.#value));
+      throw error;
+    }
+  }
+
   /** Changes what is true whether or not it can be stored: trouble is only told. */
   keep(change: Partial<SessionRecord>): void {
     this.update(change).catch(() => undefined);

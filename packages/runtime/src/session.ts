@@ -220,7 +220,8 @@ export class Session {
   }
 
   async rename(title: string): Promise<void> {
-    await this.#record.update({ title });
+    const former = this.record.title;
+    await this.#record.change({ title }, (now) => (now.title === title ? { title: former } : {}));
   }
 
   /** Lets go of the agent's listeners and the readers. The agent must have been stopped. */

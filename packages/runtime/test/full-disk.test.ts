@@ -220,3 +220,26 @@ test('a server that ends while the store refuses leaves a finished turn to the n
   expect(page.entries.at(-1)).toMatchObject({ content: 'answer', status: 'complete' });
   expect(page.turns).toMatchObject([{ status: 'complete' }]);
 });
+
+test('a change that is refused has not happened: a title, a message that waits and one that was to go', async () => {
+  const reader = await start();
+  await world.runtime.rename(sessionId, 'Before');
+  await world.runtime.send(sessionId, 'Hello');
+  const { turnId: first } = await world.runtime.send(sessionId, 'One');
+  const { turnId: second } = await world.runtime.send(sessionId, 'Two');
+  disk.store = 'full';
+  const refused = { code: 'STORE_WRITE_FAILED' };
+  await expect(world.runtime.rename(sessionId, 'After')).rejects.toMatchObject(refused);
+  await expect(world.runtime.editQueued(sessionId, first, 'Uno')).rejects.toMatchObject(refused);
+  await expect(world.runtime.removeQueued(sessionId, first)).rejects.toMatchObject(refused);
+  await expect(world.runtime.send(sessionId, 'Three')).rejects.toMatchObject(refused);
+  const info = () => reader.ofType('session:info').at(-1)?.info;
+  await expect.poll(() => info()?.session.title).toBe('Before');
+  expect(info()?.queue).toMatchObject([
+    { turnId: first, message: 'One' },
+    { turnId: second, message: 'Two' },
+  ]);
+  disk.store = 'free';
+  world.agent.finish(sessionId);
+  await expect.poll(() => world.agent.received).toEqual(['Hello', 'One']);
+});
