@@ -91,10 +91,12 @@ export class HistoryReader {
     }
   }
 
+  /** Each where it is stored: an open run need not be the newest. */
   #withOpen(stored: readonly Response[]): Response[] {
-    const open = this.#options.openRuns();
-    const ids = new Set(open.map((run) => run.id));
-    return [...stored.filter((run) => !ids.has(run.id)), ...open];
+    const open = new Map(this.#options.openRuns().map((run) => [run.id, run]));
+    const known = new Set(stored.map(({ id }) => id));
+    const unknown = [...open.values()].filter(({ id }) => !known.has(id));
+    return [...stored.map((run) => open.get(run.id) ?? run), ...unknown];
   }
 
   /** Stored runs from a cursor's run on, whole; none if they are unknown or too many. */

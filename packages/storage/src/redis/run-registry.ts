@@ -27,8 +27,8 @@ interface Parts {
 
 /** How long to wait before Redis is asked again after it refused, ms. */
 const RETRY_MS = 300;
-/** How often it is looked for the events of a run that was announced without any, and how long in all, ms. */
-const UNBORN = { everyMs: 500, forMs: 60_000 };
+/** How long it is looked for the first events of a run that is announced before it has any, at first often, ms. */
+const UNBORN = { firstMs: 20, everyMs: 500, forMs: 60_000 };
 
 /** A worker that has nothing is forgotten after so many times the idle time of a claim. */
 const BURIED_AFTER = 20;
@@ -132,8 +132,9 @@ export class RedisRunRegistry implements RunRegistry {
     if (progress || age > UNBORN.forMs) {
       await this.#patiently(async () => this.#retire(run.runId, worker));
     } else {
-      const older: Announced & { age: number } = { ...run, age: age + UNBORN.everyMs };
-      setTimeout(() => worker.putBack(older), UNBORN.everyMs).unref();
+      const wait = Math.min(Math.max(age, UNBORN.firstMs), UNBORN.everyMs);
+      const older: Announced & { age: number } = { ...run, age: age + wait };
+      setTimeout(() => worker.putBack(older), wait).unref();
     }
     return false;
   }
