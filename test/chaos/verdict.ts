@@ -31,7 +31,7 @@ export async function judge(world: World): Promise<void> {
       pending: 0,
       lasting: [`${world.settings.prefix}:runs`],
     });
-  await expect.poll(() => witness.allEnded, patience).toBe(true);
+  await expect.poll(() => witness.open, patience).toEqual([]);
   for (const run of witness.runs.values()) checkRun(run);
   judgeMessages(world);
   judgeRefusals(world);

@@ -35,9 +35,9 @@ export class Witness {
     return own.toSorted((a, b) => begin(a).localeCompare(begin(b)));
   }
 
-  /** Whether every run that it knows of has ended. */
-  get allEnded(): boolean {
-    return [...this.runs.values()].every((run) => run.some(isTerminal));
+  /** The last event of each run that it knows of and that has not ended. */
+  get open(): StreamEvent[] {
+    return [...this.runs.values()].flatMap((run) => (run.some(isTerminal) ? [] : run.slice(-1)));
   }
 
   /** What Redis still holds: what is in the registry, and the keys that nothing will remove. */

@@ -41,6 +41,7 @@ export async function recoverSession(
 ): Promise<void> {
   // Before anything is looked at: what the lost owner had accepted until now is in it, and no more comes.
   const record = await storage.store.takeSession(sessionId, fence);
+  const shown = await shownAsOpen(storage, sessionId);
   const all = await storage.log.unsettled();
   const runs = all.filter((run) => run.sessionId === sessionId);
   for (const run of runs) {
@@ -48,22 +49,22 @@ export async function recoverSession(
     // History keeps the order in which it first heard of runs, and a projector may come to the next one before this.
     await saveSoFar(storage, run.runId);
   }
-  await endForgotten(storage, sessionId, runs, now);
+  for (const runId of shown) {
+    // With the log, or a part of it, its end was lost; or it has just come into history to its end.
+    if (runs.some((run) => run.runId === runId) || (await hasEndInHistory(storage, runId)))
+      continue;
+    await endInHistory(storage, await readRun(storage, runId), now);
+  }
   if (record) await mend(storage, record, runs);
 }
 
-/** Ends what history shows as under way and the log does not know: with the log, or a part of it, its end was lost. */
-async function endForgotten(
-  storage: Storage,
-  sessionId: string,
-  known: readonly LoggedRun[],
-  now: () => string,
-): Promise<void> {
-  const { heads } = await storage.store.readItems(sessionId, { limit: 1 });
-  for (const { id, status } of heads) {
-    if (status !== 'in_progress' || known.some(({ runId }) => runId === id)) continue;
-    await endInHistory(storage, await readRun(storage, id), now);
-  }
+/**
+ * The newest runs that history shows as under way. To be asked for before the log is: a run that a next owner begins
+ * meanwhile is in neither answer, and what the log does not know any more it will never know again.
+ */
+async function shownAsOpen({ store }: Storage, sessionId: string): Promise<string[]> {
+  const { heads } = await store.readItems(sessionId, { limit: 1 });
+  return heads.filter(({ status }) => status === 'in_progress').map(({ id }) => id);
 }
 
 /** Whether the log or history has a turn. */

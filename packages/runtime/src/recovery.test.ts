@@ -1,0 +1,28 @@
+import type { StreamEvent } from '@liminal/protocol';
+import { emptyResponse, foldResponse, toResponse } from '@liminal/protocol';
+import { runOf } from '@liminal/protocol/testing';
+import { type EventLog, openMemoryStorage } from '@liminal/storage';
+import { expect, test } from 'vitest';
+import { recoverSession } from './recovery.ts';
+
+const run = runOf([{ type: 'response_start', modelId: 'model-1', providerId: 'scripted' }]);
+const [{ sessionId, runId }] = run as [StreamEvent];
+const now = () => '2026-01-01T00:00:00.000Z';
+
+test('whoever comes to himself while he takes a session over leaves the run alone that the next owner has begun', async () => {
+  const { log, store } = openMemoryStorage();
+  const unsettled: EventLog['unsettled'] = async () => {
+    const before = await log.unsettled();
+    // He stands still here, and loses his lease.
+    await log.append(runId, run);
+    const response = toResponse(run.reduce(foldResponse, emptyResponse()));
+    if (response) await store.saveResponse(response);
+    return before;
+  };
+  const slow = new Proxy(log, {
+    get: (_, name) => (name === 'unsettled' ? unsettled : Reflect.get(log, name)),
+  });
+  await recoverSession({ log: slow, store }, sessionId, 1, now);
+  expect(await log.unsettled()).toMatchObject([{ runId, ended: false }]);
+  expect(await store.getResponse(runId)).toMatchObject({ status: 'in_progress' });
+});
