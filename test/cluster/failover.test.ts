@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ApiError } from '@liminal/client';
 import { byPrompt, reply, startRedis, type TestRedis, text } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { Cluster } from './cluster.ts';
@@ -73,7 +75,7 @@ async function loseAndGoOn(
   expect([other?.status, readers[1]!.said(turnId)]).toEqual([last?.status, said]);
   expect(said).toBe(last?.status === 'complete' ? words : words.slice(0, said.length));
   expect(seen.every((part) => said.startsWith(part))).toBe(true);
-  const next = await b!.requests.send(sessionId, 'Go on.');
+  const next = await whenReached(async () => b!.requests.send(sessionId, 'Go on.'));
   for (const reader of readers) {
     expect(await reader.ended(next.turnId)).toMatchObject({ status: 'complete' });
     expect(reader.said(next.turnId)).toBe('Here I am.');
@@ -87,4 +89,16 @@ async function loseAndGoOn(
     expect(entries[1]).toMatchObject({ content: said });
   }
   return [last?.status, last?.error?.code];
+}
+
+/** A server may not have found the new master yet: then nothing has happened, and it can be asked again. */
+async function whenReached<T>(ask: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'REDIS_UNAVAILABLE') throw error;
+      await delay(100);
+    }
+  }
 }

@@ -33,6 +33,8 @@ export class Replica {
   readonly #closing = new AbortController();
   /** Runs that are read from the log until they end. */
   readonly #followed = new Map<string, Promise<void>>();
+  /** Runs that the log does not have any more, until history has their ends. */
+  readonly #ending = new Map<string, Promise<unknown>>();
   /** Runs that history has, the newest of them: what is still said of them is no news. */
   #settled: string[] = [];
   #info: SessionInfo;
@@ -99,7 +101,7 @@ export class Replica {
   async close(): Promise<void> {
     this.#closing.abort();
     this.view.close();
-    await Promise.all(this.#followed.values());
+    await Promise.all([...this.#followed.values(), ...this.#ending.values()]);
   }
 
   async #openRuns(): Promise<string[]> {
@@ -127,6 +129,8 @@ export class Replica {
 
   async #readToEnd(runId: string): Promise<void> {
     const { signal } = this.#closing;
+    // Else readers would be past the ends of those when they come.
+    await Promise.all(this.#ending.values());
     while (!signal.aborted) {
       try {
         return await this.#read(runId);
@@ -148,29 +152,35 @@ export class Replica {
       this.view.apply([event]);
     }
     if (signal.aborted || this.view.progress(runId)?.hasEnded) return;
-    // It was settled before all of it was seen, or the log has lost it: history has the rest, or is being given it.
-    if (!(await this.#comesIntoHistory(runId))) return;
+    const wasShown = this.view.progress(runId) !== undefined;
+    // It was settled before all of it was seen: history has the rest. At once: readers are given nothing of a later run
+    // before they have it.
     this.view.forget(runId);
     this.settled(runId);
-    // The next run may have begun meanwhile.
-    this.view.resync({ fromBeginning: true });
+    this.view.resync();
+    const shown = this.#showEnd(runId, wasShown).then(() => this.#ending.delete(runId));
+    this.#ending.set(runId, shown);
   }
 
-  /** Waits until history has a run to its end, or nobody is left who could end it; false if this is closed before. */
-  async #comesIntoHistory(runId: string): Promise<boolean> {
-    const { storage, onTrouble } = this.#options;
+  /** Where the log has not let a run go but lost it, history is only now given its end. */
+  async #showEnd(runId: string, wasShown: boolean): Promise<void> {
+    if (!wasShown && (await this.#hasEnd(runId))) return;
     const { signal } = this.#closing;
     const deadline = performance.now() + GONE_MS;
-    while (!signal.aborted) {
-      if (performance.now() > deadline) return true;
-      try {
-        if (await hasEndInHistory(storage, runId)) return true;
-      } catch (error) {
-        onTrouble(error);
-      }
+    while (!signal.aborted && performance.now() < deadline && !(await this.#hasEnd(runId))) {
       await delay(RETRY_MS, undefined, { signal }).catch(() => undefined);
     }
-    return false;
+    if (!signal.aborted) this.view.resync({ fromBeginning: true });
+  }
+
+  async #hasEnd(runId: string): Promise<boolean> {
+    const { storage, onTrouble } = this.#options;
+    try {
+      return await hasEndInHistory(storage, runId);
+    } catch (error) {
+      onTrouble(error);
+      return false;
+    }
   }
 
   /** The log has let events go that were not seen yet. */
