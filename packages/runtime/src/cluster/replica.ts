@@ -153,11 +153,11 @@ export class Replica {
     }
     if (signal.aborted || this.view.progress(runId)?.hasEnded) return;
     const wasShown = this.view.progress(runId) !== undefined;
-    // It was settled before all of it was seen: history has the rest. At once: readers are given nothing of a later run
-    // before they have it.
+    // It was settled before all of it was seen: history has the rest. At once, so that readers are given nothing more of
+    // a later run before they have it.
     this.view.forget(runId);
     this.settled(runId);
-    this.view.resync();
+    this.view.resync({ fromBeginning: true });
     const shown = this.#showEnd(runId, wasShown).then(() => this.#ending.delete(runId));
     this.#ending.set(runId, shown);
   }
