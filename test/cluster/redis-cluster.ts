@@ -5,8 +5,8 @@ import {
   startRedisCluster,
   type TestRedis,
 } from '@liminal/testkit';
-import { Redis } from 'ioredis';
 import { expect } from 'vitest';
+import { ask } from '../../packages/storage/test/redis-stage.ts';
 
 /** How long a replica may take to take over on a busy machine, ms. */
 const patience = { timeout: 30_000, interval: 50 };
@@ -59,13 +59,4 @@ async function masterOf(key: string, masters: readonly RedisServer[]): Promise<R
     if (isThere === 1) return master;
   }
   throw new Error(`No master has ${key}.`);
-}
-
-async function ask(node: RedisServer, command: string, ...args: string[]): Promise<unknown> {
-  const connection = new Redis(node.url);
-  try {
-    return await connection.call(command, ...args);
-  } finally {
-    connection.disconnect();
-  }
 }

@@ -10,8 +10,8 @@ import {
 } from '@liminal/protocol';
 import type { Board, RunClaim, RunRegistry, UpsertStreams } from '@liminal/storage';
 import { errorCode, errorMessage } from './errors.ts';
-import type { Storage } from './read-run.ts';
-import { endInHistory, hasEndInHistory } from './recovery.ts';
+import { hasEndInHistory, type Storage } from './read-run.ts';
+import { endInHistory } from './recovery.ts';
 import type { Logger } from './settings.ts';
 import { UpsertPublisher } from './upsert-publisher.ts';
 

@@ -14,6 +14,12 @@ export async function readRun({ log, store }: Storage, runId: string): Promise<R
   return logged.reduce(foldResponse, begun);
 }
 
+/** Whether history has a run to its end. */
+export async function hasEndInHistory({ store }: Storage, runId: string): Promise<boolean> {
+  const stored = await store.getResponse(runId);
+  return stored !== undefined && stored.status !== 'in_progress';
+}
+
 async function readStored(store: ResponseStore, runId: string): Promise<ResponseState> {
   const stored = await store.getResponse(runId);
   return stored ? resumeResponse(stored) : emptyResponse();

@@ -8,7 +8,8 @@ import type {
 import { closeOpenItems, foldResponse, stampEvent, toResponse } from '@liminal/protocol';
 import type { LoggedRun, SessionRecord } from '@liminal/storage';
 import { errorCode } from './errors.ts';
-import { readRun, type Storage } from './read-run.ts';
+import { hasEndInHistory, readRun, type Storage } from './read-run.ts';
+import type { WrittenRun } from './run-writer.ts';
 
 const LOST = {
   code: 'OWNER_LOST',
@@ -119,15 +120,6 @@ async function endRun(storage: Storage, run: LoggedRun, now: () => string): Prom
   }
 }
 
-/** A run as its writer knows it. */
-export interface WrittenRun {
-  runId: string;
-  /** With what the log has not taken yet. */
-  state: ResponseState;
-  /** `seq` of the last event that the log has taken; -1 before the first. */
-  loggedSeq: number;
-}
-
 /**
  * Ends a run whose writer cannot go on. Where the log has all that it had taken, its end is the session's owner's to
  * write. Where it has lost something, the writer alone knows it all, whoever is the owner: then it ends in history.
@@ -145,11 +137,6 @@ export async function endLostRun(
   } else if (run && isOwner) {
     await endRun(storage, run, now);
   }
-}
-
-export async function hasEndInHistory({ store }: Storage, runId: string): Promise<boolean> {
-  const stored = await store.getResponse(runId);
-  return stored !== undefined && stored.status !== 'in_progress';
 }
 
 /** Ends a run where it is known best: in history, which is given more of it than a log has that has lost something. */

@@ -37,6 +37,15 @@ export interface RunWriterOptions {
   onOverflow: () => void;
 }
 
+/** A run as its writer knows it. */
+export interface WrittenRun {
+  runId: string;
+  /** With what the log has not taken yet. */
+  state: ResponseState;
+  /** `seq` of the last event that the log has taken; -1 before the first. */
+  loggedSeq: number;
+}
+
 /** What the log never took. */
 export interface Unwritten {
   events: number;
@@ -91,14 +100,9 @@ export class RunWriter {
     return this.#ended.promise;
   }
 
-  /** All that it was given, whether or not the log has it. */
-  get state(): ResponseState {
-    return this.#state;
-  }
-
-  /** `seq` of the last event that the log has taken; -1 before the first. */
-  get loggedSeq(): number {
-    return this.#loggedSeq;
+  /** What it has come to. */
+  get written(): WrittenRun {
+    return { runId: this.#options.run.runId, state: this.#state, loggedSeq: this.#loggedSeq };
   }
 
   /** Whether the terminal event has been given; later drafts are ignored. */

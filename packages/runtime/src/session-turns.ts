@@ -3,7 +3,7 @@ import type { SessionExit } from '@liminal/agents';
 import type { EventDraft, Response, StreamEvent, Usage } from '@liminal/protocol';
 import type { EventLog } from '@liminal/storage';
 import { errorCode, errorMessage } from './errors.ts';
-import type { WrittenRun } from './recovery.ts';
+import type { WrittenRun } from './run-writer.ts';
 import type { SessionReaders } from './session-readers.ts';
 import type { RuntimeSettings } from './settings.ts';
 import { Turn } from './turn.ts';

@@ -84,7 +84,7 @@ export class Session {
       readers: this.#readers,
       project: options.elsewhere?.project ?? (async (run) => this.#project(run)),
       owns: async () => (await options.elsewhere?.owns(sessionId)) ?? true,
-      endLost: async (...run) => endLostRun(options, ...run, () => this.#iso()),
+      endLost: async (run, isOwner) => endLostRun(options, run, isOwner, () => this.#iso()),
       waitsForPerson: () => this.#approvals.waiting,
       onBegun: () => this.#changed(),
       onSettled: (failed) => {

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { EventDraft, Response, RunEnvelope, StreamEvent } from '@liminal/protocol';
 import type { EventLog } from '@liminal/storage';
-import type { WrittenRun } from './recovery.ts';
-import { RunWriter, type Unwritten } from './run-writer.ts';
+import { RunWriter, type Unwritten, type WrittenRun } from './run-writer.ts';
 import type { RuntimeSettings } from './settings.ts';
 import { Watchdog } from './watchdog.ts';
 
@@ -77,8 +76,7 @@ export class Turn {
 
   /** What it has come to, whether or not the log has it. */
   get written(): WrittenRun {
-    const { state, loggedSeq } = this.#writer;
-    return { runId: this.turnId, state, loggedSeq };
+    return this.#writer.written;
   }
 
   /** Resolves when the log has the message that set it off, or another's end of the turn; never if it is passed on. */

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionInfo } from '@liminal/protocol';
 import { HistoryReader } from '../history.ts';
-import { readRun, type Storage } from '../read-run.ts';
-import { hasEndInHistory } from '../recovery.ts';
+import { hasEndInHistory, readRun, type Storage } from '../read-run.ts';
 import { SessionView } from '../session-view.ts';
 import type { Posting } from './postings.ts';
 
