@@ -27,7 +27,7 @@ export class Stage {
   static #browser: Promise<Browser> | undefined;
   readonly requests: { method: string; path: string; body: unknown }[] = [];
   readonly heard: ClientMessage[] = [];
-  /** What HTTP requests are answered with; undefined for the defaults. */
+  /** What HTTP requests are answered with, or a promise of it; undefined for the defaults. */
   answer: (method: string, path: string, body: unknown) => unknown = () => undefined;
   /** Which requests are refused, and why. */
   refuse: (path: string) => { code: string; message: string } | undefined = () => undefined;
@@ -59,8 +59,8 @@ export class Stage {
       throw new Error('The web app is not built: run "npm test", which builds it first.');
     }
     this.#http = createServer((request, response) => {
-      void readBody(request).then((body) => {
-        const { status, type, content } = this.#respond(request, body);
+      void readBody(request).then(async (body) => {
+        const { status, type, content } = await this.#respond(request, body);
         response.writeHead(status, { 'content-type': type, 'content-security-policy': policy });
         response.end(content);
       });
@@ -136,7 +136,7 @@ export class Stage {
     this.tell({});
   }
 
-  #respond(request: IncomingMessage, body: unknown) {
+  async #respond(request: IncomingMessage, body: unknown) {
     const method = request.method ?? 'GET';
     const path = request.url ?? '/';
     if (!path.startsWith('/api/')) return serveFile(path);
@@ -146,7 +146,7 @@ export class Stage {
       const content = JSON.stringify({ error: refusal });
       return { status: 400, type: 'application/json', content };
     }
-    const answer = this.answer(method, path, body) ?? this.#default(path);
+    const answer = (await this.answer(method, path, body)) ?? this.#default(path);
     return { status: 200, type: 'application/json', content: JSON.stringify(answer) };
   }
 
