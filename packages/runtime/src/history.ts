@@ -13,6 +13,12 @@ const CUT_ROUND_ITEMS = 50;
 export type Resumed = Omit<HistoryMessage, 'type' | 'sessionId'>;
 type Place = Pick<StoredItem, 'runId' | 'index'>;
 
+/** Runs as the store has them; of those on a page only the items on it. */
+interface Stored {
+  runs: readonly Response[];
+  page?: ItemPage;
+}
+
 export interface PageOptions {
   before?: string | undefined;
   limit?: number | undefined;
@@ -25,6 +31,11 @@ interface HistoryOptions {
   openRuns: () => Response[];
   /** How many runs have left `openRuns` for the store. */
   forgotten: () => number;
+  /**
+   * Where others write the runs: waits, not for ever, until the open ones have got as far as a place that somebody has
+   * seen, and says whether they have.
+   */
+  reach?: (place: Position) => Promise<boolean>;
   /** ISO 8601 UTC. */
   now: () => string;
 }
@@ -43,8 +54,8 @@ export class HistoryReader {
     const from = place && { runId: place.runId, index: place.seq };
     const wanted = Math.max(1, Math.min(limit, PAGE_MAX));
     return this.#unlessRunsMove(
-      () => this.#readStored(from, wanted),
-      (stored) => this.#render(place ? toRuns(stored) : this.#withOpen(toRuns(stored)), stored),
+      () => this.#readPage(from, wanted),
+      ({ runs, page }) => this.#render(place ? runs : this.#newest(runs), page),
     );
   }
 
@@ -55,19 +66,22 @@ export class HistoryReader {
   async resume(cursor: string | undefined, take: (resumed: Resumed) => void): Promise<void> {
     const from = cursor === undefined ? undefined : decodeCursor(cursor);
     if (from && (await this.#tail(from, take))) return;
+    // It may have been shown more elsewhere than is known here yet.
+    const isReached = from && (await this.#options.reach?.(from));
+    if (isReached && (await this.#tail(from, take))) return;
     await this.#unlessRunsMove(
-      () => this.#readStored(undefined, PAGE_MAX),
-      (stored) =>
-        take({ ...this.#render(this.#withOpen(toRuns(stored)), stored), resumed: 'snapshot' }),
+      () => this.#onceReached(this.#readPage(undefined, PAGE_MAX)),
+      ({ runs, page }) =>
+        take({ ...this.#render(this.#withOpen(runs), page), resumed: 'snapshot' }),
     );
   }
 
   /** Whether the tail could be given: it is too long for some, and for others there is none. */
   async #tail(from: Position, take: (resumed: Resumed) => void): Promise<boolean> {
     return this.#unlessRunsMove(
-      () => this.#storedRunsFrom(from.runId),
+      () => this.#onceReached(this.#readFrom(from.runId)),
       (stored) => {
-        const runs = this.#withOpen(stored);
+        const runs = this.#withOpen(stored.runs);
         const first = runs.findIndex((run) => run.id === from.runId);
         const own = runs[first];
         if (!own || from.seq > own.lastSeq) return false;
@@ -83,33 +97,53 @@ export class HistoryReader {
    * Reads, and uses what was read in the same moment: what `use` finds among the open runs belongs with it. Reads
    * again if meanwhile a run went from the open ones into the store: it might be in neither.
    */
-  async #unlessRunsMove<T, U>(read: () => Promise<T>, use: (value: T) => U): Promise<U> {
+  async #unlessRunsMove<T>(read: () => Promise<Stored>, use: (stored: Stored) => T): Promise<T> {
     for (;;) {
       const before = this.#options.forgotten();
-      const value = await read();
-      if (this.#options.forgotten() === before) return use(value);
+      const stored = await read();
+      if (this.#options.forgotten() === before) return use(stored);
     }
   }
 
+  /** For a reader who goes on with the open runs: those come first to the ends that the store has of them. */
+  async #onceReached(reading: Promise<Stored>): Promise<Stored> {
+    const stored = await reading;
+    for (const run of stored.runs) {
+      if (this.#options.openRuns().some((open) => isPast(run, open))) {
+        await this.#options.reach?.({ runId: run.id, seq: run.lastSeq });
+      }
+    }
+    return stored;
+  }
+
+  /** Each run as it is known best. */
+  #newest(stored: readonly Response[]): Response[] {
+    const open = this.#options.openRuns();
+    return this.#withOpen(
+      stored,
+      open.filter((one) => !stored.some((run) => isPast(run, one))),
+    );
+  }
+
   /** Each where it is stored: an open run need not be the newest. */
-  #withOpen(stored: readonly Response[]): Response[] {
-    const open = new Map(this.#options.openRuns().map((run) => [run.id, run]));
+  #withOpen(stored: readonly Response[], openRuns = this.#options.openRuns()): Response[] {
+    const open = new Map(openRuns.map((run) => [run.id, run]));
     const known = new Set(stored.map(({ id }) => id));
-    const unknown = [...open.values()].filter(({ id }) => !known.has(id));
+    const unknown = openRuns.filter(({ id }) => !known.has(id));
     return [...stored.map((run) => open.get(run.id) ?? run), ...unknown];
   }
 
   /** Stored runs from a cursor's run on, whole; none if they are unknown or too many. */
-  async #storedRunsFrom(runId: string): Promise<Response[]> {
+  async #readFrom(runId: string): Promise<Stored> {
     const { store, sessionId } = this.#options;
     const heads = await store.listRuns(sessionId, { fromRunId: runId });
-    if (!heads || heads.length > TAIL_TURNS_MAX) return [];
+    if (!heads || heads.length > TAIL_TURNS_MAX) return { runs: [] };
     const runs = await Promise.all(heads.map((head) => store.getResponse(head.id)));
-    return runs.filter((run) => run !== undefined);
+    return { runs: runs.filter((run) => run !== undefined) };
   }
 
   /** Reads a page, and on to the calls whose results are on it, so that no tool call is cut in two. */
-  async #readStored(before: Place | undefined, limit: number): Promise<ItemPage> {
+  async #readPage(before: Place | undefined, limit: number): Promise<Stored> {
     const { store, sessionId } = this.#options;
     let page = await store.readItems(sessionId, { ...(before && { before }), limit });
     for (let round = 0; round < CUT_ROUNDS_MAX && page.hasMore; round++) {
@@ -119,22 +153,28 @@ export class HistoryReader {
       const older = await store.readItems(sessionId, { before: first, limit: CUT_ROUND_ITEMS });
       page = extendToCalls(page, older, missing);
     }
-    return page;
+    return { runs: toRuns(page), page };
   }
 
-  #render(runs: readonly Response[], stored?: ItemPage): HistoryPage {
+  #render(runs: readonly Response[], page?: ItemPage): HistoryPage {
     const now = this.#options.now();
     const last = runs.at(-1);
-    const first = stored?.items[0];
+    const first = page?.items[0];
     return {
       entries: runs.flatMap((run) => responseToUpserts(run, now)),
       turns: runs.map(summarizeTurn),
       cursor: last && last.lastSeq >= 0 ? encodeCursor({ runId: last.id, seq: last.lastSeq }) : '',
-      hasMore: stored?.hasMore ?? false,
-      ...(stored?.hasMore &&
+      hasMore: page?.hasMore ?? false,
+      ...(page?.hasMore &&
         first && { before: encodeCursor({ runId: first.runId, seq: first.index }) }),
     };
   }
+}
+
+/** Whether the store has the end of an open run that has not come to it. */
+function isPast(stored: Response, open: Response): boolean {
+  const hasEnd = stored.id === open.id && stored.status !== 'in_progress';
+  return hasEnd && stored.lastSeq > open.lastSeq;
 }
 
 /** Calls of the page's first run whose results are on the page though they themselves are not. */

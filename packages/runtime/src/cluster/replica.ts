@@ -1,5 +1,6 @@
+import { EventEmitter, once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { SessionInfo } from '@liminal/protocol';
+import type { Position, SessionInfo } from '@liminal/protocol';
 import { HistoryReader } from '../history.ts';
 import { hasEndInHistory, readRun, type Storage } from '../read-run.ts';
 import { SessionView } from '../session-view.ts';
@@ -9,6 +10,8 @@ import type { Posting } from './postings.ts';
 const RETRY_MS = 1_000;
 /** How long a run that the log has lost may take to come into history, in ms. */
 const GONE_MS = 60_000;
+/** How long a reader waits at most for what it was shown elsewhere, in ms: the log may have lost it. */
+const REACH_MS = 10_000;
 const SETTLED_KEPT = 20;
 
 interface ReplicaOptions {
@@ -36,6 +39,8 @@ export class Replica {
   readonly #ending = new Map<string, Promise<unknown>>();
   /** Runs that history has, the newest of them: what is still said of them is no news. */
   #settled: string[] = [];
+  /** Says `moved` when a run that is followed has come further, or is followed no more. */
+  readonly #progress = new EventEmitter().setMaxListeners(0);
   #info: SessionInfo;
 
   constructor(options: ReplicaOptions) {
@@ -47,6 +52,7 @@ export class Replica {
       store: storage.store,
       openRuns: () => this.view.openRuns,
       forgotten: () => this.view.forgotten,
+      reach: async (place) => this.#reach(place),
       now: () => new Date(now()).toISOString(),
     });
     const info = (): SessionInfo => this.#info;
@@ -99,6 +105,7 @@ export class Replica {
 
   async close(): Promise<void> {
     this.#closing.abort();
+    this.#progress.emit('moved');
     this.view.close();
     await Promise.all([...this.#followed.values(), ...this.#ending.values()]);
   }
@@ -122,6 +129,7 @@ export class Replica {
     const following = this.#readToEnd(runId).then(() => {
       this.#followed.delete(runId);
       if (this.#settled.includes(runId)) this.view.forget(runId);
+      this.#progress.emit('moved');
     });
     this.#followed.set(runId, following);
   }
@@ -149,6 +157,7 @@ export class Replica {
       if (event.seq > next) return this.#readAnew(runId);
       next = event.seq + 1;
       this.view.apply([event]);
+      this.#progress.emit('moved');
     }
     if (signal.aborted || this.view.progress(runId)?.hasEnded) return;
     const wasShown = this.view.progress(runId) !== undefined;
@@ -185,7 +194,30 @@ export class Replica {
   /** The log has let events go that were not seen yet. */
   async #readAnew(runId: string): Promise<void> {
     this.view.restart(runId, await readRun(this.#options.storage, runId));
+    this.#progress.emit('moved');
     if (!this.#closing.signal.aborted) await this.#read(runId);
+  }
+
+  /** Whether a run is shown here as far as a place that was shown elsewhere, if need be after some waiting. */
+  async #reach(place: Position): Promise<boolean> {
+    if (!this.#isBehind(place)) await this.#hearOf(place);
+    const patience = AbortSignal.timeout(REACH_MS);
+    while (this.#isBehind(place) && !patience.aborted) {
+      await once(this.#progress, 'moved', { signal: patience }).catch(() => undefined);
+    }
+    return !this.#isBehind(place);
+  }
+
+  #isBehind({ runId, seq }: Position): boolean {
+    if (this.#closing.signal.aborted) return false;
+    const run = this.view.progress(runId);
+    return run ? run.lastSeq < seq && !run.hasEnded : this.#followed.has(runId);
+  }
+
+  /** Follows a run that others were told of first. */
+  async #hearOf({ runId }: Position): Promise<void> {
+    if (this.view.progress(runId) || (await this.#hasEnd(runId))) return;
+    if ((await this.#openRuns()).includes(runId)) this.#follow(runId);
   }
 
   async #forgetStored(): Promise<void> {

@@ -1,3 +1,4 @@
+import { setImmediate as everythingAtHand } from 'node:timers/promises';
 import type { ServerMessage, StreamEvent } from '@liminal/protocol';
 import { emptyResponse, foldResponse, toResponse } from '@liminal/protocol';
 import { runOf } from '@liminal/protocol/testing';
@@ -89,6 +90,100 @@ test('INV-7: whoever has got as far as the next run is brought the one that came
   await expect
     .poll(() => turnIds().at(-1))
     .toMatchObject([{ turnId: '1' }, { turnId: '2' }, { turnId: '3' }]);
+  subscription.close();
+  await replica.close();
+});
+
+/** A log whose readers are given a run's first event, and the rest once `catchUp` is called. */
+function lagging(log: EventLog): { log: EventLog; catchUp: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const slow: EventLog = {
+    append: async (...args) => log.append(...args),
+    read: async (id) => log.read(id, { limit: 1 }),
+    async *follow(...args) {
+      for await (const event of log.follow(...args)) {
+        if (event.seq > 0) await promise;
+        yield event;
+      }
+    },
+    unsettled: async () => log.unsettled(),
+    settle: async (id) => log.settle(id),
+    close: async () => log.close(),
+  };
+  return { log: slow, catchUp: resolve };
+}
+
+/** Watches, and keeps what it is told of turns. */
+function watch(replica: Replica, cursor?: string) {
+  const told: string[] = [];
+  const send = ({ message }: Outgoing) => {
+    if (message.type === 'session:turn') told.push(message.payload.type);
+    if (message.type === 'session:history') {
+      told.push([message.resumed, ...message.turns.map(({ status }) => status)].join(' '));
+    }
+    return true;
+  };
+  const options = { deltas: true, ...(cursor !== undefined && { cursor }) };
+  return { told, subscription: replica.view.subscribe(options, { send }) };
+}
+
+test('INV-7: whoever has seen a turn end is never shown it as running by a server that is behind', async () => {
+  const { log, store } = openMemoryStorage();
+  await log.append(runId, run);
+  await keep(store, run.slice(0, 1));
+  const slow = lagging(log);
+  const replica = replicaOf({ log: slow.log, store });
+  await replica.open();
+  const first = watch(replica);
+  await expect.poll(() => first.told).toEqual(['snapshot in_progress']);
+
+  const { told, subscription } = watch(replica, `${runId}:1`);
+  await everythingAtHand();
+  expect(told).toEqual([]);
+  slow.catchUp();
+  await expect.poll(() => told).toEqual(['tail']);
+  expect(first.told).toEqual(['snapshot in_progress', 'turn_complete']);
+  subscription.close();
+  first.subscription.close();
+  await replica.close();
+});
+
+test('INV-7: a run that a reader has seen elsewhere is found, though nobody has told of it here', async () => {
+  const { log, store } = openMemoryStorage();
+  const replica = replicaOf({ log, store });
+  await replica.open();
+  await log.append(runId, run);
+  const { told, subscription } = watch(replica, `${runId}:0`);
+  await expect.poll(() => told).toEqual(['tail complete']);
+  subscription.close();
+  await replica.close();
+});
+
+test('a turn whose end history has is nowhere shown as running, and to those who go on from there when it is theirs', async () => {
+  const { log, store } = openMemoryStorage();
+  await log.append(runId, run);
+  const slow = lagging(log);
+  const replica = replicaOf({ log: slow.log, store });
+  await replica.open();
+  await keep(store, run);
+  expect((await replica.history.page()).turns).toMatchObject([{ status: 'complete' }]);
+
+  const { told, subscription } = watch(replica);
+  await everythingAtHand();
+  expect(told).toEqual([]);
+  slow.catchUp();
+  await expect.poll(() => told).toEqual(['snapshot complete']);
+  subscription.close();
+  await replica.close();
+});
+
+test('a cursor of a run that is nowhere is no reason to wait', async () => {
+  const { log, store } = openMemoryStorage();
+  await keep(store, run);
+  const replica = replicaOf({ log, store });
+  await replica.open();
+  const { told, subscription } = watch(replica, 'another:7');
+  await expect.poll(() => told).toEqual(['snapshot complete']);
   subscription.close();
   await replica.close();
 });
