@@ -55,9 +55,12 @@ export class SessionOutbox {
   /** Resolves when the message is bound to its turn or queued; a failed sending rejects and leaves nothing behind. */
   async send(message: string, turnId: string): Promise<SendResult> {
     const queued = !this.#isFree || this.#record.value.queue.length > 0;
-    await this.#enqueue(turnId, message);
-    if (queued) this.next();
-    else await this.#sendNow(turnId);
+    if (queued) {
+      await this.#enqueue(turnId, message);
+      this.next();
+    } else {
+      await this.#sendNow(turnId, message);
+    }
     return { turnId, queued };
   }
 
@@ -119,10 +122,14 @@ export class SessionOutbox {
     await this.#record.change(change, (now) => ({ ...before, queue: remove(now.queue, turnId) }));
   }
 
-  async #sendNow(turnId: string): Promise<void> {
+  async #sendNow(turnId: string, message: string): Promise<void> {
+    // From here on, also while it is being stored: else whoever asks for what waits has it sent as well.
+    this.#sending = true;
     try {
+      await this.#enqueue(turnId, message);
       await this.#dispatch();
     } catch (error) {
+      this.#doneSending();
       this.#record.keep({ queue: remove(this.#record.value.queue, turnId) });
       this.next();
       throw error;
@@ -131,7 +138,7 @@ export class SessionOutbox {
 
   async #dispatch(): Promise<void> {
     const [entry] = this.#record.value.queue;
-    if (!entry) return;
+    if (!entry) return this.#doneSending();
     const { turnId, message } = entry;
     this.#sending = true;
     try {
@@ -146,12 +153,16 @@ export class SessionOutbox {
       }
       throw error;
     } finally {
-      this.#sending = false;
-      this.#stopWhenSent = false;
-      this.#options.onChange();
+      this.#doneSending();
     }
     // The turn may have ended while the queue was being stored.
     this.next();
+  }
+
+  #doneSending(): void {
+    this.#sending = false;
+    this.#stopWhenSent = false;
+    this.#options.onChange();
   }
 
   /** Until then it can be lost with this server, and whoever comes after it finds it here. */

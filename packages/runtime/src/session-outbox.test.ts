@@ -1,0 +1,82 @@
+import { openMemoryStorage, StorageError } from '@liminal/storage';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { SessionOutbox } from './session-outbox.ts';
+import { KeptRecord, newRecord } from './session-record.ts';
+
+const time = '2026-01-01T00:00:00.000Z';
+const start = newRecord({
+  sessionId: 's1',
+  cliType: 'scripted',
+  projectId: '/',
+  projectDir: '/',
+  title: '',
+  createdAt: time,
+  updatedAt: time,
+  config: {},
+  fence: 0,
+});
+
+/** What the next storing of the record waits for. */
+let storing: PromiseWithResolvers<void>;
+let delivered: string[];
+let stops: number;
+let outbox: SessionOutbox;
+
+beforeEach(() => {
+  storing = Promise.withResolvers<void>();
+  delivered = [];
+  stops = 0;
+  const { store } = openMemoryStorage();
+  const saveSession = vi.spyOn(store, 'saveSession');
+  saveSession.mockImplementationOnce(async () => storing.promise);
+  const record = new KeptRecord(start, store, nothing, nothing);
+  outbox = new SessionOutbox({
+    record,
+    maxQueue: 10,
+    now: () => time,
+    inTurn: () => delivered.length > 0,
+    isEnding: () => false,
+    deliver: async (message) => void delivered.push(message),
+    logged: async () => new Promise(nothing),
+    stop: async () => void (stops += 1),
+    onChange: nothing,
+    onTrouble: (error) => expect.fail(String(error)),
+  });
+});
+
+function nothing(): void {}
+
+test('a message is given to the agent once, whoever asks meanwhile for what waits to be sent', async () => {
+  const sending = outbox.send('Hello', 't1');
+  outbox.next();
+  storing.resolve();
+  expect(await sending).toEqual({ turnId: 't1', queued: false });
+  expect(delivered).toEqual(['Hello']);
+});
+
+test('a message that could not be stored is not given to the agent, and what came after it is', async () => {
+  const sending = outbox.send('Hello', 't1');
+  const next = outbox.send('And?', 't2');
+  outbox.next();
+  storing.reject(new StorageError('STORE_WRITE_FAILED', 'Not now.'));
+  await expect(sending).rejects.toThrow('Not now.');
+  expect(await next).toEqual({ turnId: 't2', queued: true });
+  await expect.poll(() => delivered).toEqual(['And?']);
+});
+
+test('a stop asked for while the message is being stored stops its turn', async () => {
+  const sending = outbox.send('Hello', 't1');
+  outbox.stopWhenSent();
+  storing.resolve();
+  await sending;
+  expect([delivered, stops]).toEqual([['Hello'], 1]);
+});
+
+test('a stop of a message that could not be stored is not kept for the next', async () => {
+  const sending = outbox.send('Hello', 't1');
+  outbox.stopWhenSent();
+  storing.reject(new StorageError('STORE_WRITE_FAILED', 'Not now.'));
+  await expect(sending).rejects.toThrow('Not now.');
+  await outbox.send('Again', 't2');
+  expect([delivered, stops]).toEqual([['Again'], 0]);
+});
