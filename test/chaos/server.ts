@@ -30,7 +30,7 @@ async function openStorage() {
   } = await openRedis({
     url: settings.redisUrl,
     prefix: settings.prefix,
-    maxLength: 100,
+    maxLength: 40,
     claimIdleMs: leaseMs,
   });
   const closeAll = async () => {

@@ -31,7 +31,7 @@ export async function judge(world: World): Promise<void> {
       pending: 0,
       lasting: [`${world.settings.prefix}:runs`],
     });
-  await expect.poll(() => witness.open, patience).toEqual([]);
+  await expect.poll(async () => witness.read(), patience).toEqual([]);
   for (const run of witness.runs.values()) checkRun(run);
   judgeMessages(world);
   judgeRefusals(world);

@@ -1,43 +1,43 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { type EventPayload, isTerminal, type StreamEvent } from '@liminal/protocol';
+import type { RedisServer } from '@liminal/testkit';
 import { Redis } from 'ioredis';
+import { commandsOnDisk } from './append-only-file.ts';
 
-type Entry = [id: string, fields: string[]];
 type Constants = Pick<StreamEvent, 'sessionId' | 'turnId' | 'traceContext'>;
 
-/** How long it waits in Redis for news, and how often it looks for runs that it has not heard of, ms. */
-const times = { blockMs: 150, lookMs: 2_000 };
-
-/** Reads all that is written into the log as it is written, by plain XREAD and without any code of the drivers. */
+/** Finds out what was written into the log from what Redis has on disk, without any code of the drivers. */
 export class Witness {
-  /** By run, each in the order in which it stands in the log. */
+  /** By run, each in the order in which it was written. */
   readonly runs = new Map<string, StreamEvent[]>();
-  /** One that waits for news, and one for questions. */
-  readonly #waiting: Redis;
   readonly #redis: Redis;
+  readonly #server: Pick<RedisServer, 'url' | 'folder'>;
   readonly #prefix: string;
-  readonly #at = new Map<string, string>();
   readonly #constants = new Map<string, Constants>();
-  #lookedAt = 0;
-  #closed = false;
-  readonly #reading: Promise<void>;
 
-  constructor(url: string, prefix: string) {
-    [this.#waiting, this.#redis] = [connect(url), connect(url)];
+  constructor(server: Pick<RedisServer, 'url' | 'folder'>, prefix: string) {
+    this.#server = server;
     this.#prefix = prefix;
-    this.#at.set(this.#registry, '0-0');
-    this.#reading = this.#readOn();
+    this.#redis = connect(server.url);
+  }
+
+  /** Looks at everything from the beginning; gives the last event of each run that has not ended. */
+  async read(): Promise<StreamEvent[]> {
+    this.runs.clear();
+    const [before, after] = [`${this.#prefix}:run:`, ':events'];
+    for (const [name, at, ...how] of await commandsOnDisk(this.#server.folder)) {
+      const key = String(at);
+      if (String(name) !== 'XADD' || !key.startsWith(before) || !key.endsWith(after)) continue;
+      const words = how.map(String);
+      const [id = '', ...fields] = words[0] === 'NOMKSTREAM' ? words.slice(1) : words;
+      this.#take(key.slice(before.length, -after.length), id, fields);
+    }
+    return [...this.runs.values()].flatMap((run) => (run.some(isTerminal) ? [] : run.slice(-1)));
   }
 
   /** A session's runs, oldest first. */
   runsOf(sessionId: string): StreamEvent[][] {
     const own = [...this.runs.values()].filter(([first]) => first?.sessionId === sessionId);
     return own.toSorted((a, b) => begin(a).localeCompare(begin(b)));
-  }
-
-  /** The last event of each run that it knows of and that has not ended. */
-  get open(): StreamEvent[] {
-    return [...this.runs.values()].flatMap((run) => (run.some(isTerminal) ? [] : run.slice(-1)));
   }
 
   /** What Redis still holds: what is in the registry, and the keys that nothing will remove. */
@@ -56,58 +56,15 @@ export class Witness {
     return { announced, pending: summary[0], lasting };
   }
 
-  async close(): Promise<void> {
-    this.#closed = true;
-    this.#waiting.disconnect();
+  close(): void {
     this.#redis.disconnect();
-    await this.#reading;
   }
 
   get #registry(): string {
     return `${this.#prefix}:runs`;
   }
 
-  async #readOn(): Promise<void> {
-    while (!this.#closed) {
-      try {
-        if (performance.now() - this.#lookedAt > times.lookMs) await this.#look();
-        await this.#read();
-      } catch {
-        if (!this.#closed) await delay(20);
-      }
-    }
-  }
-
-  /** A run may come and go in the registry while nobody waits there. */
-  async #look(): Promise<void> {
-    for (const key of await this.#scan(`${this.#prefix}:run:*:events`)) this.#follow(key);
-    this.#lookedAt = performance.now();
-  }
-
-  async #read(): Promise<void> {
-    const how = ['COUNT', 1_000, 'BLOCK', times.blockMs, 'STREAMS'];
-    const news = await this.#waiting.call(
-      'XREAD',
-      ...how,
-      ...this.#at.keys(),
-      ...this.#at.values(),
-    );
-    for (const [key, entries] of (news ?? []) as [string, Entry[]][]) {
-      const last = entries.at(-1)?.[0];
-      if (last !== undefined) this.#at.set(key, last);
-      if (key === this.#registry) {
-        for (const [, [, runId]] of entries) this.#follow(`${this.#prefix}:run:${runId}:events`);
-      } else {
-        for (const entry of entries) this.#take(key.split(':').at(-2) ?? '', entry);
-      }
-    }
-  }
-
-  #follow(key: string): void {
-    if (!this.#at.has(key)) this.#at.set(key, '0-0');
-  }
-
-  #take(runId: string, [id, list]: Entry): void {
+  #take(runId: string, id: string, list: string[]): void {
     const fields = new Map<string, string>();
     for (let index = 0; index < list.length; index += 2) {
       fields.set(list[index] ?? '', list[index + 1] ?? '');

@@ -53,7 +53,7 @@ export class World {
     this.postgres = services.postgres;
     this.settings = settings;
     this.census = census;
-    this.witness = new Witness(settings.redisUrl, settings.prefix);
+    this.witness = new Witness(services.redis, settings.prefix);
     this.servers = ports.map(
       (port, index) => new Member(`server ${index}`, { ...settings, port, projects: index === 0 }),
     );
@@ -66,7 +66,7 @@ export class World {
     const root = await realpath(await mkdtemp(join(tmpdir(), 'liminal-chaos-')));
     const census = new Census([root]);
     const [redis, postgres] = await Promise.all([
-      startRedis({ appendOnly: true }),
+      startRedis({ appendOnly: true, settings: { 'auto-aof-rewrite-percentage': '0' } }),
       startPostgres(),
     ]);
     const ports: number[] = [];
@@ -173,7 +173,7 @@ export class World {
     await Promise.all(this.watchers.map((watcher) => watcher.close()));
     const members = [...this.servers, ...this.projectors];
     await Promise.all(members.map((member) => member.leave()));
-    await this.witness.close();
+    this.witness.close();
     await Promise.all(this.wires.map((wire) => wire.close()));
     await Promise.all([this.redis.stop(), this.postgres.stop()]);
     await this.census.untilEmpty();

@@ -11,10 +11,10 @@ import { errorCode } from './errors.ts';
 import { hasEndInHistory, readRun, type Storage } from './read-run.ts';
 import type { WrittenRun } from './run-writer.ts';
 
-const LOST = {
-  code: 'OWNER_LOST',
-  message: 'The server stopped while this turn was running. What was said until then is kept.',
-};
+/** Why a turn was cut off. */
+const STOPPED = 'The server stopped while this turn was running. What was said until then is kept.';
+const FORGOTTEN =
+  'The log lost a part of this turn, so it could not go on. What was known of it until then is kept.';
 
 /** Brings what an earlier server left behind to an end: its open runs, and messages that were on their way. */
 export async function recover(storage: Storage, now: () => string): Promise<void> {
@@ -110,7 +110,7 @@ async function endRun(storage: Storage, run: LoggedRun, now: () => string): Prom
     if (state.lastSeq === tried) return endInHistory(storage, state, now);
     tried = state.lastSeq;
     try {
-      await storage.log.append(run.runId, endOf(run, state, now()));
+      await storage.log.append(run.runId, endOf(run, state, now(), STOPPED));
       open = false;
     } catch (error) {
       // Its writer lives and was quicker, which the end stops soon; or somebody else has ended it.
@@ -150,7 +150,7 @@ export async function endInHistory(
   const { id: runId, turnId, sessionId } = response;
   // These events are never logged, so that nobody sees their trace.
   const run = { runId, turnId, sessionId, traceContext: { traceparent: '' } };
-  const ended = toResponse(endOf(run, state, now()).reduce(foldResponse, state));
+  const ended = toResponse(endOf(run, state, now(), FORGOTTEN).reduce(foldResponse, state));
   if (ended) await store.saveResponse(ended);
   await log.settle(runId);
 }
@@ -160,10 +160,12 @@ function endOf(
   run: RunEnvelope & { turnId: string },
   state: ResponseState,
   timestamp: string,
+  message: string,
 ): StreamEvent[] {
+  const error = { code: 'OWNER_LOST', message };
   const payloads: EventPayload[] = [
-    ...closeOpenItems(state, { status: 'error', error: LOST }),
-    { type: 'response_error', error: LOST },
+    ...closeOpenItems(state, { status: 'error', error }),
+    { type: 'response_error', error },
   ];
   return payloads.map((payload, index) =>
     stampEvent({ turnId: run.turnId, timestamp, payload }, run, state.lastSeq + 1 + index),

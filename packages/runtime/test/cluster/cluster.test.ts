@@ -352,6 +352,9 @@ describe('INV-2: a log that has lost something', () => {
     a.agent.say(sessionId, { type: 'item_delta', itemId: 'a', deltaContent: ' two' });
     await reader.untilTurn('turn_error');
     expect(reader.items.get('a')).toMatchObject({ content: 'One', status: 'error' });
+    expect(reader.ofType('session:turn').at(-1)?.payload).toMatchObject({
+      errorCode: 'OWNER_LOST',
+    });
     await b.runtime.send(sessionId, 'Go on');
     await expect.poll(() => [...a.agent.received, ...b.agent.received]).toEqual(['Hello', 'Go on']);
   });
@@ -398,7 +401,7 @@ describe('INV-2: a log that has lost something', () => {
     await b.runtime.send(sessionId, 'Go on');
     expect(await b.runtime.getRun('forgotten')).toMatchObject({
       status: 'error',
-      error: { code: 'OWNER_LOST' },
+      error: { code: 'OWNER_LOST', message: expect.stringContaining('log lost a part') },
       outputItems: [{ content: 'Hello' }, { content: 'One' }],
     });
     expect(await b.runtime.getRun(turnId)).toMatchObject({ status: 'complete' });

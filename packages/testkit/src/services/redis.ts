@@ -7,6 +7,8 @@ import { ServerProcess, freePort, makeFolder, removeFolder } from './server-proc
 export interface RedisServer {
   readonly url: string;
   readonly port: number;
+  /** Where it writes what it keeps. */
+  readonly folder: string;
   /** Ends it at once, as a crash does. What it keeps stays for `restart`. */
   kill(): Promise<void>;
   /** Starts it again on the same port, with what `appendOnly` kept. */
@@ -48,6 +50,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
+    folder,
     kill: async () => server.end('SIGKILL'),
     restart: async () => {
       server = await start();

@@ -1,0 +1,62 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Each of its words as it was written. */
+export type Command = Buffer[];
+
+/**
+ * All commands that a Redis has written to disk before it answered, from its folder; transactions whole or not at all.
+ * It must never rewrite its file (`auto-aof-rewrite-percentage 0`).
+ */
+export async function commandsOnDisk(folder: string): Promise<Command[]> {
+  const files = await Promise.all((await filesIn(folder)).map(async (path) => readFile(path)));
+  return files.flatMap((file) => [...committed(commandsIn(file))]);
+}
+
+/** Since Redis 7 several in a folder, before that one. */
+async function filesIn(folder: string): Promise<string[]> {
+  const parts = join(folder, 'appendonlydir');
+  const names = await readdir(parts).catch(() => undefined);
+  if (!names) return [join(folder, 'appendonly.aof')];
+  const written = names.filter((name) => name.endsWith('.incr.aof'));
+  return written
+    .toSorted((a, b) => a.localeCompare(b, undefined, { numeric: true }))
+    .map((name) => join(parts, name));
+}
+
+/** Up to where the file is whole: what was written in part was never answered. */
+function* commandsIn(file: Buffer): Generator<Command> {
+  for (let at = 0; ;) {
+    const count = lengthAt(file, at, '*');
+    if (!count) return;
+    const command: Command = [];
+    for (at = count.next; command.length < count.value;) {
+      const length = lengthAt(file, at, '$');
+      if (!length || length.next + length.value + 2 > file.length) return;
+      command.push(file.subarray(length.next, length.next + length.value));
+      at = length.next + length.value + 2;
+    }
+    yield command;
+  }
+}
+
+function lengthAt(file: Buffer, at: number, sign: string) {
+  const end = file.indexOf('\r\n', at);
+  if (end === -1) return undefined;
+  const line = file.toString('latin1', at, end);
+  if (!line.startsWith(sign)) throw new Error(`The file has "${line}" at ${at}.`);
+  return { value: Number(line.slice(1)), next: end + 2 };
+}
+
+function* committed(commands: Iterable<Command>): Generator<Command> {
+  let transaction: Command[] | undefined;
+  for (const command of commands) {
+    const name = String(command[0]).toUpperCase();
+    if (name === 'MULTI') transaction = [];
+    else if (name === 'EXEC') {
+      yield* transaction ?? [];
+      transaction = undefined;
+    } else if (transaction) transaction.push(command);
+    else yield command;
+  }
+}
