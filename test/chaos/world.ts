@@ -22,6 +22,8 @@ import { Witness } from './witness.ts';
 const LEASE_MS = 2_000;
 const SERVERS = 3;
 const WATCHERS_PER_SESSION = 2;
+/** So that the witness finds all that was ever written, and that the log is trimmed often. */
+const redisSettings = { 'auto-aof-rewrite-percentage': '0', 'stream-node-max-entries': '10' };
 const token = 'a-token-that-all-servers-share';
 
 /** Three servers and two projectors on a Redis and a database, and all who use them. */
@@ -66,7 +68,7 @@ export class World {
     const root = await realpath(await mkdtemp(join(tmpdir(), 'liminal-chaos-')));
     const census = new Census([root]);
     const [redis, postgres] = await Promise.all([
-      startRedis({ appendOnly: true, settings: { 'auto-aof-rewrite-percentage': '0' } }),
+      startRedis({ appendOnly: true, settings: redisSettings }),
       startPostgres(),
     ]);
     const ports: number[] = [];

@@ -34,6 +34,14 @@ const TOLD_MS = 60_000;
 /** What the board calls the news that a run is in history; the text is its session's id. */
 export const settledPrefix = 'settled:';
 
+/** Tells every server that history has a run to its end. */
+export async function postSettled(
+  board: Board,
+  { runId, sessionId }: Pick<RunClaim, 'runId' | 'sessionId'>,
+): Promise<void> {
+  await board.post(settledPrefix + runId, sessionId, TOLD_MS);
+}
+
 /**
  * Brings runs from the log into history, snapshots as they go and in the end the whole, and then lets the log forget
  * them. Any number of projectors share the runs; a run may be projected twice, and is stored once.
@@ -104,7 +112,7 @@ export class Projector {
       if (signal.aborted) return;
       await this.#save(run, claim);
       await this.#finish(run, claim);
-      await this.#options.board.post(settledPrefix + claim.runId, claim.sessionId, TOLD_MS);
+      await postSettled(this.#options.board, claim);
       await claim.done();
     } finally {
       publisher?.close();

@@ -5,6 +5,8 @@ import type { EventLog, ResponseStore } from '@liminal/storage';
 export interface Storage {
   log: EventLog;
   store: ResponseStore;
+  /** Where other servers show the run as well: history has its end, of which the log will not tell them. */
+  onEndInHistory?: (run: { runId: string; sessionId: string }) => Promise<void>;
 }
 
 /** A run so far, from the log; where the log has let its first events go, from what the store has of it on. */

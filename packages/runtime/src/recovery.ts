@@ -141,7 +141,7 @@ export async function endLostRun(
 
 /** Ends a run where it is known best: in history, which is given more of it than a log has that has lost something. */
 export async function endInHistory(
-  { log, store }: Storage,
+  { log, store, onEndInHistory }: Storage,
   state: ResponseState,
   now: () => string,
 ): Promise<void> {
@@ -153,6 +153,7 @@ export async function endInHistory(
   const ended = toResponse(endOf(run, state, now(), FORGOTTEN).reduce(foldResponse, state));
   if (ended) await store.saveResponse(ended);
   await log.settle(runId);
+  await onEndInHistory?.(run);
 }
 
 /** What ends an open run, after its open items. */

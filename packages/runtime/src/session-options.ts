@@ -2,6 +2,7 @@ import type { CliProvider } from '@liminal/agents';
 import type { Response, SessionSummary } from '@liminal/protocol';
 import type { EventLog, ResponseStore, SessionRecord } from '@liminal/storage';
 import type { SessionReaders } from './session-readers.ts';
+import type { Storage } from './read-run.ts';
 import type { Session } from './session.ts';
 import type { Logger, RuntimeSettings } from './settings.ts';
 
@@ -20,6 +21,7 @@ export interface SessionOptions {
   elsewhere?: {
     readers: (session: Session) => SessionReaders;
     project: (run: Response, signal: AbortSignal) => Promise<void>;
+    onEndInHistory: NonNullable<Storage['onEndInHistory']>;
     /** The token of the lease under which this server owns a session; undefined if it does not. */
     fenceOf: (sessionId: string) => number | undefined;
     /** Whether this server owns a session still, and then for a while. Rejects where that cannot be told now. */

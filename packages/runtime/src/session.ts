@@ -84,7 +84,8 @@ export class Session {
       readers: this.#readers,
       project: options.elsewhere?.project ?? (async (run) => this.#project(run)),
       owns: async () => (await options.elsewhere?.owns(sessionId)) ?? true,
-      endLost: async (run, isOwner) => endLostRun(options, run, isOwner, () => this.#iso()),
+      endLost: async (run, isOwner) =>
+        endLostRun({ ...options, ...options.elsewhere }, run, isOwner, () => this.#iso()),
       waitsForPerson: () => this.#approvals.waiting,
       onBegun: () => this.#changed(),
       onSettled: (failed) => {

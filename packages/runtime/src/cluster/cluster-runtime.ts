@@ -27,6 +27,7 @@ import type {
 import { subscribeWhenFound } from '../deferred-subscription.ts';
 import { errorCode, errorMessage } from '../errors.ts';
 import type { PageOptions } from '../history.ts';
+import { postSettled } from '../projector.ts';
 import { hasTurn } from '../recovery.ts';
 import type { Roots } from '../roots.ts';
 import { type RuntimeOptions, SessionRuntime } from '../runtime.ts';
@@ -82,8 +83,10 @@ export class ClusterRuntime implements Runtime {
     roots: Roots,
     now: () => number,
   ) {
-    const { storage } = options;
     const { leases, board, inboxes } = coordination;
+    const onEndInHistory = async (run: { runId: string; sessionId: string }): Promise<void> =>
+      postSettled(board, run).catch(onTrouble);
+    const storage = { ...options.storage, onEndInHistory };
     const { leaseMs } = { ...defaultSettings, ...options.settings };
     const instanceId = randomUUID();
     const onTrouble = (error: unknown): void => this.#warn(error);
@@ -103,6 +106,7 @@ export class ClusterRuntime implements Runtime {
         return new PostedSession(board, session, isOwner, onTrouble);
       },
       project: async (run, signal) => this.#settled.wait(run, signal),
+      onEndInHistory,
       fenceOf: (sessionId) => this.#ownership.leaseOf(sessionId)?.token,
       owns: async (sessionId) => this.#ownership.confirm(sessionId),
       summaries: async (sessionIds) => this.#standings.summaries(sessionIds),
@@ -139,7 +143,10 @@ export class ClusterRuntime implements Runtime {
       now,
       onTrouble,
     });
-    this.#projector = startProjectorWorker({ ...options, storage: { ...storage, coordination } });
+    this.#projector = startProjectorWorker({
+      ...options,
+      storage: { ...options.storage, coordination },
+    });
   }
 
   async metrics(): Promise<RuntimeMetrics> {

@@ -57,8 +57,8 @@ export class SettledRuns {
 
   /** Whether history has the run, which it is given where the log does not have all of it any more. */
   async #bring(run: Response): Promise<boolean> {
-    const { log, store } = this.#storage;
-    const { id, lastSeq } = run;
+    const { log, store, onEndInHistory } = this.#storage;
+    const { id, lastSeq, sessionId } = run;
     // First: what the log forgets because it is in history must be found there.
     const [last] = await log.read(id, { after: lastSeq - 1, limit: 1 });
     const stored = await store.getResponse(id);
@@ -66,6 +66,7 @@ export class SettledRuns {
     if (last) return false;
     await store.saveResponse(run);
     await log.settle(id);
+    await onEndInHistory?.({ runId: id, sessionId });
     return true;
   }
 }

@@ -339,6 +339,12 @@ test('upserts are published for other readers where that is asked for, once per 
   expect(last).toMatchObject({ itemId: 'a', content: 'One', status: 'complete' });
 });
 
+/** Whether a reader was given history with a turn that stands so. */
+const isShown = (turnId: string, status: string) => (reader: Reader) =>
+  reader
+    .ofType('session:history')
+    .some(({ turns }) => turns.some((turn) => turn.turnId === turnId && turn.status === status));
+
 describe('INV-2: a log that has lost something', () => {
   test('ends the turn whose next word does not fit, and the session goes on', async () => {
     const servers = await startServers();
@@ -371,13 +377,7 @@ describe('INV-2: a log that has lost something', () => {
     await expect
       .poll(async () => (await servers.store.getResponse(turnId))?.status, { timeout: 10_000 })
       .toBe('complete');
-    await reader.until(({ messages }) =>
-      messages.some(
-        (told) =>
-          told.type === 'session:history' &&
-          told.turns.some((turn) => turn.turnId === turnId && turn.status === 'complete'),
-      ),
-    );
+    await reader.until(isShown(turnId, 'complete'));
     await a.runtime.send(sessionId, 'Next');
     await expect.poll(() => a.agent.received).toEqual(['Hello', 'Next']);
     expect(await b.runtime.metrics()).toMatchObject({ openRuns: 1, backlogRuns: 0 });
@@ -398,7 +398,10 @@ describe('INV-2: a log that has lost something', () => {
 
     const b = await servers.start();
     expect(await b.runtime.getRun('forgotten')).toMatchObject({ status: 'in_progress' });
+    const reader = new Reader((await servers.start()).runtime, sessionId);
+    await reader.until(isShown('forgotten', 'in_progress'));
     await b.runtime.send(sessionId, 'Go on');
+    await reader.until(isShown('forgotten', 'error'));
     expect(await b.runtime.getRun('forgotten')).toMatchObject({
       status: 'error',
       error: { code: 'OWNER_LOST', message: expect.stringContaining('log lost a part') },
