@@ -159,11 +159,6 @@ export class SessionRuntime implements Runtime {
     return (await this.sessions.get(sessionId)).send(message, turnId);
   }
 
-  /** Sends the first message that waits, if nothing is in its way. */
-  async sendQueued(sessionId: string): Promise<void> {
-    (await this.sessions.get(sessionId)).sendQueued();
-  }
-
   async editQueued(sessionId: string, turnId: string, message: string): Promise<void> {
     await (await this.sessions.get(sessionId)).editQueued(turnId, message);
   }

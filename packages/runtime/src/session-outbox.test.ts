@@ -64,6 +64,23 @@ test('a message that could not be stored is not given to the agent, and what cam
   await expect.poll(() => delivered).toEqual(['And?']);
 });
 
+test('a message that is sent twice is one, and both are told what became of it', async () => {
+  const sending = [outbox.send('Hello', 't1'), outbox.send('Hello', 't1')];
+  storing.resolve();
+  const answer = { turnId: 't1', queued: false };
+  expect(await Promise.all(sending)).toEqual([answer, answer]);
+  expect(await outbox.send('Hello', 't1')).toEqual(answer);
+  expect(delivered).toEqual(['Hello']);
+});
+
+test('of a message that is sent twice and cannot be stored both are told', async () => {
+  const sending = [outbox.send('Hello', 't1'), outbox.send('Hello', 't1')];
+  storing.reject(new StorageError('STORE_WRITE_FAILED', 'Not now.'));
+  const outcomes = await Promise.allSettled(sending);
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  expect(delivered).toEqual([]);
+});
+
 test('a stop asked for while the message is being stored stops its turn', async () => {
   const sending = outbox.send('Hello', 't1');
   outbox.stopWhenSent();

@@ -42,6 +42,8 @@ export class SessionOutbox {
   /** The turn of the last message that the agent was given: it must not get it again from here. */
   #delivered: string | undefined;
   #stopWhenSent = false;
+  /** By turn, until it is answered. */
+  readonly #sends = new Map<string, Promise<SendResult>>();
 
   constructor(options: SessionOutboxOptions) {
     this.#options = options;
@@ -52,9 +54,24 @@ export class SessionOutbox {
     return this.#sending;
   }
 
-  /** Resolves when the message is bound to its turn or queued; a failed sending rejects and leaves nothing behind. */
+  /**
+   * Resolves when the message is bound to its turn or queued; a failed sending rejects and leaves nothing behind. Asked
+   * again for the same turn, it answers the same and sends nothing twice.
+   */
   async send(message: string, turnId: string): Promise<SendResult> {
-    const queued = !this.#isFree || this.#record.value.queue.length > 0;
+    const sending = this.#sends.get(turnId) ?? this.#send(message, turnId);
+    this.#sends.set(turnId, sending);
+    return sending.finally(() => this.#sends.delete(turnId));
+  }
+
+  async #send(message: string, turnId: string): Promise<SendResult> {
+    const { queue } = this.#record.value;
+    if (turnId === this.#delivered) return { turnId, queued: false };
+    if (queue.some((entry) => entry.turnId === turnId)) {
+      this.next();
+      return { turnId, queued: true };
+    }
+    const queued = !this.#isFree || queue.length > 0;
     if (queued) {
       await this.#enqueue(turnId, message);
       this.next();

@@ -165,10 +165,6 @@ export class Session {
     return this.#outbox.send(message, turnId);
   }
 
-  sendQueued(): void {
-    this.#outbox.next();
-  }
-
   async editQueued(turnId: string, message: string): Promise<void> {
     await this.#outbox.edit(turnId, message);
   }

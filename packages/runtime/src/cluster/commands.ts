@@ -31,11 +31,8 @@ export const commands = {
   /** A message and its turn's id: asked twice, because an answer was lost, it is sent once. */
   send: command(z.tuple([Text, Text]), async ({ runtime, hasTurn }, sessionId, message, turnId) => {
     const { queue } = await runtime.info(sessionId);
-    if (queue.some((entry) => entry.turnId === turnId)) {
-      await runtime.sendQueued(sessionId);
-      return { turnId, queued: true };
-    }
-    if (await hasTurn(turnId)) return { turnId, queued: false };
+    const waits = queue.some((entry) => entry.turnId === turnId);
+    if (!waits && (await hasTurn(turnId))) return { turnId, queued: false };
     return runtime.send(sessionId, message, turnId);
   }),
   editQueued: command(z.tuple([Text, Text]), async ({ runtime }, sessionId, turnId, message) =>
