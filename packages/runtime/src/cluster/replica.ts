@@ -24,6 +24,13 @@ interface ReplicaOptions {
   onTrouble: (error: unknown) => void;
 }
 
+/** A run on its way from the log to readers. */
+interface Following {
+  ended: Promise<void>;
+  /** Readers are given the rest from history. */
+  leave: AbortController;
+}
+
 /**
  * A session as any server shows it: its runs read from the log, where it stands from what its owner posts. What cannot
  * be followed without a gap is read anew, and readers are brought there by their cursors (invariant 7).
@@ -34,7 +41,9 @@ export class Replica {
   readonly #options: ReplicaOptions;
   readonly #closing = new AbortController();
   /** Runs that are read from the log until they end. */
-  readonly #followed = new Map<string, Promise<void>>();
+  readonly #followed = new Map<string, Following>();
+  /** The newest run that readers here have been given something of, or that history had before there were any. */
+  #newest: string | undefined;
   /** Runs that the log does not have any more, until history has their ends. */
   readonly #ending = new Map<string, Promise<unknown>>();
   /** Runs that history has, the newest of them: what is still said of them is no news. */
@@ -65,9 +74,15 @@ export class Replica {
 
   /** Brings it to the present: the runs that history may lack. */
   async open(): Promise<void> {
+    const { sessionId, storage } = this.#options;
     const runIds = await this.#openRuns();
+    const { heads } = await storage.store.readItems(sessionId, { limit: 1 });
+    this.#newest = heads.at(-1)?.id;
     await Promise.all(runIds.map((runId) => this.#catchUp(runId)));
-    for (const runId of runIds) this.#follow(runId);
+    for (const runId of runIds) {
+      if (this.view.progress(runId)) this.#newest = runId;
+      this.#follow(runId);
+    }
   }
 
   /** The session's owner says where it stands. */
@@ -80,12 +95,16 @@ export class Replica {
   /** History has the run. */
   settled(runId: string): void {
     const isNews = !this.#settled.includes(runId);
-    this.#settled = [...this.#settled.filter((one) => one !== runId), runId].slice(-SETTLED_KEPT);
+    this.#remember(runId);
     if (this.#followed.has(runId)) return;
     const wasShown = this.view.progress(runId) !== undefined;
     this.view.forget(runId);
     // One that came and went before it was heard of.
     if (isNews && !wasShown) this.view.resync({ fromBeginning: true });
+  }
+
+  #remember(runId: string): void {
+    this.#settled = [...this.#settled.filter((one) => one !== runId), runId].slice(-SETTLED_KEPT);
   }
 
   /** Something that was posted may have been missed. */
@@ -100,14 +119,14 @@ export class Replica {
 
   /** Resolves when readers have been given the runs under way to their ends. */
   async read(): Promise<void> {
-    await Promise.all(this.#followed.values());
+    await Promise.all([...this.#followed.values()].map(({ ended }) => ended));
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
     this.#progress.emit('moved');
     this.view.close();
-    await Promise.all([...this.#followed.values(), ...this.#ending.values()]);
+    await Promise.all([this.read(), ...this.#ending.values()]);
   }
 
   async #openRuns(): Promise<string[]> {
@@ -126,21 +145,22 @@ export class Replica {
   #follow(runId: string): void {
     if (this.#followed.has(runId) || this.#settled.includes(runId)) return;
     if (this.view.progress(runId)?.hasEnded) return;
-    const following = this.#readToEnd(runId).then(() => {
+    const leave = new AbortController();
+    const ended = this.#readToEnd(runId, leave.signal).then(() => {
       this.#followed.delete(runId);
       if (this.#settled.includes(runId)) this.view.forget(runId);
       this.#progress.emit('moved');
     });
-    this.#followed.set(runId, following);
+    this.#followed.set(runId, { ended, leave });
   }
 
-  async #readToEnd(runId: string): Promise<void> {
-    const { signal } = this.#closing;
+  async #readToEnd(runId: string, left: AbortSignal): Promise<void> {
+    const signal = AbortSignal.any([this.#closing.signal, left]);
     // Else readers would be past the ends of those when they come.
     await Promise.all(this.#ending.values());
     while (!signal.aborted) {
       try {
-        return await this.#read(runId);
+        return await this.#read(runId, signal);
       } catch (error) {
         this.#options.onTrouble(error);
         await delay(RETRY_MS, undefined, { signal }).catch(() => undefined);
@@ -148,13 +168,14 @@ export class Replica {
     }
   }
 
-  async #read(runId: string): Promise<void> {
+  async #read(runId: string, signal: AbortSignal): Promise<void> {
     const { log } = this.#options.storage;
-    const { signal } = this.#closing;
     const after = this.view.progress(runId)?.lastSeq ?? -1;
     let next = after + 1;
     for await (const event of log.follow(runId, { after, signal })) {
-      if (event.seq > next) return this.#readAnew(runId);
+      if (!this.view.progress(runId)) await this.#bringEarlier(runId, signal);
+      if (signal.aborted) return;
+      if (event.seq > next) return this.#readAnew(runId, signal);
       next = event.seq + 1;
       this.view.apply([event]);
       this.#progress.emit('moved');
@@ -192,10 +213,39 @@ export class Replica {
   }
 
   /** The log has let events go that were not seen yet. */
-  async #readAnew(runId: string): Promise<void> {
-    this.view.restart(runId, await readRun(this.#options.storage, runId));
+  async #readAnew(runId: string, signal: AbortSignal): Promise<void> {
+    const response = await readRun(this.#options.storage, runId);
+    if (signal.aborted) return;
+    this.view.restart(runId, response);
     this.#progress.emit('moved');
-    if (!this.#closing.signal.aborted) await this.#read(runId);
+    await this.#read(runId, signal);
+  }
+
+  /**
+   * A session's run begins when history has the one before to its end. What readers here have not been given of those
+   * they are given from there, before anything of this one moves their cursors past it.
+   */
+  async #bringEarlier(runId: string, signal: AbortSignal): Promise<void> {
+    const { sessionId, storage } = this.#options;
+    const from = this.#newest === undefined ? {} : { fromRunId: this.#newest };
+    const heads = await storage.store.listRuns(sessionId, from);
+    if (signal.aborted) return;
+    const unseen = heads?.filter(
+      ({ id, status }) => id !== runId && status !== 'in_progress' && !this.#isShown(id),
+    );
+    this.#newest = runId;
+    for (const { id } of unseen ?? []) {
+      this.#remember(id);
+      this.#followed.get(id)?.leave.abort();
+      this.view.forget(id);
+    }
+    if (unseen?.length !== 0) this.view.resync();
+  }
+
+  /** Whether readers here have been given all of a run that has ended. */
+  #isShown(runId: string): boolean {
+    const run = this.view.progress(runId);
+    return run ? run.hasEnded : runId === this.#newest && !this.#followed.has(runId);
   }
 
   /** Whether a run is shown here as far as a place that was shown elsewhere, if need be after some waiting. */

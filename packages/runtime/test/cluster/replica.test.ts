@@ -85,24 +85,56 @@ test('INV-7: whoever has got as far as the next run is brought the one that came
   await keep(store, runNamed('2'));
   await log.append('3', runNamed('3'));
   replica.posted({ ...posting, runId: '3' });
-  await expect.poll(() => told.at(-1)).toMatchObject({ type: 'session:turn', cursor: '3:1' });
-  replica.settled('2');
-  await expect
-    .poll(() => turnIds().at(-1))
-    .toMatchObject([{ turnId: '1' }, { turnId: '2' }, { turnId: '3' }]);
+  await expect.poll(() => turnIds().at(-1)).toMatchObject([{ turnId: '2' }, { turnId: '3' }]);
+  expect(cursorsBefore(told, '2')).not.toContain('3:0');
   subscription.close();
   await replica.close();
 });
 
-/** A log whose readers are given a run's first event, and the rest once `catchUp` is called. */
-function lagging(log: EventLog): { log: EventLog; catchUp: () => void } {
+test('INV-7: nobody is given anything of the next run before the end of the one before it, which this server is slow to read', async () => {
+  const { log, store } = openMemoryStorage();
+  await log.append('1', runNamed('1'));
+  await keep(store, runNamed('1').slice(0, 1));
+  const slow = lagging(log, '1');
+  const replica = replicaOf({ log: slow.log, store });
+  await replica.open();
+  const first = watch(replica);
+  await expect.poll(() => first.told).toEqual(['snapshot in_progress']);
+
+  await keep(store, runNamed('1'));
+  await log.append('2', runNamed('2'));
+  replica.posted({ ...posting, runId: '2' });
+  await expect.poll(() => first.told.join(', ')).toMatch(/tail complete/);
+  slow.catchUp();
+  await replica.read();
+  expect(first.told[1]).toMatch(/^tail complete/);
+  // What is left of it is nobody's any more.
+  expect(slow.given).toEqual(new Set(['2:0', '2:1']));
+  expect(replica.view.openRuns).toMatchObject([{ id: '2', status: 'complete' }]);
+  first.subscription.close();
+  await replica.close();
+});
+
+/** The cursors of what was told before a history with this turn. */
+function cursorsBefore(told: readonly ServerMessage[], turnId: string): string[] {
+  const end = told.findIndex(
+    (one) => one.type === 'session:history' && one.turns.some((turn) => turn.turnId === turnId),
+  );
+  return told.slice(0, end).flatMap((one) => ('cursor' in one ? one.cursor : []));
+}
+
+/** A log whose readers are given the first event of a run, or of all, and the rest once `catchUp` is called. */
+function lagging(log: EventLog, runId?: string) {
   const { promise, resolve } = Promise.withResolvers<void>();
+  const given = new Set<string>();
+  const isSlow = (id: string): boolean => runId === undefined || id === runId;
   const slow: EventLog = {
     append: async (...args) => log.append(...args),
-    read: async (id) => log.read(id, { limit: 1 }),
+    read: async (id) => log.read(id, isSlow(id) ? { limit: 1 } : {}),
     async *follow(...args) {
       for await (const event of log.follow(...args)) {
-        if (event.seq > 0) await promise;
+        if (event.seq > 0 && isSlow(event.runId)) await promise;
+        if (!args[1]?.signal?.aborted) given.add(event.eventId);
         yield event;
       }
     },
@@ -110,14 +142,16 @@ function lagging(log: EventLog): { log: EventLog; catchUp: () => void } {
     settle: async (id) => log.settle(id),
     close: async () => log.close(),
   };
-  return { log: slow, catchUp: resolve };
+  return { log: slow, catchUp: resolve, given };
 }
 
 /** Watches, and keeps what it is told of turns. */
 function watch(replica: Replica, cursor?: string) {
   const told: string[] = [];
   const send = ({ message }: Outgoing) => {
-    if (message.type === 'session:turn') told.push(message.payload.type);
+    if (message.type === 'session:turn') {
+      told.push(`${message.payload.type} ${message.payload.turnId}`);
+    }
     if (message.type === 'session:history') {
       told.push([message.resumed, ...message.turns.map(({ status }) => status)].join(' '));
     }
@@ -142,7 +176,7 @@ test('INV-7: whoever has seen a turn end is never shown it as running by a serve
   expect(told).toEqual([]);
   slow.catchUp();
   await expect.poll(() => told).toEqual(['tail']);
-  expect(first.told).toEqual(['snapshot in_progress', 'turn_complete']);
+  expect(first.told).toEqual(['snapshot in_progress', 'turn_complete turn-1']);
   subscription.close();
   first.subscription.close();
   await replica.close();
