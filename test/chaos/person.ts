@@ -73,8 +73,8 @@ export class Person {
       const status = this.#servers[0]?.status(this.sessionId);
       state = (await status?.catch(() => undefined))?.state ?? '';
       if (!inTime()) {
-        const { info, turns } = this.#watcher.view;
-        const held = JSON.stringify([info, turns.slice(-3), this.sent]);
+        const { phase, problem, info, turns } = this.#watcher.view;
+        const held = JSON.stringify([phase, problem, info, turns.slice(-3), this.sent]);
         throw new Error(`Session ${this.sessionId} is ${state} and does not end: ${held}`);
       }
     }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { LiminalError } from '@liminal/protocol';
 import type { Inboxes, Unsubscribe } from '@liminal/storage';
 import { z } from 'zod';
@@ -20,6 +21,10 @@ interface MessengerOptions {
   onTrouble: (error: unknown) => void;
 }
 
+/** How often an answer that cannot be sent is tried again, and for how long, in ms. */
+const RETRY_MS = 200;
+const REPLY_MS = 60_000;
+
 /** What was asked was not heard: the server is gone. */
 export class NotHeard extends Error {}
 
@@ -27,6 +32,7 @@ export class NotHeard extends Error {}
 export class Messenger {
   readonly #options: MessengerOptions;
   readonly #asked = new Map<string, PromiseWithResolvers<unknown>>();
+  readonly #closing = new AbortController();
   #leave: Unsubscribe | undefined;
 
   constructor(options: MessengerOptions) {
@@ -63,6 +69,7 @@ export class Messenger {
   }
 
   async close(): Promise<void> {
+    this.#closing.abort();
     // Where it cannot be closed it is forgotten soon.
     await this.#leave?.().catch(this.#options.onTrouble);
     const error = new NotHeard('This server is shutting down.');
@@ -80,12 +87,29 @@ export class Messenger {
   }
 
   async #answer({ id, from, question }: Extract<Message, { kind: 'ask' }>): Promise<void> {
+    await this.#reply(from, await this.#find(id, question));
+  }
+
+  async #find(id: string, question: unknown): Promise<Message> {
     try {
-      const value = await this.#options.answer(question);
-      await this.#send(from, { kind: 'answer', id, value });
+      return { kind: 'answer', id, value: await this.#options.answer(question) };
     } catch (error) {
-      const [code, message] = [errorCode(error), errorMessage(error)];
-      await this.#send(from, { kind: 'refusal', id, code, message });
+      return { kind: 'refusal', id, code: errorCode(error), message: errorMessage(error) };
+    }
+  }
+
+  /** Who asked waits for it: an answer that cannot be sent now is sent later. */
+  async #reply(to: string, message: Message): Promise<void> {
+    const { signal } = this.#closing;
+    const deadline = performance.now() + REPLY_MS;
+    for (;;) {
+      try {
+        await this.#send(to, message);
+        return;
+      } catch (error) {
+        if (signal.aborted || performance.now() > deadline) throw error;
+        await delay(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      }
     }
   }
 

@@ -255,6 +255,8 @@ export class Replica {
     while (this.#isBehind(place) && !patience.aborted) {
       await once(this.#progress, 'moved', { signal: patience }).catch(() => undefined);
     }
+    // It comes no further: whoever waits loses this server now, and goes on at another.
+    if (this.#closing.signal.aborted) await new Promise(() => {});
     return !this.#isBehind(place);
   }
 

@@ -31,6 +31,32 @@ test('a refusal that comes before the question is known to be sent reaches who a
   await Promise.all([asking.close(), asked.close()]);
 });
 
+test('an answer that cannot be sent while Redis is away is sent when it is back', async () => {
+  const { inboxes } = openSharedMemoryStorage().coordination;
+  let failures = 0;
+  const restarting: Inboxes = {
+    open: async (name, listener) => inboxes.open(name, listener),
+    send: async (name, message) => {
+      failures += 1;
+      if (failures <= 2) throw new LiminalError('REDIS_UNAVAILABLE', 'Redis is away.');
+      return inboxes.send(name, message);
+    },
+  };
+  const asked: unknown[] = [];
+  const answer = async (question: unknown): Promise<string> => {
+    asked.push(question);
+    return 'Yes.';
+  };
+  const onTrouble = (error: unknown): void => expect.fail(String(error));
+  const asking = new Messenger({ inboxes, instanceId: 'a', answer, onTrouble });
+  const owner = new Messenger({ inboxes: restarting, instanceId: 'b', answer, onTrouble });
+  await Promise.all([asking.open(), owner.open()]);
+  const question = asking.ask('b', 'Is it there?', AbortSignal.timeout(10_000));
+  expect(await question).toBe('Yes.');
+  expect([asked, failures]).toEqual([['Is it there?'], 3]);
+  await Promise.all([asking.close(), owner.close()]);
+});
+
 test('closing ends also where the inbox cannot be closed', async () => {
   const { inboxes } = openSharedMemoryStorage().coordination;
   const unclosable: Inboxes = {
