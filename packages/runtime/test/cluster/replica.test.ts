@@ -182,6 +182,18 @@ test('INV-7: whoever has seen a turn end is never shown it as running by a serve
   await replica.close();
 });
 
+test('INV-7: a server that ends before it has come as far as a reader shows it nothing older', async () => {
+  const { log, store } = openMemoryStorage();
+  await log.append(runId, run);
+  await keep(store, run.slice(0, 1));
+  const replica = replicaOf({ log: lagging(log).log, store });
+  await replica.open();
+  await Promise.all([replica.close(), log.close()]);
+  const { told } = watch(replica, `${runId}:1`);
+  await everythingAtHand();
+  expect(told).toEqual([]);
+});
+
 test('INV-7: a run that a reader has seen elsewhere is found, though nobody has told of it here', async () => {
   const { log, store } = openMemoryStorage();
   const replica = replicaOf({ log, store });
