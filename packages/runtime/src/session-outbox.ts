@@ -143,10 +143,12 @@ export class SessionOutbox {
     // From here on, also while it is being stored: else whoever asks for what waits has it sent as well.
     this.#sending = true;
     try {
-      await this.#enqueue(turnId, message);
+      await this.#enqueue(turnId, message).catch((error) => {
+        this.#doneSending();
+        throw error;
+      });
       await this.#dispatch();
     } catch (error) {
-      this.#doneSending();
       this.#record.keep({ queue: remove(this.#record.value.queue, turnId) });
       this.next();
       throw error;

@@ -173,7 +173,7 @@ export class Replica {
     const after = this.view.progress(runId)?.lastSeq ?? -1;
     let next = after + 1;
     for await (const event of log.follow(runId, { after, signal })) {
-      if (!this.view.progress(runId)) await this.#bringEarlier(runId, signal);
+      if (!this.view.progress(runId)) await this.#bringFromHistory(runId, signal);
       if (signal.aborted) return;
       if (event.seq > next) return this.#readAnew(runId, signal);
       next = event.seq + 1;
@@ -223,15 +223,16 @@ export class Replica {
 
   /**
    * A session's run begins when history has the one before to its end. What readers here have not been given of those
-   * they are given from there, before anything of this one moves their cursors past it.
+   * they are given from there, before anything of this one moves their cursors past it; and so with this one, where
+   * history has its end already: who has that from there must not see it begin again.
    */
-  async #bringEarlier(runId: string, signal: AbortSignal): Promise<void> {
+  async #bringFromHistory(runId: string, signal: AbortSignal): Promise<void> {
     const { sessionId, storage } = this.#options;
     const from = this.#newest === undefined ? {} : { fromRunId: this.#newest };
     const heads = await storage.store.listRuns(sessionId, from);
     if (signal.aborted) return;
     const unseen = heads?.filter(
-      ({ id, status }) => id !== runId && status !== 'in_progress' && !this.#isShown(id),
+      ({ id, status }) => status !== 'in_progress' && !this.#isShown(id),
     );
     this.#newest = runId;
     for (const { id } of unseen ?? []) {

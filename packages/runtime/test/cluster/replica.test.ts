@@ -182,6 +182,22 @@ test('INV-7: whoever has seen a turn end is never shown it as running by a serve
   await replica.close();
 });
 
+test('INV-7: a turn that a reader was given from history to its end does not begin again, though it is read from the log only now', async () => {
+  const { log, store } = openMemoryStorage();
+  const replica = replicaOf({ log, store });
+  await replica.open();
+  await log.append(runId, run);
+  await keep(store, run);
+  const { told, subscription } = watch(replica);
+  await expect.poll(() => told).toEqual(['snapshot complete']);
+  replica.posted({ ...posting, runId });
+  await replica.read();
+  await everythingAtHand();
+  expect(told).toEqual(['snapshot complete']);
+  subscription.close();
+  await replica.close();
+});
+
 test('INV-7: a server that ends before it has come as far as a reader shows it nothing older', async () => {
   const { log, store } = openMemoryStorage();
   await log.append(runId, run);
