@@ -99,6 +99,7 @@ export class SessionTurns {
     const turn = new Turn({
       ...this.#options,
       turnId,
+      before: this.#current?.ended,
       onLogged: (events) => this.#logged(events),
       onTrouble: (error) => this.#logTrouble(error),
       onIdle: () => this.#endSilent(turn),

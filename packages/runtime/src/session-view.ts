@@ -39,8 +39,7 @@ export class SessionView implements SessionReaders {
   /** Takes events that the log has, and gives them to every reader. */
   apply(events: readonly StreamEvent[]): void {
     for (const event of events) {
-      const run = this.#runs.get(event.runId) ?? new OpenRun();
-      this.#runs.set(event.runId, run);
+      const run = this.#runs.get(event.runId) ?? this.#begin(event.runId);
       const { live, plain } = run.apply(event, this.#options.now());
       const before = this.#cursor ?? event.eventId;
       this.#cursor = event.eventId;
@@ -48,6 +47,16 @@ export class SessionView implements SessionReaders {
       this.#deliver(plain, before, false);
     }
     this.#scheduleFlush();
+  }
+
+  /** Who was given the run from history meanwhile, as far as it has got there, does not see it begin again. */
+  #begin(runId: string): OpenRun {
+    const run = new OpenRun();
+    this.#runs.set(runId, run);
+    for (const subscriber of this.#subscribers) {
+      if (subscriber.hasSome(runId)) subscriber.fallBehind();
+    }
+    return run;
   }
 
   /** Whether events were applied of a run that the store may not have in its final state, and how far it has got. */

@@ -1,3 +1,4 @@
+import { decodeCursor } from '@liminal/protocol';
 import type { HistoryReader, Resumed } from './history.ts';
 import type { Outgoing, Sink } from './api.ts';
 import { errorCode, errorMessage } from './errors.ts';
@@ -41,6 +42,11 @@ export class Subscriber {
     this.#options = options;
     this.deltas = options.deltas;
     this.#cursor = options.cursor;
+  }
+
+  /** Whether the newest that it was given is of this run. */
+  hasSome(runId: string): boolean {
+    return this.#cursor !== undefined && decodeCursor(this.#cursor)?.runId === runId;
   }
 
   /** Gives a message to a reader that is up to date; others will get its effect when they catch up. */

@@ -1,13 +1,19 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { EventDraft, Response, RunEnvelope, StreamEvent } from '@liminal/protocol';
-import type { EventLog } from '@liminal/storage';
+import { type EventLog, StorageError } from '@liminal/storage';
 import { RunWriter, type Unwritten, type WrittenRun } from './run-writer.ts';
 import type { RuntimeSettings } from './settings.ts';
 import { Watchdog } from './watchdog.ts';
 
+/** How long the log may take for the end of the turn before, in ms, until the turn that waits says that it is in trouble. */
+const BEFORE_MS = 500;
+
 interface TurnOptions {
   sessionId: string;
   turnId: string;
+  /** Resolves when the log has the end of the turn before. */
+  before: Promise<unknown> | undefined;
   cliType: string;
   log: EventLog;
   settings: RuntimeSettings;
@@ -44,6 +50,7 @@ export class Turn {
       run: { sessionId, runId: turnId, traceContext: newTrace() },
       providerId: options.cliType,
       mayBegin: async () => {
+        if (options.before) await soon(options.before);
         this.#passedOn = !(await options.owns());
         return !this.#passedOn;
       },
@@ -120,6 +127,13 @@ export class Turn {
     const timestamp = new Date(this.#now()).toISOString();
     this.#writer.add({ turnId: this.turnId, timestamp, payload });
   }
+}
+
+async function soon(end: Promise<unknown>): Promise<void> {
+  const late = delay(BEFORE_MS, undefined, { ref: false }).then(() => {
+    throw new StorageError('LOG_WRITE_FAILED', 'The log lacks the end of the turn before.');
+  });
+  await Promise.race([end, late]);
 }
 
 function isPrompt({ payload }: StreamEvent): boolean {

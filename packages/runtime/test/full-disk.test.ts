@@ -83,6 +83,22 @@ test('INV-6 what the log refuses is kept and shown when it has it; readers are t
   expect(reader.items.get('a')).toMatchObject({ content: 'before meanwhile', status: 'complete' });
 });
 
+test('INV-6 a turn that the agent begins by itself comes after the end of the one before, which the log took late', async () => {
+  const reader = await start();
+  await world.runtime.send(sessionId, 'Hello');
+  await reader.untilTurn('turn_started');
+  disk.log = 'full';
+  world.agent.finish(sessionId);
+  await reader.untilType('session:error');
+  disk.log = 'free';
+  const began = { type: 'response_start', modelId: 'm', providerId: 'scripted' } as const;
+  world.agent.say(sessionId, began, 'turn-of-its-own');
+  world.agent.finish(sessionId);
+  await reader.untilTurn('turn_complete', 2);
+  const order = reader.ofType('session:turn').map(({ payload }) => payload.type);
+  expect(order).toEqual(['turn_started', 'turn_complete', 'turn_started', 'turn_complete']);
+});
+
 test('INV-2 INV-3 past its bound the turn ends with LOG_UNAVAILABLE, its agent is stopped, and what was heard is kept', async () => {
   const reader = await start({ maxUnlogged: 50_000 });
   await world.runtime.send(sessionId, 'Hello');

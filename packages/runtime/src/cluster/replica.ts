@@ -173,7 +173,10 @@ export class Replica {
     const after = this.view.progress(runId)?.lastSeq ?? -1;
     let next = after + 1;
     for await (const event of log.follow(runId, { after, signal })) {
-      if (!this.view.progress(runId)) await this.#bringFromHistory(runId, signal);
+      if (!this.view.progress(runId)) {
+        await this.#bringFromHistory(runId, signal);
+        await this.#letEarlierEnd(runId, signal);
+      }
       if (signal.aborted) return;
       if (event.seq > next) return this.#readAnew(runId, signal);
       next = event.seq + 1;
@@ -243,6 +246,21 @@ export class Replica {
     if (unseen?.length !== 0) this.view.resync();
   }
 
+  /** One that an agent has begun by itself begins when the one before has ended, which may not be history yet. */
+  async #letEarlierEnd(runId: string, signal: AbortSignal): Promise<void> {
+    const followed = [...this.#followed.keys()];
+    const earlier = followed.slice(0, followed.indexOf(runId));
+    const isAnyOpen = () => earlier.some((id) => this.view.progress(id)?.hasEnded === false);
+    await this.#moved(AbortSignal.any([signal, AbortSignal.timeout(REACH_MS)]), isAnyOpen);
+  }
+
+  /** Waits as long as something is so, which runs that come further may change. */
+  async #moved(patience: AbortSignal, isSo: () => boolean): Promise<void> {
+    while (isSo() && !patience.aborted) {
+      await once(this.#progress, 'moved', { signal: patience }).catch(() => undefined);
+    }
+  }
+
   /** Whether readers here have been given all of a run that has ended. */
   #isShown(runId: string): boolean {
     const run = this.view.progress(runId);
@@ -252,10 +270,7 @@ export class Replica {
   /** Whether a run is shown here as far as a place that was shown elsewhere, if need be after some waiting. */
   async #reach(place: Position): Promise<boolean> {
     if (!this.#isBehind(place)) await this.#hearOf(place);
-    const patience = AbortSignal.timeout(REACH_MS);
-    while (this.#isBehind(place) && !patience.aborted) {
-      await once(this.#progress, 'moved', { signal: patience }).catch(() => undefined);
-    }
+    await this.#moved(AbortSignal.timeout(REACH_MS), () => this.#isBehind(place));
     // It comes no further: whoever waits loses this server now, and goes on at another.
     if (this.#closing.signal.aborted) await new Promise(() => {});
     return !this.#isBehind(place);

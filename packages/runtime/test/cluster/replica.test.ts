@@ -3,7 +3,7 @@ import type { ServerMessage, StreamEvent } from '@liminal/protocol';
 import { emptyResponse, foldResponse, toResponse } from '@liminal/protocol';
 import { runOf } from '@liminal/protocol/testing';
 import { type EventLog, openMemoryStorage, type ResponseStore } from '@liminal/storage';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Posting } from '../../src/cluster/postings.ts';
 import { Replica } from '../../src/cluster/replica.ts';
 import type { Outgoing } from '../../src/api.ts';
@@ -115,6 +115,28 @@ test('INV-7: nobody is given anything of the next run before the end of the one 
   await replica.close();
 });
 
+test('INV-7: nor before an end that is in the log, while history does not have it', async () => {
+  const { log, store } = openMemoryStorage();
+  await log.append('1', runNamed('1'));
+  await keep(store, runNamed('1').slice(0, 1));
+  const slow = lagging(log, '1');
+  const replica = replicaOf({ log: slow.log, store });
+  await replica.open();
+  const { told, subscription } = watch(replica);
+  await expect.poll(() => told).toEqual(['snapshot in_progress']);
+
+  await log.append('2', runNamed('2'));
+  replica.posted({ ...posting, runId: '2' });
+  await expect.poll(() => slow.given).toContain('2:0');
+  await everythingAtHand();
+  expect(told).toEqual(['snapshot in_progress']);
+  slow.catchUp();
+  await replica.read();
+  expect(told.slice(1)).toEqual(['turn_complete 1', 'turn_started 2', 'turn_complete 2']);
+  subscription.close();
+  await replica.close();
+});
+
 /** The cursors of what was told before a history with this turn. */
 function cursorsBefore(told: readonly ServerMessage[], turnId: string): string[] {
   const end = told.findIndex(
@@ -191,6 +213,30 @@ test('INV-7: a turn that a reader was given from history to its end does not beg
   const { told, subscription } = watch(replica);
   await expect.poll(() => told).toEqual(['snapshot complete']);
   replica.posted({ ...posting, runId });
+  await replica.read();
+  await everythingAtHand();
+  expect(told).toEqual(['snapshot complete']);
+  subscription.close();
+  await replica.close();
+});
+
+test('INV-7: nor does one that came into history in the moment in which its first event was read', async () => {
+  const { log, store } = openMemoryStorage();
+  const replica = replicaOf({ log, store });
+  await replica.open();
+  await log.append(runId, run);
+  const reader = Promise.withResolvers<ReturnType<typeof watch>>();
+  const listRuns = store.listRuns.bind(store);
+  vi.spyOn(store, 'listRuns').mockImplementationOnce(async (...args) => {
+    const heads = await listRuns(...args);
+    await keep(store, run);
+    const { told, subscription } = watch(replica);
+    await expect.poll(() => told).toEqual(['snapshot complete']);
+    reader.resolve({ told, subscription });
+    return heads;
+  });
+  replica.posted({ ...posting, runId });
+  const { told, subscription } = await reader.promise;
   await replica.read();
   await everythingAtHand();
   expect(told).toEqual(['snapshot complete']);
