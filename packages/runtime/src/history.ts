@@ -1,6 +1,6 @@
 import type { HistoryMessage, HistoryPage, Position, Response } from '@liminal/protocol';
 import { decodeCursor, encodeCursor, responseToUpserts, summarizeTurn } from '@liminal/protocol';
-import type { ItemPage, ResponseStore, StoredItem } from '@liminal/storage';
+import type { ItemPage, ResponseHead, ResponseStore, StoredItem } from '@liminal/storage';
 
 /** Entries of one page at most. */
 const PAGE_MAX = 200;
@@ -17,6 +17,11 @@ type Place = Pick<StoredItem, 'runId' | 'index'>;
 interface Stored {
   runs: readonly Response[];
   page?: ItemPage;
+}
+
+/** And what the store has of the open runs that come before those. */
+interface Read extends Stored {
+  earlier: readonly ResponseHead[];
 }
 
 export interface PageOptions {
@@ -55,7 +60,7 @@ export class HistoryReader {
     const wanted = Math.max(1, Math.min(limit, PAGE_MAX));
     return this.#unlessRunsMove(
       () => this.#readPage(from, wanted),
-      ({ runs, page }) => this.#render(place ? runs : this.#newest(runs), page),
+      ({ page, ...read }) => this.#render(place ? read.runs : this.#newest(read), page),
     );
   }
 
@@ -70,18 +75,19 @@ export class HistoryReader {
     const isReached = from && (await this.#options.reach?.(from));
     if (isReached && (await this.#tail(from, take))) return;
     await this.#unlessRunsMove(
-      () => this.#onceReached(this.#readPage(undefined, PAGE_MAX)),
-      ({ runs, page }) =>
-        take({ ...this.#render(this.#withOpen(runs), page), resumed: 'snapshot' }),
+      () => this.#readPage(undefined, PAGE_MAX),
+      ({ page, ...read }) =>
+        take({ ...this.#render(this.#withOpen(read), page), resumed: 'snapshot' }),
+      { reach: true },
     );
   }
 
   /** Whether the tail could be given: it is too long for some, and for others there is none. */
   async #tail(from: Position, take: (resumed: Resumed) => void): Promise<boolean> {
     return this.#unlessRunsMove(
-      () => this.#onceReached(this.#readFrom(from.runId)),
-      (stored) => {
-        const runs = this.#withOpen(stored.runs);
+      () => this.#readFrom(from.runId),
+      (read) => {
+        const runs = this.#withOpen(read);
         const first = runs.findIndex((run) => run.id === from.runId);
         const own = runs[first];
         if (!own || from.seq > own.lastSeq) return false;
@@ -90,47 +96,64 @@ export class HistoryReader {
         take({ ...page, cursor: page.cursor || encodeCursor(from), resumed: 'tail' });
         return true;
       },
+      { reach: true },
     );
   }
 
   /**
    * Reads, and uses what was read in the same moment: what `use` finds among the open runs belongs with it. Reads
-   * again if meanwhile a run went from the open ones into the store: it might be in neither.
+   * again if meanwhile a run went from the open ones into the store: it might be in neither. For a reader who goes on
+   * with the open runs (`reach`) those come first to the ends that the store has of them.
    */
-  async #unlessRunsMove<T>(read: () => Promise<Stored>, use: (stored: Stored) => T): Promise<T> {
+  async #unlessRunsMove<T>(
+    read: () => Promise<Stored>,
+    use: (read: Read) => T,
+    { reach = false } = {},
+  ): Promise<T> {
     for (;;) {
       const before = this.#options.forgotten();
-      const stored = await read();
-      if (this.#options.forgotten() === before) return use(stored);
+      const found = await this.#withEarlier(await read());
+      if (reach) await this.#reachEnds(found);
+      if (this.#options.forgotten() === before) return use(found);
     }
   }
 
-  /** For a reader who goes on with the open runs: those come first to the ends that the store has of them. */
-  async #onceReached(reading: Promise<Stored>): Promise<Stored> {
-    const stored = await reading;
-    for (const run of stored.runs) {
+  /** Told by what the store has after them: one that begins meanwhile comes after what was read. */
+  async #withEarlier(stored: Stored): Promise<Read> {
+    const { store, sessionId, openRuns } = this.#options;
+    const [first] = stored.runs;
+    const known = new Set(stored.runs.map(({ id }) => id));
+    const others = first ? openRuns().filter(({ id }) => !known.has(id)) : [];
+    const earlier = others.map(async ({ id }) => {
+      const heads = await store.listRuns(sessionId, { fromRunId: id });
+      return heads?.some((head) => head.id === first?.id) ? heads.slice(0, 1) : [];
+    });
+    return { ...stored, earlier: (await Promise.all(earlier)).flat() };
+  }
+
+  async #reachEnds({ runs, earlier }: Read): Promise<void> {
+    for (const run of [...earlier, ...runs]) {
       if (this.#options.openRuns().some((open) => isPast(run, open))) {
         await this.#options.reach?.({ runId: run.id, seq: run.lastSeq });
       }
     }
-    return stored;
   }
 
   /** Each run as it is known best. */
-  #newest(stored: readonly Response[]): Response[] {
+  #newest(read: Read): Response[] {
     const open = this.#options.openRuns();
     return this.#withOpen(
-      stored,
-      open.filter((one) => !stored.some((run) => isPast(run, one))),
+      read,
+      open.filter((one) => !read.runs.some((run) => isPast(run, one))),
     );
   }
 
-  /** Each where it is stored: an open run need not be the newest. */
-  #withOpen(stored: readonly Response[], openRuns = this.#options.openRuns()): Response[] {
+  /** Each where it is stored: an open run need not be the newest, nor one of these. */
+  #withOpen({ runs, earlier }: Read, openRuns = this.#options.openRuns()): Response[] {
     const open = new Map(openRuns.map((run) => [run.id, run]));
-    const known = new Set(stored.map(({ id }) => id));
+    const known = new Set([...earlier, ...runs].map(({ id }) => id));
     const unknown = openRuns.filter(({ id }) => !known.has(id));
-    return [...stored.map((run) => open.get(run.id) ?? run), ...unknown];
+    return [...runs.map((run) => open.get(run.id) ?? run), ...unknown];
   }
 
   /** Stored runs from a cursor's run on, whole; none if they are unknown or too many. */
@@ -172,7 +195,7 @@ export class HistoryReader {
 }
 
 /** Whether the store has the end of an open run that has not come to it. */
-function isPast(stored: Response, open: Response): boolean {
+function isPast(stored: ResponseHead, open: Response): boolean {
   const hasEnd = stored.id === open.id && stored.status !== 'in_progress';
   return hasEnd && stored.lastSeq > open.lastSeq;
 }

@@ -285,6 +285,39 @@ test('a turn whose end history has is nowhere shown as running, and to those who
   await replica.close();
 });
 
+test('INV-7: whoever goes on in a turn is given none that came before it, though that is not yet let go here', async () => {
+  const { log, store } = openMemoryStorage();
+  await log.append('1', runNamed('1'));
+  await keep(store, runNamed('1'));
+  const replica = replicaOf({ log, store });
+  await replica.open();
+  await replica.read();
+  await keep(store, runNamed('2').slice(0, 1));
+  const { told, subscription } = watch(replica, '2:0');
+  await expect.poll(() => told).toEqual(['tail']);
+  subscription.close();
+  await replica.close();
+});
+
+test('INV-7: nor anything of one before it whose end this server has not read yet', async () => {
+  const { log, store } = openMemoryStorage();
+  await log.append('1', runNamed('1'));
+  await keep(store, runNamed('1').slice(0, 1));
+  const slow = lagging(log, '1');
+  const replica = replicaOf({ log: slow.log, store });
+  await replica.open();
+  await keep(store, runNamed('1'));
+  await keep(store, runNamed('2').slice(0, 1));
+  const { told, subscription } = watch(replica, '2:0');
+  await everythingAtHand();
+  expect(told).toEqual([]);
+  slow.catchUp();
+  await replica.read();
+  await expect.poll(() => told).toEqual(['tail']);
+  subscription.close();
+  await replica.close();
+});
+
 test('a cursor of a run that is nowhere is no reason to wait', async () => {
   const { log, store } = openMemoryStorage();
   await keep(store, run);
