@@ -113,7 +113,7 @@ export class HistoryReader {
     for (;;) {
       const before = this.#options.forgotten();
       const found = await this.#withEarlier(await read());
-      if (reach) await this.#reachEnds(found);
+      for (const end of reach ? this.#unreadEnds(found) : []) await this.#options.reach?.(end);
       if (this.#options.forgotten() === before) return use(found);
     }
   }
@@ -131,12 +131,11 @@ export class HistoryReader {
     return { ...stored, earlier: (await Promise.all(earlier)).flat() };
   }
 
-  async #reachEnds({ runs, earlier }: Read): Promise<void> {
-    for (const run of [...earlier, ...runs]) {
-      if (this.#options.openRuns().some((open) => isPast(run, open))) {
-        await this.#options.reach?.({ runId: run.id, seq: run.lastSeq });
-      }
-    }
+  #unreadEnds({ runs, earlier }: Read): Position[] {
+    const open = this.#options.openRuns();
+    return [...earlier, ...runs]
+      .filter((run) => open.some((one) => isPast(run, one)))
+      .map(({ id, lastSeq }) => ({ runId: id, seq: lastSeq }));
   }
 
   /** Each run as it is known best. */
