@@ -92,12 +92,7 @@ test('INV-7: whoever has got as far as the next run is brought the one that came
 });
 
 test('INV-7: nobody is given anything of the next run before the end of the one before it, which this server is slow to read', async () => {
-  const { log, store } = openMemoryStorage();
-  await log.append('1', runNamed('1'));
-  await keep(store, runNamed('1').slice(0, 1));
-  const slow = lagging(log, '1');
-  const replica = replicaOf({ log: slow.log, store });
-  await replica.open();
+  const { log, store, slow, replica } = await openedSlow();
   const first = watch(replica);
   await expect.poll(() => first.told).toEqual(['snapshot in_progress']);
 
@@ -116,12 +111,7 @@ test('INV-7: nobody is given anything of the next run before the end of the one 
 });
 
 test('INV-7: nor before an end that is in the log, while history does not have it', async () => {
-  const { log, store } = openMemoryStorage();
-  await log.append('1', runNamed('1'));
-  await keep(store, runNamed('1').slice(0, 1));
-  const slow = lagging(log, '1');
-  const replica = replicaOf({ log: slow.log, store });
-  await replica.open();
+  const { log, slow, replica } = await openedSlow();
   const { told, subscription } = watch(replica);
   await expect.poll(() => told).toEqual(['snapshot in_progress']);
 
@@ -165,6 +155,17 @@ function lagging(log: EventLog, runId?: string) {
     close: async () => log.close(),
   };
   return { log: slow, catchUp: resolve, given };
+}
+
+/** A replica that has run 1, which is over, as far as its first event, and so has history. */
+async function openedSlow() {
+  const { log, store } = openMemoryStorage();
+  await log.append('1', runNamed('1'));
+  await keep(store, runNamed('1').slice(0, 1));
+  const slow = lagging(log, '1');
+  const replica = replicaOf({ log: slow.log, store });
+  await replica.open();
+  return { log, store, slow, replica };
 }
 
 /** Watches, and keeps what it is told of turns. */
@@ -300,12 +301,7 @@ test('INV-7: whoever goes on in a turn is given none that came before it, though
 });
 
 test('INV-7: nor anything of one before it whose end this server has not read yet', async () => {
-  const { log, store } = openMemoryStorage();
-  await log.append('1', runNamed('1'));
-  await keep(store, runNamed('1').slice(0, 1));
-  const slow = lagging(log, '1');
-  const replica = replicaOf({ log: slow.log, store });
-  await replica.open();
+  const { store, slow, replica } = await openedSlow();
   await keep(store, runNamed('1'));
   await keep(store, runNamed('2').slice(0, 1));
   const { told, subscription } = watch(replica, '2:0');
