@@ -31,6 +31,18 @@ export async function ask(redis: RedisServer, command: string, ...args: string[]
   }
 }
 
+/**
+ * Every command that this Redis is given from now on, its name first. To be asked for before anybody is connected:
+ * ioredis takes a command that it is told of in one piece with the answer to MONITOR for an answer, and stumbles.
+ */
+export async function commandsOf(redis: RedisServer): Promise<string[][]> {
+  const monitor = await new Redis(redis.url, { lazyConnect: true }).monitor();
+  onTestFinished(() => monitor.disconnect());
+  const commands: string[][] = [];
+  monitor.on('monitor', (_time: string, command: string[]) => commands.push(command));
+  return commands;
+}
+
 /** A way to a server that can be cut. */
 export async function cuttable(port: number) {
   const sockets = new Set<Socket>();
