@@ -55,12 +55,15 @@ export class HistoryReader {
 
   /** The newest page, or the page before a place. */
   async page({ before, limit = PAGE_MAX }: PageOptions = {}): Promise<HistoryPage> {
-    const place = before === undefined ? undefined : decodeCursor(before);
-    const from = place && { runId: place.runId, index: place.seq };
     const wanted = Math.max(1, Math.min(limit, PAGE_MAX));
+    const place = before === undefined ? undefined : decodeCursor(before);
+    if (place) {
+      const older = await this.#readPage({ runId: place.runId, index: place.seq }, wanted);
+      return this.#render(older.runs, older.page);
+    }
     return this.#unlessRunsMove(
-      () => this.#readPage(from, wanted),
-      ({ page, ...read }) => this.#render(place ? read.runs : this.#newest(read), page),
+      () => this.#readPage(undefined, wanted),
+      ({ page, ...read }) => this.#render(this.#newest(read), page),
     );
   }
 

@@ -50,7 +50,7 @@ export class Turn {
       run: { sessionId, runId: turnId, traceContext: newTrace() },
       providerId: options.cliType,
       mayBegin: async () => {
-        if (options.before) await soon(options.before);
+        if (options.before) await loggedSoon(options.before);
         this.#passedOn = !(await options.owns());
         return !this.#passedOn;
       },
@@ -129,7 +129,8 @@ export class Turn {
   }
 }
 
-async function soon(end: Promise<unknown>): Promise<void> {
+/** Throws where it takes too long: then what waits for it is counted, as where the log refuses. */
+async function loggedSoon(end: Promise<unknown>): Promise<void> {
   const late = delay(BEFORE_MS, undefined, { ref: false }).then(() => {
     throw new StorageError('LOG_WRITE_FAILED', 'The log lacks the end of the turn before.');
   });
