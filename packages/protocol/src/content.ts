@@ -70,8 +70,18 @@ export const ApprovalOption = z.object({
   optionId: z.string(),
   name: z.string(),
   kind: z.enum(['allow_once', 'allow_always', 'reject_once', 'reject_always']),
+  /** The agent is told why, where the answer says so (`note`). */
+  takesNote: z.boolean().optional(),
 });
 export type ApprovalOption = z.infer<typeof ApprovalOption>;
+
+/** One value to choose; `preview` is Markdown that shows what it would lead to. */
+const FormChoice = z.looseObject({
+  const: z.string(),
+  title: z.string(),
+  description: z.string().nullish(),
+  preview: z.string().nullish(),
+});
 
 /** One field of a form, in JSON Schema's words as ACP's elicitation uses them. */
 export const FormField = z.looseObject({
@@ -83,14 +93,16 @@ export const FormField = z.looseObject({
   /** Values to choose from. */
   enum: z.array(z.string()).nullish(),
   /** Values to choose from, each with a name. */
-  oneOf: z.array(z.looseObject({ const: z.string(), title: z.string() })).nullish(),
+  oneOf: z.array(FormChoice).nullish(),
   /** `array`: the values to choose several from. */
   items: z
     .looseObject({
       enum: z.array(z.string()).optional(),
-      anyOf: z.array(z.looseObject({ const: z.string(), title: z.string() })).optional(),
+      anyOf: z.array(FormChoice).optional(),
     })
     .optional(),
+  /** A value of one's own may be given in place of, or beside, those to choose from. */
+  other: z.boolean().optional(),
 });
 export type FormField = z.infer<typeof FormField>;
 
@@ -117,6 +129,8 @@ export const ApprovalOutcome = z.discriminatedUnion('outcome', [
     optionId: z.string(),
     /** What was filled into the request's form. */
     content: FormContent.optional(),
+    /** Why, in the words of the person who answered. */
+    note: z.string().optional(),
   }),
   z.object({ outcome: z.literal('cancelled'), reason: z.string().optional() }),
 ]);

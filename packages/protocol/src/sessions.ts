@@ -73,6 +73,10 @@ export const AgentCommand = z.object({
 });
 export type AgentCommand = z.infer<typeof AgentCommand>;
 
+/** Something about a session that people should know, said outside its turns. */
+export const SessionNotice = z.object({ level: z.enum(['info', 'warning']), text: z.string() });
+export type SessionNotice = z.infer<typeof SessionNotice>;
+
 /** Everything about an open session that is not its conversation. */
 export const SessionInfo = z.object({
   session: SessionSummary,
@@ -80,6 +84,9 @@ export const SessionInfo = z.object({
   configOptions: z.array(ConfigOption),
   commands: z.array(AgentCommand),
   usage: Usage.optional(),
+  notices: z.array(SessionNotice).optional(),
+  /** What the agent waits for while its turn is silent, for people: a retry after an overloaded model. */
+  activity: z.string().optional(),
 });
 export type SessionInfo = z.infer<typeof SessionInfo>;
 
@@ -94,6 +101,8 @@ export const TurnSummary = z.object({
   startedAt: z.number(),
   endedAt: z.number().optional(),
   usage: Usage.optional(),
+  /** See `turn_complete`. */
+  finishReason: z.string().optional(),
   error: ErrorObject.optional(),
 });
 export type TurnSummary = z.infer<typeof TurnSummary>;

@@ -104,6 +104,8 @@ export const TurnEvent = z.discriminatedUnion('type', [
     turnId: z.string(),
     sessionId: z.string(),
     status: z.enum(['completed', 'cancelled']),
+    /** Why the agent stopped, in ACP's words where they fit: `end_turn`, `max_tokens`, `max_turn_requests`, `refusal`. */
+    finishReason: z.string().optional(),
     usage: Usage.optional(),
   }),
   z.object({

@@ -42,6 +42,8 @@ export const ApprovalAnswerBody = z.object({
   optionId: z.string().min(1),
   /** Where the request has a form. */
   content: FormContent.optional(),
+  /** Why; for an option that `takesNote`. */
+  note: z.string().max(10_000).optional(),
 });
 export const ConfigBody = z.object({ id: z.string().min(1), value: z.string() });
 export const TitleBody = z.object({ title: z.string().trim().min(1).max(200) });
