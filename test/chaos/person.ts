@@ -162,7 +162,7 @@ export class Person {
         if (item.type !== 'approval' || item.status !== 'create') continue;
         const optionId = count % 3 === 0 ? 'no' : 'yes';
         await this.#ask(async () =>
-          this.#at(count).answerApproval(this.sessionId, item.approvalId, optionId),
+          this.#at(count).answerApproval(this.sessionId, item.approvalId, { optionId }),
         );
       }
     }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CliProvider, CreateSessionOptions, ProviderSession } from '@liminal/agents';
 import { ProviderError, ProviderListeners } from '@liminal/agents';
-import type { AgentInfo, EventPayload, OutputItem } from '@liminal/protocol';
+import type { AgentInfo, ApprovalAnswer, EventPayload, OutputItem } from '@liminal/protocol';
 import { type Step, type Talk, talkOf } from './talk.ts';
 
 const options = [
@@ -76,7 +76,11 @@ export class TalkingAgent implements CliProvider {
     if (this.#alive.delete(sessionId)) this.#listeners.exit(sessionId, { expected: true });
   }
 
-  async answerApproval(sessionId: string, approvalId: string, optionId: string): Promise<void> {
+  async answerApproval(
+    sessionId: string,
+    approvalId: string,
+    { optionId }: ApprovalAnswer,
+  ): Promise<void> {
     const asked = this.#talking.get(sessionId)?.asked;
     if (asked?.approvalId !== approvalId) {
       throw new ProviderError('APPROVAL_NOT_FOUND', `Nobody waits for an answer to ${approvalId}.`);

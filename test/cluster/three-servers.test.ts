@@ -106,7 +106,7 @@ test('a permission that an agent asks for on one server is given on another', as
   const { turnId } = await a!.requests.send(sessionId, 'Write it.');
   const { approvalId, options } = await reader.approval(turnId);
   const allow = options.find(({ kind }) => kind === 'allow_once');
-  await b!.requests.answerApproval(sessionId, approvalId, allow!.optionId);
+  await b!.requests.answerApproval(sessionId, approvalId, { optionId: allow!.optionId });
   expect(await reader.ended(turnId)).toMatchObject({ status: 'complete' });
   expect(reader.said(turnId)).toBe('It is written.');
 });

@@ -116,7 +116,7 @@ test('INV-3 a session ended while it waits for a permission withdraws the reques
     status: 'complete',
     outcome: { outcome: 'cancelled' },
   });
-  const answer = faults.requests.answerApproval(sessionId, approvalId, 'allow_once');
+  const answer = faults.requests.answerApproval(sessionId, approvalId, { optionId: 'allow_once' });
   await expect(answer).rejects.toMatchObject({ code: 'APPROVAL_ALREADY_ANSWERED' });
   expect(faults.others).toEqual([]);
   expect(await ask(faults, sessionId, reader)).toBe('Here I am.');

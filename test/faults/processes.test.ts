@@ -35,7 +35,7 @@ class Scene {
     const { turnId } = await faults.requests.send(sessionId, 'Start them.');
     const scene = new Scene({ faults, sessionId, turnId, reader, programs });
     const { approvalId } = await reader.approval(turnId);
-    await faults.requests.answerApproval(sessionId, approvalId, 'allow_once');
+    await faults.requests.answerApproval(sessionId, approvalId, { optionId: 'allow_once' });
     await expect.poll(() => scene.running, { timeout: 60_000 }).toEqual([...programs.keys()]);
     return scene;
   }

@@ -2,9 +2,9 @@
 import type {
   AgentCommand,
   AgentInfo,
+  ApprovalAnswer,
   ConfigOption,
   EventDraft,
-  FormContent,
   TurnEvent,
   UpsertObject,
 } from '@liminal/protocol';
@@ -118,15 +118,10 @@ export interface CliProvider {
   /** Whether `loadSession` ahead of the first message saves its sender time; the runtime then does so on opening. */
   readonly prewarms?: boolean;
   /**
-   * Answers a permission request; `content` fills in its form, where it has one. `APPROVAL_NOT_FOUND` once it is over,
-   * `INVALID_OPTION`.
+   * Answers a permission request; `content` fills in its form, where it has one, and `note` is for an option that takes
+   * one. `APPROVAL_NOT_FOUND` once it is over, `INVALID_OPTION`.
    */
-  answerApproval?(
-    sessionId: string,
-    approvalId: string,
-    optionId: string,
-    content?: FormContent,
-  ): Promise<void>;
+  answerApproval?(sessionId: string, approvalId: string, answer: ApprovalAnswer): Promise<void>;
   /** `INVALID_OPTION` for an unknown id or value. */
   setConfigOption?(sessionId: string, id: string, value: string): Promise<void>;
   /** Sessions in the agent's own store, newest first; of one folder, or all. */

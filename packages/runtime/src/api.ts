@@ -1,8 +1,8 @@
 /** What surfaces may ask of the runtime. Everything rejects with a LiminalError: a code and a sentence. */
 import type {
   AgentInfo,
+  ApprovalAnswer,
   CreateSessionBody,
-  FormContent,
   HistoryPage,
   Project,
   Response,
@@ -91,12 +91,7 @@ export interface Runtime {
   cancel(sessionId: string): Promise<void>;
   /** Ends the agent's processes and closes the session; its history stays. */
   kill(sessionId: string): Promise<void>;
-  answerApproval(
-    sessionId: string,
-    approvalId: string,
-    optionId: string,
-    content?: FormContent,
-  ): Promise<void>;
+  answerApproval(sessionId: string, approvalId: string, answer: ApprovalAnswer): Promise<void>;
   setConfig(sessionId: string, id: string, value: string): Promise<void>;
 
   /** A page of the conversation, newest first page without `before`; at most 200 entries. */

@@ -1,4 +1,4 @@
-import type { ApprovalOption, EventDraft, FormContent } from '@liminal/protocol';
+import type { ApprovalAnswer, ApprovalOption, EventDraft } from '@liminal/protocol';
 import { RuntimeError } from './errors.ts';
 
 /** What happens to a permission request that nobody answers. */
@@ -16,7 +16,7 @@ interface Pending {
 
 interface ApprovalsOptions {
   policy: ApprovalPolicy;
-  answer: (approvalId: string, optionId: string, content?: FormContent) => Promise<void>;
+  answer: (approvalId: string, answer: ApprovalAnswer) => Promise<void>;
   /** The number of requests that wait has changed. */
   onChange: () => void;
   onTrouble: (error: unknown) => void;
@@ -50,8 +50,8 @@ export class Approvals {
     return draft;
   }
 
-  /** Throws `APPROVAL_NOT_FOUND`, `APPROVAL_ALREADY_ANSWERED`, or what the agent says of the option. */
-  async answer(approvalId: string, optionId: string, content?: FormContent): Promise<void> {
+  /** Throws `APPROVAL_NOT_FOUND`, `APPROVAL_ALREADY_ANSWERED`, or what the agent says of the answer. */
+  async answer(approvalId: string, answer: ApprovalAnswer): Promise<void> {
     const pending = this.#pending.get(approvalId);
     if (!pending && !this.#over.has(approvalId)) {
       throw new RuntimeError(
@@ -67,7 +67,7 @@ export class Approvals {
     }
     pending.answered = true;
     try {
-      await this.#options.answer(approvalId, optionId, content);
+      await this.#options.answer(approvalId, answer);
     } catch (error) {
       pending.answered = false;
       throw error;
@@ -98,7 +98,9 @@ export class Approvals {
     const { deadlineMs, fallback } = this.#options.policy;
     const choice = options.find((option) => option.kind === `${fallback}_once`) ?? options.at(-1);
     return setTimeout(() => {
-      if (choice) this.answer(approvalId, choice.optionId).catch(this.#options.onTrouble);
+      if (!choice) return;
+      const { optionId } = choice;
+      this.answer(approvalId, { optionId }).catch(this.#options.onTrouble);
     }, deadlineMs);
   }
 

@@ -1,8 +1,8 @@
 import type { ProviderRegistry } from '@liminal/agents';
 import type {
   AgentInfo,
+  ApprovalAnswer,
   CreateSessionBody,
-  FormContent,
   HistoryPage,
   Project,
   Response,
@@ -178,10 +178,9 @@ export class SessionRuntime implements Runtime {
   async answerApproval(
     sessionId: string,
     approvalId: string,
-    optionId: string,
-    content?: FormContent,
+    answer: ApprovalAnswer,
   ): Promise<void> {
-    await (await this.sessions.get(sessionId)).answerApproval(approvalId, optionId, content);
+    await (await this.sessions.get(sessionId)).answerApproval(approvalId, answer);
   }
 
   async setConfig(sessionId: string, id: string, value: string): Promise<void> {

@@ -1,6 +1,6 @@
 import type { CliProvider, SessionExit, SessionUpdate } from '@liminal/agents';
 import { ProviderError } from '@liminal/agents';
-import type { AgentCommand, ConfigOption, EventDraft, FormContent } from '@liminal/protocol';
+import type { AgentCommand, ApprovalAnswer, ConfigOption, EventDraft } from '@liminal/protocol';
 import type { ResponseStore, SessionRecord } from '@liminal/storage';
 import { errorCode } from './errors.ts';
 
@@ -109,12 +109,12 @@ export class SessionAgent {
     await this.#stopping;
   }
 
-  async answerApproval(approvalId: string, optionId: string, content?: FormContent): Promise<void> {
+  async answerApproval(approvalId: string, answer: ApprovalAnswer): Promise<void> {
     const { provider } = this.#options;
     if (!provider.answerApproval) {
       throw new ProviderError('NOT_SUPPORTED', `${provider.cliType} asks for no permission.`);
     }
-    await provider.answerApproval(this.#sessionId, approvalId, optionId, content);
+    await provider.answerApproval(this.#sessionId, approvalId, answer);
   }
 
   async setConfigOption(id: string, value: string): Promise<void> {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { SessionExit } from '@liminal/agents';
 import type {
+  ApprovalAnswer,
   Response,
   SendResult,
   SessionInfo,
@@ -73,7 +74,7 @@ export class Session {
     });
     this.#approvals = new Approvals({
       policy: settings.approvals,
-      answer: async (...answer) => this.#agent.answerApproval(...answer),
+      answer: async (approvalId, answer) => this.#agent.answerApproval(approvalId, answer),
       onChange: () => this.#changed(),
       onTrouble: (error) => this.#warn(error, 'a permission request could not be answered'),
     });
@@ -207,8 +208,8 @@ export class Session {
     if (turn) await Promise.race([turn.ended, setTimeout(END_WAIT_MS)]);
   }
 
-  async answerApproval(...answer: Parameters<Approvals['answer']>): Promise<void> {
-    await this.#approvals.answer(...answer);
+  async answerApproval(approvalId: string, answer: ApprovalAnswer): Promise<void> {
+    await this.#approvals.answer(approvalId, answer);
   }
 
   async setConfig(id: string, value: string): Promise<void> {

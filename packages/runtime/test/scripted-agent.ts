@@ -9,7 +9,7 @@ import type {
   StoredTurn,
 } from '@liminal/agents';
 import { ProviderError, ProviderListeners } from '@liminal/agents';
-import type { AgentInfo, EventPayload } from '@liminal/protocol';
+import type { AgentInfo, ApprovalAnswer, EventPayload } from '@liminal/protocol';
 
 /** What a test can make go wrong, since no real agent does so on cue. */
 export class ScriptedAgent implements CliProvider {
@@ -17,7 +17,7 @@ export class ScriptedAgent implements CliProvider {
   readonly listeners = new ProviderListeners();
   readonly alive = new Set<string>();
   readonly loads: string[] = [];
-  readonly answers: string[] = [];
+  readonly answers: ApprovalAnswer[] = [];
   readonly cancels: string[] = [];
   readonly received: string[] = [];
   stored: StoredSession[] = [];
@@ -127,8 +127,12 @@ export class ScriptedAgent implements CliProvider {
     if (this.alive.delete(sessionId)) this.listeners.exit(sessionId, { expected: true });
   }
 
-  async answerApproval(sessionId: string, approvalId: string, optionId: string): Promise<void> {
-    this.answers.push(optionId);
+  async answerApproval(
+    sessionId: string,
+    approvalId: string,
+    answer: ApprovalAnswer,
+  ): Promise<void> {
+    this.answers.push(answer);
     this.say(sessionId, {
       type: 'item_done',
       itemId: approvalId,
@@ -138,7 +142,7 @@ export class ScriptedAgent implements CliProvider {
         approvalId,
         title: 'Run it?',
         options: approvalOptions,
-        outcome: { outcome: 'selected', optionId },
+        outcome: { outcome: 'selected', ...answer },
       },
     });
   }

@@ -163,14 +163,16 @@ test('a permission request is answered once: the first answer wins', async () =>
   world.agent.ask(sessionId, 'p1');
   await reader.until((r) => r.ofType('session:info').at(-1)?.info.session.state === 'waiting');
   const answers = await Promise.allSettled([
-    world.runtime.answerApproval(sessionId, 'p1', 'yes'),
-    world.runtime.answerApproval(sessionId, 'p1', 'no'),
+    world.runtime.answerApproval(sessionId, 'p1', { optionId: 'yes' }),
+    world.runtime.answerApproval(sessionId, 'p1', { optionId: 'no' }),
   ]);
   expect(answers.map((answer) => answer.status)).toEqual(['fulfilled', 'rejected']);
-  expect(world.agent.answers).toEqual(['yes']);
+  expect(world.agent.answers).toEqual([{ optionId: 'yes' }]);
   expect(answers[1]).toMatchObject({ reason: { code: 'APPROVAL_ALREADY_ANSWERED' } });
   await reader.until((r) => r.items.get('p1')?.status === 'complete');
-  await expect(world.runtime.answerApproval(sessionId, 'p9', 'yes')).rejects.toMatchObject({
+  await expect(
+    world.runtime.answerApproval(sessionId, 'p9', { optionId: 'yes' }),
+  ).rejects.toMatchObject({
     code: 'APPROVAL_NOT_FOUND',
   });
 });

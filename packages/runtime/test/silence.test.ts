@@ -57,7 +57,7 @@ test('a permission request that nobody answers is answered by the policy at its 
   await reader.until((r) => r.items.get('p1')?.status === 'complete');
   const asked = reader.ofType('session:upsert').find((m) => m.payload.itemId === 'p1')?.payload;
   expect(asked?.type === 'approval' && Date.parse(asked.deadline ?? '')).toBeGreaterThan(0);
-  expect(world.agent.answers).toEqual(['no']);
+  expect(world.agent.answers).toEqual([{ optionId: 'no' }]);
 });
 
 test('of idle agents only so many are kept, and the one that was idle longest goes', async () => {

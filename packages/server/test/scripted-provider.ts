@@ -5,7 +5,7 @@ import {
   ProviderError,
   ProviderListeners,
 } from '@liminal/agents';
-import type { AgentInfo, EventPayload, FormContent } from '@liminal/protocol';
+import type { AgentInfo, ApprovalAnswer, EventPayload } from '@liminal/protocol';
 
 /** An agent that says what a test tells it to, when the test tells it to, and remembers what was asked of it. */
 export class ScriptedProvider implements CliProvider {
@@ -53,14 +53,8 @@ export class ScriptedProvider implements CliProvider {
     if (this.#alive.delete(sessionId)) this.#listeners.exit(sessionId, { expected: true });
   }
 
-  async answerApproval(
-    sessionId: string,
-    approvalId: string,
-    optionId: string,
-    content?: FormContent,
-  ) {
-    this.calls.push(`answerApproval ${sessionId} ${approvalId} ${optionId}`);
-    if (content) this.calls.push(JSON.stringify(content));
+  async answerApproval(sessionId: string, approvalId: string, answer: ApprovalAnswer) {
+    this.calls.push(`answerApproval ${sessionId} ${approvalId} ${JSON.stringify(answer)}`);
   }
 
   isAlive(sessionId: string) {

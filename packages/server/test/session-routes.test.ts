@@ -212,7 +212,7 @@ describe('approvals', () => {
       state: 'waiting',
     });
     expect(await answer('a1')).toEqual({ status: 200, body: {} });
-    expect(server.agent.calls.at(-1)).toBe(`answerApproval ${id} a1 yes`);
+    expect(server.agent.calls.at(-1)).toBe(`answerApproval ${id} a1 {"optionId":"yes"}`);
     expect(await answer('a1')).toMatchObject(refused(409, 'APPROVAL_ALREADY_ANSWERED'));
     expect(await answer('a2')).toMatchObject(refused(404, 'APPROVAL_NOT_FOUND'));
   });
@@ -232,13 +232,14 @@ test('an answer brings what was filled into the request’s form', async () => {
   });
   const { entries } = HistoryPage.parse((await ask('GET', `/api/session/${id}/history`)).body);
   expect(entries).toContainEqual(expect.objectContaining({ type: 'approval', form }));
-  const answer = { optionId: 'yes', content: { name: 'Ada', tags: ['a'], age: 36, ok: true } };
+  const content = { name: 'Ada', tags: ['a'], age: 36, ok: true };
+  const answer = { optionId: 'yes', content, note: 'Use it well.' };
 
   expect(await ask('POST', `/api/session/${id}/approval/a1`, answer)).toMatchObject({
     status: 200,
   });
 
-  expect(server.agent.calls.at(-1)).toBe(JSON.stringify(answer.content));
+  expect(server.agent.calls.at(-1)).toBe(`answerApproval ${id} a1 ${JSON.stringify(answer)}`);
 });
 
 describe('processes', () => {

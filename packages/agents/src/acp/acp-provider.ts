@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AgentInfo, FormContent } from '@liminal/protocol';
+import type { AgentInfo, ApprovalAnswer } from '@liminal/protocol';
 import { checkFolder } from '../base/check-folder.ts';
 import { ProviderListeners } from '../base/listeners.ts';
 import { Starts } from '../base/starts.ts';
@@ -166,10 +166,9 @@ export class AcpProvider implements CliProvider {
   async answerApproval(
     sessionId: string,
     approvalId: string,
-    optionId: string,
-    content?: FormContent,
+    answer: ApprovalAnswer,
   ): Promise<void> {
-    this.#session(sessionId).answerApproval(approvalId, optionId, content);
+    this.#session(sessionId).answerApproval(approvalId, answer);
   }
 
   async setConfigOption(sessionId: string, id: string, value: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ConfigOption, EventDraft, FormContent } from '@liminal/protocol';
+import type { ApprovalAnswer, ConfigOption, EventDraft } from '@liminal/protocol';
 import { isoNow as now } from '../base/iso-clock.ts';
 import { ProviderError } from '../errors.ts';
 import type { SessionExit, SessionUpdate } from '../provider.ts';
@@ -166,8 +166,8 @@ export class AcpSession implements AgentSession {
   }
 
   /** Throws ProviderError `APPROVAL_NOT_FOUND` or `INVALID_OPTION`. */
-  answerApproval(approvalId: string, optionId: string, content?: FormContent): void {
-    this.client.answer(approvalId, optionId, content);
+  answerApproval(approvalId: string, answer: ApprovalAnswer): void {
+    this.client.answer(approvalId, answer);
   }
 
   /** Throws ProviderError `INVALID_OPTION` or `PROCESS_CRASH`. */

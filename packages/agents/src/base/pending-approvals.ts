@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ApprovalOption, ApprovalOutcome, Form, FormContent } from '@liminal/protocol';
+import type { ApprovalAnswer, ApprovalOption, ApprovalOutcome, Form } from '@liminal/protocol';
 import { ProviderError } from '../errors.ts';
 
 /** What a person is asked. */
@@ -53,22 +53,37 @@ export class PendingApprovals {
   }
 
   /** Throws ProviderError `APPROVAL_NOT_FOUND` or `INVALID_OPTION`. */
-  answer(approvalId: string, optionId: string, content?: FormContent): void {
+  answer(approvalId: string, answer: ApprovalAnswer): void {
     const pending = this.#pending.get(approvalId);
     if (pending === undefined) {
       const message = 'This permission request is over: it was answered, or its turn has ended.';
       throw new ProviderError('APPROVAL_NOT_FOUND', message);
     }
-    const offered = pending.options.map((option) => option.optionId);
-    if (!offered.includes(optionId)) {
-      const message = `“${optionId}” is no answer to this request. There are: ${offered.join(', ')}.`;
-      throw new ProviderError('INVALID_OPTION', message);
-    }
-    pending.settle({ outcome: 'selected', optionId, ...(content && { content }) });
+    pending.settle(answeredWith(pending.options, answer));
   }
 
   /** Nobody waits for the answers any more. */
   cancelAll(reason: string): void {
     for (const { settle } of this.#pending.values()) settle({ outcome: 'cancelled', reason });
   }
+}
+
+/** How a request with these options ends that is answered so. Throws ProviderError `INVALID_OPTION`. */
+export function answeredWith(
+  options: readonly ApprovalOption[],
+  { optionId, content, note }: ApprovalAnswer,
+): ApprovalOutcome {
+  const chosen = options.find((option) => option.optionId === optionId);
+  if (chosen === undefined) {
+    const offered = options.map((option) => option.optionId).join(', ');
+    const message = `“${optionId}” is no answer to this request. There are: ${offered}.`;
+    throw new ProviderError('INVALID_OPTION', message);
+  }
+  const said = note?.trim() ?? '';
+  if (said !== '' && chosen.takesNote !== true) {
+    const message = `The agent takes no note with “${chosen.name}”. Answer without it, and send it as a message.`;
+    throw new ProviderError('INVALID_OPTION', message);
+  }
+  const words = said === '' ? {} : { note: said };
+  return { outcome: 'selected', optionId, ...(content && { content }), ...words };
 }

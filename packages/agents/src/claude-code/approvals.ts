@@ -5,7 +5,7 @@ import type {
   PermissionResult,
   PermissionUpdate,
 } from '@anthropic-ai/claude-agent-sdk';
-import type { ApprovalOption, ApprovalOutcome } from '@liminal/protocol';
+import type { ApprovalAnswer, ApprovalOption, ApprovalOutcome } from '@liminal/protocol';
 import { type ApprovalDesk, PendingApprovals } from '../base/pending-approvals.ts';
 import { answerQuestions, readQuestions, type Question } from './questions.ts';
 import { toolFace } from './translate/tool-faces.ts';
@@ -18,6 +18,7 @@ interface Choice extends ApprovalOption {
 type Context = Parameters<CanUseTool>[2];
 
 const refused: PermissionResult = { behavior: 'deny', message: 'The user refused this.' };
+const refusal = { optionId: 'reject_once', kind: 'reject_once', takesNote: true } as const;
 const withdrawn: PermissionResult = { behavior: 'deny', message: 'The user stopped the turn.' };
 
 /** The permission requests of one process that wait for an answer. */
@@ -40,12 +41,13 @@ export class Approvals {
     const title = toolFace(toolName, input, this.#cwd).title;
     const outcome = await this.#ask(title, choices, context);
     if (outcome.outcome === 'cancelled') return withdrawn;
-    return choices.find(({ optionId }) => optionId === outcome.optionId)?.result ?? refused;
+    const { result } = choices.find(({ optionId }) => optionId === outcome.optionId) ?? {};
+    return result?.behavior === 'allow' ? result : refusedWith(outcome.note);
   };
 
   /** Throws ProviderError `APPROVAL_NOT_FOUND` or `INVALID_OPTION`. */
-  answer(approvalId: string, optionId: string): void {
-    this.#pending.answer(approvalId, optionId);
+  answer(approvalId: string, answer: ApprovalAnswer): void {
+    this.#pending.answer(approvalId, answer);
   }
 
   cancelAll(reason: string): void {
@@ -76,10 +78,21 @@ export class Approvals {
     choices: ApprovalOption[],
     { toolUseID: callId, signal }: Context,
   ): Promise<ApprovalOutcome> {
-    const options = choices.map(({ optionId, name, kind }) => ({ optionId, name, kind }));
+    const options = choices.map(({ optionId, name, kind, takesNote }) => ({
+      optionId,
+      name,
+      kind,
+      ...(takesNote === true && { takesNote }),
+    }));
     return this.#pending.ask({ title, callId, options }, signal);
   }
 }
+
+/** What the model reads in place of the tool's output. */
+const refusedWith = (note?: string): PermissionResult =>
+  note === undefined
+    ? refused
+    : { behavior: 'deny', message: `The user refused this, and says: ${note}` };
 
 function permissionChoices(
   toolName: string,
@@ -102,7 +115,7 @@ function permissionChoices(
   return [
     { optionId: 'allow_once', kind: 'allow_once', name: 'Allow', result: allowed },
     ...always,
-    { optionId: 'reject_once', kind: 'reject_once', name: 'Reject', result: refused },
+    { ...refusal, name: 'Reject', result: refused },
   ];
 }
 
@@ -126,7 +139,7 @@ function planChoices(input: Record<string, unknown>): Choice[] {
       name: 'Start, and accept edits',
       result: { ...approved, updatedPermissions: [acceptEdits] },
     },
-    { optionId: 'reject_once', kind: 'reject_once', name: 'Keep planning', result: refused },
+    { ...refusal, name: 'Keep planning', result: refused },
   ];
 }
 

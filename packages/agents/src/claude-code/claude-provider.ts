@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AgentInfo } from '@liminal/protocol';
+import type { AgentInfo, ApprovalAnswer } from '@liminal/protocol';
 import { checkFolder } from '../base/check-folder.ts';
 import { ProviderListeners } from '../base/listeners.ts';
 import { Starts } from '../base/starts.ts';
@@ -108,8 +108,12 @@ export class ClaudeCodeProvider implements CliProvider {
     this.#listeners.close();
   }
 
-  async answerApproval(sessionId: string, approvalId: string, optionId: string): Promise<void> {
-    this.#session(sessionId).answerApproval(approvalId, optionId);
+  async answerApproval(
+    sessionId: string,
+    approvalId: string,
+    answer: ApprovalAnswer,
+  ): Promise<void> {
+    this.#session(sessionId).answerApproval(approvalId, answer);
   }
 
   async setConfigOption(sessionId: string, id: string, value: string): Promise<void> {

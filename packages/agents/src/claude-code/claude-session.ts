@@ -1,6 +1,6 @@
 import { randomUUID, type UUID } from 'node:crypto';
 import type { ModelInfo } from '@anthropic-ai/claude-agent-sdk';
-import { isTerminal, type EventDraft } from '@liminal/protocol';
+import { isTerminal, type ApprovalAnswer, type EventDraft } from '@liminal/protocol';
 import { isoNow as now } from '../base/iso-clock.ts';
 import { ProviderError } from '../errors.ts';
 import type { SessionExit, SessionUpdate } from '../provider.ts';
@@ -155,8 +155,8 @@ export class ClaudeSession {
   }
 
   /** Throws ProviderError `APPROVAL_NOT_FOUND` or `INVALID_OPTION`. */
-  answerApproval(approvalId: string, optionId: string): void {
-    this.#approvals.answer(approvalId, optionId);
+  answerApproval(approvalId: string, answer: ApprovalAnswer): void {
+    this.#approvals.answer(approvalId, answer);
   }
 
   /** Throws ProviderError `INVALID_OPTION` or `PROCESS_CRASH`. */

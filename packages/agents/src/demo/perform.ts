@@ -38,7 +38,7 @@ const wordMs = { say: 32, think: 20 };
 
 const options = (allow: string, reject: string): ApprovalOption[] => [
   { optionId: 'allow', name: allow, kind: 'allow_once' },
-  { optionId: 'reject', name: reject, kind: 'reject_once' },
+  { optionId: 'reject', name: reject, kind: 'reject_once', takesNote: true },
 ];
 
 /** Plays a scene. Items that are open when it ends are the player's to close. */

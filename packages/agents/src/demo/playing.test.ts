@@ -15,7 +15,7 @@ async function play(message: string): Promise<OutputItem[]> {
   await provider.createSession({ projectDir, sessionId: 's1' });
   provider.onEvent('s1', ({ payload }) => {
     if (payload.type !== 'item_start' || payload.itemType !== 'approval') return;
-    void provider.answerApproval?.('s1', payload.itemId, 'allow');
+    void provider.answerApproval?.('s1', payload.itemId, { optionId: 'allow' });
   });
   const { turnId } = await provider.sendMessage('s1', message);
   const events = await watch.ended(turnId);
@@ -117,7 +117,7 @@ test('a refused permission is said to be refused, and the tool has not run', asy
   const { turnId } = await provider.sendMessage('s1', 'approve');
   const request = await watch.until(() => watch.upserts.find(({ type }) => type === 'approval'));
 
-  await provider.answerApproval?.('s1', request.itemId, 'reject');
+  await provider.answerApproval?.('s1', request.itemId, { optionId: 'reject' });
 
   const events = await watch.ended(turnId);
   const items = toResponse(events.reduce(foldResponse, emptyResponse()))?.outputItems ?? [];
@@ -126,6 +126,29 @@ test('a refused permission is said to be refused, and the tool has not run', asy
     output: expect.stringContaining('not allow'),
   });
   expect(items.at(-1)).toMatchObject({ content: expect.stringContaining('You refused it') });
+  await provider.close();
+});
+
+test('a note says why something is refused, and is kept with the refusal', async () => {
+  const provider = createDemoProvider({ speed: Infinity });
+  const watch = new Watch(provider, 's1');
+  await provider.createSession({ projectDir, sessionId: 's1' });
+  const { turnId } = await provider.sendMessage('s1', 'approve');
+  const request = await watch.until(() => watch.upserts.find(({ type }) => type === 'approval'));
+  const answer = (optionId: string) =>
+    provider.answerApproval?.('s1', request.itemId, { optionId, note: ' Not on a Friday. ' });
+
+  await expect(answer('allow')).rejects.toMatchObject({
+    code: 'INVALID_OPTION',
+    message: expect.stringContaining('takes no note with “Allow”'),
+  });
+  await answer('reject');
+
+  const events = await watch.ended(turnId);
+  const items = toResponse(events.reduce(foldResponse, emptyResponse()))?.outputItems ?? [];
+  expect(items.find(({ type }) => type === 'approval')).toMatchObject({
+    outcome: { outcome: 'selected', optionId: 'reject', note: 'Not on a Friday.' },
+  });
   await provider.close();
 });
 
@@ -150,7 +173,7 @@ describe('a form', () => {
     expect(asked).toMatchObject({ form: { required: ['version', 'channel', 'targets'] } });
     const content = { version: '2.4.1', channel: 'next', targets: ['linux'], sign: false };
 
-    await provider.answerApproval?.('s1', asked.itemId, 'allow', content);
+    await provider.answerApproval?.('s1', asked.itemId, { optionId: 'allow', content });
 
     const items = await end();
     expect(items.find(({ type }) => type === 'approval')).toMatchObject({
@@ -162,7 +185,7 @@ describe('a form', () => {
   test('that is declined ends the scene without what it was for', async () => {
     const { provider, asked, end } = await untilAsked();
 
-    await provider.answerApproval?.('s1', asked.itemId, 'reject');
+    await provider.answerApproval?.('s1', asked.itemId, { optionId: 'reject' });
 
     const items = await end();
     expect(items.some(({ type }) => type === 'function_call')).toBe(false);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
-import type { AgentInfo, FormContent } from '@liminal/protocol';
+import type { AgentInfo, ApprovalAnswer } from '@liminal/protocol';
 import { ProviderListeners } from '../base/listeners.ts';
 import { ProviderError } from '../errors.ts';
 import type {
@@ -97,12 +97,11 @@ export class DemoProvider implements CliProvider {
   async answerApproval(
     sessionId: string,
     approvalId: string,
-    optionId: string,
-    content?: FormContent,
+    answer: ApprovalAnswer,
   ): Promise<void> {
     const { turn } = this.#session(sessionId);
     if (!turn) throw new ProviderError('APPROVAL_NOT_FOUND', 'This session has asked for nothing.');
-    turn.answer(approvalId, optionId, content);
+    turn.answer(approvalId, answer);
   }
 
   async setConfigOption(sessionId: string, id: string, value: string): Promise<void> {

@@ -4,13 +4,14 @@ import {
   foldResponse,
   stampEvent,
   toResponse,
+  type ApprovalAnswer,
   type ApprovalOutcome,
   type EventDraft,
   type EventPayload,
-  type FormContent,
   type OutputItem,
   type Usage,
 } from '@liminal/protocol';
+import { answeredWith } from '../base/pending-approvals.ts';
 import { ProviderError } from '../errors.ts';
 import { perform, type Approval, type Beat, type Ending } from './perform.ts';
 import type { Scene } from './script.ts';
@@ -61,16 +62,12 @@ export class Turn {
   }
 
   /** Throws ProviderError `APPROVAL_NOT_FOUND`, `INVALID_OPTION`. */
-  answer(approvalId: string, optionId: string, content?: FormContent): void {
+  answer(approvalId: string, answer: ApprovalAnswer): void {
     const question = this.#question;
     if (question?.approvalId !== approvalId) throw approvalOver(approvalId);
-    if (!question.options.some((option) => option.optionId === optionId)) {
-      const offered = question.options.map((option) => option.optionId).join(', ');
-      const message = `"${optionId}" is no answer to this request. There are: ${offered}.`;
-      throw new ProviderError('INVALID_OPTION', message);
-    }
+    const outcome = answeredWith(question.options, answer);
     this.#due = Date.now();
-    this.#advance({ outcome: 'selected', optionId, ...(content && { content }) });
+    this.#advance(outcome);
   }
 
   /** Ends it as cancelled. */

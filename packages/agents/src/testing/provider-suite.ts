@@ -297,7 +297,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         if (request.type !== 'item_start') throw new Error('Not the request.');
         const { approvalId = '', options = [] } = request;
         const answer = (optionId: string) =>
-          provider.answerApproval!(session.sessionId, approvalId, optionId);
+          provider.answerApproval!(session.sessionId, approvalId, { optionId });
         const optionOf = (kind: string) => options.find((option) => option.kind === kind)!.optionId;
         return { ...session, turnId, request, answer, optionOf };
       };

@@ -47,6 +47,10 @@ test('a call that only the request for permission tells of is shown, with all th
       { optionId: 'no', name: 'no', kind: 'reject_once' },
     ],
   });
+  // An answer has no place for it in ACP: it would be lost.
+  await expect(request.answer('no', { note: 'Keep it.' })).rejects.toMatchObject(
+    coded('INVALID_OPTION'),
+  );
   await request.answer('yes');
   const response = await listener.response(turnId);
   expect(said(response)).toContain('agent: Allowed.');
@@ -140,9 +144,9 @@ test('a form is an approval with fields; what is filled in reaches the agent', a
     code: 'INVALID_OPTION',
     message: '“Version” must be filled in.',
   });
-  const wrong = request.answer('accept', { version: '1.0', channel: 'nightly' });
+  const wrong = request.answer('accept', { content: { version: '1.0', channel: 'nightly' } });
   await expect(wrong).rejects.toMatchObject(coded('INVALID_OPTION'));
-  await request.answer('accept', { version: '1.0', count: 3 });
+  await request.answer('accept', { content: { version: '1.0', count: 3 } });
 
   const answer = await control.until(({ id }) => id === 'form');
   expect(answer.result).toEqual({ action: 'accept', content: { version: '1.0', count: 3 } });

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as untilRead } from 'node:timers/promises';
 import { acpAgent, makeWorkspace, type AcpAgentControl, type AgentScript } from '@liminal/testkit';
-import { emptyResponse, foldResponse, toResponse, type Response } from '@liminal/protocol';
+import {
+  emptyResponse,
+  foldResponse,
+  toResponse,
+  type ApprovalAnswer,
+  type Response,
+} from '@liminal/protocol';
 import { onTestFinished } from 'vitest';
 import { AcpProvider, type AcpProviderOptions } from '../../src/acp/index.ts';
 import type { CreateSessionOptions } from '../../src/provider.ts';
@@ -96,9 +102,8 @@ export class Listener extends Watch {
     );
     if (request.type !== 'item_start' || request.approvalId === undefined) throw new Error('None.');
     const { approvalId } = request;
-    const answer: (optionId: string, content?: Record<string, string | number>) => Promise<void> = (
-      ...given
-    ) => this.#provider.answerApproval(this.sessionId, approvalId, ...given);
+    const answer = (optionId: string, more: Omit<ApprovalAnswer, 'optionId'> = {}) =>
+      this.#provider.answerApproval(this.sessionId, approvalId, { optionId, ...more });
     return { ...request, approvalId, answer };
   }
 

@@ -26,7 +26,8 @@ const answer = (
   listener: Listener,
   { approvalId }: Asked,
   optionId: string,
-) => provider.answerApproval(listener.sessionId, approvalId!, optionId);
+  note?: string,
+) => provider.answerApproval(listener.sessionId, approvalId!, { optionId, ...(note && { note }) });
 
 const outcomes = (items: OutputItem[]): unknown[] =>
   items.filter((item): item is Approval => item.type === 'approval').map((item) => item.outcome);
@@ -78,6 +79,27 @@ test('rejecting it keeps the tool from running, and the turn goes on', async () 
     output: 'The user refused this.',
   });
   expect(existsSync(join(claude.workspace.projectDir, 'a.txt'))).toBe(false);
+});
+
+test('what is said with a refusal is what the model reads', async () => {
+  const { claude, listener, turnId, approval } = await ask((workspace) => [
+    write(workspace, 'a.txt'),
+    reply('Then b.txt.'),
+  ]);
+  expect(approval.options?.filter((option) => option.takesNote).map(({ kind }) => kind)).toEqual([
+    'reject_once',
+  ]);
+  const note = 'Call it b.txt,\nnot “a”.';
+  await expect(answer(claude, listener, approval, 'allow_once', note)).rejects.toMatchObject({
+    code: 'INVALID_OPTION',
+  });
+  await answer(claude, listener, approval, 'reject_once', note);
+  const response = await listener.ended(turnId);
+  expect(outcomes(response.outputItems)).toEqual([
+    { outcome: 'selected', optionId: 'reject_once', note },
+  ]);
+  const [result] = Object.values(claude.api.requests.at(-1)!.toolResults);
+  expect(result).toBe(`The user refused this, and says: ${note}`);
 });
 
 test('always allowing it asks no more in this session', async () => {

@@ -135,7 +135,9 @@ async function answerFirstApproval(
     (one) => one.type === 'item_start' && one.itemType === 'approval',
   );
   if (payload.type === 'item_start') {
-    await provider.answerApproval(listener.sessionId, payload.approvalId!, 'allow_once');
+    await provider.answerApproval(listener.sessionId, payload.approvalId!, {
+      optionId: 'allow_once',
+    });
   }
 }
 

@@ -11,7 +11,7 @@ test('an MCP server of the configuration is started, and its tool can be called'
   const { turnId } = await listener.send('Greet Ada.');
   const { payload } = await listener.event((event) => 'approvalId' in event);
   const { approvalId = '' } = payload as { approvalId?: string };
-  await provider.answerApproval(listener.sessionId, approvalId, 'allow_once');
+  await provider.answerApproval(listener.sessionId, approvalId, { optionId: 'allow_once' });
   const { outputItems } = await listener.ended(turnId);
   expect(outputItems).toContainEqual(
     expect.objectContaining({ type: 'function_call_output', output: 'Good morning, Ada!' }),

@@ -104,8 +104,9 @@ class Turn {
       ? await ask(title, options, this.#question.signal)
       : rejection(title, options);
     if (!choice) return;
+    const { optionId } = choice;
     try {
-      await this.#client.requests.answerApproval(this.#sessionId, approvalId, choice.optionId);
+      await this.#client.requests.answerApproval(this.#sessionId, approvalId, { optionId });
     } catch (error) {
       const isOver = error instanceof LiminalError && error.code === 'APPROVAL_ALREADY_ANSWERED';
       if (!isOver) throw error;

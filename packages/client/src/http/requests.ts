@@ -1,8 +1,8 @@
 import {
   AgentsResult,
+  type ApprovalAnswer,
   type CreateSessionBody,
   FoldersResult,
-  type FormContent,
   HistoryPage,
   ProjectsResult,
   Response as RunResponse,
@@ -53,9 +53,8 @@ export function createRequests(options: HttpOptions) {
     /** A page of the conversation: the newest one, or the one before `page.before`. */
     history: (id: string, page: { before?: string; limit?: number } = {}) =>
       get(HistoryPage, `${at(id, 'history')}${query(page)}`),
-    /** `content` fills in the request's form. */
-    answerApproval: (id: string, approvalId: string, optionId: string, content?: FormContent) =>
-      command('POST', at(id, `approval/${encodeURIComponent(approvalId)}`), { optionId, content }),
+    answerApproval: (id: string, approvalId: string, answer: ApprovalAnswer) =>
+      command('POST', at(id, `approval/${encodeURIComponent(approvalId)}`), answer),
     setConfig: (id: string, optionId: string, value: string) =>
       command('POST', at(id, 'config'), { id: optionId, value }),
     rename: (id: string, title: string) => command('POST', at(id, 'title'), { title }),

@@ -38,6 +38,7 @@ export const SessionListResult = z.object({ sessions: z.array(SessionSummary) })
 export const ProjectsResult = z.object({ projects: z.array(Project) });
 export const AgentsResult = z.object({ agents: z.array(AgentInfo) });
 
+/** An answer to a permission request. */
 export const ApprovalAnswerBody = z.object({
   optionId: z.string().min(1),
   /** Where the request has a form. */
@@ -45,6 +46,7 @@ export const ApprovalAnswerBody = z.object({
   /** Why; for an option that `takesNote`. */
   note: z.string().max(10_000).optional(),
 });
+export type ApprovalAnswer = z.infer<typeof ApprovalAnswerBody>;
 export const ConfigBody = z.object({ id: z.string().min(1), value: z.string() });
 export const TitleBody = z.object({ title: z.string().trim().min(1).max(200) });
 

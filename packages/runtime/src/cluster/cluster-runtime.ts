@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type {
   AgentInfo,
+  ApprovalAnswer,
   CreateSessionBody,
-  FormContent,
   HistoryPage,
   Project,
   Response,
@@ -220,10 +220,9 @@ export class ClusterRuntime implements Runtime {
   async answerApproval(
     sessionId: string,
     approvalId: string,
-    optionId: string,
-    content?: FormContent,
+    answer: ApprovalAnswer,
   ): Promise<void> {
-    await this.#router.run('answerApproval', sessionId, approvalId, optionId, content ?? null);
+    await this.#router.run('answerApproval', sessionId, approvalId, answer);
   }
 
   async setConfig(sessionId: string, id: string, value: string): Promise<void> {

@@ -1,5 +1,5 @@
 /** What may be asked of the server that owns a session: here, or by another server. */
-import { FormContent } from '@liminal/protocol';
+import { ApprovalAnswerBody } from '@liminal/protocol';
 import { z } from 'zod';
 import type { SessionRuntime } from '../runtime.ts';
 
@@ -47,9 +47,9 @@ export const commands = {
   cancel: command(z.tuple([]), async ({ runtime }, sessionId) => runtime.cancel(sessionId)),
   kill: command(z.tuple([]), async ({ runtime }, sessionId) => runtime.kill(sessionId)),
   answerApproval: command(
-    z.tuple([Text, Text, FormContent.nullable()]),
-    async ({ runtime }, sessionId, approvalId, optionId, content) =>
-      runtime.answerApproval(sessionId, approvalId, optionId, content ?? undefined),
+    z.tuple([Text, ApprovalAnswerBody]),
+    async ({ runtime }, sessionId, approvalId, answer) =>
+      runtime.answerApproval(sessionId, approvalId, answer),
   ),
   setConfig: command(z.tuple([Text, Text]), async ({ runtime }, sessionId, id, value) =>
     runtime.setConfig(sessionId, id, value),

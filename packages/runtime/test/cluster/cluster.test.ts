@@ -32,7 +32,7 @@ test('INV-7: a session made on one server, sent to on a second, is watched on a 
   }
 });
 
-test('a permission is asked once, and answered on any server', async () => {
+test('a permission is asked once, and answered on any server, with what is said about it', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -42,11 +42,14 @@ test('a permission is asked once, and answered on any server', async () => {
   await reader.until(({ items }) => items.has('ask-1'));
   await reader.until((r) => r.ofType('session:info').at(-1)?.info.session.state === 'waiting');
 
-  await b.runtime.answerApproval(sessionId, 'ask-1', 'allow');
-  await expect(b.runtime.answerApproval(sessionId, 'ask-1', 'allow')).rejects.toMatchObject({
+  const answer = { optionId: 'reject', note: 'Not on a Friday.' };
+  await b.runtime.answerApproval(sessionId, 'ask-1', answer);
+  await expect(b.runtime.answerApproval(sessionId, 'ask-1', answer)).rejects.toMatchObject({
     code: 'APPROVAL_ALREADY_ANSWERED',
   });
-  expect(a.agent.answers).toEqual(['allow']);
+  expect(a.agent.answers).toEqual([answer]);
+  await reader.until((r) => r.items.get('ask-1')?.status === 'complete');
+  expect(reader.items.get('ask-1')).toMatchObject({ outcome: answer });
 });
 
 test('every server lists every session as it stands', async () => {

@@ -76,7 +76,7 @@ export async function messageRoutes(app: App, { runtime }: { runtime: Runtime })
       },
     },
     async ({ params, body }) => {
-      await runtime.answerApproval(params.id, params.approvalId, body.optionId, body.content);
+      await runtime.answerApproval(params.id, params.approvalId, body);
       return {};
     },
   );

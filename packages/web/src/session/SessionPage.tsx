@@ -1,7 +1,7 @@
 import type { SessionStore, SessionView } from '@liminal/client';
 import { describeError } from '@liminal/client';
 import { useClient, useSession } from '@liminal/client/react';
-import type { FormContent } from '@liminal/protocol';
+import type { ApprovalAnswer } from '@liminal/protocol';
 import { useCallback, useMemo, useState } from 'react';
 import { useAgentName } from '../app/agents.tsx';
 import { useNavigation } from '../app/navigation.tsx';
@@ -47,12 +47,12 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
   const running = view.turns.at(-1)?.status === 'in_progress';
 
   const answer = useCallback(
-    (approvalId: string, optionId: string, content?: FormContent) =>
-      requests.answerApproval(sessionId, approvalId, optionId, content),
+    (approvalId: string, given: ApprovalAnswer) =>
+      requests.answerApproval(sessionId, approvalId, given),
     [requests, sessionId],
   );
   const answerByKey = useCallback(
-    (approvalId: string, optionId: string) => void attempt(answer(approvalId, optionId)),
+    (approvalId: string, optionId: string) => void attempt(answer(approvalId, { optionId })),
     [answer, attempt],
   );
   const stop = useCallback(

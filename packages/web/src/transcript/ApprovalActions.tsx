@@ -1,5 +1,5 @@
 import { describeError } from '@liminal/client';
-import type { ApprovalUpsert, FormContent } from '@liminal/protocol';
+import type { ApprovalAnswer, ApprovalUpsert } from '@liminal/protocol';
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { focusComposer } from '../composer/focus-composer.ts';
 import { FilledForm } from '../forms/FilledForm.tsx';
@@ -36,9 +36,9 @@ export function ApprovalActions({ approval, question }: ApprovalActionsProps) {
   const { allow, deny } = keyAnswers(approval);
 
   const choose = (optionId: string) => {
-    if (!asks || !isAllowing(approval, optionId)) return send(optionId);
+    if (!asks || !isAllowing(approval, optionId)) return send({ optionId });
     const checked = form.check();
-    if ('content' in checked) return send(optionId, checked.content);
+    if ('content' in checked) return send({ optionId, content: checked.content });
     return focusField(element.current, checked.firstProblem);
   };
   const title = `${asks ? 'Question' : 'Permission'}: ${approval.title}`;
@@ -98,19 +98,19 @@ function useSending(approvalId: string) {
   const { answer } = useSessionActions();
   const [sent, setSent] = useState(false);
   const [problem, setProblem] = useState<string>();
-  const attempt = async (optionId: string, content?: FormContent) => {
+  const attempt = async (given: ApprovalAnswer) => {
     setSent(true);
     setProblem(undefined);
     try {
-      await answer(approvalId, optionId, content);
-      if (content !== undefined) focusComposer();
+      await answer(approvalId, given);
+      if (given.content !== undefined) focusComposer();
     } catch (error) {
       setProblem(describeError(error).message);
       setSent(false);
     }
   };
-  const send = (optionId: string, content?: FormContent): void => {
-    if (!sent) void attempt(optionId, content);
+  const send = (given: ApprovalAnswer): void => {
+    if (!sent) void attempt(given);
   };
   return { sent, problem, send };
 }

@@ -1,11 +1,11 @@
-import type { FormContent } from '@liminal/protocol';
+import type { ApprovalAnswer } from '@liminal/protocol';
 import { createContext, useContext } from 'react';
 
 /** Whose conversation it is, and what can be done from inside it. */
 export interface SessionActions {
   cliType: string | undefined;
-  /** Answers a permission request, with its form filled in; rejects when the server refuses. */
-  answer: (approvalId: string, optionId: string, content?: FormContent) => Promise<void>;
+  /** Answers a permission request; rejects when the server refuses. */
+  answer: (approvalId: string, answer: ApprovalAnswer) => Promise<void>;
   send: (message: string) => void;
 }
 

@@ -1,4 +1,4 @@
-import type { Form, FormContent } from '@liminal/protocol';
+import type { ApprovalAnswer, Form } from '@liminal/protocol';
 import type {
   ApprovalDesk,
   ApprovalQuestion,
@@ -83,11 +83,11 @@ export class SessionClient {
   }
 
   /** Throws ProviderError `APPROVAL_NOT_FOUND` or `INVALID_OPTION`. */
-  answer(approvalId: string, optionId: string, content?: FormContent): void {
-    const form = this.#formOf(approvalId, optionId);
-    const problem = form && formProblem(form, content ?? {});
+  answer(approvalId: string, { content = {}, ...answer }: ApprovalAnswer): void {
+    const form = this.#formOf(approvalId, answer.optionId);
+    const problem = form && formProblem(form, content);
     if (problem !== undefined) throw new ProviderError('INVALID_OPTION', problem);
-    this.#approvals.answer(approvalId, optionId, form && (content ?? {}));
+    this.#approvals.answer(approvalId, form ? { ...answer, content } : answer);
   }
 
   /** Nobody waits for answers any more. */
