@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { CliProvider, StoredSession } from '@liminal/agents';
 import type { Project, SessionSummary } from '@liminal/protocol';
+import { nameOf } from './session-record.ts';
 
 /**
  * How long a reading of the agents' own stores is good for, in ms: for those who ask together, and no longer, so that
@@ -80,13 +81,13 @@ export class AgentStores {
 }
 
 export function summarizeFound(found: FoundSession): SessionSummary {
-  const { sessionId, cliType, projectDir, title, createdAt, updatedAt } = found;
+  const { sessionId, cliType, projectDir, createdAt, updatedAt } = found;
   return {
     sessionId,
     cliType,
     projectId: projectDir,
     projectDir,
-    title,
+    title: nameOf(found),
     createdAt,
     updatedAt,
     state: 'idle',

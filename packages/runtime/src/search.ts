@@ -1,5 +1,6 @@
 import type { SearchResult } from '@liminal/protocol';
 import type { ResponseStore, SearchQuery } from '@liminal/storage';
+import { nameOf } from './session-record.ts';
 
 /** What the store finds, each with what a person needs to know of its session. */
 export async function searchHistory(
@@ -16,8 +17,8 @@ export async function searchHistory(
     const session = sessions.get(hit.sessionId);
     // One without a session was deleted in between.
     if (!session) return [];
-    const { cliType, projectId, title } = session;
-    return { ...hit, cliType, projectId, title };
+    const { cliType, projectId } = session;
+    return { ...hit, cliType, projectId, title: nameOf(session) };
   });
   return { hits };
 }

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { SessionSummary } from '@liminal/protocol';
 import type { ResponseStore, SessionRecord } from '@liminal/storage';
 
@@ -81,14 +82,14 @@ export class KeptRecord {
 
 /** A stored session as lists show it while nothing of it runs. */
 export function summarize(record: SessionRecord): SessionSummary {
-  const { sessionId, cliType, projectId, projectDir, title, createdAt, updatedAt, active } = record;
+  const { sessionId, cliType, projectId, projectDir, createdAt, updatedAt, active } = record;
   const resting = record.failed ? 'failed' : 'idle';
   return {
     sessionId,
     cliType,
     projectId,
     projectDir,
-    title,
+    title: nameOf(record),
     createdAt,
     updatedAt,
     active,
@@ -96,6 +97,11 @@ export function summarize(record: SessionRecord): SessionSummary {
     isAlive: false,
     source: 'liminal',
   };
+}
+
+/** What a session is called wherever people see it. One that nobody has said anything in has no title yet. */
+export function nameOf({ title, projectDir }: Pick<SessionRecord, 'title' | 'projectDir'>): string {
+  return title === '' ? `New session in ${basename(projectDir) || projectDir}` : title;
 }
 
 /** A title from a session's first message. */

@@ -58,7 +58,14 @@ export interface SearchQuery {
 export interface SearchHit {
   sessionId: string;
   /** The item that was found; absent where it is the session's title. */
-  item?: { runId: string; index: number; itemId: string; type: OutputItem['type'] };
+  item?: {
+    runId: string;
+    index: number;
+    itemId: string;
+    type: OutputItem['type'];
+    /** Of an output or a permission: the call that it belongs to. */
+    callId?: string;
+  };
   /** A piece of the text around what was found, on one line. */
   snippet: string;
 }

@@ -79,6 +79,8 @@ export const SearchResult = z.object({
           index: z.number().int(),
           itemId: z.string(),
           type: ItemType,
+          /** Of an output or a permission: the call that it belongs to, and is shown with. */
+          callId: z.string().optional(),
         })
         .optional(),
       /** A piece of the text around what was found, on one line. */

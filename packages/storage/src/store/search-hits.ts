@@ -1,3 +1,4 @@
+import type { OutputItem } from '@liminal/protocol';
 import type { SearchHit, SessionRecord, StoredItem } from '../response-store.ts';
 import { snippetOf } from './match.ts';
 import type { ParsedQuery } from './search-query.ts';
@@ -22,5 +23,12 @@ export function itemHit(
 ): SearchHit | undefined {
   const snippet = snippetOf(searchableText(item), query);
   if (snippet === undefined) return undefined;
-  return { sessionId, item: { runId, index, itemId: item.id, type: item.type }, snippet };
+  const callId = callOf(item);
+  const place = { runId, index, itemId: item.id, type: item.type };
+  return { sessionId, item: { ...place, ...(callId !== undefined && { callId }) }, snippet };
+}
+
+function callOf(item: OutputItem): string | undefined {
+  if (item.type === 'function_call_output' || item.type === 'approval') return item.callId;
+  return item.type === 'script_execution_output' ? item.scriptId : undefined;
 }

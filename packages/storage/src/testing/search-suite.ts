@@ -127,7 +127,13 @@ export function searchSuite(setup: Setup<ResponseStore>): void {
     const [hit] = await store.search({ text: 'haystack', limit: 1 });
     expect(hit).toStrictEqual({
       sessionId: 'session-1',
-      item: { runId: 'run-1', index: 2, itemId: 'i2', type: 'function_call_output' },
+      item: {
+        runId: 'run-1',
+        index: 2,
+        itemId: 'i2',
+        type: 'function_call_output',
+        callId: 'call-1',
+      },
       snippet: 'haystack',
     });
   });

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { summarizeFound } from './projects.ts';
+import { nameOf, newRecord, summarize } from './session-record.ts';
+
+const time = '2026-01-01T00:00:00.000Z';
+const start = {
+  sessionId: 's',
+  cliType: 'demo',
+  projectId: '/code/shop',
+  projectDir: '/code/shop',
+  title: '',
+  createdAt: time,
+  updatedAt: time,
+};
+
+test('a session in which nothing was said is called after its folder, in every list', () => {
+  const record = newRecord({ ...start, config: {}, fence: 0 });
+  expect(summarize(record).title).toBe('New session in shop');
+  expect(summarizeFound(start).title).toBe('New session in shop');
+  expect(summarize({ ...record, title: 'Fix the login' }).title).toBe('Fix the login');
+  expect(nameOf({ title: '', projectDir: '/' })).toBe('New session in /');
+});
