@@ -2,8 +2,6 @@ import type { AcpQuirks } from '../acp/index.ts';
 
 /** What codex-acp 0.16 does otherwise than the protocol has it. */
 export const codexQuirks: AcpQuirks = {
-  thoughtsInParts: true,
-  repeatsAfterRetry: true,
   fencesOutput: true,
   requestsTellOfThemselves: true,
   losesCompletions: true,

@@ -9,6 +9,7 @@ import {
   saidIn,
   turnIdsOf,
 } from '../../src/acp/translate/testing/folding.ts';
+import { periodicTexts } from '../../src/testing/periodic-texts.ts';
 import { playRecording, type RecordedSession } from './play-recording.ts';
 
 /** The recorder sent a prompt while another was answered, which nobody here does. */
@@ -89,19 +90,42 @@ test('a long answer is whole', async () => {
   expect(saidIn(await first('text-long'))).toEqual([['agent', lines.join('')]]);
 });
 
-test('the parts of a thought are told once', async () => {
+/** Nothing tells the second saying from one that was meant. */
+test('the parts of a thought are told as often as Codex tells them', async () => {
   expect(saidIn(await first('reasoning-parts'))).toEqual([
-    ['thought', '**One** first part\n\n**Two** second part\n\n**Three** third part'],
+    [
+      'thought',
+      '\n\n**One** first part\n\n**Two** second part\n\n**Three** third part**Two** second part**Three** third part',
+    ],
     ['agent', 'Thought three times.'],
   ]);
 });
 
-test('a word that is really said twice is told twice', async () => {
+test('a word that is said twice is told twice', async () => {
   expect(saidIn(await first('repeated-word'))).toEqual([['agent', 'Bye-byebye and and again']]);
 });
 
-test('an answer that broke off and was asked for again is told once', async () => {
-  expect(saidIn(await first('cut-once'))).toEqual([['agent', 'Half of it and the rest.']]);
+test('an answer that broke off and was asked for again is told twice, since nothing marks it', async () => {
+  expect(saidIn(await first('cut-once'))).toEqual([
+    ['agent', 'Half of itHalf of it and the rest.'],
+  ]);
+});
+
+test('what is said is told to the letter: periods of 1 to 60 in chunks of 1 to 10', async () => {
+  const recording = await loadCodexRecording('text');
+  const isChunk = (entry: object): boolean => JSON.stringify(entry).includes('agent_message_chunk');
+  const at = recording.entries.findIndex(isChunk);
+  const chunk = JSON.stringify(recording.entries[at]);
+  const others = recording.entries.filter((entry) => !isChunk(entry));
+  const lost = periodicTexts.flatMap(({ period, size, text, chunks }) => {
+    const saying: typeof others = chunks.map((one) =>
+      JSON.parse(chunk.replace(/"text":"[^"]*"/, () => `"text":${JSON.stringify(one)}`)),
+    );
+    const [session] = playRecording({ entries: others.toSpliced(at, 0, ...saying) });
+    const said = saidIn(foldTurn(session?.drafts ?? [], 'turn-1'));
+    return said.length === 1 && said[0]?.[1] === text ? [] : [{ period, size, said }];
+  });
+  expect(lost).toEqual([]);
 });
 
 test.each(['command', 'command-terminal'])(
@@ -240,7 +264,7 @@ test('a permission that was refused ends the call', async () => {
 test('a broken turn keeps what was said, and the next one works', async () => {
   const [broken, next] = await responses('failed-after-text');
   expect(broken).toMatchObject({ status: 'error' });
-  expect(saidIn(broken!)).toEqual([['agent', 'Half of']]);
+  expect(saidIn(broken!)).toEqual([['agent', 'Half ofHalf of']]);
   expect(saidIn(next!)).toEqual([['agent', 'Better now.']]);
 });
 

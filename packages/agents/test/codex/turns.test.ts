@@ -100,7 +100,18 @@ test('a command’s output is told while the command runs', async () => {
   ]);
 });
 
-test('a thought in parts is told once, and a plan as it goes on', async () => {
+test('what the model says twice is shown twice, to the letter', async () => {
+  const sayings = ['slow '.repeat(40), 'The fox. The fox.', 'The fox. '.repeat(20), 'no\n\nno\n\n'];
+  const { create } = await runCodex(() =>
+    sayings.flatMap((text) => [1, 4, 9].map((chunk) => answer(message(text, { chunk })))),
+  );
+  const listener = await create();
+  for (const text of sayings.flatMap((one) => [one, one, one])) {
+    expect(said(await listener.ask('Say it.'))).toEqual(['user: Say it.', `agent: ${text}`]);
+  }
+});
+
+test('a thought in parts is told as Codex tells it, and a plan as it goes on', async () => {
   const { create } = await runCodex(() => [
     answer([
       reasoning(['**One** first', '**Two** second', '**Three** third'], { chunk: 4 }),
@@ -122,11 +133,10 @@ test('a thought in parts is told once, and a plan as it goes on', async () => {
   const response = await listener.ask('Plan it.');
 
   const thought = itemsOf(response, 'reasoning').map(({ content }) => content);
-  expect(thought.join('').split(/\n+/)).toEqual([
-    '**One** first',
-    '**Two** second',
-    '**Three** third',
-  ]);
+  // Codex says all parts but the first again.
+  expect(thought.join('')).toBe(
+    '\n\n**One** first\n\n**Two** second\n\n**Three** third**Two** second**Three** third',
+  );
   expect(itemsOf(response, 'plan').at(-1)?.entries).toMatchObject([
     { content: 'Look', status: 'completed' },
     { content: 'Change', status: 'in_progress' },

@@ -97,8 +97,6 @@ const update = or(
 );
 
 const allQuirks: AcpQuirks = {
-  thoughtsInParts: true,
-  repeatsAfterRetry: true,
   fencesOutput: true,
   losesCompletions: true,
   notArguments: ['a'],

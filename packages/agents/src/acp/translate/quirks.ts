@@ -2,13 +2,6 @@ import type { ToolKind } from '@liminal/protocol';
 
 /** What an agent does otherwise than the Agent Client Protocol has it, as data: a table beside each built-in agent. */
 export interface AcpQuirks {
-  /**
-   * A thought comes in parts. Each begins with a chunk that is an empty line, and from the second on each is said
-   * again, whole, when all have been.
-   */
-  thoughtsInParts?: boolean;
-  /** After its model broke off, it says the text again from the beginning, and nothing marks that. */
-  repeatsAfterRetry?: boolean;
   /** A tool's output, shown as content, stands in a Markdown fence. */
   fencesOutput?: boolean;
   /**

@@ -140,3 +140,26 @@ test('what else an agent says in the user’s name is shown', () => {
   ]);
   expect(said(user('Do it.'), user('Do it.'))).toEqual([['user', 'Do it.']]);
 });
+
+test('the beginning of an echo that goes no further is shown where it was said', () => {
+  expect(said(user('Do'), say('Done.'))).toEqual([
+    ['user', 'Do'],
+    ['agent', 'Done.'],
+  ]);
+  expect(said(user('Do'))).toEqual([['user', 'Do']]);
+});
+
+test('only what comes before the answer is an echo', () => {
+  expect(said(say('Well.'), user('Do it.'))).toEqual([
+    ['agent', 'Well.'],
+    ['user', 'Do it.'],
+  ]);
+});
+
+test('an answer and a thought in the words of the question are shown', () => {
+  expect(said(think('Do it.'), say('Do it.'), user('Do it.'))).toEqual([
+    ['thought', 'Do it.'],
+    ['agent', 'Do it.'],
+    ['user', 'Do it.'],
+  ]);
+});

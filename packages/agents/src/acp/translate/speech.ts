@@ -1,8 +1,6 @@
 import type { ContentBlock, OutputItem } from '@liminal/protocol';
 import type { TurnWriter } from '../../base/turn-writer.ts';
 import { readBlock } from './content.ts';
-import type { AcpQuirks } from './quirks.ts';
-import { nothingRepeats, RepeatedParts, RepeatedStart, type RepeatFilter } from './repeats.ts';
 
 /** Whose words: the agent's to the user, its thoughts, or the user's own. */
 export type Voice = 'agent' | 'thought' | 'user';
@@ -12,20 +10,20 @@ interface Open {
   messageId: string | undefined;
   itemId: string;
   blocks: ContentBlock[];
-  repeats: RepeatFilter;
 }
 
-/** What is said in a turn: adjacent chunks of one voice and message are one item. */
+/**
+ * What is said in a turn: adjacent chunks of one voice and message are one item, to the letter. What is said twice is
+ * shown twice, for nothing but a word of the agent's could prove that it was not meant.
+ */
 export class Speech {
   readonly #writer: TurnWriter;
-  readonly #quirks: AcpQuirks;
   #open: Open | undefined;
   #count = 0;
   #lastMessage: string | undefined;
 
-  constructor(writer: TurnWriter, quirks: AcpQuirks) {
+  constructor(writer: TurnWriter) {
     this.#writer = writer;
-    this.#quirks = quirks;
   }
 
   /** What the agent's last message said, once it has ended. */
@@ -36,7 +34,8 @@ export class Speech {
   say(voice: Voice, text: string, messageId: string | undefined): void {
     if (text === '') return;
     const open = this.#speaking(voice, messageId);
-    this.#append(open, open.repeats.pass(text));
+    this.#begin(open);
+    this.#writer.append(open.itemId, text);
   }
 
   /** A content block; what cannot be shown of it is kept. */
@@ -49,7 +48,7 @@ export class Speech {
 
   /** Something else happens: what is said after it is said anew. */
   close(): void {
-    const open = this.#settle();
+    const open = this.#open;
     this.#open = undefined;
     if (open === undefined) return;
     const item = this.#writer.item(open.itemId);
@@ -59,7 +58,7 @@ export class Speech {
 
   /** The agent is gone in the middle of it; gives whether there is an item left to say so. */
   breakOff(unplaced: readonly unknown[]): boolean {
-    const open = this.#settle();
+    const open = this.#open;
     if (open === undefined || !this.#writer.isOpen(open.itemId)) return false;
     if (unplaced.length > 0) this.#writer.patch(open.itemId, { raw: unplaced });
     // One without text would be withdrawn.
@@ -84,40 +83,18 @@ export class Speech {
     }
     this.close();
     const itemId = `${this.#writer.turnId}:${++this.#count}`;
-    this.#open = { voice, messageId, itemId, blocks: [], repeats: this.#repeats(voice, itemId) };
+    this.#open = { voice, messageId, itemId, blocks: [] };
     return this.#open;
-  }
-
-  #append(open: Open, text: string): void {
-    if (text === '') return;
-    this.#begin(open);
-    this.#writer.append(open.itemId, text);
   }
 
   /** An item begins with the first of it that is shown. */
   #begin({ itemId, voice }: Open): void {
     if (!this.#writer.isOpen(itemId)) this.#writer.start(emptyItem(voice, itemId));
   }
-
-  #settle(): Open | undefined {
-    const open = this.#open;
-    if (open !== undefined) this.#append(open, open.repeats.flush());
-    return open;
-  }
-
-  #repeats(voice: Voice, itemId: string): RepeatFilter {
-    const { thoughtsInParts, repeatsAfterRetry } = this.#quirks;
-    if (voice === 'thought' && thoughtsInParts === true) return new RepeatedParts();
-    if (voice !== 'agent' || repeatsAfterRetry !== true) return nothingRepeats;
-    return new RepeatedStart(() => textOf(this.#writer.item(itemId)));
-  }
 }
 
 const isSame = (one: string | undefined, other: string | undefined): boolean =>
   one === undefined || other === undefined || one === other;
-
-const textOf = (item: OutputItem | undefined): string =>
-  item?.type === 'message' ? item.content : '';
 
 function emptyItem(voice: Voice, id: string): OutputItem {
   if (voice === 'thought') return { type: 'reasoning', id, content: '', origin: 'agent' };

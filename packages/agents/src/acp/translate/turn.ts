@@ -56,7 +56,7 @@ export class Turn {
     this.#options = options;
     const writer = new TurnWriter(turnId, emit);
     this.#writer = writer;
-    this.#speech = new Speech(writer, quirks);
+    this.#speech = new Speech(writer);
     this.calls = new Calls({ writer, terminals, quirks, isReplay });
     this.#plan = new Plan(writer);
     this.#compactions = new Compactions(writer);
@@ -78,12 +78,14 @@ export class Turn {
 
   plainChunk({ sessionUpdate, content, messageId }: PlainChunk): void {
     const voice = sessionUpdate === 'agent_message_chunk' ? 'agent' : 'thought';
+    if (content.text !== '') this.#endEcho();
     this.#speech.say(voice, content.text, messageId ?? undefined);
   }
 
   chunk(voice: Voice, update: unknown): void {
     const { fields, rest } = readFields(update, chunk);
     if (rest !== undefined) this.keepAside(rest);
+    if (voice !== 'user') this.#endEcho();
     const content = voice === 'user' ? this.#withoutEcho(fields.content) : fields.content;
     if (content !== undefined) this.#speech.show(voice, content, fields.messageId);
   }
@@ -92,12 +94,12 @@ export class Turn {
     const callId = callIdOf(update) ?? '';
     // What has ended stays as it was.
     if (this.calls.isOver(callId) && !isAnew(update, source)) return this.keepAside(update);
-    if (!this.calls.isOpen(callId)) this.#speech.close();
+    if (!this.calls.isOpen(callId)) this.#close();
     this.calls.read(update, source);
   }
 
   plan(update: unknown): void {
-    this.#speech.close();
+    this.#close();
     this.#plan.read(update);
   }
 
@@ -152,7 +154,7 @@ export class Turn {
   finish(response: unknown): unknown[] {
     const outcome = readOutcome(response, this.#options.quirks);
     if (outcome.rest !== undefined) this.keepAside(outcome.rest);
-    this.#speech.close();
+    this.#close();
     return this.end(terminalOf(outcome, this.#speech.lastMessage));
   }
 
@@ -160,6 +162,7 @@ export class Turn {
   end(terminal: Terminal): unknown[] {
     const hasCompleted = terminal.type === 'response_done' && terminal.status === 'completed';
     const error = terminal.type === 'response_error' ? terminal.error : undefined;
+    this.#endEcho();
     if (error === undefined) this.#speech.close();
     this.calls.closeAll(error?.message ?? 'The turn ended first.', hasCompleted);
     const unplaced = this.#place(error !== undefined);
@@ -180,6 +183,17 @@ export class Turn {
     const id = `${this.turnId}:notice:${++this.#notices}`;
     const kept = raw === undefined ? {} : { raw };
     this.#writer.add({ type: 'message', id, content, origin: 'system', ...kept });
+  }
+
+  /** Something else happens than talk. */
+  #close(): void {
+    this.#endEcho();
+    this.#speech.close();
+  }
+
+  #endEcho(): void {
+    const held = this.#echo.end();
+    if (held !== '') this.#speech.say('user', held, undefined);
   }
 
   /** What an agent says in the user's name, without the user's own message. */

@@ -12,6 +12,7 @@ import {
   type Response,
 } from '@liminal/protocol';
 import { expect, test } from 'vitest';
+import { periodicTexts } from '../../testing/periodic-texts.ts';
 import { ClaudeTranslator } from './translator.ts';
 
 const names = await claudeRecordingNames();
@@ -516,3 +517,32 @@ test('a message that the agent drops still has its turn', () => {
     payload: { type: 'response_done', status: 'cancelled' },
   });
 });
+
+test('what is said twice is shown twice, to the letter: periods of 1 to 60 in chunks of 1 to 10', async () => {
+  const { entries } = await loadClaudeRecording('text');
+  const isDelta = (entry: object): boolean =>
+    'sdk' in entry && JSON.stringify(entry).includes('"content_block_delta"');
+  const first = entries.findIndex(isDelta);
+  const last = entries.findLastIndex(isDelta);
+  const delta = JSON.stringify(entries[first]);
+  const lost = periodicTexts.flatMap(({ period, size, text, chunks }) => {
+    const says = (line: string, from: string, to: string): unknown =>
+      JSON.parse(line.replaceAll(JSON.stringify(from), () => JSON.stringify(to)));
+    const told = entries.slice(last + 1).map((entry) => JSON.stringify(entry));
+    const { translator, drafts } = startReplay();
+    translator.expect({ uuid: uuidOf(entries[0]), text, turnId: 'turn' });
+    const all = [
+      ...entries.slice(1, first),
+      ...chunks.map((chunk) => says(delta, 'Hello ', chunk)),
+      ...told.map((line) => says(line, 'Hello from the scripted model.', text)),
+    ] as { sdk: unknown }[];
+    for (const { sdk } of all) translator.read(sdk, timestamp);
+    const said = foldTurns(drafts)
+      .get('turn')
+      ?.outputItems.map((item) => 'content' in item && item.content);
+    return said?.length === 2 && said.every((one) => one === text) ? [] : [{ period, size, said }];
+  });
+  expect(lost).toEqual([]);
+});
+
+const uuidOf = (entry: unknown): string => (entry as { host: { uuid: string } }).host.uuid;
