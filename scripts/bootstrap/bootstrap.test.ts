@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { findChromium } from './chromium.mjs';
@@ -200,18 +201,23 @@ describe('the own Node', () => {
        setInterval(() => {}, 1000);
        console.log('ready');`,
     );
-    const module = join(import.meta.dirname, 'run-own-node.mjs');
-    write(
-      'host.mjs',
-      `import { runOwnNode } from ${JSON.stringify(module)};
-       process.exitCode = await runOwnNode(${JSON.stringify(folder)}, ['script.mjs']);`,
-    );
-    const host = spawn(process.execPath, [join(folder, 'host.mjs')], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    const { host } = startHost(`
+      import { runOwnNode } from ${moduleNamed('run-own-node.mjs')};
+      process.exitCode = await runOwnNode(${JSON.stringify(folder)}, ['script.mjs']);`);
     await once(host.stdout, 'data');
     host.kill(signal);
     expect(await once(host, 'exit')).toEqual([7, null]);
+  });
+
+  test('is given our input, and our standard output is its own', async () => {
+    write('script.mjs', 'process.stdin.pipe(process.stdout)');
+    const { over, host } = startHost(`
+      import { run } from ${moduleNamed('run.mjs')};
+      import { runOwnNode } from ${moduleNamed('run-own-node.mjs')};
+      await run(process.execPath, ['-e', 'console.log("installing"); process.stdin.pipe(process.stdout)']);
+      process.exitCode = await runOwnNode(${JSON.stringify(folder)}, ['script.mjs']);`);
+    host.stdin.end('what was typed');
+    expect(await over).toBe('what was typed');
   });
 
   test('comes first on the search path, with what is added to the environment', async () => {
@@ -227,6 +233,17 @@ describe('the own Node', () => {
 function program(name: string): void {
   write(name, '');
   chmodSync(join(folder, name), 0o755);
+}
+
+const moduleNamed = (name: string): string => JSON.stringify(join(import.meta.dirname, name));
+
+/** Runs a module in a process of its own; `over` gives what it has put out. */
+function startHost(source: string) {
+  write('host.mjs', source);
+  const host = spawn(process.execPath, [join(folder, 'host.mjs')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  return { host, over: text(host.stdout) };
 }
 
 type Packages = Record<string, Record<string, string | boolean>>;

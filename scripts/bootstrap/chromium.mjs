@@ -40,7 +40,7 @@ export function findChromium(env) {
 }
 
 async function installChromium() {
-  console.log('Installing Chromium for the browser tests (apt-get) …');
+  console.error('Installing Chromium for the browser tests (apt-get) …');
   await installPackages(['chromium']);
   const program = findChromium(process.env);
   return program !== undefined && runs(program) ? program : undefined;

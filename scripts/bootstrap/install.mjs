@@ -12,7 +12,7 @@ import { run } from './run.mjs';
  */
 export async function install(root) {
   if (!isInstalled(root)) {
-    console.log('Installing dependencies (npm install) …');
+    console.error('Installing dependencies (npm install) …');
     // Not `npm ci`, which starts by deleting everything; `--no-save` keeps to the lockfile as well.
     // Below `error`, npm on Node 20 warns about each package that wants the newer Node we bring.
     await run('npm', ['install', '--no-save', '--include=dev', '--loglevel=error'], { cwd: root });
@@ -61,7 +61,7 @@ function readPackages(file) {
  * @param {string} root
  */
 async function rebuildNode(root) {
-  console.log('Installing Node 24 for this project …');
+  console.error('Installing Node 24 for this project …');
   const args = ['rebuild', 'node', '--ignore-scripts=false', '--loglevel=error'];
   await run('npm', args, { cwd: root });
   if (ownNodeVersion(root) === undefined) {

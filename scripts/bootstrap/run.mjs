@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 
 /**
- * Runs a program to its end with our own input and output.
+ * Runs a program to its end. What it prints goes to standard error: standard output, and the input, belong to the
+ * command that is run afterwards.
  * @param {string} command
  * @param {string[]} args
  * @param {import('node:child_process').SpawnOptions} [options]
@@ -9,7 +10,7 @@ import { spawn } from 'node:child_process';
  */
 export function run(command, args, options) {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { stdio: 'inherit', ...options });
+    const child = spawn(command, args, { stdio: ['ignore', 2, 2], ...options });
     child.once('error', reject);
     child.once('exit', (code, signal) => {
       if (code === 0) resolve();

@@ -30,7 +30,7 @@ export async function testServices() {
   const names = missing.map(({ name }) => name).join(' and ');
   const packages = missing.map((service) => service.package);
   if (canInstall()) {
-    console.log(`Installing ${names} for the tests (apt-get) …`);
+    console.error(`Installing ${names} for the tests (apt-get) …`);
     await installPackages(packages);
     if (missingServices(process.env).length === 0) return;
   }

@@ -17,7 +17,7 @@ export async function buildWeb(root) {
     sources: webSources,
     stamp: 'packages/web/dist/.sources',
     async make() {
-      console.log('Building the web app (vite build) …');
+      console.error('Building the web app (vite build) …');
       const vite = join(root, 'node_modules/vite/bin/vite.js');
       await run(ownNode(root), [vite, 'build', '--logLevel', 'error'], {
         cwd: join(root, 'packages/web'),

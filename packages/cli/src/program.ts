@@ -1,10 +1,12 @@
 import { homedir } from 'node:os';
 import { Command, CommanderError, Option } from 'commander';
 import { LiminalError } from '@liminal/protocol';
+import { commandFirst } from './command-first.ts';
 import type { RunFlags } from './commands/run.ts';
 import type { TailFlags } from './commands/tail.ts';
 import { ConfigError } from './config/errors.ts';
 import { type Config, type Flags, loadConfig } from './config/load.ts';
+import { allowClosedPipes } from './terminal/closed-pipe.ts';
 import { dropOwnVariables } from './own-environment.ts';
 import { version } from './version.ts';
 
@@ -15,9 +17,9 @@ const usageError = 2;
 export async function main(args: readonly string[]): Promise<number> {
   let exitCode = 0;
   const program = createProgram((code) => (exitCode = code));
+  allowClosedPipes(process.stdout, process.stderr);
   try {
-    refuseUnknownCommand(program, args);
-    await program.parseAsync(args, { from: 'user' });
+    await program.parseAsync(commandFirst(program, args), { from: 'user' });
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageError;
@@ -32,7 +34,7 @@ function createProgram(done: (exitCode: number) => void): Command {
     .description('Runs coding agents and loses nothing they say.')
     .version(version)
     .exitOverride()
-    .showHelpAfterError('(liminal --help lists what there is)');
+    .showHelpAfterError('(./liminal --help lists what there is)');
 
   const command = (name: string) =>
     program.command(name).addOption(dataOption).addOption(fileOption);
@@ -50,6 +52,7 @@ function createProgram(done: (exitCode: number) => void): Command {
     .option('--dir <folder>', 'project folder (default: the current one)')
     .option('--session <id>', 'go on with an existing session')
     .option('--set <id=value>', 'set an option of the agent; more than once for several', collect)
+    .option('--json', 'one JSON object a line, instead of text')
     .action(async (prompt: string, flags: Flags & RunFlags) => {
       const { run } = await import('./commands/run.ts');
       done(await run(prompt, flags, configure(flags)));
@@ -78,14 +81,6 @@ function createProgram(done: (exitCode: number) => void): Command {
     });
 
   return program;
-}
-
-/** Without this, an unknown command is taken for an argument of the one that needs no name. */
-function refuseUnknownCommand(program: Command, [first]: readonly string[]): void {
-  if (first === undefined || first.startsWith('-') || first === 'help') return;
-  if (program.commands.some((command) => command.name() === first)) return;
-  const known = program.commands.map((command) => command.name()).join(', ');
-  throw new ConfigError(`There is no command "${first}". There are: ${known}.`);
 }
 
 /** Makes an option that can be given more than once. */

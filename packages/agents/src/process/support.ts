@@ -7,7 +7,7 @@ export interface ProcessSupport {
   sentence: string;
 }
 
-/** What `liminal doctor` says about ending agents. */
+/** What `./liminal doctor` says about ending agents. */
 export function processSupport(): ProcessSupport {
   return hasProcessTable
     ? {

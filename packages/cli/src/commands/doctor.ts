@@ -37,7 +37,7 @@ export async function doctor(config: Config): Promise<number> {
 
 function checkNode(): Finding {
   const isNew = Number(process.versions.node.split('.')[0]) >= oldestNode;
-  const wish = isNew ? '' : `: Liminal needs ${oldestNode}, which npm start brings`;
+  const wish = isNew ? '' : `: Liminal needs ${oldestNode}, which ./liminal brings`;
   return { verdict: isNew ? 'good' : 'bad', text: `Node ${process.versions.node}${wish}` };
 }
 

@@ -1,10 +1,12 @@
 import { resolve } from 'node:path';
-import type { LiminalClient } from '@liminal/client';
+import type { LiminalClient, SessionView, TurnView } from '@liminal/client';
 import { type ApprovalOption, LiminalError } from '@liminal/protocol';
 import type { Config } from '../config/load.ts';
 import { ConfigError } from '../config/errors.ts';
 import { connect } from '../connect.ts';
 import { ask, canAsk } from '../terminal/ask.ts';
+import { closedPipeExit, readerGone } from '../terminal/closed-pipe.ts';
+import { jsonLine } from '../terminal/json-line.ts';
 import { formatLine } from '../terminal/lines.ts';
 import { TextStream } from '../terminal/text-stream.ts';
 import { type Line, Transcript } from '../transcript.ts';
@@ -16,11 +18,16 @@ export interface RunFlags {
   session?: string;
   /** Config options of the agent, each `id=value`. */
   set?: string[];
+  /** The answer as one JSON object a line. */
+  json?: boolean;
 }
 
 type Approval = Extract<Line, { kind: 'approval' }>['item'];
 
-/** Sends one prompt; the answer goes to standard output, all else to standard error. 1 when the turn fails. */
+/**
+ * Sends one prompt; the answer goes to standard output, all else to standard error. 1 when the turn fails. When nobody
+ * reads the answer any more, it ends; on a shared server the turn goes on.
+ */
 export async function run(prompt: string, flags: RunFlags, config: Config): Promise<number> {
   const settings = (flags.set ?? []).map(readSetting);
   const { client, close } = await connect(config);
@@ -30,7 +37,7 @@ export async function run(prompt: string, flags: RunFlags, config: Config): Prom
     await watch(client, sessionId, () => true);
     const { turnId } = await client.requests.send(sessionId, prompt);
     console.error(`Session ${sessionId}`);
-    return await new Turn(client, sessionId, turnId).follow();
+    return await new Turn(client, sessionId, turnId, flags.json ?? false).follow();
   } finally {
     await close();
   }
@@ -54,15 +61,17 @@ class Turn {
   readonly #client: LiminalClient;
   readonly #sessionId: string;
   readonly #turnId: string;
+  readonly #isJson: boolean;
   readonly #transcript = new Transcript();
   readonly #text = new TextStream((text) => process.stdout.write(text));
   /** Ends the question that is being asked. */
   #question = new AbortController();
 
-  constructor(client: LiminalClient, sessionId: string, turnId: string) {
+  constructor(client: LiminalClient, sessionId: string, turnId: string, isJson: boolean) {
     this.#client = client;
     this.#sessionId = sessionId;
     this.#turnId = turnId;
+    this.#isJson = isJson;
   }
 
   /** Gives the exit code. */
@@ -70,25 +79,35 @@ class Turn {
     const cancel = () => void this.#client.requests.cancel(this.#sessionId).catch(complain);
     // The first one stops the turn; without this handler the second one ends us as usual.
     process.once('SIGINT', cancel);
-    let exitCode = 1;
-    await watch(this.#client, this.#sessionId, ({ turns }) => {
+    const isGone = readerGone(process.stdout);
+    let exitCode = closedPipeExit;
+    const look = ({ turns }: SessionView): boolean => {
       const turn = turns.find((each) => each.turnId === this.#turnId);
       if (!turn) return false;
-      this.#text.update(turn);
-      for (const line of this.#transcript.read({ turns: [turn] })) this.#show(line);
+      this.#tell(turn);
       if (turn.status === 'in_progress') return false;
       exitCode = turn.status === 'complete' ? 0 : 1;
       return true;
-    });
+    };
+    await watch(this.#client, this.#sessionId, look, isGone);
     this.#question.abort();
     this.#text.breakLine();
     process.off('SIGINT', cancel);
     return exitCode;
   }
 
+  #tell(turn: TurnView): void {
+    if (!this.#isJson) this.#text.update(turn);
+    for (const line of this.#transcript.read({ turns: [turn] })) {
+      if (this.#isJson) console.log(jsonLine(line));
+      this.#show(line);
+    }
+  }
+
   #show(line: Line): void {
     if (line.kind === 'approval') return void this.#decide(line.item).catch(complain);
     if (line.kind === 'item' && line.item.type === 'approval') this.#question.abort();
+    if (this.#isJson) return;
     // These have been streamed, or were typed a moment ago.
     if (line.kind === 'item' && line.item.type === 'message') return;
     const text = formatLine(line);

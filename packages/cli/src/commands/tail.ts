@@ -1,5 +1,7 @@
 import type { Config } from '../config/load.ts';
 import { connect } from '../connect.ts';
+import { closedPipeExit, readerGone } from '../terminal/closed-pipe.ts';
+import { jsonLine } from '../terminal/json-line.ts';
 import { formatLine } from '../terminal/lines.ts';
 import { type Line, Transcript } from '../transcript.ts';
 import { watch } from '../watch.ts';
@@ -17,8 +19,9 @@ export async function tail(
   const { client, isShared, close } = await connect(config);
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort()).once('SIGTERM', () => stop.abort());
+  const isGone = readerGone(process.stdout);
   const transcript = new Transcript();
-  const print = json ? printJson : printText;
+  const print = json ? (line: Line) => console.log(jsonLine(line)) : printText;
   try {
     await watch(
       client,
@@ -27,19 +30,12 @@ export async function tail(
         for (const line of transcript.read(view)) print(line);
         return !isShared;
       },
-      stop.signal,
+      AbortSignal.any([stop.signal, isGone]),
     );
-    return 0;
+    return isGone.aborted ? closedPipeExit : 0;
   } finally {
     await close();
   }
-}
-
-/** Items as upserts, and a turn's head once it has ended. */
-function printJson(line: Line): void {
-  if (line.kind !== 'turn') return console.log(JSON.stringify(line.item));
-  const { items: _, ...head } = line.turn;
-  console.log(JSON.stringify({ type: 'turn', ...head }));
 }
 
 function printText(line: Line): void {

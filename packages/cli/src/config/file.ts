@@ -39,7 +39,7 @@ export const ConfigFile = z.strictObject({
     .optional(),
   /** So long after a server's death others go on with its sessions (ms). */
   leaseMs: z.int().min(1_000).optional(),
-  /** Whether this server also brings runs into history; if none does, `liminal projector` must. */
+  /** Whether this server also brings runs into history; if none does, `./liminal projector` must. */
   projector: z.boolean().optional(),
   /** Whether upserts are published in Redis, for readers in any language. */
   publishUpserts: z.boolean().optional(),

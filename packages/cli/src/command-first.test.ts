@@ -1,0 +1,52 @@
+import { Command } from 'commander';
+import { expect, test } from 'vitest';
+import { commandFirst } from './command-first.ts';
+
+const program = new Command().option('-V, --version', 'version');
+program.command('serve', { isDefault: true }).option('--port <number>').option('--no-open');
+program.command('doctor').option('--port <number>');
+
+test.each([
+  [
+    ['--port', '1', 'doctor'],
+    ['doctor', '--port', '1'],
+  ],
+  [
+    ['--port=1', 'doctor'],
+    ['doctor', '--port=1'],
+  ],
+  [
+    ['--no-open', 'doctor', '--port', '1'],
+    ['doctor', '--no-open', '--port', '1'],
+  ],
+  [
+    ['doctor', '--port', '1'],
+    ['doctor', '--port', '1'],
+  ],
+  [
+    ['--port', 'doctor'],
+    ['--port', 'doctor'],
+  ],
+  [
+    ['help', 'doctor'],
+    ['help', 'doctor'],
+  ],
+  [['--version'], ['--version']],
+  [['-V'], ['-V']],
+  [[], []],
+])('%j is read as %j', (typed, read) => {
+  expect(commandFirst(program, typed)).toEqual(read);
+});
+
+test.each([[['nosuch']], [['--port', '1', 'nosuch']]])(
+  'in %j the unknown command is named, with those that there are',
+  (typed) => {
+    expect(() => commandFirst(program, typed)).toThrow(
+      'There is no command "nosuch". There are: serve, doctor.',
+    );
+  },
+);
+
+test('a flag that nobody knows is left to be named, not the word after it', () => {
+  expect(commandFirst(program, ['--prot', '1'])).toEqual(['--prot', '1']);
+});

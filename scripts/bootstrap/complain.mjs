@@ -1,0 +1,4 @@
+/** @param {unknown} error */
+export function complain(error) {
+  console.error(error instanceof Error ? error.message : error);
+}

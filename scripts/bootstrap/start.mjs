@@ -1,0 +1,22 @@
+import { compileServer } from './compiled.mjs';
+import { complain } from './complain.mjs';
+import { install } from './install.mjs';
+import { root } from './root.mjs';
+import { runOwnNode } from './run-own-node.mjs';
+import { buildWeb } from './web.mjs';
+
+/**
+ * Runs Liminal as `npm start` and `./liminal` do: what is missing is installed and built first. Sets the exit code.
+ * @param {string[]} args
+ */
+export async function start(args) {
+  try {
+    await install(root);
+    await buildWeb(root);
+    await compileServer(root);
+    process.exitCode = await runOwnNode(root, ['packages/cli/bin/liminal.js', ...args]);
+  } catch (error) {
+    complain(error);
+    process.exitCode = 1;
+  }
+}

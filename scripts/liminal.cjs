@@ -1,0 +1,16 @@
+#!/usr/bin/env node
+// `./liminal` at the repository's root leads here. CommonJS in old words, and under a name that says so: a Node that is
+// too old must get far enough to say that it is.
+'use strict';
+
+const oldest = 20;
+const { node } = process.versions;
+
+if (Number(node.split('.')[0]) < oldest) {
+  console.error(
+    `Liminal needs Node ${oldest} or newer, and this is Node ${node}. Install a newer one (https://nodejs.org), and try again.`,
+  );
+  process.exitCode = 1;
+} else {
+  void import('./bootstrap/start.mjs').then(({ start }) => start(process.argv.slice(2)));
+}

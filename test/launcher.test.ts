@@ -1,0 +1,95 @@
+/** `./liminal` as a newcomer uses it: from any folder, by any name, in pipes. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { UpsertObject } from '@liminal/protocol';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+const launcher = fileURLToPath(new URL('../liminal', import.meta.url));
+
+let folder: string;
+const started: ChildProcess[] = [];
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'liminal-launcher-')));
+});
+
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+});
+
+/** Runs a line of shell in the folder, which is home too, with the launcher on the search path through a link. */
+function shell(line: string, env: NodeJS.ProcessEnv = {}) {
+  symlinkSync(launcher, join(folder, 'liminal'));
+  const path = [folder, process.env['PATH']].join(delimiter);
+  const child = spawn('bash', ['-c', line], {
+    cwd: folder,
+    env: { PATH: path, HOME: folder, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  started.push(child);
+  const said = { out: '', err: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (said.out += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said.err += text));
+  return { child, said, over: once(child, 'close').then(() => said) };
+}
+
+test('through a link on the search path it works in the folder that it is called from', async () => {
+  const line = `liminal run --agent demo --set pace=instant --json 'explain  "$HOME"'; echo "code $?"`;
+  const { out, err } = await shell(line).over;
+
+  const lines = out.trimEnd().split('\n');
+  expect(lines.pop()).toBe('code 0');
+  const [first, ...rest] = lines.map((text): unknown => JSON.parse(text));
+  // The arguments are as they were typed, and nothing but the command's own words is on standard output.
+  expect(UpsertObject.parse(first)).toMatchObject({ content: 'explain  "$HOME"', origin: 'user' });
+  expect(rest.at(-1)).toMatchObject({ type: 'turn', status: 'complete' });
+  expect(err).toMatch(/^Session /m);
+});
+
+test('a reader that has read enough ends it quietly', async () => {
+  const line = `liminal run --agent demo --set pace=fast long | head -1; echo "\${PIPESTATUS[@]}"`;
+  const { out, err } = await shell(line).over;
+
+  expect(out).toMatch(/^Demo, recorded: .*\n141 0\n$/);
+  expect(err).toMatch(/^Session \S+\n$/);
+});
+
+test.each([
+  ['liminal nosuch', 2, 'There is no command "nosuch".'],
+  ['liminal --prot 1', 2, "unknown option '--prot'"],
+  ['liminal run', 2, "missing required argument 'prompt'"],
+  ['liminal tail nobody', 1, 'nobody'],
+])('`%s` ends with %i, and its words are not on standard output', async (line, code, words) => {
+  const { out, err } = await shell(`${line}; echo "code $?"`).over;
+  expect(out).toBe(`code ${code}\n`);
+  expect(err).toContain(words);
+});
+
+test('options of the server may stand before the command', async () => {
+  const { out } = await shell('liminal --port 0 --data there doctor').over;
+  expect(out).toContain(`Data folder ${join(folder, 'there')}`);
+});
+
+test('a signal reaches the server, which ends in good order', async () => {
+  const { child, said, over } = shell('exec liminal --port 0 --no-open');
+  while (!said.out.includes('token=')) await once(child.stdout, 'data');
+  child.kill('SIGTERM');
+  await over;
+  expect(child.exitCode).toBe(0);
+});
+
+test('a Node that is too old is told so in one sentence', async () => {
+  const old = join(folder, 'old.cjs');
+  const versions = `{ ...process.versions, node: '18.20.4' }`;
+  writeFileSync(old, `Object.defineProperty(process, 'versions', { value: ${versions} });`);
+  const { out, err } = await shell('liminal doctor; echo "code $?"', {
+    NODE_OPTIONS: `--require ${old}`,
+  }).over;
+  expect(out).toBe('code 1\n');
+  expect(err).toMatch(/^Liminal needs Node 20 or newer, and this is Node 18\.20\.4\. .*\n$/);
+});
