@@ -1,11 +1,12 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
+import { compressAssets } from './compress-assets.ts';
 
 /** Where `vite dev` finds the server; its own page is opened with the server's link once, for the cookie. */
 const server = process.env.LIMINAL_URL ?? 'http://127.0.0.1:4747';
 
 export default defineConfig({
-  plugins: [react()],
+  plugins: [react(), compressAssets()],
   build: {
     // Current browsers: what they all have (light-dark(), nesting, Map.groupBy) is not translated.
     target: ['chrome123', 'firefox128', 'safari17.5'],

@@ -7,7 +7,8 @@ import { notBuiltPage } from './pages/messages.ts';
 import { sendPage, wantsPage } from './pages/send-page.ts';
 
 /**
- * Serves the web app from its folder: files with a hash in their name for good, all else only after asking again.
+ * Serves the web app from its folder: files with a hash in their name for good, all else only after asking again. Where
+ * the build has put a packed form beside a file (`.br`, `.gz`), those who take it get that.
  * An address that names no file is a place inside the app. Looked up on each request, so a build shows at once.
  */
 export async function serveWebApp(app: FastifyInstance, webDir: string): Promise<void> {
@@ -15,6 +16,7 @@ export async function serveWebApp(app: FastifyInstance, webDir: string): Promise
     root: webDir,
     cacheControl: false,
     index: 'index.html',
+    preCompressed: true,
     dotfiles: 'ignore',
     // A web app that is not built yet is told of on its page.
     suppressWarning: true,

@@ -1,5 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bearer, startServer, type TestServer } from './harness.ts';
 import { rawRequest } from './raw-request.ts';
@@ -37,6 +40,67 @@ test('a server without a built web app says what to do, and heals by itself', as
   for (const path of ['/assets', '/assets/', '/assets/gone.js'])
     expect(await get(path, '*/*')).toMatchObject({ status: 404, code: 'NOT_FOUND' });
   expect((await get('/.sources', '*/*')).status).toBe(404);
+  rmSync(webDir, { recursive: true });
+});
+
+/** The answer as it was sent, not unpacked. */
+async function getPacked(path: string, encodings: string, headers: Record<string, string> = {}) {
+  const sent = { ...bearer, accept: 'text/html', 'accept-encoding': encodings, ...headers };
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  request({ host: '127.0.0.1', port: server.port, path, headers: sent }, resolve)
+    .once('error', reject)
+    .end();
+  const answer = await promise;
+  return { status: answer.statusCode, headers: answer.headers, body: await buffer(answer) };
+}
+
+test('what was packed at build is sent packed to those who take it, as the best that they take', async () => {
+  const webDir = join(server.folder, 'web');
+  mkdirSync(join(webDir, 'assets'), { recursive: true });
+  const files = {
+    'index.html': '<!doctype html><title>The app</title>',
+    'assets/app-a1b2c3.js': 'export const greeting = "Hello";',
+    'assets/app-a1b2c3.css': 'body { margin: 0 }',
+  };
+  for (const [name, text] of Object.entries(files)) {
+    writeFileSync(join(webDir, name), text);
+    writeFileSync(join(webDir, `${name}.br`), brotliCompressSync(text));
+    writeFileSync(join(webDir, `${name}.gz`), gzipSync(text));
+  }
+  writeFileSync(join(webDir, 'favicon.svg'), '<svg/>');
+  const plain = (bytes: Buffer) => bytes;
+  const cases = [
+    { encodings: 'gzip, deflate, br, zstd', expected: 'br', unpack: brotliDecompressSync },
+    { encodings: 'gzip', expected: 'gzip', unpack: gunzipSync },
+    { encodings: 'identity', expected: undefined, unpack: plain },
+  ];
+  const wanted = [
+    { path: '/', file: 'index.html', type: 'text/html', kept: 'no-cache' },
+    { path: '/session/some-id', file: 'index.html', type: 'text/html', kept: 'no-cache' },
+    { path: '/assets/app-a1b2c3.js', type: 'javascript', kept: 'public, max-age=31536000, immutable' },
+    { path: '/assets/app-a1b2c3.css', type: 'text/css', kept: 'public, max-age=31536000, immutable' },
+  ];
+  for (const { encodings, expected, unpack } of cases) {
+    for (const { path, file = path.slice(1), type, kept } of wanted) {
+      const { status, headers, body } = await getPacked(path, encodings);
+      expect({ path, status, encoding: headers['content-encoding'] }).toEqual({
+        path,
+        status: 200,
+        encoding: expected,
+      });
+      expect(headers['content-type']).toContain(type);
+      expect(headers['cache-control']).toBe(kept);
+      expect(headers.vary).toContain('accept-encoding');
+      expect(unpack(body).toString()).toBe(files[file as keyof typeof files]);
+    }
+  }
+  // What has no packed form is sent as it is.
+  const icon = await getPacked('/favicon.svg', 'br');
+  expect(icon.headers['content-encoding']).toBeUndefined();
+  expect(icon.body.toString()).toBe('<svg/>');
+  // Nothing gets past the token, packed or not.
+  const stranger = await getPacked('/assets/app-a1b2c3.js', 'br', { authorization: 'Bearer no' });
+  expect(stranger.status).toBe(401);
   rmSync(webDir, { recursive: true });
 });
 
