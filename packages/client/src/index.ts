@@ -13,6 +13,7 @@ export type { RunStore, RunView } from './run/run-store.ts';
 export { applyMessage } from './session/apply-message.ts';
 export { visiblePending } from './session/pending.ts';
 export type { SessionStore } from './session/session-store.ts';
+export { stopReason } from './session/stop-reason.ts';
 export type { PendingMessage, SessionView, TurnView } from './session/view.ts';
 export { findSession, type Projects } from './sessions/session-list.ts';
 export type { SessionsView } from './sessions/sessions-store.ts';

@@ -6,6 +6,7 @@ export { fuzzLines } from './acp-agent/fuzz/fuzz.ts';
 export { mutate } from './acp-agent/fuzz/mutate.ts';
 export { seeded, type Random } from './acp-agent/fuzz/random.ts';
 export { sampleLines, sampleUpdates } from './acp-agent/fuzz/sample-lines.ts';
+export { shapes } from './acp-agent/shapes.ts';
 export type { AgentScript, Step } from './acp-agent/script.ts';
 export { claudeEnvironment } from './claude-code/environment.ts';
 export { claudeRecordingNames, loadClaudeRecording } from './claude-code/fixtures.ts';

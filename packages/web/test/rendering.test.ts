@@ -215,3 +215,40 @@ it('nothing is fetched from elsewhere, and links open beside the app', async () 
   expect(await item.locator('[href^="javascript"]').count()).toBe(0);
   expect(foreign).toEqual([]);
 });
+
+it.each([
+  ['max_tokens', 'Stopped: the answer reached its length limit'],
+  ['max_turn_requests', 'Stopped: the agent reached its limit of steps in one turn'],
+  ['refusal', 'Stopped: the model refused to go on'],
+  ['of_tomorrow', 'Stopped: of_tomorrow'],
+])(
+  'a turn that stops by %s says so at its end, live and from history',
+  async (finishReason, sentence) => {
+    const page = await stage.visit();
+    stage.say(upsert(message('a', 'Half of it', { status: 'complete' })));
+    const end = { type: 'turn_complete', turnId: 't1', sessionId, status: 'completed' } as const;
+    stage.say({
+      type: 'session:turn',
+      sessionId,
+      payload: { ...end, finishReason },
+      cursor: 't1:9',
+    });
+    await page.getByText(sentence).waitFor();
+
+    stage.history = {
+      ...stage.history,
+      turns: [turn('t1', { status: 'complete', endedAt: 5_000, finishReason })],
+    };
+    await page.reload();
+    await page.getByText(sentence).waitFor();
+  },
+);
+
+it('a turn that ends as it should says no reason', async () => {
+  const page = await stage.visit();
+  const end = { type: 'turn_complete', turnId: 't1', sessionId, status: 'completed' } as const;
+  const payload = { ...end, finishReason: 'end_turn', usage: { inputTokens: 1, outputTokens: 7 } };
+  stage.say({ type: 'session:turn', sessionId, payload, cursor: 't1:9' });
+  await page.getByText('7 tokens out').waitFor();
+  expect(await page.getByText('Stopped').count()).toBe(0);
+});

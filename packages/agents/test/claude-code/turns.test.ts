@@ -37,6 +37,23 @@ test('a turn takes the id it is given', async () => {
   expect((await listener.ended('my-turn')).status).toBe('complete');
 });
 
+test('an answer that goes past all limits of length says so; a reason of tomorrow is told as it is', async () => {
+  const stops = ['max_tokens', 'max_tokens', 'max_tokens', 'max_tokens', 'pause_turn'];
+  const { create } = await runClaude(() =>
+    stops.map((stopReason) => reply('Half.', { stopReason })),
+  );
+  const listener = await create();
+  // Claude Code goes on three times by itself.
+  expect(await listener.ask('Say much.')).toMatchObject({
+    status: 'error',
+    error: { message: expect.stringContaining('output token maximum') },
+  });
+  expect(await listener.ask('Go on.')).toMatchObject({
+    status: 'complete',
+    finishReason: 'pause_turn',
+  });
+});
+
 test('TC-3.4a: cancelling interrupts the turn, which ends as cancelled; the session goes on', async () => {
   const halfway = gate();
   const { create, provider } = await runClaude(() => [

@@ -55,10 +55,14 @@ describe('an item as a line', () => {
   });
 });
 
-test('a turn is a line only when it did not complete', () => {
+test('a turn is a line only when it did not complete as it should', () => {
   const turn = { turnId: 't', items: [] };
   expect(formatLine({ kind: 'turn', turn: { ...turn, status: 'complete' } })).toBe('');
   expect(formatLine({ kind: 'turn', turn: { ...turn, status: 'aborted' } })).toContain('stopped');
+  const cut = { ...turn, status: 'complete', finishReason: 'max_tokens' } as const;
+  expect(formatLine({ kind: 'turn', turn: cut })).toBe(
+    '! Stopped: the answer reached its length limit.',
+  );
   const error = { code: 'X', message: 'the model is busy' };
   expect(formatLine({ kind: 'turn', turn: { ...turn, status: 'error', error } })).toContain(
     'the model is busy',

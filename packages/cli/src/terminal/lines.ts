@@ -1,5 +1,5 @@
 /** A session's items as lines for a terminal. */
-import type { TurnView } from '@liminal/client';
+import { stopReason, type TurnView } from '@liminal/client';
 import type { UpsertObject } from '@liminal/protocol';
 import type { Line } from '../transcript.ts';
 
@@ -55,10 +55,12 @@ function formatOutcome({ outcome, options }: Of<'approval'>): string {
   return options.find((option) => option.optionId === outcome.optionId)?.name ?? outcome.optionId;
 }
 
-function formatTurn({ status, error }: TurnView): string {
+function formatTurn(turn: TurnView): string {
+  const { status, error } = turn;
   if (status === 'aborted') return '! The turn was stopped.';
   if (status === 'error') return `! The turn failed: ${error?.message ?? 'nobody said why'}`;
-  return '';
+  const reason = stopReason(turn);
+  return reason === undefined ? '' : `! ${reason}.`;
 }
 
 function shorten(text: string): string {

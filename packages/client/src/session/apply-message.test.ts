@@ -125,6 +125,11 @@ describe('live messages', () => {
       9,
     );
     expect(done.turns[0]).toMatchObject({ status: 'complete', endedAt: 9, usage });
+    const cut = turn({ type: 'turn_complete', status: 'completed', finishReason: 'max_tokens' });
+    const short = applyMessage(running, cut, 9);
+    expect(short.turns[0]).toMatchObject({ status: 'complete', finishReason: 'max_tokens' });
+    const again = turn({ type: 'turn_started', modelId: 'm', providerId: 'p' });
+    expect(applyMessage(short, again, 9).turns[0]?.finishReason).toBeUndefined();
     const cancelled = applyMessage(
       running,
       turn({ type: 'turn_complete', status: 'cancelled' }),

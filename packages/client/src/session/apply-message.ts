@@ -82,11 +82,12 @@ function applyTurnEvent(turn: TurnView, event: TurnEvent, now: number): TurnView
       const { modelId, providerId } = event;
       const startedAt = turn.startedAt ?? now;
       const started = { ...turn, modelId, providerId, startedAt, status: 'in_progress' } as const;
-      return { ...started, endedAt: undefined, error: undefined };
+      return { ...started, endedAt: undefined, finishReason: undefined, error: undefined };
     }
     case 'turn_complete': {
       const status = event.status === 'completed' ? 'complete' : 'aborted';
-      return { ...turn, status, endedAt: now, usage: event.usage ?? turn.usage };
+      const { finishReason, usage = turn.usage } = event;
+      return { ...turn, status, endedAt: now, finishReason, usage };
     }
     case 'turn_error': {
       const error = { code: event.errorCode, message: event.errorMessage };

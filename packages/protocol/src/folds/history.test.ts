@@ -87,6 +87,27 @@ describe('a turn in brief', () => {
     expect(summarizeTurn({ ...running, status: 'queued' }).status).toBe('in_progress');
   });
 
+  it('says why it stopped, where its source does', () => {
+    const stopped = (status: 'completed' | 'cancelled', finishReason: string): EventPayload => ({
+      type: 'response_done',
+      status,
+      finishReason,
+    });
+    const summary = (payload: EventPayload) => summarizeTurn(stored(payload));
+    expect(summary(stopped('completed', 'max_tokens'))).toMatchObject({
+      status: 'complete',
+      finishReason: 'max_tokens',
+    });
+    expect(summary(stopped('cancelled', 'cancelled'))).toMatchObject({
+      status: 'aborted',
+      finishReason: 'cancelled',
+    });
+    expect(summary({ type: 'response_done', status: 'completed' })).not.toHaveProperty(
+      'finishReason',
+    );
+    expect(summarizeTurn(stored())).not.toHaveProperty('finishReason');
+  });
+
   it('says why it failed', () => {
     const error = { code: 'RATE_LIMIT', message: 'Too many requests.' };
     const failed = stored({ type: 'response_error', error });

@@ -24,8 +24,9 @@ export function responseToUpserts(response: Response, emittedAt: string): Upsert
 
 /** A turn's head, for beside its items. */
 export function summarizeTurn(response: Response): TurnSummary {
-  const { id, turnId, modelId, providerId, status, trigger, createdAt, updatedAt, usage, error } =
+  const { id, turnId, modelId, providerId, status, trigger, createdAt, updatedAt, usage } =
     response;
+  const { error, finishReason } = response;
   const running = status === 'queued' || status === 'in_progress';
   return withoutUndefined({
     turnId,
@@ -37,6 +38,8 @@ export function summarizeTurn(response: Response): TurnSummary {
     startedAt: createdAt,
     endedAt: running ? undefined : updatedAt,
     usage,
+    // A turn that failed says why by its error.
+    finishReason: running || status === 'error' ? undefined : (finishReason ?? undefined),
     error,
   });
 }

@@ -46,6 +46,16 @@ describe('AC-5.1: events become upserts with full content', () => {
     });
   });
 
+  it.each(['max_tokens', 'max_turn_requests', 'refusal', 'of_tomorrow'])(
+    'a turn that stopped by %s says so at its end, and is complete',
+    (finishReason) => {
+      const { outputs } = foldRun([{ type: 'response_done', status: 'completed', finishReason }]);
+      expect(outputs.at(-1)).toMatchObject({
+        event: { type: 'turn_complete', status: 'completed', finishReason },
+      });
+    },
+  );
+
   it('TC-5.1b: each emission carries the full content', () => {
     const deltas = [30, 20, 50].map((count) => say.delta('a', words(count)));
     const { outputs } = foldRun([say.text('a'), ...deltas, say.messageDone('a', words(100))]);

@@ -1,4 +1,4 @@
-import type { TurnView } from '@liminal/client';
+import { stopReason, type TurnView } from '@liminal/client';
 import { Check, Copy } from 'lucide-react';
 import { Button, IconButton } from '../look/controls.tsx';
 import { useCopy } from '../look/use-copy.ts';
@@ -16,7 +16,7 @@ interface TurnEndProps {
   isLast: boolean;
 }
 
-/** How a turn stands: at work, waiting, stopped, failed, or done in so much time. */
+/** How a turn stands: at work, waiting, stopped (and why), failed, or done in so much time. */
 export function TurnEnd({ turn, isLast }: TurnEndProps) {
   if (turn.status === 'in_progress') return <AtWork turn={turn} />;
   if (turn.status === 'error') {
@@ -24,7 +24,7 @@ export function TurnEnd({ turn, isLast }: TurnEndProps) {
   }
   const took = tookOf(turn);
   const parts = [
-    turn.status === 'aborted' ? 'Stopped' : undefined,
+    turn.status === 'aborted' ? 'Stopped' : stopReason(turn),
     took === undefined ? undefined : duration(took),
     // Not every agent counts them.
     turn.usage?.outputTokens ? `${tokens(turn.usage.outputTokens)} tokens out` : undefined,

@@ -35,15 +35,21 @@ const codesByCategory: Record<string, string> = {
 };
 
 const codesBySubtype: Record<string, string> = {
-  error_max_turns: 'MAX_TURNS',
   error_max_budget_usd: 'BUDGET_EXHAUSTED',
 };
+
+/** Claude Code has stopped at its limit of steps: as agents over ACP have it, the turn is over, and the next goes on. */
+export const hasReachedLimit = ({ subtype }: ResultMessage): boolean =>
+  subtype === 'error_max_turns';
 
 /** The terminal event of a turn. An interrupt is reported as an error too: it is told by its reason. */
 export function readOutcome(result: ResultMessage, facts: TurnFacts): Terminal {
   const usage = readUsage(result, facts);
   if (result.terminal_reason?.startsWith('aborted_') === true) {
     return { type: 'response_done', status: 'cancelled', finishReason: 'cancelled', usage };
+  }
+  if (hasReachedLimit(result)) {
+    return { type: 'response_done', status: 'completed', finishReason: 'max_turn_requests', usage };
   }
   if (result.is_error) return { type: 'response_error', error: readError(result, facts), usage };
   const finishReason = result.stop_reason ?? null;

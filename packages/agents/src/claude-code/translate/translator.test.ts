@@ -518,6 +518,17 @@ test('a message that the agent drops still has its turn', () => {
   });
 });
 
+test('a turn that stops at the limit of steps is complete, and says why', () => {
+  const { translator, drafts } = startReplay();
+  translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
+  const reached = { type: 'result', subtype: 'error_max_turns', is_error: true };
+  const errors = ['Reached maximum number of turns (3)'];
+  translator.read({ ...reached, terminal_reason: 'max_turns', errors }, timestamp);
+  const response = foldTurns(drafts).get('unasked-1');
+  expect(response).toMatchObject({ status: 'complete', finishReason: 'max_turn_requests' });
+  expect(response?.outputItems).toMatchObject([{ origin: 'system', content: errors[0] }]);
+});
+
 test('what is said twice is shown twice, to the letter: periods of 1 to 60 in chunks of 1 to 10', async () => {
   const { entries } = await loadClaudeRecording('text');
   const isDelta = (entry: object): boolean =>

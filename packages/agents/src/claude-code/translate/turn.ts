@@ -10,7 +10,7 @@ import type {
   UserMessage,
 } from './native.ts';
 import { Plan } from './plan.ts';
-import { readOutcome, type Terminal } from './outcome.ts';
+import { hasReachedLimit, readOutcome, type Terminal } from './outcome.ts';
 import { isToolUse, StreamedMessage } from './streamed-message.ts';
 import { TurnWriter, type Emit } from '../../base/turn-writer.ts';
 
@@ -155,6 +155,8 @@ export class Turn {
 
   /** `costUsd` is the session's cost so far, in US dollars. */
   result(result: ResultMessage, costUsd: number | undefined): void {
+    // A limit that was reached is no failure, so its words stand beside the turn rather than for it.
+    if (hasReachedLimit(result)) for (const said of result.errors ?? []) this.notice(said);
     this.end(
       readOutcome(result, {
         costUsd,

@@ -61,8 +61,10 @@ export class ModelServer {
       case 'end': {
         const { turnId } = turn.head;
         const status = step.status === 'completed' ? 'complete' : 'aborted';
-        turn.head = { ...turn.head, status, endedAt: 0 };
-        const payload = { type: 'turn_complete', turnId, sessionId, status: step.status } as const;
+        const finishReason = step.status === 'completed' ? 'max_tokens' : 'cancelled';
+        turn.head = { ...turn.head, status, endedAt: 0, finishReason };
+        const how = { status: step.status, finishReason };
+        const payload = { type: 'turn_complete', turnId, sessionId, ...how } as const;
         return [{ type: 'session:turn', sessionId, payload, cursor: this.#cursor() }];
       }
     }
