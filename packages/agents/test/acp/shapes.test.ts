@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { shapes } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import { runAgent } from './running-agent.ts';
+import { runAgent, said } from './running-agent.ts';
 
 test('a turn that the agent stops at its limit of steps is complete, and says why it stopped', async () => {
   const listener = await (await runAgent(shapes.stepLimit)).create();
@@ -11,4 +13,13 @@ test('a turn that the agent stops at its limit of steps is complete, and says wh
     status: 'completed',
     finishReason: 'max_turn_requests',
   });
+});
+
+test('an agent that first asks for a file makes one where there is none', async () => {
+  const { create, control, projectDir } = await runAgent(shapes.newFile);
+  const response = await (await create()).ask('Make it.');
+  expect(said(response).at(-1)).toBe('agent: It is made.');
+  expect(await readFile(join(projectDir, 'made.txt'), 'utf8')).toBe('made\n');
+  const { error } = await control.until((message) => message.error !== undefined);
+  expect(error).toMatchObject({ code: -32002, data: { uri: join(projectDir, 'made.txt') } });
 });

@@ -35,21 +35,44 @@ describe('reading', () => {
     expect(await files.read({ path: join(project, 'notes.txt'), ...range })).toEqual({ content });
   });
 
-  test('names a file that is not there', async () => {
-    const path = join(project, 'missing.txt');
-    await expect(files.read({ path })).rejects.toMatchObject({
-      rpcCode: -32002,
-      message: expect.stringContaining(path),
-    });
-  });
+  test.each(['missing.txt', 'no/folder/missing.txt', 'notes.txt/missing.txt'])(
+    'says of %s that it is not there: by the code of the protocol, and by the words that agents look for',
+    async (name) => {
+      const path = join(project, name);
+      const error: unknown = await files.read({ path }).catch((reason: unknown) => reason);
+      expect(error).toMatchObject({ rpcCode: -32002, data: { uri: path } });
+      for (const word of ['Resource not found', 'ENOENT', 'No such file', 'does not exist', path]) {
+        expect(error).toHaveProperty('message', expect.stringContaining(word));
+      }
+    },
+  );
 
-  test('refuses folders, pipes and files that are too large', async () => {
+  test('refuses folders, pipes, files that are too large and what is no text, each for its own reason', async () => {
     const pipe = join(project, 'pipe');
     execFileSync('mkfifo', [pipe]);
     writeFileSync(join(project, 'huge'), Buffer.alloc(16 * 1024 * 1024 + 1));
-    for (const path of [join(project, 'src'), pipe, join(project, 'huge')]) {
-      await expect(files.read({ path }), path).rejects.toMatchObject(refused);
+    writeFileSync(join(project, 'image'), Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff]));
+    writeFileSync(join(project, 'zero'), 'a\0b');
+    for (const [path, reason] of [
+      [join(project, 'src'), 'is a folder'],
+      [pipe, 'is not a file'],
+      [join(project, 'huge'), 'is larger than 16 MiB'],
+      [join(project, 'image'), 'is not a text file'],
+      [join(project, 'zero'), 'is not a text file'],
+      [join(root, 'secret.txt'), 'is not a file inside the project folder'],
+    ] as const) {
+      const error: unknown = await files.read({ path }).catch((one: unknown) => one);
+      expect(error, path).toMatchObject(refused);
+      expect(error).toHaveProperty('message', expect.stringContaining(reason));
+      // An agent that takes it for a missing file goes on to make it.
+      expect(String(error)).not.toMatch(/ENOENT|No such file|does not exist|Resource not found/i);
     }
+  });
+
+  test('gives every character of UTF-8, and no other bytes than the file has', async () => {
+    const text = '\uFEFFä€😀\r\n';
+    writeFileSync(join(project, 'odd.txt'), text);
+    expect(await files.read({ path: join(project, 'odd.txt') })).toEqual({ content: text });
   });
 });
 
@@ -59,6 +82,20 @@ describe('writing', () => {
     await files.write({ path, content: 'long content' });
     expect(await files.write({ path, content: 'short' })).toEqual({});
     expect(readFileSync(path, 'utf8')).toBe('short');
+  });
+
+  test('says why a file cannot be made', async () => {
+    for (const [name, reason] of [
+      ['src', 'is a folder'],
+      ['notes.txt/new.txt', 'The folder of'],
+      ['notes.txt/deep/new.txt', 'The folder of'],
+    ] as const) {
+      const written = files.write({ path: join(project, name), content: 'x' });
+      await expect(written).rejects.toMatchObject({
+        rpcCode: -32602,
+        message: expect.stringContaining(reason),
+      });
+    }
   });
 
   test('refuses what is too large, and leaves the file alone', async () => {

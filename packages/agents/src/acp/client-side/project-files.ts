@@ -1,7 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, realpath, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative } from 'node:path';
-import { invalidParams, notFound } from './client-error.ts';
+import { type ClientError, invalidParams, missingFile } from './client-error.ts';
 
 /** Bytes that are read or written at most. */
 const maxFileBytes = 16 * 1024 * 1024;
@@ -27,7 +28,7 @@ export class ProjectFiles {
     try {
       const { size } = await checkedStat(file, path);
       if (size > maxFileBytes) throw tooLarge(path);
-      return { content: cut(await file.readFile('utf8'), line ?? 1, limit ?? undefined) };
+      return { content: cut(asText(await file.readFile(), path), line ?? 1, limit ?? undefined) };
     } finally {
       await file.close();
     }
@@ -42,7 +43,7 @@ export class ProjectFiles {
   }): Promise<Record<string, never>> {
     if (Buffer.byteLength(content) > maxFileBytes) throw tooLarge(path);
     const real = await this.#resolve(path);
-    await mkdir(dirname(real), { recursive: true });
+    await makeFolder(dirname(real), path);
     const file = await openFile(real, path, constants.O_WRONLY | constants.O_CREAT);
     try {
       await checkedStat(file, path);
@@ -87,20 +88,47 @@ async function openFile(real: string, path: string, flags: number): Promise<File
     // It was resolved: if there is a link now, somebody has just put it there. And a pipe is not waited for.
     return await open(real, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o666);
   } catch (error) {
+    throw refusal(path, error);
+  }
+}
+
+const problems: Record<string, string> = {
+  EISDIR: 'is a folder, not a file',
+  EACCES: 'may not be opened: Liminal lacks the permission',
+  EPERM: 'may not be opened: Liminal lacks the permission',
+};
+
+/** Why a file could not be opened, as its agent is told. */
+function refusal(path: string, error: unknown): ClientError {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+  if (code === 'ENOENT' || code === 'ENOTDIR') return missingFile(path);
+  return invalidParams(`“${path}” ${problems[code] ?? 'cannot be opened'} (${code}).`);
+}
+
+async function makeFolder(folder: string, path: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+  } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    if (code === 'ENOENT') throw notFound(`There is no file “${path}”.`);
-    throw invalidParams(`“${path}” cannot be opened (${code}).`);
+    throw invalidParams(`The folder of “${path}” cannot be made (${code}).`);
   }
 }
 
 async function checkedStat(file: FileHandle, path: string): Promise<{ size: number }> {
   const found = await file.stat();
+  if (found.isDirectory()) throw invalidParams(`“${path}” is a folder, not a file.`);
   if (!found.isFile()) throw invalidParams(`“${path}” is not a file.`);
   return found;
 }
 
 const tooLarge = (path: string): Error =>
   invalidParams(`“${path}” is larger than ${maxFileBytes / 1024 / 1024} MiB.`);
+
+/** A file that is no text would come back from its agent as another one. */
+function asText(content: Buffer, path: string): string {
+  if (isUtf8(content) && !content.includes(0)) return content.toString('utf8');
+  throw invalidParams(`“${path}” is not a text file in UTF-8.`);
+}
 
 function cut(content: string, line: number, limit: number | undefined): string {
   if (line <= 1 && limit === undefined) return content;

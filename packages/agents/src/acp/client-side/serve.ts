@@ -21,7 +21,7 @@ export function serveClient(sdk: Sdk, { find, complete }: Sessions): ClientApp {
       return await work();
     } catch (error) {
       throw error instanceof ClientError
-        ? new sdk.RequestError(error.rpcCode, error.message)
+        ? new sdk.RequestError(error.rpcCode, error.message, error.data)
         : error;
     }
   };
