@@ -16,7 +16,7 @@ const Variables = z.record(z.string().min(1), z.string());
 
 /** An agent that speaks ACP on its standard input and output. */
 export const AgentEntry = z.strictObject({
-  /** A program on PATH, or a path. */
+  /** A program on PATH, or a path from this file's folder. */
   command: z.string().min(1),
   args: z.array(z.string()).default([]),
   /** Added to what the agent inherits. */

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { AgentEntries, McpServerEntries } from './agents.ts';
 import { ConfigError, describeIssues } from './errors.ts';
+import { expandAgent, expander, expandMcpServer, fromHome, mapValues } from './expand.ts';
 import { DatabaseUrl, Host, Port, RedisUrl } from './values.ts';
 
 const ms = z.int().nonnegative();
@@ -51,7 +52,7 @@ export type ConfigFile = z.infer<typeof ConfigFile>;
 /** Reads a configuration file; without it, `undefined`, unless it is `required`. Throws `ConfigError`. */
 export function readConfigFile(
   path: string,
-  { required, home }: { required: boolean; home: string },
+  { required, home, env }: { required: boolean; home: string; env: NodeJS.ProcessEnv },
 ): ConfigFile {
   const text = readText(path, required);
   if (text === undefined) return {};
@@ -59,10 +60,21 @@ export function readConfigFile(
   if (!parsed.success) {
     throw new ConfigError(`The configuration in ${path} is wrong. ${describeIssues(parsed.error)}`);
   }
-  const roots = parsed.data.roots?.map((root) => {
-    return resolve(dirname(path), root.replace(/^~(?=$|\/)/, home));
-  });
-  return { ...parsed.data, ...(roots && { roots }) };
+  const { roots, agents = {}, mcpServers = {} } = parsed.data;
+  const expand = expander(path, env, home);
+  const fromHere = (command: string): string =>
+    command.includes('/') ? resolve(dirname(path), command) : command;
+  return {
+    ...parsed.data,
+    ...(roots && { roots: roots.map((root) => resolve(dirname(path), fromHome(root, home))) }),
+    agents: mapValues(agents, (agent, name) => {
+      const expanded = expandAgent(agent, expand, `agents.${name}`);
+      return { ...expanded, command: fromHere(expanded.command) };
+    }),
+    mcpServers: mapValues(mcpServers, (server, name) =>
+      expandMcpServer(server, expand, `mcpServers.${name}`),
+    ),
+  };
 }
 
 function readText(path: string, required: boolean): string | undefined {

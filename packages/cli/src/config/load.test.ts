@@ -132,6 +132,53 @@ describe('agents and MCP servers', () => {
     });
   });
 
+  test('say the home folder as ~, and variables as ${NAME}', () => {
+    const program = {
+      command: '~/bin/agent',
+      args: ['--key=${KEY}', '~/x', 'a~/b', '$$HOME', '$HOME', '${A}${B}'],
+      env: { KEY: '${KEY}', PRICE: '5$' },
+    };
+    const web = { type: 'http', url: 'http://x/', headers: { Authorization: 'Bearer ${KEY}' } };
+    const file = writeFile('a.json', {
+      agents: { gemini: program },
+      mcpServers: { files: program, web },
+    });
+    const env = { KEY: 'se$$cret', A: '~', B: '' };
+
+    const expanded = {
+      command: join(home, 'bin/agent'),
+      args: ['--key=se$$cret', join(home, 'x'), 'a~/b', '$HOME', '$HOME', '~'],
+      env: { KEY: 'se$$cret', PRICE: '5$' },
+    };
+    const { agents, mcpServers } = load({ config: file }, env);
+    expect(agents['gemini']).toMatchObject(expanded);
+    expect(mcpServers['files']).toMatchObject(expanded);
+    expect(mcpServers['web']).toMatchObject({ headers: { Authorization: 'Bearer se$$cret' } });
+  });
+
+  test.each([
+    ['bin/agent', 'etc/bin/agent'],
+    ['./agent', 'etc/agent'],
+    ['../agent', 'agent'],
+  ])('find the program %s from the folder of the file, wherever they run', (command, found) => {
+    const file = writeFile('etc/a.json', { agents: { a: { command }, b: { command: 'b' } } });
+    const { agents } = load({ config: file });
+    expect(agents['a']?.command).toBe(join(home, found));
+    expect(agents['b']?.command).toBe('b');
+  });
+
+  test.each([
+    [{ command: '${NOWHERE}/x' }, '"agents.a.command": the variable NOWHERE is not set'],
+    [{ command: 'x', args: ['', '${NOWHERE}'] }, '"agents.a.args.1": the variable NOWHERE'],
+    [{ command: 'x', env: { KEY: '${NOWHERE}' } }, '"agents.a.env.KEY": the variable NOWHERE'],
+    [{ command: 'x', args: ['${A-B}'] }, '"${A-B}" is no variable'],
+    [{ command: 'x', args: ['${A'] }, '"${A" is no variable'],
+  ])('that name a variable which is none (%j) are refused, with the field', (entry, complaint) => {
+    const file = writeFile('a.json', { agents: { a: entry } });
+    expect(() => load({ config: file })).toThrow(`The configuration in ${file} is wrong. `);
+    expect(() => load({ config: file })).toThrow(complaint);
+  });
+
   test.each([
     ['agents', { 'claude-code': { command: 'x' } }, 'this agent is built in'],
     ['agents', { 'My Agent': { command: 'x' } }, 'small letters'],

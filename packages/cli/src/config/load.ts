@@ -59,7 +59,7 @@ export function loadConfig(flags: Flags, { env, cwd, home }: Surroundings): Conf
   );
   const chosenFile = flags.config ?? variable('LIMINAL_CONFIG');
   const path = chosenFile === undefined ? join(dataDir, 'liminal.json') : resolve(cwd, chosenFile);
-  const file = readConfigFile(path, { required: chosenFile !== undefined, home });
+  const file = readConfigFile(path, { required: chosenFile !== undefined, home, env });
 
   const port =
     choose(PortText, ['--port', flags.port], ['LIMINAL_PORT', variable('LIMINAL_PORT')]) ??

@@ -1,0 +1,80 @@
+/** What stands for something else in the texts of the file: `~`, `${NAME}`, and `$$` for a plain `$`. */
+import type { McpServer } from '@liminal/agents';
+import type { AgentEntry } from './agents.ts';
+import { ConfigError } from './errors.ts';
+
+/** Gives a text as it is meant; `field` names it for people. */
+export type Expand = (text: string, field: string) => string;
+
+/**
+ * `~` at the beginning is the home folder; `${NAME}` is a variable of the environment that Liminal was started in.
+ * Throws `ConfigError` for one that is not set: an agent would fail on it later, and not say why.
+ */
+export function expander(path: string, env: NodeJS.ProcessEnv, home: string): Expand {
+  return (text, field) => {
+    const wrong = (problem: string): ConfigError =>
+      new ConfigError(`The configuration in ${path} is wrong. "${field}": ${problem}`);
+    return fromHome(text, home).replaceAll(/\$\$|\$\{([^}]*)(\}?)/g, (found, name, end) => {
+      if (found === '$$') return '$';
+      if (end === '' || !/^[A-Za-z_]\w*$/.test(name)) {
+        throw wrong(
+          `"${found}" is no variable, which is written \${NAME}. Write $$ for a plain $.`,
+        );
+      }
+      const value = env[name];
+      if (value === undefined) {
+        throw wrong(`the variable ${name} is not set. Set it before Liminal is started.`);
+      }
+      return value;
+    });
+  };
+}
+
+/** `~` and `~/…` from the home folder; all else as it is. */
+export function fromHome(text: string, home: string): string {
+  return text.replace(/^~(?=$|\/)/, () => home);
+}
+
+export function expandAgent(entry: AgentEntry, expand: Expand, field: string): AgentEntry {
+  return { ...entry, ...expandProgram(entry, expand, field) };
+}
+
+export function expandMcpServer(server: McpServer, expand: Expand, field: string): McpServer {
+  if (server.type === 'stdio') return { ...server, ...expandProgram(server, expand, field) };
+  return {
+    ...server,
+    url: expand(server.url, `${field}.url`),
+    headers: expandValues(server.headers, expand, `${field}.headers`),
+  };
+}
+
+interface Program {
+  command: string;
+  args: string[];
+  env: Record<string, string>;
+}
+
+function expandProgram({ command, args, env }: Program, expand: Expand, field: string): Program {
+  return {
+    command: expand(command, `${field}.command`),
+    args: args.map((arg, at) => expand(arg, `${field}.args.${at}`)),
+    env: expandValues(env, expand, `${field}.env`),
+  };
+}
+
+function expandValues(
+  values: Record<string, string>,
+  expand: Expand,
+  field: string,
+): Record<string, string> {
+  return mapValues(values, (value, name) => expand(value, `${field}.${name}`));
+}
+
+export function mapValues<T, U>(
+  record: Record<string, T>,
+  change: (value: T, key: string) => U,
+): Record<string, U> {
+  return Object.fromEntries(
+    Object.entries(record).map(([key, value]) => [key, change(value, key)]),
+  );
+}
