@@ -3,7 +3,6 @@ import type { AcpQuirks } from '../acp/index.ts';
 /** What codex-acp 0.16 does otherwise than the protocol has it. */
 export const codexQuirks: AcpQuirks = {
   fencesOutput: true,
-  requestsTellOfThemselves: true,
   losesCompletions: true,
   failsBeforeTurnEnds: true,
   leavesCommandsRunning: true,

@@ -1,8 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { shapes } from '@liminal/testkit';
+import type { OutputItem, Response } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import { runAgent, said } from './running-agent.ts';
+
+const itemsOf = <T extends OutputItem['type']>({ outputItems }: Response, type: T) =>
+  outputItems.filter((item): item is Extract<OutputItem, { type: T }> => item.type === type);
 
 test('a turn that the agent stops at its limit of steps is complete, and says why it stopped', async () => {
   const listener = await (await runAgent(shapes.stepLimit)).create();
@@ -22,4 +26,22 @@ test('an agent that first asks for a file makes one where there is none', async 
   expect(await readFile(join(projectDir, 'made.txt'), 'utf8')).toBe('made\n');
   const { error } = await control.until((message) => message.error !== undefined);
   expect(error).toMatchObject({ code: -32002, data: { uri: join(projectDir, 'made.txt') } });
+});
+
+test('a request for permission leaves its call as it was, and shows what is asked for', async () => {
+  const { create, projectDir } = await runAgent(shapes.requestRepeatsCall);
+  const listener = await create();
+  const turnId = await listener.send('Write it.');
+  const request = await listener.asked(turnId);
+  const path = join(projectDir, 'made.txt');
+  expect(listener.of(turnId).map(({ payload }) => payload)).toContainEqual(
+    expect.objectContaining({ patch: { diffs: [{ path, oldText: null, newText: 'made\n' }] } }),
+  );
+  expect(request).toMatchObject({ title: 'edit', callId: 'call_1' });
+  await request.answer('once');
+  const [call, ...others] = itemsOf(await listener.response(turnId), 'function_call');
+  expect(others).toEqual([]);
+  expect(call).toMatchObject({ title: 'Write made.txt', kind: 'edit' });
+  expect(JSON.parse(call?.arguments ?? '')).toEqual({ filePath: path, content: 'made\n' });
+  expect(JSON.stringify(call?.raw)).toContain('+made');
 });

@@ -4,7 +4,18 @@
  */
 import type { AgentScript, Step } from './script.ts';
 
+type Branch = { when?: string; steps: Step[] };
+
 const onAnyPrompt = (...steps: Step[]): AgentScript => ({ turns: [{ steps }] });
+
+const options = [
+  { optionId: 'once', name: 'Allow', kind: 'allow_once' },
+  { optionId: 'reject', name: 'Reject', kind: 'reject_once' },
+];
+
+const asks = (toolCall: Record<string, unknown>, onAnswer: Branch[] = []): Step => ({
+  request: { method: 'session/request_permission', params: { toolCall, options }, onAnswer },
+});
 
 export const shapes = {
   /** Gemini CLI: a loop is stopped with a reason of its own. */
@@ -32,4 +43,27 @@ export const shapes = {
       ],
     },
   }),
+
+  /** opencode: the request for a call repeats it with other words and another input, and alone has the diff. */
+  requestRepeatsCall: onAnyPrompt(
+    {
+      update: {
+        sessionUpdate: 'tool_call',
+        toolCallId: 'call_1',
+        title: 'Write made.txt',
+        kind: 'edit',
+        status: 'in_progress',
+        rawInput: { filePath: '{{cwd}}/made.txt', content: 'made\n' },
+      },
+    },
+    asks({
+      toolCallId: 'call_1',
+      title: 'edit',
+      kind: 'other',
+      rawInput: { filepath: '{{cwd}}/made.txt', diff: '+made' },
+      content: [{ type: 'diff', path: '{{cwd}}/made.txt', oldText: null, newText: 'made\n' }],
+    }),
+    { update: { sessionUpdate: 'tool_call_update', toolCallId: 'call_1', status: 'completed' } },
+    { say: 'Written.' },
+  ),
 } satisfies Record<string, AgentScript>;

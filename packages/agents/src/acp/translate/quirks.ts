@@ -11,8 +11,6 @@ export interface AcpQuirks {
   failsBeforeTurnEnds?: boolean;
   /** A command that runs goes on when its turn is stopped. */
   leavesCommandsRunning?: boolean;
-  /** A permission request for a call that has been announced tells of the request, not of the call. */
-  requestsTellOfThemselves?: boolean;
   /** A call that has succeeded is not always said to have. */
   losesCompletions?: boolean;
   /** Fields of a call's `rawInput` that are the agent's own bookkeeping, not arguments. */

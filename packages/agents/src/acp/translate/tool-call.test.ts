@@ -297,6 +297,78 @@ describe('a permission request', () => {
     ]);
   });
 
+  const asking = (fields: object, announced: object = {}) => {
+    const hearing = startHearing();
+    hearing.translator.begin('turn', 'Do it.', timestamp);
+    hearing.hear(call(announced));
+    hearing.translator.toolCall({ toolCallId: 'c1', ...fields }, timestamp);
+    return hearing;
+  };
+  const askedOf = (hearing: ReturnType<typeof asking>) =>
+    itemsOf(foldTurn(hearing.drafts, 'turn'), 'function_call')[0];
+
+  test('for a call that is known changes neither its title nor its input; what else it says is kept', () => {
+    const known = { title: 'Write a.txt', kind: 'edit', rawInput: { path: 'a.txt', content: 'A' } };
+    const hearing = asking(
+      { title: 'Edit file', kind: 'other', rawInput: { filepath: 'a.txt', diff: '+A' } },
+      known,
+    );
+    hearing.translator.finish({ stopReason: 'end_turn' }, timestamp);
+    expect(askedOf(hearing)).toMatchObject({
+      title: 'Write a.txt',
+      kind: 'edit',
+      arguments: '{"path":"a.txt","content":"A"}',
+      raw: [
+        {
+          request: {
+            title: 'Edit file',
+            kind: 'other',
+            rawInput: { filepath: 'a.txt', diff: '+A' },
+          },
+        },
+      ],
+    });
+  });
+
+  test('that says the same again leaves nothing behind', () => {
+    const known = { title: 'Write', kind: 'edit', rawInput: { path: 'a.txt' } };
+    const hearing = asking(known, known);
+    hearing.translator.finish({ stopReason: 'end_turn' }, timestamp);
+    expect(askedOf(hearing)).not.toHaveProperty('raw');
+  });
+
+  test('fills in what the call lacks, which the call itself may still tell otherwise', () => {
+    const hearing = asking(
+      { title: 'Write a.txt', rawInput: { path: 'a.txt' }, locations: [{ path: 'a.txt' }] },
+      { title: undefined, rawInput: {}, kind: undefined },
+    );
+    expect(askedOf(hearing)).toMatchObject({
+      title: 'Write a.txt',
+      arguments: '{"path":"a.txt"}',
+      locations: [{ path: 'a.txt' }],
+    });
+    hearing.hear(
+      update({ title: 'Write b.txt', status: 'completed', rawInput: { path: 'b.txt' } }),
+    );
+    expect(askedOf(hearing)).toMatchObject({ title: 'Write b.txt', arguments: '{"path":"b.txt"}' });
+  });
+
+  test('shows its diff with the call while it waits', () => {
+    const diff = { type: 'diff', path: 'a.txt', oldText: 'a', newText: 'b' };
+    const hearing = asking({ content: [diff] });
+    expect(askedOf(hearing)?.diffs).toEqual([{ path: 'a.txt', oldText: 'a', newText: 'b' }]);
+  });
+
+  test('takes nothing from what the call has put out already', () => {
+    const hearing = asking({});
+    hearing.hear(update({ status: 'in_progress', content: [text('half')] }));
+    hearing.translator.toolCall({ toolCallId: 'c1', content: [text('May I go on?')] }, timestamp);
+    hearing.hear(update({ status: 'completed' }));
+    const response = foldTurn(hearing.drafts, 'turn');
+    expect(itemsOf(response, 'function_call_output')).toMatchObject([{ output: 'half' }]);
+    expect(askedOf(hearing)?.raw).toEqual([{ request: { content: [text('May I go on?')] } }]);
+  });
+
   test('of no call gives no id', () => {
     expect(startHearing().translator.toolCall({ title: 'What?' }, timestamp)).toBeUndefined();
     expect(startHearing().translator.toolCall(null, timestamp)).toBeUndefined();

@@ -77,7 +77,7 @@ export class ToolCall {
     if (rest !== undefined) this.#keep(rest);
     this.#status = fields.status ?? this.#status;
     this.#learn(source === 'request' ? this.#asked(fields) : fields);
-    if (fields.content !== undefined) this.#readContent(fields.content, isOutput(fields, source));
+    if (fields.content !== undefined) this.#readContent(fields.content, fields, source);
     if (fields.rawOutput !== undefined) this.output.rawOutput = fields.rawOutput;
     if (fields._meta !== undefined) this.#readMeta(fields._meta);
     const hasNews = fields.content !== undefined || fields.rawOutput !== undefined;
@@ -103,18 +103,25 @@ export class ToolCall {
     this.#patch(before);
   }
 
-  /** What a permission request adds to what is known of the call. */
+  /** Of a permission request, what the call lacks: the rest tells of the request, and is kept. */
   #asked(fields: Fields): Fields {
-    const { title, rawInput, ...others } = fields;
-    const { title: known, arguments: told } = this.#item;
-    if (this.#quirks.requestsTellOfThemselves !== true || known === undefined) return fields;
+    if (!this.#writer.isOpen(this.#item.id)) return fields;
+    const { title, name, kind, rawInput, locations } = fields;
     const input = this.#withoutBookkeeping(rawInput);
-    const spare = {
-      ...(title !== undefined && title !== known && { title }),
-      ...(!isEmpty(input) && JSON.stringify(input) !== told && { rawInput: input }),
-    };
-    if (Object.keys(spare).length > 0) this.#keep({ request: spare });
-    return others;
+    const told: [keyof Fields, unknown, unknown][] = [
+      ['title', title, this.#item.title],
+      ['name', name, this.#name],
+      ['kind', kind, this.#item.kind],
+      ['locations', locations, this.#item.locations],
+      ['rawInput', isEmpty(input) ? undefined : input, parsed(this.#item.arguments)],
+    ];
+    const isKnown = told.filter(([, asked, known]) => asked !== undefined && known !== undefined);
+    const differs = isKnown.filter(([, asked, known]) => !isSame(asked, known));
+    if (differs.length > 0) {
+      this.#keep({ request: Object.fromEntries(differs.map(([key, asked]) => [key, asked])) });
+    }
+    const spare = new Set<string>(isKnown.map(([key]) => key));
+    return Object.fromEntries(Object.entries(fields).filter(([key]) => !spare.has(key)));
   }
 
   #face({ title, kind, locations, rawInput }: Fields): Partial<CallItem> {
@@ -141,8 +148,6 @@ export class ToolCall {
   /** Says what has changed. */
   #patch(before: CallItem): void {
     const { title, kind, locations, diffs } = this.#item;
-    const isSame = (one: unknown, other: unknown): boolean =>
-      one === other || JSON.stringify(one) === JSON.stringify(other);
     const patch = {
       ...(title !== before.title && { title }),
       ...(kind !== before.kind && { kind }),
@@ -152,10 +157,15 @@ export class ToolCall {
     if (Object.keys(patch).length > 0) this.#writer.patch(before.id, patch);
   }
 
-  #readContent(content: readonly unknown[], isSaidByTool: boolean): void {
+  #readContent(content: readonly unknown[], fields: Fields, source: Source): void {
     const { parts, blocks, diffs, unread } = readToolContent(content, this.#quirks.fencesOutput);
     for (const value of unread) this.#keep(value);
-    this.output.replace(parts, blocks, isSaidByTool);
+    const isDescribed = parts.length > 0 || blocks.length > 0;
+    if (source === 'request' && this.output.isSaidByTool) {
+      if (isDescribed) this.#keep({ request: { content } });
+    } else if (source !== 'request' || isDescribed) {
+      this.output.replace(parts, blocks, isOutput(fields, source));
+    }
     if (diffs.length === 0) return;
     const before = this.#item;
     this.#item = { ...before, diffs };
@@ -178,6 +188,11 @@ function isOutput({ status }: Fields, source: Source): boolean {
   if (source === 'request' || status === 'pending') return false;
   return source === 'update' || status !== undefined;
 }
+
+const isSame = (one: unknown, other: unknown): boolean =>
+  one === other || JSON.stringify(one) === JSON.stringify(other);
+
+const parsed = (args: string): unknown => (args === '' ? undefined : JSON.parse(args));
 
 const isEmpty = (input: unknown): boolean =>
   input === undefined || input === '' || (isRecord(input) && Object.keys(input).length === 0);

@@ -35,6 +35,11 @@ export class ToolOutput {
     this.#isSaidByTool = isSaidByTool;
   }
 
+  /** Whether it holds output rather than a description of the call. */
+  get isSaidByTool(): boolean {
+    return this.#isSaidByTool && (this.#parts.length > 0 || this.#blocks.length > 0);
+  }
+
   /** Output as if of a terminal of ours, which need not have been shown before. */
   stream(terminalId: string, text: string, exit: TerminalExit | undefined): void {
     if (!this.shows(terminalId)) this.#parts = [...this.#parts, { terminalId }];
