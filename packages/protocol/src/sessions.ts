@@ -17,6 +17,8 @@ export const SessionSummary = z.object({
   createdAt: z.string(),
   updatedAt: z.string(),
   state: SessionState,
+  /** While it waits: since when, by the request that has waited longest. */
+  waitingSince: z.string().optional(),
   /** Whether an agent process runs for it. */
   isAlive: z.boolean(),
   /** Whether it is open in the server (created or loaded, not killed). */

@@ -10,6 +10,8 @@ export interface ApprovalPolicy {
 }
 
 interface Pending {
+  /** ISO 8601 UTC. */
+  askedAt: string;
   answered: boolean;
   timer: NodeJS.Timeout | undefined;
 }
@@ -34,7 +36,12 @@ export class Approvals {
   }
 
   get waiting(): boolean {
-    return [...this.#pending.values()].some((pending) => !pending.answered);
+    return this.waitingSince !== undefined;
+  }
+
+  /** When the request was made that has waited longest (ISO 8601 UTC). */
+  get waitingSince(): string | undefined {
+    return [...this.#pending.values()].find((pending) => !pending.answered)?.askedAt;
   }
 
   /** Reads a draft on its way to the log; a request gets its deadline. */
@@ -85,6 +92,7 @@ export class Approvals {
     const approvalId = payload.approvalId ?? payload.itemId;
     const options = payload.options ?? [];
     this.#pending.set(approvalId, {
+      askedAt: draft.timestamp,
       answered: false,
       timer: deadlineMs > 0 ? this.#answerLater(approvalId, options) : undefined,
     });

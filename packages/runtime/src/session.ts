@@ -134,7 +134,9 @@ export class Session {
   }
 
   get summary(): SessionSummary {
-    return { ...summarize(this.record), state: this.#state, isAlive: this.isAlive };
+    const { waitingSince } = this.#approvals;
+    const standing = { state: this.#state, isAlive: this.isAlive };
+    return { ...summarize(this.record), ...standing, ...(waitingSince && { waitingSince }) };
   }
 
   get #state(): SessionState {

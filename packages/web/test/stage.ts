@@ -3,7 +3,13 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ClientMessage, HistoryPage, ServerMessage, SessionInfo } from '@liminal/protocol';
+import type {
+  ClientMessage,
+  HistoryPage,
+  ServerMessage,
+  SessionInfo,
+  SessionSummary,
+} from '@liminal/protocol';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { type WebSocket, WebSocketServer } from 'ws';
 
@@ -21,6 +27,24 @@ const types: Record<string, string> = {
 /** The policy that the server sends, so that a page that needs more fails here too. */
 const policy =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'";
+
+/** A session beside the one on the stage; nothing was said in it. */
+export function otherSession(id: string, rest: Partial<SessionSummary> = {}): SessionSummary {
+  return {
+    sessionId: id,
+    cliType: 'demo',
+    projectId: '/code/shop',
+    projectDir: '/code/shop',
+    title: `Session ${id}`,
+    createdAt: time,
+    updatedAt: time,
+    state: 'idle',
+    isAlive: false,
+    active: true,
+    source: 'liminal',
+    ...rest,
+  };
+}
 
 /** A server with one session, played by hand: what the page shows follows from nothing but the messages. */
 export class Stage {
@@ -50,6 +74,8 @@ export class Stage {
     configOptions: [],
     commands: [],
   };
+  /** What else is listed. */
+  others: SessionSummary[] = [];
   readonly #http: Server;
   #contexts: BrowserContext[] = [];
   #sockets: WebSocket[] = [];
@@ -90,8 +116,11 @@ export class Stage {
     await new Promise<void>((resolve) => this.#http.listen(0, '127.0.0.1', resolve));
   }
 
-  /** Somebody with a fresh profile who looks at the session. */
-  async visit(options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
+  /** Somebody with a fresh profile who looks at the session, or at what else is at `path`. */
+  async visit(
+    options: Parameters<Browser['newContext']>[0] = {},
+    path = `/session/${sessionId}`,
+  ): Promise<Page> {
     const { port } = this.#http.address() as AddressInfo;
     const browser = await Stage.#launch();
     const context = await browser.newContext({
@@ -102,8 +131,9 @@ export class Stage {
     this.#contexts.push(context);
     context.setDefaultTimeout(30_000);
     const page = await context.newPage();
-    await page.goto(`http://127.0.0.1:${port}/session/${sessionId}`);
-    await page.getByRole('log', { name: 'Conversation' }).waitFor();
+    await page.goto(`http://127.0.0.1:${port}${path}`);
+    if (path.startsWith(`/session/${sessionId}`))
+      await page.getByRole('log', { name: 'Conversation' }).waitFor();
     return page;
   }
 
@@ -132,8 +162,25 @@ export class Stage {
   #hear(message: ClientMessage): void {
     this.heard.push(message);
     if (message.type !== 'session:subscribe') return;
+    const other = this.others.find((session) => session.sessionId === message.sessionId);
+    if (other !== undefined) return this.#showOther(other);
     this.say({ type: 'session:history', sessionId, resumed: 'snapshot', ...this.history });
     this.tell({});
+  }
+
+  #showOther(session: SessionSummary): void {
+    const nothing = { entries: [], turns: [], cursor: '', hasMore: false };
+    const { sessionId: id } = session;
+    this.say({ type: 'session:history', sessionId: id, resumed: 'snapshot', ...nothing });
+    const info = { session, queue: [], configOptions: [], commands: [] };
+    this.say({ type: 'session:info', sessionId: id, info });
+  }
+
+  /** Tells everybody how sessions beside the one on the stage stand now. */
+  change(...sessions: SessionSummary[]): void {
+    const ids = new Set(sessions.map((session) => session.sessionId));
+    this.others = [...this.others.filter((one) => !ids.has(one.sessionId)), ...sessions];
+    this.say({ type: 'sessions:changed', sessions, removed: [] });
   }
 
   async #respond(request: IncomingMessage, body: unknown) {
@@ -154,7 +201,15 @@ export class Stage {
     const { session } = this.info;
     if (path.endsWith('/load')) return { sessionId, cliType: 'demo' };
     if (path === '/api/projects') {
-      return { projects: [{ ...session, name: 'shop', sessions: [session] }] };
+      const all = Map.groupBy([session, ...this.others], ({ projectDir }) => projectDir);
+      return {
+        projects: [...all].map(([projectDir, sessions]) => ({
+          projectId: projectDir,
+          projectDir,
+          name: projectDir.split('/').at(-1),
+          sessions,
+        })),
+      };
     }
     if (path === '/api/agents') {
       const demo = { cliType: 'demo', name: 'Demo', description: '', available: true };

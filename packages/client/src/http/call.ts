@@ -13,16 +13,18 @@ type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 /** Starting an agent can take seconds; nothing honest takes longer than this (ms). */
 const patience = 60_000;
 
-/** One request; gives the parsed JSON, or undefined for an empty body. Throws `ApiError`. */
+/** One request; gives the parsed JSON, or undefined for an empty body. `signal` gives it up. Throws `ApiError`. */
 export async function call(
   options: HttpOptions,
   method: Method,
   path: string,
   body?: unknown,
+  signal?: AbortSignal,
 ): Promise<unknown> {
+  const late = AbortSignal.timeout(patience);
   const response = await reach(options, path, {
     method,
-    signal: AbortSignal.timeout(patience),
+    signal: signal === undefined ? late : AbortSignal.any([late, signal]),
     ...(body !== undefined && {
       body: JSON.stringify(body),
       headers: { 'content-type': 'application/json' },

@@ -23,8 +23,8 @@ export type Requests = ReturnType<typeof createRequests>;
 
 /** Typed requests: what comes back is checked against the protocol's schemas. */
 export function createRequests(options: HttpOptions) {
-  const get = async <T>(schema: Schema<T>, path: string) =>
-    parse(schema, path, await call(options, 'GET', path));
+  const get = async <T>(schema: Schema<T>, path: string, signal?: AbortSignal) =>
+    parse(schema, path, await call(options, 'GET', path, undefined, signal));
   const post = async <T>(schema: Schema<T>, path: string, body?: unknown) =>
     parse(schema, path, await call(options, 'POST', path, body));
   /** A command without an answer worth reading. */
@@ -38,9 +38,14 @@ export function createRequests(options: HttpOptions) {
     /** Folders below the allowed roots whose path begins with `prefix`. */
     listFolders: async (prefix: string) =>
       (await get(FoldersResult, `/api/folders${query({ prefix })}`)).folders,
-    /** Titles of sessions and items that have every word of `text`; at most `limit` (20 if not said, 100 at most). */
-    search: (text: string, options: { projectId?: string; limit?: number } = {}) =>
-      get(SearchResult, `/api/search${query({ q: text, ...options })}`),
+    /**
+     * Titles of sessions and items that have every word of `text`; at most `limit` (20 if not said, 100 at most).
+     * `signal` gives the search up.
+     */
+    search: (
+      text: string,
+      { signal, ...options }: { projectId?: string; limit?: number; signal?: AbortSignal } = {},
+    ) => get(SearchResult, `/api/search${query({ q: text, ...options })}`, signal),
     create: (body: CreateSessionBody) => post(SessionHandle, '/api/session/create', body),
     load: (id: string) => post(SessionHandle, at(id, 'load')),
     /** `turnId` is the turn that the message will be answered in. */

@@ -1,5 +1,5 @@
 import { useClient, useSessions } from '@liminal/client/react';
-import { Activity, lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
+import { Activity, lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { focusComposer } from '../composer/focus-composer.ts';
 import { Dialog } from '../look/Dialog.tsx';
 import { SessionLoading } from '../session/SessionStates.tsx';
@@ -12,7 +12,7 @@ import { Home } from './Home.tsx';
 import { useNavigation } from './navigation.tsx';
 import { useDocumentMark } from './use-document-mark.ts';
 import { useKeptTabs } from './use-kept-tabs.ts';
-import { isNarrow, useSidebar } from './use-sidebar.ts';
+import { useIsNarrow, useSidebar } from './use-sidebar.ts';
 import { type Shortcuts, useShortcuts } from './use-shortcuts.ts';
 
 // Fetched when first needed.
@@ -29,10 +29,15 @@ export function App() {
   const { tabs, active } = useNavigation();
   const [overlay, setOverlay] = useState<Overlay>();
   const [isSideShown, toggleSide] = useSidebar();
+  const isNarrow = useIsNarrow();
   const kept = useKeptTabs(tabs, active);
   useDocumentMark(projects, active);
   useReleaseClosed(tabs);
-  useAppShortcuts(setOverlay, toggleSide);
+  const showSide = useCallback(
+    () => (isNarrow ? setOverlay('sidebar') : toggleSide()),
+    [isNarrow, toggleSide],
+  );
+  useAppShortcuts(setOverlay, showSide);
 
   const close = () => setOverlay(undefined);
   const sidebar = {
@@ -41,12 +46,12 @@ export function App() {
   };
   return (
     <div className={css.app} data-side={isSideShown}>
-      <div className={css.side}>{isSideShown && <Sidebar {...sidebar} />}</div>
+      <div className={css.side}>{isSideShown && !isNarrow && <Sidebar {...sidebar} />}</div>
       <div className={css.main}>
         <TabBar
           onNew={sidebar.onNew}
           onPalette={() => setOverlay('palette')}
-          onSidebar={() => (isNarrow() ? setOverlay('sidebar') : toggleSide())}
+          onSidebar={showSide}
         />
         <ConnectionNotice />
         {active === undefined && <Home onNew={sidebar.onNew} />}
@@ -86,10 +91,10 @@ function useReleaseClosed(tabs: readonly string[]): void {
 
 function useAppShortcuts(setOverlay: (overlay: Overlay) => void, sidebar: () => void): void {
   const { projects } = useSessions();
-  const { tabs, active, open, close } = useNavigation();
+  const { tabs, active, show, close } = useNavigation();
   const shortcuts = useMemo<Shortcuts>(() => {
     const goTo = (sessionId: string | undefined) => {
-      if (sessionId !== undefined) open(sessionId);
+      if (sessionId !== undefined) show(sessionId);
     };
     return {
       palette: () => setOverlay('palette'),
@@ -107,6 +112,6 @@ function useAppShortcuts(setOverlay: (overlay: Overlay) => void, sidebar: () => 
       },
       compose: focusComposer,
     };
-  }, [active, close, open, projects, setOverlay, sidebar, tabs]);
+  }, [active, close, projects, setOverlay, show, sidebar, tabs]);
   useShortcuts(shortcuts);
 }

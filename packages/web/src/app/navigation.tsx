@@ -1,9 +1,28 @@
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
-import { closeTab, fromPath, moveTab, openTab, type Places, readTabs, toPath } from './places.ts';
+import {
+  closeOthers,
+  closeTab,
+  keepTab,
+  keptTabs,
+  leaveTabs,
+  moveTab,
+  openTab,
+  type Places,
+  placesAt,
+  previewTab,
+  readTabs,
+  toAddress,
+} from './places.ts';
 
 export interface Navigation extends Places {
+  /** Shows a session in a tab that stays. */
   open: (sessionId: string) => void;
+  /** Looks into a session; an item of it, by its id, is scrolled to. */
+  show: (sessionId: string, itemId?: string) => void;
+  /** The session's tab stays from now on. */
+  keep: (sessionId: string) => void;
   close: (sessionId: string) => void;
+  closeOthers: (sessionId: string) => void;
   move: (sessionId: string, target: string) => void;
   goHome: () => void;
 }
@@ -18,16 +37,16 @@ export function NavigationProvider({ children }: { children: ReactNode }) {
   const [places, setPlaces] = useState(startPlaces);
 
   useEffect(() => {
-    localStorage.setItem(storageKey, JSON.stringify(places.tabs));
-  }, [places.tabs]);
+    localStorage.setItem(storageKey, JSON.stringify(keptTabs(places)));
+  }, [places]);
 
   useEffect(() => {
-    const path = toPath(places.active);
-    if (location.pathname !== path) history.pushState(null, '', path);
-  }, [places.active]);
+    const address = toAddress(places);
+    if (location.pathname + location.hash !== address) history.pushState(null, '', address);
+  }, [places]);
 
   useEffect(() => {
-    const onBack = () => setPlaces((now) => placesAt(now, fromPath(location.pathname)));
+    const onBack = () => setPlaces((now) => placesAt(now, location));
     window.addEventListener('popstate', onBack);
     return () => window.removeEventListener('popstate', onBack);
   }, []);
@@ -36,9 +55,15 @@ export function NavigationProvider({ children }: { children: ReactNode }) {
     () => ({
       ...places,
       open: (sessionId) => setPlaces((now) => openTab(now, sessionId)),
+      show: (sessionId, itemId) =>
+        setPlaces((now) =>
+          previewTab(now, sessionId, itemId === undefined ? undefined : { id: itemId }),
+        ),
+      keep: (sessionId) => setPlaces((now) => keepTab(now, sessionId)),
       close: (sessionId) => setPlaces((now) => closeTab(now, sessionId)),
+      closeOthers: (sessionId) => setPlaces((now) => closeOthers(now, sessionId)),
       move: (sessionId, target) => setPlaces((now) => moveTab(now, sessionId, target)),
-      goHome: () => setPlaces(({ tabs }) => ({ tabs })),
+      goHome: () => setPlaces(leaveTabs),
     }),
     [places],
   );
@@ -53,10 +78,5 @@ export function useNavigation(): Navigation {
 }
 
 function startPlaces(): Places {
-  const tabs = readTabs(localStorage.getItem(storageKey));
-  return placesAt({ tabs }, fromPath(location.pathname));
-}
-
-function placesAt(places: Places, sessionId: string | undefined): Places {
-  return sessionId === undefined ? { tabs: places.tabs } : openTab(places, sessionId);
+  return placesAt({ tabs: readTabs(localStorage.getItem(storageKey)) }, location);
 }

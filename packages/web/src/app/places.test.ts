@@ -1,12 +1,51 @@
 import { expect, it } from 'vitest';
-import { closeTab, fromPath, moveTab, openTab, readTabs, toPath } from './places.ts';
+import {
+  closeOthers,
+  closeTab,
+  keepTab,
+  keptTabs,
+  leaveTabs,
+  moveTab,
+  openTab,
+  placesAt,
+  previewTab,
+  readTabs,
+  toAddress,
+} from './places.ts';
 import { keepTabs } from './use-kept-tabs.ts';
 
 const three = { tabs: ['a', 'b', 'c'], active: 'b' };
+const looking = { tabs: ['a', 'p', 'b'], active: 'p', preview: 'p' };
 
 it('a session opens in a new tab, or in the one it has', () => {
   expect(openTab(three, 'd')).toEqual({ tabs: ['a', 'b', 'c', 'd'], active: 'd' });
   expect(openTab(three, 'a')).toEqual({ tabs: ['a', 'b', 'c'], active: 'a' });
+});
+
+it('a session that is only looked into takes the place of the last such one', () => {
+  expect(previewTab(three, 'd')).toEqual({
+    ...three,
+    tabs: [...three.tabs, 'd'],
+    active: 'd',
+    preview: 'd',
+  });
+  expect(previewTab(looking, 'q')).toEqual({ tabs: ['a', 'q', 'b'], active: 'q', preview: 'q' });
+  expect(previewTab(looking, 'a')).toEqual({ ...looking, active: 'a' });
+  expect(previewTab(looking, 'p')).toEqual(looking);
+});
+
+it('a tab that is kept is taken by no other session', () => {
+  const kept = keepTab(looking, 'p');
+  expect(kept).toEqual({ tabs: ['a', 'p', 'b'], active: 'p' });
+  expect(previewTab(kept, 'q').tabs).toEqual(['a', 'p', 'b', 'q']);
+  expect(keepTab(looking, 'a')).toBe(looking);
+  expect(openTab(looking, 'p')).toEqual(kept);
+  expect(moveTab(looking, 'p', 'a')).toEqual({ tabs: ['p', 'a', 'b'], active: 'p' });
+});
+
+it('only kept tabs outlive a reload', () => {
+  expect(keptTabs(looking)).toEqual(['a', 'b']);
+  expect(keptTabs(three)).toEqual(['a', 'b', 'c']);
 });
 
 it('the neighbour takes over from the active tab that is closed', () => {
@@ -14,7 +53,13 @@ it('the neighbour takes over from the active tab that is closed', () => {
   expect(closeTab({ ...three, active: 'c' }, 'c')).toEqual({ tabs: ['a', 'b'], active: 'b' });
   expect(closeTab(three, 'a')).toEqual({ tabs: ['b', 'c'], active: 'b' });
   expect(closeTab({ tabs: ['a'], active: 'a' }, 'a')).toEqual({ tabs: [], active: undefined });
+  expect(closeTab(looking, 'p')).toEqual({ tabs: ['a', 'b'], active: 'b' });
   expect(closeTab(three, 'unknown')).toBe(three);
+});
+
+it('all other tabs close at once', () => {
+  expect(closeOthers(looking, 'a')).toEqual({ tabs: ['a'], active: 'a' });
+  expect(closeOthers(three, 'unknown')).toBe(three);
 });
 
 it('a tab moves to the place of another', () => {
@@ -23,11 +68,29 @@ it('a tab moves to the place of another', () => {
   expect(moveTab(three, 'a', 'unknown')).toBe(three);
 });
 
-it('a place has an address', () => {
-  expect(fromPath(toPath('a/b c'))).toBe('a/b c');
-  expect(fromPath(toPath(undefined))).toBeUndefined();
-  expect(fromPath('/session/%')).toBeUndefined();
-  expect(fromPath('/elsewhere')).toBeUndefined();
+const at = (address: string) => {
+  const { pathname, hash } = new URL(address, 'http://localhost');
+  return placesAt(three, { pathname, hash });
+};
+
+it('a place has an address, an item of a session too', () => {
+  expect(at(toAddress({ active: 'b' }))).toEqual(three);
+  expect(at(toAddress({ active: 'x/y z' }))).toMatchObject({ active: 'x/y z', preview: 'x/y z' });
+  const item = at(toAddress({ active: 'b', target: { id: 'r1:0 #%' } }));
+  expect(item).toEqual({ ...three, target: { id: 'r1:0 #%' } });
+  expect(at(toAddress({}))).toEqual({ tabs: three.tabs });
+  expect(at('/session/%').active).toBeUndefined();
+  expect(at('/elsewhere').active).toBeUndefined();
+  expect(at('/session/b#item-%').target).toBeUndefined();
+});
+
+it('an item is shown only as long as nobody goes elsewhere', () => {
+  const item = previewTab(three, 'b', { id: 'i' });
+  expect(previewTab(item, 'a').target).toBeUndefined();
+  expect(previewTab(item, 'b').target).toBeUndefined();
+  expect(leaveTabs(item)).toEqual({ tabs: three.tabs });
+  expect(closeTab(item, 'b').target).toBeUndefined();
+  expect(closeTab(item, 'a').target).toEqual({ id: 'i' });
 });
 
 it('stored tabs are read with care', () => {

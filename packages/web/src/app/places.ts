@@ -2,13 +2,40 @@
 export interface Places {
   /** Session ids, in the order of the tabs. */
   readonly tabs: readonly string[];
+  /** The tab of a session that is only looked into: the next such session takes its place. */
+  readonly preview?: string | undefined;
   /** Absent on the start page. */
   readonly active?: string | undefined;
+  /** What to show of the active session; a new object asks for it once more. */
+  readonly target?: Target | undefined;
 }
 
-/** Shows a session, in a tab of its own. */
-export function openTab({ tabs }: Places, sessionId: string): Places {
-  return { tabs: tabs.includes(sessionId) ? tabs : [...tabs, sessionId], active: sessionId };
+/** An item of a conversation, by its id, or a tool call by its call's. */
+export interface Target {
+  readonly id: string;
+}
+
+/** Shows a session, in a tab that stays. */
+export function openTab(places: Places, sessionId: string): Places {
+  return keepTab(previewTab(places, sessionId), sessionId);
+}
+
+/** Shows a session, in its tab if it has one, else in the place of the last one that was only looked into. */
+export function previewTab(places: Places, sessionId: string, target?: Target): Places {
+  const { tabs, preview } = places;
+  const shown = { active: sessionId, ...(target !== undefined && { target }) };
+  const kept = preview === undefined ? {} : { preview };
+  if (tabs.includes(sessionId)) return { tabs, ...kept, ...shown };
+  const index = preview === undefined ? -1 : tabs.indexOf(preview);
+  const next = index < 0 ? [...tabs, sessionId] : tabs.with(index, sessionId);
+  return { tabs: next, preview: sessionId, ...shown };
+}
+
+/** Makes a session's tab one that stays. */
+export function keepTab(places: Places, sessionId: string): Places {
+  if (places.preview !== sessionId) return places;
+  const { preview: _, ...rest } = places;
+  return rest;
 }
 
 /** Closes a tab; where it was the active one its right neighbour takes over, else its left one. */
@@ -16,27 +43,63 @@ export function closeTab(places: Places, sessionId: string): Places {
   const index = places.tabs.indexOf(sessionId);
   if (index < 0) return places;
   const tabs = places.tabs.toSpliced(index, 1);
-  if (places.active !== sessionId) return { ...places, tabs };
-  return { tabs, active: tabs[index] ?? tabs.at(-1) };
+  const rest = keepTab(places, sessionId);
+  if (places.active !== sessionId) return { ...rest, tabs };
+  return { ...withoutTarget(rest), tabs, active: tabs[index] ?? tabs.at(-1) };
 }
 
-/** Puts one tab in the place of another. */
+/** Leaves one tab, and looks at it. */
+export function closeOthers(places: Places, sessionId: string): Places {
+  return places.tabs.includes(sessionId) ? { tabs: [sessionId], active: sessionId } : places;
+}
+
+/** Puts one tab in the place of another, where it stays. */
 export function moveTab(places: Places, sessionId: string, target: string): Places {
   const from = places.tabs.indexOf(sessionId);
   const to = places.tabs.indexOf(target);
   if (from < 0 || to < 0 || from === to) return places;
-  return { ...places, tabs: places.tabs.toSpliced(from, 1).toSpliced(to, 0, sessionId) };
+  const tabs = places.tabs.toSpliced(from, 1).toSpliced(to, 0, sessionId);
+  return { ...keepTab(places, sessionId), tabs };
 }
+
+/** Shows the start page. */
+export function leaveTabs(places: Places): Places {
+  const { active: _, ...rest } = withoutTarget(places);
+  return rest;
+}
+
+/** The tabs that a reload brings back. */
+export function keptTabs({ tabs, preview }: Places): readonly string[] {
+  return preview === undefined ? tabs : tabs.filter((tab) => tab !== preview);
+}
+
+function withoutTarget(places: Places): Places {
+  const { target: _, ...rest } = places;
+  return rest;
+}
+
+/** What the part of an address that names an item begins with. */
+const itemMark = '#item-';
 
 /** The address of a place in the app. */
-export function toPath(active: string | undefined): string {
-  return active === undefined ? '/' : `/session/${encodeURIComponent(active)}`;
+export function toAddress({ active, target }: Pick<Places, 'active' | 'target'>): string {
+  if (active === undefined) return '/';
+  const item = target === undefined ? '' : `${itemMark}${encodeURIComponent(target.id)}`;
+  return `/session/${encodeURIComponent(active)}${item}`;
 }
 
-/** The session that an address names. */
-export function fromPath(path: string): string | undefined {
-  const encoded = /^\/session\/([^/]+)\/?$/.exec(path)?.[1];
-  if (encoded === undefined) return undefined;
+/** The places once an address is gone to. */
+export function placesAt(places: Places, { pathname, hash }: Address): Places {
+  const sessionId = decode(/^\/session\/([^/]+)\/?$/.exec(pathname)?.[1]);
+  if (sessionId === undefined) return leaveTabs(places);
+  const id = hash.startsWith(itemMark) ? decode(hash.slice(itemMark.length)) : undefined;
+  return previewTab(places, sessionId, id === undefined ? undefined : { id });
+}
+
+type Address = Pick<Location, 'pathname' | 'hash'>;
+
+function decode(encoded: string | undefined): string | undefined {
+  if (encoded === undefined || encoded === '') return undefined;
   try {
     return decodeURIComponent(encoded);
   } catch {

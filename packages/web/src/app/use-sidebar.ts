@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useState } from 'react';
+import { useMediaQuery } from '../look/use-media-query.ts';
 
 const storageKey = 'liminal.sidebar';
 
@@ -10,7 +11,10 @@ export function useSidebar(): [isShown: boolean, toggle: () => void] {
   return [isShown, toggle];
 }
 
-/** On a phone the sidebar is a drawer; the same width as in the styles. */
-export function isNarrow(): boolean {
-  return matchMedia('(max-width: 720px)').matches;
+/** The same width as in the styles. */
+const narrow = '(max-width: 720px)';
+
+/** Whether the page is as narrow as a phone's: the sidebar is a drawer then. */
+export function useIsNarrow(): boolean {
+  return useMediaQuery(narrow);
 }

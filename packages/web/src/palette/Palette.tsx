@@ -3,30 +3,38 @@ import { useSessions } from '@liminal/client/react';
 import { AgentMark } from '../app/AgentMark.tsx';
 import { useNavigation } from '../app/navigation.tsx';
 import type { Overlay } from '../app/App.tsx';
+import { useState } from 'react';
+import { Button } from '../look/controls.tsx';
 import { Dialog } from '../look/Dialog.tsx';
 import { StateMark } from '../look/StateMark.tsx';
 import css from './Palette.module.css';
-import { type Entry, paletteGroups } from './palette-entries.ts';
+import { Snippet } from '../search/Snippet.tsx';
+import { type HistorySearch, useHistorySearch } from '../search/use-history-search.ts';
+import {
+  type Entry,
+  type EntryGroup,
+  hitGroups,
+  isFound,
+  paletteGroups,
+} from './palette-entries.ts';
 
 interface PaletteProps {
   onClose: () => void;
   onOverlay: (overlay: Overlay) => void;
 }
 
-interface EntryGroup {
-  value: string;
-  items: readonly Entry[];
-}
-
-/** Everything by its name: sessions and commands. */
+/** Everything by its name: sessions and commands; and what was said, by its words. */
 export default function Palette({ onClose, onOverlay }: PaletteProps) {
   const { projects } = useSessions();
   const navigation = useNavigation();
-  const groups = paletteGroups(projects, navigation);
+  const [search, setSearch] = useState('');
+  const history = useHistorySearch(search);
+  const groups = [...paletteGroups(projects, navigation), ...hitGroups(history.groups)];
 
   const run = (entry: Entry) => {
     onClose();
-    if (entry.kind === 'session') navigation.open(entry.session.sessionId);
+    if (entry.kind === 'session') navigation.show(entry.session.sessionId);
+    else if (entry.kind === 'hit') navigation.show(entry.sessionId, entry.hit.target);
     else if (entry.action === 'close-tab') navigation.close(navigation.active ?? '');
     else if (entry.action === 'home') navigation.goHome();
     else onOverlay(entry.action);
@@ -38,6 +46,9 @@ export default function Palette({ onClose, onOverlay }: PaletteProps) {
         inline
         open
         items={groups}
+        value={search}
+        onValueChange={setSearch}
+        filter={isFound}
         itemToStringValue={(entry: Entry) => entry.text}
         autoHighlight="always"
         keepHighlight
@@ -45,11 +56,13 @@ export default function Palette({ onClose, onOverlay }: PaletteProps) {
         <Autocomplete.Input
           className={css.input}
           aria-label="Search commands and sessions"
-          placeholder="Go to a session, or do …"
+          placeholder="Go to a session, find what was said, or do …"
           data-autofocus
         />
         <div className={css.scroll}>
-          <Autocomplete.Empty className={css.empty}>Nothing found.</Autocomplete.Empty>
+          <Autocomplete.Empty className={css.empty}>
+            {history.phase === 'idle' || history.phase === 'found' ? 'Nothing found.' : null}
+          </Autocomplete.Empty>
           <Autocomplete.List className={css.list}>
             {(group: EntryGroup) => (
               <Autocomplete.Group key={group.value} items={group.items}>
@@ -64,18 +77,58 @@ export default function Palette({ onClose, onOverlay }: PaletteProps) {
                       className={css.item}
                       onClick={() => run(entry)}
                     >
-                      {entry.kind === 'session' && <StateMark state={entry.session.state} />}
-                      <span className={css.name}>{entry.name}</span>
-                      {entry.kind === 'session' && <AgentMark cliType={entry.session.cliType} />}
-                      <span className={css.hint}>{entry.hint}</span>
+                      <EntryFace entry={entry} search={search} />
                     </Autocomplete.Item>
                   )}
                 </Autocomplete.Collection>
               </Autocomplete.Group>
             )}
           </Autocomplete.List>
+          <HistoryStatus search={history} />
         </div>
       </Autocomplete.Root>
     </Dialog>
+  );
+}
+
+function EntryFace({ entry, search }: { entry: Entry; search: string }) {
+  if (entry.kind === 'hit') {
+    return (
+      <>
+        <span className={css.name}>
+          <Snippet query={search}>{entry.name}</Snippet>
+        </span>
+        <AgentMark cliType={entry.cliType} />
+        <bdi className={css.hint}>{entry.hint}</bdi>
+      </>
+    );
+  }
+  return (
+    <>
+      {entry.kind === 'session' && <StateMark state={entry.session.state} />}
+      <bdi className={css.name}>{entry.name}</bdi>
+      {entry.kind === 'session' && <AgentMark cliType={entry.session.cliType} />}
+      <span className={css.hint}>{entry.hint}</span>
+    </>
+  );
+}
+
+/** How the search in conversations stands, where what it found does not say it. */
+function HistoryStatus({ search: { phase, problem, retry } }: { search: HistorySearch }) {
+  if (phase === 'searching') {
+    return (
+      <p className={css.status} role="status">
+        Searching conversations …
+      </p>
+    );
+  }
+  if (phase !== 'failed') return null;
+  return (
+    <div className={css.status} role="alert">
+      The conversations could not be searched: {problem}
+      <Button look="quiet" onClick={retry}>
+        Try again
+      </Button>
+    </div>
   );
 }

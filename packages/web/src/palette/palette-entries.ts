@@ -2,6 +2,7 @@ import type { Projects } from '@liminal/client';
 import type { SessionSummary } from '@liminal/protocol';
 import { altKey } from '../app/keys.ts';
 import type { Places } from '../app/places.ts';
+import type { ItemHit, SessionHits } from '../search/group-hits.ts';
 import { needingYou } from '../sidebar/session-groups.ts';
 import { shortPath } from '../words/paths.ts';
 
@@ -16,15 +17,19 @@ interface Named {
 }
 
 export type Entry = Named &
-  ({ kind: 'session'; session: SessionSummary } | { kind: 'command'; action: Action });
+  (
+    | { kind: 'session'; session: SessionSummary }
+    | { kind: 'command'; action: Action }
+    | { kind: 'hit'; sessionId: string; cliType: string; hit: ItemHit }
+  );
 
-interface Group {
+export interface EntryGroup {
   value: string;
   items: Entry[];
 }
 
 /** What the palette offers: what needs a person, then commands, then all other sessions. */
-export function paletteGroups(projects: Projects, places: Places): Group[] {
+export function paletteGroups(projects: Projects, places: Places): EntryGroup[] {
   const waiting = needingYou(projects);
   const others = projects
     .flatMap((project) => project.sessions)
@@ -35,6 +40,36 @@ export function paletteGroups(projects: Projects, places: Places): Group[] {
     { value: 'Commands', items: commands(places) },
     { value: 'Sessions', items: others.map(toEntry) },
   ].filter((group) => group.items.length > 0);
+}
+
+/** So many hits of one session are offered. */
+const hitsOfOne = 3;
+
+/** What was found in conversations. */
+export function hitGroups(found: readonly SessionHits[]): EntryGroup[] {
+  const items = found.flatMap(({ sessionId, cliType, title, hits }) =>
+    hits.slice(0, hitsOfOne).map((hit): Entry => ({
+      kind: 'hit',
+      key: hit.key,
+      name: hit.snippet,
+      hint: title,
+      text: hit.snippet,
+      sessionId,
+      cliType,
+      hit,
+    })),
+  );
+  return items.length === 0 ? [] : [{ value: 'In conversations', items }];
+}
+
+/** Whether all words of a search are in an entry; the server has looked for its hits already. */
+export function isFound(entry: Entry, search: string): boolean {
+  if (entry.kind === 'hit') return true;
+  const text = entry.text.toLowerCase();
+  return search
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
 }
 
 function commands(places: Places): Entry[] {

@@ -2,7 +2,7 @@ import type { SessionStore, SessionView } from '@liminal/client';
 import { describeError } from '@liminal/client';
 import { useClient, useSession } from '@liminal/client/react';
 import type { ApprovalAnswer } from '@liminal/protocol';
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useAgentName } from '../app/agents.tsx';
 import { useNavigation } from '../app/navigation.tsx';
 import { Composer } from '../composer/Composer.tsx';
@@ -12,6 +12,7 @@ import { SessionActionsProvider } from '../transcript/session-actions.ts';
 import { nextApproval } from '../transcript/answering.ts';
 import { Transcript } from '../transcript/Transcript.tsx';
 import { AgentNotice } from './AgentNotice.tsx';
+import { RevealedItem } from './RevealedItem.tsx';
 import { SessionIntro } from './SessionIntro.tsx';
 import { SessionFailed, SessionLoading } from './SessionStates.tsx';
 import css from './SessionPage.module.css';
@@ -20,10 +21,20 @@ import { useAnswerKeys } from './use-answer-keys.ts';
 /** One session: its conversation and where to write. */
 export default function SessionPage({ sessionId }: { sessionId: string }) {
   const { view, session } = useSession(sessionId);
-  const { close } = useNavigation();
+  const { close, keep } = useNavigation();
   const title = view.info?.session.title ?? 'Session';
+  const sends = view.pending.length > 0;
+  useEffect(() => {
+    if (sends) keep(sessionId);
+  }, [keep, sends, sessionId]);
   return (
-    <main className={css.page} aria-label={title} data-session-id={sessionId}>
+    <main
+      className={css.page}
+      aria-label={title}
+      data-session-id={sessionId}
+      // A session that somebody writes in is no longer only looked into.
+      onInput={() => keep(sessionId)}
+    >
       {view.phase === 'loading' && <SessionLoading />}
       {view.phase === 'failed' && (
         <SessionFailed
@@ -67,6 +78,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
 
   return (
     <SessionActionsProvider value={actions}>
+      <RevealedItem view={view} session={session} />
       <Transcript
         view={view}
         session={session}

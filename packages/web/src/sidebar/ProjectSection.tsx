@@ -8,6 +8,9 @@ import css from './Sidebar.module.css';
 interface ProjectSectionProps {
   project: Project;
   now: number;
+  /** Whether its sessions show. */
+  open: boolean;
+  onToggle: () => void;
   onFollow?: (() => void) | undefined;
 }
 
@@ -15,20 +18,14 @@ interface ProjectSectionProps {
 const visible = 6;
 
 /** A project's folder and its sessions, the newest first. */
-export function ProjectSection({ project, now, onFollow }: ProjectSectionProps) {
-  const [open, setOpen] = useState(true);
+export function ProjectSection({ project, now, open, onToggle, onFollow }: ProjectSectionProps) {
   const [all, setAll] = useState(false);
   const { sessions } = project;
   const shown = all ? sessions : sessions.slice(0, visible);
   return (
     <section aria-label={project.name}>
       <h2 className={css.heading}>
-        <button
-          type="button"
-          aria-expanded={open}
-          title={project.projectDir}
-          onClick={() => setOpen(!open)}
-        >
+        <button type="button" aria-expanded={open} title={project.projectDir} onClick={onToggle}>
           <ChevronRight size={12} aria-hidden="true" />
           <span className={css.path}>
             <bdi>{shortPath(project.projectDir)}</bdi>

@@ -1,12 +1,16 @@
 import { useSessions } from '@liminal/client/react';
 import { Keyboard, Plus, Search } from 'lucide-react';
-import { useState } from 'react';
-import { Button, Kbd } from '../look/controls.tsx';
+import { type KeyboardEvent, useState } from 'react';
 import { altKey } from '../app/keys.ts';
+import { Button, Kbd } from '../look/controls.tsx';
+import { useRoving } from '../look/use-roving.ts';
+import { HistoryHits } from '../search/HistoryHits.tsx';
+import { useHistorySearch } from '../search/use-history-search.ts';
 import { ProjectSection } from './ProjectSection.tsx';
 import { SessionRow } from './SessionRow.tsx';
 import css from './Sidebar.module.css';
 import { needingYou, searchSessions } from './session-groups.ts';
+import { useCollapsed } from './use-collapsed.ts';
 import { useNow } from './use-now.ts';
 
 interface SidebarProps {
@@ -23,6 +27,24 @@ export function Sidebar({ onNew, onKeys, onFollow }: SidebarProps) {
   const now = useNow();
   const found = searchSessions(projects, search);
   const waiting = needingYou(found);
+  const [collapsed, toggle] = useCollapsed();
+  const history = useHistorySearch(search);
+  const { ref, onKeyDown } = useRoving<HTMLDivElement>('column');
+  const isSearching = search.trim() !== '';
+  const hasNothing = found.length === 0 && history.phase === 'idle';
+
+  const onSearchKey = (event: KeyboardEvent) => {
+    const first = ref.current?.querySelector<HTMLElement>('a[href], button');
+    if (event.key === 'ArrowDown' && first) {
+      event.preventDefault();
+      first.focus();
+    }
+    if (event.key === 'Escape' && search !== '') {
+      // Else it closes the drawer, too.
+      event.preventDefault();
+      setSearch('');
+    }
+  };
 
   return (
     <nav className={css.sidebar} aria-label="Sessions">
@@ -39,10 +61,13 @@ export function Sidebar({ onNew, onKeys, onFollow }: SidebarProps) {
             placeholder="Search"
             value={search}
             onChange={(event) => setSearch(event.target.value)}
+            onKeyDown={onSearchKey}
           />
         </label>
       </div>
-      <div className={css.list}>
+      {/* Keys reach it from the entries inside. */}
+      {/* oxlint-disable-next-line jsx-a11y/no-static-element-interactions */}
+      <div className={css.list} ref={ref} onKeyDown={onKeyDown}>
         {waiting.length > 0 && (
           <section aria-label="Needs you">
             <h2 className={css.heading} data-urgent="true">
@@ -61,9 +86,17 @@ export function Sidebar({ onNew, onKeys, onFollow }: SidebarProps) {
           </section>
         )}
         {found.map((project) => (
-          <ProjectSection key={project.projectId} project={project} now={now} onFollow={onFollow} />
+          <ProjectSection
+            key={project.projectId}
+            project={project}
+            now={now}
+            open={isSearching || !collapsed.has(project.projectId)}
+            onToggle={() => toggle(project.projectId)}
+            onFollow={onFollow}
+          />
         ))}
-        {found.length === 0 && <Nothing phase={phase} searched={search !== ''} />}
+        <HistoryHits search={history} query={search} onFollow={onFollow} />
+        {hasNothing && <Nothing phase={phase} searched={isSearching} />}
       </div>
       <footer className={css.foot}>
         <Button look="quiet" onClick={onKeys}>

@@ -30,8 +30,11 @@ const projects = [
   project('lib', [session('bench', { state: 'waiting', updatedAt: '4', cliType: 'demo' })]),
 ];
 
-it('what needs a person comes from all projects, the newest first', () => {
-  expect(needingYou(projects).map((s) => s.sessionId)).toEqual(['bench', 'fix login']);
+it('what needs a person comes from all projects, what has waited longest first', () => {
+  expect(needingYou(projects).map((s) => s.sessionId)).toEqual(['fix login', 'bench']);
+  const begunFirst = session('slow', { state: 'waiting', updatedAt: '1', waitingSince: '5' });
+  const asked = needingYou([...projects, project('app', [begunFirst])]);
+  expect(asked.map((s) => s.sessionId)).toEqual(['fix login', 'bench', 'slow']);
 });
 
 it('a search finds all of its words in title, agent or folder', () => {
@@ -46,7 +49,7 @@ it('a search finds all of its words in title, agent or folder', () => {
 it('the palette offers what needs a person, commands, and the other sessions', () => {
   const groups = paletteGroups(projects, { tabs: [], active: 'docs' });
   expect(groups.map((group) => [group.value, group.items.map((item) => item.name)])).toEqual([
-    ['Needs you', ['bench', 'fix login']],
+    ['Needs you', ['fix login', 'bench']],
     ['Commands', ['New session', 'Start page', 'Keys', 'Close tab']],
   ]);
 });

@@ -2,12 +2,16 @@ import type { Project, SessionSummary } from '@liminal/protocol';
 
 type Projects = readonly Project[];
 
-/** Sessions that wait for a person, newest first. */
+/** Sessions that wait for a person; the one that has waited longest comes first. */
 export function needingYou(projects: Projects): SessionSummary[] {
   return projects
     .flatMap((project) => project.sessions)
     .filter((session) => session.state === 'waiting')
-    .toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt));
+    .toSorted((a, b) => waitingSince(a).localeCompare(waitingSince(b)));
+}
+
+function waitingSince(session: SessionSummary): string {
+  return session.waitingSince ?? session.updatedAt;
 }
 
 /** Projects with the sessions that a search finds: all of its words, in title, agent or folder. */

@@ -1,7 +1,7 @@
 import { Menu } from '@base-ui/react/menu';
 import { describeError, findSession } from '@liminal/client';
 import { useClient, useSessions } from '@liminal/client/react';
-import { Copy, Ellipsis, Pencil, PowerOff, X } from 'lucide-react';
+import { Copy, Ellipsis, Pencil, Pin, PowerOff, X } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { altKey } from '../app/keys.ts';
 import { useNavigation } from '../app/navigation.tsx';
@@ -13,7 +13,7 @@ import css from './SessionMenu.module.css';
 /** What can be done with the session that is looked at. */
 export default function SessionMenu({ sessionId }: { sessionId: string }) {
   const { requests } = useClient();
-  const { close } = useNavigation();
+  const { preview, keep, close } = useNavigation();
   const session = findSession(useSessions().projects, sessionId);
   const [renaming, setRenaming] = useState(false);
   const [problem, setProblem] = useState<string>();
@@ -38,6 +38,11 @@ export default function SessionMenu({ sessionId }: { sessionId: string }) {
               <Item icon={<Copy size={14} />} onClick={() => void writeClipboard(sessionId)}>
                 Copy session id
               </Item>
+              {preview === sessionId && (
+                <Item icon={<Pin size={14} />} onClick={() => keep(sessionId)}>
+                  Keep tab
+                </Item>
+              )}
               <Item icon={<X size={14} />} onClick={() => close(sessionId)} hint={altKey('W')}>
                 Close tab
               </Item>

@@ -1,15 +1,12 @@
-import { findSession } from '@liminal/client';
-import { useSessions } from '@liminal/client/react';
-import { Command, Menu, Plus, X } from 'lucide-react';
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
-import { AgentMark } from '../app/AgentMark.tsx';
-import { useAgentName } from '../app/agents.tsx';
+import { Command, Menu, Plus } from 'lucide-react';
+import { lazy, Suspense } from 'react';
 import { altKey, commandKey } from '../app/keys.ts';
 import { useNavigation } from '../app/navigation.tsx';
-import { SessionLink } from '../app/SessionLink.tsx';
+import { useIsNarrow } from '../app/use-sidebar.ts';
 import { IconButton } from '../look/controls.tsx';
-import { StateMark } from '../look/StateMark.tsx';
+import { NeedsYou, useOthersWaiting } from './NeedsYou.tsx';
 import css from './TabBar.module.css';
+import { TabList } from './TabList.tsx';
 
 interface TabBarProps {
   onNew: () => void;
@@ -17,24 +14,25 @@ interface TabBarProps {
   onSidebar: () => void;
 }
 
-/** Fetched with the first session: it brings the menus with it. */
+// Fetched with the first session: they bring the menus with them.
 const SessionMenu = lazy(() => import('./SessionMenu.tsx'));
+const TabsMenu = lazy(() => import('./TabsMenu.tsx'));
 
-/** Open sessions, side by side. */
+/** Open sessions, side by side; where there is no room for that, the one that is looked at and a menu of the others. */
 export function TabBar({ onNew, onPalette, onSidebar }: TabBarProps) {
   const { tabs, active } = useNavigation();
+  const isNarrow = useIsNarrow();
   return (
     <header className={css.bar}>
-      <IconButton className={css.sidebarButton} label="Sessions" onClick={onSidebar}>
-        <Menu size={17} />
-      </IconButton>
-      <nav className={css.tabs} aria-label="Open sessions">
-        <ul className={css.list}>
-          {tabs.map((sessionId) => (
-            <Tab key={sessionId} sessionId={sessionId} />
-          ))}
-        </ul>
-      </nav>
+      <SidebarButton onClick={onSidebar} />
+      {!isNarrow && <TabList />}
+      {isNarrow && tabs.length === 0 && <span className={css.tabs} />}
+      {isNarrow && tabs.length > 0 && (
+        <Suspense fallback={<span className={css.tabs} />}>
+          <TabsMenu look="switcher" />
+        </Suspense>
+      )}
+      <NeedsYou isShort={isNarrow} />
       <IconButton label={`New session (${altKey('N')})`} onClick={onNew}>
         <Plus size={16} />
       </IconButton>
@@ -50,62 +48,19 @@ export function TabBar({ onNew, onPalette, onSidebar }: TabBarProps) {
   );
 }
 
-function Tab({ sessionId }: { sessionId: string }) {
-  const { active, close, move } = useNavigation();
-  const session = findSession(useSessions().projects, sessionId);
-  const [dragOver, setDragOver] = useState(false);
-  const element = useRef<HTMLLIElement>(null);
-  const isActive = active === sessionId;
-  const title = session?.title ?? 'Session';
-  const agentName = useAgentName(session?.cliType);
-
-  useEffect(() => {
-    if (isActive) element.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-  }, [isActive]);
-
+/** Counts what waits behind it. */
+function SidebarButton({ onClick }: { onClick: () => void }) {
+  const { length: waiting } = useOthersWaiting();
+  const label =
+    waiting === 0 ? 'Sessions' : `Sessions, ${waiting} need${waiting > 1 ? '' : 's'} you`;
   return (
-    <li
-      ref={element}
-      className={css.tab}
-      data-session-id={sessionId}
-      data-active={isActive}
-      data-drag-over={dragOver}
-    >
-      <SessionLink
-        sessionId={sessionId}
-        className={css.link}
-        aria-current={isActive ? 'page' : undefined}
-        title={session === undefined ? title : `${title}\n${agentName}`}
-        draggable
-        onDragStart={(event) => event.dataTransfer.setData('text/x-liminal-tab', sessionId)}
-        onDragOver={(event) => {
-          if (!event.dataTransfer.types.includes('text/x-liminal-tab')) return;
-          event.preventDefault();
-          setDragOver(true);
-        }}
-        onDragLeave={() => setDragOver(false)}
-        onDrop={(event) => {
-          setDragOver(false);
-          move(event.dataTransfer.getData('text/x-liminal-tab'), sessionId);
-        }}
-        onAuxClick={(event) => {
-          if (event.button !== 1) return;
-          event.preventDefault();
-          close(sessionId);
-        }}
-      >
-        {session !== undefined && <StateMark state={session.state} />}
-        <span className={css.title}>{title}</span>
-        {session !== undefined && <AgentMark cliType={session.cliType} />}
-      </SessionLink>
-      <button
-        type="button"
-        className={css.close}
-        aria-label={`Close ${title}`}
-        onClick={() => close(sessionId)}
-      >
-        <X size={13} aria-hidden="true" />
-      </button>
-    </li>
+    <IconButton className={css.sidebarButton} label={label} onClick={onClick}>
+      <Menu size={17} aria-hidden="true" />
+      {waiting > 0 && (
+        <span className={css.badge} aria-hidden="true">
+          {waiting > 9 ? '9+' : waiting}
+        </span>
+      )}
+    </IconButton>
   );
 }

@@ -1,0 +1,78 @@
+import { type KeyboardEvent, type RefObject, useEffect, useRef } from 'react';
+
+interface Roving<E extends HTMLElement> {
+  ref: RefObject<E | null>;
+  onKeyDown: (event: KeyboardEvent) => void;
+}
+
+/** What can be gone to inside a list. What is marked with `data-beside` is reached from its neighbour alone. */
+const stops = 'a[href]:not([data-beside]), button:not([data-beside])';
+
+/**
+ * Makes a list one stop of the Tab key, inside of which arrows, Home and End lead from entry to entry. The entry that
+ * Tab reaches is the one left last, else the current one. Entries are found in the page, since they come and go in
+ * components of their own.
+ */
+export function useRoving<E extends HTMLElement>(direction: 'row' | 'column'): Roving<E> {
+  const ref = useRef<E>(null);
+
+  useEffect(() => {
+    const list = ref.current;
+    if (list === null) return undefined;
+    let last: Element | undefined;
+    const arrange = () => {
+      const all = entriesOf(list);
+      const stop =
+        all.find((one) => one === last) ?? all.find((one) => one.ariaCurrent !== null) ?? all[0];
+      for (const one of all) {
+        const tabIndex = one === stop ? 0 : -1;
+        if (one.tabIndex !== tabIndex) one.tabIndex = tabIndex;
+      }
+    };
+    const onFocus = ({ target }: FocusEvent) => {
+      if (!(target instanceof HTMLElement) || !target.matches(stops)) return;
+      last = target;
+      arrange();
+    };
+    arrange();
+    const changes = new MutationObserver(arrange);
+    changes.observe(list, { childList: true, subtree: true, attributeFilter: ['aria-current'] });
+    list.addEventListener('focusin', onFocus);
+    return () => {
+      changes.disconnect();
+      list.removeEventListener('focusin', onFocus);
+    };
+  }, []);
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const { current: list } = ref;
+    if (list === null || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const all = entriesOf(list);
+    const at = all.findIndex((one) => one === document.activeElement);
+    const next = at < 0 ? undefined : all[goTo(event.key, at, all.length, direction)];
+    if (next === undefined) return;
+    event.preventDefault();
+    next.focus();
+  };
+  return { ref, onKeyDown };
+}
+
+function entriesOf(list: HTMLElement): HTMLElement[] {
+  return [...list.querySelectorAll<HTMLElement>(stops)];
+}
+
+function goTo(key: string, at: number, count: number, direction: 'row' | 'column'): number {
+  const [back, on] = direction === 'row' ? ['ArrowLeft', 'ArrowRight'] : ['ArrowUp', 'ArrowDown'];
+  switch (key) {
+    case back:
+      return Math.max(0, at - 1);
+    case on:
+      return Math.min(count - 1, at + 1);
+    case 'Home':
+      return 0;
+    case 'End':
+      return count - 1;
+    default:
+      return -1;
+  }
+}

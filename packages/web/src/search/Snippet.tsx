@@ -1,0 +1,19 @@
+import { markWords } from './mark-words.ts';
+import css from './Search.module.css';
+
+interface SnippetProps {
+  children: string;
+  /** What is marked in it. */
+  query: string;
+}
+
+/** A piece of a conversation, with what was looked for. */
+export function Snippet({ children, query }: SnippetProps) {
+  return (
+    <bdi className={css.snippet}>
+      {markWords(children, query).map(({ text, found }, index) =>
+        found ? <mark key={index}>{text}</mark> : text,
+      )}
+    </bdi>
+  );
+}

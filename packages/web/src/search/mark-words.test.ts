@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { markWords } from './mark-words.ts';
+
+/** What is marked stands in brackets. */
+const marked = (snippet: string, query: string) =>
+  markWords(snippet, query)
+    .map(({ text, found }) => (found ? `[${text}]` : text))
+    .join('');
+
+it.each([
+  ['The needle lies', 'needle', 'The [needle] lies'],
+  ['The needles lie', 'NEEDLE the', '[The] [needle]s lie'],
+  ['kneedle', 'needle', 'kneedle'],
+  ['Das Café öffnet', 'cafe offnet', 'Das [Café] [öffnet]'],
+  ['src/app.ts:12', 'app.ts', 'src/[app].[ts]:12'],
+  ['他们在北京', '北京', '他们在[北京]'],
+  ['مرحبا بالعالم', 'بالعالم', 'مرحبا [بالعالم]'],
+  ['🧵 needle 🧵', 'needle', '🧵 [needle] 🧵'],
+  ['a (b) [c]', '(b', 'a ([b]) [c]'],
+  ['nothing', '', 'nothing'],
+  ['', 'x', ''],
+])('in %j, %j is found: %j', (snippet, query, result) => {
+  expect(marked(snippet, query)).toBe(result);
+});

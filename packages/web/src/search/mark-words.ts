@@ -1,0 +1,53 @@
+/** A piece of a text, and whether it is what was looked for. */
+export interface Piece {
+  text: string;
+  found: boolean;
+}
+
+const notWord = /[^\p{L}\p{N}]+/u;
+/** Scripts that put no spaces between words. */
+const unspaced = /^[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]/u;
+
+/** Takes a snippet apart at what a search found in it: words that begin with one of the query's, case and accents aside. */
+export function markWords(snippet: string, query: string): Piece[] {
+  const { folded, places } = foldText(snippet);
+  const isFound = Array.from({ length: snippet.length }, () => false);
+  for (const word of new Set(foldText(query).folded.split(notWord).filter(Boolean))) {
+    for (const at of beginnings(folded, word)) {
+      isFound.fill(true, places[at], places[at + word.length]);
+    }
+  }
+  return pieces(snippet, isFound);
+}
+
+function* beginnings(folded: string, word: string): Generator<number> {
+  for (let at = folded.indexOf(word); at >= 0; at = folded.indexOf(word, at + word.length)) {
+    const before = folded.charAt(at - 1);
+    if (before === '' || notWord.test(before) || unspaced.test(word)) yield at;
+  }
+}
+
+/** A text in lower case without accents, and where each of its characters stands in the text; then the text's end. */
+function foldText(text: string): { folded: string; places: number[] } {
+  let folded = '';
+  const places: number[] = [];
+  let place = 0;
+  for (const character of text) {
+    const plain = character.toLowerCase().normalize('NFKD').replaceAll(/\p{M}/gu, '');
+    folded += plain;
+    for (let unit = 0; unit < plain.length; unit += 1) places.push(place);
+    place += character.length;
+  }
+  return { folded, places: [...places, text.length] };
+}
+
+function pieces(text: string, isFound: readonly boolean[]): Piece[] {
+  const all: Piece[] = [];
+  for (const [index, unit] of text.split('').entries()) {
+    const found = isFound[index] ?? false;
+    const last = all.at(-1);
+    if (last?.found === found) last.text += unit;
+    else all.push({ text: unit, found });
+  }
+  return all;
+}

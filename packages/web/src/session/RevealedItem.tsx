@@ -1,0 +1,71 @@
+import type { SessionStore, SessionView } from '@liminal/client';
+import { describeError } from '@liminal/client';
+import { X } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import { useNavigation } from '../app/navigation.tsx';
+import type { Target } from '../app/places.ts';
+import { IconButton } from '../look/controls.tsx';
+import { findItem } from '../transcript/find-item.ts';
+import { revealItem } from '../transcript/reveal-item.ts';
+import css from './RevealedItem.module.css';
+
+interface RevealedItemProps {
+  view: SessionView;
+  session: SessionStore;
+}
+
+/** So many older pages are loaded to reach an item: 20,000 items. */
+const mostPages = 100;
+
+/** Brings the item that the address names into sight, with the older pages that takes, and says how that stands. */
+export function RevealedItem({ view, session }: RevealedItemProps) {
+  const { active, target } = useNavigation();
+  const wanted = active === view.sessionId ? target : undefined;
+  const mark = useRef<HTMLDivElement>(null);
+  const [done, setDone] = useState<{ target: Target; problem?: string }>();
+  const loaded = useRef<{ target: Target; pages: number }>(undefined);
+
+  useEffect(() => {
+    if (wanted === undefined || done?.target === wanted) return;
+    const place = findItem(view.turns, wanted.id);
+    const page = mark.current?.closest('main');
+    if (place !== undefined && page) {
+      setDone({ target: wanted });
+      void revealItem(page, place);
+      return;
+    }
+    if (loaded.current?.target !== wanted) loaded.current = { target: wanted, pages: 0 };
+    if (!view.hasMore || loaded.current.pages >= mostPages) {
+      setDone({ target: wanted, problem: view.hasMore ? tooFar : notThere });
+      return;
+    }
+    loaded.current.pages += 1;
+    session.loadOlder().catch((error: unknown) => {
+      const { message } = describeError(error);
+      setDone({ target: wanted, problem: `Older messages could not be loaded: ${message}` });
+    });
+  }, [done, session, view, wanted]);
+
+  const isLooking = wanted !== undefined && done?.target !== wanted;
+  const problem = wanted !== undefined && done?.target === wanted ? done.problem : undefined;
+  return (
+    <div ref={mark} className={css.place}>
+      {isLooking && (
+        <p className={css.notice} role="status">
+          Going back to what was found …
+        </p>
+      )}
+      {problem !== undefined && (
+        <p className={css.notice} role="alert">
+          {problem}
+          <IconButton label="Close" onClick={() => setDone({ target: wanted ?? { id: '' } })}>
+            <X size={14} />
+          </IconButton>
+        </p>
+      )}
+    </div>
+  );
+}
+
+const notThere = 'What the link leads to is not in this conversation, or not any more.';
+const tooFar = 'What was found is too far back to go to. Scroll up to read on from there.';

@@ -1,0 +1,35 @@
+import { useSessions } from '@liminal/client/react';
+import type { SessionSummary } from '@liminal/protocol';
+import { useNavigation } from '../app/navigation.tsx';
+import { Button } from '../look/controls.tsx';
+import { StateMark } from '../look/StateMark.tsx';
+import { needingYou } from '../sidebar/session-groups.ts';
+import css from './NeedsYou.module.css';
+
+/** Sessions that wait for a person while another one is looked at, the one that has waited longest first. */
+export function useOthersWaiting(): SessionSummary[] {
+  const { projects } = useSessions();
+  const { active } = useNavigation();
+  return needingYou(projects).filter((session) => session.sessionId !== active);
+}
+
+/** Says that other sessions wait, and leads to the one that has waited longest. */
+export function NeedsYou({ isShort }: { isShort: boolean }) {
+  const { show } = useNavigation();
+  const others = useOthersWaiting();
+  const [first] = others;
+  if (first === undefined) return null;
+  const { length: count } = others;
+  const words = `${count} need${count > 1 ? '' : 's'} you`;
+  return (
+    <Button
+      className={css.button}
+      aria-label={`${words}: ${first.title}`}
+      title={others.map(({ title }) => title).join('\n')}
+      onClick={() => show(first.sessionId)}
+    >
+      <StateMark state="waiting" />
+      {isShort ? count : words}
+    </Button>
+  );
+}

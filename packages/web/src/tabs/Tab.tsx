@@ -1,0 +1,81 @@
+import { findSession } from '@liminal/client';
+import { useSessions } from '@liminal/client/react';
+import { X } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import { AgentMark } from '../app/AgentMark.tsx';
+import { useAgentName } from '../app/agents.tsx';
+import { useNavigation } from '../app/navigation.tsx';
+import { SessionLink } from '../app/SessionLink.tsx';
+import { StateMark } from '../look/StateMark.tsx';
+import css from './TabBar.module.css';
+
+/** One open session. The title of one that is only looked into is slanted; a double click makes it stay. */
+export function Tab({ sessionId }: { sessionId: string }) {
+  const { tabs, active, preview, close, move } = useNavigation();
+  const session = findSession(useSessions().projects, sessionId);
+  const [dragOver, setDragOver] = useState(false);
+  const element = useRef<HTMLLIElement>(null);
+  const isActive = active === sessionId;
+  const isPreview = preview === sessionId;
+  const title = session?.title ?? 'Session';
+  const agentName = useAgentName(session?.cliType);
+  const lines = [
+    title,
+    session === undefined ? '' : agentName,
+    isPreview ? 'Double-click to keep this tab' : '',
+  ];
+
+  useEffect(() => {
+    if (isActive) element.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [isActive, tabs.length]);
+
+  return (
+    <li
+      ref={element}
+      className={css.tab}
+      data-session-id={sessionId}
+      data-active={isActive}
+      data-preview={isPreview}
+      data-drag-over={dragOver}
+    >
+      <SessionLink
+        sessionId={sessionId}
+        className={css.link}
+        aria-current={isActive ? 'page' : undefined}
+        title={lines.filter(Boolean).join('\n')}
+        draggable
+        onDragStart={(event) => event.dataTransfer.setData('text/x-liminal-tab', sessionId)}
+        onDragOver={(event) => {
+          if (!event.dataTransfer.types.includes('text/x-liminal-tab')) return;
+          event.preventDefault();
+          setDragOver(true);
+        }}
+        onDragLeave={() => setDragOver(false)}
+        onDrop={(event) => {
+          setDragOver(false);
+          move(event.dataTransfer.getData('text/x-liminal-tab'), sessionId);
+        }}
+        onAuxClick={(event) => {
+          if (event.button !== 1) return;
+          event.preventDefault();
+          close(sessionId);
+        }}
+      >
+        {session !== undefined && <StateMark state={session.state} />}
+        <bdi className={css.title}>{title}</bdi>
+        {session !== undefined && <AgentMark cliType={session.cliType} />}
+      </SessionLink>
+      <button
+        type="button"
+        className={css.close}
+        // The Delete key closes the tab that has the focus.
+        tabIndex={-1}
+        data-beside
+        aria-label={`Close ${title}`}
+        onClick={() => close(sessionId)}
+      >
+        <X size={13} aria-hidden="true" />
+      </button>
+    </li>
+  );
+}

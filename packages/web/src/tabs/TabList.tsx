@@ -1,0 +1,72 @@
+import { type KeyboardEvent, lazy, type RefObject, Suspense, useEffect, useState } from 'react';
+import { useNavigation } from '../app/navigation.tsx';
+import { useRoving } from '../look/use-roving.ts';
+import { Tab } from './Tab.tsx';
+import css from './TabBar.module.css';
+
+const TabsMenu = lazy(() => import('./TabsMenu.tsx'));
+
+/** The tabs. They scroll sideways where they have no room; a menu has all of them then. */
+export function TabList() {
+  const { tabs, close } = useNavigation();
+  const { ref, onKeyDown } = useRoving<HTMLElement>('row');
+  const overflows = useOverflow(ref, tabs.length);
+  useSidewaysWheel(ref);
+
+  const onKey = (event: KeyboardEvent<HTMLElement>) => {
+    const { sessionId } = (event.target as HTMLElement).closest('li')?.dataset ?? {};
+    if (event.key !== 'Delete' || sessionId === undefined) return onKeyDown(event);
+    event.preventDefault();
+    close(sessionId);
+  };
+  return (
+    <>
+      {/* Keys reach it from the tabs inside. */}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions */}
+      <nav className={css.tabs} aria-label="Open sessions" ref={ref} onKeyDown={onKey}>
+        <ul className={css.list}>
+          {tabs.map((sessionId) => (
+            <Tab key={sessionId} sessionId={sessionId} />
+          ))}
+        </ul>
+      </nav>
+      {overflows && (
+        <Suspense fallback={<span className={css.menuSpace} />}>
+          <TabsMenu look="icon" />
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+function useOverflow(ref: RefObject<HTMLElement | null>, count: number): boolean {
+  const [overflows, setOverflows] = useState(false);
+  useEffect(() => {
+    const bar = ref.current;
+    if (bar === null) return undefined;
+    const sizes = new ResizeObserver(() => setOverflows(bar.scrollWidth > bar.clientWidth + 1));
+    sizes.observe(bar);
+    return () => sizes.disconnect();
+  }, [ref]);
+  useEffect(() => {
+    const bar = ref.current;
+    if (bar !== null) setOverflows(bar.scrollWidth > bar.clientWidth + 1);
+  }, [ref, count]);
+  return overflows;
+}
+
+/** A wheel that only turns up and down moves the tabs, too. */
+function useSidewaysWheel(ref: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    const bar = ref.current;
+    const onWheel = (event: WheelEvent) => {
+      if (bar === null || event.ctrlKey || Math.abs(event.deltaX) >= Math.abs(event.deltaY)) return;
+      const before = bar.scrollLeft;
+      bar.scrollLeft += event.deltaY;
+      if (bar.scrollLeft !== before) event.preventDefault();
+    };
+    // React listens without the right to keep the page from scrolling.
+    bar?.addEventListener('wheel', onWheel, { passive: false });
+    return () => bar?.removeEventListener('wheel', onWheel);
+  }, [ref]);
+}

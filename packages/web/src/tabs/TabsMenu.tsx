@@ -1,0 +1,80 @@
+import { Menu } from '@base-ui/react/menu';
+import { findSession } from '@liminal/client';
+import { useSessions } from '@liminal/client/react';
+import { Check, ChevronDown } from 'lucide-react';
+import { AgentMark } from '../app/AgentMark.tsx';
+import { useNavigation } from '../app/navigation.tsx';
+import controls from '../look/controls.module.css';
+import { StateMark } from '../look/StateMark.tsx';
+import menu from './SessionMenu.module.css';
+import css from './TabsMenu.module.css';
+
+interface TabsMenuProps {
+  /** `switcher` says which session is looked at, in the place of the tabs. */
+  look: 'icon' | 'switcher';
+}
+
+/** All open sessions, one below the other. */
+export default function TabsMenu({ look }: TabsMenuProps) {
+  const { tabs, active, close, closeOthers } = useNavigation();
+  const { projects } = useSessions();
+  const label = `All tabs (${tabs.length})`;
+  const shown = active === undefined ? undefined : findSession(projects, active);
+  return (
+    <Menu.Root>
+      {look === 'icon' ? (
+        <Menu.Trigger className={controls.icon} aria-label={label} title={label}>
+          <ChevronDown size={16} aria-hidden="true" />
+        </Menu.Trigger>
+      ) : (
+        <Menu.Trigger
+          className={css.switcher}
+          aria-label={shown === undefined ? label : `${shown.title}, ${label}`}
+        >
+          {shown !== undefined && <StateMark state={shown.state} />}
+          <bdi className={css.title}>{shown?.title ?? 'Open sessions'}</bdi>
+          <span className={css.count}>{tabs.length}</span>
+          <ChevronDown size={14} aria-hidden="true" />
+        </Menu.Trigger>
+      )}
+      <Menu.Portal>
+        <Menu.Positioner className={menu.positioner} align="end" sideOffset={6}>
+          <Menu.Popup className={`${menu.popup} ${css.popup}`}>
+            {tabs.map((sessionId) => (
+              <TabItem key={sessionId} sessionId={sessionId} />
+            ))}
+            <Menu.Separator className={menu.separator} />
+            {active !== undefined && (
+              <Menu.Item className={menu.item} onClick={() => close(active)}>
+                Close this tab
+              </Menu.Item>
+            )}
+            {active !== undefined && tabs.length > 1 && (
+              <Menu.Item className={menu.item} onClick={() => closeOthers(active)}>
+                Close all others
+              </Menu.Item>
+            )}
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
+  );
+}
+
+function TabItem({ sessionId }: { sessionId: string }) {
+  const { active, show } = useNavigation();
+  const session = findSession(useSessions().projects, sessionId);
+  return (
+    <Menu.Item
+      className={menu.item}
+      label={session?.title ?? 'Session'}
+      aria-current={sessionId === active ? 'page' : undefined}
+      onClick={() => show(sessionId)}
+    >
+      {session !== undefined && <StateMark state={session.state} />}
+      <bdi className={css.title}>{session?.title ?? 'Session'}</bdi>
+      {sessionId === active && <Check size={14} aria-hidden="true" />}
+      {session !== undefined && <AgentMark cliType={session.cliType} />}
+    </Menu.Item>
+  );
+}

@@ -1,0 +1,165 @@
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { otherSession, sessionId, Stage } from './stage.ts';
+
+let stage: Stage;
+
+beforeEach(async () => {
+  stage = new Stage();
+  await stage.open();
+  stage.others = Array.from({ length: 40 }, (_, index) => otherSession(`o${index + 1}`));
+});
+afterEach(() => stage.close());
+afterAll(() => Stage.end());
+
+const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+
+const sidebar = (page: Page) => page.getByRole('navigation', { name: 'Sessions', exact: true });
+const tabs = (page: Page) => page.getByRole('navigation', { name: 'Open sessions' });
+const tab = (page: Page, title: string) => tabs(page).getByRole('link', { name: title });
+const row = (page: Page, title: string) =>
+  sidebar(page).getByRole('link', { name: new RegExp(`${title}( |$)`) });
+const path = (page: Page) => new URL(page.url()).pathname;
+
+/** Opens tabs that stay, by the browser's memory. */
+async function keepTabs(page: Page, ids: readonly string[]): Promise<void> {
+  await page.evaluate((all) => localStorage.setItem('liminal.tabs', JSON.stringify(all)), ids);
+  await page.reload();
+  await page.getByRole('log').waitFor();
+}
+
+it('a click looks into a session in one tab, a double click or writing keeps it, and a reload too', async () => {
+  const page = await stage.visit({}, '/');
+  await row(page, 'Session o1').click();
+  await tab(page, 'Session o1').waitFor();
+  await row(page, 'Session o2').click();
+  await tab(page, 'Session o2').waitFor();
+  expect(await tabs(page).getByRole('link').count()).toBe(1);
+  const title = tab(page, 'Session o2').locator('bdi');
+  expect(await title.evaluate((e) => getComputedStyle(e).fontStyle)).toBe('italic');
+
+  await row(page, 'Session o2').dblclick();
+  await expect.poll(() => title.evaluate((e) => getComputedStyle(e).fontStyle)).toBe('normal');
+  await row(page, 'Session o3').click();
+  await page.getByRole('textbox', { name: 'Message' }).fill('Do it.');
+  await row(page, 'Session o4').click();
+  await tab(page, 'Session o4').dblclick();
+  await row(page, 'Session o5').click();
+  await row(page, 'Session o1').click();
+  const names = ['Session o2', 'Session o3', 'Session o4', 'Session o1'];
+  await expect.poll(() => tabs(page).locator('bdi').allTextContents()).toEqual(names);
+
+  await page.getByRole('button', { name: 'Commands' }).click();
+  await page.getByRole('option', { name: 'Start page' }).click();
+  await page.reload();
+  await expect.poll(() => tabs(page).locator('bdi').allTextContents()).toEqual(names.slice(0, 3));
+});
+
+it('thirty tabs keep their titles: the bar scrolls by wheel and keys, a menu has all of them', async () => {
+  const page = await stage.visit();
+  const ids = Array.from({ length: 30 }, (_, index) => `o${index + 1}`);
+  await keepTabs(page, ids);
+  const widths = await tabs(page)
+    .getByRole('listitem')
+    .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().width));
+  expect(widths).toHaveLength(31);
+  expect(Math.min(...widths)).toBeGreaterThanOrEqual(120);
+
+  // The session that is looked at is the last one.
+  const left = () => tabs(page).evaluate((e) => e.scrollLeft);
+  await expect.poll(left).toBeGreaterThan(1000);
+  await tab(page, 'Fix the login').hover();
+  await page.mouse.wheel(0, -700);
+  const before = await left();
+  expect(before).toBeGreaterThan(0);
+
+  await tab(page, 'Fix the login').focus();
+  await page.keyboard.press('Home');
+  await expect.poll(left).toBe(0);
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Delete');
+  await expect.poll(() => tabs(page).getByText('Session o2', { exact: true }).count()).toBe(0);
+  await page.getByRole('button', { name: 'All tabs (30)' }).click();
+  await page.getByRole('menuitem', { name: 'Session o29' }).click();
+  await expect.poll(() => path(page)).toBe('/session/o29');
+  await expect
+    .poll(async () => (await tab(page, 'Session o29').boundingBox())?.x ?? 9999)
+    .toBeLessThan(1000);
+
+  await tab(page, 'Session o29').click({ button: 'middle' });
+  await expect.poll(() => tab(page, 'Session o29').count()).toBe(0);
+  await page.keyboard.press('Alt+w');
+  await page.getByRole('button', { name: 'All tabs (28)' }).click();
+  await page.getByRole('menuitem', { name: 'Close all others' }).click();
+  await expect.poll(() => tabs(page).getByRole('link').count()).toBe(1);
+});
+
+it('another session that waits shows, counts in the title, and is gone to without taking the focus', async () => {
+  const page = await stage.visit();
+  const message = page.getByRole('textbox', { name: 'Message' });
+  await message.fill('Half a sent');
+  stage.change(
+    otherSession('o7', { state: 'waiting', title: 'Later', waitingSince: '2026-01-01T10:00:05Z' }),
+    otherSession('o8', { state: 'waiting', title: 'Sooner', waitingSince: '2026-01-01T10:00:01Z' }),
+  );
+  const button = page.getByRole('button', { name: '2 need you: Sooner' });
+  await button.waitFor();
+  await expect.poll(() => page.title()).toBe('◆ (2) Fix the login – Liminal');
+  expect(await message.evaluate((e) => e === document.activeElement)).toBe(true);
+  await button.click();
+  await page.getByRole('main', { name: 'Sooner' }).waitFor();
+  await page.getByRole('button', { name: '1 needs you: Later' }).waitFor();
+  stage.change(otherSession('o7'));
+  await expect.poll(() => page.getByRole('button', { name: /needs? you/ }).count()).toBe(0);
+});
+
+it('on a phone a session that waits shows beside the drawer’s button and on it, and tabs are a menu', async () => {
+  stage.others[6] = otherSession('o7', { state: 'waiting', title: 'Deploy the shop' });
+  const page = await stage.visit(phone);
+  await page.getByRole('button', { name: 'Sessions, 1 needs you' }).waitFor();
+  await page.getByRole('button', { name: '1 needs you: Deploy the shop' }).tap();
+  await page.getByRole('main', { name: 'Deploy the shop' }).waitFor();
+  await page.getByRole('textbox', { name: 'Message' }).fill('Yes');
+  await page.getByRole('button', { name: 'Sessions', exact: true }).tap();
+  await row(page, 'Session o3').tap();
+  await page.getByRole('button', { name: 'Session o3, All tabs (2)' }).tap();
+  await page.getByRole('menuitem', { name: 'Deploy the shop' }).tap();
+  await page.getByRole('main', { name: 'Deploy the shop' }).waitFor();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+});
+
+it('a project that was folded up stays so over a reload, and opens for a search', async () => {
+  stage.others.push(otherSession('lib1', { projectId: '/code/lib', projectDir: '/code/lib' }));
+  const page = await stage.visit();
+  const project = sidebar(page).getByRole('button', { name: '/code/lib' });
+  await project.click();
+  await expect.poll(() => row(page, 'Session lib1').count()).toBe(0);
+  await page.reload();
+  await project.waitFor();
+  expect(await project.getAttribute('aria-expanded')).toBe('false');
+  expect(await row(page, 'Session lib1').count()).toBe(0);
+  await page.getByRole('searchbox', { name: 'Search sessions' }).fill('lib1');
+  await row(page, 'Session lib1').waitFor();
+});
+
+it('the list of sessions is one stop of the Tab key; arrows lead through it', async () => {
+  const page = await stage.visit();
+  const search = page.getByRole('searchbox', { name: 'Search sessions' });
+  await search.focus();
+  await page.keyboard.press('Tab');
+  const focused = () =>
+    page.evaluate(() => document.activeElement?.getAttribute('data-session-id'));
+  expect(await focused()).toBe(sessionId);
+  await page.keyboard.press('ArrowDown');
+  const next = await focused();
+  expect(next).not.toBe(sessionId);
+  await page.keyboard.press('ArrowUp');
+  expect(await focused()).toBe(sessionId);
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toContain('Keys');
+  await page.keyboard.press('Shift+Tab');
+  expect(await focused()).toBe(next);
+  await page.keyboard.press('Enter');
+  await expect.poll(() => path(page)).toBe(`/session/${next}`);
+});
