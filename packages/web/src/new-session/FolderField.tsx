@@ -1,7 +1,7 @@
 import { Autocomplete } from '@base-ui/react/autocomplete';
 import { useClient } from '@liminal/client/react';
-import { Folder } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { ChevronDown, Folder } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
 import form from '../look/form.module.css';
 import { shortPath } from '../words/paths.ts';
 import css from './FolderField.module.css';
@@ -16,38 +16,60 @@ interface FolderFieldProps {
 /** Where the agent works: a folder, completed while it is typed, or one used before. */
 export function FolderField({ value, onChange, recent }: FolderFieldProps) {
   const folders = useFolders(value);
+  const [wanted, setWanted] = useState(false);
+  const field = useRef<HTMLDivElement>(null);
   return (
-    <div className={form.field}>
+    <div className={form.field} ref={field}>
       <Autocomplete.Root
         items={folders}
         value={value}
-        onValueChange={onChange}
+        onValueChange={(folder, { reason }) => {
+          // Escape closes the list, then the dialog; it is no reason to forget what was typed.
+          if (reason !== 'escape-key') onChange(folder);
+        }}
         mode="none"
-        inline
-        open
+        // An open list hides the rest from those who hear the page: an empty one must not.
+        open={wanted && folders.length > 0}
+        onOpenChange={setWanted}
+        openOnInputClick
       >
         <label className={form.label} htmlFor="project-folder">
           Project folder
         </label>
-        <Autocomplete.Input
-          id="project-folder"
-          data-autofocus
-          className={form.input}
-          placeholder="/home/you/code/project"
-          spellCheck={false}
-          autoComplete="off"
-          autoCapitalize="off"
-        />
-        {folders.length > 0 && (
-          <Autocomplete.List className={css.list} aria-label="Folders">
-            {(folder: string) => (
-              <Autocomplete.Item key={folder} value={folder} className={css.item}>
-                <Folder size={14} aria-hidden="true" />
-                <bdi>{folder}</bdi>
-              </Autocomplete.Item>
-            )}
-          </Autocomplete.List>
-        )}
+        <Autocomplete.InputGroup className={css.group}>
+          <Autocomplete.Input
+            id="project-folder"
+            data-autofocus
+            className={form.input}
+            placeholder="/home/you/code/project"
+            spellCheck={false}
+            autoComplete="off"
+            autoCapitalize="off"
+          />
+          <Autocomplete.Trigger className={css.open} aria-label="Show folders" title="Show folders">
+            <ChevronDown size={15} aria-hidden="true" />
+          </Autocomplete.Trigger>
+        </Autocomplete.InputGroup>
+        {/* Inside the dialog: what is outside of it cannot be reached while it is open. */}
+        <Autocomplete.Portal container={field}>
+          <Autocomplete.Positioner
+            className={css.positioner}
+            positionMethod="fixed"
+            align="start"
+            sideOffset={4}
+          >
+            <Autocomplete.Popup className={css.popup}>
+              <Autocomplete.List className={css.list} aria-label="Folders">
+                {(folder: string) => (
+                  <Autocomplete.Item key={folder} value={folder} className={css.item}>
+                    <Folder size={14} aria-hidden="true" />
+                    <bdi>{folder}</bdi>
+                  </Autocomplete.Item>
+                )}
+              </Autocomplete.List>
+            </Autocomplete.Popup>
+          </Autocomplete.Positioner>
+        </Autocomplete.Portal>
       </Autocomplete.Root>
       {recent.length > 0 && (
         <div className={css.recent} role="group" aria-label="Recent folders">

@@ -1,0 +1,296 @@
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { sessionId } from '../stage.ts';
+import {
+  asked,
+  button,
+  clipboard,
+  dialog,
+  field,
+  gone,
+  isAt,
+  link,
+  sidebar,
+  tryControls,
+  withOthers,
+  type Control,
+} from './scene.ts';
+import { check, press, take, write, type Way } from './ways.ts';
+
+/** On a phone the sidebar is a drawer. */
+async function toSidebar(page: Page, way: Way): Promise<void> {
+  if (way === 'touch') await page.getByRole('button', { name: 'Sessions', exact: true }).tap();
+}
+const tabs = (page: Page) => page.getByRole('navigation', { name: 'Open sessions' });
+
+const tabBar: Control[] = [
+  {
+    name: 'a tab',
+    find: (page) => tabs(page).getByRole('link', { name: /Fix the login/ }),
+    effect: isAt(`/session/${sessionId}`),
+  },
+  {
+    name: 'the button for a new session in the tab bar',
+    find: (page) => page.getByRole('banner').getByRole('button', { name: /^New session/ }),
+    effect: (page) => dialog(page, 'New session').waitFor(),
+  },
+  {
+    name: 'the button for the palette',
+    find: button(/^Commands/),
+    effect: (page) => dialog(page, 'Commands').waitFor(),
+  },
+];
+
+tryControls([
+  {
+    name: 'the start page',
+    set: withOthers,
+    go: async (page) => {
+      await page.goto(new URL('/', page.url()).href);
+      await page.getByRole('main').getByRole('link', { name: /Docs/ }).waitFor();
+    },
+    controls: [
+      ...tabBar,
+      {
+        name: 'the close button of a tab',
+        find: (page) => tabs(page).getByRole('button', { name: 'Close Fix the login' }),
+        effect: (page) => gone(tabs(page).getByRole('link')),
+        only: ['mouse', 'keyboard'],
+      },
+      {
+        name: 'the button that shows the sessions of a phone',
+        find: button('Sessions'),
+        effect: (page) => dialog(page, 'Sessions').waitFor(),
+        only: ['touch'],
+      },
+      {
+        name: 'the button for a new session',
+        find: (page) => page.getByRole('main').getByRole('button', { name: 'New session' }),
+        effect: (page) => dialog(page, 'New session').waitFor(),
+      },
+      {
+        name: 'a recent session',
+        find: (page) => page.getByRole('main').getByRole('link', { name: /Docs/ }),
+        effect: isAt('/session/other-0'),
+      },
+      {
+        name: 'a link in what an agent lacks',
+        find: link('https://x.org'),
+        effect: async (page) =>
+          expect(await link('https://x.org')(page).getAttribute('target')).toBe('_blank'),
+      },
+    ],
+  },
+  {
+    name: 'the sidebar',
+    set: withOthers,
+    go: async (page, way) => {
+      await toSidebar(page, way);
+      await sidebar(page).getByRole('link', { name: /Docs/ }).first().waitFor();
+    },
+    controls: [
+      {
+        name: 'a session',
+        find: (page) => sidebar(page).getByRole('link', { name: /Bench/ }),
+        effect: isAt('/session/other-1'),
+      },
+      {
+        name: 'a session that needs somebody',
+        find: (page) => page.getByRole('region', { name: 'Needs you' }).getByRole('link'),
+        effect: isAt('/session/other-0'),
+      },
+      {
+        name: 'the button for a new session in the sidebar',
+        find: (page) => sidebar(page).getByRole('button', { name: 'New session' }),
+        effect: (page) => dialog(page, 'New session').waitFor(),
+      },
+      {
+        name: 'the search',
+        find: (page) => sidebar(page).getByRole('searchbox'),
+        use: (page, control, way) => write(page, control, way, 'bench'),
+        effect: (page) => gone(sidebar(page).getByRole('link', { name: /Docs/ })),
+      },
+      {
+        name: 'the heading of a project',
+        find: (page) => sidebar(page).getByRole('button', { name: '/code/shop' }),
+        effect: (page) => gone(sidebar(page).getByRole('link', { name: /Bench/ })),
+      },
+      {
+        name: 'the button for more sessions',
+        find: (page) => sidebar(page).getByRole('button', { name: /^Show \d+ more/ }),
+        effect: (page) => sidebar(page).getByRole('link', { name: /Mail/ }).waitFor(),
+      },
+      {
+        name: 'the button for the keys',
+        find: (page) => sidebar(page).getByRole('button', { name: 'Keys' }),
+        effect: (page) => dialog(page, 'Keys').waitFor(),
+      },
+    ],
+  },
+  {
+    name: 'the keys',
+    go: async (page) => {
+      await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+      await page.keyboard.press('?');
+      await dialog(page, 'Keys').waitFor();
+    },
+    controls: [
+      {
+        name: 'the close button',
+        find: button('Close'),
+        effect: (page) => gone(dialog(page, 'Keys')),
+      },
+    ],
+  },
+  {
+    name: 'the palette',
+    set: withOthers,
+    go: async (page) => {
+      await page.keyboard.press('Control+k');
+      await page.getByRole('option', { name: /Bench/ }).waitFor();
+    },
+    controls: [
+      {
+        name: 'the search',
+        find: (page) => page.getByRole('combobox', { name: /^Search commands/ }),
+        use: (page, control, way) => write(page, control, way, 'bench'),
+        effect: (page) => gone(page.getByRole('option', { name: /Docs/ })),
+      },
+      {
+        name: 'a command',
+        find: (page) => page.getByRole('option', { name: /Start page/ }),
+        use: take,
+        effect: isAt('/'),
+      },
+      {
+        name: 'a session',
+        find: (page) => page.getByRole('option', { name: /Bench/ }),
+        use: take,
+        effect: isAt('/session/other-1'),
+      },
+    ],
+  },
+  {
+    name: 'the dialog for a new session',
+    set: withOthers,
+    go: async (page) => {
+      await page.keyboard.press('Alt+n');
+      await page.getByRole('radio', { name: /Demo/ }).waitFor();
+    },
+    controls: [
+      {
+        name: 'an agent',
+        find: (page) => page.getByRole('radio'),
+        use: async (page, control, way) => {
+          if (way !== 'keyboard') return check(page, control.last(), way);
+          await check(page, control.first(), way);
+          await page.keyboard.press('ArrowDown');
+        },
+        effect: (page) =>
+          expect.poll(() => page.getByRole('radio', { name: /Codex/ }).isChecked()).toBe(true),
+      },
+      {
+        name: 'the button that looks for agents again',
+        find: button('Check again'),
+        effect: (_, stage) =>
+          expect
+            .poll(() => stage.requests.filter(({ path }) => path === '/api/agents').length)
+            .toBeGreaterThan(2),
+      },
+      {
+        name: 'the link in what an agent lacks',
+        find: (page) => dialog(page, 'New session').getByRole('link'),
+        effect: async (page) =>
+          expect(await dialog(page, 'New session').getByRole('link').getAttribute('target')).toBe(
+            '_blank',
+          ),
+      },
+      {
+        name: 'a suggested folder',
+        find: (page) => page.getByRole('combobox', { name: 'Project folder' }),
+        use: async (page, control, way) => {
+          await write(page, control, way, '/code/');
+          await take(page, page.getByRole('option', { name: '/code/lib' }), way);
+        },
+        effect: async (page) => {
+          await expect
+            .poll(() => page.getByRole('combobox', { name: 'Project folder' }).inputValue())
+            .toBe('/code/lib');
+          await dialog(page, 'New session').waitFor();
+        },
+      },
+      {
+        name: 'the button that shows folders',
+        find: button('Show folders'),
+        // By keyboard the arrow keys in the field do the same.
+        only: ['mouse', 'touch'],
+        effect: (page) => page.getByRole('option', { name: '/code/shop/api' }).waitFor(),
+      },
+      {
+        name: 'a folder used before',
+        find: button('/code/shop'),
+        use: async (page, control, way) => {
+          await write(page, page.getByRole('combobox', { name: 'Project folder' }), way, 'x');
+          await press(page, control, way);
+        },
+        effect: (page) =>
+          expect
+            .poll(() => page.getByRole('combobox', { name: 'Project folder' }).inputValue())
+            .toBe('/code/shop'),
+      },
+      {
+        name: 'Start',
+        find: button('Start'),
+        effect: isAt('/session/other-1'),
+      },
+      {
+        name: 'Cancel',
+        find: button('Cancel'),
+        effect: (page) => gone(dialog(page, 'New session')),
+      },
+      {
+        name: 'the close button',
+        find: button('Close'),
+        effect: (page) => gone(dialog(page, 'New session')),
+      },
+    ],
+  },
+  {
+    name: 'the session’s menu',
+    set: withOthers,
+    go: async (page, way) => {
+      await press(page, button('Session')(page), way);
+      await page.getByRole('menu').waitFor();
+    },
+    controls: [
+      {
+        name: 'Rename',
+        find: (page) => page.getByRole('menuitem', { name: 'Rename' }),
+        use: async (page, control, way) => {
+          await take(page, control, way);
+          await write(page, page.getByRole('textbox', { name: 'Title' }), way, 'Better');
+          await press(page, button('Rename')(page), way);
+        },
+        effect: asked('POST', /\/title$/, { title: 'Better' }),
+      },
+      {
+        name: 'Copy session id',
+        find: (page) => page.getByRole('menuitem', { name: 'Copy session id' }),
+        use: take,
+        effect: (page) => expect.poll(() => clipboard(page)).toBe(sessionId),
+      },
+      {
+        name: 'Close tab',
+        find: (page) => page.getByRole('menuitem', { name: /^Close tab/ }),
+        use: take,
+        effect: isAt('/'),
+      },
+      {
+        name: 'End the agent’s process',
+        find: (page) => page.getByRole('menuitem', { name: /^End the agent/ }),
+        use: take,
+        effect: asked('POST', /\/kill$/),
+      },
+    ],
+  },
+]);

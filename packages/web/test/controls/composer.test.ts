@@ -1,0 +1,217 @@
+import type { ConfigOption } from '@liminal/protocol';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { turn } from '../items.ts';
+import { asked, button, field, gone, past, tryControls, withOthers } from './scene.ts';
+import { press, take, write } from './ways.ts';
+
+function option(name: string, values: string[]): ConfigOption {
+  const options = values.map((value) => ({ value: value.toLowerCase(), name: value }));
+  return { id: name.toLowerCase(), name, currentValue: options[0]?.value ?? '', options };
+}
+
+tryControls([
+  {
+    name: 'the composer',
+    set: (stage) => {
+      stage.history = past;
+      stage.info = {
+        ...stage.info,
+        session: { ...stage.info.session, state: 'running' },
+        queue: [{ turnId: 'q', message: 'Later', queuedAt: '', state: 'queued' }],
+        commands: [{ name: 'compact', description: 'Shorten it' }],
+        configOptions: [
+          option('Mode', ['Ask', 'Auto']),
+          option(
+            'Model',
+            Array.from({ length: 40 }, (_, n) => `Model ${n}`),
+          ),
+          ...['Thinking', 'Search', 'Sandbox', 'Depth'].map((name) =>
+            option(name, ['Low', 'High']),
+          ),
+        ],
+      };
+    },
+    controls: [
+      {
+        name: 'the field',
+        find: field,
+        use: async (page, control, way) => {
+          await write(page, control, way, 'Do it');
+          if (way === 'touch') await button('Send message')(page).tap();
+          else await page.keyboard.press('Enter');
+        },
+        effect: asked('POST', /\/send$/, expect.objectContaining({ message: 'Do it' })),
+      },
+      {
+        name: 'the button that sends',
+        find: button('Send message'),
+        use: async (page, control, way) => {
+          await write(page, field(page), way, 'Do it');
+          await press(page, control, way);
+        },
+        effect: asked('POST', /\/send$/, expect.objectContaining({ message: 'Do it' })),
+      },
+      {
+        name: 'a command',
+        find: field,
+        use: async (page, control, way) => {
+          await write(page, control, way, '/');
+          await take(page, page.getByRole('option', { name: /compact/ }), way);
+        },
+        effect: (page) => expect.poll(() => field(page).inputValue()).toBe('/compact '),
+      },
+      {
+        name: 'a setting',
+        find: (page) => page.getByRole('combobox', { name: 'Mode' }),
+        use: async (page, control, way) => {
+          await press(page, control, way);
+          await take(page, page.getByRole('option', { name: 'Auto' }), way);
+        },
+        effect: asked('POST', /\/config$/, { id: 'mode', value: 'auto' }),
+      },
+      {
+        name: 'a setting of many values',
+        find: (page) => page.getByRole('combobox', { name: 'Model' }),
+        use: async (page, control, way) => {
+          await press(page, control, way);
+          await page.getByRole('combobox', { name: 'Search: Model' }).waitFor();
+          await page.keyboard.type('model 17');
+          await take(page, page.getByRole('option', { name: 'Model 17' }), way);
+        },
+        effect: asked('POST', /\/config$/, { id: 'model', value: 'model 17' }),
+      },
+      {
+        name: 'the button for more settings',
+        find: button('More settings'),
+        use: async (page, control, way) => {
+          await press(page, control, way);
+          await press(page, page.getByRole('combobox', { name: 'Depth' }), way);
+          await take(page, page.getByRole('option', { name: 'High' }), way);
+        },
+        effect: asked('POST', /\/config$/, { id: 'depth', value: 'high' }),
+      },
+      {
+        name: 'a setting in the bar, where there is room',
+        find: (page) => page.getByRole('combobox', { name: /Thinking|Search/ }).first(),
+        use: async (page, control, way) => {
+          await press(page, control, way);
+          await take(page, page.getByRole('option', { name: 'High' }), way);
+        },
+        effect: asked('POST', /\/config$/, { id: 'thinking', value: 'high' }),
+        only: ['mouse', 'keyboard'],
+      },
+      {
+        name: 'the button that changes a queued message',
+        find: button('Edit queued message'),
+        use: async (page, control, way) => {
+          await press(page, control, way);
+          await write(page, page.getByRole('textbox', { name: 'Queued message' }), way, 'Sooner');
+          await press(page, button('Save')(page), way);
+        },
+        effect: asked('PUT', /\/queue\/q$/, { message: 'Sooner' }),
+      },
+      {
+        name: 'the button that leaves a queued message as it was',
+        find: button('Edit queued message'),
+        use: async (page, control, way) => {
+          await press(page, control, way);
+          await press(page, button('Cancel')(page), way);
+        },
+        effect: (page) => button('Remove queued message')(page).waitFor(),
+      },
+      {
+        name: 'the button that removes a queued message',
+        find: button('Remove queued message'),
+        effect: asked('DELETE', /\/queue\/q$/),
+      },
+    ],
+  },
+  {
+    name: 'a turn under way',
+    set: (stage) => {
+      stage.history = { ...past, turns: [turn('t1')] };
+    },
+    controls: [
+      { name: 'Stop', find: button('Stop'), effect: asked('POST', /\/cancel$/) },
+      {
+        name: 'the button that puts a message into the queue',
+        find: button('Queue message'),
+        use: async (page, control, way) => {
+          await write(page, field(page), way, 'Then this');
+          await press(page, control, way);
+        },
+        effect: asked('POST', /\/send$/, expect.objectContaining({ message: 'Then this' })),
+      },
+    ],
+  },
+  {
+    name: 'an agent that is not ready',
+    set: (stage) => {
+      stage.history = { entries: [], turns: [], cursor: '', hasMore: false };
+      const agent = { cliType: 'demo', name: 'Demo', description: '', available: true };
+      stage.answer = (_, path) =>
+        path === '/api/agents' ? { agents: [{ ...agent, reason: 'No key.' }] } : undefined;
+    },
+    go: (page) => page.getByText('Demo is not ready').waitFor(),
+    controls: [
+      {
+        name: 'Check again',
+        find: button('Check again'),
+        use: (page, control, way, stage) => {
+          stage.answer = (_, path) => (path === '/api/agents' ? { agents: [] } : undefined);
+          return press(page, control, way);
+        },
+        effect: (page) => gone(page.getByText('Demo is not ready')),
+      },
+    ],
+  },
+  {
+    name: 'a server that is away',
+    set: (stage) => {
+      stage.history = past;
+    },
+    go: async (page, _, stage) => {
+      await page.routeWebSocket('**/ws', (socket) => socket.close());
+      stage.hangUp();
+      await button('Try now')(page).waitFor();
+    },
+    controls: [
+      {
+        name: 'Try now',
+        find: button('Try now'),
+        use: async (page, control, way) => {
+          await page.unrouteAll();
+          await page.routeWebSocket('**/ws', (socket) => void socket.connectToServer());
+          await press(page, control, way);
+        },
+        effect: (page) => gone(button('Try now')(page)),
+      },
+    ],
+  },
+  {
+    name: 'a session that could not be opened',
+    set: withOthers,
+    go: async (page, _, stage) => {
+      stage.refuse = (path) =>
+        path.endsWith('/load') ? { code: 'SESSION_NOT_FOUND', message: 'No.' } : undefined;
+      await page.goto(new URL('/session/other-1', page.url()).href);
+      await page.getByRole('heading', { name: 'This session could not be opened' }).waitFor();
+    },
+    controls: [
+      {
+        name: 'Try again',
+        find: button('Try again'),
+        effect: (_, stage) =>
+          expect
+            .poll(() => stage.requests.filter(({ path }) => path.endsWith('other-1/load')).length)
+            .toBeGreaterThan(1),
+      },
+      {
+        name: 'Close tab',
+        find: (page) => page.getByRole('alert').getByRole('button', { name: 'Close tab' }),
+        effect: (page) => gone(page.getByRole('heading', { name: 'This session could not' })),
+      },
+    ],
+  },
+]);

@@ -1,0 +1,158 @@
+import { expect } from 'vitest';
+import { message, tool, turn } from '../items.ts';
+import { asked, button, clipboard, gone, isOpen, link, past, tryControls } from './scene.ts';
+import { press } from './ways.ts';
+
+tryControls([
+  {
+    name: 'the conversation',
+    set: (stage) => {
+      const long = (what: string) =>
+        Array.from({ length: 60 }, (_, n) => `${what} ${n}`).join('\n');
+      const done = { status: 'complete' } as const;
+      stage.info = { ...stage.info, session: { ...stage.info.session, state: 'idle' } };
+      stage.history = {
+        entries: [
+          message('u', long('Wish'), { origin: 'user', ...done }),
+          {
+            ...message('th', 'Let me see.', done),
+            type: 'thinking',
+          } as never,
+          tool('r1', { ...done, kind: 'read', toolArguments: { file_path: '/code/shop/a.ts' } }),
+          tool('r2', { ...done, kind: 'read', toolArguments: { file_path: '/code/shop/b.ts' } }),
+          tool('run', {
+            ...done,
+            toolArguments: { command: 'npm test' },
+            toolOutput: long('line'),
+            exitCode: 0,
+          }),
+          tool('edit', {
+            ...done,
+            kind: 'edit',
+            title: 'Edit c.ts',
+            locations: [{ path: '/code/shop/c.ts' }],
+            diffs: [{ path: '/code/shop/c.ts', oldText: long('old'), newText: long('new') }],
+          }),
+          message('a', 'See [the docs](https://docs.example):\n\n```ts\nconst a = 1;\n```\n', done),
+        ],
+        turns: [turn('t1', { status: 'complete', endedAt: 1 })],
+        cursor: 't1:0',
+        hasMore: false,
+      };
+    },
+    controls: [
+      {
+        name: 'a long message of one’s own',
+        find: button('Show all'),
+        effect: isOpen('Show less'),
+      },
+      { name: 'a thought', find: button(/^Thought/), effect: isOpen(/^Thought/) },
+      { name: 'a run of reads', find: button(/^Read 2 files/), effect: isOpen(/^Read 2 files/) },
+      {
+        name: 'a tool call',
+        find: button(/npm test/),
+        effect: (page) => page.getByLabel('Output').waitFor(),
+      },
+      {
+        name: 'an edit',
+        find: button(/^Edit c\.ts/),
+        effect: (page) => page.getByRole('region', { name: /^Changes to/ }).waitFor(),
+      },
+      {
+        name: 'the fold of a long diff',
+        find: button(/^Edit c\.ts/),
+        use: async (page, control, way) => {
+          await press(page, control, way);
+          await press(page, button(/^Show \d+ more lines/)(page), way);
+        },
+        effect: isOpen('Show less'),
+      },
+      {
+        name: 'the whole of an output',
+        find: button(/npm test/),
+        use: async (page, control, way) => {
+          await press(page, control, way);
+          await press(page, page.getByRole('button', { name: /^Show all 60/ }), way);
+        },
+        effect: isOpen(/^Show less/),
+      },
+      {
+        name: 'the button that copies an output',
+        find: button(/npm test/),
+        use: async (page, control, way) => {
+          await press(page, control, way);
+          await press(page, button('Copy all')(page), way);
+        },
+        effect: (page) => expect.poll(() => clipboard(page)).toContain('line 59'),
+      },
+      {
+        name: 'the button that copies code',
+        find: button('Copy code'),
+        effect: (page) => expect.poll(() => clipboard(page)).toBe('const a = 1;'),
+      },
+      {
+        name: 'the button that copies an answer',
+        find: button('Copy answer'),
+        effect: (page) => expect.poll(() => clipboard(page)).toContain('See [the docs]'),
+      },
+      {
+        name: 'a link',
+        find: link('the docs'),
+        effect: async (page) =>
+          expect(await link('the docs')(page).getAttribute('target')).toBe('_blank'),
+      },
+      {
+        name: 'the button that goes to the end',
+        find: button('to the end'),
+        use: async (page, control, way) => {
+          await page
+            .getByRole('log')
+            .locator('..')
+            .evaluate((e) => e.scrollTo(0, 0));
+          await press(page, control, way);
+        },
+        effect: (page) => gone(button('to the end')(page)),
+      },
+    ],
+  },
+  {
+    name: 'older pages that could not be loaded',
+    set: (stage) => {
+      stage.history = { ...past, hasMore: true, before: 'mark' };
+      stage.refuse = (path) =>
+        path.includes('/history?') ? { code: 'STORE_READ_FAILED', message: 'No.' } : undefined;
+    },
+    go: (page) => page.getByText('Older messages could not').waitFor(),
+    controls: [
+      {
+        name: 'Try again',
+        find: button('Try again'),
+        use: (page, control, way, stage) => {
+          stage.refuse = () => undefined;
+          stage.answer = (_, path) =>
+            path.includes('/history?')
+              ? { ...past, entries: [], turns: [], hasMore: false }
+              : undefined;
+          return press(page, control, way);
+        },
+        effect: (page) => gone(page.getByText('Older messages could not')),
+      },
+    ],
+  },
+  {
+    name: 'a turn that failed',
+    set: (stage) => {
+      const error = { code: 'X', message: 'It broke.' };
+      stage.history = { ...past, turns: [turn('t1', { status: 'error', endedAt: 1, error })] };
+      stage.answer = (_, path) =>
+        path.endsWith('/send') ? { turnId: 't2', queued: false } : undefined;
+    },
+    controls: [
+      {
+        name: 'Send again',
+        find: button('Send again'),
+        effect: asked('POST', /\/send$/, expect.objectContaining({ message: 'Hello' })),
+      },
+    ],
+  },
+]);

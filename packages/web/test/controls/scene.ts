@@ -1,0 +1,145 @@
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Locator, Page } from 'playwright-core';
+import { message, turn } from '../items.ts';
+import { sessionId, Stage } from '../stage.ts';
+import { phone, press, unknownControls, type Way, ways } from './ways.ts';
+
+/** A state of the page, and the controls that it brings. */
+export interface Scene {
+  name: string;
+  /** Sets the stage before anybody comes. */
+  set?: (stage: Stage) => void;
+  /** Goes from the session to where the controls are. */
+  go?: (page: Page, way: Way, stage: Stage) => Promise<unknown>;
+  controls: Control[];
+}
+
+export interface Control {
+  name: string;
+  find: (page: Page) => Locator;
+  /** Default: a press. */
+  use?: (page: Page, control: Locator, way: Way, stage: Stage) => Promise<unknown>;
+  /** Resolves when it has done what it is there for. */
+  effect: (page: Page, stage: Stage) => Promise<unknown>;
+  /** Where a control is there for some ways only. */
+  only?: Way[];
+}
+
+/** Uses every control of the scenes by mouse, by keyboard and by touch; one that has no line in its scene fails. */
+export function tryControls(scenes: readonly Scene[]): void {
+  let stage: Stage;
+  beforeEach(async () => {
+    stage = new Stage();
+    await stage.open();
+  });
+  afterEach(() => stage.close());
+  afterAll(() => Stage.end());
+
+  const visit = async (scene: Scene, way: Way): Promise<Page> => {
+    stage.history = past;
+    scene.set?.(stage);
+    const permissions = ['clipboard-read', 'clipboard-write'];
+    const page = await stage.visit({ permissions, ...(way === 'touch' ? phone : {}) });
+    await scene.go?.(page, way, stage);
+    return page;
+  };
+
+  describe.for(scenes)('$name', (scene) => {
+    describe.for(scene.controls)('$name', ({ find, effect, only, use = press }) => {
+      it.for(only ?? ways)('works by %s', async (way) => {
+        const page = await visit(scene, way);
+        await use(page, find(page), way, stage);
+        await effect(page, stage);
+      });
+    });
+
+    it.for(['mouse', 'touch'] as const)('there is no other control (%s)', async (way) => {
+      const page = await visit(scene, way);
+      const known = [...frame, ...scene.controls.map(({ find }) => find)];
+      const unknown = () =>
+        unknownControls(
+          page,
+          known.map((find) => find(page)),
+        );
+      await expect.poll(unknown).toEqual([]);
+    });
+  });
+}
+
+/** What stands around every scene, and is tried in one of them. */
+const frame: ((page: Page) => Locator)[] = [
+  (page) => sidebar(page).locator('a, button, input'),
+  (page) => page.getByRole('banner').locator('a, button'),
+  (page) => field(page),
+  button('Send message'),
+  (page) => page.getByRole('option'),
+];
+
+export const past = {
+  entries: [message('u', 'Hello', { origin: 'user', status: 'complete' })],
+  turns: [turn('t1', { status: 'complete', endedAt: 1 })],
+  cursor: 't1:0',
+  hasMore: false,
+};
+
+export function button(name: string | RegExp) {
+  return (page: Page) => page.getByRole('button', { name, exact: typeof name === 'string' });
+}
+
+export const link = (name: string | RegExp) => (page: Page) => page.getByRole('link', { name });
+export const dialog = (page: Page, name: string) => page.getByRole('dialog', { name });
+export const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
+export const sidebar = (page: Page) =>
+  page.getByRole('navigation', { name: 'Sessions', exact: true });
+export const gone = (locator: Locator) => locator.waitFor({ state: 'detached' });
+export const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readText());
+
+/** Whether a control that opens something is open. */
+export const isOpen = (name: string | RegExp) => (page: Page) =>
+  page.getByRole('button', { name, expanded: true }).first().waitFor();
+
+export const isAt = (path: string) => (page: Page) =>
+  expect.poll(() => new URL(page.url()).pathname).toBe(path);
+
+/** Resolves when the server has been asked for this. */
+export const asked = (method: string, path: RegExp, body?: unknown) => (_: Page, stage: Stage) =>
+  expect
+    .poll(() => stage.requests.filter((one) => one.method === method && path.test(one.path)))
+    .toContainEqual(body === undefined ? expect.anything() : expect.objectContaining({ body }));
+
+/** A second session, and more in its project than show at once. */
+export function withOthers(stage: Stage): void {
+  stage.history = past;
+  const { session } = stage.info;
+  const others = ['Docs', 'Bench', 'Login', 'Cart', 'Shop', 'Search', 'Mail'].map((title, n) => ({
+    ...session,
+    title,
+    sessionId: `other-${n}`,
+    state: n === 0 ? ('waiting' as const) : ('idle' as const),
+  }));
+  const agents = [
+    { cliType: 'demo', name: 'Demo', description: '', available: true },
+    {
+      cliType: 'codex',
+      name: 'Codex',
+      description: '',
+      available: true,
+      reason: 'See https://x.org',
+    },
+  ];
+  stage.answer = (_, path) => {
+    if (path === '/api/agents') return { agents };
+    if (path.startsWith('/api/folders')) return { folders: foldersFor(path) };
+    if (path === '/api/session/create') return { sessionId: 'other-1', cliType: 'demo' };
+    if (path !== '/api/projects') return undefined;
+    const sessions = [session, ...others];
+    return { projects: [{ projectId: 'p', projectDir: '/code/shop', name: 'shop', sessions }] };
+  };
+}
+
+function foldersFor(path: string) {
+  const prefix = new URL(path, 'http://x').searchParams.get('prefix') ?? '';
+  return ['/code/shop/api', '/code/shop/docs', '/code/lib']
+    .filter((folder) => folder.startsWith(prefix))
+    .map((folder) => ({ path: folder, name: folder }));
+}

@@ -1,0 +1,97 @@
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
+
+/** How people use a control. */
+export const ways = ['mouse', 'keyboard', 'touch'] as const;
+export type Way = (typeof ways)[number];
+
+export const phone: BrowserContextOptions = {
+  viewport: { width: 390, height: 844 },
+  hasTouch: true,
+  isMobile: true,
+};
+
+/** Presses a control: by a click, by a tap, or by going there with Tab and pressing Enter. */
+export async function press(page: Page, control: Locator, way: Way): Promise<void> {
+  if (way === 'mouse') await control.click();
+  if (way === 'touch') await control.tap();
+  if (way !== 'keyboard') return;
+  await tabTo(page, control);
+  await page.keyboard.press('Enter');
+}
+
+/** Checks a box or a radio button: Enter is for the form, the keyboard has Space for it. */
+export async function check(page: Page, control: Locator, way: Way): Promise<void> {
+  if (way !== 'keyboard') return press(page, control, way);
+  await tabTo(page, control);
+  await page.keyboard.press('Space');
+}
+
+/** Puts the cursor into a field, and types there. */
+export async function write(page: Page, field: Locator, way: Way, text: string): Promise<void> {
+  if (way === 'keyboard') await tabTo(page, field);
+  else await press(page, field, way);
+  await page.keyboard.press('Control+a');
+  await page.keyboard.type(text);
+}
+
+/** Takes one of the options in a list that is open: by a click, by a tap, or by arrow keys and Enter. */
+export async function take(page: Page, option: Locator, way: Way): Promise<void> {
+  await option.waitFor();
+  if (way !== 'keyboard') return press(page, option, way);
+  for (let step = 0; step < most; step += 1) {
+    if (await option.evaluate(isCurrent)) return page.keyboard.press('Enter');
+    await page.keyboard.press('ArrowDown');
+  }
+  throw new Error('The arrow keys do not lead to this option.');
+}
+
+/** More presses of a key than any of our pages needs. */
+const most = 80;
+
+/** Goes to a control by the Tab key alone. */
+export async function tabTo(page: Page, control: Locator): Promise<void> {
+  await control.waitFor();
+  for (let step = 0; step < most; step += 1) {
+    if (await control.evaluate((element) => element === document.activeElement)) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error('The Tab key does not lead to this control.');
+}
+
+/** Whether an option is the one that Enter takes: it has the focus, or the field that has it points there. */
+function isCurrent(option: Element): boolean {
+  const { activeElement } = document;
+  if (option === activeElement) return true;
+  return option.id !== '' && activeElement?.getAttribute('aria-activedescendant') === option.id;
+}
+
+/** What a person can use, as the page has it now. */
+const usable = [
+  'button',
+  'a[href]',
+  'input',
+  'select',
+  'textarea',
+  'summary',
+  ...['button', 'link', 'option', 'menuitem', 'checkbox', 'radio', 'switch', 'tab', 'combobox'].map(
+    (role) => `[role="${role}"]`,
+  ),
+].join(', ');
+
+/** The controls in sight that none of `known` finds, each as its HTML. */
+export async function unknownControls(page: Page, known: readonly Locator[]): Promise<string[]> {
+  for (const locator of known) {
+    await locator.evaluateAll((found) => {
+      for (const element of found) element.setAttribute('data-known', '');
+    });
+  }
+  return page.locator(usable).evaluateAll((found) => {
+    // What stands behind a dialog cannot be used until that is closed.
+    const front = [...document.querySelectorAll('dialog[open]')].at(-1);
+    return found
+      .filter((element) => element.checkVisibility({ visibilityProperty: true }))
+      .filter((element) => front === undefined || front.contains(element))
+      .filter((element) => !element.matches('[data-known], [aria-hidden="true"], option'))
+      .map((element) => element.outerHTML.slice(0, 200));
+  });
+}

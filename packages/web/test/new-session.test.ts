@@ -1,0 +1,82 @@
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { past, withOthers } from './controls/scene.ts';
+import { Stage } from './stage.ts';
+
+let stage: Stage;
+
+beforeEach(async () => {
+  stage = new Stage();
+  stage.history = past;
+  withOthers(stage);
+  await stage.open();
+});
+afterEach(() => stage.close());
+afterAll(() => Stage.end());
+
+const created = () => stage.requests.filter(({ path }) => path === '/api/session/create');
+const folder = (page: Page) => page.getByRole('combobox', { name: 'Project folder' });
+const options = (page: Page) => page.getByRole('option').allInnerTexts();
+
+/** Somebody in the dialog, with the cursor in the field for the folder. */
+async function visit(): Promise<Page> {
+  const page = await stage.visit();
+  await page.keyboard.press('Alt+n');
+  await page.getByRole('radio', { name: /Demo/ }).waitFor();
+  await folder(page).and(page.locator(':focus')).waitFor();
+  await page.keyboard.press('Control+a');
+  return page;
+}
+
+it('Enter on a suggested folder chooses it, and a second one starts the session', async () => {
+  const page = await visit();
+  await page.keyboard.type('/code/s');
+  await expect.poll(() => options(page)).toEqual(['/code/shop/api', '/code/shop/docs']);
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  expect(await folder(page).inputValue()).toBe('/code/shop/docs');
+  expect(created()).toEqual([]);
+  await page.keyboard.press('Enter');
+  await expect
+    .poll(created)
+    .toMatchObject([{ body: { cliType: 'demo', projectDir: '/code/shop/docs' } }]);
+});
+
+it('Enter on what was typed out starts the session at once, whatever is suggested', async () => {
+  const page = await visit();
+  await page.keyboard.type('/code/');
+  await expect.poll(() => options(page)).toHaveLength(3);
+  await page.keyboard.press('Enter');
+  await expect.poll(created).toMatchObject([{ body: { projectDir: '/code/' } }]);
+});
+
+it('typing goes on filtering after a choice', async () => {
+  const page = await visit();
+  await page.keyboard.type('/code/');
+  await page.getByRole('option', { name: '/code/lib' }).click();
+  await expect.poll(() => folder(page).inputValue()).toBe('/code/lib');
+  for (let letter = 0; letter < 3; letter += 1) await page.keyboard.press('Backspace');
+  await page.keyboard.type('shop/d');
+  await expect.poll(() => options(page)).toEqual(['/code/shop/docs']);
+});
+
+it('Escape closes the list, keeps what was typed, and closes the dialog only then', async () => {
+  const page = await visit();
+  await page.keyboard.type('/code/');
+  await page.getByRole('option', { name: '/code/lib' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('option').first().waitFor({ state: 'detached' });
+  expect(await folder(page).inputValue()).toBe('/code/');
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+});
+
+it('Tab leaves the list for what comes next', async () => {
+  const page = await visit();
+  await page.keyboard.type('/code/');
+  await page.getByRole('option', { name: '/code/lib' }).waitFor();
+  await page.keyboard.press('Tab');
+  await page.getByRole('option').first().waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: '/code/shop' }).and(page.locator(':focus')).waitFor();
+});
