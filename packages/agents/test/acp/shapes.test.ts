@@ -45,3 +45,15 @@ test('a request for permission leaves its call as it was, and shows what is aske
   expect(JSON.parse(call?.arguments ?? '')).toEqual({ filePath: path, content: 'made\n' });
   expect(JSON.stringify(call?.raw)).toContain('+made');
 });
+
+test('JSON for programs is no output beside a diff, and is kept', async () => {
+  const response = await (await (await runAgent(shapes.editWithJson)).create()).ask('Edit it.');
+  expect(itemsOf(response, 'function_call')[0]?.diffs).toHaveLength(1);
+  const [output] = itemsOf(response, 'function_call_output');
+  expect(output).toMatchObject({ output: '', raw: { fileDiff: '-a\n+b\n' } });
+});
+
+test('an output that is a string among other fields is shown as that string', async () => {
+  const response = await (await (await runAgent(shapes.contentAsString)).create()).ask('Look.');
+  expect(itemsOf(response, 'function_call_output')[0]?.output).toBe('1. first line');
+});

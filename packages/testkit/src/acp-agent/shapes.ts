@@ -66,4 +66,29 @@ export const shapes = {
     { update: { sessionUpdate: 'tool_call_update', toolCallId: 'call_1', status: 'completed' } },
     { say: 'Written.' },
   ),
+
+  /** Qwen Code: beside an edit's diff stands what its own page is drawn from. */
+  editWithJson: onAnyPrompt({
+    update: {
+      sessionUpdate: 'tool_call',
+      toolCallId: 'edit-1',
+      title: 'Edit a.txt',
+      kind: 'edit',
+      status: 'completed',
+      content: [{ type: 'diff', path: '{{cwd}}/a.txt', oldText: 'a\n', newText: 'b\n' }],
+      rawOutput: { fileDiff: '-a\n+b\n', fileName: 'a.txt', originalContent: 'a\n' },
+    },
+  }),
+
+  /** GitHub Copilot: what it has read is a string in `content`. */
+  contentAsString: onAnyPrompt({
+    update: {
+      sessionUpdate: 'tool_call',
+      toolCallId: 'view-1',
+      title: 'Viewing a.txt',
+      kind: 'read',
+      status: 'completed',
+      rawOutput: { content: '1. first line', detailedContent: 'diff --git a b' },
+    },
+  }),
 } satisfies Record<string, AgentScript>;

@@ -5,6 +5,8 @@ import { isRecord, readFields } from './fields.ts';
 
 export interface RawOutput {
   text: string;
+  /** The text is no word of the tool's, but all it gave, as JSON: for where there is nothing else to show. */
+  isJson: boolean;
   /** It is what a program printed. */
   isPrinted: boolean;
   exitCode: number | undefined;
@@ -24,23 +26,26 @@ const told = {
   result: z.string(),
   message: z.string(),
   error: z.string(),
-  /** Of an MCP server. */
-  content: z.array(z.unknown()),
+  /** Words, or the blocks of an MCP server. */
+  content: z.union([z.string(), z.array(z.unknown())]),
 };
 
 export function readRawOutput(raw: unknown): RawOutput {
   if (!isRecord(raw)) {
-    const text = (Array.isArray(raw) ? textOf(raw) : undefined) ?? inWords(raw);
-    return { text, isPrinted: false, exitCode: undefined };
+    const text = Array.isArray(raw) ? textOf(raw) : undefined;
+    const isJson = text === undefined && raw !== undefined && typeof raw !== 'string';
+    return { text: text ?? inWords(raw), isJson, isPrinted: false, exitCode: undefined };
   }
   const { aggregated_output: all, stdout, stderr, ...codes } = readFields(raw, printed).fields;
   const exitCode = codes.exit_code ?? codes.exitCode;
   const text = all ?? (stdout === undefined ? stderr : `${stdout}${stderr ?? ''}`);
-  if (text !== undefined) return { text, isPrinted: true, exitCode };
+  if (text !== undefined) return { text, isJson: false, isPrinted: true, exitCode };
   const { content, ...words } = readFields(raw, told).fields;
   const word = words.output ?? words.text ?? words.result ?? words.message ?? words.error;
-  const inBlocks = content === undefined ? undefined : textOf(content);
-  return { text: word ?? inBlocks ?? inWords(raw), isPrinted: false, exitCode };
+  const inContent = Array.isArray(content) ? textOf(content) : content;
+  const said = word ?? inContent;
+  const isJson = said === undefined;
+  return { text: said ?? inWords(raw), isJson, isPrinted: false, exitCode };
 }
 
 /** What it holds besides what is shown: to be kept. */

@@ -167,6 +167,7 @@ export class ToolCall {
       this.output.replace(parts, blocks, isOutput(fields, source));
     }
     if (diffs.length === 0) return;
+    this.output.hasDiffs = true;
     const before = this.#item;
     this.#item = { ...before, diffs };
     this.#patch(before);

@@ -96,6 +96,7 @@ describe('raw output', () => {
       ],
       'one\ntwo',
     ],
+    [{ content: 'a string', detailedContent: 'a longer string' }, 'a string'],
     [{ unknown: 1 }, '{\n  "unknown": 1\n}'],
     [42, '42'],
     [
@@ -113,6 +114,37 @@ describe('raw output', () => {
       update({ status: 'completed', content: [text('2 matches')], rawOutput }),
     ]);
     expect(output).toMatchObject({ output: '2 matches', raw: rawOutput });
+  });
+
+  describe('that is JSON for programs', () => {
+    const diff = { type: 'diff', path: 'a.txt', oldText: 'a', newText: 'b' };
+    const image = { type: 'content', content: { type: 'image', mimeType: 'image/png', data: 'A' } };
+    const rawOutput = { fileDiff: '-a\n+b', fileName: 'a.txt', output: null };
+
+    test.each([
+      ['a diff', diff],
+      ['an image', image],
+    ])('beside %s is no output, while it runs and when it is done, but kept', (_name, shown) => {
+      const told = update({ status: 'in_progress', content: [shown], rawOutput });
+      const { drafts } = hearTurn([call, told, done]);
+      expect(growthOf(drafts).join('')).toBe('');
+      const [output] = itemsOf(foldTurn(drafts, 'turn'), 'function_call_output');
+      expect(output).toMatchObject({ output: '', success: true });
+      expect(output?.raw).toEqual({ fileDiff: '-a\n+b', fileName: 'a.txt' });
+    });
+
+    test('beside the diff of what failed says why', () => {
+      const pending = { ...call, status: 'pending', content: [diff] };
+      const failed = update({ status: 'failed', rawOutput: { reason: 'It is locked.' } });
+      const { drafts } = hearTurn([pending, failed]);
+      const [output] = itemsOf(foldTurn(drafts, 'turn'), 'function_call_output');
+      expect(output?.output).toContain('It is locked.');
+    });
+
+    test('leaves words for people as they are', () => {
+      const told = update({ status: 'completed', content: [diff], rawOutput: 'Edited a.txt.' });
+      expect(outputOf([told])?.output).toBe('Edited a.txt.');
+    });
   });
 
   test('is the whole where what was streamed of it was cut short', () => {

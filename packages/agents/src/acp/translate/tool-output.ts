@@ -11,6 +11,8 @@ import type { OutputPart } from './tool-content.ts';
 export class ToolOutput {
   /** As the agent told it last. */
   rawOutput: unknown;
+  /** What the tool did shows with the call, as diffs. */
+  hasDiffs = false;
   readonly #callId: string;
   readonly #writer: TurnWriter;
   readonly #terminals: Terminals;
@@ -61,7 +63,7 @@ export class ToolOutput {
 
   /** Shows what is new. */
   show(): void {
-    const text = this.#composed(this.#isSaidByTool) || readRawOutput(this.rawOutput).text;
+    const text = this.#composed(this.#isSaidByTool) || this.#rawText();
     const blocks = this.#isSaidByTool ? this.#blocks : [];
     if (text !== '') this.#say(text);
     if (JSON.stringify(blocks) === this.#shownBlocks) return;
@@ -73,7 +75,7 @@ export class ToolOutput {
   /** `reason` stands for an output that there is none of. */
   end(success: boolean, reason: string): void {
     const described = this.#composed(true);
-    const output = this.#final() || reason || described;
+    const output = this.#final(success) || reason || described;
     const exitCode = readRawOutput(this.rawOutput).exitCode ?? this.#exit()?.exitCode;
     const rest = restOfRawOutput(this.rawOutput, output);
     const isUnsaid = !this.#isSaidByTool && described !== '' && described !== output;
@@ -98,12 +100,19 @@ export class ToolOutput {
     return this.#beginnings === 1 ? this.#base : `${this.#base}:${this.#beginnings}`;
   }
 
-  #final(): string {
+  #final(success: boolean): string {
     const said = this.#composed(this.#isSaidByTool);
     const raw = readRawOutput(this.rawOutput);
     // A stream of what was printed can have been cut short.
     if (said !== '') return raw.isPrinted && raw.text.length >= said.length ? raw.text : said;
-    return raw.text;
+    return success ? this.#rawText() : raw.text;
+  }
+
+  /** JSON for programs is shown only where there is nothing for people: a failure may have said its reason there. */
+  #rawText(): string {
+    const { text, isJson } = readRawOutput(this.rawOutput);
+    const isShownOtherwise = this.hasDiffs || (this.#isSaidByTool && this.#blocks.length > 0);
+    return isJson && isShownOtherwise ? '' : text;
   }
 
   /** Terminals are output whoever shows them. */
