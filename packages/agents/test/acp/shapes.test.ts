@@ -57,3 +57,8 @@ test('an output that is a string among other fields is shown as that string', as
   const response = await (await (await runAgent(shapes.contentAsString)).create()).ask('Look.');
   expect(itemsOf(response, 'function_call_output')[0]?.output).toBe('1. first line');
 });
+
+test('what is said before a tool’s end and after it are two messages', async () => {
+  const response = await (await (await runAgent(shapes.textAroundEnd)).create()).ask('Write.');
+  expect(said(response)).toEqual(['user: Write.', 'agent: I write made.txt', 'agent: Written.']);
+});

@@ -91,4 +91,21 @@ export const shapes = {
       rawOutput: { content: '1. first line', detailedContent: 'diff --git a b' },
     },
   }),
+
+  /** Most: text follows a tool's end at once, with nothing between. */
+  textAroundEnd: onAnyPrompt(
+    {
+      update: {
+        sessionUpdate: 'tool_call',
+        toolCallId: 'w1',
+        title: 'Write made.txt',
+        kind: 'edit',
+        status: 'pending',
+      },
+    },
+    { say: 'I write ' },
+    { say: 'made.txt' },
+    { update: { sessionUpdate: 'tool_call_update', toolCallId: 'w1', status: 'completed' } },
+    { say: 'Written.' },
+  ),
 } satisfies Record<string, AgentScript>;

@@ -22,8 +22,10 @@ export class Calls {
     this.#options = options;
   }
 
-  isOpen(callId: string): boolean {
-    return this.#open.has(callId);
+  /** Whether a call begins, goes on to another state or ends by an update, rather than merely puts something out. */
+  isNews(callId: string, update: unknown): boolean {
+    const call = this.#open.get(callId);
+    return call === undefined || call.isChangedBy(update);
   }
 
   /** Whether it is a call of this turn. */

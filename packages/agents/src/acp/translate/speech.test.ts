@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { foldTurn, itemsOf, saidIn } from './testing/folding.ts';
-import { hearTurn } from './testing/hearing.ts';
+import { hearTurn, startHearing, timestamp } from './testing/hearing.ts';
 
 const chunk =
   (sessionUpdate: string) =>
@@ -59,12 +59,47 @@ test.each([
   ]);
 });
 
-test('news of a call that runs, usage and settings divide nothing', () => {
-  const call = { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'Look' };
+test.each(['completed', 'failed', 'in_progress'])(
+  'the news that a call is %s divides two messages, with ids and without',
+  (status) => {
+    const call = { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'Look', status: 'pending' };
+    const news = { sessionUpdate: 'tool_call_update', toolCallId: 'c', status };
+    for (const id of [undefined, 'm']) {
+      expect(said(call, say('made.txt', id), news, say('Written.', id))).toEqual([
+        ['agent', 'made.txt'],
+        ['agent', 'Written.'],
+      ]);
+    }
+  },
+);
+
+test('a permission request divides two messages', () => {
+  const hearing = startHearing();
+  hearing.translator.begin('turn', 'Do it.', timestamp);
+  const call = { toolCallId: 'c', title: 'Look', status: 'pending' };
+  hearing.hear({ sessionUpdate: 'tool_call', ...call }, say('May I?'));
+  hearing.translator.toolCall(call, timestamp);
+  hearing.hear(say('Thanks.'));
+  hearing.translator.finish({ stopReason: 'end_turn' }, timestamp);
+  expect(saidIn(foldTurn(hearing.drafts, 'turn'))).toEqual([
+    ['agent', 'May I?'],
+    ['agent', 'Thanks.'],
+  ]);
+});
+
+test('what a call that runs puts out, usage and settings divide nothing', () => {
+  const call = {
+    sessionUpdate: 'tool_call',
+    toolCallId: 'c',
+    title: 'Look',
+    status: 'in_progress',
+  };
+  const output = [{ type: 'content', content: { type: 'text', text: 'more' } }];
   const updates = [
     call,
     say('One '),
-    { sessionUpdate: 'tool_call_update', toolCallId: 'c', status: 'completed' },
+    { sessionUpdate: 'tool_call_update', toolCallId: 'c', content: output },
+    { sessionUpdate: 'tool_call_update', toolCallId: 'c', status: 'in_progress', content: output },
     { sessionUpdate: 'usage_update', used: 1, size: 2 },
     { sessionUpdate: 'available_commands_update', availableCommands: [] },
     say('message.'),

@@ -72,6 +72,12 @@ export class ToolCall {
     return this.#status === 'failed' ? false : undefined;
   }
 
+  /** Whether an update brings it to another state. */
+  isChangedBy(update: unknown): boolean {
+    const { status } = readFields(update, { status: toolCall.status }).fields;
+    return status !== undefined && status !== this.#status;
+  }
+
   read(update: unknown, source: Source): void {
     const { fields, rest } = readFields(update, toolCall);
     if (rest !== undefined) this.#keep(rest);

@@ -94,7 +94,7 @@ export class Turn {
     const callId = callIdOf(update) ?? '';
     // What has ended stays as it was.
     if (this.calls.isOver(callId) && !isAnew(update, source)) return this.keepAside(update);
-    if (!this.calls.isOpen(callId)) this.#close();
+    if (source === 'request' || this.calls.isNews(callId, update)) this.#close();
     this.calls.read(update, source);
   }
 
