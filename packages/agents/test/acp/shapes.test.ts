@@ -62,3 +62,12 @@ test('what is said before a tool’s end and after it are two messages', async (
   const response = await (await (await runAgent(shapes.textAroundEnd)).create()).ask('Write.');
   expect(said(response)).toEqual(['user: Write.', 'agent: I write made.txt', 'agent: Written.']);
 });
+
+test('a refused call that is announced again is one card', async () => {
+  const listener = await (await runAgent(shapes.refusedAgain)).create();
+  const turnId = await listener.send('Remove it.');
+  await (await listener.asked(turnId)).answer('reject');
+  const response = await listener.response(turnId);
+  expect(itemsOf(response, 'function_call')).toHaveLength(1);
+  expect(itemsOf(response, 'function_call_output')).toMatchObject([{ success: false }]);
+});

@@ -17,6 +17,15 @@ const asks = (toolCall: Record<string, unknown>, onAnswer: Branch[] = []): Step 
   request: { method: 'session/request_permission', params: { toolCall, options }, onAnswer },
 });
 
+const refused = {
+  sessionUpdate: 'tool_call',
+  toolCallId: 'run-1',
+  title: 'Run rm a.txt',
+  kind: 'execute',
+  status: 'pending',
+  rawInput: { command: 'rm a.txt' },
+};
+
 export const shapes = {
   /** Gemini CLI: a loop is stopped with a reason of its own. */
   stepLimit: onAnyPrompt({ say: 'Once more.' }, { stop: { stopReason: 'max_turn_requests' } }),
@@ -107,5 +116,14 @@ export const shapes = {
     { say: 'made.txt' },
     { update: { sessionUpdate: 'tool_call_update', toolCallId: 'w1', status: 'completed' } },
     { say: 'Written.' },
+  ),
+
+  /** Cline: a call that was refused is announced again, under the same id. */
+  refusedAgain: onAnyPrompt(
+    { update: refused },
+    asks({ toolCallId: 'run-1' }),
+    { update: { sessionUpdate: 'tool_call_update', toolCallId: 'run-1', status: 'failed' } },
+    { update: refused },
+    { say: 'Then I leave it.' },
   ),
 } satisfies Record<string, AgentScript>;

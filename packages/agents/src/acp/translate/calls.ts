@@ -16,6 +16,7 @@ export class Calls {
   readonly #options: CallsOptions;
   readonly #open = new Map<string, ToolCall>();
   readonly #ended = new Set<string>();
+  readonly #failed = new Map<string, ToolCall>();
   #count = 0;
 
   constructor(options: CallsOptions) {
@@ -26,6 +27,11 @@ export class Calls {
   isNews(callId: string, update: unknown): boolean {
     const call = this.#open.get(callId);
     return call === undefined || call.isChangedBy(update);
+  }
+
+  /** The call of this id, if it has failed and not begun anew. */
+  failed(callId: string): ToolCall | undefined {
+    return this.#failed.get(callId);
   }
 
   /** Whether it is a call of this turn. */
@@ -73,12 +79,14 @@ export class Calls {
     const { writer, terminals, quirks } = this.#options;
     const call = new ToolCall(callId, ++this.#count, writer, terminals, quirks);
     this.#open.set(callId, call);
+    this.#failed.delete(callId);
     return call;
   }
 
   #end(call: ToolCall, success: boolean, reason?: string): void {
     this.#open.delete(call.callId);
     this.#ended.add(call.callId);
+    if (!success) this.#failed.set(call.callId, call);
     call.end(success, reason);
   }
 }

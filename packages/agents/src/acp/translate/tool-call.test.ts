@@ -163,6 +163,48 @@ describe('a call', () => {
     expect(outputs.map(({ success }) => success)).toEqual([true, false]);
   });
 
+  describe('that has failed and is announced again, with nothing new', () => {
+    const again = call({ title: 'One', rawInput: { path: 'a' } });
+    const refused = update({ status: 'failed', content: [text('Refused.')] });
+
+    test.each([
+      ['never heard of any more', []],
+      ['fails once more', [update({ status: 'failed', content: [text('Refused.')] })]],
+      ['announced a third time', [{ ...again, status: 'in_progress' }]],
+    ])('is one call, with its failure: %s', (_name, more) => {
+      const { response } = hear([again, refused, again, ...more]);
+      expect(itemsOf(response, 'function_call')).toHaveLength(1);
+      expect(itemsOf(response, 'function_call_output')).toMatchObject([
+        { output: 'Refused.', success: false },
+      ]);
+    });
+
+    test('is kept where it is not shown', () => {
+      const { response } = hear([
+        again,
+        refused,
+        again,
+        { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'Well.' } },
+        refused,
+      ]);
+      expect(response.outputItems.at(-1)).toMatchObject({
+        content: 'Well.',
+        raw: [again, refused],
+      });
+    });
+
+    test('is a call of its own once it does something', () => {
+      const { response } = hear([again, refused, again, update({ status: 'completed' })]);
+      const outputs = itemsOf(response, 'function_call_output');
+      expect(outputs.map(({ success }) => success)).toEqual([false, true]);
+      const asked = startHearing();
+      asked.translator.begin('turn', 'Do it.', timestamp);
+      asked.hear(again, refused, again);
+      asked.translator.toolCall({ toolCallId: 'c1' }, timestamp);
+      expect(itemsOf(foldTurn(asked.drafts, 'turn'), 'function_call')).toHaveLength(2);
+    });
+  });
+
   test('without an id is kept, and shown to be there', () => {
     const { response } = hear([call({ toolCallId: '' }), call({ toolCallId: 7 })]);
     expect(itemsOf(response, 'function_call')).toEqual([]);

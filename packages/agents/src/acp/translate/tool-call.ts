@@ -78,6 +78,21 @@ export class ToolCall {
     return status !== undefined && status !== this.#status;
   }
 
+  /** Whether an update says nothing of it but what it has said. */
+  tells(update: unknown): boolean {
+    const { title, kind, rawInput, content } = readFields(update, toolCall).fields;
+    const { title: known, kind: knownKind, arguments: told } = this.#item;
+    const input = this.#withoutBookkeeping(rawInput);
+    const diffs = content === undefined ? [] : readToolContent(content).diffs;
+    return (
+      (title === undefined || title === known) &&
+      (kind === undefined || kind === knownKind) &&
+      (isEmpty(input) || JSON.stringify(input) === told) &&
+      (diffs.length === 0 || isSame(diffs, this.#item.diffs)) &&
+      diffs.length === (content?.length ?? 0)
+    );
+  }
+
   read(update: unknown, source: Source): void {
     const { fields, rest } = readFields(update, toolCall);
     if (rest !== undefined) this.#keep(rest);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ApprovalOutcome, Usage } from '@liminal/protocol';
 import type { ApprovalRequest } from '../../base/pending-approvals.ts';
 import { TurnWriter, type Emit } from '../../base/turn-writer.ts';
+import { AnnouncedAgain } from './announced-again.ts';
 import { Calls } from './calls.ts';
 import { Compactions } from './compaction.ts';
 import { Echo } from './echo.ts';
@@ -41,6 +42,7 @@ export class Turn {
   readonly #options: TurnOptions;
   readonly #writer: TurnWriter;
   readonly #speech: Speech;
+  readonly #again: AnnouncedAgain;
   readonly #plan: Plan;
   readonly #compactions: Compactions;
   #echo = new Echo('');
@@ -58,6 +60,7 @@ export class Turn {
     this.#writer = writer;
     this.#speech = new Speech(writer);
     this.calls = new Calls({ writer, terminals, quirks, isReplay });
+    this.#again = new AnnouncedAgain(this.calls);
     this.#plan = new Plan(writer);
     this.#compactions = new Compactions(writer);
   }
@@ -92,10 +95,9 @@ export class Turn {
 
   toolCall(update: unknown, source: Source): void {
     const callId = callIdOf(update) ?? '';
-    // What has ended stays as it was.
-    if (this.calls.isOver(callId) && !isAnew(update, source)) return this.keepAside(update);
-    if (source === 'request' || this.calls.isNews(callId, update)) this.#close();
-    this.calls.read(update, source);
+    const { read, spare } = this.#again.pass(callId, update, source);
+    for (const [one, from] of read) this.#readCall(callId, one, from);
+    for (const one of spare) this.keepAside(one);
   }
 
   plan(update: unknown): void {
@@ -164,10 +166,18 @@ export class Turn {
     const error = terminal.type === 'response_error' ? terminal.error : undefined;
     this.#endEcho();
     if (error === undefined) this.#speech.close();
+    for (const one of this.#again.end()) this.keepAside(one);
     this.calls.closeAll(error?.message ?? 'The turn ended first.', hasCompleted);
     const unplaced = this.#place(error !== undefined);
     this.#writer.end(terminal);
     return unplaced;
+  }
+
+  #readCall(callId: string, update: unknown, source: Source): void {
+    // What has ended stays as it was.
+    if (this.calls.isOver(callId) && !isAnew(update, source)) return this.keepAside(update);
+    if (source === 'request' || this.calls.isNews(callId, update)) this.#close();
+    this.calls.read(update, source);
   }
 
   /** What has found no item stays with the text that breaks off, or gets an item if it was said. */

@@ -1,0 +1,58 @@
+import type { Calls } from './calls.ts';
+import { isRecord } from './fields.ts';
+import type { Source } from './tool-call.ts';
+
+type News = [update: unknown, source: Source];
+
+/**
+ * Some agents announce a call that has failed once more, under its id, with nothing new to tell: one card is enough for
+ * that. Such an announcement waits until something happens to the call; if nothing but its failure does, it has only
+ * been said twice.
+ */
+export class AnnouncedAgain {
+  readonly #calls: Calls;
+  readonly #waiting = new Map<string, News[]>();
+
+  constructor(calls: Calls) {
+    this.#calls = calls;
+  }
+
+  /** `read` is to be read now, in this order; `spare` is to be kept. */
+  pass(callId: string, update: unknown, source: Source): { read: News[]; spare: unknown[] } {
+    const waiting = this.#waiting.get(callId);
+    if (waiting === undefined && !this.#isAgain(callId, update, source)) {
+      return { read: [[update, source]], spare: [] };
+    }
+    const all: News[] = [...(waiting ?? []), [update, source]];
+    if (waiting === undefined || isNothingNew(update, source)) {
+      this.#waiting.set(callId, all);
+      return { read: [], spare: [] };
+    }
+    this.#waiting.delete(callId);
+    const hasFailed = statusOf(update) === 'failed';
+    return hasFailed ? { read: [], spare: all.map(([one]) => one) } : { read: all, spare: [] };
+  }
+
+  /** The turn is over: gives what has waited in vain. */
+  end(): unknown[] {
+    const all = [...this.#waiting.values()].flat().map(([update]) => update);
+    this.#waiting.clear();
+    return all;
+  }
+
+  #isAgain(callId: string, update: unknown, source: Source): boolean {
+    const failed = this.#calls.failed(callId);
+    if (failed === undefined || source !== 'announcement' || statusOf(update) === 'completed') {
+      return false;
+    }
+    return failed.tells(update);
+  }
+}
+
+const statusOf = (update: unknown): unknown => (isRecord(update) ? update['status'] : undefined);
+
+function isNothingNew(update: unknown, source: Source): boolean {
+  if (source === 'request' || !isRecord(update)) return false;
+  const isSilent = update['content'] == null && update['rawOutput'] == null;
+  return isSilent && (source === 'announcement' || update['status'] == null);
+}
