@@ -71,3 +71,19 @@ test('a refused call that is announced again is one card', async () => {
   expect(itemsOf(response, 'function_call')).toHaveLength(1);
   expect(itemsOf(response, 'function_call_output')).toMatchObject([{ success: false }]);
 });
+
+test('a provider among the options of the model’s category is not taken for the model', async () => {
+  const response = await (await (await runAgent(shapes.providerFirst)).create()).ask('Hi.');
+  expect(response.modelId).toBe('big');
+});
+
+test('modes that are a config option as well show once, and are set by it', async () => {
+  const { create, provider, control } = await runAgent(shapes.modesTwice);
+  const listener = await create();
+  await listener.ask('Hi.');
+  const told = listener.updates.findLast(({ configOptions }) => configOptions !== undefined);
+  expect(told?.configOptions?.map(({ id }) => id)).toEqual(['thinking']);
+  await provider.setConfigOption(listener.sessionId, 'thinking', 'high');
+  await control.until('session/set_config_option');
+  expect(listener.option('thinking')).toBe('high');
+});

@@ -17,6 +17,20 @@ const asks = (toolCall: Record<string, unknown>, onAnswer: Branch[] = []): Step 
   request: { method: 'session/request_permission', params: { toolCall, options }, onAnswer },
 });
 
+const select = (
+  id: string,
+  name: string,
+  category: string,
+  values: string[],
+): Record<string, unknown> => ({
+  type: 'select',
+  id,
+  name,
+  category,
+  currentValue: values[0],
+  options: values.map((value) => ({ value, name: value })),
+});
+
 const refused = {
   sessionUpdate: 'tool_call',
   toolCallId: 'run-1',
@@ -126,4 +140,28 @@ export const shapes = {
     { update: refused },
     { say: 'Then I leave it.' },
   ),
+
+  /** Cline: its provider is an option of the model's category, and comes first. */
+  providerFirst: {
+    session: {
+      configOptions: [
+        select('provider', 'Provider', 'model', ['anthropic', 'openai']),
+        select('model', 'Model', 'model', ['big', 'small']),
+      ],
+    },
+  },
+
+  /** pi: its modes are a config option as well. */
+  modesTwice: {
+    session: {
+      modes: {
+        currentModeId: 'low',
+        availableModes: [
+          { id: 'low', name: 'Low' },
+          { id: 'high', name: 'High' },
+        ],
+      },
+      configOptions: [select('thinking', 'Thinking', 'thought_level', ['low', 'high'])],
+    },
+  },
 } satisfies Record<string, AgentScript>;

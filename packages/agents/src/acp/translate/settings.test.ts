@@ -72,6 +72,39 @@ test('config options of the same category count, not modes and models beside the
   expect(ids).toEqual(['preset', 'effort', 'model']);
 });
 
+test('modes and models that are config options too show once, whatever those are called', () => {
+  const level = { ...effort, id: 'thinking', category: 'thought_level' };
+  const levels = {
+    currentModeId: 'low',
+    availableModes: [
+      { id: 'high', name: 'High' },
+      { id: 'low', name: 'Low' },
+    ],
+  };
+  const changed = { sessionUpdate: 'current_mode_update', currentModeId: 'high' };
+  const steps = [{ modes: levels, configOptions: [level] }];
+  expect(optionsAfter(...steps)?.map(({ id }) => id)).toEqual(['thinking']);
+  expect(optionsAfter(...steps, changed)).toMatchObject([{ id: 'thinking', currentValue: 'high' }]);
+  const picker = {
+    ...effort,
+    id: 'picker',
+    category: null,
+    currentValue: 'big',
+    options: [
+      { value: 'big', name: 'Big' },
+      { value: 'small', name: 'Small' },
+    ],
+  };
+  expect(optionsAfter({ models, configOptions: [picker] })?.map(({ id }) => id)).toEqual([
+    'picker',
+  ]);
+});
+
+test('modes with other choices than every config option have an option of their own', () => {
+  const ids = optionsAfter({ modes, configOptions: [effort] })?.map(({ id }) => id);
+  expect(ids).toEqual(['effort', 'mode']);
+});
+
 test('config options are told as they are, groups as one list that names them, switches as two choices', () => {
   const grouped = {
     ...effort,
@@ -141,6 +174,42 @@ test('the model that is set is the model of the turns that begin', () => {
     ['big', 'scripted'],
     ['other', 'scripted'],
   ]);
+});
+
+test.each([
+  ['the option “model”', { id: 'model', name: 'Which', category: 'model' }, undefined],
+  ['the one named so', { id: 'which', name: 'Model', category: 'model' }, undefined],
+  [
+    'the one with the models that the agent lists',
+    { id: 'which', name: 'Which', category: 'model' },
+    models,
+  ],
+  ['what the agent lists, where no option is it', undefined, models],
+])(
+  'a turn’s model is not its provider, of the same category and first: %s',
+  (_name, own, listed) => {
+    const { translator, drafts } = startHearing();
+    const provider = {
+      id: 'provider',
+      name: 'Provider',
+      category: 'model',
+      currentValue: 'anthropic',
+      options: [{ value: 'anthropic', name: 'Anthropic' }],
+    };
+    const options = models.availableModels.map(({ modelId, name }) => ({ value: modelId, name }));
+    const configOptions = [provider, ...(own ? [{ ...own, currentValue: 'big', options }] : [])];
+    translator.settings({ configOptions, ...(listed && { models: listed }) });
+    translator.begin('turn', 'Hi.', timestamp);
+    expect(drafts[0]?.payload).toMatchObject({ type: 'response_start', modelId: 'big' });
+  },
+);
+
+test('of several options that may be the model, with nothing to tell by, none is', () => {
+  const { translator, drafts } = startHearing();
+  const option = (id: string) => ({ ...effort, id, name: id, category: 'model' });
+  translator.settings({ configOptions: [option('provider'), option('which')] });
+  translator.begin('turn', 'Hi.', timestamp);
+  expect(drafts[0]?.payload).toMatchObject({ modelId: 'unknown' });
 });
 
 test('commands are told with their hints, without their slash', () => {

@@ -45,19 +45,36 @@ export class Settings {
 
   /** As a person sees them. */
   get options(): ConfigOption[] {
-    const has = (id: string): boolean =>
-      this.#options.some((other) => other.id === id || other.category === id);
-    return [
-      ...this.#options,
-      ...(this.#mode !== undefined && !has('mode') ? [this.#mode] : []),
-      ...(this.#model !== undefined && !has('model') ? [this.#model] : []),
-    ];
+    const mode = this.#options.some((other) => other.category === 'mode') ? undefined : this.#mode;
+    const own = [mode, this.#model].filter((one) => one !== undefined);
+    const isLacking = (one: ConfigOption): boolean => this.#standingFor(one) === undefined;
+    return [...this.#options, ...own.filter(isLacking)];
   }
 
-  /** The model that is set, if the agent tells. */
+  /**
+   * The model that is set, if the agent tells. Several options may be of the category: the provider that has the model
+   * among them.
+   */
   get model(): string | undefined {
-    const isModel = ({ id, category }: ConfigOption): boolean => (category ?? id) === 'model';
-    return this.options.find((other) => isModel(other))?.currentValue;
+    const ofCategory = this.#options.filter(({ category }) => category === 'model');
+    const option =
+      this.#options.find(({ id }) => id === 'model') ??
+      (this.#model && this.#standingFor(this.#model)) ??
+      (ofCategory.length === 1 && this.#model === undefined
+        ? ofCategory[0]
+        : ofCategory.find(({ name }) => name.toLowerCase() === 'model'));
+    return (option ?? this.#model)?.currentValue;
+  }
+
+  /** The config option that is the same setting as modes or models that are told beside it. */
+  #standingFor(own: ConfigOption): ConfigOption | undefined {
+    const isOwn = (other: ConfigOption): boolean =>
+      other.category === own.category && hasChoice(other, own.currentValue);
+    return (
+      this.#options.find(({ id }) => id === own.id) ??
+      this.#options.find((other) => isOwn(other)) ??
+      this.#options.find((other) => own.options.length > 0 && valuesOf(other) === valuesOf(own))
+    );
   }
 
   /** Takes in an answer to `session/new`, `load`, `resume` or `set_*`, or an update; true if it tells of settings. */
@@ -72,10 +89,12 @@ export class Settings {
 
   /** Some agents tell a mode's change this way though they have an option for it. */
   #setMode(value: string): void {
-    const mode = this.options.find(({ id, category }) => (category ?? id) === 'mode');
+    const mode =
+      (this.#mode && this.#standingFor(this.#mode)) ??
+      this.options.find(({ id, category }) => (category ?? id) === 'mode');
     if (mode === undefined) return;
     this.#options = this.#options.map((other) => withValue(other, mode.id, value));
-    this.#mode = this.#mode && withValue(this.#mode, mode.id, value);
+    this.#mode = this.#mode && { ...this.#mode, currentValue: value };
   }
 
   #readOptions(values: readonly unknown[]): void {
@@ -129,6 +148,13 @@ function readChoices(values: readonly unknown[] = [], group?: string): Choice[] 
     return [{ value, name: name ?? value, ...texts }];
   });
 }
+
+const hasChoice = ({ options }: ConfigOption, value: string): boolean =>
+  options.some((choice) => choice.value === value);
+
+/** What an option can be, in whatever order. */
+const valuesOf = ({ options }: ConfigOption): string =>
+  JSON.stringify(options.map(({ value }) => value).toSorted());
 
 const withValue = (option: ConfigOption, id: string, value: string): ConfigOption =>
   option.id === id ? { ...option, currentValue: value } : option;
