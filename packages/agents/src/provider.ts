@@ -5,6 +5,7 @@ import type {
   ApprovalAnswer,
   ConfigOption,
   EventDraft,
+  SessionNotice,
   TurnEvent,
   UpsertObject,
 } from '@liminal/protocol';
@@ -45,6 +46,8 @@ export interface SessionUpdate {
   agentSessionId?: string;
   configOptions?: ConfigOption[];
   commands?: AgentCommand[];
+  /** All that people should know now; none any more where it is empty. */
+  notices?: SessionNotice[];
 }
 
 /** The agent's process is gone; `code` and `message` say why, unless it was asked to go. */
@@ -67,6 +70,21 @@ export interface StoredSession {
 export interface StoredTurn {
   turnId: string;
   events: EventDraft[];
+}
+
+/** What an agent answers when it is started, and what of its configuration does not fit that. */
+export interface AgentIntroduction {
+  /** As it calls itself. */
+  name?: string;
+  version?: string;
+  /** What it speaks, with the version. */
+  protocol: string;
+  /** What it can do besides answering, in words. */
+  abilities: string[];
+  /** Its ways to sign in, in its own words. */
+  signIn: string[];
+  /** In sentences for people. */
+  problems: string[];
 }
 
 export type Unsubscribe = () => void;
@@ -124,6 +142,8 @@ export interface CliProvider {
   answerApproval?(sessionId: string, approvalId: string, answer: ApprovalAnswer): Promise<void>;
   /** `INVALID_OPTION` for an unknown id or value. */
   setConfigOption?(sessionId: string, id: string, value: string): Promise<void>;
+  /** Starts the agent as far as its greeting, and ends it. Rejects with why there was none within `limitMs`. */
+  introduce?(limitMs: number): Promise<AgentIntroduction>;
   /** Sessions in the agent's own store, newest first; of one folder, or all. */
   listStoredSessions?(projectDir?: string): Promise<StoredSession[]>;
   /** The conversation as the agent stored it, oldest turn first; starts no process. `SESSION_NOT_FOUND`. */

@@ -28,16 +28,22 @@ const Initialised = z.looseObject({
     .looseObject({
       loadSession: offered,
       mcpCapabilities: z.unknown(),
+      promptCapabilities: z.looseObject({ image: offered }).partial().catch({}),
       sessionCapabilities: z
-        .looseObject({ list: offered, resume: offered, close: offered })
+        .looseObject({ list: offered, resume: offered, close: offered, delete: offered })
         .partial()
         .catch({}),
     })
     .partial()
     .catch({}),
-  agentInfo: z.looseObject({ version: z.string() }).optional().catch(undefined),
+  agentInfo: z
+    .looseObject({ name: z.string(), title: z.string().nullish(), version: z.string() })
+    .partial()
+    .optional()
+    .catch(undefined),
 });
-type Capabilities = z.infer<typeof Initialised>['agentCapabilities'];
+type Initialised = z.infer<typeof Initialised>;
+export type Capabilities = Initialised['agentCapabilities'];
 
 const protocolVersion = 1;
 /** For an agent to close a session, ms. */
@@ -54,7 +60,7 @@ export class AcpAgent {
   #isAlive = true;
   #capabilities: Capabilities = {};
   #authMethods: AuthMethod[] = [];
-  #version: string | undefined;
+  #info: Initialised['agentInfo'];
   #ended: Promise<void> | undefined;
 
   /** Starts the program. Rejects if it does not answer `initialize` within `limitMs`; then no process is left. */
@@ -65,7 +71,7 @@ export class AcpAgent {
     const sdk = await loadSdk();
     const agent = new AcpAgent(sdk, process, { ...command.inherited, ...command.env });
     try {
-      await agent.within(limitMs, agent.#initialise(), signal);
+      await agent.within(limitMs, agent.#initialise(), signal, silence(limitMs));
       return agent;
     } catch (error) {
       await agent.end();
@@ -105,9 +111,18 @@ export class AcpAgent {
     return this.#authMethods;
   }
 
+  get protocolVersion(): number {
+    return protocolVersion;
+  }
+
   /** As it tells it. */
   get version(): string | undefined {
-    return this.#version;
+    return this.#info?.version;
+  }
+
+  /** What it calls itself. */
+  get title(): string | undefined {
+    return this.#info?.title ?? this.#info?.name;
   }
 
   /** Gives the answer as it came. Rejects with the library's RequestError, or with why the process is gone. */
@@ -163,8 +178,13 @@ export class AcpAgent {
     if (this.#sessions.size <= 1) await this.#process.endNewChildren(before);
   }
 
+  /** Why it ended, with what it said beside the protocol since the last `forgetOutput`. */
   explain(reason: unknown): string {
     return this.#process.explain(reason);
+  }
+
+  forgetOutput(): void {
+    this.#process.forgetOutput();
   }
 
   /** Ends the process and all it has started. */
@@ -175,10 +195,14 @@ export class AcpAgent {
   }
 
   /** What `work` gives, unless it takes too long, the process goes, or nobody wants it any more. */
-  async within<T>(limitMs: number, work: Promise<T>, signal?: AbortSignal): Promise<T> {
+  async within<T>(
+    limitMs: number,
+    work: Promise<T>,
+    signal?: AbortSignal,
+    tooLong = `It took longer than ${inSeconds(limitMs)}.`,
+  ): Promise<T> {
     const { promise: late, reject } = Promise.withResolvers<never>();
-    const seconds = Math.round(limitMs / 1000);
-    const timer = setTimeout(() => reject(new Error(`It took longer than ${seconds} s.`)), limitMs);
+    const timer = setTimeout(() => reject(new Error(tooLong)), limitMs);
     const onAbort = (): void => reject(signal?.reason);
     if (signal?.aborted === true) onAbort();
     signal?.addEventListener('abort', onAbort, { once: true });
@@ -211,7 +235,7 @@ export class AcpAgent {
       throw new Error(`It speaks version ${version} of the protocol, not ${protocolVersion}.`);
     }
     this.#capabilities = agentCapabilities;
-    this.#version = agentInfo?.version;
+    this.#info = agentInfo;
     this.#authMethods = readAuthMethods(authMethods);
   }
 
@@ -249,6 +273,11 @@ export class AcpAgent {
     void this.end();
   }
 }
+
+const inSeconds = (ms: number): string => `${Math.round(ms / 100) / 10} s`;
+
+const silence = (limitMs: number): string =>
+  `It did not answer within ${inSeconds(limitMs)}. Many agents speak ACP only with an argument, such as --acp: see that “args” has it. One that is slow to start needs a higher “startLimitMs”.`;
 
 const timeout = (ms: number): Promise<false> =>
   new Promise((resolve) => setTimeout(resolve, ms, false).unref());

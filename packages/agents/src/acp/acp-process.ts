@@ -84,6 +84,11 @@ export class AcpProcess {
     this.#errorOutput = (this.#errorOutput + text).slice(-keptOutput);
   }
 
+  /** What it said until now explains nothing that comes. */
+  forgetOutput(): void {
+    this.#errorOutput = '';
+  }
+
   /** Why it ended, with what it said about it. */
   explain(reason: unknown): string {
     const text = reason instanceof Error ? reason.message : String(reason);

@@ -6,6 +6,7 @@ import { Starts } from '../base/starts.ts';
 import { ProviderError } from '../errors.ts';
 import type { McpServers } from '../mcp-servers.ts';
 import type {
+  AgentIntroduction,
   CliProvider,
   CreateSessionOptions,
   LoadSessionOptions,
@@ -17,6 +18,8 @@ import type {
 import { AgentPool } from './agent-pool.ts';
 import { AcpSession } from './acp-session.ts';
 import { describeCommand } from './availability.ts';
+import type { Defaults } from './defaults.ts';
+import { introduce } from './introduction.ts';
 import { beginSession, goOnWithSession, type Opening } from './open-session.ts';
 import { StoredSessions } from './stored-sessions.ts';
 import type { AcpQuirks } from './translate/quirks.ts';
@@ -35,7 +38,7 @@ export interface AcpProviderOptions {
   /** What the agent inherits, less what is Liminal's own. Default: this process's environment. */
   inherited?: NodeJS.ProcessEnv;
   /** Settings that its sessions begin with, where it has them: a mode, and config options by id. */
-  defaults?: { mode?: string; config?: Record<string, string> };
+  defaults?: Defaults;
   quirks?: AcpQuirks;
   /** Handed to every session whose agent takes them. */
   mcpServers?: McpServers;
@@ -43,8 +46,10 @@ export interface AcpProviderOptions {
   sharedProcess?: boolean;
   /** How many processes may start at the same time. Default 2. */
   maxStarts?: number;
-  /** For the agent to be ready for a first message, ms. Default a minute. */
+  /** For the agent to answer when it has been started, ms. Default 20,000 ms. */
   startLimitMs?: number;
+  /** For it to open a session then, which may mean to start MCP servers and to ask its maker, ms. Default a minute. */
+  openLimitMs?: number;
   /** For the agent to stop a turn; after as long again it is ended. Default 10,000 ms. */
   cancelLimitMs?: number;
   /** A turn that the agent began of its own accord ends when it has been silent for so long. Default 3,000 ms. */
@@ -52,6 +57,8 @@ export interface AcpProviderOptions {
   /** Replaces what `describe` finds out by itself. */
   describe?: () => Promise<AgentInfo>;
 }
+
+const openLimitMs = 60_000;
 
 /** Any agent that speaks the Agent Client Protocol over stdio. */
 export class AcpProvider implements CliProvider {
@@ -70,7 +77,7 @@ export class AcpProvider implements CliProvider {
     this.cliType = options.cliType;
     this.#inherited = options.inherited ?? process.env;
     this.#starts = new Starts(options.maxStarts ?? 2, options.name);
-    const { command, args = [], env = {}, startLimitMs = 60_000, sharedProcess } = options;
+    const { command, args = [], env = {}, startLimitMs = 20_000, sharedProcess } = options;
     this.#pool = new AgentPool({
       find: async () => (typeof command === 'string' ? command : command()),
       launch: { args, env, inherited: this.#inherited },
@@ -82,7 +89,7 @@ export class AcpProvider implements CliProvider {
       name: options.name,
       quirks: options.quirks ?? {},
       start: (cwd, signal) => this.#starts.aside(() => this.#pool.start(cwd, signal)),
-      limitMs: startLimitMs,
+      limitMs: options.openLimitMs ?? openLimitMs,
       idleMs: 5_000,
     });
   }
@@ -175,6 +182,12 @@ export class AcpProvider implements CliProvider {
     await this.#session(sessionId).setConfigOption(id, value);
   }
 
+  async introduce(limitMs: number): Promise<AgentIntroduction> {
+    const start = (cwd: string) => this.#pool.start(cwd, new AbortController().signal, limitMs);
+    const { defaults = {} } = this.#options;
+    return this.#starts.aside(() => introduce({ start, defaults, limitMs }));
+  }
+
   listStoredSessions(projectDir?: string): Promise<StoredSession[]> {
     return this.#stored.list(projectDir);
   }
@@ -213,7 +226,11 @@ export class AcpProvider implements CliProvider {
 
   #opening(sessionId: string, projectDir: string, signal: AbortSignal): Opening {
     const { cliType, name, env = {}, quirks = {}, defaults = {}, mcpServers = {} } = this.#options;
-    const { startLimitMs = 60_000, cancelLimitMs = 10_000, ownTurnIdleMs = 3_000 } = this.#options;
+    const {
+      openLimitMs: limitMs = openLimitMs,
+      cancelLimitMs = 10_000,
+      ownTurnIdleMs = 3_000,
+    } = this.#options;
     return {
       session: {
         cliType,
@@ -232,7 +249,7 @@ export class AcpProvider implements CliProvider {
       pool: this.#pool,
       defaults,
       mcpServers,
-      startLimitMs,
+      limitMs,
       signal,
     };
   }

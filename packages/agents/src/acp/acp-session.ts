@@ -94,7 +94,7 @@ export class AcpSession implements AgentSession {
       onStopped: () => void this.#endCommands(),
       isAsking: () => this.client.isAsking,
       onSilent: () => this.#onSilent(),
-      signIn: () => authSentence(options.name, agent.authMethods),
+      signIn: (answer) => authSentence(options.name, agent.authMethods, answer),
     });
   }
 
@@ -127,6 +127,11 @@ export class AcpSession implements AgentSession {
     this.#isStored = isStored;
     this.#learn(answer);
     this.#notices = [...notices];
+  }
+
+  /** Says what people should know as long as the session runs. */
+  warn(texts: readonly string[]): void {
+    this.#tell({ notices: texts.map((text) => ({ level: 'warning', text })) });
   }
 
   /** Tells the news: whoever started the session has then had the chance to listen. */
@@ -212,6 +217,8 @@ export class AcpSession implements AgentSession {
 
   async #prompt(text: string): Promise<unknown> {
     const { agent, agentSessionId: sessionId, quirks } = this.options;
+    // What it said in an earlier turn does not explain the end of this one.
+    agent.forgetOutput();
     try {
       const answer = agent.request('session/prompt', {
         sessionId,

@@ -43,11 +43,7 @@ export class AcpSettings {
 
   /** The request that sets one of the `offered` options. Throws ProviderError `INVALID_OPTION`. */
   change(offered: readonly ConfigOption[], id: string, value: string): SettingChange {
-    const option = find(offered, id);
-    if (!option.options.some((choice) => choice.value === value)) {
-      const values = option.options.map((choice) => choice.value).join(', ');
-      throw invalid(`“${value}” is no value of “${id}”. There are: ${values}.`);
-    }
+    const option = findChoice(offered, id, value);
     const native = ConfigOptions.parse(this.#raw['configOptions'] ?? []).find(
       (one) => one.id === id,
     );
@@ -70,11 +66,20 @@ export class AcpSettings {
   }
 }
 
-function find(offered: readonly ConfigOption[], id: string): ConfigOption {
+/** The option that is to take this value. Throws ProviderError `INVALID_OPTION`, with what there is instead. */
+export function findChoice(
+  offered: readonly ConfigOption[],
+  id: string,
+  value: string,
+): ConfigOption {
   const option = offered.find((one) => one.id === id);
-  if (option !== undefined) return option;
-  const ids = offered.map((one) => one.id).join(', ');
-  throw invalid(`The agent has no option “${id}”. There are: ${ids === '' ? 'none' : ids}.`);
+  if (option === undefined) {
+    const ids = offered.map((one) => one.id).join(', ');
+    throw invalid(`The agent has no option “${id}”. There are: ${ids === '' ? 'none' : ids}.`);
+  }
+  if (option.options.some((choice) => choice.value === value)) return option;
+  const values = option.options.map((choice) => choice.value).join(', ');
+  throw invalid(`“${value}” is no value of “${id}”. There are: ${values}.`);
 }
 
 const invalid = (message: string): ProviderError => new ProviderError('INVALID_OPTION', message);

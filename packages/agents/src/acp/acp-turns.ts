@@ -1,6 +1,6 @@
 import { ProviderError } from '../errors.ts';
 import { isoNow as now } from '../base/iso-clock.ts';
-import { describeError, readRpcError, rpc } from './errors.ts';
+import { describeError, readRpcError, rpc, type RpcError } from './errors.ts';
 import { isRecord } from './translate/fields.ts';
 import type { Terminal } from './translate/outcome.ts';
 import type { AcpTranslator } from './translate/translator.ts';
@@ -20,7 +20,7 @@ export interface AcpTurnsOptions {
   isAsking: () => boolean;
   /** The agent has not even stopped within twice the limit. */
   onSilent: () => void;
-  signIn: () => string;
+  signIn: (answer: RpcError) => string;
   cancelLimitMs: number;
   ownTurnIdleMs: number;
 }
@@ -154,7 +154,7 @@ export class AcpTurns {
     const answer = readRpcError(error);
     const { name, signIn } = this.#options;
     if (answer?.code === rpc.authRequired) {
-      return { type: 'response_error', error: { code: 'AUTH_REQUIRED', message: signIn() } };
+      return { type: 'response_error', error: { code: 'AUTH_REQUIRED', message: signIn(answer) } };
     }
     const message = `${name} could not go on. ${describeError(error)}`;
     return { type: 'response_error', error: { code: 'AGENT_ERROR', message } };

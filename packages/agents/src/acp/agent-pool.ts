@@ -66,10 +66,14 @@ export class AgentPool {
   }
 
   /** A process that is in nobody's care but the caller's. Rejects with why it did not start. */
-  async start(cwd: string, signal: AbortSignal): Promise<AcpAgent> {
-    const { find, launch, startLimitMs } = this.#options;
+  async start(
+    cwd: string,
+    signal: AbortSignal,
+    limitMs = this.#options.startLimitMs,
+  ): Promise<AcpAgent> {
+    const { find, launch } = this.#options;
     const command = await find();
-    const agent = await AcpAgent.start({ ...launch, command, cwd }, startLimitMs, signal);
+    const agent = await AcpAgent.start({ ...launch, command, cwd }, limitMs, signal);
     this.#version = agent.version;
     return agent;
   }

@@ -14,7 +14,7 @@ const RpcError = z.looseObject({
   message: z.string(),
   data: z.unknown().optional(),
 });
-type RpcError = z.infer<typeof RpcError>;
+export type RpcError = z.infer<typeof RpcError>;
 
 /** An agent's error answer; nothing for what went wrong otherwise. */
 export const readRpcError = (error: unknown): RpcError | undefined =>
@@ -70,9 +70,27 @@ export type AuthMethod = z.infer<typeof AuthMethods>[number];
 /** The ways to sign in that an agent offers in its answer to `initialize`. */
 export const readAuthMethods = (value: unknown): AuthMethod[] => AuthMethods.parse(value ?? []);
 
-/** Says how to sign in. */
-export function authSentence(name: string, methods: readonly AuthMethod[]): string {
-  const ways = methods.map((method) => method.name).join('; ');
-  const how = ways === '' ? 'Sign in with its own program' : `Its ways to sign in: ${ways}`;
-  return `${name} wants you to sign in first. ${how}. Then try again.`;
+/** A way to sign in, in the agent's own words. */
+export function describeAuthMethod({ name, description, vars = [] }: AuthMethod): string {
+  const said = description ?? vars.map((one) => `set ${one.name}`).join(', ');
+  return said === '' || said === name ? name : `${name} (${said})`;
 }
+
+/** What agents answer that have nothing of their own to say about it. */
+const bareRefusal = /^auth(entication)? required\.?$/i;
+
+/** Says how to sign in: with what the agent says about it itself, where it does. */
+export function authSentence(
+  name: string,
+  methods: readonly AuthMethod[],
+  answer: RpcError,
+): string {
+  const said = describeRpcError(answer);
+  const hint = bareRefusal.test(said) ? '' : ` It says: ${closed(said)}`;
+  const ways = methods.map(describeAuthMethod).join('; ');
+  const known = ways === '' ? '' : ` Its ways to sign in: ${closed(ways)}`;
+  const how = `${hint}${known}` || ' Sign in with its own program.';
+  return `${name} wants you to sign in first.${how} Then try again.`;
+}
+
+const closed = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);

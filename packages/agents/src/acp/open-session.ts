@@ -7,14 +7,16 @@ import type { AcpAgent } from './acp-agent.ts';
 import { AcpSession, type AcpSessionOptions } from './acp-session.ts';
 import type { AgentPool } from './agent-pool.ts';
 import { authSentence, describeError, readRpcError, rpc } from './errors.ts';
+import { defaultProblem, settingProblem, wantedByDefault, type Defaults } from './defaults.ts';
 import { admitMcpServers } from './mcp-servers.ts';
 
 export interface Opening {
   session: Omit<AcpSessionOptions, 'agent' | 'agentSessionId'>;
   pool: AgentPool;
-  defaults: { mode?: string; config?: Record<string, string> };
+  defaults: Defaults;
   mcpServers: McpServers;
-  startLimitMs: number;
+  /** For the agent to open the session, ms. */
+  limitMs: number;
   signal: AbortSignal;
 }
 
@@ -117,25 +119,25 @@ function mcp(opening: Opening, agent: AcpAgent): { servers: McpServer[]; notices
   return { servers: taken, notices };
 }
 
-/** Sets what is not as it is wanted. */
+/** Sets what is not as it is wanted. What cannot be had is said, and left out. */
 async function configure(
   { defaults }: Opening,
   session: AcpSession,
   config: Record<string, string>,
   isLenient: boolean,
 ): Promise<void> {
-  const modeId = session.configOptions.find(({ category }) => category === 'mode')?.id;
-  const mode =
-    defaults.mode !== undefined && modeId !== undefined ? { [modeId]: defaults.mode } : {};
-  const wanted = { ...mode, ...defaults.config, ...config };
+  const wanted = { ...wantedByDefault(defaults, session.configOptions), ...config };
+  const problems: string[] = [];
   for (const [id, value] of Object.entries(wanted)) {
     if (session.config[id] === value) continue;
     try {
       await session.setConfigOption(id, value);
     } catch (error) {
-      if (!isLenient && id in config) throw error;
+      if (id in config && !isLenient) throw error;
+      problems.push(id in config ? settingProblem(error) : defaultProblem(error));
     }
   }
+  if (problems.length > 0) session.warn(problems);
 }
 
 /** Takes an agent and has it do its work within the limit; an agent whose work failed is given back. */
@@ -143,13 +145,13 @@ async function withAgent(
   opening: Opening,
   work: (agent: AcpAgent) => Promise<AcpSession>,
 ): Promise<AcpSession> {
-  const { pool, signal, startLimitMs, session } = opening;
+  const { pool, signal, limitMs, session } = opening;
   const agent = await pool.take(session.projectDir, signal).catch((error: unknown) => {
     throw startError(opening, describeError(error), error);
   });
   const opened = work(agent);
   try {
-    return await agent.within(startLimitMs, opened, signal);
+    return await agent.within(limitMs, opened, signal);
   } catch (error) {
     // It may still come to be, in a process that others have.
     opened.then(
@@ -167,7 +169,7 @@ function readFailure(opening: Opening, agent: AcpAgent, error: unknown): Provide
   const said = readRpcError(error);
   if (said === undefined) return startError(opening, agent.explain(error), error);
   if (said.code === rpc.authRequired) {
-    const message = authSentence(name, agent.authMethods);
+    const message = authSentence(name, agent.authMethods, said);
     return new ProviderError('SESSION_CREATE_FAILED', message, { cause: error });
   }
   if (said.code === rpc.notFound) {

@@ -5,7 +5,7 @@ import { codexQuirks } from './quirks.ts';
 
 export interface CodexOptions extends Pick<
   AcpProviderOptions,
-  'args' | 'defaults' | 'env' | 'maxStarts' | 'mcpServers' | 'sharedProcess'
+  'args' | 'defaults' | 'env' | 'maxStarts' | 'mcpServers' | 'sharedProcess' | 'startLimitMs'
 > {
   /** The program to run instead of the one that is found. */
   command?: string;

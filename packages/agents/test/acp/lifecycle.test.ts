@@ -107,9 +107,10 @@ test('an agent that does not answer initialize is ended at the limit', async () 
     { on: { initialize: [{ hang: true }] } },
     { provider: { startLimitMs: 4_000 } },
   );
-  await expect(provider.createSession({ projectDir })).rejects.toMatchObject(
-    coded('SESSION_CREATE_FAILED'),
-  );
+  await expect(provider.createSession({ projectDir })).rejects.toMatchObject({
+    code: 'SESSION_CREATE_FAILED',
+    message: expect.stringMatching(/did not answer within 4 s\. .*--acp.*startLimitMs/),
+  });
   await (
     await control.process()
   ).gone;
@@ -118,7 +119,7 @@ test('an agent that does not answer initialize is ended at the limit', async () 
 test('an agent that does not answer session/new is ended at the limit', async () => {
   const { provider, projectDir, control } = await runAgent(
     { on: { 'session/new': [{ hang: true }] } },
-    { provider: { startLimitMs: 1_000 } },
+    { provider: { openLimitMs: 1_000 } },
   );
   await expect(provider.createSession({ projectDir })).rejects.toMatchObject(
     coded('SESSION_CREATE_FAILED'),
@@ -247,6 +248,26 @@ test('an agent that goes after its answer has ended its turn well', async () => 
   expect(response.status).toBe('complete');
   expect(said(response)).toContain('agent: Bye.');
   await listener.until(() => listener.exits[0]);
+});
+
+test('what an agent said before a turn does not explain a crash in it', async () => {
+  const { create } = await runAgent({
+    onStart: [{ stderr: 'A deprecation warning.\n' }],
+    turns: [
+      { when: 'silent', steps: [{ exit: { code: 1 } }] },
+      { when: 'loud', steps: [{ stderr: 'No memory.\n' }, { exit: { code: 1 } }] },
+      { steps: [{ stderr: 'A slow disk.\n' }, { say: 'Fine.' }] },
+    ],
+  });
+  const [silent, loud] = [await create(), await create()];
+  await silent.ask('Go.');
+  expect((await silent.ask('Be silent.')).error?.message).toBe(
+    'Scripted has ended. It exited with code 1.',
+  );
+  await loud.ask('Go.');
+  expect((await loud.ask('Be loud.')).error?.message).toBe(
+    'Scripted has ended. It exited with code 1. It said: No memory.',
+  );
 });
 
 test('garbage between the messages harms nothing, and explains an end', async () => {

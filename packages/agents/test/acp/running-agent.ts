@@ -29,7 +29,14 @@ export interface RunningAgent {
 interface RunOptions {
   provider?: Partial<AcpProviderOptions>;
   files?: Record<string, string>;
+  /** Another program stands before the agent, which has its pipes. */
+  isLaunched?: boolean;
 }
+
+/** Starts a program that has its pipes, and ends with it. */
+const launcher = `const { spawn } = require('node:child_process');
+  const [command, ...args] = process.argv.slice(1);
+  spawn(command, args, { stdio: 'inherit' }).on('exit', (code) => process.exit(code ?? 1));`;
 
 /** Starts everything; it ends with the test. */
 export async function runAgent(
@@ -37,7 +44,10 @@ export async function runAgent(
   options: RunOptions = {},
 ): Promise<RunningAgent> {
   const { projectDir, remove } = await makeWorkspace(options.files);
-  const { command, args, env, control } = await acpAgent(script);
+  const { env, control, ...agent } = await acpAgent(script);
+  const command = options.isLaunched === true ? process.execPath : agent.command;
+  const behind = ['-e', launcher, agent.command, ...agent.args];
+  const args = options.isLaunched === true ? behind : agent.args;
   const providers: AcpProvider[] = [];
   const another = (more: Partial<AcpProviderOptions> = {}): AcpProvider => {
     const names = { cliType: 'scripted', name: 'Scripted', description: 'Plays a script.' };

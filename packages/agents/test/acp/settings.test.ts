@@ -101,6 +101,25 @@ test('a session begins with the settings it is given, over the configured defaul
   expect(set).toEqual(['session/set_mode', 'session/set_config_option']);
 });
 
+test('a default that the agent does not have is said, and left out', async () => {
+  const { create } = await runAgent(all, {
+    provider: { defaults: { mode: 'fly', config: { effort: 'high', gone: 'x' } } },
+  });
+  const listener = await create();
+  await listener.until(() => listener.option('effort') === 'high');
+  expect(listener.option('mode')).toBe('ask');
+  expect(listener.updates.findLast(({ notices }) => notices)?.notices).toEqual([
+    {
+      level: 'warning',
+      text: 'A default in the configuration was left out. “fly” is no value of “mode”. There are: ask, code.',
+    },
+    {
+      level: 'warning',
+      text: 'A default in the configuration was left out. The agent has no option “gone”. There are: effort, web, mode, model.',
+    },
+  ]);
+});
+
 test('a setting that the agent does not have is no reason to lose a session, but to refuse a new one', async () => {
   const { create, provider, control } = await runAgent(all);
   await expect(create({ config: { colour: 'red' } })).rejects.toMatchObject(

@@ -13,8 +13,8 @@ test('an agent that wants a sign-in is refused with a sentence that names the wa
   );
   await expect(provider.createSession({ projectDir })).rejects.toMatchObject({
     code: 'SESSION_CREATE_FAILED',
-    message: expect.stringMatching(
-      /^Scripted wants you to sign in.*Log in with a browser; Use AGENT_KEY/,
+    message: expect.stringContaining(
+      'Scripted wants you to sign in first. Its ways to sign in: Log in with a browser (Opens one.); Use AGENT_KEY (set AGENT_KEY). Then try again.',
     ),
   });
   await (
@@ -32,6 +32,23 @@ test('a key in the environment is used where the agent has a method for it', asy
   const authenticate = await control.until('authenticate');
   expect(authenticate.params).toEqual({ methodId: 'key' });
   expect(said(await listener.ask('Hi.'))).toContain('agent: You said: Hi.');
+});
+
+test.each([
+  [{ message: 'Run agent login first' }, 'It says: Run agent login first. Its ways'],
+  [
+    { message: 'Authentication required', data: { message: 'Your login has expired.' } },
+    'It says: Authentication required: Your login has expired. Its ways',
+  ],
+])('what the agent says about it itself is told as it is: %j', async (said, told) => {
+  const { provider, projectDir } = await runAgent({
+    initialize: { authMethods },
+    on: { 'session/new': [{ error: { code: -32000, ...said } }] },
+  });
+  await expect(provider.createSession({ projectDir })).rejects.toMatchObject({
+    code: 'SESSION_CREATE_FAILED',
+    message: expect.stringContaining(told),
+  });
 });
 
 test('a turn that fails for want of a sign-in says so', async () => {

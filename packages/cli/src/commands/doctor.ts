@@ -1,16 +1,16 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { processSupport } from '@liminal/agents';
-import type { AgentInfo } from '@liminal/protocol';
-import { createAgents } from '../agents.ts';
 import { describePostgres, describeRedis, openConvexStore } from '@liminal/storage';
 import type { Config } from '../config/load.ts';
 import { isConvex, type SharedConfig } from '../config/shared.ts';
 import { findServer } from '../data/server-file.ts';
 import { isFree } from '../port.ts';
+import { printable } from '../terminal/lines.ts';
 import { version } from '../version.ts';
+import { checkAgents } from './doctor-agents.ts';
 
-interface Finding {
+export interface Finding {
   /** `bad`: Liminal cannot run. `poor`: it can, but not all of it. */
   verdict: 'good' | 'poor' | 'bad';
   text: string;
@@ -22,17 +22,20 @@ const oldestNode = 24;
 
 /** Says what works here and what does not, and why. 1 when the server could not start. */
 export async function doctor(config: Config): Promise<number> {
-  const findings = [
-    { verdict: 'good' as const, text: `Liminal ${version}` },
-    checkNode(),
-    checkDataFolder(config.dataDir),
-    await checkServer(config),
-    checkProcesses(),
-    ...(config.shared ? await checkShared(config.shared) : []),
-    ...(await checkAgents(config)),
-  ];
-  for (const { verdict, text } of findings) console.log(`${marks[verdict]}  ${text}`);
-  return findings.some(({ verdict }) => verdict === 'bad') ? 1 : 0;
+  let isBad = false;
+  const tell = ({ verdict, text }: Finding): void => {
+    isBad ||= verdict === 'bad';
+    // Some of it is what agents say.
+    console.log(`${marks[verdict]}  ${printable(text)}`);
+  };
+  tell({ verdict: 'good', text: `Liminal ${version}` });
+  tell(checkNode());
+  tell(checkDataFolder(config.dataDir));
+  tell(await checkServer(config));
+  tell(checkProcesses());
+  if (config.shared) for (const finding of await checkShared(config.shared)) tell(finding);
+  await checkAgents(config, tell);
+  return isBad ? 1 : 0;
 }
 
 function checkNode(): Finding {
@@ -102,19 +105,4 @@ async function orWhyNot(check: () => Promise<Finding[]>): Promise<Finding[]> {
   } catch (error) {
     return [{ verdict: 'bad', text: error instanceof Error ? error.message : String(error) }];
   }
-}
-
-async function checkAgents(config: Config): Promise<Finding[]> {
-  const agents = createAgents(config);
-  const infos = await Promise.all(agents.list().map((provider) => provider.describe()));
-  await Promise.all(agents.list().map((provider) => provider.close()));
-  return infos.map(describeAgent);
-}
-
-function describeAgent({ cliType, name, available, reason, version: found }: AgentInfo): Finding {
-  const title = `Agent ${cliType}: ${name}${found ? ` ${found}` : ''}`;
-  return {
-    verdict: available && reason === undefined ? 'good' : 'poor',
-    text: `${title}${available ? '' : ' cannot run here'}${reason === undefined ? '' : `. ${reason}`}`,
-  };
 }

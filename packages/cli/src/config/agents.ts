@@ -29,6 +29,8 @@ export const AgentEntry = z.strictObject({
   defaults: z.record(z.string(), z.string()).default({}),
   /** One process for all sessions of this agent, where it can: less memory, but they end together. */
   sharedProcess: z.boolean().default(false),
+  /** For it to answer when it has been started (ms). */
+  startLimitMs: z.int().positive().optional(),
 });
 export type AgentEntry = z.infer<typeof AgentEntry>;
 

@@ -14,9 +14,10 @@ export function expander(path: string, env: NodeJS.ProcessEnv, home: string): Ex
   return (text, field) => {
     const wrong = (problem: string): ConfigError =>
       new ConfigError(`The configuration in ${path} is wrong. "${field}": ${problem}`);
-    return fromHome(text, home).replaceAll(/\$\$|\$\{([^}]*)(\}?)/g, (found, name, end) => {
+    return fromHome(text, home).replaceAll(/\$\$|\$\{[^}]*\}?/g, (found) => {
       if (found === '$$') return '$';
-      if (end === '' || !/^[A-Za-z_]\w*$/.test(name)) {
+      const name = /^\$\{([A-Za-z_]\w*)\}$/.exec(found)?.[1];
+      if (name === undefined) {
         throw wrong(
           `"${found}" is no variable, which is written \${NAME}. Write $$ for a plain $.`,
         );

@@ -1,0 +1,59 @@
+/** An agent that is started by a program in front of it, as many from npm are, and outlives that program. */
+import type { AgentScript } from '@liminal/testkit';
+import { expect, test } from 'vitest';
+import { readProcess } from '../../src/process/table.ts';
+import { runAgent, said } from './running-agent.ts';
+
+/** Waits for orders for ever, with the pipes open, and does not go when it is asked to. */
+const stubborn: AgentScript = {
+  outlivesStdin: true,
+  ignoresTerm: true,
+  turns: [
+    {
+      when: 'work',
+      steps: [{ say: 'Half of it.' }, { spawn: { holdsStdout: true } }, { hang: true }],
+    },
+  ],
+};
+
+test('INV-2, INV-8: a launcher that is killed ends the turn as a crash, and what it launched with it', async () => {
+  const { create, provider, control, projectDir } = await runAgent(stubborn, { isLaunched: true });
+  const listener = await create();
+  await listener.ask('Hi.');
+  const turnId = await listener.send('Please work.');
+  const [child] = await control.children();
+  const worker = await control.process();
+  const launcher = readProcess(worker.pid)!.parent;
+  expect(launcher).not.toBe(process.pid);
+
+  process.kill(launcher, 'SIGKILL');
+
+  const crashed = await listener.response(turnId);
+  expect(crashed.error?.code).toBe('PROCESS_CRASH');
+  expect(said(crashed)).toEqual(['user: Please work.', 'agent: Half of it.']);
+  await worker.gone;
+  await expect.poll(() => readProcess(child!)).toBeUndefined();
+  expect(provider.isAlive(listener.sessionId)).toBe(false);
+
+  await provider.loadSession(listener.sessionId, { projectDir });
+  expect(said(await listener.ask('And now?'))).toEqual([
+    'user: And now?',
+    'agent: You said: And now?',
+  ]);
+  expect(control.processes).toHaveLength(2);
+});
+
+test('a launcher that is killed between turns is missed, and the next message is not lost', async () => {
+  const { create, provider, control, projectDir } = await runAgent(stubborn, { isLaunched: true });
+  const listener = await create();
+  await listener.ask('Hi.');
+  const worker = await control.process();
+
+  process.kill(readProcess(worker.pid)!.parent, 'SIGKILL');
+
+  await worker.gone;
+  await listener.until(() => listener.exits[0]);
+  await expect(listener.send('Lost?')).rejects.toMatchObject({ code: 'PROCESS_CRASH' });
+  await provider.loadSession(listener.sessionId, { projectDir });
+  expect(said(await listener.ask('Lost?'))).toContain('agent: You said: Lost?');
+});

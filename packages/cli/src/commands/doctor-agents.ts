@@ -1,0 +1,63 @@
+/** What doctor finds out of agents: each that can be is started, asked who it is, and ended. */
+import { type AgentIntroduction, type CliProvider, StartLimit, startGuard } from '@liminal/agents';
+import type { AgentInfo } from '@liminal/protocol';
+import { createAgents } from '../agents.ts';
+import type { Config } from '../config/load.ts';
+import type { Finding } from './doctor.ts';
+
+/** For an agent to answer, ms. */
+const answerLimitMs = 10_000;
+/** How many are started at the same time. */
+const atOnce = 4;
+
+/** Tells one finding an agent. When this returns, nothing that was started is left. */
+export async function checkAgents(config: Config, tell: (finding: Finding) => void): Promise<void> {
+  const agents = createAgents(config).list();
+  const limit = new StartLimit(atOnce);
+  // If somebody loses patience, they end, too.
+  const guard = await startGuard();
+  try {
+    const checks = agents.map((provider) => limit.run(() => checkAgent(provider)));
+    // In the order in which they are listed everywhere.
+    for (const check of checks) tell(await check);
+  } finally {
+    await Promise.all(agents.map((provider) => provider.close()));
+    await guard.dismiss();
+  }
+}
+
+async function checkAgent(provider: CliProvider): Promise<Finding> {
+  const info = await provider.describe();
+  if (!info.available || provider.introduce === undefined) return describeAgent(info);
+  try {
+    return describeAgent(info, await provider.introduce(answerLimitMs));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return describeAgent({ ...info, available: false, reason });
+  }
+}
+
+function describeAgent(info: AgentInfo, introduction?: AgentIntroduction): Finding {
+  const { cliType, name, available, reason } = info;
+  const version = introduction?.version ?? info.version;
+  const title = `Agent ${cliType}: ${name}${version === undefined ? '' : ` ${version}`}`;
+  const troubles = [...(reason === undefined ? [] : [reason]), ...(introduction?.problems ?? [])];
+  const words = [
+    available ? title : `${title} cannot run here`,
+    ...troubles,
+    ...(introduction === undefined ? [] : describeIntroduction(introduction)),
+  ];
+  return {
+    verdict: available && troubles.length === 0 ? 'good' : 'poor',
+    text: words.length === 1 ? title : words.map((one) => one.replace(/\.?$/, '.')).join(' '),
+  };
+}
+
+function describeIntroduction({ name, protocol, abilities, signIn }: AgentIntroduction): string[] {
+  const called = name === undefined ? 'It' : `It calls itself “${name}”,`;
+  const can = abilities.length === 0 ? '' : `, and can ${abilities.join(', ')}`;
+  return [
+    `${called} speaks ${protocol}${can}`,
+    ...(signIn.length === 0 ? [] : [`Its ways to sign in: ${signIn.join('; ')}`]),
+  ];
+}
