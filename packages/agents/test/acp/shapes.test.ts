@@ -87,3 +87,12 @@ test('modes that are a config option as well show once, and are set by it', asyn
   await control.until('session/set_config_option');
   expect(listener.option('thinking')).toBe('high');
 });
+
+test('a subagent’s call stands below the call that sent it', async () => {
+  const response = await (await (await runAgent(shapes.subagent)).create()).ask('Find it.');
+  const calls = itemsOf(response, 'function_call');
+  expect(calls.map(({ callId, parentCallId }) => [callId, parentCallId])).toEqual([
+    ['task', undefined],
+    ['inner', 'task'],
+  ]);
+});

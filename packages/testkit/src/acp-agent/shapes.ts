@@ -164,4 +164,20 @@ export const shapes = {
       configOptions: [select('thinking', 'Thinking', 'thought_level', ['low', 'high'])],
     },
   },
+
+  /** claude-agent-acp: a subagent's calls name the call that sent it. */
+  subagent: onAnyPrompt(
+    { update: { sessionUpdate: 'tool_call', toolCallId: 'task', title: 'Task', kind: 'think' } },
+    {
+      update: {
+        sessionUpdate: 'tool_call',
+        toolCallId: 'inner',
+        title: 'Find a.txt',
+        kind: 'search',
+        status: 'completed',
+        _meta: { claudeCode: { toolName: 'Glob', parentToolUseId: 'task' } },
+      },
+    },
+    { update: { sessionUpdate: 'tool_call_update', toolCallId: 'task', status: 'completed' } },
+  ),
 } satisfies Record<string, AgentScript>;

@@ -5,9 +5,15 @@ import { readBlock } from './content.ts';
 /** Whose words: the agent's to the user, its thoughts, or the user's own. */
 export type Voice = 'agent' | 'thought' | 'user';
 
-interface Open {
+/** Which message words belong to, as far as the agent tells. */
+export interface MessageOf {
+  messageId?: string | undefined;
+  /** The call of the subagent whose words they are. */
+  parentCallId?: string | undefined;
+}
+
+interface Open extends MessageOf {
   voice: Voice;
-  messageId: string | undefined;
   itemId: string;
   blocks: ContentBlock[];
 }
@@ -31,18 +37,18 @@ export class Speech {
     return this.#lastMessage;
   }
 
-  say(voice: Voice, text: string, messageId: string | undefined): void {
+  say(voice: Voice, text: string, of: MessageOf = {}): void {
     if (text === '') return;
-    const open = this.#speaking(voice, messageId);
+    const open = this.#speaking(voice, of);
     this.#begin(open);
     this.#writer.append(open.itemId, text);
   }
 
   /** A content block; what cannot be shown of it is kept. */
-  show(voice: Voice, content: unknown, messageId: string | undefined): void {
+  show(voice: Voice, content: unknown, of: MessageOf): void {
     const { text, block, unread } = readBlock(content);
-    if (text !== undefined) this.say(voice, text, messageId);
-    if (block !== undefined) this.#addBlock(voice, block, messageId);
+    if (text !== undefined) this.say(voice, text, of);
+    if (block !== undefined) this.#addBlock(voice, block, of);
     if (unread !== undefined) this.#writer.keep(unread);
   }
 
@@ -52,7 +58,8 @@ export class Speech {
     this.#open = undefined;
     if (open === undefined) return;
     const item = this.#writer.item(open.itemId);
-    if (item?.type === 'message' && open.voice === 'agent') this.#lastMessage = item.content;
+    const isOwn = open.voice === 'agent' && open.parentCallId === undefined;
+    if (item?.type === 'message' && isOwn) this.#lastMessage = item.content;
     if (item !== undefined) this.#writer.done(item.id, item);
   }
 
@@ -66,30 +73,33 @@ export class Speech {
     return true;
   }
 
-  #addBlock(voice: Voice, block: ContentBlock, messageId: string | undefined): void {
+  #addBlock(voice: Voice, block: ContentBlock, of: MessageOf): void {
     // Thoughts have no place for it.
     if (voice === 'thought') return this.#writer.keep(block);
-    const open = this.#speaking(voice, messageId);
+    const open = this.#speaking(voice, of);
     this.#begin(open);
     open.blocks = [...open.blocks, block];
     this.#writer.patch(open.itemId, { blocks: open.blocks });
   }
 
-  #speaking(voice: Voice, messageId: string | undefined): Open {
+  #speaking(voice: Voice, { messageId, parentCallId }: MessageOf): Open {
     const open = this.#open;
-    if (open !== undefined && open.voice === voice && isSame(open.messageId, messageId)) {
+    const isOne = open?.voice === voice && open.parentCallId === parentCallId;
+    if (open !== undefined && isOne && isSame(open.messageId, messageId)) {
       open.messageId ??= messageId;
       return open;
     }
     this.close();
     const itemId = `${this.#writer.turnId}:${++this.#count}`;
-    this.#open = { voice, messageId, itemId, blocks: [] };
+    this.#open = { voice, messageId, parentCallId, itemId, blocks: [] };
     return this.#open;
   }
 
   /** An item begins with the first of it that is shown. */
-  #begin({ itemId, voice }: Open): void {
-    if (!this.#writer.isOpen(itemId)) this.#writer.start(emptyItem(voice, itemId));
+  #begin({ itemId, voice, parentCallId }: Open): void {
+    if (this.#writer.isOpen(itemId)) return;
+    const item = emptyItem(voice, itemId);
+    this.#writer.start(parentCallId === undefined ? item : { ...item, parentCallId });
   }
 }
 

@@ -416,3 +416,57 @@ describe('a permission request', () => {
     expect(startHearing().translator.toolCall(null, timestamp)).toBeUndefined();
   });
 });
+
+describe('what a subagent does', () => {
+  const inPart = { _meta: { claudeCode: { toolName: 'Bash', parentToolUseId: 'task' } } };
+  const inItself = { _meta: { parentToolCallId: 'task' } };
+  const task = { ...call({ title: 'Task' }), toolCallId: 'task' };
+
+  test.each([
+    ['in its agent’s part of _meta', inPart],
+    ['in _meta itself', inItself],
+  ])('stands below the call that sent it, as told %s', (_name, fields) => {
+    const says = (words: string, more: object) => ({
+      sessionUpdate: 'agent_message_chunk',
+      content: { type: 'text', text: words },
+      ...more,
+    });
+    const { response } = hear([
+      task,
+      says('I send it.', {}),
+      says('I look', fields),
+      says(' around.', fields),
+      says('I wait.', {}),
+      call({ title: 'Look', ...fields }),
+      update({ status: 'completed', ...fields }),
+      { ...update({ status: 'completed' }), toolCallId: 'task' },
+    ]);
+    const parents = itemsOf(response, 'function_call').map((one) => [one.title, one.parentCallId]);
+    expect(parents).toEqual([
+      ['Task', undefined],
+      ['Look', 'task'],
+    ]);
+    const messages = itemsOf(response, 'message').slice(1);
+    expect(messages.map(({ content, parentCallId }) => [content, parentCallId])).toEqual([
+      ['I send it.', undefined],
+      ['I look around.', 'task'],
+      ['I wait.', undefined],
+    ]);
+  });
+
+  test('is told so though permission was asked for it first', () => {
+    const hearing = startHearing();
+    hearing.translator.begin('turn', 'Do it.', timestamp);
+    hearing.hear(task);
+    hearing.translator.toolCall({ toolCallId: 'c1', title: 'Look' }, timestamp);
+    hearing.hear(call(inPart), update({ status: 'completed' }));
+    const calls = itemsOf(foldTurn(hearing.drafts, 'turn'), 'function_call');
+    expect(calls.at(-1)).toMatchObject({ callId: 'c1', parentCallId: 'task' });
+  });
+
+  test('has no call for its own parent, nor what is no id', () => {
+    for (const _meta of [{ parentToolCallId: 'c1' }, { parentToolUseId: 7 }, { a: null, b: [] }]) {
+      expect(hear([call({ _meta })]).made).not.toHaveProperty('parentCallId');
+    }
+  });
+});

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ToolKind, type OutputItem } from '@liminal/protocol';
 import type { TurnWriter } from '../../base/turn-writer.ts';
 import { isRecord, readFields, type Read } from './fields.ts';
+import { parentCallOf } from './parent-call.ts';
 import type { AcpQuirks } from './quirks.ts';
 import { ToolOutput } from './tool-output.ts';
 import { readLocations, readToolContent } from './tool-content.ts';
@@ -145,7 +146,8 @@ export class ToolCall {
     return Object.fromEntries(Object.entries(fields).filter(([key]) => !spare.has(key)));
   }
 
-  #face({ title, kind, locations, rawInput }: Fields): Partial<CallItem> {
+  #face({ title, kind, locations, rawInput, _meta: meta }: Fields): Partial<CallItem> {
+    const parentCallId = parentCallOf(meta);
     const read = locations && readLocations(locations);
     for (const unread of read?.unread ?? []) this.#keep(unread);
     const input = this.#withoutBookkeeping(rawInput);
@@ -154,6 +156,7 @@ export class ToolCall {
       ...(kind !== undefined && { kind }),
       ...(read !== undefined && { locations: read.locations }),
       ...(!isEmpty(input) && { arguments: JSON.stringify(input) }),
+      ...(parentCallId !== undefined && parentCallId !== this.callId && { parentCallId }),
     };
   }
 

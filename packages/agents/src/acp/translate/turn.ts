@@ -9,6 +9,7 @@ import { Echo } from './echo.ts';
 import { isRecord, readFields } from './fields.ts';
 import { readNotice } from './notices.ts';
 import { readOutcome, terminalOf, type Terminal } from './outcome.ts';
+import { parentCallOf } from './parent-call.ts';
 import type { PlainChunk } from './plain-chunk.ts';
 import { Plan } from './plan.ts';
 import type { AcpQuirks } from './quirks.ts';
@@ -82,7 +83,7 @@ export class Turn {
   plainChunk({ sessionUpdate, content, messageId }: PlainChunk): void {
     const voice = sessionUpdate === 'agent_message_chunk' ? 'agent' : 'thought';
     if (content.text !== '') this.#endEcho();
-    this.#speech.say(voice, content.text, messageId ?? undefined);
+    this.#speech.say(voice, content.text, { messageId: messageId ?? undefined });
   }
 
   chunk(voice: Voice, update: unknown): void {
@@ -90,7 +91,8 @@ export class Turn {
     if (rest !== undefined) this.keepAside(rest);
     if (voice !== 'user') this.#endEcho();
     const content = voice === 'user' ? this.#withoutEcho(fields.content) : fields.content;
-    if (content !== undefined) this.#speech.show(voice, content, fields.messageId);
+    const of = { messageId: fields.messageId, parentCallId: parentCallOf(rest?.['_meta']) };
+    if (content !== undefined) this.#speech.show(voice, content, of);
   }
 
   toolCall(update: unknown, source: Source): void {
@@ -203,7 +205,7 @@ export class Turn {
 
   #endEcho(): void {
     const held = this.#echo.end();
-    if (held !== '') this.#speech.say('user', held, undefined);
+    if (held !== '') this.#speech.say('user', held);
   }
 
   /** What an agent says in the user's name, without the user's own message. */
