@@ -48,6 +48,8 @@ export interface SessionUpdate {
   commands?: AgentCommand[];
   /** All that people should know now; none any more where it is empty. */
   notices?: SessionNotice[];
+  /** What the agent waits for while its turn is silent; '' for nothing any more. A turn's end ends it, too. */
+  activity?: string;
 }
 
 /** The agent's process is gone; `code` and `message` say why, unless it was asked to go. */

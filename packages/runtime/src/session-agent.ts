@@ -1,6 +1,14 @@
 import type { CliProvider, SessionExit, SessionUpdate } from '@liminal/agents';
 import { ProviderError } from '@liminal/agents';
-import type { AgentCommand, ApprovalAnswer, ConfigOption, EventDraft } from '@liminal/protocol';
+import { isTerminal } from '@liminal/protocol';
+import type {
+  AgentCommand,
+  ApprovalAnswer,
+  ConfigOption,
+  EventDraft,
+  SessionInfo,
+  SessionNotice,
+} from '@liminal/protocol';
 import type { ResponseStore, SessionRecord } from '@liminal/storage';
 import { errorCode } from './errors.ts';
 
@@ -10,7 +18,7 @@ interface SessionAgentOptions {
   record: () => SessionRecord;
   onEvent: (draft: EventDraft) => void;
   onExit: (exit: SessionExit) => void;
-  /** Settings, commands or liveness have changed. */
+  /** What it tells of itself, or liveness, has changed. */
   onChange: () => void;
   /** The agent has named the session, gives it another id of its own, or has changed a setting that was kept. */
   onNews: (change: Pick<Partial<SessionRecord>, 'title' | 'agentSessionId' | 'config'>) => void;
@@ -21,8 +29,10 @@ export class SessionAgent {
   readonly #options: SessionAgentOptions;
   readonly #sessionId: string;
   readonly #unsubscribe: (() => void)[];
-  configOptions: ConfigOption[] = [];
-  commands: AgentCommand[] = [];
+  #configOptions: ConfigOption[] = [];
+  #commands: AgentCommand[] = [];
+  #notices: SessionNotice[] = [];
+  #activity = '';
   /** It is being ended; whoever wants it meanwhile waits for that. */
   #stopping: Promise<void> | undefined;
   /** How many wait for it to start. */
@@ -33,10 +43,20 @@ export class SessionAgent {
     this.#sessionId = options.record().sessionId;
     const { provider } = options;
     this.#unsubscribe = [
-      provider.onEvent(this.#sessionId, options.onEvent),
+      provider.onEvent(this.#sessionId, (draft) => this.#hear(draft)),
       provider.onUpdate(this.#sessionId, (update) => this.#learn(update)),
-      provider.onExit(this.#sessionId, options.onExit),
+      provider.onExit(this.#sessionId, (exit) => this.#exited(exit)),
     ];
+  }
+
+  /** What it tells of itself. */
+  get told(): Pick<SessionInfo, 'configOptions' | 'commands' | 'notices' | 'activity'> {
+    return {
+      configOptions: this.#configOptions,
+      commands: this.#commands,
+      ...(this.#notices.length > 0 && { notices: this.#notices }),
+      ...(this.#activity !== '' && { activity: this.#activity }),
+    };
   }
 
   get cliType(): string {
@@ -141,9 +161,22 @@ export class SessionAgent {
     return runs.every(({ status }) => status !== 'complete');
   }
 
-  #learn({ title, agentSessionId, configOptions, commands }: SessionUpdate): void {
-    if (configOptions) this.configOptions = configOptions;
-    if (commands) this.commands = commands;
+  #hear(draft: EventDraft): void {
+    if (isTerminal(draft.payload)) this.#activity = '';
+    this.#options.onEvent(draft);
+  }
+
+  #exited(exit: SessionExit): void {
+    this.#activity = '';
+    this.#options.onExit(exit);
+  }
+
+  #learn(update: SessionUpdate): void {
+    const { title, agentSessionId, configOptions, commands, notices, activity } = update;
+    if (configOptions) this.#configOptions = configOptions;
+    if (commands) this.#commands = commands;
+    if (notices) this.#notices = notices;
+    if (activity !== undefined) this.#activity = activity;
     this.#options.onChange();
     const config = configOptions && this.#changedConfig(configOptions);
     if (title === undefined && agentSessionId === undefined && config === undefined) return;

@@ -145,13 +145,11 @@ export class Session {
   }
 
   info(): SessionInfo {
-    const { configOptions, commands } = this.#agent;
     const { usage } = this.#turns;
     return {
       session: this.summary,
       queue: this.record.queue,
-      configOptions,
-      commands,
+      ...this.#agent.told,
       ...(usage && { usage }),
     };
   }

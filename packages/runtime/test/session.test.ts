@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { ProviderError } from '@liminal/agents';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { World } from './harness.ts';
@@ -175,6 +176,35 @@ test('a permission request is answered once: the first answer wins', async () =>
   ).rejects.toMatchObject({
     code: 'APPROVAL_NOT_FOUND',
   });
+});
+
+/** What people are told beside the conversation. */
+const toldIn = (reader: Reader) => {
+  const { notices, activity } = reader.ofType('session:info').at(-1)?.info ?? {};
+  return { ...(notices && { notices }), ...(activity !== undefined && { activity }) };
+};
+
+test('what an agent waits for is told until its turn ends or its process goes, and what is to be known stays', async () => {
+  const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
+  const activity = 'The model is overloaded. Trying again in 5 s.';
+  const notices = [{ level: 'warning', text: 'This folder is not trusted.' } as const];
+  const told = (expected: object) => reader.until((r) => isDeepStrictEqual(toldIn(r), expected));
+  await world.runtime.send(sessionId, 'Hello');
+  world.agent.listeners.update(sessionId, { activity, notices });
+  await told({ activity, notices });
+  world.agent.listeners.update(sessionId, { activity: '' });
+  await told({ notices });
+  world.agent.listeners.update(sessionId, { activity });
+  await told({ activity, notices });
+  world.agent.finish(sessionId);
+  await told({ notices });
+  await world.runtime.send(sessionId, 'Once more');
+  world.agent.listeners.update(sessionId, { activity });
+  await told({ activity, notices });
+  world.agent.crash(sessionId);
+  await told({ notices });
+  world.agent.listeners.update(sessionId, { notices: [] });
+  await told({});
 });
 
 test('a turn that the agent begins by itself is a turn of its own', async () => {

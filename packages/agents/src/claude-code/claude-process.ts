@@ -8,7 +8,7 @@ import type { McpServers } from '../mcp-servers.ts';
 import { endTree, processMark } from '../process/index.ts';
 import { childEnvironment } from './child-environment.ts';
 import { ClaudeProgram } from './claude-program.ts';
-import { startOptions, type Config } from './config-options.ts';
+import { mayBypass, startOptions, type Config } from './config-options.ts';
 import { InputQueue } from './input-queue.ts';
 import type { Sdk } from './sdk.ts';
 
@@ -26,6 +26,8 @@ export interface ClaudeProcessOptions {
 export interface ClaudeProcessEvents {
   canUseTool: CanUseTool;
   onMessage: (message: unknown) => void;
+  /** All that it has said last on its error output. */
+  onErrorOutput: (output: string) => void;
   /** The process has ended, asked to or not; called once. */
   onGone: (error: unknown) => void;
 }
@@ -42,20 +44,21 @@ export class ClaudeProcess {
   readonly #mark = processMark();
   readonly #input = new InputQueue();
   readonly #gone = Promise.withResolvers<never>();
-  readonly #program = new ClaudeProgram();
+  readonly #program: ClaudeProgram;
 
   /** Throws when there is no program to start. */
   constructor(
     sdk: Sdk,
     options: ClaudeProcessOptions,
-    { canUseTool, onMessage, onGone }: ClaudeProcessEvents,
+    { canUseTool, onMessage, onErrorOutput, onGone }: ClaudeProcessEvents,
   ) {
     const { projectDir, agentSessionId, resume, config, env, mcpServers } = options;
     this.#gone.promise.catch(onGone);
+    this.#program = new ClaudeProgram(onErrorOutput);
     this.query = sdk.query({
       prompt: this.#input,
       options: {
-        ...startOptions(config),
+        ...startOptions(config, mayBypass(env)),
         ...(resume ? { resume: agentSessionId } : { sessionId: agentSessionId }),
         cwd: projectDir,
         env: childEnvironment(env, this.#mark.env),

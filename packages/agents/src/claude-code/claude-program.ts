@@ -13,10 +13,16 @@ const keptOutput = 2_000;
 export class ClaudeProgram {
   readonly #exited = Promise.withResolvers<void>();
   readonly #closed = Promise.withResolvers<void>();
+  readonly #onErrorOutput: (output: string) => void;
   #child: ChildProcess | undefined;
   #ending = new Error('It exited.');
   #lastHeard = 0;
   #errorOutput = '';
+
+  /** @param onErrorOutput - Is given all that was kept of the error output, when there is more. */
+  constructor(onErrorOutput: (output: string) => void) {
+    this.#onErrorOutput = onErrorOutput;
+  }
 
   /** Absent until it has been started. */
   get pid(): number | undefined {
@@ -49,6 +55,7 @@ export class ClaudeProgram {
     this.#child = child;
     child.stderr.setEncoding('utf8').on('data', (output: string) => {
       this.#errorOutput = (this.#errorOutput + output).slice(-keptOutput);
+      this.#onErrorOutput(this.#errorOutput);
     });
     child.once('close', () => this.#closed.resolve());
     child.once('exit', (code, by) => {

@@ -1,14 +1,15 @@
 import { randomUUID, type UUID } from 'node:crypto';
-import type { ModelInfo } from '@anthropic-ai/claude-agent-sdk';
 import { isTerminal, type ApprovalAnswer, type EventDraft } from '@liminal/protocol';
 import { isoNow as now } from '../base/iso-clock.ts';
 import { ProviderError } from '../errors.ts';
 import type { SessionExit, SessionUpdate } from '../provider.ts';
 import { Approvals } from './approvals.ts';
 import { ClaudeProcess, type ClaudeProcessOptions } from './claude-process.ts';
-import { applyAfterStart, applyOption, configOptions, type Config } from './config-options.ts';
+import { applyAfterStart, mayBypass, type Config } from './config-options.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
-import { agentCommands, readFacts, type SessionFacts } from './session-facts.ts';
+import { isLocalResult, readFacts } from './session-facts.ts';
+import { SessionStanding } from './session-standing.ts';
+import { askSettings } from './settings-in-force.ts';
 import { ClaudeTranslator } from './translate/translator.ts';
 
 export interface ClaudeSessionOptions extends ClaudeProcessOptions {
@@ -33,12 +34,10 @@ export class ClaudeSession {
   readonly #process: ClaudeProcess;
   readonly #approvals: Approvals;
   readonly #translator: ClaudeTranslator;
+  readonly #standing: SessionStanding;
   #isAlive = true;
   #sending: Sending | undefined;
   #turnEnd = Promise.withResolvers<void>();
-  #agentSessionId: string;
-  #config: Config;
-  #models: readonly ModelInfo[] = [];
   #isStopping = false;
   #ended: Promise<void> = Promise.resolve();
 
@@ -75,8 +74,7 @@ export class ClaudeSession {
 
   private constructor(sdk: Sdk, options: ClaudeSessionOptions) {
     this.options = options;
-    this.#config = options.config;
-    this.#agentSessionId = options.agentSessionId;
+    this.#standing = new SessionStanding({ ...options, mayBypass: mayBypass(options.env) });
     this.#translator = new ClaudeTranslator({
       cwd: options.projectDir,
       createTurnId: () => randomUUID(),
@@ -92,6 +90,7 @@ export class ClaudeSession {
     this.#process = new ClaudeProcess(sdk, options, {
       canUseTool: this.#approvals.canUseTool,
       onMessage: (message) => this.#onMessage(message),
+      onErrorOutput: (output) => this.#standing.hearErrorOutput(output),
       onGone: (error) => this.#onGone(error),
     });
   }
@@ -101,12 +100,12 @@ export class ClaudeSession {
   }
 
   get agentSessionId(): string {
-    return this.#agentSessionId;
+    return this.#standing.agentSessionId;
   }
 
   /** The settings as they stand, for a process that comes after this one. */
   get config(): Config {
-    return this.#config;
+    return this.#standing.config;
   }
 
   /**
@@ -162,23 +161,14 @@ export class ClaudeSession {
   /** Throws ProviderError `INVALID_OPTION` or `PROCESS_CRASH`. */
   async setConfigOption(id: string, value: string): Promise<void> {
     this.#checkAlive();
-    const { query } = this.#process;
-    this.#config = await applyOption(query, this.#config, this.#models, id, value);
-    this.#tellConfig();
+    await this.#standing.choose(this.#process.query, id, value);
   }
 
   async #initialise(): Promise<void> {
-    const { models, commands } = await this.#process.initialise();
-    await applyAfterStart(this.#process.query, this.#config);
-    this.#models = models;
-    // Not before whoever started the session has had the chance to listen.
-    setImmediate(() => {
-      this.options.update({
-        agentSessionId: this.#agentSessionId,
-        configOptions: configOptions(this.#config, this.#models),
-        commands: agentCommands(commands),
-      });
-    });
+    const started = await this.#process.initialise();
+    const { query } = this.#process;
+    await applyAfterStart(query, this.config);
+    this.#standing.begin(started, await askSettings(query));
   }
 
   #checkAlive(): void {
@@ -188,26 +178,16 @@ export class ClaudeSession {
   #onMessage(message: unknown): void {
     if (!this.#isAlive) return;
     const facts = readFacts(message);
-    if (facts !== undefined) this.#learn(facts);
+    this.#standing.hear(message, facts, this.#translator.turn !== undefined);
     this.#translator.read(message, now());
     // An interrupt between two calls of the model can get lost: the next call is stopped as well.
     if (facts?.status === 'requesting' && this.#isStopping) void this.#interruptAgain();
+    if (isLocalResult(message)) void this.#lookAtModel();
   }
 
-  #learn({ subtype, session_id: id, permissionMode, commands }: SessionFacts): void {
-    if (subtype === 'init' && id !== undefined && id !== this.#agentSessionId) {
-      this.#agentSessionId = id;
-      this.options.update({ agentSessionId: id });
-    }
-    if (permissionMode !== undefined && permissionMode !== this.#config.mode) {
-      this.#config = { ...this.#config, mode: permissionMode };
-      this.#tellConfig();
-    }
-    if (commands !== undefined) this.options.update({ commands: agentCommands(commands) });
-  }
-
-  #tellConfig(): void {
-    this.options.update({ configOptions: configOptions(this.#config, this.#models) });
+  async #lookAtModel(): Promise<void> {
+    const { model } = await askSettings(this.#process.query);
+    if (this.#isAlive) this.#standing.learnModel(model);
   }
 
   #onDraft(draft: EventDraft): void {
@@ -226,6 +206,7 @@ export class ClaudeSession {
 
   #onTurnEnd(): void {
     this.#isStopping = false;
+    this.#standing.turnEnded();
     this.#approvals.cancelAll('turn_ended');
     this.#turnEnd.resolve();
     this.#turnEnd = Promise.withResolvers();

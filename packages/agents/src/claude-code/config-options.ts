@@ -6,11 +6,13 @@ import type {
   PermissionMode,
   Query,
 } from '@anthropic-ai/claude-agent-sdk';
-import type { ConfigOption } from '@liminal/protocol';
+import type { ConfigOption, SessionNotice } from '@liminal/protocol';
 import { ProviderError } from '../errors.ts';
+import type { SettingsInForce } from './settings-in-force.ts';
 
 export type ConfigId = 'model' | 'mode' | 'thinking';
 
+/** What was chosen here; a mode that is empty is the one of Claude Code's own settings. */
 export type Config = Record<ConfigId, string>;
 
 interface Choice {
@@ -25,12 +27,26 @@ const modes = [
     name: 'Ask first',
     description: 'Asks before it edits or runs what is not harmless.',
   },
-  { value: 'acceptEdits', name: 'Accept edits', description: 'Edits files without asking.' },
+  {
+    value: 'acceptEdits',
+    name: 'Accept edits',
+    description: 'Edits files without asking, and asks before other things.',
+  },
   { value: 'plan', name: 'Plan', description: 'Reads and plans before it changes anything.' },
   {
+    value: 'auto',
+    name: 'Let a model decide',
+    description: 'A second model allows or refuses each step, and asks you where it cannot tell.',
+  },
+  {
     value: 'dontAsk',
-    name: 'Never ask',
-    description: 'What would need to be asked for is refused.',
+    name: 'Refuse what needs asking',
+    description: 'Does what your rules allow; all that it would ask you for is refused.',
+  },
+  {
+    value: 'bypassPermissions',
+    name: 'Allow everything',
+    description: 'Edits files and runs commands without ever asking you.',
   },
 ] as const satisfies (Choice & { value: PermissionMode })[];
 
@@ -47,7 +63,45 @@ const plainThinking: Choice[] = [
   { value: 'off', name: 'Off', description: 'Some models think all the same.' },
 ];
 
-const defaultConfig: Config = { model: 'default', mode: 'default', thinking: 'default' };
+const defaultConfig: Config = { model: 'default', mode: '', thinking: 'default' };
+
+/** What the running Claude Code offers to choose from. */
+export interface Offer {
+  models: readonly ModelInfo[];
+  modes: readonly Choice[];
+}
+
+/** As long as none runs: what is not known is left to be found out. */
+export const nothingOffered: Offer = { models: [], modes };
+
+export function offerOf(
+  models: readonly ModelInfo[],
+  { ruledOut }: SettingsInForce,
+  mayBypassHere: boolean,
+): Offer {
+  const isOffered = ({ value }: { value: PermissionMode }): boolean => {
+    if (ruledOut.has(value)) return false;
+    if (value === 'auto') return models.some(({ supportsAutoMode }) => supportsAutoMode === true);
+    return value !== 'bypassPermissions' || mayBypassHere;
+  };
+  return { models, modes: modes.filter(isOffered) };
+}
+
+/** Claude Code does not even start when it may allow everything as root, unless it is told that this is a sandbox. */
+export const mayBypass = (env: NodeJS.ProcessEnv): boolean =>
+  process.getuid?.() !== 0 || env['IS_SANDBOX'] === '1';
+
+/** The choice for a model of this full name: the one that is chosen now, where it stands for that model. */
+export function modelOf(
+  fullName: string | undefined,
+  chosen: string,
+  models: readonly ModelInfo[],
+): string {
+  const meant = models.filter(({ resolvedModel }) => resolvedModel === fullName);
+  if (fullName === undefined || fullName === chosen) return chosen;
+  if (meant.some(({ value }) => value === chosen)) return chosen;
+  return meant[0]?.value ?? fullName;
+}
 
 const isConfigId = (id: string): id is ConfigId => id in defaultConfig;
 
@@ -56,30 +110,32 @@ export function readConfig(given: Record<string, string> = {}, base = defaultCon
   const config = { ...base };
   for (const [id, value] of Object.entries(given)) {
     if (!isConfigId(id)) throw unknownOption(id);
-    if (id !== 'model') findChoice(id, value, choices(id, [], config.model));
+    if (id !== 'model') findChoice(id, value, choices(id, nothingOffered, config.model));
     config[id] = value;
   }
   return config;
 }
 
-/** What a process is started with. */
-export function startOptions({ model, mode, thinking }: Config): Options {
+/** What a process is started with. A mode that is not possible here any more becomes the one that asks. */
+export function startOptions({ model, mode, thinking }: Config, mayBypassHere: boolean): Options {
   const effort = efforts.find(({ value }) => value === thinking)?.value;
+  const isPossible = mode !== 'bypassPermissions' || mayBypassHere;
   return {
-    permissionMode: findMode(mode),
+    ...(mode !== '' && { permissionMode: isPossible ? findMode(mode) : 'default' }),
+    ...(mayBypassHere && { allowDangerouslySkipPermissions: true }),
     ...(model !== 'default' && { model }),
     ...(effort !== undefined && { effort }),
   };
 }
 
-/** As a person sees them. `models` are those that the running Claude Code offers. */
-export function configOptions(config: Config, models: readonly ModelInfo[]): ConfigOption[] {
+/** As a person sees them. */
+export function configOptions(config: Config, offer: Offer): ConfigOption[] {
   const option = (id: ConfigId, name: string, category: string): ConfigOption => ({
     id,
     name,
     category,
     currentValue: config[id],
-    options: choices(id, models, config.model),
+    options: choices(id, offer, config.model, config[id]),
   });
   return [
     option('model', 'Model', 'model'),
@@ -88,20 +144,34 @@ export function configOptions(config: Config, models: readonly ModelInfo[]): Con
   ];
 }
 
-/** Changes a setting of the running process. Throws ProviderError `INVALID_OPTION`. */
+/** Changes a setting of the running process, and gives its id back. Throws ProviderError `INVALID_OPTION`. */
 export async function applyOption(
   query: Query,
-  config: Config,
-  models: readonly ModelInfo[],
+  { model }: Config,
+  offer: Offer,
   id: string,
   value: string,
-): Promise<Config> {
+): Promise<ConfigId> {
   if (!isConfigId(id)) throw unknownOption(id);
-  findChoice(id, value, choices(id, models, config.model));
-  if (id === 'model') await query.setModel(value === 'default' ? undefined : value);
-  else if (id === 'mode') await query.setPermissionMode(findMode(value));
-  else await applyThinking(query, value);
-  return { ...config, [id]: value };
+  findChoice(id, value, choices(id, offer, model));
+  try {
+    if (id === 'model') await query.setModel(value === 'default' ? undefined : value);
+    else if (id === 'mode') await query.setPermissionMode(findMode(value));
+    else await applyThinking(query, value);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    const message = `Claude Code did not set “${id}” to “${value}”. ${why}`;
+    throw new ProviderError('INVALID_OPTION', message, { cause: error });
+  }
+  return id;
+}
+
+/** Says that a mode which was chosen is not the one that a process has begun in. */
+export function modeNotice(chosen: string, mode: string): SessionNotice[] {
+  if (chosen === '' || chosen === mode) return [];
+  const nameOf = (value: string) => modes.find((one) => one.value === value)?.name ?? value;
+  const text = `Claude Code does not allow “${nameOf(chosen)}” here. The mode is “${nameOf(mode)}”.`;
+  return [{ level: 'warning', text }];
 }
 
 /** What a process cannot be started with: thinking that is off from the start could not be turned on again. */
@@ -115,16 +185,22 @@ async function applyThinking(query: Query, value: string): Promise<void> {
   if (value !== 'off') await query.applyFlagSettings({ effortLevel: effort ?? null });
 }
 
-function choices(id: ConfigId, models: readonly ModelInfo[], model: string): Choice[] {
-  if (id === 'mode') return [...modes];
+/** @param current - Is among them, though it is not offered any more. */
+function choices(
+  id: ConfigId,
+  { models, modes: offered }: Offer,
+  model: string,
+  current = '',
+): Choice[] {
+  if (id === 'mode') return modes.filter((one) => offered.includes(one) || one.value === current);
   if (id === 'model') {
-    const offered = models.map(({ value, displayName: name, description }) => ({
+    const named = models.map(({ value, displayName: name, description }) => ({
       value,
       name,
       description,
     }));
-    const isOffered = offered.some(({ value }) => value === model);
-    return isOffered ? offered : [...offered, { value: model, name: model }];
+    const isNamed = named.some(({ value }) => value === model);
+    return isNamed ? named : [...named, { value: model, name: model }];
   }
   const info = models.find(({ value }) => value === model);
   const levels =

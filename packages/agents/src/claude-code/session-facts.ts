@@ -14,6 +14,7 @@ const Facts = z.looseObject({
   subtype: z.enum(['init', 'status', 'commands_changed']),
   session_id: z.string().optional(),
   permissionMode: z.string().optional(),
+  model: z.string().optional(),
   status: z.string().nullish(),
   commands: z.array(Command).optional(),
 });
@@ -22,6 +23,16 @@ export type SessionFacts = z.infer<typeof Facts>;
 /** What the message tells about the session; nothing for most messages. */
 export const readFacts = (message: unknown): SessionFacts | undefined =>
   Facts.safeParse(message).data;
+
+/** The mode that a process has begun in, which the SDK's types do not know of. */
+export const readStartMode = (started: unknown): string | undefined =>
+  z.looseObject({ current_permission_mode: z.string() }).safeParse(started).data
+    ?.current_permission_mode;
+
+const LocalResult = z.looseObject({ type: z.literal('result'), num_turns: z.literal(0) });
+
+/** The end of a turn in which no model was called: a command such as /model may have changed the settings. */
+export const isLocalResult = (message: unknown): boolean => LocalResult.safeParse(message).success;
 
 type CommandLike = Pick<SlashCommand, 'name' | 'description'> & {
   argumentHint?: string | undefined;

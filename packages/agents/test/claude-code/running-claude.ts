@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import {
   claudeEnvironment,
   makeWorkspace,
@@ -33,11 +35,19 @@ export interface RunningClaude {
 /** Starts everything; it ends with the test. */
 export async function runClaude(
   makeScript: (workspace: Workspace) => Script,
-  options: { files?: Record<string, string>; provider?: Omit<ClaudeCodeOptions, 'env'> } = {},
+  options: {
+    /** In the project folder. */
+    files?: Record<string, string>;
+    /** In the folder of Claude Code's own configuration. */
+    config?: Record<string, string>;
+    env?: Record<string, string>;
+    provider?: Omit<ClaudeCodeOptions, 'env'>;
+  } = {},
 ): Promise<RunningClaude> {
   const workspace = await makeWorkspace(options.files);
   const api = await startMessagesApi({ script: makeScript(workspace) });
-  const env = claudeEnvironment(workspace.home, api.url);
+  const env = { ...claudeEnvironment(workspace.home, api.url), ...options.env };
+  await writeFiles(join(workspace.home, '.claude'), options.config);
   vi.stubEnv('CLAUDE_CONFIG_DIR', env['CLAUDE_CONFIG_DIR']);
   const provider = new ClaudeCodeProvider({ env, ...options.provider });
   onTestFinished(async () => {
@@ -57,6 +67,13 @@ export async function runClaude(
     return listener;
   };
   return { api, workspace, provider, create };
+}
+
+async function writeFiles(folder: string, files: Record<string, string> = {}): Promise<void> {
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), content);
+  }
 }
 
 /** All that is heard of one session. */
@@ -126,6 +143,13 @@ export class Listener {
       (update) => update.configOptions !== undefined,
     )?.configOptions;
     return options?.find((option) => option.id === id)?.currentValue;
+  }
+
+  /** What is offered for a config option, by name. */
+  async offered(id: string): Promise<string[]> {
+    const { configOptions } = await this.until(() => this.updates.find((one) => one.configOptions));
+    const found = configOptions?.find((option) => option.id === id);
+    return found?.options.map(({ name }) => name) ?? [];
   }
 
   #note<T>(list: T[], value: T): void {

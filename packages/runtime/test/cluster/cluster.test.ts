@@ -52,6 +52,20 @@ test('a permission is asked once, and answered on any server, with what is said 
   expect(reader.items.get('ask-1')).toMatchObject({ outcome: answer });
 });
 
+test('what an agent waits for, and what is to be known, is told on every server', async () => {
+  const servers = await startServers();
+  const [a, b] = [await servers.start(), await servers.start()];
+  const sessionId = await newSession(a, servers.projectDir);
+  const reader = new Reader(b.runtime, sessionId);
+  await b.runtime.send(sessionId, 'Hello');
+  const notices = [{ level: 'warning', text: 'One server failed.' } as const];
+  a.agent.listeners.update(sessionId, { notices, activity: 'Trying again in 5 s.' });
+  await reader.until((r) => r.ofType('session:info').at(-1)?.info.activity !== undefined);
+  a.agent.finish(sessionId);
+  await reader.until((r) => r.ofType('session:info').at(-1)?.info.activity === undefined);
+  expect((await b.runtime.info(sessionId)).notices).toEqual(notices);
+});
+
 test('every server lists every session as it stands', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];

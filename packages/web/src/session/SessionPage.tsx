@@ -8,12 +8,14 @@ import { useNavigation } from '../app/navigation.tsx';
 import { Composer } from '../composer/Composer.tsx';
 import { QueueList } from '../composer/QueueList.tsx';
 import { useDraft } from '../composer/use-draft.ts';
+import { ActivityProvider } from '../transcript/activity.ts';
 import { SessionActionsProvider } from '../transcript/session-actions.ts';
 import { nextApproval } from '../transcript/answering.ts';
 import { Transcript } from '../transcript/Transcript.tsx';
 import { AgentNotice } from './AgentNotice.tsx';
 import { RevealedItem } from './RevealedItem.tsx';
 import { SessionIntro } from './SessionIntro.tsx';
+import { SessionNotices } from './SessionNotices.tsx';
 import { SessionFailed, SessionLoading } from './SessionStates.tsx';
 import css from './SessionPage.module.css';
 import { useAnswerKeys } from './use-answer-keys.ts';
@@ -79,17 +81,20 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
   return (
     <SessionActionsProvider value={actions}>
       <RevealedItem view={view} session={session} />
-      <Transcript
-        view={view}
-        session={session}
-        intro={<SessionIntro session={info?.session} isEmpty={view.turns.length === 0} />}
-      />
+      <ActivityProvider value={info?.activity}>
+        <Transcript
+          view={view}
+          session={session}
+          intro={<SessionIntro session={info?.session} isEmpty={view.turns.length === 0} />}
+        />
+      </ActivityProvider>
       <div className={css.dock}>
         {problem !== undefined && (
           <p className={css.problem} role="alert">
             {problem}
           </p>
         )}
+        <SessionNotices sessionId={sessionId} notices={info?.notices} />
         <AgentNotice cliType={cliType} isNew={view.turns.length === 0} />
         <QueueList
           queue={info?.queue ?? []}

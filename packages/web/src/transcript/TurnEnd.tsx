@@ -4,6 +4,7 @@ import { Button, IconButton } from '../look/controls.tsx';
 import { useCopy } from '../look/use-copy.ts';
 import { tokens } from '../words/amounts.ts';
 import { duration } from '../words/time.ts';
+import { useActivity } from './activity.ts';
 import { isWaiting } from './arrange.ts';
 import { Elapsed } from './Elapsed.tsx';
 import { useSessionActions } from './session-actions.ts';
@@ -38,12 +39,13 @@ export function TurnEnd({ turn, isLast }: TurnEndProps) {
 }
 
 function AtWork({ turn }: { turn: TurnView }) {
+  const activity = useActivity() ?? 'Working';
   const waits = turn.items.some((item) => item.type === 'approval' && isWaiting(item));
   if (waits) return null;
   return (
     <p className={css.work} role="status">
       <span className={css.pulse} aria-hidden="true" />
-      Working <Elapsed since={turn.startedAt} />
+      {activity} <Elapsed since={turn.startedAt} />
     </p>
   );
 }

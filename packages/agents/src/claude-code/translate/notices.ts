@@ -1,10 +1,11 @@
 /** Which of Claude Code's messages beside the conversation people see, and which nobody does. */
 import type { SystemMessage } from './native.ts';
+import { isOfSession } from './session-notices.ts';
 
 const told: Record<string, (message: SystemMessage) => string | undefined> = {
   compact_boundary: () => 'The conversation so far was summarised to make room.',
   local_command_output: ({ content }) => content,
-  informational: ({ content }) => content,
+  informational: ({ content, tag }) => (isOfSession(tag) ? '' : content),
   model_refusal_fallback: ({ content }) => content,
   model_refusal_no_fallback: ({ content }) => content,
   notification: ({ text }) => text,

@@ -1,0 +1,124 @@
+/** Where a session of Claude Code stands beside its turns: settings, commands, notices, what it waits for. */
+import type { Query, SDKControlInitializeResponse } from '@anthropic-ai/claude-agent-sdk';
+import { NoticeBoard } from '../base/notice-board.ts';
+import type { SessionUpdate } from '../provider.ts';
+import {
+  applyOption,
+  configOptions,
+  modelOf,
+  modeNotice,
+  nothingOffered,
+  offerOf,
+  type Config,
+  type Offer,
+} from './config-options.ts';
+import type { SettingsInForce } from './settings-in-force.ts';
+import { agentCommands, readStartMode, type SessionFacts } from './session-facts.ts';
+import { readActivity } from './translate/activity.ts';
+import { readErrorOutput, readNotices } from './translate/session-notices.ts';
+
+interface SessionStandingOptions {
+  /** Claude Code's own id of the session. */
+  agentSessionId: string;
+  config: Config;
+  /** Whether the program may be asked to allow everything. */
+  mayBypass: boolean;
+  update: (update: SessionUpdate) => void;
+}
+
+/** What the session's program tells of it, and what people have chosen; each change is told once. */
+export class SessionStanding {
+  readonly #options: SessionStandingOptions;
+  readonly #notices: NoticeBoard;
+  #agentSessionId: string;
+  /** What a process that comes after this one is started with. */
+  #config: Config;
+  /** What is in force, also where nobody has chosen it here. */
+  #inForce: Config;
+  #offer: Offer = nothingOffered;
+  #activity = '';
+
+  constructor(options: SessionStandingOptions) {
+    const { agentSessionId, config, update } = options;
+    this.#options = options;
+    this.#agentSessionId = agentSessionId;
+    this.#config = config;
+    this.#inForce = config;
+    this.#notices = new NoticeBoard((notices) => update({ notices }));
+  }
+
+  get agentSessionId(): string {
+    return this.#agentSessionId;
+  }
+
+  get config(): Config {
+    return this.#config;
+  }
+
+  /** The process is ready. */
+  begin(started: SDKControlInitializeResponse, settings: SettingsInForce): void {
+    const { mayBypass, update } = this.#options;
+    this.#offer = offerOf(started.models, settings, mayBypass);
+    const mode = readStartMode(started) ?? (this.#config.mode || 'default');
+    const model = modelOf(settings.model, this.#config.model, started.models);
+    this.#inForce = { ...this.#config, mode, model };
+    this.#notices.put('mode', modeNotice(this.#config.mode, mode));
+    // Not before whoever started the session has had the chance to listen.
+    setImmediate(() => {
+      update({
+        agentSessionId: this.#agentSessionId,
+        configOptions: configOptions(this.#inForce, this.#offer),
+        commands: agentCommands(started.commands),
+        notices: this.#notices.all,
+      });
+    });
+  }
+
+  /** @param facts - What was read of the message already. */
+  hear(message: unknown, facts: SessionFacts | undefined, inTurn: boolean): void {
+    if (facts !== undefined) this.#learn(facts);
+    const activity = readActivity(message) ?? this.#activity;
+    if (activity !== this.#activity) this.#options.update({ activity });
+    this.#activity = activity;
+    for (const { matter, notices } of readNotices(message, inTurn)) {
+      this.#notices.put(matter, notices);
+    }
+  }
+
+  hearErrorOutput(output: string): void {
+    this.#notices.put('output', readErrorOutput(output));
+  }
+
+  /** Whoever is told of a turn's end knows that nothing is waited for any more. */
+  turnEnded(): void {
+    this.#activity = '';
+  }
+
+  /** Throws ProviderError `INVALID_OPTION`. */
+  async choose(query: Query, id: string, value: string): Promise<void> {
+    const known = await applyOption(query, this.#inForce, this.#offer, id, value);
+    this.#set({ [known]: value });
+  }
+
+  /** The model that the program uses now, by its full name. */
+  learnModel(told: string | undefined): void {
+    const model = modelOf(told, this.#inForce.model, this.#offer.models);
+    if (model !== this.#inForce.model) this.#set({ model });
+  }
+
+  #learn({ subtype, session_id: id, permissionMode: mode, model, commands }: SessionFacts): void {
+    if (subtype === 'init' && id !== undefined && id !== this.#agentSessionId) {
+      this.#agentSessionId = id;
+      this.#options.update({ agentSessionId: id });
+    }
+    if (subtype === 'init') this.learnModel(model);
+    if (mode !== undefined && mode !== this.#inForce.mode) this.#set({ mode });
+    if (commands !== undefined) this.#options.update({ commands: agentCommands(commands) });
+  }
+
+  #set(change: Partial<Config>): void {
+    this.#config = { ...this.#config, ...change };
+    this.#inForce = { ...this.#inForce, ...change };
+    this.#options.update({ configOptions: configOptions(this.#inForce, this.#offer) });
+  }
+}

@@ -1,0 +1,40 @@
+/** What Claude Code waits for while its turn is silent. */
+import { z } from 'zod';
+
+const Retry = z.looseObject({
+  type: z.literal('system'),
+  subtype: z.literal('api_retry'),
+  attempt: z.number(),
+  max_retries: z.number(),
+  retry_delay_ms: z.number(),
+  /** Null where no answer came. */
+  error_status: z.number().nullish(),
+  no_response: z.looseObject({ waited_ms: z.number() }).nullish(),
+});
+type Retry = z.infer<typeof Retry>;
+
+/** Messages that go on with the turn: whatever was waited for has come. */
+const goesOn = new Set<unknown>(['stream_event', 'assistant', 'user', 'result']);
+
+/** A sentence for people, '' where it waits no more, nothing for messages that tell nothing of it. */
+export function readActivity(message: unknown): string | undefined {
+  if (typeof message !== 'object' || message === null || !('type' in message)) return undefined;
+  if (goesOn.has(message.type)) return '';
+  const retry = Retry.safeParse(message).data;
+  return retry && `${problemOf(retry)} ${attemptOf(retry)}`;
+}
+
+function problemOf({ error_status: status, no_response: silence }: Retry): string {
+  if (silence != null) return `The model has not answered for ${seconds(silence.waited_ms)}.`;
+  if (status == null) return 'The model cannot be reached.';
+  if (status === 529) return 'The model is overloaded (529).';
+  if (status === 429) return 'The model takes no more requests for now (429).';
+  return `The model’s service has failed (${status}).`;
+}
+
+function attemptOf({ retry_delay_ms: delay, attempt, max_retries: most }: Retry): string {
+  const when = delay < 1_000 ? 'now' : `in ${seconds(delay)}`;
+  return `Trying again ${when} (attempt ${attempt} of ${most}).`;
+}
+
+const seconds = (ms: number): string => `${Math.max(1, Math.round(ms / 1_000))} s`;

@@ -1,0 +1,75 @@
+import { loadClaudeRecording } from '@liminal/testkit';
+import { describe, expect, test } from 'vitest';
+import { readErrorOutput, readNotices } from './session-notices.ts';
+
+const texts = (message: unknown, inTurn = false): string[] =>
+  readNotices(message, inTurn).flatMap(({ notices }) => notices.map(({ text }) => text));
+
+describe('a limit on use', () => {
+  const event = (info: object) => ({ type: 'rate_limit_event', rate_limit_info: info });
+  const near = {
+    status: 'allowed_warning',
+    resetsAt: 1_795_400_447,
+    rateLimitType: 'five_hour',
+    utilization: 0.92,
+  };
+
+  test('is said when it comes near, with its end', () => {
+    expect(texts(event(near))).toEqual([
+      'You have used 92 % of your 5-hour limit. It begins anew at 2026-11-23 02:20 UTC.',
+    ]);
+  });
+
+  test('is said when it is reached', () => {
+    expect(texts(event({ status: 'rejected', rateLimitType: 'seven_day' }))).toEqual([
+      'Your weekly limit is reached.',
+    ]);
+  });
+
+  test('is taken back when there is room again', () => {
+    expect(readNotices(event({ ...near, status: 'allowed' }), true)).toEqual([
+      { matter: 'limit', notices: [] },
+    ]);
+  });
+
+  test('of a kind that is not known is said all the same', () => {
+    expect(texts(event({ status: 'allowed_warning', rateLimitType: 'constructor' }))).toEqual([
+      'You have used most of your usage limit.',
+    ]);
+  });
+});
+
+test('a plugin that did not load is said', () => {
+  const init = { type: 'system', subtype: 'init', mcp_servers: 'none' };
+  const errors = [{ plugin: 'lint@shop', type: 'generic-error', message: 'No manifest.' }];
+  expect(texts({ ...init, plugin_errors: errors })).toEqual([
+    'The plugin “lint@shop” has a problem: No manifest.',
+  ]);
+});
+
+test('a warning in a turn is the turn’s own', () => {
+  const banner = {
+    type: 'system',
+    subtype: 'informational',
+    content: 'Careful.',
+    level: 'warning',
+  };
+  expect(texts(banner, false)).toEqual(['Careful.']);
+  expect(texts(banner, true)).toEqual([]);
+  expect(texts({ ...banner, level: 'info' })).toEqual([]);
+  expect(texts({ ...banner, tag: 'settings_not_in_effect' }, true)).toEqual(['Careful.']);
+});
+
+test('a turn as usual tells nothing', async () => {
+  const { entries } = await loadClaudeRecording('tools-parallel');
+  expect(entries.flatMap((entry) => ('sdk' in entry ? texts(entry.sdk) : []))).toEqual([]);
+});
+
+test('of the error output, what Node says of itself is left out, and there is an end to the rest', () => {
+  const output = `(node:12) Warning: x\n(Use \`node --trace-warnings …\`)\n one \n\n${'two '.repeat(999)}`;
+  expect(readErrorOutput(output).map(({ text }) => text)).toEqual([
+    'one',
+    expect.stringMatching(/^(two ){150}$/),
+  ]);
+  expect(readErrorOutput('a\nb\nc\nd\ne\nf').map(({ text }) => text)).toEqual(['c', 'd', 'e', 'f']);
+});

@@ -1,0 +1,111 @@
+/** What Claude Code says that people should know about a session, beside its turns. */
+import { z } from 'zod';
+import type { SessionNotice } from '@liminal/protocol';
+
+/** All that is to be known about one matter, in place of what was said of it before. */
+interface Matter {
+  matter: string;
+  notices: SessionNotice[];
+}
+
+const Start = z.looseObject({
+  type: z.literal('system'),
+  subtype: z.literal('init'),
+  mcp_servers: z.array(z.looseObject({ name: z.string(), status: z.string() })).catch([]),
+  plugin_errors: z.array(z.looseObject({ plugin: z.string(), message: z.string() })).catch([]),
+});
+
+const Banner = z.looseObject({
+  type: z.literal('system'),
+  subtype: z.literal('informational'),
+  content: z.string(),
+  level: z.literal('warning'),
+  tag: z.string().optional(),
+});
+
+const Limit = z.looseObject({
+  type: z.literal('rate_limit_event'),
+  rate_limit_info: z.looseObject({
+    status: z.string(),
+    /** Seconds since the epoch. */
+    resetsAt: z.number().optional(),
+    rateLimitType: z.string().optional(),
+    /** Of the whole, from 0 to 1. */
+    utilization: z.number().optional(),
+  }),
+});
+type LimitInfo = z.infer<typeof Limit>['rate_limit_info'];
+
+const Told = z.union([Start, Banner, Limit]);
+const tellers = new Set<unknown>(['system', 'rate_limit_event']);
+
+const warning = (text: string): SessionNotice => ({ level: 'warning', text });
+
+/** Warnings that hold for the session, though they come in its first turn. */
+export const isOfSession = (tag: unknown): boolean => tag === 'settings_not_in_effect';
+
+/** What a message tells, matter by matter; nothing for most messages. A turn has what is said `inTurn` among its items. */
+export function readNotices(message: unknown, inTurn: boolean): Matter[] {
+  if (typeof message !== 'object' || message === null || !('type' in message)) return [];
+  if (!tellers.has(message.type)) return [];
+  const told = Told.safeParse(message).data;
+  if (told === undefined) return [];
+  if (told.type === 'rate_limit_event') {
+    return [{ matter: 'limit', notices: limitNotices(told.rate_limit_info) }];
+  }
+  if (told.subtype === 'init') return startMatters(told);
+  if (inTurn && !isOfSession(told.tag)) return [];
+  return [{ matter: told.tag ?? told.content, notices: [warning(told.content)] }];
+}
+
+function startMatters({ mcp_servers, plugin_errors }: z.infer<typeof Start>): Matter[] {
+  const servers = mcp_servers.flatMap(({ name, status }) => {
+    const problem = Object.hasOwn(serverProblems, status) ? serverProblems[status] : undefined;
+    return problem === undefined ? [] : [warning(`The MCP server “${name}” ${problem}`)];
+  });
+  const plugins = plugin_errors.map(({ plugin, message }) =>
+    warning(`The plugin “${plugin}” has a problem: ${message}`),
+  );
+  return [
+    { matter: 'mcp', notices: servers },
+    { matter: 'plugins', notices: plugins },
+  ];
+}
+
+const serverProblems: Record<string, string> = {
+  failed: 'did not start: its tools are missing.',
+  'needs-auth': 'wants you to sign in: run claude in a terminal, and /mcp there.',
+};
+
+const windows: Record<string, string> = {
+  five_hour: '5-hour limit',
+  seven_day: 'weekly limit',
+  seven_day_opus: 'weekly limit for Opus',
+  seven_day_sonnet: 'weekly limit for Sonnet',
+};
+
+function limitNotices(info: LimitInfo): SessionNotice[] {
+  const { status, utilization, rateLimitType = '', resetsAt } = info;
+  const limit = Object.hasOwn(windows, rateLimitType) ? windows[rateLimitType] : 'usage limit';
+  const until = resetsAt === undefined ? '' : ` It begins anew at ${timeOf(resetsAt)}.`;
+  if (status === 'rejected') return [warning(`Your ${limit} is reached.${until}`)];
+  if (status !== 'allowed_warning') return [];
+  const share = utilization === undefined ? 'most' : `${Math.floor(utilization * 100)} %`;
+  return [warning(`You have used ${share} of your ${limit}.${until}`)];
+}
+
+/** The server does not know the reader's time zone. */
+const timeOf = (seconds: number): string =>
+  `${new Date(seconds * 1_000).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
+/** What the program says on its error output while it runs, less what Node adds to that. */
+export function readErrorOutput(output: string): SessionNotice[] {
+  const lines = output.split('\n').map((line) => line.trim());
+  return lines
+    .filter((line) => line !== '' && !/^\(node:\d+\)|^\(Use `node /.test(line))
+    .slice(-mostLines)
+    .map((line) => warning(line.slice(0, mostCharacters)));
+}
+
+const mostLines = 4;
+const mostCharacters = 600;

@@ -1,0 +1,56 @@
+import { join } from 'node:path';
+import { reply } from '@liminal/testkit';
+import { expect, test } from 'vitest';
+import { runClaude, type Listener } from './running-claude.ts';
+
+/** What is to be known now. */
+const known = ({ updates }: Listener): string[] =>
+  updates.findLast(({ notices }) => notices !== undefined)?.notices?.map(({ text }) => text) ?? [];
+
+/** What Claude Code tells of a project, once its first turn has ended. */
+async function toldOf(files: Record<string, string>) {
+  const { create, workspace } = await runClaude(() => [reply('Yes.')], { files });
+  const listener = await create();
+  await listener.ask('Hello?');
+  return { texts: known(listener), workspace };
+}
+
+test('MCP servers that did not start are named', async () => {
+  const servers = {
+    bad: { command: '/nowhere' },
+    worse: { type: 'http', url: 'http://127.0.0.1:9' },
+  };
+  const { texts } = await toldOf({
+    '.mcp.json': JSON.stringify({ mcpServers: servers }),
+    '.claude/settings.json': JSON.stringify({ enableAllProjectMcpServers: true }),
+  });
+  expect(texts).toEqual([
+    'The MCP server “bad” did not start: its tools are missing.',
+    'The MCP server “worse” did not start: its tools are missing.',
+  ]);
+});
+
+test('settings that were left out because nobody trusted the folder are said, and what to do', async () => {
+  const { texts, workspace } = await toldOf({
+    '.claude/settings.json': JSON.stringify({ permissions: { allow: ['Bash(touch:*)'] } }),
+  });
+  expect(texts).toEqual([
+    expect.stringMatching(
+      /^Ignoring 1 permissions\.allow entry.*not been trusted\. Run Claude Code/,
+    ),
+  ]);
+  expect(texts[0]).toContain(workspace.projectDir);
+});
+
+test('settings that cannot be read are said, with their file', async () => {
+  const { texts, workspace } = await toldOf({ '.claude/settings.json': '{ "permissions": ' });
+  expect(texts).toEqual([expect.stringContaining('Invalid or malformed JSON')]);
+  expect(texts[0]).toContain(join(workspace.projectDir, '.claude/settings.json'));
+});
+
+test('a session about which nothing needs to be known says so', async () => {
+  const { create } = await runClaude(() => [reply('Yes.')]);
+  const listener = await create();
+  await listener.until(() => listener.updates.find(({ notices }) => notices !== undefined));
+  expect(known(listener)).toEqual([]);
+});

@@ -1,0 +1,54 @@
+import type { SessionNotice } from '@liminal/protocol';
+import { Info, TriangleAlert, X } from 'lucide-react';
+import { focusComposer } from '../composer/focus-composer.ts';
+import { IconButton } from '../look/controls.tsx';
+import { LinkedText } from '../look/LinkedText.tsx';
+import css from './SessionNotices.module.css';
+import { useDismissed } from './use-dismissed.ts';
+
+interface SessionNoticesProps {
+  sessionId: string;
+  notices: readonly SessionNotice[] | undefined;
+}
+
+/** What people should know about the session beside its conversation, until they have read it. */
+export function SessionNotices({ sessionId, notices = [] }: SessionNoticesProps) {
+  const [dismissed, dismiss] = useDismissed(sessionId);
+  const shown = notices.filter(({ text }) => !dismissed.includes(text));
+  if (shown.length === 0) return null;
+  return (
+    <ul className={css.notices} aria-label="Notices">
+      {shown.map(({ level, text }) => (
+        <li key={text} className={css.notice} data-level={level}>
+          <Mark level={level} />
+          <LinkedText className={css.text} text={text} />
+          <IconButton
+            className={css.close}
+            label="Dismiss"
+            onClick={(event) => {
+              dismiss(text);
+              moveOn(event.nativeEvent);
+            }}
+          >
+            <X size={13} />
+          </IconButton>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The button is gone, and focus must be somewhere; on a phone the composer would bring up the keyboard. */
+function moveOn(event: MouseEvent): void {
+  const isTouch = event instanceof PointerEvent && event.pointerType === 'touch';
+  if (!isTouch) focusComposer();
+}
+
+function Mark({ level }: Pick<SessionNotice, 'level'>) {
+  const Icon = level === 'warning' ? TriangleAlert : Info;
+  return (
+    <span className={css.mark} role="img" aria-label={level === 'warning' ? 'Warning' : 'Note'}>
+      <Icon size={14} aria-hidden="true" />
+    </span>
+  );
+}

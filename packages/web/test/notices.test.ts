@@ -1,0 +1,75 @@
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { message, turn, upsert } from './items.ts';
+import { Stage } from './stage.ts';
+
+let stage: Stage;
+
+beforeEach(async () => {
+  stage = new Stage();
+  stage.history = {
+    entries: [message('u', 'Hello', { origin: 'user', status: 'complete' })],
+    turns: [turn('t1')],
+    cursor: 't1:0',
+    hasMore: false,
+  };
+  await stage.open();
+});
+afterEach(() => stage.close());
+afterAll(() => Stage.end());
+
+const untrusted = { level: 'warning', text: 'This folder is not trusted.' } as const;
+const failed = { level: 'warning', text: 'The MCP server “files” failed.' } as const;
+const shown = (page: Page) => page.getByRole('list', { name: 'Notices' }).getByRole('listitem');
+
+it('what is to be known stands above the composer until it is dismissed, by mouse or by keyboard', async () => {
+  const page = await stage.visit();
+  expect(await shown(page).count()).toBe(0);
+  stage.tell({ notices: [untrusted, failed, { level: 'info', text: 'Forked.' }] });
+  await shown(page).first().waitFor();
+  expect(await shown(page).allInnerTexts()).toEqual([untrusted.text, failed.text, 'Forked.']);
+
+  await shown(page).filter({ hasText: 'trusted' }).getByRole('button').click();
+  await expect.poll(() => shown(page).count()).toBe(2);
+  await shown(page).filter({ hasText: 'Forked' }).getByRole('button').focus();
+  await page.keyboard.press('Enter');
+  await expect.poll(() => shown(page).allInnerTexts()).toEqual([failed.text]);
+  const composer = page.getByRole('textbox', { name: 'Message' });
+  expect(await composer.evaluate((element) => element === document.activeElement)).toBe(true);
+});
+
+it('what was dismissed stays away on this device, and comes on another one', async () => {
+  const page = await stage.visit();
+  stage.tell({ notices: [untrusted, failed] });
+  await shown(page).first().getByRole('button', { name: 'Dismiss' }).click();
+  await page.reload();
+  await shown(page).first().waitFor();
+  expect(await shown(page).allInnerTexts()).toEqual([failed.text]);
+  const other = await stage.visit();
+  await shown(other).first().waitFor();
+  expect(await shown(other).count()).toBe(2);
+});
+
+it('a notice can be dismissed by touch on a phone', async () => {
+  const page = await stage.visit({ viewport: { width: 390, height: 740 }, hasTouch: true });
+  stage.tell({ notices: [untrusted] });
+  const dismiss = shown(page).getByRole('button', { name: 'Dismiss' });
+  expect((await dismiss.boundingBox())?.height).toBeGreaterThanOrEqual(40);
+  await dismiss.tap();
+  await expect.poll(() => shown(page).count()).toBe(0);
+});
+
+it('what the agent waits for is said in place of its work, as long as it waits', async () => {
+  const page = await stage.visit();
+  const status = page.getByRole('region', { name: 'Turn' }).getByText('Working');
+  await status.waitFor();
+  const activity = 'The model is overloaded (529). Trying again in 5 s (attempt 2 of 10).';
+  stage.tell({ activity });
+  await page.getByText(activity).waitFor();
+  expect(await status.count()).toBe(0);
+  stage.tell({ activity: undefined });
+  await status.waitFor();
+  stage.say(upsert(message('a', 'Finally.')));
+  await page.getByText('Finally.').waitFor();
+  expect(await page.getByText(activity).count()).toBe(0);
+});
