@@ -133,7 +133,7 @@ test('a message too big for the server is kept, with the reason, and can be thro
   await session.send('big '.repeat(600_000));
   const failure = session.conversation.getByRole('alert').filter({ hasText: 'Not sent' });
   expect(await failure.innerText()).toMatch(/large|big/);
-  await failure.getByRole('button', { name: 'Discard' }).click();
+  await failure.getByRole('button', { name: 'Delete' }).click();
   await failure.waitFor({ state: 'detached' });
 });
 

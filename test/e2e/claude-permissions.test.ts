@@ -23,10 +23,9 @@ test('a permission is given by a button, after a look at what would change', asy
   const ada = await stage.person();
   const session = await ada.startSession({ folder });
   await session.send('Write it.');
-  const card = session.tool('Edit new.txt');
-  const request = card.getByRole('group', { name: 'Permission: Write new.txt' });
+  const request = session.permission('Permission: Write new.txt');
   await request.waitFor();
-  await card.getByText('fresh', { exact: true }).waitFor();
+  await request.getByText('fresh', { exact: true }).waitFor();
   await ada.sidebar.getByRole('region', { name: 'Needs you' }).getByText('Write it.').waitFor();
   expect(await ada.page.title()).toContain('◆');
 
@@ -45,7 +44,7 @@ test('a permission is refused by a button, and nothing is done', async () => {
   await session.send('Write it.');
   await session
     .permission('Permission: Write new.txt')
-    .getByRole('button', { name: 'Reject' })
+    .getByRole('button', { name: 'Reject', exact: true })
     .click();
   await session.untilSaid('That is settled.');
   await session.untilEnded(1);

@@ -70,7 +70,7 @@ test.for([
     const { session } = await demoSession(`approve-${answer}`);
     await session.send('approve');
     const request = session.permission('Permission: Run npm run migrate');
-    await request.getByRole('button', { name: new RegExp(`^${answer}`) }).click();
+    await request.getByRole('button', { name: answer, exact: true }).click();
     await session.untilSaid(says);
     await session.untilEnded(1);
     expect(await request.count()).toBe(0);

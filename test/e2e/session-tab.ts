@@ -54,7 +54,7 @@ export class SessionTab {
 
   /** The answers that a permission request offers. */
   permission(name: string | RegExp): Locator {
-    return this.conversation.getByRole('group', { name });
+    return this.page.getByRole('group', { name });
   }
 
   async send(message: string): Promise<void> {

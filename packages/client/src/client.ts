@@ -1,5 +1,7 @@
 import { ApiError } from './http/api-error.ts';
 import { createRequests, type Requests } from './http/requests.ts';
+import { Outbox } from './outbox/outbox.ts';
+import { memoryOutbox, type OutboxStorage } from './outbox/storage.ts';
 import { RunStore } from './run/run-store.ts';
 import { SessionStore } from './session/session-store.ts';
 import { SessionsStore } from './sessions/sessions-store.ts';
@@ -11,6 +13,8 @@ export interface ClientOptions {
   baseUrl?: string;
   /** For programs; a browser is signed in by its cookie. */
   token?: string;
+  /** Where messages are kept until the server has them. Default: in memory. */
+  outbox?: OutboxStorage;
 }
 
 /** A connection to one server: requests, live sessions and the state of the connection itself. */
@@ -39,10 +43,16 @@ export function createClient(options: ClientOptions = {}): LiminalClient {
   const connection = new Cell<ConnectionStatus>(socket.status);
   socket.statusChanged.on(() => connection.set(socket.status));
   const sessions = new SessionsStore({ socket, requests });
+  const outbox = new Outbox({
+    requests,
+    storage: options.outbox ?? memoryOutbox(),
+    isConnected: () => socket.status.state === 'open',
+  });
+  socket.opened.on(() => outbox.flush());
   const opened = new Map<string, SessionStore>();
 
   const open = (sessionId: string) => {
-    const store = new SessionStore(sessionId, { socket, requests });
+    const store = new SessionStore(sessionId, { socket, requests, outbox });
     opened.set(sessionId, store);
     store.open();
     return store;
@@ -52,6 +62,7 @@ export function createClient(options: ClientOptions = {}): LiminalClient {
     opened.delete(sessionId);
   };
   socket.start();
+  void outbox.open();
   return {
     requests,
     connection,
@@ -67,6 +78,7 @@ export function createClient(options: ClientOptions = {}): LiminalClient {
     close: () => {
       for (const sessionId of opened.keys()) release(sessionId);
       sessions.close();
+      outbox.close();
       socket.close();
     },
   };

@@ -9,9 +9,9 @@ export {
   responseToUpserts,
   toResponse,
 } from '@liminal/protocol';
+export type { OutboxStorage, UnsentMessage } from './outbox/storage.ts';
 export type { RunStore, RunView } from './run/run-store.ts';
 export { applyMessage } from './session/apply-message.ts';
-export { visiblePending } from './session/pending.ts';
 export type { SessionStore } from './session/session-store.ts';
 export { stopReason } from './session/stop-reason.ts';
 export type { PendingMessage, SessionView, TurnView } from './session/view.ts';

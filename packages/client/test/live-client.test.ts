@@ -128,8 +128,21 @@ it('a message that cannot be sent keeps its text and says why, and can be sent a
     error: { code: 'NOT_HERE', message: 'No POST /api/session/s1/send.' },
   });
   stage.answer = () => ({ status: 202, body: { turnId: 't9', queued: false } });
-  await session.sendAgain(failed!.localId);
-  expect(session.getSnapshot().pending).toMatchObject([{ state: 'sent', turnId: 't9' }]);
+  await session.sendAgain(failed!.turnId);
+  expect(session.getSnapshot().pending).toMatchObject([{ state: 'sent' }]);
+});
+
+it('a message to a server that is away waits, and is sent when there is a connection again', async () => {
+  const session = client.session('s1');
+  await until(() => stage.subscriptions().length === 1);
+  const { answer } = stage;
+  stage.answer = (path) => (path.endsWith('/send') ? { status: 503 } : answer(path));
+  await session.send('Do it');
+  expect(session.getSnapshot().pending).toMatchObject([{ message: 'Do it', state: 'waiting' }]);
+  stage.answer = (path) =>
+    path.endsWith('/send') ? { status: 202, body: { turnId: 't9', queued: false } } : answer(path);
+  stage.sockets.at(-1)?.terminate();
+  await until(() => session.getSnapshot().pending[0]?.state === 'sent');
 });
 
 it('a refused request rejects with its code, status and sentence', async () => {

@@ -83,8 +83,12 @@ export interface Runtime {
   info(sessionId: string): Promise<SessionInfo>;
   rename(sessionId: string, title: string): Promise<void>;
 
-  /** Resolves when the message is bound to its turn, or queued behind another. */
-  send(sessionId: string, message: string): Promise<SendResult>;
+  /**
+   * Resolves when the message is bound to its turn, or queued behind another. With a `turnId` (a UUID that the sender
+   * chose) it can be asked again, at any time: the message is sent once. Throws `TURN_ID_TAKEN` where that is a turn of
+   * another session.
+   */
+  send(sessionId: string, message: string, turnId?: string): Promise<SendResult>;
   editQueued(sessionId: string, turnId: string, message: string): Promise<void>;
   removeQueued(sessionId: string, turnId: string): Promise<void>;
   /** Stops the running turn. With nothing to stop it does nothing. */

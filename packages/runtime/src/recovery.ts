@@ -68,11 +68,14 @@ async function shownAsOpen({ store }: Storage, sessionId: string): Promise<strin
   return heads.filter(({ status }) => status === 'in_progress').map(({ id }) => id);
 }
 
-/** Whether the log or history has a turn. */
-export async function hasTurn({ log, store }: Storage, turnId: string): Promise<boolean> {
+/** The session of a turn that the log or history has. */
+export async function sessionOfTurn(
+  { log, store }: Pick<Storage, 'log' | 'store'>,
+  turnId: string,
+): Promise<string | undefined> {
   // The first run of a turn shares its id.
   const [first] = await log.read(turnId, { limit: 1 });
-  return first !== undefined || (await store.getResponse(turnId)) !== undefined;
+  return first?.sessionId ?? (await store.getResponse(turnId))?.sessionId;
 }
 
 async function saveSoFar(storage: Storage, runId: string): Promise<void> {
@@ -97,8 +100,10 @@ async function undelivered(
   queue: readonly QueuedMessage[],
   storage: Storage,
 ): Promise<QueuedMessage[]> {
-  const begun = await Promise.all(queue.map(async ({ turnId }) => hasTurn(storage, turnId)));
-  return queue.filter((_, index) => !begun[index]).map((entry) => ({ ...entry, state: 'queued' }));
+  const begun = await Promise.all(queue.map(async ({ turnId }) => sessionOfTurn(storage, turnId)));
+  return queue
+    .filter((_, index) => begun[index] === undefined)
+    .map((entry) => ({ ...entry, state: 'queued' }));
 }
 
 /** Gives an open run its terminal event (invariant 2), after its open items have ended (invariant 3). */

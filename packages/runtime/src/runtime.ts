@@ -36,6 +36,7 @@ import { Roots } from './roots.ts';
 import type { SessionOptions } from './session-options.ts';
 import { searchHistory } from './search.ts';
 import { withoutGap } from './without-gap.ts';
+import { sessionOfTurn } from './recovery.ts';
 import type { Session } from './session.ts';
 import { SessionWatchers } from './session-watchers.ts';
 import type { Logger, RuntimeSettings } from './settings.ts';
@@ -153,10 +154,24 @@ export class SessionRuntime implements Runtime {
     await (await this.sessions.get(sessionId)).rename(title);
   }
 
-  /** @param turnId - Of the turn that the message sets off; a new one if not given. */
   async send(sessionId: string, message: string, turnId?: string): Promise<SendResult> {
     this.#assertOpen();
-    return (await this.sessions.get(sessionId)).send(message, turnId);
+    const session = await this.sessions.get(sessionId);
+    if (turnId !== undefined && (await this.#hasBegun(session, turnId))) {
+      return { turnId, queued: false };
+    }
+    return session.send(message, turnId);
+  }
+
+  /** Whether a message need not be sent any more: its turn is in the log, or in history. */
+  async #hasBegun({ sessionId, record }: Session, turnId: string): Promise<boolean> {
+    if (record.queue.some((entry) => entry.turnId === turnId)) return false;
+    const owner = await sessionOfTurn({ log: this.#log, store: this.#store }, turnId);
+    if (owner === undefined || owner === sessionId) return owner !== undefined;
+    throw new RuntimeError(
+      'TURN_ID_TAKEN',
+      `The turn ${turnId} belongs to another session. Send the message with a new id.`,
+    );
   }
 
   async editQueued(sessionId: string, turnId: string, message: string): Promise<void> {

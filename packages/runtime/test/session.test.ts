@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { ProviderError } from '@liminal/agents';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -55,6 +56,26 @@ test('messages sent during a turn wait, in order, and can be edited and removed'
   expect(world.agent.received).toEqual(['first', 'third, better', 'fourth']);
   await expect(world.runtime.removeQueued(sessionId, fourth.turnId)).rejects.toMatchObject({
     code: 'MESSAGE_NOT_QUEUED',
+  });
+});
+
+test('a message that is asked for again, at any time, is sent once', async () => {
+  const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
+  const [first, second] = [randomUUID(), randomUUID()];
+  const send = async (message: string, turnId: string) =>
+    world.runtime.send(sessionId, message, turnId);
+  await Promise.all([send('first', first), send('first', first)]);
+  await send('second', second);
+  expect(await send('second', second)).toEqual({ turnId: second, queued: true });
+  world.agent.finish(sessionId);
+  await reader.untilTurn('turn_started', 2);
+  world.agent.finish(sessionId);
+  await reader.untilTurn('turn_complete', 2);
+  expect(await send('first', first)).toEqual({ turnId: first, queued: false });
+  expect(await send('second', second)).toEqual({ turnId: second, queued: false });
+  expect(world.agent.received).toEqual(['first', 'second']);
+  await expect(world.runtime.send(await create(), 'first', first)).rejects.toMatchObject({
+    code: 'TURN_ID_TAKEN',
   });
 });
 

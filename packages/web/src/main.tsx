@@ -9,6 +9,7 @@ import { App } from './app/App.tsx';
 import { NavigationProvider } from './app/navigation.tsx';
 import { PageGuard } from './app/PageGuard.tsx';
 import { renewPageAfterUpgrade } from './app/renew-page.ts';
+import { browserOutbox } from './kept/browser-outbox.ts';
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('The page has no element with the id "root".');
@@ -16,7 +17,7 @@ if (root === null) throw new Error('The page has no element with the id "root".'
 renewPageAfterUpgrade();
 createRoot(root).render(
   <StrictMode>
-    <ClientProvider value={createClient()}>
+    <ClientProvider value={createClient({ outbox: browserOutbox() })}>
       <AgentsProvider>
         <NavigationProvider>
           <PageGuard>

@@ -235,11 +235,11 @@ it('a form without a field is a plain permission', async () => {
     .toEqual({ method: 'POST', path, body: { optionId: 'yes' } });
 });
 
-it('a tool that asks shows its form in its card', async () => {
+it('a tool that asks shows its form with what it was called with', async () => {
   const page = await stage.visit();
   stage.say(upsert(tool('call', { kind: 'other', title: 'Publish' })));
   stage.say(upsert(approval('q1', { callId: 'call', title, form })));
-  const card = page.getByRole('group', { name: 'Publish' });
+  const card = page.getByRole('region', { name: 'Waiting for you' });
   await card.getByText('asks you').waitFor();
   await card.getByText('It cannot be taken back.').last().waitFor();
   await card.getByRole('radio', { name: 'Latest' }).check();

@@ -144,7 +144,9 @@ it('a tab keeps its draft and its place', async () => {
   expect(await scroller(page).evaluate((e) => e.scrollTop)).toBe(place);
   await page.reload();
   await page.getByRole('log').waitFor();
-  expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('Not yet sent');
+  await expect
+    .poll(() => page.getByRole('textbox', { name: 'Message' }).inputValue())
+    .toBe('Not yet sent');
 });
 
 it('on a phone the sessions are in a drawer, and nothing is wider than the page', async () => {

@@ -168,11 +168,15 @@ it('a message is shown at once, and its text is kept when it cannot be sent', as
   await page.keyboard.press('Enter');
   await page.getByText('Not sent').waitFor();
   expect(await page.getByRole('log').getByText('Now this').count()).toBe(1);
-  stage.answer = (_, path) =>
-    path.endsWith('/send') ? { turnId: 't2', queued: false } : undefined;
+  let turnId = '';
+  stage.answer = (_, path, body) => {
+    if (!path.endsWith('/send')) return undefined;
+    ({ turnId } = body as { turnId: string });
+    return { turnId, queued: false };
+  };
   await page.getByRole('button', { name: 'Send again' }).click();
   await page.getByText('Not sent').waitFor({ state: 'detached' });
-  const own = { turnId: 't2', origin: 'user', status: 'complete' } as const;
+  const own = { turnId, origin: 'user', status: 'complete' } as const;
   stage.say(upsert(message('u2', 'Now this', own)));
   await page.locator('[data-item-id="u2"]').waitFor();
   expect(await page.getByRole('log').getByText('Now this').count()).toBe(1);

@@ -232,6 +232,6 @@ it('a turn that failed for want of a sign-in says whose, and what to do', async 
     .toContainEqual({
       method: 'POST',
       path: `/api/session/${sessionId}/send`,
-      body: { message: 'Hello' },
+      body: { message: 'Hello', turnId: expect.any(String) },
     });
 });

@@ -29,6 +29,16 @@ export function isPassing(code: string): boolean {
   return passing.has(code);
 }
 
+/** Answers of what stands between here and the server while that is away. */
+const gateway: ReadonlySet<number> = new Set([502, 503, 504]);
+
+/** Whether a request says nothing about what was asked, and is to be made again when the server can be talked to. */
+export function isForLater(error: unknown): boolean {
+  if (!(error instanceof ApiError)) return false;
+  const isLocked = error.status === 401 || error.status === 403;
+  return isLocked || gateway.has(error.status) || isPassing(error.code);
+}
+
 /** What a person can be told of anything that was thrown. */
 export function describeError(error: unknown): { code: string; message: string } {
   if (error instanceof LiminalError) return { code: error.code, message: error.message };

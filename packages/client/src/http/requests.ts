@@ -48,8 +48,12 @@ export function createRequests(options: HttpOptions) {
     ) => get(SearchResult, `/api/search${query({ q: text, ...options })}`, signal),
     create: (body: CreateSessionBody) => post(SessionHandle, '/api/session/create', body),
     load: (id: string) => post(SessionHandle, at(id, 'load')),
-    /** `turnId` is the turn that the message will be answered in. */
-    send: (id: string, message: string) => post(SendResult, at(id, 'send'), { message }),
+    /**
+     * The answer's `turnId` is the turn that the message will be answered in: the one that was given (a UUID), with which
+     * it can be asked again and is sent once.
+     */
+    send: (id: string, message: string, turnId?: string) =>
+      post(SendResult, at(id, 'send'), { message, turnId }),
     cancel: (id: string) => command('POST', at(id, 'cancel')),
     kill: (id: string) => command('POST', at(id, 'kill')),
     status: (id: string) => get(SessionStatusResult, at(id, 'status')),

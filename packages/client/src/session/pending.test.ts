@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { OutboxChange } from '../outbox/outbox.ts';
 import { applyMessage } from './apply-message.ts';
-import { addPending, bindPending, failPending, visiblePending } from './pending.ts';
+import { applyOutbox } from './pending.ts';
 import { head, history, info, message, sessionId, upsert } from './testing/items.ts';
 import { emptyView } from './view.ts';
 
@@ -9,43 +10,56 @@ const started = applyMessage(
   history('snapshot', [head('t1', { status: 'complete' })], [message('t1', 'a')]),
   0,
 );
-const sending = addPending(started, 'local-1', 'Do it');
+const change = (state: OutboxChange['state'], rest: Partial<OutboxChange> = {}): OutboxChange => ({
+  turnId: 't2',
+  sessionId,
+  message: 'Do it',
+  sentAt: 0,
+  state,
+  ...rest,
+});
+const sending = applyOutbox(started, change('sending'));
 const userMessage = message('t2', 'u', { origin: 'user', content: 'Do it', status: 'complete' });
 
 describe('a message that was sent from here', () => {
   it('is shown at once', () => {
-    expect(visiblePending(sending)).toMatchObject([{ message: 'Do it', state: 'sending' }]);
+    expect(sending.pending).toMatchObject([{ message: 'Do it', state: 'sending' }]);
   });
 
-  it('gives way to the user message of its turn', () => {
-    const bound = bindPending(sending, 'local-1', 't2');
-    expect(visiblePending(bound)).toHaveLength(1);
-    expect(applyMessage(bound, upsert(userMessage), 0).pending).toEqual([]);
+  it('stays until the server shows it', () => {
+    const sent = applyOutbox(sending, change('delivered'));
+    expect(sent.pending).toMatchObject([{ state: 'sent' }]);
+    expect(applyMessage(sent, upsert(userMessage), 0).pending).toEqual([]);
   });
 
   it('is not shown twice when its turn is quicker than the answer to the request', () => {
     const early = applyMessage(sending, upsert(userMessage), 0);
-    expect(visiblePending(early)).toEqual([]);
-    expect(bindPending(early, 'local-1', 't2').pending).toEqual([]);
+    expect(early.pending).toEqual([]);
+    expect(applyOutbox(early, change('delivered')).pending).toEqual([]);
+    expect(applyOutbox(early, change('waiting')).pending).toEqual([]);
   });
 
-  it('an equal message of an earlier turn does not hide it', () => {
-    const before = applyMessage(started, upsert(userMessage), 0);
-    expect(visiblePending(addPending(before, 'local-1', 'Do it'))).toHaveLength(1);
+  it('an equal message of another turn does not hide it', () => {
+    const other = message('t3', 'u', { origin: 'user', content: 'Do it', status: 'complete' });
+    expect(applyMessage(sending, upsert(other), 0).pending).toHaveLength(1);
   });
 
   it('gives way to the queue', () => {
     const queued = { turnId: 't2', message: 'Do it', queuedAt: '', state: 'queued' } as const;
     const told = { type: 'session:info', sessionId, info: info({ queue: [queued] }) } as const;
-    const early = applyMessage(sending, told, 0);
-    expect(visiblePending(early)).toEqual([]);
-    expect(bindPending(early, 'local-1', 't2').pending).toEqual([]);
+    expect(applyMessage(sending, told, 0).pending).toEqual([]);
   });
 
-  it('keeps its text when it fails, and says why', () => {
-    const failed = failPending(sending, 'local-1', { code: 'PROCESS_CRASH', message: 'It ended.' });
-    expect(visiblePending(failed)).toMatchObject([
-      { message: 'Do it', state: 'failed', error: { code: 'PROCESS_CRASH' } },
+  it('says that it waits for the server, and goes when it is taken back', () => {
+    const waiting = applyOutbox(sending, change('waiting'));
+    expect(waiting.pending).toMatchObject([{ state: 'waiting' }]);
+    expect(applyOutbox(waiting, change('gone')).pending).toEqual([]);
+  });
+
+  it('keeps its text when it is refused, and says why', () => {
+    const problem = { code: 'PROCESS_CRASH', message: 'It ended.' };
+    expect(applyOutbox(sending, change('refused', { problem })).pending).toMatchObject([
+      { message: 'Do it', state: 'failed', error: problem },
     ]);
   });
 });

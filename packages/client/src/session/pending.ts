@@ -1,28 +1,23 @@
+import type { OutboxChange } from '../outbox/outbox.ts';
 import type { PendingMessage, SessionView } from './view.ts';
 
-/** Shows a message at once, before the server has it. */
-export function addPending(view: SessionView, localId: string, message: string): SessionView {
-  const after = view.turns.at(-1)?.turnId;
-  const pending: PendingMessage = { localId, message, state: 'sending', after };
-  return { ...view, pending: [...view.pending, pending] };
-}
+const states = {
+  sending: 'sending',
+  waiting: 'waiting',
+  refused: 'failed',
+  delivered: 'sent',
+} as const;
 
-/** The server has it and has said which turn will answer it. */
-export function bindPending(view: SessionView, localId: string, turnId: string): SessionView {
-  return settlePending(change(view, localId, (held) => ({ ...held, state: 'sent', turnId })));
-}
-
-/** It did not get through; its text stays, so that it can be sent again. */
-export function failPending(
-  view: SessionView,
-  localId: string,
-  error: { code: string; message: string },
-): SessionView {
-  return change(view, localId, (held) => ({ ...held, state: 'failed', error }));
-}
-
-export function removePending(view: SessionView, localId: string): SessionView {
-  return { ...view, pending: view.pending.filter((held) => held.localId !== localId) };
+/** Shows what becomes of a message on its way: at once, until the server shows it by itself. */
+export function applyOutbox(view: SessionView, change: OutboxChange): SessionView {
+  const { turnId, message, state, problem: error } = change;
+  const index = view.pending.findIndex((held) => held.turnId === turnId);
+  if (state === 'gone') return index < 0 ? view : without(view, turnId);
+  const pending: PendingMessage = { turnId, message, state: states[state], error };
+  if (index >= 0) return settlePending({ ...view, pending: view.pending.with(index, pending) });
+  // What has arrived, and is shown already, is not shown a second time.
+  if (state === 'delivered') return view;
+  return settlePending({ ...view, pending: [...view.pending, pending] });
 }
 
 /** Forgets what the server shows by itself: as a message of its turn, or in the queue. */
@@ -31,44 +26,16 @@ export function settlePending(view: SessionView): SessionView {
   return open.length === view.pending.length ? view : { ...view, pending: open };
 }
 
-/**
- * Pending messages to draw. One whose answer is still on its way can be in the conversation already; it is known by
- * its text then, and left out.
- */
-export function visiblePending(view: SessionView): readonly PendingMessage[] {
-  const newest = view.turns.at(-1);
-  const visible = view.pending.filter((held) => {
-    if (held.state !== 'sending') return true;
-    if (view.info?.queue.some((queued) => queued.message === held.message)) return false;
-    return newest === undefined || newest.turnId === held.after || !says(view, held);
-  });
-  return visible.length === view.pending.length ? view.pending : visible;
+function without(view: SessionView, turnId: string): SessionView {
+  return { ...view, pending: view.pending.filter((held) => held.turnId !== turnId) };
 }
 
-function isShown(view: SessionView, held: PendingMessage): boolean {
-  if (held.turnId === undefined || held.state !== 'sent') return false;
-  if (view.info?.queue.some((queued) => queued.turnId === held.turnId)) return true;
-  const turn = view.turns.find(({ turnId }) => turnId === held.turnId);
+function isShown(view: SessionView, { turnId }: PendingMessage): boolean {
+  if (view.info?.queue.some((queued) => queued.turnId === turnId)) return true;
+  const turn = view.turns.find((one) => one.turnId === turnId);
   if (turn === undefined) return false;
-  return turn.status !== 'in_progress' || turn.items.some(isUserMessage);
-}
-
-function says(view: SessionView, held: PendingMessage): boolean {
-  const items = view.turns.at(-1)?.items ?? [];
-  return items.some((item) => isUserMessage(item) && item.content === held.message);
-}
-
-type Item = SessionView['turns'][number]['items'][number];
-
-function isUserMessage(item: Item): item is Extract<Item, { type: 'message' }> {
-  return item.type === 'message' && item.origin === 'user';
-}
-
-function change(
-  view: SessionView,
-  localId: string,
-  update: (held: PendingMessage) => PendingMessage,
-): SessionView {
-  const pending = view.pending.map((held) => (held.localId === localId ? update(held) : held));
-  return { ...view, pending };
+  return (
+    turn.status !== 'in_progress' ||
+    turn.items.some((item) => item.type === 'message' && item.origin === 'user')
+  );
 }

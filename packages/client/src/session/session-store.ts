@@ -6,12 +6,14 @@ import type { LiveSocket } from '../socket/live-socket.ts';
 import { Cell, type Store } from '../store.ts';
 import { applyMessage } from './apply-message.ts';
 import { applyOlderPage } from './history.ts';
-import { addPending, bindPending, failPending, removePending } from './pending.ts';
+import type { Outbox, OutboxChange } from '../outbox/outbox.ts';
+import { applyOutbox } from './pending.ts';
 import { emptyView, type SessionView } from './view.ts';
 
 interface SessionDeps {
   socket: LiveSocket;
   requests: Requests;
+  outbox: Outbox;
 }
 
 /** One session, live: what it looks like now, and what a person can do in it. */
@@ -24,7 +26,6 @@ export class SessionStore implements Store<SessionView> {
   #undo: (() => void)[] = [];
   #resyncing = false;
   #olderPage: Promise<void> | undefined;
-  #sent = 0;
   /** What follows again when it could not be followed for a reason that passes. */
   readonly #again = new Later(() => void this.#follow());
 
@@ -38,8 +39,12 @@ export class SessionStore implements Store<SessionView> {
 
   /** Opens the session on the server and follows it, through every reconnect, until `close`. */
   open(): void {
-    const { socket } = this.#deps;
+    const { socket, outbox } = this.#deps;
+    for (const unsent of outbox.of(this.sessionId)) {
+      this.#applyOutbox({ ...unsent, state: unsent.problem === undefined ? 'waiting' : 'refused' });
+    }
     this.#undo = [
+      outbox.changed.on((change) => this.#applyOutbox(change)),
       socket.messages.on((message) => this.#receive(message)),
       socket.opened.on(() => void this.#follow()),
     ];
@@ -59,28 +64,22 @@ export class SessionStore implements Store<SessionView> {
     await this.#follow();
   }
 
-  /** Sends a message; it is shown at once. A failure shows with the message, whose text stays. */
+  /**
+   * Sends a message; it is shown at once, and kept until the server has it. Resolves when that is so, or when the server
+   * has refused it or is away, which shows with the message.
+   */
   async send(message: string): Promise<void> {
-    this.#sent += 1;
-    const localId = `local-${this.#sent}`;
-    this.#cell.update((view) => addPending(view, localId, message));
-    try {
-      const { turnId } = await this.#deps.requests.send(this.sessionId, message);
-      this.#cell.update((view) => bindPending(view, localId, turnId));
-    } catch (error) {
-      this.#cell.update((view) => failPending(view, localId, describeError(error)));
-    }
+    await this.#deps.outbox.send(this.sessionId, message);
   }
 
-  /** Takes back a message that failed to be sent. */
-  forget(localId: string): void {
-    this.#cell.update((view) => removePending(view, localId));
+  /** Takes back a message that the server does not have. */
+  forget(turnId: string): void {
+    this.#deps.outbox.forget(turnId);
   }
 
-  async sendAgain(localId: string): Promise<void> {
-    const held = this.getSnapshot().pending.find((pending) => pending.localId === localId);
-    this.forget(localId);
-    if (held !== undefined) await this.send(held.message);
+  /** Sends a message once more that the server refused. */
+  async sendAgain(turnId: string): Promise<void> {
+    await this.#deps.outbox.sendAgain(turnId);
   }
 
   /** Gets the next older page, if there is one; calls during a running one wait for that. Throws `ApiError`. */
@@ -127,10 +126,25 @@ export class SessionStore implements Store<SessionView> {
       this.#again.worked();
     }
     if (message.type === 'session:error') this.#tryAgain(message.code);
+    const { pending } = this.getSnapshot();
     this.#cell.update((view) => applyMessage(view, message, Date.now()));
+    this.#forgetArrived(pending);
     if (!this.getSnapshot().needsResync || this.#resyncing) return;
     this.#resyncing = true;
     this.#subscribe();
+  }
+
+  #applyOutbox(change: OutboxChange): void {
+    if (change.sessionId !== this.sessionId) return;
+    this.#cell.update((view) => applyOutbox(view, change));
+  }
+
+  /** What the server shows it has, though the answer that would have said so was lost. */
+  #forgetArrived(before: SessionView['pending']): void {
+    const { pending } = this.getSnapshot();
+    if (pending === before) return;
+    const open = new Set(pending.map(({ turnId }) => turnId));
+    for (const { turnId } of before) if (!open.has(turnId)) this.#deps.outbox.forget(turnId);
   }
 
   #fail(problem: { code: string; message: string }): void {

@@ -9,14 +9,12 @@ export interface TurnView extends Partial<Omit<TurnSummary, 'turnId' | 'status'>
 
 /** A message that was sent from here and that the server has not shown yet. */
 export interface PendingMessage {
-  /** Made here; names it until the server has given it a turn. */
-  readonly localId: string;
+  /** Of the turn that it will set off; chosen here. */
+  readonly turnId: string;
   readonly message: string;
-  readonly state: 'sending' | 'sent' | 'failed';
-  readonly turnId?: string;
-  /** The newest turn when it was sent: what comes after may be this message's own. */
-  readonly after?: string | undefined;
-  readonly error?: { code: string; message: string };
+  /** `waiting`: for a server that is away; `failed`: the server refused it (`error`), and a person is to decide. */
+  readonly state: 'sending' | 'waiting' | 'sent' | 'failed';
+  readonly error?: { code: string; message: string } | undefined;
 }
 
 /**

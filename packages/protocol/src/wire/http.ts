@@ -21,7 +21,14 @@ export type CreateSessionBody = z.infer<typeof CreateSessionBody>;
 export const SessionHandle = z.object({ sessionId: z.string(), cliType: z.string() });
 export type SessionHandle = z.infer<typeof SessionHandle>;
 
-export const SendBody = z.object({ message: z.string().min(1).max(MESSAGE_MAX) });
+const Message = z.string().min(1).max(MESSAGE_MAX);
+
+/**
+ * `turnId` names the turn before it begins: a message that is sent again with the same one, because the answer was lost,
+ * is sent once.
+ */
+export const SendBody = z.object({ message: Message, turnId: z.uuid().optional() });
+export const QueuedBody = z.object({ message: Message });
 /** `queued` when another turn goes first. */
 export const SendResult = z.object({ turnId: z.string(), queued: z.boolean() });
 export type SendResult = z.infer<typeof SendResult>;

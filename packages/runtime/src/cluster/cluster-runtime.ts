@@ -28,7 +28,6 @@ import { subscribeWhenFound } from '../deferred-subscription.ts';
 import { errorCode, errorMessage } from '../errors.ts';
 import type { PageOptions } from '../history.ts';
 import { postSettled } from '../projector.ts';
-import { hasTurn } from '../recovery.ts';
 import type { Roots } from '../roots.ts';
 import { type RuntimeOptions, SessionRuntime } from '../runtime.ts';
 import { defaultSettings } from '../settings.ts';
@@ -131,7 +130,6 @@ export class ClusterRuntime implements Runtime {
       owner: {
         runtime: this.#own,
         fenceOf: (sessionId) => this.#ownership.leaseOf(sessionId)?.token ?? 0,
-        hasTurn: async (turnId) => hasTurn(storage, turnId),
       },
     });
     this.#replicas = new Replicas({
@@ -196,8 +194,11 @@ export class ClusterRuntime implements Runtime {
     await this.#router.run('rename', sessionId, title);
   }
 
-  async send(sessionId: string, message: string): Promise<SendResult> {
-    const turnId = randomUUID();
+  async send(
+    sessionId: string,
+    message: string,
+    turnId: string = randomUUID(),
+  ): Promise<SendResult> {
     return SendResult.parse(await this.#router.run('send', sessionId, message, turnId));
   }
 

@@ -14,8 +14,6 @@ export interface Owner {
   runtime: SessionRuntime;
   /** The token of the session's lease. */
   fenceOf: (sessionId: string) => number;
-  /** Whether a turn is in the log, or in history: its message must not be sent again. */
-  hasTurn: (turnId: string) => Promise<boolean>;
 }
 
 const Text = z.string();
@@ -29,12 +27,9 @@ export const commands = {
     runtime.loadSession(sessionId, fenceOf(sessionId)),
   ),
   /** A message and its turn's id: asked twice, because an answer was lost, it is sent once. */
-  send: command(z.tuple([Text, Text]), async ({ runtime, hasTurn }, sessionId, message, turnId) => {
-    const { queue } = await runtime.info(sessionId);
-    const waits = queue.some((entry) => entry.turnId === turnId);
-    if (!waits && (await hasTurn(turnId))) return { turnId, queued: false };
-    return runtime.send(sessionId, message, turnId);
-  }),
+  send: command(z.tuple([Text, Text]), async ({ runtime }, sessionId, message, turnId) =>
+    runtime.send(sessionId, message, turnId),
+  ),
   editQueued: command(z.tuple([Text, Text]), async ({ runtime }, sessionId, turnId, message) =>
     runtime.editQueued(sessionId, turnId, message),
   ),

@@ -1,4 +1,4 @@
-import { ApprovalAnswerBody, SendBody, SendResult } from '@liminal/protocol';
+import { ApprovalAnswerBody, QueuedBody, SendBody, SendResult } from '@liminal/protocol';
 import type { Runtime } from '@liminal/runtime';
 import { ApprovalPath, SessionPath, TurnPath } from './path-params.ts';
 import { type App, Done } from './schema.ts';
@@ -9,14 +9,15 @@ export async function messageRoutes(app: App, { runtime }: { runtime: Runtime })
     '/api/session/:id/send',
     {
       schema: {
-        summary: 'Sends a message; it is bound to its turn, or queued behind another.',
+        summary:
+          'Sends a message; it is bound to its turn, or queued behind another. Asked again for the same turn, it is sent once.',
         params: SessionPath,
         body: SendBody,
         response: { 202: SendResult },
       },
     },
-    async (request, reply) =>
-      reply.code(202).send(await runtime.send(request.params.id, request.body.message)),
+    async ({ params, body }, reply) =>
+      reply.code(202).send(await runtime.send(params.id, body.message, body.turnId)),
   );
 
   app.put(
@@ -25,7 +26,7 @@ export async function messageRoutes(app: App, { runtime }: { runtime: Runtime })
       schema: {
         summary: 'Changes a message that waits in the queue.',
         params: TurnPath,
-        body: SendBody,
+        body: QueuedBody,
         response: { 200: Done },
       },
     },

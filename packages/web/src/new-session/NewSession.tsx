@@ -5,6 +5,7 @@ import { useAgents } from '../app/agents.tsx';
 import { useNavigation } from '../app/navigation.tsx';
 import { Button } from '../look/controls.tsx';
 import { Dialog } from '../look/Dialog.tsx';
+import { useDraft } from '../kept/drafts.ts';
 import form from '../look/form.module.css';
 import { LinkedText } from '../look/LinkedText.tsx';
 import { AgentChoice } from './AgentChoice.tsx';
@@ -21,7 +22,9 @@ export default function NewSession({ onClose }: { onClose: () => void }) {
   const { open } = useNavigation();
   const folders = projects.map((project) => project.projectDir);
   const [chosen, setChosen] = useState(() => localStorage.getItem(lastAgentKey) ?? undefined);
-  const [folder, setFolder] = useState(folders[0] ?? '');
+  const [typed, keepTyped] = useDraft('new-session');
+  const [wanted, setWanted] = useState<string>();
+  const folder = wanted ?? (typed || (folders[0] ?? ''));
   const [problem, setProblem] = useState<string>();
   const [starting, setStarting] = useState(false);
 
@@ -40,6 +43,7 @@ export default function NewSession({ onClose }: { onClose: () => void }) {
     try {
       const made = await requests.create({ cliType: agent.cliType, projectDir: folder.trim() });
       localStorage.setItem(lastAgentKey, agent.cliType);
+      keepTyped('');
       open(made.sessionId);
       onClose();
     } catch (error) {
@@ -63,7 +67,14 @@ export default function NewSession({ onClose }: { onClose: () => void }) {
           onChoose={setChosen}
           onCheck={refresh}
         />
-        <FolderField value={folder} onChange={setFolder} recent={folders} />
+        <FolderField
+          value={folder}
+          onChange={(text) => {
+            setWanted(text);
+            keepTyped(text);
+          }}
+          recent={folders}
+        />
         {problem !== undefined && (
           <LinkedText className={form.problem} role="alert" text={problem} />
         )}

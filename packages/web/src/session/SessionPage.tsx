@@ -3,22 +3,24 @@ import { describeError } from '@liminal/client';
 import { useClient, useSession } from '@liminal/client/react';
 import type { ApprovalAnswer } from '@liminal/protocol';
 import { useCallback, useEffect, useMemo, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { useAgentName } from '../app/agents.tsx';
 import { useNavigation } from '../app/navigation.tsx';
 import { Composer } from '../composer/Composer.tsx';
 import { QueueList } from '../composer/QueueList.tsx';
-import { useDraft } from '../composer/use-draft.ts';
+import { focusComposer } from '../composer/focus-composer.ts';
+import { useDraft } from '../kept/drafts.ts';
 import { ActivityProvider } from '../transcript/activity.ts';
 import { SessionActionsProvider } from '../transcript/session-actions.ts';
-import { nextApproval } from '../transcript/answering.ts';
+import { dockId } from '../transcript/ApprovalActions.tsx';
 import { Transcript } from '../transcript/Transcript.tsx';
 import { AgentNotice } from './AgentNotice.tsx';
+import { RequestDock } from './RequestDock.tsx';
 import { RevealedItem } from './RevealedItem.tsx';
 import { SessionIntro } from './SessionIntro.tsx';
 import { SessionNotices } from './SessionNotices.tsx';
 import { SessionFailed, SessionLoading } from './SessionStates.tsx';
 import css from './SessionPage.module.css';
-import { useAnswerKeys } from './use-answer-keys.ts';
 
 /** One session: its conversation and where to write. */
 export default function SessionPage({ sessionId }: { sessionId: string }) {
@@ -34,6 +36,7 @@ export default function SessionPage({ sessionId }: { sessionId: string }) {
       className={css.page}
       aria-label={title}
       data-session-id={sessionId}
+      tabIndex={-1}
       // A session that somebody writes in is no longer only looked into.
       onInput={() => keep(sessionId)}
     >
@@ -68,15 +71,24 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
     (approvalId: string, optionId: string) => void attempt(answer(approvalId, { optionId })),
     [answer, attempt],
   );
+  const { shown, choose, show } = useShownRequest();
   const stop = useCallback(
     () => void attempt(requests.cancel(sessionId)),
     [attempt, requests, sessionId],
   );
   const actions = useMemo(
-    () => ({ cliType, answer, send: (message: string) => void session.send(message) }),
-    [answer, cliType, session],
+    () => ({
+      cliType,
+      answer,
+      show,
+      send: (message: string) => void session.send(message),
+      takeBack: (message: string) => {
+        setDraft(draft.trim() === '' ? message : `${message}\n\n${draft}`);
+        focusComposer();
+      },
+    }),
+    [answer, cliType, draft, session, setDraft, show],
   );
-  useAnswerKeys({ approval: nextApproval(view.turns), running, answer: answerByKey, stop });
 
   return (
     <SessionActionsProvider value={actions}>
@@ -103,6 +115,17 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
           }
           onRemove={(turnId) => void attempt(requests.removeQueued(sessionId, turnId))}
         />
+        <RequestDock
+          turns={view.turns}
+          folder={info?.session.projectDir}
+          running={running}
+          chosen={shown}
+          onChoose={choose}
+          draft={draft}
+          onDraft={setDraft}
+          answer={answerByKey}
+          stop={stop}
+        />
         <Composer
           draft={draft}
           onDraft={setDraft}
@@ -117,6 +140,18 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
       </div>
     </SessionActionsProvider>
   );
+}
+
+/** Which of the requests that wait is to be seen, and what brings one of them before somebody's eyes. */
+function useShownRequest() {
+  const [shown, choose] = useState<string>();
+  const show = useCallback((approvalId: string) => {
+    flushSync(() => choose(approvalId));
+    document
+      .querySelector<HTMLElement>(`main:not([style*="none"]) #${dockId} [role="group"]`)
+      ?.focus();
+  }, []);
+  return { shown, choose, show };
 }
 
 /** The person's own newest message. */

@@ -4,43 +4,48 @@ import { isTyping } from '../app/typing.ts';
 import { asksSomething, keyAnswers } from '../transcript/answering.ts';
 
 interface AnswerKeys {
+  /** The request that is docked. */
   approval: ApprovalUpsert | undefined;
+  /** Whether it has been in sight long enough to be answered. */
+  isSeen: () => boolean;
   running: boolean;
   answer: (approvalId: string, optionId: string) => void;
   stop: () => void;
 }
 
-/** A key pressed this soon (ms) after a request came or went was meant for what stood there before. */
+/** A key pressed this soon (ms) after a request has gone was meant for that request. */
 const tooSoon = 400;
 
 /**
- * Enter and Escape answer the permission request that waits; where it has a form, Enter goes there. Without a request,
- * Escape stops the turn.
+ * Enter and Escape answer the request that is docked; where it has a form, Enter goes there. Without a request, Escape
+ * stops the turn.
  */
-export function useAnswerKeys({ approval, running, answer, stop }: AnswerKeys): void {
-  const asked = approval?.approvalId;
-  const changed = useRef<{ asked: string | undefined; at: number }>({ asked: undefined, at: 0 });
+export function useAnswerKeys({ approval, isSeen, running, answer, stop }: AnswerKeys): void {
+  const isAsked = approval !== undefined;
+  const changed = useRef({ isAsked: false, at: 0 });
   useEffect(() => {
-    if (asked !== changed.current.asked) changed.current = { asked, at: Date.now() };
-  }, [asked]);
+    if (isAsked !== changed.current.isAsked) changed.current = { isAsked, at: Date.now() };
+  }, [isAsked]);
 
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.repeat || event.defaultPrevented || event.isComposing || hasModifier(event)) return;
       if (!isOurs(event)) return;
-      if (Date.now() - changed.current.at < tooSoon) return;
-      if (event.key === 'Escape' && approval === undefined && running) return stop();
-      if (approval === undefined) return;
+      if (approval === undefined) {
+        const isMeant = Date.now() - changed.current.at >= tooSoon;
+        if (event.key === 'Escape' && running && isMeant) stop();
+        return;
+      }
       const { allow, deny } = keyAnswers(approval);
       const chosen = { Enter: allow, Escape: deny }[event.key];
-      if (chosen === undefined) return;
+      if (chosen === undefined || !isSeen()) return;
       event.preventDefault();
       if (chosen === allow && asksSomething(approval)) focusForm(approval.approvalId);
       else answer(approval.approvalId, chosen.optionId);
     };
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);
-  }, [approval, running, answer, stop]);
+  }, [approval, isSeen, running, answer, stop]);
 }
 
 /** A form is filled in before it is sent. */

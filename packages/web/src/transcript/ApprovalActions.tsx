@@ -1,7 +1,7 @@
 import { describeError } from '@liminal/client';
-import type { ApprovalAnswer, ApprovalUpsert } from '@liminal/protocol';
-import { type KeyboardEvent, useRef, useState } from 'react';
-import { focusComposer } from '../composer/focus-composer.ts';
+import type { ApprovalAnswer, ApprovalOption, ApprovalUpsert } from '@liminal/protocol';
+import { type KeyboardEvent, type MouseEvent, type ReactNode, useRef, useState } from 'react';
+import { focusComposer, giveFocusBack, useGiveFocusBack } from '../composer/focus-composer.ts';
 import { FilledForm } from '../forms/FilledForm.tsx';
 import { FormFields } from '../forms/FormFields.tsx';
 import { useAnswers } from '../forms/use-answers.ts';
@@ -23,17 +23,29 @@ interface ApprovalProps {
 }
 
 interface ApprovalActionsProps extends ApprovalProps {
-  /** Shown above the answers, where the card does not say it all. */
-  question?: string | undefined;
+  /** What is asked, in full, above the form; it scrolls where it is long. */
+  children?: ReactNode;
+  /** Whether there was time to read it: only then a key answers. */
+  isSeen: () => boolean;
+  /** What is typed in the composer: it can go with the answer. */
+  draft: string;
+  /** The draft has gone with the answer. */
+  onNoted: () => void;
+  /** An answer has been given here. */
+  onAnswered: () => void;
 }
 
 /** The answers that can be given to a permission request, and the form that it may want filled in. */
-export function ApprovalActions({ approval, question }: ApprovalActionsProps) {
+export function ApprovalActions(props: ApprovalActionsProps) {
+  const { approval, children, isSeen, draft, onNoted, onAnswered } = props;
   const form = useAnswers(approval.form);
   const asks = form.fields.length > 0;
-  const { sent, problem, send } = useSending(approval.approvalId);
+  const { sent, problem, send } = useSending(approval.approvalId, onAnswered);
   const element = useRef<HTMLFormElement>(null);
+  useGiveFocusBack(element);
   const { allow, deny } = keyAnswers(approval);
+  const options = sortOptions(approval.options);
+  const note = draft.trim();
 
   const choose = (optionId: string) => {
     if (!asks || !isAllowing(approval, optionId)) return send({ optionId });
@@ -41,76 +53,114 @@ export function ApprovalActions({ approval, question }: ApprovalActionsProps) {
     if ('content' in checked) return send({ optionId, content: checked.content });
     return focusField(element.current, checked.firstProblem);
   };
-  const title = `${asks ? 'Question' : 'Permission'}: ${approval.title}`;
+  const chooseWithNote = (optionId: string) => {
+    if (note === '') focusComposer();
+    else send({ optionId, note }, onNoted);
+  };
 
   return (
-    <div
-      role="group"
-      aria-label={title}
-      data-item-id={approval.itemId}
-      data-status={approval.status}
+    // The keys are for its fields, which bring them here.
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
+    <form
+      ref={element}
+      className={css.actions}
+      data-approval-id={approval.approvalId}
+      noValidate
+      onKeyDown={leaveField}
+      onClickCapture={(event) => {
+        if (isHasty(event, isSeen)) event.preventDefault();
+      }}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (allow !== undefined) choose(allow.optionId);
+      }}
     >
-      {/* The keys are for its fields, which bring them here. */}
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions */}
-      <form
-        ref={element}
-        className={css.actions}
-        data-approval-id={approval.approvalId}
-        noValidate
-        onKeyDown={leaveField}
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (allow !== undefined) choose(allow.optionId);
-        }}
-      >
-        <p className={css.announced} role="status">
-          {asks ? 'Question' : 'Permission wanted'}: {approval.title}
-        </p>
-        {question !== undefined && <LinkedText className={css.question} text={question} />}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls */}
+      <div className={css.asked} role="region" aria-label="What is asked" tabIndex={0}>
+        {children}
         <FormHead approval={approval} />
-        {asks && <FormFields form={form} />}
-        {sortOptions(approval.options).map((option) => (
+        {asks && (
+          <div className={css.form}>
+            <FormFields form={form} />
+          </div>
+        )}
+      </div>
+      <div className={css.buttons}>
+        {options.map((option) => (
           <Button
             key={option.optionId}
             type={option === allow ? 'submit' : 'button'}
             look={option === allow ? 'primary' : 'plain'}
-            disabled={sent}
-            onClick={option === allow ? undefined : () => choose(option.optionId)}
+            aria-disabled={sent}
+            onClick={(event) => {
+              if (option !== allow && !event.defaultPrevented) choose(option.optionId);
+            }}
           >
             {option.name}
             {option === allow && <Kbd>⏎</Kbd>}
             {option === deny && <Kbd>esc</Kbd>}
           </Button>
         ))}
+        {options.filter(takesNote).map((option) => (
+          <Button
+            key={option.optionId}
+            look="quiet"
+            aria-disabled={sent}
+            title={note === '' ? 'Write the note below' : undefined}
+            onClick={(event) => {
+              if (!event.defaultPrevented) chooseWithNote(option.optionId);
+            }}
+          >
+            {option.name} with {note === '' ? 'a' : 'this'} note
+          </Button>
+        ))}
         {approval.deadline !== undefined && <Deadline at={approval.deadline} />}
-        {problem !== undefined && (
-          <p className={css.problem} role="alert">
-            {problem}
-          </p>
-        )}
-      </form>
-    </div>
+      </div>
+      {problem !== undefined && (
+        <p className={css.problem} role="alert">
+          {problem}
+        </p>
+      )}
+    </form>
   );
 }
 
+function takesNote(option: ApprovalOption): boolean {
+  return option.takesNote === true;
+}
+
+/**
+ * The second click of a double click, and Enter on a button before there was time to read, were meant for what stood
+ * there before.
+ */
+function isHasty({ detail, target }: MouseEvent, isSeen: () => boolean): boolean {
+  const button = target instanceof Element ? target.closest('button') : null;
+  if (button === null) return false;
+  // Enter in a field presses the button, too; there somebody has read the form.
+  const isKey = detail === 0 && button === document.activeElement;
+  return detail > 1 || (isKey && !isSeen());
+}
+
 /** Sends an answer once; what went wrong shows until the next try. */
-function useSending(approvalId: string) {
+function useSending(approvalId: string, onAnswered: () => void) {
   const { answer } = useSessionActions();
   const [sent, setSent] = useState(false);
   const [problem, setProblem] = useState<string>();
-  const attempt = async (given: ApprovalAnswer) => {
+  const attempt = async (given: ApprovalAnswer, onTaken?: () => void) => {
     setSent(true);
     setProblem(undefined);
     try {
+      onAnswered();
       await answer(approvalId, given);
-      if (given.content !== undefined) focusComposer();
+      onTaken?.();
+      if (given.content !== undefined) giveFocusBack();
     } catch (error) {
       setProblem(describeError(error).message);
       setSent(false);
     }
   };
-  const send = (given: ApprovalAnswer): void => {
-    if (!sent) void attempt(given);
+  const send = (given: ApprovalAnswer, onTaken?: () => void): void => {
+    if (!sent) void attempt(given, onTaken);
   };
   return { sent, problem, send };
 }
@@ -148,15 +198,36 @@ function Deadline({ at }: { at: string }) {
   return <span className={css.deadline}>until {text}</span>;
 }
 
+/** Stands where a request came up in the conversation; it is answered above the composer. */
+export function WaitingLink({ approval }: ApprovalProps) {
+  const { show } = useSessionActions();
+  return (
+    <a
+      className={css.waiting}
+      href={`#${dockId}`}
+      onClick={(event) => {
+        event.preventDefault();
+        show(approval.approvalId);
+      }}
+    >
+      waiting for you<span>&nbsp;above the composer</span>
+    </a>
+  );
+}
+
+/** The element that holds the request to answer. */
+export const dockId = 'request-dock';
+
 /** How a permission request was answered. */
 export function ApprovalOutcomeNote({ approval }: ApprovalProps) {
   const { outcome, form } = approval;
-  const content = outcome?.outcome === 'selected' ? outcome.content : undefined;
+  const { content, note } = outcome?.outcome === 'selected' ? outcome : {};
   return (
     <>
       <p className={css.note} data-allowed={wasAllowed(approval)}>
         {asksSomething(approval) ? approval.title : 'Permission'}
         {content === undefined && `: ${outcomeWords(approval)}`}
+        {note !== undefined && <span className={css.given}>. “{note}”</span>}
       </p>
       {content !== undefined && <FilledForm form={form} content={content} />}
     </>

@@ -2,7 +2,7 @@ import type { ApprovalUpsert } from '@liminal/protocol';
 import { MessageCircleQuestionMark, ShieldQuestionMark } from 'lucide-react';
 import { FilledForm } from '../forms/FilledForm.tsx';
 import { LinkedText } from '../look/LinkedText.tsx';
-import { ApprovalActions } from './ApprovalActions.tsx';
+import { WaitingLink } from './ApprovalActions.tsx';
 import actions from './ApprovalActions.module.css';
 import { asksSomething, outcomeWords, wasAllowed } from './answering.ts';
 import { isWaiting } from './arrange.ts';
@@ -25,7 +25,6 @@ export function ApprovalCard({ item, turnEnded }: ApprovalCardProps) {
   const isLong = asks || title.length > oneLine || title.includes('\n');
   const Icon = asks ? MessageCircleQuestionMark : ShieldQuestionMark;
   const short = asks ? 'Question' : 'Permission';
-  const wants = asks ? 'asks you' : 'wants permission';
   return (
     <div
       className={css.card}
@@ -38,12 +37,16 @@ export function ApprovalCard({ item, turnEnded }: ApprovalCardProps) {
       <div className={css.head}>
         <Icon size={15} aria-hidden="true" />
         <span className={css.verb}>{isLong ? short : title}</span>
-        <span className={css.subject}>
-          {waits ? wants : isAnswer ? 'answered' : outcomeWords(item)}
-        </span>
+        {waits ? (
+          <WaitingLink approval={item} />
+        ) : (
+          <span className={css.subject}>{isAnswer ? 'answered' : outcomeWords(item)}</span>
+        )}
       </div>
-      {waits && <ApprovalActions approval={item} question={isLong ? title : undefined} />}
-      {!waits && isLong && <LinkedText className={actions.asked} text={title} />}
+      {!waits && isLong && <LinkedText className={actions.title} text={title} />}
+      {!waits && outcome?.outcome === 'selected' && outcome.note !== undefined && (
+        <p className={actions.note}>“{outcome.note}”</p>
+      )}
       {!waits && outcome?.outcome === 'selected' && outcome.content !== undefined && (
         <FilledForm form={form} content={outcome.content} />
       )}

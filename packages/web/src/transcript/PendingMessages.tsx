@@ -1,5 +1,6 @@
 import type { PendingMessage, SessionStore } from '@liminal/client';
 import { Button } from '../look/controls.tsx';
+import { useSessionActions } from './session-actions.ts';
 import css from './UserMessage.module.css';
 
 interface PendingMessagesProps {
@@ -10,25 +11,49 @@ interface PendingMessagesProps {
 /** What was sent from here and the server has not shown yet. */
 export function PendingMessages({ pending, session }: PendingMessagesProps) {
   return pending.map((held) => (
-    <div key={held.localId} className={css.row} data-status={held.state}>
+    <div key={held.turnId} className={css.row} data-status={held.state}>
       <div
         className={css.bubble}
         data-faint={held.state !== 'failed'}
         data-failed={held.state === 'failed'}
+        role="article"
+        aria-label="Unsent message"
       >
         {held.message}
       </div>
-      {held.state === 'failed' && (
-        <div className={css.failure} role="alert">
-          <span>Not sent: {held.error?.message}</span>
-          <Button look="quiet" onClick={() => void session.sendAgain(held.localId)}>
-            Send again
-          </Button>
-          <Button look="quiet" onClick={() => session.forget(held.localId)}>
-            Discard
-          </Button>
-        </div>
+      {(held.state === 'waiting' || held.state === 'failed') && (
+        <Unsent held={held} session={session} />
       )}
     </div>
   ));
+}
+
+/** Why a message is not sent, and what can be done with it. */
+function Unsent({ held, session }: { held: PendingMessage; session: SessionStore }) {
+  const { takeBack } = useSessionActions();
+  const isRefused = held.state === 'failed';
+  return (
+    <div className={css.failure} data-failed={isRefused} role={isRefused ? 'alert' : 'status'}>
+      <span>
+        {isRefused ? `Not sent: ${held.error?.message}` : 'Will be sent when the server is back'}
+      </span>
+      {isRefused && (
+        <Button look="quiet" onClick={() => void session.sendAgain(held.turnId)}>
+          Send again
+        </Button>
+      )}
+      <Button
+        look="quiet"
+        onClick={() => {
+          session.forget(held.turnId);
+          takeBack(held.message);
+        }}
+      >
+        Edit
+      </Button>
+      <Button look="quiet" onClick={() => session.forget(held.turnId)}>
+        Delete
+      </Button>
+    </div>
+  );
 }

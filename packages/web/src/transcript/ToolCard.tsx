@@ -1,8 +1,7 @@
 import type { ApprovalUpsert, ToolCallUpsert } from '@liminal/protocol';
 import { type ReactNode, useId, useState } from 'react';
 import { join } from '../look/controls.tsx';
-import { ApprovalActions, ApprovalOutcomeNote } from './ApprovalActions.tsx';
-import { asksSomething } from './answering.ts';
+import { ApprovalOutcomeNote, WaitingLink } from './ApprovalActions.tsx';
 import { isWaiting } from './arrange.ts';
 import css from './ToolCard.module.css';
 import { ToolDetails } from './ToolDetails.tsx';
@@ -29,7 +28,6 @@ export function ToolCard({ call, approval, folder, turnEnded, children }: ToolCa
   const [chosen, setChosen] = useState<boolean>();
   const [wasLive] = useState(!turnEnded);
   const question = isQuestion(call) ? approval?.title : undefined;
-  const asks = approval !== undefined && asksSomething(approval);
   const worthWatching = useWorthWatching(call, phase);
   const isLive = (hasBelow && wasLive) || worthWatching;
   const open = chosen ?? (question === undefined && opensItself(phase, isLive));
@@ -47,18 +45,21 @@ export function ToolCard({ call, approval, folder, turnEnded, children }: ToolCa
       data-phase={phase}
       data-kind={call.kind}
     >
-      <button
-        type="button"
-        className={css.head}
-        aria-expanded={open}
-        aria-controls={open ? bodyId : undefined}
-        onClick={() => setChosen(!open)}
-      >
-        <ToolIcon kind={call.kind} subagent={isSubagent(call)} />
-        <span className={css.verb}>{verb}</span>
-        <span className={join(css.subject, !verb && css.verb)}>{subject}</span>
-        <ToolOutcome call={call} phase={phase} asks={asks || question !== undefined} />
-      </button>
+      <div className={css.line}>
+        <button
+          type="button"
+          className={css.head}
+          aria-expanded={open}
+          aria-controls={open ? bodyId : undefined}
+          onClick={() => setChosen(!open)}
+        >
+          <ToolIcon kind={call.kind} subagent={isSubagent(call)} />
+          <span className={css.verb}>{verb}</span>
+          <span className={join(css.subject, !verb && css.verb)}>{subject}</span>
+          <ToolOutcome call={call} phase={phase} />
+        </button>
+        {waits && <WaitingLink approval={approval} />}
+      </div>
       {open && (
         <div id={bodyId} className={css.body}>
           <ToolDetails call={call} phase={phase} folder={folder}>
@@ -66,20 +67,12 @@ export function ToolCard({ call, approval, folder, turnEnded, children }: ToolCa
           </ToolDetails>
         </div>
       )}
-      {waits && (
-        // One call can ask several things, one after the other.
-        <ApprovalActions
-          key={approval.approvalId}
-          approval={approval}
-          question={asks ? approval.title : question}
-        />
-      )}
       {approval !== undefined && !waits && open && <ApprovalOutcomeNote approval={approval} />}
     </div>
   );
 }
 
-/** Errors, what one has to look at before allowing it, and what happens before one's eyes need no click. */
+/** Errors and what happens before one's eyes need no click; what waits is shown above the composer. */
 function opensItself(phase: ToolPhase, isLive: boolean): boolean {
-  return phase === 'failed' || phase === 'waiting' || isLive;
+  return phase === 'failed' || isLive;
 }

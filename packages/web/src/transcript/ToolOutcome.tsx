@@ -9,12 +9,10 @@ import css from './ToolOutcome.module.css';
 interface ToolOutcomeProps {
   call: ToolCallUpsert;
   phase: ToolPhase;
-  /** It waits for the answer to a question, not for a permission. */
-  asks?: boolean;
 }
 
 /** The right end of a tool's line: lines changed, exit code, time, and a mark. */
-export function ToolOutcome({ call, phase, asks = false }: ToolOutcomeProps) {
+export function ToolOutcome({ call, phase }: ToolOutcomeProps) {
   const took = toolTook(call);
   return (
     <span className={css.outcome}>
@@ -23,7 +21,7 @@ export function ToolOutcome({ call, phase, asks = false }: ToolOutcomeProps) {
         <span className={css.bad}>exit {call.exitCode}</span>
       )}
       {took !== undefined && took >= 100 && <span className={css.time}>{duration(took)}</span>}
-      <PhaseMark phase={phase} since={call.startedAt} asks={asks} />
+      <PhaseMark phase={phase} since={call.startedAt} />
     </span>
   );
 }
@@ -45,10 +43,9 @@ function ChangeCount({ diffs }: { diffs: NonNullable<ToolCallUpsert['diffs']> })
 interface PhaseMarkProps {
   phase: ToolPhase;
   since: string | undefined;
-  asks: boolean;
 }
 
-function PhaseMark({ phase, since, asks }: PhaseMarkProps) {
+function PhaseMark({ phase, since }: PhaseMarkProps) {
   switch (phase) {
     case 'running':
       return (
@@ -60,7 +57,8 @@ function PhaseMark({ phase, since, asks }: PhaseMarkProps) {
         </>
       );
     case 'waiting':
-      return <span className={css.waiting}>{asks ? 'asks you' : 'wants permission'}</span>;
+      // The link beside it says so.
+      return null;
     case 'done':
       return (
         <Check size={14} className={css.good} role="img" aria-label="done" aria-hidden={false} />

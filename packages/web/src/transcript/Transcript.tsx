@@ -1,5 +1,4 @@
 import type { SessionStore, SessionView } from '@liminal/client';
-import { visiblePending } from '@liminal/client';
 import { ArrowDown } from 'lucide-react';
 import { type ReactNode, useDeferredValue, useEffect, useRef, useState } from 'react';
 import { Button } from '../look/controls.tsx';
@@ -20,7 +19,7 @@ interface TranscriptProps {
 export function Transcript({ view, session, intro }: TranscriptProps) {
   const { scroller, content, sticks, toEnd } = useStickToEnd();
   const first = useFirstShown(view.turns.length);
-  const pending = visiblePending(view);
+  const { pending } = view;
   const hasNew = useNews(sticks, view);
   useFollowOwnMessage(pending.length, toEnd);
   const folder = view.info?.session.projectDir;

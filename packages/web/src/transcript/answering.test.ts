@@ -1,11 +1,6 @@
-import type { TurnView } from '@liminal/client';
 import { expect, it } from 'vitest';
-import { keyAnswers, nextApproval, outcomeWords, sortOptions, wasAllowed } from './answering.ts';
+import { keyAnswers, outcomeWords, sortOptions, wasAllowed } from './answering.ts';
 import { approval } from './testing/items.ts';
-
-function turn(status: TurnView['status'], items: TurnView['items']): TurnView {
-  return { turnId: 't1', status, items };
-}
 
 it('allowing comes first, and keys never answer for good', () => {
   const asked = approval('p');
@@ -28,13 +23,6 @@ it('no key chooses among several answers', () => {
   const asked = approval('p', { options: [...options, { ...yes, optionId: 'other' }] });
   expect(keyAnswers(asked).allow).toBeUndefined();
   expect(keyAnswers(asked).deny?.optionId).toBe('no');
-});
-
-it('the oldest request that waits in a running turn is next', () => {
-  const done = approval('p1', { status: 'complete', outcome: { outcome: 'cancelled' } });
-  const waiting = approval('p2');
-  expect(nextApproval([turn('in_progress', [done, waiting, approval('p3')])])).toBe(waiting);
-  expect(nextApproval([turn('error', [waiting])])).toBeUndefined();
 });
 
 it('an outcome is said in the words of the option', () => {

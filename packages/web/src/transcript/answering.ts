@@ -1,6 +1,4 @@
-import type { ApprovalOption, ApprovalUpsert, UpsertObject } from '@liminal/protocol';
-import type { TurnView } from '@liminal/client';
-import { isWaiting } from './arrange.ts';
+import type { ApprovalOption, ApprovalUpsert } from '@liminal/protocol';
 
 /** Options in the order in which they are offered: allowing first, what one would regret last. */
 const order: ApprovalOption['kind'][] = [
@@ -24,20 +22,6 @@ export function keyAnswers(approval: ApprovalUpsert): {
     allow: allowing.length === 1 ? allowing[0] : undefined,
     deny: approval.options.find((option) => option.kind === 'reject_once'),
   };
-}
-
-/** The permission request to answer next. */
-export function nextApproval(turns: readonly TurnView[]): ApprovalUpsert | undefined {
-  for (const turn of turns) {
-    if (turn.status !== 'in_progress') continue;
-    const waiting = turn.items.find((item) => isWaitingItem(item));
-    if (waiting !== undefined) return waiting;
-  }
-  return undefined;
-}
-
-function isWaitingItem(item: UpsertObject): item is ApprovalUpsert {
-  return item.type === 'approval' && isWaiting(item);
 }
 
 /** What was decided, in a word. */

@@ -6,7 +6,11 @@ export interface SessionActions {
   cliType: string | undefined;
   /** Answers a permission request; rejects when the server refuses. */
   answer: (approvalId: string, answer: ApprovalAnswer) => Promise<void>;
+  /** Brings a request that waits before the person's eyes. */
+  show: (approvalId: string) => void;
   send: (message: string) => void;
+  /** Gives a text back to where it was written. */
+  takeBack: (message: string) => void;
 }
 
 const SessionActionsContext = createContext<SessionActions | undefined>(undefined);

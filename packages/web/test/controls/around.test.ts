@@ -6,7 +6,6 @@ import {
   button,
   clipboard,
   dialog,
-  field,
   gone,
   isAt,
   link,
@@ -70,7 +69,8 @@ tryControls([
       },
       {
         name: 'a recent session',
-        find: (page) => page.getByRole('main').getByRole('link', { name: /Docs/ }),
+        find: (page) => page.getByRole('region', { name: 'Recent sessions' }).getByRole('link'),
+        use: (page, control, way) => press(page, control.filter({ hasText: 'Docs' }), way),
         effect: isAt('/session/other-0'),
       },
       {
@@ -186,14 +186,16 @@ tryControls([
           await check(page, control.first(), way);
           await page.keyboard.press('ArrowDown');
         },
-        effect: (page) =>
-          expect.poll(() => page.getByRole('radio', { name: /Codex/ }).isChecked()).toBe(true),
+        effect: async (page) =>
+          await expect
+            .poll(() => page.getByRole('radio', { name: /Codex/ }).isChecked())
+            .toBe(true),
       },
       {
         name: 'the button that looks for agents again',
         find: button('Check again'),
-        effect: (_, stage) =>
-          expect
+        effect: async (_, stage) =>
+          await expect
             .poll(() => stage.requests.filter(({ path }) => path === '/api/agents').length)
             .toBeGreaterThan(2),
       },
@@ -228,13 +230,13 @@ tryControls([
       },
       {
         name: 'a folder used before',
-        find: button('/code/shop'),
+        find: (page) => dialog(page, 'New session').getByRole('button', { name: '/code/shop' }),
         use: async (page, control, way) => {
           await write(page, page.getByRole('combobox', { name: 'Project folder' }), way, 'x');
           await press(page, control, way);
         },
-        effect: (page) =>
-          expect
+        effect: async (page) =>
+          await expect
             .poll(() => page.getByRole('combobox', { name: 'Project folder' }).inputValue())
             .toBe('/code/shop'),
       },
@@ -277,7 +279,7 @@ tryControls([
         name: 'Copy session id',
         find: (page) => page.getByRole('menuitem', { name: 'Copy session id' }),
         use: take,
-        effect: (page) => expect.poll(() => clipboard(page)).toBe(sessionId),
+        effect: async (page) => await expect.poll(() => clipboard(page)).toBe(sessionId),
       },
       {
         name: 'Close tab',

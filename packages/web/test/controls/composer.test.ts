@@ -1,5 +1,4 @@
 import type { ConfigOption } from '@liminal/protocol';
-import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { turn } from '../items.ts';
 import { asked, button, field, gone, past, tryControls, withOthers } from './scene.ts';
@@ -59,7 +58,7 @@ tryControls([
           await write(page, control, way, '/');
           await take(page, page.getByRole('option', { name: /compact/ }), way);
         },
-        effect: (page) => expect.poll(() => field(page).inputValue()).toBe('/compact '),
+        effect: async (page) => await expect.poll(() => field(page).inputValue()).toBe('/compact '),
       },
       {
         name: 'a setting',
@@ -202,8 +201,8 @@ tryControls([
       {
         name: 'Try again',
         find: button('Try again'),
-        effect: (_, stage) =>
-          expect
+        effect: async (_, stage) =>
+          await expect
             .poll(() => stage.requests.filter(({ path }) => path.endsWith('other-1/load')).length)
             .toBeGreaterThan(1),
       },

@@ -83,17 +83,18 @@ tryControls([
           await press(page, control, way);
           await press(page, button('Copy all')(page), way);
         },
-        effect: (page) => expect.poll(() => clipboard(page)).toContain('line 59'),
+        effect: async (page) => await expect.poll(() => clipboard(page)).toContain('line 59'),
       },
       {
         name: 'the button that copies code',
         find: button('Copy code'),
-        effect: (page) => expect.poll(() => clipboard(page)).toBe('const a = 1;'),
+        effect: async (page) => await expect.poll(() => clipboard(page)).toBe('const a = 1;'),
       },
       {
         name: 'the button that copies an answer',
         find: button('Copy answer'),
-        effect: (page) => expect.poll(() => clipboard(page)).toContain('See [the docs]'),
+        effect: async (page) =>
+          await expect.poll(() => clipboard(page)).toContain('See [the docs]'),
       },
       {
         name: 'a link',

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Locator, Page } from 'playwright-core';
 import { message, turn } from '../items.ts';
-import { sessionId, Stage } from '../stage.ts';
+import { Stage } from '../stage.ts';
 import { phone, press, unknownControls, type Way, ways } from './ways.ts';
 
 /** A state of the page, and the controls that it brings. */
@@ -49,7 +49,7 @@ export function tryControls(scenes: readonly Scene[]): void {
       it.for(only ?? ways)('works by %s', async (way) => {
         const page = await visit(scene, way);
         await use(page, find(page), way, stage);
-        await effect(page, stage);
+        await expect(effect(page, stage)).resolves.not.toThrow();
       });
     });
 
@@ -98,14 +98,15 @@ export const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard
 export const isOpen = (name: string | RegExp) => (page: Page) =>
   page.getByRole('button', { name, expanded: true }).first().waitFor();
 
-export const isAt = (path: string) => (page: Page) =>
-  expect.poll(() => new URL(page.url()).pathname).toBe(path);
+export const isAt = (path: string) => async (page: Page) =>
+  await expect.poll(() => new URL(page.url()).pathname).toBe(path);
 
 /** Resolves when the server has been asked for this. */
-export const asked = (method: string, path: RegExp, body?: unknown) => (_: Page, stage: Stage) =>
-  expect
-    .poll(() => stage.requests.filter((one) => one.method === method && path.test(one.path)))
-    .toContainEqual(body === undefined ? expect.anything() : expect.objectContaining({ body }));
+export const asked =
+  (method: string, path: RegExp, body?: unknown) => async (_: Page, stage: Stage) =>
+    await expect
+      .poll(() => stage.requests.filter((one) => one.method === method && path.test(one.path)))
+      .toContainEqual(body === undefined ? expect.anything() : expect.objectContaining({ body }));
 
 /** A second session, and more in its project than show at once. */
 export function withOthers(stage: Stage): void {

@@ -1,0 +1,176 @@
+import { Emitter } from '../emitter.ts';
+import { describeError, isForLater } from '../http/api-error.ts';
+import type { Requests } from '../http/requests.ts';
+import { Later } from '../socket/later.ts';
+import { newTurnId } from './new-turn-id.ts';
+import type { OutboxStorage, UnsentMessage } from './storage.ts';
+
+/** What has happened to a message; `waiting`: the server is away. */
+export type OutboxChange = UnsentMessage & {
+  readonly state: 'sending' | 'waiting' | 'refused' | 'delivered' | 'gone';
+};
+
+interface OutboxDeps {
+  requests: Pick<Requests, 'send'>;
+  storage: OutboxStorage;
+  /** Whether the server is there, as far as is known; whoever knows better calls `flush`. */
+  isConnected: () => boolean;
+}
+
+/**
+ * Messages on their way to the server. Each is kept until the server has it, however often page or server come and go,
+ * and is taken once: it has its turn's id from here, at each attempt the same. A session's go in their order.
+ */
+export class Outbox {
+  readonly changed = new Emitter<OutboxChange>();
+  readonly #deps: OutboxDeps;
+  readonly #messages = new Map<string, UnsentMessage>();
+  /** By session. */
+  readonly #sending = new Map<string, Promise<void>>();
+  readonly #again = new Later(() => this.flush());
+  /** What storage was seen to have: what is missing there later was dealt with by another page. */
+  readonly #stored = new Set<string>();
+  /** What was dropped here: storage may take a moment to know. */
+  readonly #dropped = new Set<string>();
+  #loaded: Promise<void> | undefined;
+
+  constructor(deps: OutboxDeps) {
+    this.#deps = deps;
+    deps.storage.onChange(() => void this.#reload());
+  }
+
+  /** Takes up what was left behind, and sends it. */
+  open(): Promise<void> {
+    this.#loaded ??= this.#reload().then(() => this.flush());
+    return this.#loaded;
+  }
+
+  close(): void {
+    this.#again.cancel();
+  }
+
+  /** A session's messages that the server is not known to have, oldest first. */
+  of(sessionId: string): UnsentMessage[] {
+    return [...this.#messages.values()]
+      .filter((message) => message.sessionId === sessionId)
+      .toSorted((a, b) => a.sentAt - b.sentAt);
+  }
+
+  /** Keeps a message and sends it. Resolves when the server has it, has refused it, or does not answer. */
+  async send(sessionId: string, message: string): Promise<void> {
+    const latest = this.of(sessionId).at(-1)?.sentAt ?? 0;
+    const sentAt = Math.max(Date.now(), latest + 1);
+    const unsent = { turnId: newTurnId(), sessionId, message, sentAt };
+    this.#hold(unsent, 'sending');
+    // A medium that is full or closed is no reason not to send.
+    await this.#deps.storage.put(unsent).catch(() => undefined);
+    await this.#flushSession(sessionId);
+  }
+
+  /** Sends a message once more that was refused. */
+  async sendAgain(turnId: string): Promise<void> {
+    const held = this.#messages.get(turnId);
+    if (held === undefined) return;
+    const { problem: _, ...unsent } = held;
+    this.#hold(unsent, 'sending');
+    await this.#deps.storage.put(unsent).catch(() => undefined);
+    await this.#flushSession(held.sessionId);
+  }
+
+  /** Takes a message back, or forgets one that the server is known to have. */
+  forget(turnId: string): void {
+    const held = this.#messages.get(turnId);
+    if (held === undefined) return;
+    this.#drop(held, 'gone');
+  }
+
+  /** Sends all that waits, now. */
+  flush(): void {
+    this.#again.cancel();
+    const sessions = new Set([...this.#messages.values()].map(({ sessionId }) => sessionId));
+    for (const sessionId of sessions) void this.#flushSession(sessionId);
+  }
+
+  /** One after the other, so that a session's messages keep their order. */
+  #flushSession(sessionId: string): Promise<void> {
+    const before = this.#sending.get(sessionId) ?? Promise.resolve();
+    const { storage } = this.#deps;
+    const sending = before.then(() =>
+      storage.exclusively(sessionId, () => this.#sendAll(sessionId)),
+    );
+    this.#sending.set(sessionId, sending);
+    return sending;
+  }
+
+  async #sendAll(sessionId: string): Promise<void> {
+    // Another page may have sent some while this one waited.
+    await this.#reload();
+    const next = () => this.of(sessionId).find(({ problem }) => problem === undefined);
+    for (let unsent = next(); unsent !== undefined; unsent = next()) {
+      if (!(await this.#attempt(unsent))) return;
+    }
+    this.#again.worked();
+  }
+
+  /** Whether to go on with the next one. */
+  async #attempt(unsent: UnsentMessage): Promise<boolean> {
+    const { sessionId, message, turnId } = unsent;
+    try {
+      await this.#deps.requests.send(sessionId, message, turnId);
+    } catch (error) {
+      return this.#failed(unsent, error);
+    }
+    this.#drop(unsent, 'delivered');
+    return true;
+  }
+
+  #failed(unsent: UnsentMessage, error: unknown): boolean {
+    // Taken back meanwhile, or shown by the server in spite of the answer that was lost.
+    if (!this.#messages.has(unsent.turnId)) return true;
+    if (isForLater(error)) {
+      for (const one of this.of(unsent.sessionId)) {
+        if (one.problem === undefined) this.changed.emit({ ...one, state: 'waiting' });
+      }
+      // Without a connection it goes on as soon as there is one.
+      if (this.#deps.isConnected()) this.#again.schedule();
+      return false;
+    }
+    const refused = { ...unsent, problem: describeError(error) };
+    this.#hold(refused, 'refused');
+    void this.#deps.storage.put(refused).catch(() => undefined);
+    return true;
+  }
+
+  /** Takes over what other pages have kept, sent and taken back. */
+  async #reload(): Promise<void> {
+    const kept = await this.#deps.storage.load().catch(() => undefined);
+    if (kept === undefined) return;
+    for (const unsent of kept) this.#takeOver(unsent);
+    const known = new Set(kept.map(({ turnId }) => turnId));
+    for (const held of this.#messages.values()) {
+      if (known.has(held.turnId) || !this.#stored.has(held.turnId)) continue;
+      this.#messages.delete(held.turnId);
+      this.changed.emit({ ...held, state: 'gone' });
+    }
+    for (const turnId of known) this.#stored.add(turnId);
+  }
+
+  #takeOver(unsent: UnsentMessage): void {
+    const held = this.#messages.get(unsent.turnId);
+    const isKnown = held !== undefined && held.problem?.message === unsent.problem?.message;
+    if (isKnown || this.#dropped.has(unsent.turnId)) return;
+    this.#hold(unsent, unsent.problem === undefined ? 'waiting' : 'refused');
+  }
+
+  #hold(unsent: UnsentMessage, state: OutboxChange['state']): void {
+    this.#messages.set(unsent.turnId, unsent);
+    this.changed.emit({ ...unsent, state });
+  }
+
+  #drop(unsent: UnsentMessage, state: 'delivered' | 'gone'): void {
+    this.#messages.delete(unsent.turnId);
+    this.#dropped.add(unsent.turnId);
+    void this.#deps.storage.remove(unsent.turnId).catch(() => undefined);
+    this.changed.emit({ ...unsent, state });
+  }
+}

@@ -1,0 +1,27 @@
+import type { OutboxStorage } from '@liminal/client';
+import { database } from './database.ts';
+
+const name = 'liminal.outbox';
+
+/** Keeps unsent messages in the browser, for all pages that it has open. */
+export function browserOutbox(): OutboxStorage {
+  const others = new BroadcastChannel(name);
+  const tell = () => others.postMessage('changed');
+  return {
+    load: async () => (await database()).getAll('outbox'),
+    put: async (message) => {
+      await (await database()).put('outbox', message);
+      tell();
+    },
+    remove: async (turnId) => {
+      await (await database()).delete('outbox', turnId);
+      tell();
+    },
+    onChange: (listener) => others.addEventListener('message', listener),
+    exclusively: (sessionId, work) => {
+      // Pages that came over plain HTTP from another machine have no locks; the server takes a message once anyway.
+      const locks = navigator.locks as LockManager | undefined;
+      return locks === undefined ? work() : locks.request(`${name}.${sessionId}`, work);
+    },
+  };
+}

@@ -1,0 +1,207 @@
+import type { TurnView } from '@liminal/client';
+import type { ApprovalUpsert } from '@liminal/protocol';
+import {
+  ChevronLeft,
+  ChevronRight,
+  MessageCircleQuestionMark,
+  ShieldQuestionMark,
+} from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import { useGiveFocusBack } from '../composer/focus-composer.ts';
+import { IconButton } from '../look/controls.tsx';
+import { LinkedText } from '../look/LinkedText.tsx';
+import { ApprovalActions, dockId } from '../transcript/ApprovalActions.tsx';
+import { asksSomething, outcomeWords } from '../transcript/answering.ts';
+import { ToolDetails } from '../transcript/ToolDetails.tsx';
+import { isQuestion, toolWords } from '../transcript/tool-words.ts';
+import css from './RequestDock.module.css';
+import { useAnswerKeys } from './use-answer-keys.ts';
+import { useSeen } from './use-seen.ts';
+import { findApproval, type WaitingRequest, waitingRequests } from './waiting.ts';
+
+interface RequestDockProps {
+  turns: readonly TurnView[];
+  folder: string | undefined;
+  running: boolean;
+  /** The request that somebody wants to see; the oldest one otherwise. */
+  chosen: string | undefined;
+  onChoose: (approvalId: string) => void;
+  draft: string;
+  onDraft: (text: string) => void;
+  /** Answers by a key. */
+  answer: (approvalId: string, optionId: string) => void;
+  stop: () => void;
+}
+
+/**
+ * What an agent waits for, above the composer: never out of sight, one request at a time, the oldest first. Keys answer
+ * what is shown here and nothing else.
+ */
+export function RequestDock(props: RequestDockProps) {
+  const { turns, folder, running, chosen, onChoose, draft, onDraft, answer, stop } = props;
+  const requests = waitingRequests(turns);
+  const index = Math.max(
+    0,
+    requests.findIndex(({ approval }) => approval.approvalId === chosen),
+  );
+  const request = requests[index];
+  const approval = request?.approval;
+  const dock = useRef<HTMLElement>(null);
+  const isSeen = useSeen(dock, approval?.approvalId);
+  const { word, answeredHere } = useAnswerFromElsewhere(turns, approval);
+  useAnswerKeys({
+    approval,
+    isSeen,
+    running,
+    answer: (approvalId, optionId) => {
+      answeredHere(approvalId);
+      answer(approvalId, optionId);
+    },
+    stop,
+  });
+
+  return (
+    <>
+      {word !== undefined && (
+        <p className={css.word} role="status">
+          {word}
+        </p>
+      )}
+      {request !== undefined && (
+        <section ref={dock} id={dockId} className={css.dock} aria-label="Waiting for you">
+          <Docked
+            request={request}
+            folder={folder}
+            place={{ index, count: requests.length }}
+            onStep={(step) => {
+              const next = requests.at((index + step) % requests.length);
+              if (next !== undefined) onChoose(next.approval.approvalId);
+            }}
+            actions={{
+              isSeen,
+              draft,
+              onNoted: () => onDraft(''),
+              onAnswered: () => answeredHere(request.approval.approvalId),
+            }}
+          />
+        </section>
+      )}
+    </>
+  );
+}
+
+interface DockedProps {
+  request: WaitingRequest;
+  folder: string | undefined;
+  /** Which of how many, from 0. */
+  place: { index: number; count: number };
+  onStep: (step: 1 | -1) => void;
+  actions: Pick<
+    Parameters<typeof ApprovalActions>[0],
+    'isSeen' | 'draft' | 'onNoted' | 'onAnswered'
+  >;
+}
+
+/** One request: who wants what, all of it, and the answers. */
+function Docked({ request, folder, place, onStep, actions }: DockedProps) {
+  const { approval, call } = request;
+  const asks = asksSomething(approval);
+  const element = useRef<HTMLDivElement>(null);
+  useGiveFocusBack(element);
+  const Icon = asks ? MessageCircleQuestionMark : ShieldQuestionMark;
+  const { title, isWhole } = headOf(request, folder);
+  const showsCall = call !== undefined && !isQuestion(call);
+
+  return (
+    <div
+      ref={element}
+      role="group"
+      tabIndex={-1}
+      className={css.request}
+      aria-label={`${asks ? 'Question' : 'Permission'}: ${approval.title}`}
+      data-item-id={approval.itemId}
+      data-status={approval.status}
+    >
+      <p className={css.announced} role="status">
+        {asks ? 'Question' : 'Permission wanted'}: {approval.title}
+      </p>
+      <header className={css.head}>
+        <Icon size={15} aria-hidden="true" />
+        <span className={css.title}>{title}</span>
+        <span className={css.wants}>{asks ? 'asks you' : 'wants permission'}</span>
+        {place.count > 1 && <Steps place={place} onStep={onStep} />}
+      </header>
+      {/* What was filled in, and where it was scrolled to, belongs to one request. */}
+      <ApprovalActions key={approval.approvalId} approval={approval} {...actions}>
+        {!isWhole && <LinkedText className={css.question} text={approval.title} />}
+        {showsCall && <ToolDetails call={call} phase="waiting" folder={folder} />}
+      </ApprovalActions>
+    </div>
+  );
+}
+
+function Steps({ place, onStep }: Pick<DockedProps, 'place' | 'onStep'>) {
+  return (
+    <span className={css.steps}>
+      <IconButton label="Previous request" onClick={() => onStep(-1)}>
+        <ChevronLeft size={15} />
+      </IconButton>
+      {place.index + 1} of {place.count}
+      <IconButton label="Next request" onClick={() => onStep(1)}>
+        <ChevronRight size={15} />
+      </IconButton>
+    </span>
+  );
+}
+
+/** Titles longer than this (characters) do not fit into a line. */
+const oneLine = 60;
+
+/** The line above a request; `isWhole` where that says all that its title does. */
+function headOf({ approval, call }: WaitingRequest, folder: string | undefined) {
+  const asks = asksSomething(approval);
+  const isLong = asks || approval.title.length > oneLine || approval.title.includes('\n');
+  if (call === undefined || isQuestion(call)) {
+    const short = asks ? 'Question' : 'Permission';
+    return isLong ? { title: short, isWhole: false } : { title: approval.title, isWhole: true };
+  }
+  const { verb, subject } = toolWords(call, folder);
+  const title = `${verb} ${subject}`.trim();
+  // The details below say all of what the call is about; what a title says besides is shown with them.
+  const isSaid = !asks && (title === approval.title || approval.title.includes(subject));
+  return { title, isWhole: isSaid };
+}
+
+/** How long (ms) it is said that somebody else has answered. */
+const readable = 8_000;
+
+/** A request that goes without an answer from here leaves a word of what has become of it. */
+function useAnswerFromElsewhere(
+  turns: readonly TurnView[],
+  docked: ApprovalUpsert | undefined,
+): { word: string | undefined; answeredHere: (approvalId: string) => void } {
+  const [word, setWord] = useState<string>();
+  const last = useRef<string>(undefined);
+  const ours = useRef(new Set<string>());
+  const [answeredHere] = useState(() => (approvalId: string) => void ours.current.add(approvalId));
+
+  useEffect(() => {
+    const before = last.current;
+    last.current = docked?.approvalId;
+    if (before === undefined || before === docked?.approvalId || ours.current.has(before)) return;
+    const approval = findApproval(turns, before);
+    if (approval?.outcome !== undefined) setWord(`${approval.title}: ${goneWords(approval)}`);
+  }, [turns, docked]);
+  useEffect(() => {
+    if (word === undefined) return undefined;
+    const timer = setTimeout(() => setWord(undefined), readable);
+    return () => clearTimeout(timer);
+  }, [word]);
+  return { word, answeredHere };
+}
+
+function goneWords(approval: ApprovalUpsert): string {
+  const { outcome } = approval;
+  if (outcome?.outcome !== 'selected') return outcomeWords(approval);
+  return `answered elsewhere with “${outcomeWords(approval)}”`;
+}

@@ -1,0 +1,277 @@
+import type { ApprovalUpsert, ToolCallUpsert, UpsertObject } from '@liminal/protocol';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { phone } from './controls/ways.ts';
+import { approval, message, tool, turn, upsert } from './items.ts';
+import { sessionId, Stage } from './stage.ts';
+
+let stage: Stage;
+
+beforeEach(async () => {
+  stage = new Stage();
+  stage.history = {
+    entries: [message('u', 'Tidy up', { origin: 'user', status: 'complete' })],
+    turns: [turn('t1')],
+    cursor: 't1:0',
+    hasMore: false,
+  };
+  await stage.open();
+});
+afterEach(() => stage.close());
+afterAll(() => Stage.end());
+
+const options: ApprovalUpsert['options'] = [
+  { optionId: 'yes', name: 'Allow', kind: 'allow_once' },
+  { optionId: 'always', name: 'Always allow npm test', kind: 'allow_always' },
+  { optionId: 'no', name: 'Reject', kind: 'reject_once', takesNote: true },
+];
+
+/** A call and the request for it. */
+function wanted(n: number, command: string, rest: Partial<ToolCallUpsert> = {}): UpsertObject[] {
+  const call = tool(`c${n}`, { toolArguments: { command }, ...rest });
+  const title = `Run ${command}`;
+  return [call, approval(`p${n}`, { callId: `c${n}`, title, options })];
+}
+
+function ask(...items: UpsertObject[]): void {
+  stage.history = { ...stage.history, entries: [...stage.history.entries, ...items] };
+}
+
+const dock = (page: Page) => page.getByRole('region', { name: 'Waiting for you' });
+const composer = (page: Page) => page.getByRole('textbox', { name: 'Message' });
+const answers = () =>
+  stage.requests
+    .filter(({ path }) => path.includes('/approval/'))
+    .map(({ path, body }) => [path.split('/').at(-1), body]);
+
+/** Presses a key until there has been time enough to read what is docked. */
+const until = (page: Page, key: string, count: number) =>
+  expect
+    .poll(async () => {
+      await page.keyboard.press(key);
+      return answers().length;
+    })
+    .toBe(count);
+
+/** The server's word that a request was answered. */
+function settle(n: number, command: string, optionId: string): void {
+  const outcome = { outcome: 'selected', optionId };
+  const [, asked] = wanted(n, command);
+  stage.say(upsert({ ...asked, outcome, status: 'complete' } as UpsertObject));
+}
+
+it('a request is docked however far off its place in the conversation is', async () => {
+  const words = message('a', 'words\n\n'.repeat(200), { status: 'complete' });
+  ask(...wanted(1, 'rm -rf build'), words);
+  const page = await stage.visit();
+  await dock(page).getByText('rm -rf build', { exact: true }).last().waitFor();
+  const line = page.getByRole('log').getByRole('group', { name: 'Run rm -rf build' });
+  expect(await line.getByRole('button').count()).toBe(1);
+  expect(await page.getByRole('log').getByRole('button', { name: 'Allow' }).count()).toBe(0);
+
+  await line.getByRole('link', { name: /^waiting for you/ }).click();
+  await dock(page)
+    .getByRole('group', { name: 'Permission: Run rm -rf build' })
+    .and(page.locator(':focus'))
+    .waitFor();
+  await composer(page).focus();
+  await until(page, 'Enter', 1);
+  expect(answers()).toEqual([['p1', { optionId: 'yes' }]]);
+  settle(1, 'rm -rf build', 'yes');
+  await dock(page).waitFor({ state: 'detached' });
+  expect(await line.getByRole('link').count()).toBe(0);
+});
+
+it('of twelve that wait at once each says what it is, and any can be answered', async () => {
+  const commands = Array.from({ length: 12 }, (_, n) => `rm -rf folder-${n + 1}`);
+  ask(...commands.flatMap((command, n) => wanted(n + 1, command)));
+  const page = await stage.visit();
+  for (const [n, command] of commands.entries()) {
+    await dock(page)
+      .getByText(`${n + 1} of 12`)
+      .waitFor();
+    await dock(page).getByText(command, { exact: true }).last().waitFor();
+    await dock(page).getByRole('button', { name: 'Next request' }).click();
+  }
+  await dock(page).getByText('1 of 12').waitFor();
+  await dock(page).getByRole('button', { name: 'Previous request' }).click();
+  await dock(page).getByText('12 of 12').waitFor();
+  await dock(page).getByRole('button', { name: 'Reject', exact: true }).click();
+  await expect.poll(answers).toEqual([['p12', { optionId: 'no' }]]);
+  settle(12, 'rm -rf folder-12', 'no');
+  await dock(page).getByText('1 of 11').waitFor();
+  await dock(page).getByText('rm -rf folder-1', { exact: true }).last().waitFor();
+});
+
+it('a key pressed the moment a request is docked, or the next one, answers nothing', async () => {
+  const page = await stage.visit();
+  await composer(page).focus();
+  // As somebody does whose Enter was meant for something else.
+  await page.evaluate(() => {
+    const pressed: string[] = [];
+    Object.assign(window, { pressed });
+    new MutationObserver(() => {
+      const title = document.querySelector('#request-dock [role="group"]')?.ariaLabel;
+      if (title == null || pressed.includes(title)) return;
+      pressed.push(title);
+      for (const key of ['Enter', 'Escape']) {
+        document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+      }
+      const allow = document.querySelector<HTMLElement>('#request-dock [type="submit"]');
+      allow?.focus();
+      allow?.click();
+      document.querySelector<HTMLElement>('[data-composer]')?.focus();
+    }).observe(document.body, { subtree: true, childList: true, attributes: true });
+  });
+  for (const item of [...wanted(1, 'one'), ...wanted(2, 'two')]) stage.say(upsert(item));
+  await dock(page).getByText('1 of 2').waitFor();
+  await until(page, 'Enter', 1);
+  settle(1, 'one', 'yes');
+  await dock(page).getByRole('group', { name: 'Permission: Run two' }).waitFor();
+  await until(page, 'Escape', 2);
+  expect(answers()).toEqual([
+    ['p1', { optionId: 'yes' }],
+    ['p2', { optionId: 'no' }],
+  ]);
+  const pressed = await page.evaluate(() => (window as unknown as { pressed: string[] }).pressed);
+  expect(pressed).toEqual(['Permission: Run one', 'Permission: Run two']);
+});
+
+it('the second click of a double click is not for the next request', async () => {
+  ask(...wanted(1, 'one'), ...wanted(2, 'two'));
+  const page = await stage.visit();
+  stage.answer = (_, path) => {
+    if (path.endsWith('/approval/p1')) settle(1, 'one', 'yes');
+    return undefined;
+  };
+  const button = dock(page).getByRole('button', { name: 'Allow', exact: true });
+  await button.click();
+  await dock(page).getByRole('group', { name: 'Permission: Run two' }).waitFor();
+  await button.dispatchEvent('click', { detail: 2 });
+  await dock(page).getByRole('button', { name: 'Reject', exact: true }).click();
+  await expect.poll(answers).toEqual([
+    ['p1', { optionId: 'yes' }],
+    ['p2', { optionId: 'no' }],
+  ]);
+});
+
+it('no key answers while another window is in front', async () => {
+  ask(...wanted(1, 'one'));
+  const page = await stage.visit();
+  await dock(page).waitFor();
+  await composer(page).focus();
+  await page.evaluate(() => window.dispatchEvent(new Event('blur')));
+  const from = Date.now();
+  await expect
+    .poll(async () => {
+      await page.keyboard.press('Enter');
+      return Date.now() - from;
+    })
+    .toBeGreaterThan(700);
+  expect(answers()).toEqual([]);
+  await page.evaluate(() => window.dispatchEvent(new Event('focus')));
+  await until(page, 'Enter', 1);
+});
+
+it('Enter with something in the composer sends that, and allows nothing', async () => {
+  ask(...wanted(1, 'one'));
+  stage.answer = (_, path) => (path.endsWith('/send') ? { turnId: 't2', queued: true } : undefined);
+  const page = await stage.visit();
+  await dock(page).waitFor();
+  await composer(page).fill('Also this');
+  await composer(page).press('Enter');
+  await expect
+    .poll(() => stage.requests.filter(({ path }) => path.endsWith('/send')))
+    .toMatchObject([{ body: { message: 'Also this' } }]);
+  expect(answers()).toEqual([]);
+});
+
+it('what is typed goes with a refusal as its note, and leaves the composer', async () => {
+  ask(...wanted(1, 'npm install left-pad'));
+  const page = await stage.visit();
+  await dock(page).getByRole('button', { name: 'Reject with a note' }).click();
+  await composer(page).and(page.locator(':focus')).waitFor();
+  await page.keyboard.type('Use the platform. ');
+  await dock(page).getByRole('button', { name: 'Reject with this note' }).click();
+  await expect.poll(answers).toEqual([['p1', { optionId: 'no', note: 'Use the platform.' }]]);
+  await expect.poll(() => composer(page).inputValue()).toBe('');
+});
+
+it('a note that the server refuses stays in the composer', async () => {
+  ask(...wanted(1, 'one'));
+  stage.refuse = (path) =>
+    path.includes('/approval/') ? { code: 'INVALID_OPTION', message: 'Not now.' } : undefined;
+  const page = await stage.visit();
+  await composer(page).fill('Because.');
+  await dock(page).getByRole('button', { name: 'Reject with this note' }).click();
+  await dock(page).getByRole('alert').getByText('Not now.').waitFor();
+  expect(await composer(page).inputValue()).toBe('Because.');
+});
+
+it('an agent that takes no note is offered none', async () => {
+  ask(approval('p1'));
+  const page = await stage.visit();
+  await composer(page).fill('Because.');
+  await dock(page).getByRole('button', { name: 'Deny' }).waitFor();
+  expect(await dock(page).getByRole('button', { name: /note/ }).count()).toBe(0);
+});
+
+it('a long diff takes 40 % of the height at most, and scrolls by keyboard', async () => {
+  const long = (what: string) => Array.from({ length: 90 }, (_, n) => `${what} ${n}`).join('\n');
+  const diffs = [{ path: '/code/shop/a.ts', oldText: long('old'), newText: long('new') }];
+  ask(...wanted(1, 'x', { kind: 'edit', title: 'Edit a.ts', diffs }));
+  const page = await stage.visit();
+  const asked = dock(page).getByRole('region', { name: 'What is asked' });
+  await asked.getByText('old 1', { exact: true }).waitFor();
+  const height = await asked.evaluate((element) => element.clientHeight);
+  expect(height).toBeLessThanOrEqual(0.4 * 700);
+  await asked.focus();
+  await page.keyboard.press('End');
+  await expect.poll(() => asked.evaluate((element) => element.scrollTop)).toBeGreaterThan(50);
+});
+
+it('a subagent’s request is docked with its own call', async () => {
+  ask(
+    tool('task', { toolName: 'Task', kind: 'other', toolArguments: { description: 'Look' } }),
+    ...wanted(1, 'npm view x', { parentCallId: 'task' }),
+  );
+  const page = await stage.visit();
+  await dock(page).getByText('npm view x', { exact: true }).last().waitFor();
+});
+
+it('a request that somebody else answers goes with a word, and the focus to the composer', async () => {
+  ask(...wanted(1, 'one'));
+  const page = await stage.visit();
+  await dock(page).getByRole('button', { name: 'Allow', exact: true }).focus();
+  settle(1, 'one', 'always');
+  await page
+    .getByRole('status')
+    .filter({ hasText: 'Run one: answered elsewhere with “Always allow npm test”' })
+    .waitFor();
+  await composer(page).and(page.locator(':focus')).waitFor();
+  expect(await dock(page).count()).toBe(0);
+});
+
+it.each(['light', 'dark'] as const)('on a phone it all fits (%s)', async (colorScheme) => {
+  const long = `npm run deploy -- --target=${'production-'.repeat(30)} && echo ${'x'.repeat(300)}`;
+  ask(...wanted(1, long), ...wanted(2, 'two'));
+  const page = await stage.visit({ ...phone, colorScheme });
+  await dock(page).getByText('1 of 2').waitFor();
+  const shots = process.env['SCREENSHOTS'];
+  if (shots !== undefined) await page.screenshot({ path: `${shots}/dock-${colorScheme}.png` });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  // The height that is left where the keyboard is open.
+  await page.setViewportSize({ width: 390, height: 480 });
+  const inSight = (locator: ReturnType<Page['locator']>) =>
+    locator.evaluate((element) => {
+      const { top, bottom } = element.getBoundingClientRect();
+      return top >= 0 && bottom <= innerHeight;
+    });
+  for (const name of ['Allow', 'Reject', 'Reject with a note', 'Always allow npm test']) {
+    expect(await inSight(dock(page).getByRole('button', { name, exact: true }))).toBe(true);
+  }
+  expect(await inSight(composer(page))).toBe(true);
+  await dock(page).getByRole('button', { name: 'Allow', exact: true }).tap();
+  await expect.poll(answers).toEqual([['p1', { optionId: 'yes' }]]);
+  expect(stage.requests.at(-1)?.path).toContain(sessionId);
+});
