@@ -8,7 +8,7 @@ import { useStage } from './stage.ts';
 
 const stage = useStage({ withKey: false });
 
-const away = /ERR_|Failed to (fetch|load)|WebSocket|status of 50\d/;
+const away = /ERR_|Failed to (fetch|load)|WebSocket|status of 50\d|chrome-error/;
 
 async function demoSession(folder: string) {
   const ada = await stage.person();
@@ -38,6 +38,7 @@ test('what is sent while the server is dead arrives once, in order, when it is b
 test('it survives the page that is loaded again meanwhile, and so does what is being written', async () => {
   const { ada, session } = await demoSession('reloaded');
   const { page } = ada;
+  const address = page.url();
   stage.expectComplaints(away);
   await stage.server.crash();
   await session.send('plan');
@@ -46,7 +47,7 @@ test('it survives the page that is loaded again meanwhile, and so does what is b
   await page.reload().catch(() => undefined);
   expect(await session.composer.count()).toBe(0);
   await stage.server.restart();
-  await page.goto(page.url());
+  await page.goto(address);
   await session.untilEnded(2);
   expect(await session.prompts.allInnerTexts()).toEqual(['explain', 'plan']);
   await expect.poll(() => session.composer.inputValue()).toBe('Not yet');

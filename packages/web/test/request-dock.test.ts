@@ -45,13 +45,14 @@ const answers = () =>
     .map(({ path, body }) => [path.split('/').at(-1), body]);
 
 /** Presses a key until there has been time enough to read what is docked. */
-const until = (page: Page, key: string, count: number) =>
-  expect
+async function until(page: Page, key: string, count: number): Promise<void> {
+  await expect
     .poll(async () => {
       await page.keyboard.press(key);
       return answers().length;
     })
     .toBe(count);
+}
 
 /** The server's word that a request was answered. */
 function settle(n: number, command: string, optionId: string): void {
@@ -257,8 +258,6 @@ it.each(['light', 'dark'] as const)('on a phone it all fits (%s)', async (colorS
   ask(...wanted(1, long), ...wanted(2, 'two'));
   const page = await stage.visit({ ...phone, colorScheme });
   await dock(page).getByText('1 of 2').waitFor();
-  const shots = process.env['SCREENSHOTS'];
-  if (shots !== undefined) await page.screenshot({ path: `${shots}/dock-${colorScheme}.png` });
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
   // The height that is left where the keyboard is open.
   await page.setViewportSize({ width: 390, height: 480 });

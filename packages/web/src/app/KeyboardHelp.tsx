@@ -30,8 +30,11 @@ const groups: { name: string; keys: [keys: string[], does: string][] }[] = [
   {
     name: 'When the agent asks',
     keys: [
-      [['Enter'], 'Allow once; of a form: fill it in, then send it'],
-      [['Esc'], 'Deny; in a form’s field: leave it'],
+      [
+        ['Enter'],
+        'Allow once what is shown above the composer; of a form: fill it in, then send it',
+      ],
+      [['Esc'], 'Reject it; in a form’s field: leave the field'],
     ],
   },
 ];

@@ -1,0 +1,212 @@
+import type { ApprovalUpsert } from '@liminal/protocol';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { approval, tool, turn } from '../items.ts';
+import { asked, button, field, gone, past, type Scene, tryControls } from './scene.ts';
+import { check, press, tabTo, write } from './ways.ts';
+
+const dock = (page: Page) => page.getByRole('region', { name: 'Waiting for you' });
+const inDock = (name: string) => (page: Page) =>
+  dock(page).getByRole('button', { name, exact: true });
+
+const options: ApprovalUpsert['options'] = [
+  { optionId: 'yes', name: 'Allow', kind: 'allow_once' },
+  { optionId: 'always', name: 'Always allow', kind: 'allow_always' },
+  { optionId: 'no', name: 'Reject', kind: 'reject_once', takesNote: true },
+];
+
+/** Two calls that wait, with what else an approval has. */
+const waiting =
+  (rest: Partial<ApprovalUpsert> = {}): Scene['set'] =>
+  (stage) => {
+    const calls = ['one', 'two'].flatMap((command) => [
+      tool(command, { toolArguments: { command } }),
+      approval(`p-${command}`, { callId: command, title: `Run ${command}`, options, ...rest }),
+    ]);
+    stage.history = { ...past, entries: [...past.entries, ...calls], turns: [turn('t1')] };
+  };
+
+/** A button that has the focus is pressed by a key once there was time to read what it answers. */
+const answer: Scene['controls'][number]['use'] = async (page, control, way, stage) => {
+  if (way !== 'keyboard') return press(page, control, way);
+  await tabTo(page, control);
+  await expect
+    .poll(async () => {
+      await page.keyboard.press('Enter');
+      return stage.requests.some(({ path }) => path.includes('/approval/'));
+    })
+    .toBe(true);
+};
+
+const form: NonNullable<ApprovalUpsert['form']> = {
+  properties: {
+    version: { type: 'string', title: 'Version' },
+    channel: { type: 'string', title: 'Channel', enum: ['latest', 'next'] },
+    region: { type: 'string', title: 'Region', enum: ['a', 'b', 'c', 'd', 'e', 'f', 'g'] },
+    targets: { type: 'array', title: 'Targets', items: { enum: ['linux', 'macos'] } },
+    sign: { type: 'boolean', title: 'Sign it' },
+  },
+};
+
+const answered = (body: unknown) => asked('POST', /\/approval\/p-one$/, body);
+const filled = (content: object) =>
+  answered(expect.objectContaining({ content: expect.objectContaining(content) }));
+
+tryControls([
+  {
+    name: 'requests that wait',
+    set: waiting(),
+    go: (page) => dock(page).waitFor(),
+    controls: [
+      { name: 'Allow', find: inDock('Allow'), use: answer, effect: answered({ optionId: 'yes' }) },
+      {
+        name: 'Always allow',
+        find: inDock('Always allow'),
+        use: answer,
+        effect: answered({ optionId: 'always' }),
+      },
+      { name: 'Reject', find: inDock('Reject'), use: answer, effect: answered({ optionId: 'no' }) },
+      {
+        name: 'Reject with a note',
+        find: inDock('Reject with a note'),
+        use: async (page, _, way, stage) => {
+          await write(page, field(page), way, 'Not so');
+          await answer(page, inDock('Reject with this note')(page), way, stage);
+        },
+        effect: answered({ optionId: 'no', note: 'Not so' }),
+      },
+      {
+        name: 'the next request',
+        find: inDock('Next request'),
+        effect: (page) => dock(page).getByText('2 of 2').waitFor(),
+      },
+      {
+        name: 'the previous request',
+        find: inDock('Previous request'),
+        effect: (page) => dock(page).getByText('2 of 2').waitFor(),
+      },
+      {
+        name: 'the line of a request in the conversation',
+        find: (page) => page.getByRole('link', { name: /^waiting for you/ }),
+        use: (page, control, way) => press(page, control.last(), way),
+        effect: (page) => dock(page).getByText('2 of 2').waitFor(),
+      },
+      {
+        name: 'the call of a request in the conversation',
+        find: (page) => page.getByRole('log').getByRole('button', { name: /^Run/ }),
+        use: (page, control, way) => press(page, control.first(), way),
+        effect: (page) =>
+          page.getByRole('log').getByRole('button', { expanded: true }).first().waitFor(),
+      },
+      { name: 'Stop', find: button('Stop'), effect: asked('POST', /\/cancel$/) },
+    ],
+  },
+  {
+    name: 'a form',
+    set: waiting({ form }),
+    go: (page) => dock(page).getByRole('textbox').waitFor(),
+    controls: [
+      {
+        name: 'a text',
+        find: (page) => dock(page).getByRole('textbox'),
+        use: async (page, control, way) => {
+          await write(page, control, way, '2.0');
+          await page.keyboard.press('Enter');
+        },
+        effect: filled({ version: '2.0' }),
+      },
+      {
+        name: 'one of a few',
+        find: (page) => dock(page).getByRole('radio'),
+        use: async (page, control, way) => {
+          const last = dock(page).getByRole('radio', { name: 'next' });
+          if (way !== 'keyboard') await check(page, last, way);
+          else {
+            await tabTo(page, control.filter({ has: page.locator(':scope:checked') }));
+            await page.keyboard.press('ArrowUp');
+          }
+          await inDock('Allow')(page).click();
+        },
+        effect: filled({ channel: 'next' }),
+      },
+      {
+        name: 'one of many',
+        find: (page) => dock(page).getByRole('combobox'),
+        use: async (page, control, way) => {
+          // The browser's own list stands outside of the page: no mouse of ours reaches it.
+          await tabTo(page, control);
+          if (way !== 'keyboard') await press(page, control, way);
+          await page.keyboard.type('c');
+          if (way !== 'keyboard') await page.keyboard.press('Enter');
+          await inDock('Allow')(page).click();
+        },
+        effect: filled({ region: 'c' }),
+        only: ['mouse', 'keyboard'],
+      },
+      {
+        name: 'several',
+        find: (page) => dock(page).getByRole('checkbox'),
+        use: async (page, _, way) => {
+          await check(page, dock(page).getByRole('checkbox', { name: 'macos' }), way);
+          await check(page, dock(page).getByRole('checkbox', { name: 'Sign it' }), way);
+          await inDock('Allow')(page).click();
+        },
+        effect: filled({ targets: ['macos'], sign: true }),
+      },
+      {
+        name: 'the buttons around it',
+        find: (page) => page.locator('main').getByRole('button'),
+        use: (page, _, way) => press(page, inDock('Next request')(page), way),
+        effect: (page) => dock(page).getByText('2 of 2').waitFor(),
+      },
+      {
+        name: 'the lines in the conversation',
+        find: (page) => page.getByRole('link', { name: /^waiting for you/ }),
+        use: (page, control, way) => press(page, control.last(), way),
+        effect: (page) => dock(page).getByText('2 of 2').waitFor(),
+      },
+    ],
+  },
+  ...(['waiting', 'refused'] as const).map((state): Scene => {
+    const message = (page: Page) => page.getByRole('article', { name: 'Unsent message' });
+    return {
+      name: `a message that is ${state}`,
+      set: (stage) => {
+        stage.history = past;
+        const code = state === 'waiting' ? 'SHUTTING_DOWN' : 'QUEUE_FULL';
+        stage.refuse = (path) => (path.endsWith('/send') ? { code, message: 'No.' } : undefined);
+      },
+      go: async (page) => {
+        await field(page).fill('Do it');
+        await field(page).press('Enter');
+        await button('Edit')(page).waitFor();
+      },
+      controls: [
+        {
+          name: 'Edit',
+          find: button('Edit'),
+          effect: async (page) => {
+            await gone(message(page));
+            expect(await field(page).inputValue()).toBe('Do it');
+          },
+        },
+        { name: 'Delete', find: button('Delete'), effect: (page) => gone(message(page)) },
+        ...(state === 'waiting'
+          ? []
+          : [
+              {
+                name: 'Send again',
+                find: button('Send again'),
+                use: async (page, control, way, stage) => {
+                  stage.refuse = () => undefined;
+                  stage.answer = (_, path, body) =>
+                    path.endsWith('/send') ? { ...(body as object), queued: false } : undefined;
+                  await press(page, control, way);
+                },
+                effect: (page) => gone(button('Send again')(page)),
+              } satisfies Scene['controls'][number],
+            ]),
+      ],
+    };
+  }),
+]);
