@@ -6,9 +6,9 @@ import type { AgentEntry } from './config/agents.ts';
 import type { Config } from './config/load.ts';
 
 /** Every agent type that Liminal knows, whether or not it can run here; those of the configuration last. */
-export function createAgents({ agents: entries, mcpServers }: Config): ProviderRegistry {
+export function createAgents({ agents: entries, claude, mcpServers }: Config): ProviderRegistry {
   const agents = new ProviderRegistry();
-  agents.register(new ClaudeCodeProvider({ mcpServers }));
+  agents.register(new ClaudeCodeProvider({ ...claude, mcpServers }));
   if (!('codex' in entries)) agents.register(createCodexProvider({ mcpServers }));
   agents.register(createDemoProvider());
   for (const [cliType, entry] of Object.entries(entries)) {

@@ -77,8 +77,16 @@ test('what was packed at build is sent packed to those who take it, as the best 
   const wanted = [
     { path: '/', file: 'index.html', type: 'text/html', kept: 'no-cache' },
     { path: '/session/some-id', file: 'index.html', type: 'text/html', kept: 'no-cache' },
-    { path: '/assets/app-a1b2c3.js', type: 'javascript', kept: 'public, max-age=31536000, immutable' },
-    { path: '/assets/app-a1b2c3.css', type: 'text/css', kept: 'public, max-age=31536000, immutable' },
+    {
+      path: '/assets/app-a1b2c3.js',
+      type: 'javascript',
+      kept: 'public, max-age=31536000, immutable',
+    },
+    {
+      path: '/assets/app-a1b2c3.css',
+      type: 'text/css',
+      kept: 'public, max-age=31536000, immutable',
+    },
   ];
   for (const { encodings, expected, unpack } of cases) {
     for (const { path, file = path.slice(1), type, kept } of wanted) {

@@ -1,6 +1,7 @@
 import type { UUID } from 'node:crypto';
 import type {
   CanUseTool,
+  Options,
   Query,
   SDKControlInitializeResponse,
 } from '@anthropic-ai/claude-agent-sdk';
@@ -21,6 +22,8 @@ export interface ClaudeProcessOptions {
   config: Config;
   env: NodeJS.ProcessEnv;
   mcpServers: McpServers;
+  /** Added to Claude Code's own system prompt. */
+  appendSystemPrompt: string | undefined;
 }
 
 export interface ClaudeProcessEvents {
@@ -31,6 +34,16 @@ export interface ClaudeProcessEvents {
   /** The process has ended, asked to or not; called once. */
   onGone: (error: unknown) => void;
 }
+
+/** All that Claude Code finds in the folder and of the user: settings, CLAUDE.md, skills, agents, output styles. */
+const asInTerminal: Options = { settingSources: ['user', 'project', 'local'] };
+
+/**
+ * Without it the model is not told how to work. Claude Code notes down the prompt of a conversation's first request and
+ * goes on with that note, whatever it is started with later: a conversation that is resumed has it made anew, so that
+ * one with a lesser prompt gets this one, too, and a change of what is added takes hold.
+ */
+const wholePrompt = { type: 'preset', preset: 'claude_code' } as const;
 
 const startLimitMs = 60_000;
 const interruptLimitMs = 500;
@@ -53,6 +66,7 @@ export class ClaudeProcess {
     { canUseTool, onMessage, onErrorOutput, onGone }: ClaudeProcessEvents,
   ) {
     const { projectDir, agentSessionId, resume, config, env, mcpServers } = options;
+    const { appendSystemPrompt: append } = options;
     this.#gone.promise.catch(onGone);
     this.#program = new ClaudeProgram(onErrorOutput);
     this.query = sdk.query({
@@ -60,6 +74,12 @@ export class ClaudeProcess {
       options: {
         ...startOptions(config, mayBypass(env)),
         ...(resume ? { resume: agentSessionId } : { sessionId: agentSessionId }),
+        ...asInTerminal,
+        systemPrompt: {
+          ...wholePrompt,
+          ...(append && { append }),
+          ...(resume && { snapshot: false }),
+        },
         cwd: projectDir,
         env: childEnvironment(env, this.#mark.env),
         mcpServers,

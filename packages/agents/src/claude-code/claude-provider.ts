@@ -25,6 +25,8 @@ export interface ClaudeCodeOptions {
   /** How many processes may start at the same time. Default 2. */
   maxStarts?: number;
   mcpServers?: McpServers;
+  /** Added to Claude Code's own system prompt, in every session. */
+  appendSystemPrompt?: string | undefined;
 }
 
 type StartOptions = Pick<
@@ -40,13 +42,16 @@ export class ClaudeCodeProvider implements CliProvider {
   readonly prewarms = true;
   readonly #env: NodeJS.ProcessEnv;
   readonly #mcpServers: McpServers;
+  readonly #appendSystemPrompt: string | undefined;
   readonly #starts: Starts;
   readonly #listeners = new ProviderListeners();
   readonly #sessions = new Map<string, ClaudeSession>();
 
-  constructor({ env = process.env, maxStarts = 2, mcpServers = {} }: ClaudeCodeOptions = {}) {
+  constructor(options: ClaudeCodeOptions = {}) {
+    const { env = process.env, maxStarts = 2, mcpServers = {}, appendSystemPrompt } = options;
     this.#env = env;
     this.#mcpServers = mcpServers;
+    this.#appendSystemPrompt = appendSystemPrompt;
     this.#starts = new Starts(maxStarts, 'Claude Code');
   }
 
@@ -165,6 +170,7 @@ export class ClaudeCodeProvider implements CliProvider {
           ...options,
           env: this.#env,
           mcpServers: this.#mcpServers,
+          appendSystemPrompt: this.#appendSystemPrompt,
           emit: (draft) => this.#listeners.emit(sessionId, draft),
           update: (update) => this.#listeners.update(sessionId, update),
           exit: (exit) => this.#listeners.exit(sessionId, exit),

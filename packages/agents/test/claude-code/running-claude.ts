@@ -30,6 +30,8 @@ export interface RunningClaude {
   provider: ClaudeCodeProvider;
   /** Creates a session and listens to it from before its beginning. */
   create(config?: Record<string, string>): Promise<Listener>;
+  /** Listens to a session that exists. */
+  listen(sessionId: string): Listener;
 }
 
 /** Starts everything; it ends with the test. */
@@ -66,7 +68,8 @@ export async function runClaude(
     });
     return listener;
   };
-  return { api, workspace, provider, create };
+  const listen = (sessionId: string): Listener => new Listener(provider, sessionId);
+  return { api, workspace, provider, create, listen };
 }
 
 async function writeFiles(folder: string, files: Record<string, string> = {}): Promise<void> {

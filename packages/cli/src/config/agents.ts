@@ -36,6 +36,13 @@ export type AgentEntry = z.infer<typeof AgentEntry>;
 
 export const AgentEntries = z.record(AgentName, AgentEntry);
 
+/** Claude Code, which is built in. */
+export const ClaudeEntry = z.strictObject({
+  /** Added to its own system prompt, in every session. */
+  appendSystemPrompt: z.string().trim().min(1).max(100_000).optional(),
+});
+export type ClaudeEntry = z.infer<typeof ClaudeEntry>;
+
 const McpServerEntry = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('stdio'),

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
-import { AgentEntries, McpServerEntries } from './agents.ts';
+import { AgentEntries, ClaudeEntry, McpServerEntries } from './agents.ts';
 import { ConfigError, describeIssues } from './errors.ts';
 import { expandAgent, expander, expandMcpServer, fromHome, mapValues } from './expand.ts';
 import { DatabaseUrl, Host, Port, RedisUrl } from './values.ts';
@@ -45,6 +45,7 @@ export const ConfigFile = z.strictObject({
   /** Whether upserts are published in Redis, for readers in any language. */
   publishUpserts: z.boolean().optional(),
   agents: AgentEntries.optional(),
+  claude: ClaudeEntry.optional(),
   mcpServers: McpServerEntries.optional(),
 });
 export type ConfigFile = z.infer<typeof ConfigFile>;

@@ -46,6 +46,16 @@ describe('without anything said', () => {
   });
 });
 
+test('what Claude Code is told besides comes from the file, where it is something', () => {
+  const claude = { appendSystemPrompt: 'Use British English.' };
+  expect(load({ config: writeFile('a.json', { claude }) }).claude).toEqual(claude);
+  expect(load().claude).toEqual({});
+  for (const wrong of [{ appendSystemPrompt: ' ' }, { apendSystemPrompt: 'x' }]) {
+    const config = writeFile('b.json', { claude: wrong });
+    expect(() => load({ config })).toThrow(/claude/);
+  }
+});
+
 describe('a flag goes before a variable, a variable before the file, the file before the default', () => {
   test('for the port', () => {
     const file = writeFile('a.json', { port: 3 });

@@ -2,7 +2,7 @@
 import { join, resolve } from 'node:path';
 import type { McpServers } from '@liminal/agents';
 import type { RuntimeSettings } from '@liminal/runtime';
-import type { AgentEntry } from './agents.ts';
+import type { AgentEntry, ClaudeEntry } from './agents.ts';
 import { choose } from './choose.ts';
 import { type ConfigFile, readConfigFile } from './file.ts';
 import { sharedConfig, type SharedConfig } from './shared.ts';
@@ -45,6 +45,7 @@ export interface Config {
   settings: Partial<RuntimeSettings>;
   /** Agents that speak ACP, by their type. */
   agents: Record<string, AgentEntry>;
+  claude: ClaudeEntry;
   mcpServers: McpServers;
 }
 
@@ -81,6 +82,7 @@ export function loadConfig(flags: Flags, { env, cwd, home }: Surroundings): Conf
     logLevel: file.logLevel ?? 'warn',
     settings: runtimeSettings(file),
     agents: file.agents ?? {},
+    claude: file.claude ?? {},
     mcpServers: file.mcpServers ?? {},
   };
 }
