@@ -28,6 +28,11 @@ export interface LoadSessionOptions {
   agentSessionId?: string;
   config?: Record<string, string>;
   viewFilePath?: string;
+  /**
+   * Whether something was said in it before. A provider that can begins a session anew that its agent has lost, and says
+   * in its next turn that the agent does not remember; else that is `SESSION_NOT_FOUND`.
+   */
+  hasHistory?: () => Promise<boolean>;
 }
 
 export interface ProviderSession {

@@ -99,10 +99,11 @@ export class SessionAgent {
       await provider.loadSession(this.#sessionId, {
         projectDir,
         config,
+        hasHistory: () => this.#hasAnswered(),
         ...(agentSessionId !== undefined && { agentSessionId }),
       });
     } catch (error) {
-      if (!(await this.#neverAnswered(error))) throw error;
+      if (errorCode(error) !== 'SESSION_NOT_FOUND' || (await this.#hasAnswered())) throw error;
       await provider.createSession({ sessionId: this.#sessionId, projectDir, config });
     }
     onChange();
@@ -155,10 +156,9 @@ export class SessionAgent {
    * A session without a turn is not in the agent's own store, and neither is one whose only turns were cut off before
    * the agent had written anything down: there is nothing to go on from, and it is made anew.
    */
-  async #neverAnswered(error: unknown): Promise<boolean> {
-    if (errorCode(error) !== 'SESSION_NOT_FOUND') return false;
+  async #hasAnswered(): Promise<boolean> {
     const runs = (await this.#options.store.listRuns(this.#sessionId)) ?? [];
-    return runs.every(({ status }) => status !== 'complete');
+    return runs.some(({ status }) => status === 'complete');
   }
 
   #hear(draft: EventDraft): void {

@@ -108,7 +108,7 @@ export class AcpProvider implements CliProvider {
     if (this.isAlive(sessionId)) {
       throw new ProviderError('SESSION_CREATE_FAILED', `There is a session ${sessionId} already.`);
     }
-    return this.#start(sessionId, projectDir, (opening) => beginSession(opening, config));
+    return this.#start(sessionId, projectDir, (opening) => beginSession(opening, { config }));
   }
 
   async loadSession(sessionId: string, options: LoadSessionOptions = {}): Promise<ProviderSession> {
@@ -121,11 +121,13 @@ export class AcpProvider implements CliProvider {
     const config = { ...known?.config, ...options.config };
     if (known?.isStored === false) {
       // Most agents keep no session without a message: it is begun again.
-      return this.#start(sessionId, projectDir, (opening) => beginSession(opening, config, true));
+      const again = { config, isLenient: true, notices: known.untold };
+      return this.#start(sessionId, projectDir, (opening) => beginSession(opening, again));
     }
     const agentSessionId = options.agentSessionId ?? known?.options.agentSessionId;
+    const { hasHistory } = options;
     return this.#start(sessionId, projectDir, (opening) =>
-      goOnWithSession(opening, { sessionId, agentSessionId, config }),
+      goOnWithSession(opening, { sessionId, agentSessionId, config, hasHistory }),
     );
   }
 

@@ -9,8 +9,10 @@ import { AcpTurns } from './acp-turns.ts';
 import { childEnvironment } from './child-environment.ts';
 import { SessionClient } from './client-side/session-client.ts';
 import { authSentence, describeError } from './errors.ts';
+import { LateReplay } from './late-replay.ts';
 import { ProtocolBreach } from './protocol-breach.ts';
 import { isOfSession } from './session-news.ts';
+import { isConversation } from './translate/conversation.ts';
 import type { Terminal } from './translate/outcome.ts';
 import type { AcpQuirks } from './translate/quirks.ts';
 import { AcpTranslator } from './translate/translator.ts';
@@ -48,6 +50,8 @@ export class AcpSession implements AgentSession {
   #isAlive = true;
   /** Before that, what the agent says of turns is what it said in earlier ones, which we have. */
   #isOpen = false;
+  #hasReplayed = false;
+  #lateReplay: LateReplay | undefined;
   /** What is to be told once somebody may listen. */
   #news: SessionUpdate | undefined;
   /** What people are told in the next turn. */
@@ -107,6 +111,11 @@ export class AcpSession implements AgentSession {
     return this.#isStored;
   }
 
+  /** What people are to be told in the next turn. */
+  get untold(): readonly string[] {
+    return this.#notices;
+  }
+
   get configOptions(): readonly ConfigOption[] {
     return this.#configOptions;
   }
@@ -119,12 +128,13 @@ export class AcpSession implements AgentSession {
   }
 
   /**
-   * Takes what the agent answered when it opened the session, which it had stored (`isStored`) or has just begun. From
-   * now on it is heard.
+   * Takes what the agent answered when it opened the session: one that it has just begun, or had stored, and was to
+   * replay (`loaded`) or not (`resumed`). From now on it is heard.
    */
-  open(answer: unknown, isStored: boolean, notices: readonly string[]): void {
+  open(answer: unknown, how: 'begun' | 'loaded' | 'resumed', notices: readonly string[]): void {
     this.#isOpen = true;
-    this.#isStored = isStored;
+    this.#isStored = how !== 'begun';
+    if (how === 'loaded' && !this.#hasReplayed) this.#lateReplay = new LateReplay();
     this.#learn(answer);
     this.#notices = [...notices];
   }
@@ -146,6 +156,8 @@ export class AcpSession implements AgentSession {
   /** Hands over a user message; resolves when its turn has begun. `PROCESS_CRASH`, `TURN_IN_PROGRESS`. */
   async send(text: string, turnId: string): Promise<void> {
     this.#checkAlive();
+    // Else the answer and the replay would be told together.
+    await this.#lateReplay?.over;
     await this.#turns.send(text, turnId, () => this.#checkAlive());
     this.#isStored = true;
     for (const title of this.#notices.splice(0)) {
@@ -194,6 +206,8 @@ export class AcpSession implements AgentSession {
 
   onUpdate(update: unknown): void {
     if (!this.#isAlive) return;
+    this.#hasReplayed ||= !this.#isOpen && isConversation(update);
+    if (this.#lateReplay?.takes(update) === true) return;
     const isExpected = this.#isOpen && !this.#turns.isStale;
     if (!isExpected && !isOfSession(update)) return;
     try {
@@ -267,6 +281,7 @@ export class AcpSession implements AgentSession {
 
   #end(terminal: Terminal): void {
     this.#isAlive = false;
+    this.#lateReplay?.end();
     this.#turns.end(terminal);
   }
 

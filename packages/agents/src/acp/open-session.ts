@@ -25,46 +25,96 @@ export interface GoingOn {
   /** The agent's own id for the session, where it is known. */
   agentSessionId: string | undefined;
   config: Record<string, string>;
+  /** Whether something was said in it before, asked for when the agent does not have it. */
+  hasHistory: (() => Promise<boolean>) | undefined;
 }
 
 const Begun = z.looseObject({ sessionId: z.string().min(1) });
 
-/** `session/new`. With `isLenient`, settings that the agent does not have are passed over. `SESSION_CREATE_FAILED`. */
+interface Beginning {
+  config?: Record<string, string> | undefined;
+  /** Settings that the agent does not have are passed over. */
+  isLenient?: boolean;
+  /** What people are told in the first turn. */
+  notices?: readonly string[];
+}
+
+/** `session/new`. `SESSION_CREATE_FAILED`. */
 export function beginSession(
   opening: Opening,
-  config: Record<string, string> = {},
-  isLenient = false,
+  { config = {}, isLenient = false, notices = [] }: Beginning = {},
 ): Promise<AcpSession> {
   return withAgent(opening, async (agent) => {
-    const session = await begin(opening, agent, []);
+    const session = await begin(opening, agent, notices);
     await configure(opening, session, config, isLenient);
     return session;
   });
 }
 
 /**
- * `session/resume`, or else `session/load`, or else a new session for one that the agent once had. `SESSION_NOT_FOUND`,
- * `SESSION_CREATE_FAILED`.
+ * `session/resume`, or else `session/load`, or else a new session for one that the agent once had: what it cannot take
+ * up would otherwise be dead for ever. `SESSION_NOT_FOUND`, `SESSION_CREATE_FAILED`.
  */
-export function goOnWithSession(
+export async function goOnWithSession(opening: Opening, going: GoingOn): Promise<AcpSession> {
+  const { config } = going;
+  const { name } = opening.session;
+  let lost: { error: unknown; agent: AcpAgent } | undefined;
+  try {
+    return await withAgent(
+      opening,
+      (agent) => takeUp(opening, agent, going),
+      (error, agent) => {
+        lost = { error, agent };
+      },
+    );
+  } catch (failure) {
+    if (lost === undefined || !(await isLostForGood(opening, going, lost.error))) throw failure;
+    const begins = `${name} begins anew: it does not know what was said before.`;
+    const notices = [`${problemOf(name, lost.error, lost.agent)} ${begins}`];
+    return beginSession(opening, { config, isLenient: true, notices });
+  }
+}
+
+function problemOf(name: string, error: unknown, agent: AcpAgent): string {
+  const said = readRpcError(error);
+  if (said?.code === rpc.notFound) return `${name} does not have this session any more.`;
+  const reason = said === undefined ? agent.explain(error) : describeError(error);
+  return `${name} could not take up this session. ${reason}`.replace(/(?<![.!?])$/, '.');
+}
+
+async function takeUp(
   opening: Opening,
+  agent: AcpAgent,
   { sessionId, agentSessionId, config }: GoingOn,
 ): Promise<AcpSession> {
-  return withAgent(opening, async (agent) => {
-    const { name } = opening.session;
-    const method = wayBack(agent);
-    let session: AcpSession;
-    if (method !== undefined) {
-      session = await resume(opening, agent, agentSessionId ?? sessionId, method);
-    } else if (agentSessionId !== undefined) {
-      const notice = `${name} cannot take up earlier sessions: it does not know what was said before.`;
-      session = await begin(opening, agent, [notice]);
-    } else {
-      throw new ProviderError('SESSION_NOT_FOUND', `${name} has no session ${sessionId}.`);
-    }
-    await configure(opening, session, config, true);
-    return session;
-  });
+  const { name } = opening.session;
+  const method = wayBack(agent);
+  let session: AcpSession;
+  if (method !== undefined) {
+    session = await resume(opening, agent, agentSessionId ?? sessionId, method);
+  } else if (agentSessionId !== undefined) {
+    const notice = `${name} cannot take up earlier sessions: it does not know what was said before.`;
+    session = await begin(opening, agent, [notice]);
+  } else {
+    throw new ProviderError('SESSION_NOT_FOUND', `${name} has no session ${sessionId}.`);
+  }
+  await configure(opening, session, config, true);
+  return session;
+}
+
+/**
+ * Whether an agent that ran will never take up what it once had. Who has to sign in first can do so later, and a session
+ * in which nothing was said is no loss.
+ */
+async function isLostForGood(
+  { signal }: Opening,
+  { hasHistory }: GoingOn,
+  error: unknown,
+): Promise<boolean> {
+  if (error instanceof ProviderError || signal.aborted) return false;
+  const code = readRpcError(error)?.code;
+  if (code === rpc.notFound) return (await hasHistory?.()) === true;
+  return code !== rpc.authRequired;
 }
 
 const wayBack = ({ capabilities }: AcpAgent): 'session/resume' | 'session/load' | undefined => {
@@ -83,7 +133,7 @@ async function begin(
     const agentSessionId = Begun.safeParse(answer).data?.sessionId;
     if (agentSessionId === undefined) throw new Error('Its answer to “session/new” names none.');
     const session = new AcpSession({ ...opening.session, agent, agentSessionId });
-    session.open(answer, false, [...notices, ...refusals]);
+    session.open(answer, 'begun', [...new Set([...notices, ...refusals])]);
     agent.admit(agentSessionId, session);
     return session;
   });
@@ -101,7 +151,8 @@ async function resume(
   agent.admit(agentSessionId, session);
   try {
     const params = { sessionId: agentSessionId, cwd, mcpServers: servers };
-    session.open(await agent.open(method, params), true, notices);
+    const answer = await agent.open(method, params);
+    session.open(answer, method === 'session/load' ? 'loaded' : 'resumed', notices);
     return session;
   } catch (error) {
     await agent.leave(agentSessionId);
@@ -144,6 +195,7 @@ async function configure(
 async function withAgent(
   opening: Opening,
   work: (agent: AcpAgent) => Promise<AcpSession>,
+  onFailure?: (error: unknown, agent: AcpAgent) => void,
 ): Promise<AcpSession> {
   const { pool, signal, limitMs, session } = opening;
   const agent = await pool.take(session.projectDir, signal).catch((error: unknown) => {
@@ -159,6 +211,7 @@ async function withAgent(
       () => undefined,
     );
     await pool.giveBack(agent, false);
+    onFailure?.(error, agent);
     throw readFailure(opening, agent, error);
   }
 }

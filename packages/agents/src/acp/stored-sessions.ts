@@ -5,6 +5,8 @@ import { ProviderError } from '../errors.ts';
 import type { StoredSession, StoredTurn } from '../provider.ts';
 import type { AcpAgent } from './acp-agent.ts';
 import { describeError, readRpcError, rpc } from './errors.ts';
+import { LateReplay } from './late-replay.ts';
+import { isConversation } from './translate/conversation.ts';
 import type { AcpQuirks } from './translate/quirks.ts';
 import { readReplay, type ReplayedUpdate } from './translate/replay.ts';
 
@@ -168,18 +170,27 @@ async function readPages(agent: AcpAgent): Promise<Listed[]> {
   return found;
 }
 
-/** All that `session/load` says of a session before it answers. An agent that cannot load tells nothing. */
+/** All that `session/load` says of a session, before it answers or after. An agent that cannot load tells nothing. */
 async function replay(agent: AcpAgent, sessionId: string, projectDir: string): Promise<unknown[]> {
   if (agent.capabilities.loadSession !== true) return [];
   const updates: unknown[] = [];
+  let late: LateReplay | undefined;
   agent.admit(sessionId, {
-    onUpdate: (update) => void updates.push(update),
-    onGone: () => undefined,
+    onUpdate: (update) => {
+      updates.push(update);
+      late?.takes(update);
+    },
+    onGone: () => late?.end(),
   });
   try {
     await agent.open('session/load', { sessionId, cwd: projectDir, mcpServers: [] });
+    if (!updates.some((update) => isConversation(update))) {
+      late = new LateReplay();
+      await late.over;
+    }
     return updates;
   } finally {
+    late?.end();
     await agent.leave(sessionId);
   }
 }

@@ -1,7 +1,7 @@
 /** Sessions in the agent's own store: found, read and gone on with. */
 import { randomUUID } from 'node:crypto';
 import { emptyResponse, foldResponse, stampEvent, toResponse } from '@liminal/protocol';
-import type { AgentScript } from '@liminal/testkit';
+import type { AgentScript, Step } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import type { StoredTurn } from '../../src/provider.ts';
 import { coded } from '../../src/testing/subject.ts';
@@ -177,6 +177,90 @@ test('a session that the agent has lost is not found, and no process is left', a
   await (
     await control.process()
   ).gone;
+});
+
+test('a session that the agent has lost is begun anew where something was said in it, and people are told', async () => {
+  const { provider, projectDir } = await runAgent();
+  const sessionId = randomUUID();
+  const listener = new Listener(provider, sessionId);
+  const hasHistory = async (): Promise<boolean> => true;
+  await provider.loadSession(sessionId, { projectDir, agentSessionId: 'lost', hasHistory });
+  const response = await listener.ask('What was it?');
+  expect(said(response)).toContain('agent: You said: What was it?');
+  expect(said(response).join()).toMatch(/does not have this session any more.*does not know/);
+  expect(await listener.agentSessionId()).not.toBe('lost');
+});
+
+test.each<[string, Step[]]>([
+  ['is refused', [{ error: { code: -32603, message: 'The file is broken' } }]],
+  ['ends its agent', [{ exit: { code: 3 } }]],
+])('a session whose load %s is begun anew once, and people are told why', async (_name, steps) => {
+  const { create, another, projectDir, control } = await runAgent();
+  const before = await create();
+  await before.ask('Remember 42.');
+  const agentSessionId = await before.agentSessionId();
+  await control.play({ on: { 'session/load': steps } });
+  const provider = another();
+  const { sessionId } = before;
+  const listener = new Listener(provider, sessionId);
+
+  await provider.loadSession(sessionId, { projectDir, agentSessionId });
+
+  const response = await listener.ask('What was it?');
+  expect(said(response)).toContain('agent: You said: What was it?');
+  expect(said(response).join()).toMatch(/could not take up this session\..*does not know/);
+  expect(said(await listener.ask('And now?')).join()).not.toContain('does not know');
+  // From now on it is the new one that is gone on with.
+  expect(await listener.agentSessionId()).not.toBe(agentSessionId);
+});
+
+test('what people are to be told of a session begun anew waits for the first message', async () => {
+  const { create, provider, another, projectDir, control } = await runAgent();
+  const before = await create();
+  await before.ask('Remember 42.');
+  const agentSessionId = await before.agentSessionId();
+  await provider.close();
+  await control.play({ on: { 'session/load': [{ error: { code: -1, message: 'No.' } }] } });
+  const later = another();
+  await later.loadSession(before.sessionId, { projectDir, agentSessionId });
+  await later.killSession(before.sessionId);
+  await later.loadSession(before.sessionId);
+  const told = said(await new Listener(later, before.sessionId).ask('Hm?'));
+  expect(told.filter((one) => one.includes('does not know what was said before'))).toHaveLength(1);
+});
+
+test('a replay that comes after the answer is no part of the next turn, and is read as history', async () => {
+  const { another, projectDir, control } = await runAgent();
+  const script = { sessions: [stored('a', projectDir)], replaysAfterAnswer: 100 };
+  await control.play(script);
+  const provider = another();
+  const history = await provider.readStoredHistory('a', projectDir);
+  expect(history.map(saidIn)).toEqual([
+    ['user: What is it?', 'agent: It is 42.'],
+    ['user: Sure?', 'agent: Sure.'],
+  ]);
+  const listener = new Listener(provider, 'a');
+  await provider.loadSession('a', { projectDir });
+  expect(said(await listener.ask('And now?'))).toEqual([
+    'user: And now?',
+    'agent: You said: And now?',
+  ]);
+  expect(new Set(listener.events.map(({ turnId }) => turnId)).size).toBe(1);
+});
+
+test('what an agent says of its own accord after a load is told, be there a replay or not', async () => {
+  const { another, projectDir, control } = await runAgent();
+  const news = { update: text('agent_message_chunk', 'I am back.') };
+  await control.play({
+    sessions: [{ ...stored('a', projectDir), updates: [] }],
+    on: { 'session/load': [{ answer: true }, news] },
+  });
+  const provider = another();
+  const listener = new Listener(provider, 'a');
+  await provider.loadSession('a', { projectDir });
+  const own = await listener.until(() => listener.events[0]?.turnId);
+  await listener.ask('And now?');
+  expect(said(await listener.response(own))).toEqual(['agent: I am back.']);
 });
 
 test('a session that was loaded and not written to since is loaded again, not begun', async () => {

@@ -158,6 +158,8 @@ export const AgentScript = z.strictObject({
   listPageSize: z.number().int().optional(),
   /** Sessions from before, beside those that its processes have made. */
   sessions: z.array(StoredSession).optional(),
+  /** `session/load` is answered first; what it replays follows, with so many ms between. */
+  replaysAfterAnswer: z.number().optional(),
   /** A session is stored at its first prompt and not before, as Codex does. */
   storesAtFirstPrompt: z.boolean().optional(),
   /** Sessions are refused (-32000) until `authenticate` has been called, by any process. */

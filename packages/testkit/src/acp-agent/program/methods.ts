@@ -1,5 +1,6 @@
 /** What the agent answers where its script says nothing else. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { RpcError } from './call.ts';
 import { LiveSession, type Stage } from './live-session.ts';
 import type { StoredSession } from '../script.ts';
@@ -92,9 +93,17 @@ export class Methods {
   async #load(params: Params): Promise<unknown> {
     const stored = this.#stored('load', params);
     const session = this.#enter(stored);
-    for (const update of stored.updates ?? [])
-      await this.#stage.voice.update(stored.sessionId, update);
+    const pauseMs = this.#stage.script.replaysAfterAnswer;
+    if (pauseMs === undefined) await this.#replay(stored, 0);
+    else setImmediate(() => void this.#replay(stored, pauseMs));
     return session.settings;
+  }
+
+  async #replay({ sessionId, updates = [] }: StoredSession, pauseMs: number): Promise<void> {
+    for (const update of updates) {
+      await this.#stage.voice.update(sessionId, update);
+      if (pauseMs > 0) await sleep(pauseMs);
+    }
   }
 
   #resume(params: Params): unknown {
