@@ -17,6 +17,8 @@ export class ScriptedAgent implements CliProvider {
   readonly listeners = new ProviderListeners();
   readonly alive = new Set<string>();
   readonly loads: string[] = [];
+  /** Of each load, whether something had been said in the session before. */
+  readonly histories: (boolean | undefined)[] = [];
   readonly answers: ApprovalAnswer[] = [];
   readonly cancels: string[] = [];
   readonly received: string[] = [];
@@ -36,8 +38,9 @@ export class ScriptedAgent implements CliProvider {
     return { sessionId, cliType: this.cliType };
   }
 
-  async loadSession(sessionId: string, _options?: LoadSessionOptions): Promise<ProviderSession> {
+  async loadSession(sessionId: string, options?: LoadSessionOptions): Promise<ProviderSession> {
     this.loads.push(sessionId);
+    this.histories.push(await options?.hasHistory?.());
     this.alive.add(sessionId);
     return { sessionId, cliType: this.cliType };
   }

@@ -244,6 +244,17 @@ test('a turn that the agent begins by itself is a turn of its own', async () => 
   ]);
 });
 
+test('an agent that takes up a session can ask whether anything was answered in it', async () => {
+  const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
+  world.agent.crash(sessionId);
+  await world.runtime.send(sessionId, 'Hello');
+  world.agent.finish(sessionId);
+  await reader.untilTurn('turn_complete');
+  world.agent.crash(sessionId);
+  await world.runtime.send(sessionId, 'And now?');
+  expect(world.agent.histories).toEqual([false, true]);
+});
+
 test('an unknown session, agent and folder are refused with their codes', async () => {
   const { runtime, projectDir } = world;
   await expect(runtime.send('nope', 'x')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
