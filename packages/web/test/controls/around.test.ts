@@ -14,11 +14,11 @@ import {
   withOthers,
   type Control,
 } from './scene.ts';
-import { check, press, take, write, type Way } from './ways.ts';
+import { check, press, tabTo, take, write, type Way } from './ways.ts';
 
 /** On a phone the sidebar is a drawer. */
 async function toSidebar(page: Page, way: Way): Promise<void> {
-  if (way === 'touch') await page.getByRole('button', { name: 'Sessions', exact: true }).tap();
+  if (way === 'touch') await page.getByRole('button', { name: /^Sessions/ }).tap();
 }
 const tabs = (page: Page) => page.getByRole('navigation', { name: 'Open sessions' });
 
@@ -27,6 +27,33 @@ const tabBar: Control[] = [
     name: 'a tab',
     find: (page) => tabs(page).getByRole('link', { name: /Fix the login/ }),
     effect: isAt(`/session/${sessionId}`),
+    only: ['mouse', 'keyboard'],
+  },
+  {
+    name: 'the close button of a tab',
+    find: (page) => tabs(page).getByRole('button', { name: 'Close Fix the login' }),
+    use: async (page, control, way) => {
+      if (way === 'mouse') return control.click();
+      await tabTo(page, tabs(page).getByRole('link'));
+      await page.keyboard.press('Delete');
+    },
+    effect: (page) => gone(tabs(page).getByRole('link')),
+    only: ['mouse', 'keyboard'],
+  },
+  {
+    name: 'the tabs of a phone',
+    find: button(/All tabs/),
+    use: async (page, control, way) => {
+      await press(page, control, way);
+      await take(page, page.getByRole('menuitem', { name: /Fix the login/ }), way);
+    },
+    effect: isAt(`/session/${sessionId}`),
+    only: ['touch'],
+  },
+  {
+    name: 'the button that leads to a session that waits',
+    find: button(/^1 needs you/),
+    effect: isAt('/session/other-0'),
   },
   {
     name: 'the button for a new session in the tab bar',
@@ -51,14 +78,8 @@ tryControls([
     controls: [
       ...tabBar,
       {
-        name: 'the close button of a tab',
-        find: (page) => tabs(page).getByRole('button', { name: 'Close Fix the login' }),
-        effect: (page) => gone(tabs(page).getByRole('link')),
-        only: ['mouse', 'keyboard'],
-      },
-      {
         name: 'the button that shows the sessions of a phone',
-        find: button('Sessions'),
+        find: button(/^Sessions/),
         effect: (page) => dialog(page, 'Sessions').waitFor(),
         only: ['touch'],
       },
@@ -254,6 +275,31 @@ tryControls([
         name: 'the close button',
         find: button('Close'),
         effect: (page) => gone(dialog(page, 'New session')),
+      },
+    ],
+  },
+  {
+    name: 'the menu of tabs on a phone',
+    set: withOthers,
+    go: async (page, way) => {
+      if (way !== 'touch') return;
+      await button(/All tabs/)(page).tap();
+      await page.getByRole('menu').waitFor();
+    },
+    controls: [
+      {
+        name: 'a tab',
+        find: (page) => page.getByRole('menuitem', { name: /Fix the login/ }),
+        use: take,
+        effect: (page) => gone(page.getByRole('menu')),
+        only: ['touch'],
+      },
+      {
+        name: 'Close this tab',
+        find: (page) => page.getByRole('menuitem', { name: 'Close this tab' }),
+        use: take,
+        effect: isAt('/'),
+        only: ['touch'],
       },
     ],
   },

@@ -48,14 +48,36 @@ export async function take(page: Page, option: Locator, way: Way): Promise<void>
 /** More presses of a key than any of our pages needs. */
 const most = 80;
 
-/** Goes to a control by the Tab key alone. */
+/** Goes to a control by the Tab key; inside a list that is one stop of it, by arrow keys. */
 export async function tabTo(page: Page, control: Locator): Promise<void> {
   await control.waitFor();
   for (let step = 0; step < most; step += 1) {
-    if (await control.evaluate((element) => element === document.activeElement)) return;
-    await page.keyboard.press('Tab');
+    if (await control.evaluate(hasFocus)) return;
+    if (await control.evaluate(isBesideFocus)) await arrowTo(page, control);
+    else await page.keyboard.press('Tab');
   }
-  throw new Error('The Tab key does not lead to this control.');
+  throw new Error('The keyboard does not lead to this control.');
+}
+
+async function arrowTo(page: Page, control: Locator): Promise<void> {
+  const isInRow = await control.evaluate((element) => element.closest('header') !== null);
+  await page.keyboard.press('Home');
+  for (let step = 0; step < most; step += 1) {
+    if (await control.evaluate(hasFocus)) return;
+    await page.keyboard.press(isInRow ? 'ArrowRight' : 'ArrowDown');
+  }
+  throw new Error('The arrow keys do not lead to this control.');
+}
+
+function hasFocus(control: Element): boolean {
+  return control === document.activeElement;
+}
+
+/** Whether the focus is on the one entry of the control's list that Tab reaches. */
+function isBesideFocus(control: HTMLElement | SVGElement): boolean {
+  const { activeElement } = document;
+  const isEntry = activeElement?.matches('nav :is(li, h2) *') ?? false;
+  return control.tabIndex < 0 && isEntry && control.closest('nav')!.contains(activeElement);
 }
 
 /** Whether an option is the one that Enter takes: it has the focus, or the field that has it points there. */
