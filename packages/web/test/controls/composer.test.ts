@@ -1,7 +1,7 @@
 import type { ConfigOption } from '@liminal/protocol';
 import { expect } from 'vitest';
 import { turn } from '../items.ts';
-import { asked, button, field, gone, past, tryControls, withOthers } from './scene.ts';
+import { asked, button, field, gone, link, past, tryControls, withOthers } from './scene.ts';
 import { press, take, write } from './ways.ts';
 
 function option(name: string, values: string[]): ConfigOption {
@@ -62,7 +62,7 @@ tryControls([
       },
       {
         name: 'a setting',
-        find: (page) => page.getByRole('combobox', { name: 'Mode' }),
+        find: (page) => page.getByRole('combobox', { name: 'Mode', exact: true }),
         use: async (page, control, way) => {
           await press(page, control, way);
           await take(page, page.getByRole('option', { name: 'Auto' }), way);
@@ -71,7 +71,7 @@ tryControls([
       },
       {
         name: 'a setting of many values',
-        find: (page) => page.getByRole('combobox', { name: 'Model' }),
+        find: (page) => page.getByRole('combobox', { name: 'Model', exact: true }),
         use: async (page, control, way) => {
           await press(page, control, way);
           await page.getByRole('combobox', { name: 'Search: Model' }).waitFor();
@@ -92,9 +92,9 @@ tryControls([
       },
       {
         name: 'a setting in the bar, where there is room',
-        find: (page) => page.getByRole('combobox', { name: /Thinking|Search/ }).first(),
+        find: (page) => page.getByRole('combobox', { name: /Thinking|Search/ }),
         use: async (page, control, way) => {
-          await press(page, control, way);
+          await press(page, control.first(), way);
           await take(page, page.getByRole('option', { name: 'High' }), way);
         },
         effect: asked('POST', /\/config$/, { id: 'thinking', value: 'high' }),
@@ -141,6 +141,27 @@ tryControls([
           await press(page, control, way);
         },
         effect: asked('POST', /\/send$/, expect.objectContaining({ message: 'Then this' })),
+      },
+    ],
+  },
+  {
+    name: 'a notice',
+    set: (stage) => {
+      stage.history = past;
+      stage.info = { ...stage.info, notices: [{ level: 'warning', text: 'See https://x.org' }] };
+    },
+    go: (page) => page.getByRole('list', { name: 'Notices' }).waitFor(),
+    controls: [
+      {
+        name: 'Dismiss',
+        find: button('Dismiss'),
+        effect: (page) => gone(page.getByRole('list', { name: 'Notices' })),
+      },
+      {
+        name: 'its link',
+        find: link('https://x.org'),
+        effect: async (page) =>
+          expect(await link('https://x.org')(page).getAttribute('target')).toBe('_blank'),
       },
     ],
   },
