@@ -48,3 +48,9 @@ export function upsert(payload: UpsertObject): ServerMessage {
 export function append(itemId: string, at: number, text: string): ServerMessage {
   return { type: 'session:append', sessionId, turnId: 't1', itemId, at, text, cursor: 'c' };
 }
+
+/** The end of a turn. */
+export function ended(turnId: string): ServerMessage {
+  const payload = { type: 'turn_complete', turnId, sessionId, status: 'completed' } as const;
+  return { type: 'session:turn', sessionId, payload, cursor: 'c' };
+}

@@ -221,7 +221,7 @@ it('a turn that failed for want of a sign-in says whose, and what to do', async 
   const error = { code: 'AUTH_REQUIRED', message: 'Its ways to sign in: a browser; a key.' };
   stage.history.turns = [turn('t1', { status: 'error', endedAt: 1, error })];
   const page = await stage.visit();
-  const note = page.getByRole('alert').filter({ hasText: 'Codex is not signed in' });
+  const note = page.getByRole('group', { name: 'Codex is not signed in' });
   await note.getByText('Its ways to sign in: a browser; a key.').waitFor();
   await note.getByText('No key.').waitFor();
   stage.answer = (_, path) =>

@@ -7,10 +7,13 @@ import { needingYou } from '../sidebar/session-groups.ts';
 import { Sidebar } from '../sidebar/Sidebar.tsx';
 import { TabBar } from '../tabs/TabBar.tsx';
 import css from './App.module.css';
+import { Announcer } from './Announcer.tsx';
 import { ConnectionNotice } from './ConnectionNotice.tsx';
 import { Home } from './Home.tsx';
 import { useNavigation } from './navigation.tsx';
+import { SkipLinks } from './SkipLinks.tsx';
 import { useDocumentMark } from './use-document-mark.ts';
+import { useFocusKeeper } from './use-focus-keeper.ts';
 import { useKeptTabs } from './use-kept-tabs.ts';
 import { useIsNarrow, useSidebar } from './use-sidebar.ts';
 import { type Shortcuts, useShortcuts } from './use-shortcuts.ts';
@@ -33,6 +36,7 @@ export function App() {
   const kept = useKeptTabs(tabs, active);
   useDocumentMark(projects, active);
   useReleaseClosed(tabs);
+  useFocusKeeper();
   const showSide = useCallback(
     () => (isNarrow ? setOverlay('sidebar') : toggleSide()),
     [isNarrow, toggleSide],
@@ -46,6 +50,8 @@ export function App() {
   };
   return (
     <div className={css.app} data-side={isSideShown}>
+      <SkipLinks hasSession={active !== undefined} />
+      <Announcer />
       <div className={css.side}>{isSideShown && !isNarrow && <Sidebar {...sidebar} />}</div>
       <div className={css.main}>
         <TabBar

@@ -43,7 +43,9 @@ const groups: { name: string; keys: [keys: string[], does: string][] }[] = [
 export default function KeyboardHelp({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Keys" onClose={onClose}>
-      <div className={css.groups}>
+      {/* Focusable, because it scrolls where there is little room. */}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+      <div className={css.groups} role="region" aria-label="All keys" tabIndex={0}>
         {groups.map((group) => (
           <section key={group.name}>
             <h3>{group.name}</h3>

@@ -20,10 +20,16 @@ export function Dialog({ title, onClose, children, look = 'plain' }: DialogProps
   const titleId = useId();
   useEffect(() => {
     const dialog = ref.current;
-    if (dialog === null || dialog.open) return;
-    dialog.showModal();
+    if (dialog === null) return undefined;
+    const opener = document.activeElement;
+    if (!dialog.open) dialog.showModal();
     // Else the browser takes the first control there is, which closes the dialog again.
     dialog.querySelector<HTMLElement>('[data-autofocus]')?.focus();
+    return () => {
+      // One that is taken off the page while it is open gives the focus back to nobody.
+      const isLost = document.activeElement === document.body;
+      if (isLost && opener instanceof HTMLElement && opener.isConnected) opener.focus();
+    };
   }, []);
 
   return (

@@ -7,6 +7,7 @@ import remend from 'remend';
 import { CodeBlock } from './CodeBlock.tsx';
 import css from './Markdown.module.css';
 import { type Block, emptySplit, splitBlocks } from './split-blocks.ts';
+import { TaskBox } from './TaskBox.tsx';
 
 interface MarkdownProps {
   children: string;
@@ -57,6 +58,7 @@ const MarkdownBlock = memo(
 const plugins = [remarkGfm];
 
 const components: Components = {
+  input: ({ checked }) => <TaskBox checked={checked} />,
   // Opened beside the app, and told nothing about it.
   a: ({ href, children }) => (
     <a href={href} target="_blank" rel="noopener noreferrer">

@@ -26,6 +26,13 @@ export function ItemRow({ item, turnEnded, turnError }: ItemRowProps) {
       return <ApprovalCard item={item} turnEnded={turnEnded} />;
     case 'error':
       if (item.errorMessage !== undefined && item.errorMessage === turnError) return null;
-      return <ErrorNote itemId={item.itemId} code={item.errorCode} message={item.errorMessage} />;
+      return (
+        <ErrorNote
+          itemId={item.itemId}
+          code={item.errorCode}
+          message={item.errorMessage}
+          isNews={!turnEnded}
+        />
+      );
   }
 }

@@ -8,6 +8,8 @@ interface ErrorNoteProps {
   code?: string | undefined;
   message?: string | undefined;
   itemId?: string;
+  /** It has just come about: one that is read again in a conversation is no alarm. */
+  isNews?: boolean;
   Icon?: typeof TriangleAlert;
   /** What else helps, beyond the message. */
   advice?: string | undefined;
@@ -18,8 +20,15 @@ interface ErrorNoteProps {
 /** An error in plain words, with its code for those who look it up. */
 export function ErrorNote(props: ErrorNoteProps) {
   const { title, code, message, itemId, Icon = TriangleAlert, advice, children } = props;
+  const { isNews = true } = props;
   return (
-    <div className={css.error} role="alert" data-item-id={itemId} data-status="error">
+    <div
+      className={css.error}
+      role={isNews ? 'alert' : 'group'}
+      aria-label={isNews ? undefined : (title ?? 'Error')}
+      data-item-id={itemId}
+      data-status="error"
+    >
       <Icon size={16} aria-hidden="true" />
       <div className={css.words}>
         {title !== undefined && <strong>{title}</strong>}

@@ -16,13 +16,13 @@ export function PlanCard({ item }: PlanCardProps) {
       data-item-id={item.itemId}
       data-status={item.status}
     >
-      <h3 className={css.head}>
+      <div className={css.head}>
         <ListTodo size={15} aria-hidden="true" />
         Plan
         <span className={css.count}>
           {done} of {item.entries.length}
         </span>
-      </h3>
+      </div>
       <ol className={css.entries}>
         {item.entries.map((entry, index) => (
           <li key={index} data-status={entry.status}>

@@ -1,0 +1,66 @@
+import { findSession } from '@liminal/client';
+import { useSession, useSessions } from '@liminal/client/react';
+import type { SessionState } from '@liminal/protocol';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { useAgentName } from './agents.tsx';
+import css from './Announcer.module.css';
+import { useNavigation } from './navigation.tsx';
+import { news } from './news.ts';
+
+/** Says once, to those who do not see the page, that an answer has ended, and that a session needs them or has failed. */
+export function Announcer() {
+  const { active } = useNavigation();
+  const [said, setSaid] = useState({ text: '', count: 0 });
+  const say = useCallback(
+    (text: string) => setSaid((last) => ({ text, count: last.count + 1 })),
+    [],
+  );
+  return (
+    <>
+      <div role="status" className={css.spoken} data-announcements>
+        {/* The same words once more are new words. */}
+        <p key={said.count}>{said.text}</p>
+      </div>
+      <SessionNews active={active} say={say} />
+      {active !== undefined && <AnswerNews key={active} sessionId={active} say={say} />}
+    </>
+  );
+}
+
+interface NewsProps {
+  say: (text: string) => void;
+}
+
+/** Of all sessions: what waits for somebody; of those that are not looked at: what has failed. */
+function SessionNews({ active, say }: NewsProps & { active: string | undefined }) {
+  const { projects } = useSessions();
+  const before = useRef<ReadonlyMap<string, SessionState>>(undefined);
+  useEffect(() => {
+    const sessions = projects.flatMap((project) => project.sessions);
+    const known = before.current;
+    before.current = new Map(sessions.map(({ sessionId, state }) => [sessionId, state]));
+    const told = known === undefined ? [] : news(known, sessions, active);
+    if (told.length > 0) say(told.join(' '));
+  }, [active, projects, say]);
+  return null;
+}
+
+/** Of the session that is looked at: the end of each turn. A failure is said where it is shown. */
+function AnswerNews({ sessionId, say }: NewsProps & { sessionId: string }) {
+  const { view } = useSession(sessionId);
+  const session = findSession(useSessions().projects, sessionId);
+  const name = useAgentName(session?.cliType ?? view.info?.session.cliType);
+  const ended = view.turns.findLast((turn) => turn.status !== 'in_progress');
+  const isReady = view.phase === 'ready';
+  const last = useRef<string | undefined>(undefined);
+  const wasReady = useRef(false);
+  useEffect(() => {
+    if (!isReady) return;
+    const isNew = wasReady.current && ended !== undefined && ended.turnId !== last.current;
+    wasReady.current = true;
+    last.current = ended?.turnId;
+    if (isNew && ended.status === 'complete') say(`${name} has answered.`);
+    if (isNew && ended.status === 'aborted') say(`${name} was stopped.`);
+  }, [ended, isReady, name, say]);
+  return null;
+}

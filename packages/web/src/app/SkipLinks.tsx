@@ -1,0 +1,33 @@
+import { focusComposer } from '../composer/focus-composer.ts';
+import css from './SkipLinks.module.css';
+import { focusMain } from './use-focus-keeper.ts';
+
+/** The first stops of the Tab key, past the list of sessions; seen only while they have the focus. */
+export function SkipLinks({ hasSession }: { hasSession: boolean }) {
+  if (!hasSession) {
+    return (
+      <div className={css.links}>
+        <button type="button" onClick={focusMain}>
+          To the page
+        </button>
+      </div>
+    );
+  }
+  return (
+    <div className={css.links}>
+      <button type="button" onClick={focusComposer}>
+        To the message field
+      </button>
+      <button type="button" onClick={focusConversation}>
+        To the conversation
+      </button>
+    </div>
+  );
+}
+
+function focusConversation(): void {
+  const log = document.querySelector<HTMLElement>('main:not([style*="none"]) [role="log"]');
+  if (log === null) return;
+  log.tabIndex = -1;
+  log.focus();
+}

@@ -1,0 +1,26 @@
+import type { SessionState, SessionSummary } from '@liminal/protocol';
+import { expect, it } from 'vitest';
+import { news } from './news.ts';
+
+const session = (sessionId: string, state: SessionState) =>
+  ({ sessionId, state, title: `Session ${sessionId}` }) as SessionSummary;
+
+it('a session that comes to wait is told of, and one that fails out of sight, each once', () => {
+  const before = new Map<string, SessionState>([
+    ['a', 'running'],
+    ['b', 'running'],
+    ['c', 'running'],
+    ['d', 'waiting'],
+    ['e', 'running'],
+  ]);
+  const now = [
+    session('a', 'waiting'),
+    session('b', 'failed'),
+    session('c', 'failed'),
+    session('d', 'waiting'),
+    session('e', 'idle'),
+    session('new', 'waiting'),
+  ];
+  expect(news(before, now, 'c')).toEqual(['Session a needs you.', 'Session b has failed.']);
+  expect(news(new Map(now.map((s) => [s.sessionId, s.state])), now, 'c')).toEqual([]);
+});

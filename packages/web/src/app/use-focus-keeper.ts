@@ -1,0 +1,98 @@
+import { useEffect } from 'react';
+
+/** What can have the focus. */
+const focusable =
+  'a[href], button:not(:disabled), input:not(:disabled), select:not(:disabled), textarea:not(:disabled), [tabindex]';
+
+/**
+ * Keeps the focus on the page. What has it can go: an answered request, a closed tab, a message taken out of the queue.
+ * Browsers let it fall to the body then, and a keyboard begins anew at the top. Here it goes on as near as can be: in the
+ * same list, else in the same part of the page.
+ */
+export function useFocusKeeper(): void {
+  useEffect(() => {
+    let last: { element: HTMLElement; around: HTMLElement[] } | undefined;
+    let due = 0;
+    const remember = ({ target }: FocusEvent) => {
+      if (target instanceof HTMLElement) last = { element: target, around: ancestorsOf(target) };
+    };
+    const check = () => {
+      due = 0;
+      if (last === undefined || !isLost()) return;
+      const { element, around } = last;
+      // Somebody has clicked where nothing takes the focus.
+      if (canFocus(element)) last = undefined;
+      else goOn(around);
+    };
+    // Once the page has been drawn: what goes is often replaced in the same breath.
+    const look = () => {
+      if (due === 0 && isLost()) due = requestAnimationFrame(() => requestAnimationFrame(check));
+    };
+    const changes = new MutationObserver(look);
+    changes.observe(document.body, {
+      childList: true,
+      subtree: true,
+      attributeFilter: ['disabled', 'style', 'hidden'],
+    });
+    document.addEventListener('focusin', remember);
+    document.addEventListener('focusout', look);
+    return () => {
+      changes.disconnect();
+      cancelAnimationFrame(due);
+      document.removeEventListener('focusin', remember);
+      document.removeEventListener('focusout', look);
+    };
+  }, []);
+}
+
+/** Puts the focus on the part of the page that is there to be read or written in. */
+export function focusMain(): void {
+  const main = [...document.querySelectorAll<HTMLElement>('main')].find((one) => isShown(one));
+  const field = main?.querySelector<HTMLElement>('[data-composer]');
+  // Where there is no keyboard, a field that has the focus brings one up.
+  if (field && matchMedia('(pointer: fine)').matches) return field.focus();
+  if (main === undefined) return;
+  main.tabIndex = -1;
+  main.focus({ preventScroll: true });
+}
+
+function isLost(): boolean {
+  return document.activeElement === null || document.activeElement === document.body;
+}
+
+function ancestorsOf(element: HTMLElement): HTMLElement[] {
+  const { parentElement } = element;
+  return parentElement === null || parentElement === document.body
+    ? []
+    : [parentElement, ...ancestorsOf(parentElement)];
+}
+
+function goOn(around: readonly HTMLElement[]): void {
+  const dialog = document.querySelector<HTMLElement>('dialog[open]');
+  const places = dialog === null ? around : around.filter((place) => dialog.contains(place));
+  for (const place of places) {
+    if (!place.isConnected || !isShown(place)) continue;
+    if (place.tagName === 'MAIN' || place.querySelector('main') !== null) break;
+    const next = entryOf(place);
+    if (next !== undefined) return next.focus();
+  }
+  if (dialog === null) focusMain();
+  else entryOf(dialog)?.focus();
+}
+
+/** The current entry of a place, else its first. A field would bring up the keyboard of a phone. */
+function entryOf(place: HTMLElement): HTMLElement | undefined {
+  const all = [...place.querySelectorAll<HTMLElement>(focusable)].filter((one) => canFocus(one));
+  const usable = matchMedia('(pointer: fine)').matches
+    ? all
+    : all.filter((one) => !one.matches('input, textarea, select'));
+  return usable.find((one) => one.ariaCurrent !== null) ?? usable.find((one) => one.tabIndex >= 0);
+}
+
+function canFocus(element: HTMLElement): boolean {
+  return element.isConnected && isShown(element) && !element.matches(':disabled');
+}
+
+function isShown(element: HTMLElement): boolean {
+  return element.checkVisibility({ visibilityProperty: true });
+}

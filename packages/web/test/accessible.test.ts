@@ -1,0 +1,360 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { ApprovalUpsert, ToolCallUpsert, UpsertObject } from '@liminal/protocol';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { approval, message, tool, turn, upsert } from './items.ts';
+import { otherSession, sessionId, Stage } from './stage.ts';
+
+let stage: Stage;
+
+beforeEach(async () => {
+  stage = new Stage();
+  await stage.open();
+});
+afterEach(() => stage.close());
+afterAll(() => Stage.end());
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
+
+declare global {
+  // What axe-core is called in the page.
+  var axe: typeof import('axe-core');
+}
+
+/**
+ * What axe finds on the page as it stands, in light and in dark: rule, and where. An open menu stands outside of all
+ * landmarks, at the page's end, and that is no finding (`region`): it has the focus, belongs to its button, and closes
+ * when the focus leaves it. axe itself excepts dialogs for that reason.
+ */
+async function findings(page: Page): Promise<string[]> {
+  await page.evaluate(axeSource);
+  const all: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    const found = await page.evaluate(async () => {
+      const { violations } = await globalThis.axe.run({ resultTypes: ['violations'] });
+      const isInMenu = (target: string) =>
+        document.querySelector(target)?.closest('[data-base-ui-portal]') !== null;
+      return violations.flatMap(({ id, nodes }) =>
+        nodes
+          .filter(({ target }) => id !== 'region' || !isInMenu(String(target[0])))
+          .map(({ html }) => `${id}: ${html.slice(0, 200)}`),
+      );
+    });
+    all.push(...found.map((finding) => `${colorScheme}: ${finding}`));
+  }
+  return all;
+}
+
+const done = { status: 'complete' } as const;
+const ended = { status: 'complete', startedAt: 0, endedAt: 5_000 } as const;
+
+const markdown = `# A heading
+
+Words with \`code\`, **weight**, [a link](https://example.com/) and a note.
+
+- [x] Done
+- [ ] To do
+
+1. one
+2. two
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+> quoted
+
+\`\`\`ts
+const answer: number = 42; // a comment
+\`\`\`
+`;
+
+const diff = { path: '/code/shop/a.ts', oldText: 'one\ntwo\n', newText: 'one\nthree\n' };
+
+function call(id: string, rest: Partial<ToolCallUpsert>): ToolCallUpsert {
+  return tool(id, { ...done, toolOutput: `Output of ${id}`, ...rest });
+}
+
+const kinds = [
+  'read',
+  'edit',
+  'delete',
+  'move',
+  'search',
+  'execute',
+  'think',
+  'fetch',
+  'other',
+] as const;
+
+const long: UpsertObject[] = [
+  message('u1', 'Do everything.', { origin: 'user', ...done }),
+  { ...message('th', 'Let me think.'), type: 'thinking', providerId: 'p', ...done },
+  message('a1', markdown, done),
+  ...kinds.map((kind) =>
+    call(kind, { kind, toolName: kind, diffs: kind === 'edit' ? [diff] : undefined }),
+  ),
+  call('failed', { toolOutputIsError: true, toolOutput: '\u001b[31mred\u001b[0m and plain' }),
+  call('task', { toolName: 'Task', kind: 'think' }),
+  call('inner', { parentCallId: 'task' }),
+  {
+    ...message('plan', ''),
+    type: 'plan',
+    entries: [
+      { content: 'One', priority: 'high', status: 'completed' },
+      { content: 'Two', priority: 'low', status: 'in_progress' },
+      { content: 'Three', priority: 'low', status: 'pending' },
+    ],
+    ...done,
+  } as unknown as UpsertObject,
+];
+
+function history(entries: UpsertObject[], ...turns: ReturnType<typeof turn>[]): void {
+  stage.history = { entries, turns, cursor: 'c', hasMore: false };
+}
+
+const form: ApprovalUpsert['form'] = {
+  type: 'object',
+  properties: {
+    version: { type: 'string', title: 'Version', description: 'As in the tag.' },
+    channel: { type: 'string', title: 'Channel', enum: ['stable', 'next'] },
+    dry: { type: 'boolean', title: 'Dry run' },
+    count: { type: 'integer', title: 'Count', minimum: 1 },
+  },
+  required: ['version'],
+};
+
+const queued = (turnId: string) => ({
+  turnId,
+  message: 'And then the docs',
+  queuedAt: '2026-01-01T00:00:00.000Z',
+  state: 'queued' as const,
+});
+
+const others = () => [
+  otherSession('o1', { state: 'waiting', title: 'Deploy the shop' }),
+  otherSession('o2', { state: 'failed', cliType: 'codex', title: 'إصلاح صفحة الدخول' }),
+  otherSession('o3', { state: 'queued', projectId: '/code/lib', projectDir: '/code/lib' }),
+  otherSession('o4', { state: 'running', source: 'agent', title: 'A very long title '.repeat(9) }),
+];
+
+const visit = async () => stage.visit();
+
+/** Each state of the page, and how it comes about. */
+const states: Record<string, () => Promise<Page>> = {
+  'the start page without a session': async () => {
+    stage.answer = (_, path) => (path === '/api/projects' ? { projects: [] } : undefined);
+    const page = await stage.visit({}, '/');
+    await page.getByText('No sessions yet.').waitFor();
+    return page;
+  },
+  'the start page without an agent': async () => {
+    const reason = 'Claude Code is not installed: see https://example.com/.';
+    const agent = {
+      cliType: 'claude-code',
+      name: 'Claude Code',
+      description: '',
+      available: false,
+    };
+    stage.answer = (_, path) =>
+      path === '/api/agents' ? { agents: [{ ...agent, reason }] } : undefined;
+    const page = await stage.visit({}, '/');
+    await page.getByText('Not ready yet').waitFor();
+    return page;
+  },
+  'the start page with sessions': async () => {
+    stage.others = others();
+    const page = await stage.visit({}, '/');
+    await page.getByText('Go on with').waitFor();
+    return page;
+  },
+  'the dialog for a new session, with its folders': async () => {
+    const folders = [
+      { path: '/code/shop', name: 'shop' },
+      { path: '/code/lib', name: 'lib' },
+    ];
+    stage.answer = (_, path) => (path.startsWith('/api/folders') ? { folders } : undefined);
+    const page = await stage.visit({}, '/');
+    await page.getByRole('main').getByRole('button', { name: 'New session' }).click();
+    await page.getByRole('combobox', { name: 'Project folder' }).fill('/code/');
+    await page.getByRole('option').first().waitFor();
+    return page;
+  },
+  'an empty session': visit,
+  'a session that is loading': async () => {
+    stage.answer = (_, path) => (path.endsWith('/load') ? new Promise(() => undefined) : undefined);
+    const page = await stage.visit({}, '/');
+    await page.getByRole('main').getByRole('link').first().click();
+    await page.getByLabel('Loading the conversation').waitFor();
+    return page;
+  },
+  'a session that could not be opened': async () => {
+    stage.refuse = (path) =>
+      path.endsWith('/load') ? { code: 'SESSION_NOT_FOUND', message: 'It is gone.' } : undefined;
+    const page = await stage.visit({}, '/');
+    await page.getByRole('main').getByRole('link').first().click();
+    await page.getByText('This session could not be opened').waitFor();
+    return page;
+  },
+  'a page without its server': async () => {
+    history(long, turn('t1', ended));
+    const page = await stage.visit();
+    await page.context().setOffline(true);
+    stage.hangUp();
+    await page.getByText('The server does not answer.').waitFor();
+    return page;
+  },
+  'an agent at work, with a queue': async () => {
+    history(long, turn('t1', ended), turn('t2'));
+    stage.info = { ...stage.info, queue: [queued('q1'), queued('q2')] };
+    const page = await stage.visit();
+    stage.say(upsert(message('m', 'Half a sen', { turnId: 't2' })));
+    await page.getByText('Half a sen').waitFor();
+    await page.getByRole('button', { name: 'Edit queued message' }).first().click();
+    return page;
+  },
+  'a permission that is asked for': async () => {
+    const command = tool('c', { toolArguments: { command: 'rm -rf build' } });
+    history([command, approval('p', { callId: 'c' })], turn('t1'));
+    const page = await stage.visit();
+    await page
+      .getByRole('button', { name: /^Allow/ })
+      .first()
+      .waitFor();
+    return page;
+  },
+  'a form to fill in': async () => {
+    history([approval('p', { title: 'How?', form })], turn('t1'));
+    const page = await stage.visit();
+    await page.getByRole('textbox', { name: 'Version' }).waitFor();
+    await page.getByRole('button', { name: /^(Send|Allow)( |$)/ }).click();
+    return page;
+  },
+  'a turn that failed': async () => {
+    const error = { code: 'OVERLOADED', message: 'Try later.' };
+    history(
+      [message('u1', 'Go.', { origin: 'user', ...done })],
+      turn('t1', { status: 'error', error }),
+    );
+    const page = await stage.visit();
+    await page.getByText('The turn failed').waitFor();
+    return page;
+  },
+  'a long conversation, closed and opened': async () => {
+    history(long, turn('t1', ended));
+    const page = await stage.visit();
+    await page.getByText('A heading').waitFor();
+    // One that is opened may bring others, with heads of their own.
+    for (;;) {
+      const closed = page.getByRole('log').locator('button[aria-expanded="false"]:not(:disabled)');
+      if ((await closed.count()) === 0) return page;
+      await closed.first().click();
+    }
+  },
+  'the palette with what it finds': async () => {
+    stage.others = others();
+    const item = { runId: 'r', index: 0, itemId: 'i', type: 'message' };
+    const hit = { sessionId, cliType: 'demo', projectId: '/code/shop', title: 'T', item };
+    stage.answer = (_, path) =>
+      path.startsWith('/api/search') ? { hits: [{ ...hit, snippet: 'the shop' }] } : undefined;
+    const page = await stage.visit();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Search commands and sessions' }).fill('shop');
+    await page
+      .getByRole('option')
+      .filter({ hasText: /^the shop/ })
+      .waitFor();
+    return page;
+  },
+  'a search in the sidebar': async () => {
+    stage.others = others();
+    const item = { runId: 'r', index: 0, itemId: 'i', type: 'function_call' };
+    const hit = { sessionId, cliType: 'demo', projectId: '/code/shop', title: 'T', item };
+    stage.answer = (_, path) =>
+      path.startsWith('/api/search') ? { hits: [{ ...hit, snippet: 'the shop' }] } : undefined;
+    const page = await stage.visit();
+    await page.getByRole('searchbox').fill('shop');
+    await page.getByRole('region', { name: 'In conversations' }).getByRole('link').waitFor();
+    return page;
+  },
+  'a search that fails': async () => {
+    stage.refuse = (path) =>
+      path.startsWith('/api/search') ? { code: 'STORE_READ_FAILED', message: 'No.' } : undefined;
+    const page = await stage.visit();
+    await page.getByRole('searchbox').fill('shop');
+    await page.getByText('could not be searched').waitFor();
+    return page;
+  },
+  'the keys': async () => {
+    const page = await stage.visit();
+    await page.getByRole('button', { name: 'Keys' }).click();
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    return page;
+  },
+  'a new name for a session': async () => {
+    const page = await stage.visit();
+    await page.getByRole('button', { name: 'Session', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Rename' }).click();
+    await page.getByRole('textbox', { name: 'Title' }).waitFor();
+    return page;
+  },
+  'a session’s menu': async () => {
+    const page = await stage.visit();
+    await page.getByRole('button', { name: 'Session', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Rename' }).waitFor();
+    return page;
+  },
+  'many tabs, some of which need somebody': async () => {
+    stage.others = [...others(), ...Array.from({ length: 30 }, (_, n) => otherSession(`n${n}`))];
+    const page = await stage.visit();
+    const ids = stage.others.map((session) => session.sessionId);
+    await page.evaluate((all) => localStorage.setItem('liminal.tabs', JSON.stringify(all)), ids);
+    await page.reload();
+    await page.getByRole('button', { name: /^1 needs you/ }).waitFor();
+    await page.getByRole('button', { name: /^All tabs/ }).click();
+    await page.getByRole('menuitem').first().waitFor();
+    return page;
+  },
+  'settings that are chosen': async () => {
+    const choice = (value: string) => ({ value, name: value });
+    const option = { id: 'model', name: 'Model', category: 'model', currentValue: 'small' };
+    stage.info = {
+      ...stage.info,
+      configOptions: [{ ...option, options: [choice('small'), choice('large')] }],
+      commands: [{ name: 'compact', description: 'Makes room.', hint: 'what to keep' }],
+    };
+    const page = await stage.visit();
+    await page.getByRole('combobox', { name: 'Model' }).click();
+    await page.getByRole('option', { name: 'large' }).waitFor();
+    return page;
+  },
+  'commands of the agent': async () => {
+    stage.info = {
+      ...stage.info,
+      commands: [{ name: 'compact', description: 'Makes room.', hint: 'what to keep' }],
+    };
+    const page = await stage.visit();
+    await page.getByRole('textbox', { name: 'Message' }).fill('/');
+    await page.getByRole('option').first().waitFor();
+    return page;
+  },
+  'a phone': async () => {
+    history(long, turn('t1', ended));
+    stage.others = others();
+    return stage.visit({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  },
+  'the drawer of a phone': async () => {
+    stage.others = others();
+    const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+    const page = await stage.visit(phone);
+    await page.getByRole('button', { name: 'Sessions, 1 needs you' }).tap();
+    await page.getByRole('dialog', { name: 'Sessions' }).waitFor();
+    return page;
+  },
+};
+
+it.each(Object.entries(states))('axe finds nothing wrong with %s', async (_, reach) => {
+  expect(await findings(await reach())).toEqual([]);
+});

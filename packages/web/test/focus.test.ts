@@ -1,0 +1,227 @@
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { approval, ended, message, tool, turn, upsert } from './items.ts';
+import { otherSession, sessionId, Stage } from './stage.ts';
+
+let stage: Stage;
+
+beforeEach(async () => {
+  stage = new Stage();
+  await stage.open();
+  stage.others = [otherSession('o1'), otherSession('o2')];
+});
+afterEach(() => stage.close());
+afterAll(() => Stage.end());
+
+const drawn = (page: Page) =>
+  page.evaluate(
+    () =>
+      new Promise((done) =>
+        requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done))),
+      ),
+  );
+
+/** What has the focus, in words; "body" if nothing has. */
+async function focused(page: Page): Promise<string> {
+  await drawn(page);
+  return page.evaluate(() => {
+    const element = document.activeElement;
+    if (element === null || element === document.body) return 'body';
+    return element.getAttribute('aria-label') ?? element.textContent?.trim() ?? element.tagName;
+  });
+}
+
+const tabs = (page: Page) => page.getByRole('navigation', { name: 'Open sessions' });
+const running = () => {
+  stage.history = { entries: [], turns: [turn('t1')], cursor: 'c', hasMore: false };
+};
+
+it('a dialog gives the focus back to what opened it, however it is closed', async () => {
+  const page = await stage.visit();
+  const opener = page.getByRole('button', { name: /^New session \(/ });
+  await opener.click();
+  await page.keyboard.press('Escape');
+  await expect.poll(() => focused(page)).toMatch(/^New session/);
+  await opener.click();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await expect.poll(() => focused(page)).toMatch(/^New session/);
+  await page.getByRole('button', { name: 'Keys' }).click();
+  await page.getByRole('button', { name: 'Close', exact: true }).click();
+  await expect.poll(() => focused(page)).toMatch(/^Keys/);
+  await page.getByRole('button', { name: /^Commands/ }).click();
+  await page.getByRole('option', { name: 'Start page' }).click();
+  await page.getByRole('main', { name: 'Start' }).waitFor();
+  expect(await focused(page)).toMatch(/^Commands/);
+});
+
+it('a menu gives the focus back, and what it does away with hands it on', async () => {
+  const page = await stage.visit();
+  const menu = page.getByRole('button', { name: 'Session', exact: true });
+  await menu.click();
+  await page.keyboard.press('Escape');
+  await expect.poll(() => focused(page)).toBe('Session');
+  await menu.click();
+  await page.getByRole('menuitem', { name: 'Rename' }).click();
+  await page.getByRole('textbox', { name: 'Title' }).waitFor();
+  await page.keyboard.press('Escape');
+  await expect.poll(() => focused(page)).not.toBe('body');
+  await menu.click();
+  await page.getByRole('menuitem', { name: 'Close tab' }).click();
+  await page.getByRole('main', { name: 'Start' }).waitFor();
+  await expect.poll(() => focused(page)).not.toBe('body');
+});
+
+it('a closed tab hands the focus to the one that is shown then', async () => {
+  const page = await stage.visit();
+  await tabs(page).getByRole('link', { name: 'Fix the login' }).dblclick();
+  await page.getByRole('link', { name: 'Session o1' }).dblclick();
+  await tabs(page).getByRole('link', { name: 'Session o1' }).focus();
+  await page.keyboard.press('Delete');
+  await expect.poll(() => focused(page)).not.toBe('body');
+  await tabs(page).getByRole('button', { name: 'Close Fix the login' }).click();
+  await page.getByRole('main', { name: 'Start' }).waitFor();
+  await expect.poll(() => focused(page)).not.toBe('body');
+});
+
+it('a request that is answered, or ends by itself, leaves the focus in its session', async () => {
+  running();
+  const page = await stage.visit();
+  for (const [id, end] of [
+    ['p1', 'answered'],
+    ['p2', 'over'],
+  ] as const) {
+    stage.say(upsert(approval(id)));
+    const allow = page.getByRole('button', { name: /^Allow/ }).first();
+    await allow.focus();
+    expect(await focused(page)).toContain('Allow');
+    if (end === 'answered') await allow.click();
+    const outcome = { outcome: 'selected', optionId: 'yes' } as const;
+    stage.say(upsert(approval(id, { status: 'complete', outcome })));
+    await expect.poll(() => allow.count()).toBe(0);
+    await expect.poll(() => focused(page)).not.toBe('body');
+    const inSession = () => page.evaluate(() => document.activeElement?.closest('main') !== null);
+    expect(await inSession()).toBe(true);
+  }
+});
+
+it('a message taken out of the queue hands the focus to the next one, the last to the composer', async () => {
+  running();
+  const queued = (turnId: string) => ({
+    turnId,
+    message: `Message ${turnId}`,
+    queuedAt: '2026-01-01T00:00:00.000Z',
+    state: 'queued' as const,
+  });
+  stage.info = { ...stage.info, queue: [queued('q1'), queued('q2')] };
+  const page = await stage.visit();
+  const remove = page.getByRole('button', { name: 'Remove queued message' });
+  await remove.first().focus();
+  stage.tell({ queue: [queued('q2')] });
+  await expect.poll(() => focused(page)).toMatch(/queued message$/);
+  await remove.first().focus();
+  stage.tell({ queue: [] });
+  await expect.poll(() => focused(page)).toBe('Message');
+});
+
+it('a message that is sent leaves the focus where the next one is written', async () => {
+  const page = await stage.visit();
+  await page.getByRole('textbox', { name: 'Message' }).fill('Go.');
+  await page.getByRole('button', { name: 'Send message' }).click();
+  expect(await focused(page)).toBe('Message');
+  const started = { turnId: 't1', sessionId, modelId: 'm', providerId: 'p' };
+  const payload = { type: 'turn_started', ...started } as const;
+  stage.say({ type: 'session:turn', sessionId, payload, cursor: 'c' });
+  const stop = page.getByRole('button', { name: 'Stop' });
+  await stop.focus();
+  stage.say(upsert(message('m1', 'Done.', { status: 'complete' })));
+  stage.say(ended('t1'));
+  await expect.poll(() => stop.count()).toBe(0);
+  await expect.poll(() => focused(page)).not.toBe('body');
+});
+
+it('what comes to nothing while it has the focus hands it on: a notice, a list, a card', async () => {
+  stage.history = {
+    entries: [tool('c1', { status: 'complete', toolOutput: 'text' })],
+    turns: [turn('t1', { status: 'complete', endedAt: 1 })],
+    cursor: 'c',
+    hasMore: false,
+  };
+  const page = await stage.visit();
+  await page.locator('[data-item-id="c1"] button').first().focus();
+  stage.history = { entries: [], turns: [], cursor: 'd', hasMore: false };
+  stage.say({ type: 'session:history', sessionId, resumed: 'snapshot', ...stage.history });
+  await expect.poll(() => page.locator('[data-item-id="c1"]').count()).toBe(0);
+  await expect.poll(() => focused(page)).toBe('Message');
+
+  const row = page
+    .getByRole('navigation', { name: 'Sessions', exact: true })
+    .getByRole('link', { name: 'Session o2' });
+  await row.focus();
+  stage.others = stage.others.slice(0, 1);
+  stage.say({ type: 'sessions:changed', sessions: [], removed: ['o2'] });
+  await expect.poll(() => row.count()).toBe(0);
+  await expect.poll(() => focused(page)).toContain('Fix the login');
+});
+
+it('the drawer of a phone gives the focus back', async () => {
+  const page = await stage.visit({
+    viewport: { width: 390, height: 844 },
+    hasTouch: true,
+    isMobile: true,
+  });
+  await page.getByRole('button', { name: 'Sessions' }).tap();
+  await page.getByRole('dialog').getByRole('link', { name: 'Session o1' }).tap();
+  await page.getByRole('main', { name: 'Session o1' }).waitFor();
+  await expect.poll(() => focused(page)).toMatch(/^Sessions/);
+});
+
+it('somebody who clicks beside everything is left alone', async () => {
+  const page = await stage.visit();
+  await page.getByRole('textbox', { name: 'Message' }).focus();
+  await page.mouse.click(600, 300);
+  stage.change(otherSession('o1', { state: 'running' }));
+  expect(await focused(page)).toBe('body');
+});
+
+it('the first stops of the Tab key lead past the list, to the message field and the conversation', async () => {
+  const page = await stage.visit();
+  const sidebar = page.getByRole('navigation', { name: 'Sessions', exact: true });
+  await sidebar.getByRole('button', { name: 'New session' }).focus();
+  await page.keyboard.press('Shift+Tab');
+  expect(await focused(page)).toBe('To the conversation');
+  await page.keyboard.press('Shift+Tab');
+  expect(await focused(page)).toBe('To the message field');
+  await page.keyboard.press('Enter');
+  expect(await focused(page)).toBe('Message');
+  await page.getByRole('button', { name: 'To the conversation' }).focus();
+  await page.keyboard.press('Enter');
+  expect(await focused(page)).toBe('Conversation');
+});
+
+it('the end of an answer is told once, what waits and what fails too, and no clock', async () => {
+  running();
+  const page = await stage.visit();
+  await page.evaluate(() => {
+    const told: string[] = [];
+    Object.assign(window, { told });
+    const region = document.querySelector('[data-announcements]');
+    new MutationObserver(() => {
+      const text = region?.textContent ?? '';
+      if (text !== '') told.push(text);
+    }).observe(region!, { childList: true, subtree: true, characterData: true });
+  });
+  const told = () => page.evaluate(() => (window as unknown as { told: string[] }).told);
+  for (let part = 0; part < 5; part += 1)
+    stage.say(upsert(message('m1', 'word '.repeat(part + 1))));
+  await page.getByText('word word word word word').waitFor();
+  expect(await told()).toEqual([]);
+  stage.say(ended('t1'));
+  await expect.poll(told).toEqual(['Demo has answered.']);
+  stage.change(otherSession('o1', { state: 'running' }));
+  stage.change(otherSession('o1', { state: 'waiting' }));
+  await expect.poll(told).toEqual(['Demo has answered.', 'Session o1 needs you.']);
+  const live = await page
+    .locator('[role="status"], [role="timer"], [aria-live]:not([aria-live="off"])')
+    .allTextContents();
+  expect(live.filter((text) => /\d+ s\b/.test(text))).toEqual([]);
+});
