@@ -252,6 +252,7 @@ test('an agent that takes up a session can ask whether anything was answered in 
   await reader.untilTurn('turn_complete');
   world.agent.crash(sessionId);
   await world.runtime.send(sessionId, 'And now?');
+  await reader.untilTurn('turn_started', 2);
   expect(world.agent.histories).toEqual([false, true]);
 });
 
