@@ -7,6 +7,7 @@ import type {
 } from '@anthropic-ai/claude-agent-sdk';
 import type { ApprovalAnswer, ApprovalOption, ApprovalOutcome } from '@liminal/protocol';
 import { type ApprovalDesk, PendingApprovals } from '../base/pending-approvals.ts';
+import { lastingPermissions } from './lasting-permissions.ts';
 import { answerQuestions, readQuestions, type Question } from './questions.ts';
 import { toolFace } from './translate/tool-faces.ts';
 
@@ -37,7 +38,7 @@ export class Approvals {
     await untilRead();
     const questions = toolName === 'AskUserQuestion' ? readQuestions(input) : [];
     if (questions.length > 0) return this.#askQuestions(questions, input, context);
-    const choices = permissionChoices(toolName, input, context);
+    const choices = permissionChoices(toolName, input, context, this.#cwd);
     const title = toolFace(toolName, input, this.#cwd).title;
     const outcome = await this.#ask(title, choices, context);
     if (outcome.outcome === 'cancelled') return withdrawn;
@@ -98,20 +99,17 @@ function permissionChoices(
   toolName: string,
   input: Record<string, unknown>,
   { suggestions = [], suppressAlwaysAllowRule }: Context,
+  cwd: string,
 ): Choice[] {
   if (toolName === 'ExitPlanMode') return planChoices(input);
   const allowed: PermissionResult = { behavior: 'allow', updatedInput: input };
-  const always: Choice[] =
-    suggestions.length === 0 || suppressAlwaysAllowRule === true
-      ? []
-      : [
-          {
-            optionId: 'allow_always',
-            kind: 'allow_always',
-            name: alwaysName(suggestions),
-            result: { ...allowed, updatedPermissions: suggestions },
-          },
-        ];
+  const lasting = suppressAlwaysAllowRule === true ? [] : lastingPermissions(suggestions, cwd);
+  const always = lasting.map(({ name, updates: updatedPermissions }, index): Choice => ({
+    optionId: index === 0 ? 'allow_always' : `allow_always_${index + 1}`,
+    kind: 'allow_always',
+    name,
+    result: { ...allowed, updatedPermissions },
+  }));
   return [
     { optionId: 'allow_once', kind: 'allow_once', name: 'Allow', result: allowed },
     ...always,
@@ -141,23 +139,4 @@ function planChoices(input: Record<string, unknown>): Choice[] {
     },
     { ...refusal, name: 'Keep planning', result: refused },
   ];
-}
-
-/** Says what will not be asked again. */
-function alwaysName(suggestions: readonly PermissionUpdate[]): string {
-  const names = suggestions.flatMap((update) => {
-    switch (update.type) {
-      case 'addRules':
-      case 'replaceRules':
-        return update.rules.map(({ toolName, ruleContent }) => ruleContent ?? toolName);
-      case 'setMode':
-        return update.mode === 'acceptEdits' ? ['all edits'] : [`mode ${update.mode}`];
-      case 'addDirectories':
-        return update.directories;
-      case 'removeRules':
-      case 'removeDirectories':
-        return [];
-    }
-  });
-  return names.length === 0 ? 'Always allow' : `Always allow ${names.join(', ')}`;
 }

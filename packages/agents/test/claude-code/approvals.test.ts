@@ -102,17 +102,44 @@ test('what is said with a refusal is what the model reads', async () => {
   expect(result).toBe(`The user refused this, and says: ${note}`);
 });
 
-test('always allowing it asks no more in this session', async () => {
+test('accepting all edits asks for none any more in this session', async () => {
   const { claude, listener, turnId, approval } = await ask((workspace) => [
     write(workspace, 'a.txt'),
     write(workspace, 'b.txt'),
     reply('Done.'),
   ]);
-  expect(approval.options?.[1]?.name).toBe('Always allow all edits');
+  expect(approval.options?.[1]?.name).toBe('Allow, and accept all edits in this session');
   await answer(claude, listener, approval, 'allow_always');
   const response = await listener.ended(turnId);
   expect(outcomes(response.outputItems)).toHaveLength(1);
   expect(readFileSync(join(claude.workspace.projectDir, 'b.txt'), 'utf8')).toBe('b.txt\n');
+  expect(listener.option('mode')).toBe('acceptEdits');
+});
+
+test('always allowing one command allows that command, and no edits', async () => {
+  const touch = (name: string) => reply(toolUse('Bash', { command: `touch ${name}` }));
+  const { claude, listener, turnId, approval } = await ask(() => [
+    touch('a.txt'),
+    touch('a.txt'),
+    touch('b.txt'),
+    reply('Done.'),
+  ]);
+  expect(approval.options?.map(({ name }) => name)).toEqual([
+    'Allow',
+    'Always allow `touch a.txt` in this project',
+    'Allow, and accept all edits in this session',
+    'Reject',
+  ]);
+  await answer(claude, listener, approval, 'allow_always');
+  const next = await asked(listener, 1);
+  expect(next.title).toContain('touch b.txt');
+  expect(listener.option('mode')).toBe('default');
+  const kept = join(claude.workspace.projectDir, '.claude/settings.local.json');
+  expect(JSON.parse(readFileSync(kept, 'utf8'))).toEqual({
+    permissions: { allow: ['Bash(touch a.txt)'] },
+  });
+  await answer(claude, listener, next, 'allow_always_2');
+  await listener.ended(turnId);
   expect(listener.option('mode')).toBe('acceptEdits');
 });
 

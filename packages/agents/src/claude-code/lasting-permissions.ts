@@ -1,0 +1,99 @@
+/** What Claude Code proposes to allow for longer than once, in words that say all of it. */
+import type {
+  PermissionMode,
+  PermissionRuleValue,
+  PermissionUpdate,
+  PermissionUpdateDestination,
+} from '@anthropic-ai/claude-agent-sdk';
+
+/** One choice: nothing is granted that its name does not say. */
+interface LastingPermission {
+  name: string;
+  updates: PermissionUpdate[];
+}
+
+/** How far something reaches. */
+const reaches: Record<PermissionUpdateDestination, string> = {
+  userSettings: 'in all projects',
+  projectSettings: 'in this project, for all who work on it',
+  localSettings: 'in this project',
+  session: 'in this session',
+  cliArg: 'in this session',
+};
+
+/** Modes that grant something; to others nobody needs to agree. */
+const modeGrants = new Map<PermissionMode, string>([
+  ['acceptEdits', 'accept all edits'],
+  ['auto', 'let a model decide what else is allowed'],
+  ['bypassPermissions', 'allow everything else without asking'],
+]);
+
+/**
+ * The choices in a list of proposals: rules apart from modes and folders, and all apart by how far they reach. What
+ * takes rules away or replaces them is not offered, since nobody could say what that grants.
+ */
+export function lastingPermissions(
+  proposals: readonly PermissionUpdate[],
+  cwd: string,
+): LastingPermission[] {
+  const destinations = [...new Set(proposals.map(({ destination }) => destination))];
+  return destinations.flatMap((destination) => {
+    const there = proposals.filter((proposal) => proposal.destination === destination);
+    return [rulesOf(there, reaches[destination]), widerOf(there, reaches[destination], cwd)].filter(
+      ({ updates }) => updates.length > 0,
+    );
+  });
+}
+
+function rulesOf(proposals: readonly PermissionUpdate[], reach: string): LastingPermission {
+  const updates = proposals
+    .filter((one) => one.type === 'addRules')
+    .filter(({ behavior }) => behavior === 'allow');
+  const grants = updates.flatMap(({ rules }) => rules.map(grantOf));
+  return { name: `Always allow ${listOf(grants)} ${reach}`, updates };
+}
+
+/** The session's own folder it may work in anyhow. */
+function widerOf(
+  proposals: readonly PermissionUpdate[],
+  reach: string,
+  cwd: string,
+): LastingPermission {
+  const modes = proposals
+    .filter((one) => one.type === 'setMode')
+    .filter(({ mode }) => modeGrants.has(mode));
+  const folders = proposals.filter((one) => one.type === 'addDirectories');
+  const others = folders.flatMap(({ directories }) => directories).filter((path) => path !== cwd);
+  const grants = [
+    ...modes.map(({ mode }) => modeGrants.get(mode) ?? mode),
+    ...(others.length === 0 ? [] : [`let it work in ${listOf(others)}`]),
+  ];
+  const updates = grants.length === 0 ? [] : [...modes, ...folders];
+  return { name: `Allow, and ${listOf(grants)} ${reach}`, updates };
+}
+
+/** What a rule allows, as the end of “Always allow …”. */
+function grantOf({ toolName, ruleContent }: PermissionRuleValue): string {
+  const [, server, tool] = /^mcp__(.+?)(?:__(.+))?$/.exec(toolName) ?? [];
+  if (server !== undefined) {
+    return tool === undefined || tool === '*'
+      ? `all tools of the MCP server ${server}`
+      : `the tool ${tool} of the MCP server ${server}`;
+  }
+  if (ruleContent === undefined || ruleContent === '') return `every use of ${toolName}`;
+  const prefix = /^(.*?)(?::| )\*$/s.exec(ruleContent)?.[1];
+  if (toolName === 'Bash') {
+    return prefix === undefined
+      ? `\`${ruleContent}\``
+      : `all commands that begin with \`${prefix}\``;
+  }
+  const folder = /^\/(\/.*?)\/\*\*$/s.exec(ruleContent)?.[1];
+  if (toolName === 'Read' && folder !== undefined) return `reading everything in ${folder}`;
+  const domain = /^domain:(.+)$/s.exec(ruleContent)?.[1];
+  if (toolName === 'WebFetch' && domain !== undefined) return `fetching pages from ${domain}`;
+  return `${toolName} \`${ruleContent}\``;
+}
+
+/** One, two and three. */
+const listOf = (parts: readonly string[]): string =>
+  parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
