@@ -79,6 +79,8 @@ function startBare(env: Record<string, string>, cwd: string, text: Promise<strin
       cwd,
       env,
       includePartialMessages: true,
+      // Both send what Claude Code sends in a terminal.
+      systemPrompt: { type: 'preset', preset: 'claude_code' },
       sessionId: randomUUID(),
       canUseTool: async () => ({ behavior: 'deny', message: '' }),
     },
