@@ -104,7 +104,7 @@ export function ApprovalActions(props: ApprovalActionsProps) {
         {options.filter(takesNote).map((option) => (
           <Button
             key={option.optionId}
-            look="quiet"
+            look={note === '' ? 'quiet' : 'plain'}
             aria-disabled={sent}
             title={note === '' ? 'Write the note below' : undefined}
             onClick={(event) => {
