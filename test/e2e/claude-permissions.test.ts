@@ -130,7 +130,7 @@ test('a plan is read as text before it is agreed to, and then carried out', asyn
   const session = await ada.startSession({ folder });
   await session.choose('Permissions', 'Plan');
   await session.send('Plan it.');
-  const card = session.tool('Present the plan');
+  const card = session.permission(/^Permission: /);
   await card.getByRole('heading', { name: 'The plan' }).waitFor();
   expect(await card.getByRole('listitem').allInnerTexts()).toEqual(['Write it.', 'Test it.']);
   await card.getByRole('button', { name: 'Start, and ask before each edit' }).click();
