@@ -31,7 +31,7 @@ interface NewsProps {
   say: (text: string) => void;
 }
 
-/** Of all sessions: what waits for somebody; of those that are not looked at: what has failed. */
+/** Of sessions that are not looked at: what waits for somebody, and what has failed. */
 function SessionNews({ active, say }: NewsProps & { active: string | undefined }) {
   const { projects } = useSessions();
   const before = useRef<ReadonlyMap<string, SessionState>>(undefined);

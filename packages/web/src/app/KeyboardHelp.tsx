@@ -7,12 +7,14 @@ const groups: { name: string; keys: [keys: string[], does: string][] }[] = [
   {
     name: 'Anywhere',
     keys: [
-      [[commandKey('K')], 'Commands and sessions'],
+      [[commandKey('K')], 'Commands, sessions, and what was said in them'],
       [[altKey('N')], 'New session'],
       [[altKey('J')], 'Next session that needs you'],
       [[altKey('1'), '…', altKey('9')], 'Go to a tab'],
       [[altKey('['), altKey(']')], 'Tab to the left, to the right'],
       [[altKey('W')], 'Close the tab'],
+      [['Delete'], 'Close the tab that has the focus'],
+      [['↑', '↓'], 'Through the list of sessions; from its search, into it'],
       [[commandKey('B')], 'Show or hide the sidebar'],
       [['?'], 'These keys'],
     ],

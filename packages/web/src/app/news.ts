@@ -1,8 +1,8 @@
 import type { SessionState, SessionSummary } from '@liminal/protocol';
 
 /**
- * What is worth telling of sessions whose state has changed: one that waits, wherever it is, and one that failed out of
- * sight. A session that was not known has not changed.
+ * What is worth telling of sessions out of sight whose state has changed: one waits, or has failed. The one that is
+ * looked at says so by itself; a session that was not known has not changed.
  */
 export function news(
   before: ReadonlyMap<string, SessionState>,
@@ -11,8 +11,8 @@ export function news(
 ): string[] {
   return sessions.flatMap(({ sessionId, state, title }) => {
     const was = before.get(sessionId);
-    if (was === undefined || was === state) return [];
+    if (was === undefined || was === state || sessionId === active) return [];
     if (state === 'waiting') return [`${title} needs you.`];
-    return state === 'failed' && sessionId !== active ? [`${title} has failed.`] : [];
+    return state === 'failed' ? [`${title} has failed.`] : [];
   });
 }

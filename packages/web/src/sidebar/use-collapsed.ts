@@ -19,7 +19,7 @@ export function useCollapsed(): [ReadonlySet<string>, toggle: (projectId: string
 }
 
 /** As it was stored; anything else folds nothing. */
-export function readCollapsed(stored: string | null): ReadonlySet<string> {
+function readCollapsed(stored: string | null): ReadonlySet<string> {
   try {
     const value: unknown = JSON.parse(stored ?? '[]');
     if (!Array.isArray(value)) return new Set();
