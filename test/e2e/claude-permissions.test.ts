@@ -85,17 +85,18 @@ test('a mode that is chosen holds: with edits accepted nothing is asked', async 
   expect(await readFile(file, 'utf8')).toBe('fresh\n');
 });
 
-test('questions are answered by a click each, and the agent gets the answers', async () => {
+test('questions are asked as such, all at once, and the agent gets the answers', async () => {
   const folder = await stage.project('question');
-  const ask = (question: string, ...labels: string[]) => ({
+  const ask = (question: string, multiSelect: boolean, ...labels: string[]) => ({
     question,
     header: 'Choice',
-    multiSelect: false,
+    multiSelect,
     options: labels.map((label) => ({ label, description: `This is ${label}.` })),
   });
   const questions = [
-    ask('Which database should it use?', 'SQLite', 'PostgreSQL'),
-    ask('And where should it run?', 'Here', 'There'),
+    ask('Which database should it use?', false, 'SQLite', 'PostgreSQL'),
+    ask('Where should it run?', true, 'Here', 'There', 'Nowhere'),
+    ask('And when?', false, 'Now', 'Later'),
   ];
   stage.api.play([
     reply(toolUse('AskUserQuestion', { questions }, { id: 'toolu_question' })),
@@ -104,20 +105,21 @@ test('questions are answered by a click each, and the agent gets the answers', a
   const ada = await stage.person();
   const session = await ada.startSession({ folder });
   await session.send('Ask me.');
-  const first = session.permission('Permission: Which database should it use?');
-  await first.getByText('Which database should it use?', { exact: true }).waitFor();
+  const request = session.permission(/^Question: 3 questions/);
+  await request.getByRole('radio', { name: 'PostgreSQL' }).check();
+  await request.getByRole('checkbox', { name: 'Here', exact: false }).first().check();
+  await request.getByRole('checkbox', { name: 'There', exact: false }).first().check();
+  await request.getByRole('textbox', { name: 'Something else: And when?' }).fill('At noon');
   expect(
     await session
       .tool(/^Ask you/)
       .getByText('multiSelect')
       .count(),
   ).toBe(0);
-  await first.getByRole('button', { name: 'PostgreSQL' }).click();
-  const second = session.permission('Permission: And where should it run?');
-  await second.getByRole('button', { name: 'There' }).click();
+  await request.getByRole('button', { name: 'Send answers' }).click();
   await session.untilSaid('So be it.');
   const { toolResults } = await stage.api.request((one) => 'toolu_question' in one.toolResults);
-  expect(toolResults['toolu_question']).toMatch(/PostgreSQL.*There/s);
+  expect(toolResults['toolu_question']).toMatch(/="PostgreSQL".*="Here, There".*="At noon"/s);
 });
 
 test('a plan is read as text before it is agreed to, and then carried out', async () => {

@@ -88,6 +88,8 @@ export const FormField = z.looseObject({
   /** `string`, `number`, `integer`, `boolean`, or `array` for several of a list. */
   type: z.string(),
   title: z.string().nullish(),
+  /** A word or two for what is asked about. */
+  header: z.string().nullish(),
   description: z.string().nullish(),
   default: z.unknown().optional(),
   /** Values to choose from. */
@@ -101,7 +103,7 @@ export const FormField = z.looseObject({
       anyOf: z.array(FormChoice).optional(),
     })
     .optional(),
-  /** A value of one's own may be given in place of, or beside, those to choose from. */
+  /** A text of one's own may be given in place of those to choose from, or, in an `array`, beside them. */
   other: z.boolean().optional(),
 });
 export type FormField = z.infer<typeof FormField>;

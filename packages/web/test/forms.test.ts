@@ -265,3 +265,102 @@ it('on a phone a form is no wider than the page', async () => {
   await page.getByRole('radiogroup', { name: 'Channel' }).waitFor();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
 });
+
+const mock = (word: string) => `+--------+\n|  ${word.padEnd(6)}|\n+--------+`;
+const choosing: typeof form = {
+  properties: {
+    layout: {
+      type: 'string',
+      title: 'Which layout should it have?',
+      header: 'Layout',
+      other: true,
+      oneOf: [
+        { const: 'Wide', title: 'Wide', description: 'One column.', preview: mock('wide') },
+        {
+          const: 'Narrow',
+          title: 'Narrow',
+          description: 'Two columns.',
+          preview: '**Two:**\n\n```css\n.page { columns: 2 }\n```',
+        },
+      ],
+    },
+    extras: {
+      type: 'array',
+      title: 'Which extras?',
+      header: 'Extras',
+      other: true,
+      items: {
+        anyOf: [
+          { const: 'Search', title: 'Search', description: 'Finds words.' },
+          { const: 'Index', title: 'Index', description: 'Lists words.' },
+        ],
+      },
+    },
+  },
+  required: ['layout', 'extras'],
+};
+const sent = (content: object) => [{ method: 'POST', path, body: { optionId: 'yes', content } }];
+
+it('choices have headers, descriptions, and a preview of the one that is looked at', async () => {
+  const { card } = await ask({ title: '2 questions: Layout, Extras', form: choosing });
+  await card.getByText('Layout', { exact: true }).waitFor();
+  await card.getByText('One column.').waitFor();
+  const wide = card.getByRole('region', { name: 'Preview of Wide' });
+  expect(await wide.locator('pre').textContent()).toBe(mock('wide'));
+  await card.getByText('Two columns.').hover();
+  const narrow = card.getByRole('region', { name: 'Preview of Narrow' });
+  await narrow.locator('strong').getByText('Two:').waitFor();
+  await card.getByText('Two columns.').click();
+  await card.getByText('Lists words.').click();
+  await card.getByText('Finds words.').click();
+  await narrow.waitFor();
+  await card.getByRole('button', { name: 'Allow' }).click();
+  await expect.poll(answers).toEqual(sent({ layout: 'Narrow', extras: ['Search', 'Index'] }));
+});
+
+it('own words are chosen by writing them, in place of the choices or beside them, by keyboard alone', async () => {
+  const { page, card } = await ask({ title: '2 questions: Layout, Extras', form: choosing });
+  await card.getByRole('radio', { name: 'Wide' }).focus();
+  await page.keyboard.press('Space');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('Round');
+  expect(await card.getByRole('radio', { name: 'Something else' }).isChecked()).toBe(true);
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Space');
+  await card.getByRole('textbox', { name: 'Something else: Which extras?' }).focus();
+  await page.keyboard.type('A map');
+  await page.keyboard.press('Enter');
+  await expect.poll(answers).toEqual(sent({ layout: 'Round', extras: ['Search', 'A map'] }));
+});
+
+it('something else that is not said is asked for, and what was written stays while another is chosen', async () => {
+  const { card } = await ask({ title: '2 questions: Layout, Extras', form: choosing });
+  const own = card.getByRole('textbox', { name: 'Something else: Which layout should it have?' });
+  await card.getByRole('radio', { name: 'Something else' }).check();
+  await card.getByRole('button', { name: 'Allow' }).click();
+  await card.getByText('Choose one, or say something else.').waitFor();
+  await own.fill('Round');
+  await card.getByRole('radio', { name: 'Wide' }).check();
+  expect(await own.inputValue()).toBe('Round');
+  await card.getByRole('radio', { name: 'Something else' }).check();
+  await card.getByRole('button', { name: 'Allow' }).click();
+  await expect.poll(answers).toEqual(sent({ layout: 'Round', extras: [] }));
+});
+
+it('by touch, choices and own words are as wide as a finger and no wider than the page', async () => {
+  const page = await stage.visit({
+    viewport: { width: 390, height: 844 },
+    hasTouch: true,
+    isMobile: true,
+  });
+  stage.say(upsert(approval('q1', { title: 'Questions', form: choosing })));
+  await page.getByText('Two columns.').tap();
+  await page.getByRole('region', { name: 'Preview of Narrow' }).waitFor();
+  const own = page.getByRole('textbox', { name: 'Something else: Which extras?' });
+  await own.tap();
+  await own.fill('A map');
+  expect((await own.boundingBox())?.height).toBeGreaterThanOrEqual(44);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  await page.getByRole('button', { name: 'Allow' }).tap();
+  await expect.poll(answers).toEqual(sent({ layout: 'Narrow', extras: ['A map'] }));
+});

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ApprovalAnswer, ApprovalOption, ApprovalOutcome, Form } from '@liminal/protocol';
 import { ProviderError } from '../errors.ts';
+import { formProblem } from './form-content.ts';
 
 /** What a person is asked. */
 export interface ApprovalQuestion {
@@ -23,7 +24,7 @@ export interface ApprovalDesk {
 }
 
 interface Pending {
-  options: readonly ApprovalOption[];
+  question: ApprovalQuestion;
   settle: (outcome: ApprovalOutcome) => void;
 }
 
@@ -36,6 +37,11 @@ export class PendingApprovals {
     this.#desk = desk;
   }
 
+  /** Whether people are being asked something. */
+  get isAsking(): boolean {
+    return this.#pending.size > 0;
+  }
+
   /** Waits as long as it takes for an answer, unless the agent itself (`signal`) wants none any more. */
   async ask(question: ApprovalQuestion, signal: AbortSignal): Promise<ApprovalOutcome> {
     const approvalId = randomUUID();
@@ -43,7 +49,7 @@ export class PendingApprovals {
     const onAbort = (): void => settle({ outcome: 'cancelled', reason: 'turn_ended' });
     if (signal.aborted) return { outcome: 'cancelled' };
     signal.addEventListener('abort', onAbort, { once: true });
-    this.#pending.set(approvalId, { options: question.options, settle });
+    this.#pending.set(approvalId, { question, settle });
     this.#desk.open({ approvalId, ...question });
     const outcome = await promise;
     signal.removeEventListener('abort', onAbort);
@@ -59,7 +65,8 @@ export class PendingApprovals {
       const message = 'This permission request is over: it was answered, or its turn has ended.';
       throw new ProviderError('APPROVAL_NOT_FOUND', message);
     }
-    pending.settle(answeredWith(pending.options, answer));
+    const { question, settle } = pending;
+    settle(answeredWith(question.options, filledIn(question, answer)));
   }
 
   /** Nobody waits for the answers any more. */
@@ -86,4 +93,16 @@ export function answeredWith(
   }
   const words = said === '' ? {} : { note: said };
   return { outcome: 'selected', optionId, ...(content && { content }), ...words };
+}
+
+/** An answer with no more and no less than the form asks for. Throws ProviderError `INVALID_OPTION`. */
+function filledIn(
+  { options, form }: ApprovalQuestion,
+  { content = {}, ...answer }: ApprovalAnswer,
+): ApprovalAnswer {
+  const chosen = options.find(({ optionId }) => optionId === answer.optionId);
+  if (form === undefined || chosen?.kind.startsWith('allow') !== true) return answer;
+  const problem = formProblem(form, content);
+  if (problem !== undefined) throw new ProviderError('INVALID_OPTION', problem);
+  return { ...answer, content };
 }

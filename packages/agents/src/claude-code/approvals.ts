@@ -2,13 +2,21 @@
 import { setImmediate as untilRead } from 'node:timers/promises';
 import type {
   CanUseTool,
+  OnElicitation,
   PermissionResult,
   PermissionUpdate,
 } from '@anthropic-ai/claude-agent-sdk';
 import type { ApprovalAnswer, ApprovalOption, ApprovalOutcome } from '@liminal/protocol';
+import { Elicitations } from '../base/elicitations.ts';
 import { type ApprovalDesk, PendingApprovals } from '../base/pending-approvals.ts';
 import { lastingPermissions } from './lasting-permissions.ts';
-import { answerQuestions, readQuestions, type Question } from './questions.ts';
+import {
+  answerQuestions,
+  notAnswered,
+  questionForm,
+  readQuestions,
+  type Question,
+} from './questions.ts';
 import { toolFace } from './translate/tool-faces.ts';
 
 /** A choice and what Claude Code is told when it is taken. */
@@ -22,13 +30,24 @@ const refused: PermissionResult = { behavior: 'deny', message: 'The user refused
 const refusal = { optionId: 'reject_once', kind: 'reject_once', takesNote: true } as const;
 const withdrawn: PermissionResult = { behavior: 'deny', message: 'The user stopped the turn.' };
 
-/** The permission requests of one process that wait for an answer. */
+/** Where requests are shown, and whether a turn is running that people can be asked in. */
+interface Desk extends ApprovalDesk {
+  canAsk: () => boolean;
+}
+
+/** The permission requests and questions of one process that wait for an answer. */
 export class Approvals {
+  readonly #desk: Desk;
   readonly #pending: PendingApprovals;
+  readonly #elicitations: Elicitations;
   readonly #cwd: string;
 
-  constructor(desk: ApprovalDesk, cwd: string) {
+  constructor(desk: Desk, cwd: string) {
+    this.#desk = desk;
     this.#pending = new PendingApprovals(desk);
+    this.#elicitations = new Elicitations((question, signal) =>
+      this.#pending.ask(question, signal),
+    );
     this.#cwd = cwd;
   }
 
@@ -46,6 +65,20 @@ export class Approvals {
     return result?.behavior === 'allow' ? result : refusedWith(outcome.note);
   };
 
+  /** What the SDK calls when an MCP server asks people; outside a turn there is nobody to see it. */
+  readonly onElicitation: OnElicitation = async (request, { signal }) => {
+    await untilRead();
+    if (!this.#desk.canAsk()) return { action: 'cancel' };
+    // A server of before there were links names no mode.
+    const asked = { ...request, mode: request.mode ?? 'form' };
+    return (await this.#elicitations.elicit(asked, signal)) ?? { action: 'cancel' };
+  };
+
+  /** What a link was to be opened for is done. */
+  completeLink(elicitationId: string): void {
+    this.#elicitations.completeLink(elicitationId);
+  }
+
   /** Throws ProviderError `APPROVAL_NOT_FOUND` or `INVALID_OPTION`. */
   answer(approvalId: string, answer: ApprovalAnswer): void {
     this.#pending.answer(approvalId, answer);
@@ -58,20 +91,13 @@ export class Approvals {
   async #askQuestions(
     questions: readonly Question[],
     input: Record<string, unknown>,
-    context: Context,
+    { toolUseID: callId, signal }: Context,
   ): Promise<PermissionResult> {
-    const answers: string[] = [];
-    for (const question of questions) {
-      const outcome = await this.#ask(question.question, question.choices, context);
-      const chosen =
-        outcome.outcome === 'selected'
-          ? question.choices.find(({ optionId }) => optionId === outcome.optionId)
-          : undefined;
-      if (chosen === undefined) return withdrawn;
-      if (chosen.kind === 'reject_once') return refused;
-      answers.push(chosen.name);
-    }
-    return { behavior: 'allow', updatedInput: answerQuestions(input, questions, answers) };
+    const outcome = await this.#pending.ask({ ...questionForm(questions), callId }, signal);
+    if (outcome.outcome === 'cancelled') return withdrawn;
+    const { content, note } = outcome;
+    if (content === undefined) return notAnswered(note);
+    return { behavior: 'allow', updatedInput: answerQuestions(input, questions, content) };
   }
 
   #ask(

@@ -1,6 +1,7 @@
 import type { UUID } from 'node:crypto';
 import type {
   CanUseTool,
+  OnElicitation,
   Options,
   Query,
   SDKControlInitializeResponse,
@@ -28,6 +29,7 @@ export interface ClaudeProcessOptions {
 
 export interface ClaudeProcessEvents {
   canUseTool: CanUseTool;
+  onElicitation: OnElicitation;
   onMessage: (message: unknown) => void;
   /** All that it has said last on its error output. */
   onErrorOutput: (output: string) => void;
@@ -63,7 +65,7 @@ export class ClaudeProcess {
   constructor(
     sdk: Sdk,
     options: ClaudeProcessOptions,
-    { canUseTool, onMessage, onErrorOutput, onGone }: ClaudeProcessEvents,
+    { canUseTool, onElicitation, onMessage, onErrorOutput, onGone }: ClaudeProcessEvents,
   ) {
     const { projectDir, agentSessionId, resume, config, env, mcpServers } = options;
     const { appendSystemPrompt: append } = options;
@@ -88,6 +90,7 @@ export class ClaudeProcess {
         includePartialMessages: true,
         forwardSubagentText: true,
         canUseTool,
+        onElicitation,
         spawnClaudeCodeProcess: this.#program.start,
       },
     });

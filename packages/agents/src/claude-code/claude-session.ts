@@ -85,10 +85,12 @@ export class ClaudeSession {
         this.#translator.openApproval(request, now()),
       close: (id: string, outcome: Parameters<ClaudeTranslator['closeApproval']>[1]) =>
         this.#translator.closeApproval(id, outcome, now()),
+      canAsk: () => this.#translator.turn !== undefined,
     };
     this.#approvals = new Approvals(desk, options.projectDir);
     this.#process = new ClaudeProcess(sdk, options, {
       canUseTool: this.#approvals.canUseTool,
+      onElicitation: this.#approvals.onElicitation,
       onMessage: (message) => this.#onMessage(message),
       onErrorOutput: (output) => this.#standing.hearErrorOutput(output),
       onGone: (error) => this.#onGone(error),
@@ -179,6 +181,7 @@ export class ClaudeSession {
     if (!this.#isAlive) return;
     const facts = readFacts(message);
     this.#standing.hear(message, facts, this.#translator.turn !== undefined);
+    if (facts?.elicitation_id !== undefined) this.#approvals.completeLink(facts.elicitation_id);
     this.#translator.read(message, now());
     // An interrupt between two calls of the model can get lost: the next call is stopped as well.
     if (facts?.status === 'requesting' && this.#isStopping) void this.#interruptAgain();

@@ -1,45 +1,101 @@
-/** Claude Code's tool for asking people: each of its questions is put as an approval whose options are its answers. */
+/** Claude Code's tool for asking people: a call's questions are the fields of one form. */
+import type { PermissionResult } from '@anthropic-ai/claude-agent-sdk';
+import type { ApprovalOption, Form, FormContent, FormField } from '@liminal/protocol';
 import { z } from 'zod';
-import type { ApprovalOption } from '@liminal/protocol';
+import type { ApprovalQuestion } from '../base/pending-approvals.ts';
 
-export interface Question {
-  question: string;
-  choices: ApprovalOption[];
-}
-
-const Input = z.looseObject({
-  questions: z.array(
+const Question = z.looseObject({
+  question: z.string(),
+  header: z.string().optional().catch(undefined),
+  multiSelect: z.boolean().catch(false),
+  options: z.array(
     z.looseObject({
-      question: z.string(),
-      options: z.array(z.looseObject({ label: z.string() })),
+      label: z.string(),
+      description: z.string().optional().catch(undefined),
+      preview: z.string().optional().catch(undefined),
     }),
   ),
 });
+export type Question = z.infer<typeof Question>;
+
+const Input = z.looseObject({ questions: z.array(Question) });
+
+const options: ApprovalOption[] = [
+  { optionId: 'allow_once', name: 'Send answers', kind: 'allow_once' },
+  { optionId: 'reject_once', name: 'Do not answer', kind: 'reject_once', takesNote: true },
+];
 
 /** The questions of a call of AskUserQuestion; none if it is not understood. */
-export function readQuestions(input: unknown): Question[] {
-  const questions = Input.safeParse(input).data?.questions ?? [];
-  return questions.map(({ question, options }) => ({
-    question,
-    choices: [
-      ...options.map(({ label }, index) => ({
-        optionId: `answer_${index}`,
-        name: label,
-        kind: 'allow_once' as const,
-      })),
-      { optionId: 'reject_once', name: 'Do not answer', kind: 'reject_once' as const },
-    ],
-  }));
+export const readQuestions = (input: unknown): Question[] =>
+  Input.safeParse(input).data?.questions ?? [];
+
+/** What people are asked; `answerQuestions` reads what they fill in. */
+export function questionForm(questions: readonly Question[]): ApprovalQuestion & { form: Form } {
+  const fields = questions.map(
+    (question, index) => [fieldName(index), field(question, questions.length > 1)] as const,
+  );
+  const subjects = questions.map(({ header, question }) => header ?? question).join(', ');
+  const [first] = questions;
+  return {
+    title:
+      first && questions.length === 1
+        ? first.question
+        : `${questions.length} questions: ${subjects}`,
+    options,
+    form: { properties: Object.fromEntries(fields), required: fields.map(([name]) => name) },
+  };
 }
 
-/** The call's input with the answers in it, which is how Claude Code takes them. */
-export const answerQuestions = (
+/** The call's input with the answers in it, as Claude Code's own terminal gives them. */
+export function answerQuestions(
   input: Record<string, unknown>,
   questions: readonly Question[],
-  answers: readonly string[],
-): Record<string, unknown> => ({
-  ...input,
-  answers: Object.fromEntries(
-    questions.map(({ question }, index) => [question, answers[index] ?? '']),
-  ),
+  content: FormContent,
+): Record<string, unknown> {
+  const answers: Record<string, string> = {};
+  const annotations: Record<string, { preview: string }> = {};
+  for (const [index, { question, multiSelect, options: offered }] of questions.entries()) {
+    const given = content[fieldName(index)] ?? [];
+    const answer = Array.isArray(given) ? joined(given) : String(given);
+    if (answer !== '') answers[question] = answer;
+    const chosen = multiSelect ? undefined : offered.find(({ label }) => label === answer);
+    if (chosen?.preview !== undefined) annotations[question] = { preview: chosen.preview };
+  }
+  return { ...input, answers, annotations };
+}
+
+/** What the model reads of questions that were not answered. */
+export const notAnswered = (note: string | undefined): PermissionResult => ({
+  behavior: 'deny',
+  message:
+    note === undefined
+      ? 'The user does not want to answer.'
+      : `The user did not answer, and says: ${note}`,
 });
+
+const fieldName = (index: number): string => `question_${index + 1}`;
+
+/** One that is asked alone stands above its form already: there its field is named by the header. */
+function field(
+  { question, header, multiSelect, options: offered }: Question,
+  isOneOfMany: boolean,
+): FormField {
+  const choices = offered.map(({ label, description, preview }) => ({
+    const: label,
+    title: label,
+    ...(description !== undefined && { description }),
+    ...(preview !== undefined && { preview }),
+  }));
+  const named = isOneOfMany
+    ? { title: question, ...(header !== undefined && { header }), other: true }
+    : { title: header ?? question, other: true };
+  return multiSelect
+    ? { type: 'array', ...named, items: { anyOf: choices } }
+    : { type: 'string', ...named, oneOf: choices };
+}
+
+/** With commas; an answer that has one of its own, or quotes, stands in quotes. */
+const joined = (labels: readonly string[]): string =>
+  labels
+    .map((label) => (label.includes(', ') || label.includes('"') ? JSON.stringify(label) : label))
+    .join(', ');

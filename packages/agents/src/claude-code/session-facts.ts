@@ -11,12 +11,13 @@ const Command = z.looseObject({
 
 const Facts = z.looseObject({
   type: z.literal('system'),
-  subtype: z.enum(['init', 'status', 'commands_changed']),
+  subtype: z.enum(['init', 'status', 'commands_changed', 'elicitation_complete']),
   session_id: z.string().optional(),
   permissionMode: z.string().optional(),
   model: z.string().optional(),
   status: z.string().nullish(),
   commands: z.array(Command).optional(),
+  elicitation_id: z.string().optional(),
 });
 export type SessionFacts = z.infer<typeof Facts>;
 

@@ -164,26 +164,124 @@ test('a permission that waits is cancelled when its process is killed', async ()
   expect(outcomes(listener.response(turnId).outputItems)).toMatchObject([{ outcome: 'cancelled' }]);
 });
 
-test('a question of the agent is asked with its answers as the options, and the answer reaches the agent', async () => {
-  const question = {
-    question: 'Which colour?',
-    header: 'Colour',
-    multiSelect: false,
-    options: [
-      { label: 'Red', description: 'Warm' },
-      { label: 'Blue', description: 'Cold' },
-    ],
-  };
-  const { claude, listener, turnId, approval } = await ask(() => [
-    reply(toolUse('AskUserQuestion', { questions: [question] })),
-    reply('Blue it is.'),
-  ]);
-  expect(approval.title).toBe('Which colour?');
-  expect(approval.options?.map((option) => option.name)).toEqual(['Red', 'Blue', 'Do not answer']);
-  await answer(claude, listener, approval, approval.options![1]!.optionId);
+const colour = {
+  question: 'Which colour?',
+  header: 'Colour',
+  multiSelect: false,
+  options: [
+    { label: 'Red', description: 'Warm', preview: '```\nred box\n```' },
+    { label: 'Blue', description: 'Cold', preview: '```\nblue box\n```' },
+  ],
+};
+const extras = {
+  question: 'Which extras?',
+  header: 'Extras',
+  multiSelect: true,
+  options: [
+    { label: 'Bell', description: 'Rings' },
+    { label: 'Basket, large', description: 'Holds' },
+    { label: 'Lamp', description: 'Shines' },
+  ],
+};
+const place = {
+  question: 'Where to?',
+  header: 'Place',
+  multiSelect: false,
+  options: [
+    { label: 'Here', description: 'Near' },
+    { label: 'There', description: 'Far' },
+  ],
+};
+
+/** A turn in which the model asks people, up to the question. */
+const question = (...questions: object[]) =>
+  ask(() => [reply(toolUse('AskUserQuestion', { questions })), reply('So be it.')]);
+
+/** What the model is told after that. */
+async function told({ claude, listener, turnId }: Awaited<ReturnType<typeof ask>>) {
   await listener.ended(turnId);
-  const [result] = Object.values(claude.api.requests.at(-1)!.toolResults);
-  expect(result).toContain('"Which colour?"="Blue"');
+  return Object.values(claude.api.requests.at(-1)!.toolResults).at(-1);
+}
+
+test('all questions of one call are asked in one form, as they are put', async () => {
+  const { approval } = await question(colour, extras, place);
+  expect(approval.title).toBe('3 questions: Colour, Extras, Place');
+  expect(approval.options?.map(({ name, kind }) => [name, kind])).toEqual([
+    ['Send answers', 'allow_once'],
+    ['Do not answer', 'reject_once'],
+  ]);
+  const choices = (asked: (typeof colour | typeof extras)['options']) =>
+    asked.map(({ label, ...rest }) => ({ const: label, title: label, ...rest }));
+  expect(Object.values(approval.form!.properties)).toEqual([
+    {
+      type: 'string',
+      title: 'Which colour?',
+      header: 'Colour',
+      other: true,
+      oneOf: choices(colour.options),
+    },
+    {
+      type: 'array',
+      title: 'Which extras?',
+      header: 'Extras',
+      other: true,
+      items: { anyOf: choices(extras.options) },
+    },
+    {
+      type: 'string',
+      title: 'Where to?',
+      header: 'Place',
+      other: true,
+      oneOf: choices(place.options),
+    },
+  ]);
+});
+
+test('the answers reach the model as from the terminal: one, several, its preview, own words', async () => {
+  const asking = await question(colour, extras, place);
+  const [first, second, third] = Object.keys(asking.approval.form!.properties);
+  const content = {
+    [first!]: 'Blue',
+    [second!]: ['Bell', 'Basket, large', 'A flag'],
+    [third!]: 'To the moon',
+  };
+  const { claude, listener, approval } = asking;
+  const { approvalId } = approval;
+  const give = (content: Record<string, string | string[]>) =>
+    claude.provider.answerApproval(listener.sessionId, approvalId!, {
+      optionId: 'allow_once',
+      content,
+    });
+  await expect(give({ [first!]: 'Blue' })).rejects.toMatchObject({ code: 'INVALID_OPTION' });
+  await give(content);
+  const result = await told(asking);
+  expect(result).toContain('"Which colour?"="Blue" selected preview:\n```\nblue box\n```');
+  expect(result).toContain('"Which extras?"="Bell, "Basket, large", A flag"');
+  expect(result).toContain('"Where to?"="To the moon"');
+});
+
+test('one question is the title of its form, and the model reads that it is answered', async () => {
+  const asking = await question(place);
+  expect(asking.approval.title).toBe('Where to?');
+  const [field] = Object.keys(asking.approval.form!.properties);
+  const { claude, listener, approval } = asking;
+  await claude.provider.answerApproval(listener.sessionId, approval.approvalId!, {
+    optionId: 'allow_once',
+    content: { [field!]: 'Here' },
+  });
+  expect(await told(asking)).toBe(
+    'Your questions have been answered: "Where to?"="Here". You can now continue with these answers in mind.',
+  );
+});
+
+test('questions that are not answered are refused, with the words that people give', async () => {
+  const asking = await question(place);
+  const { claude, listener, approval } = asking;
+  await claude.provider.answerApproval(listener.sessionId, approval.approvalId!, {
+    optionId: 'reject_once',
+    note: 'Ask again tomorrow.',
+  });
+  expect(await told(asking)).toContain('The user did not answer, and says: Ask again tomorrow.');
 });
 
 test('a plan is presented with what can follow it', async () => {

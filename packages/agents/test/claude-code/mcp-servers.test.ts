@@ -1,6 +1,7 @@
 import { greeter, reply, toolUse } from '@liminal/testkit';
+import type { EventPayload } from '@liminal/protocol';
 import { expect, test } from 'vitest';
-import { runClaude } from './running-claude.ts';
+import { runClaude, type Listener } from './running-claude.ts';
 
 test('an MCP server of the configuration is started, and its tool can be called', async () => {
   const call = reply(toolUse('mcp__greeter__greet', { name: 'Ada' }));
@@ -16,4 +17,71 @@ test('an MCP server of the configuration is started, and its tool can be called'
   expect(outputItems).toContainEqual(
     expect.objectContaining({ type: 'function_call_output', output: 'Good morning, Ada!' }),
   );
+});
+
+type Asked = Extract<EventPayload, { type: 'item_start' }>;
+
+/** A turn in which the model calls a tool of the MCP server's, up to what that asks people. */
+async function elicited(tool: string) {
+  const { create, provider } = await runClaude(
+    () => [reply(toolUse(`mcp__greeter__${tool}`, {})), reply('Done.')],
+    { provider: { mcpServers: { greeter: greeter() } } },
+  );
+  const listener = await create();
+  const { turnId } = await listener.send('Go.');
+  const permission = await request(listener, ({ form, title }) => !form && !title?.includes('\n'));
+  await provider.answerApproval(listener.sessionId, permission.approvalId!, {
+    optionId: 'allow_once',
+  });
+  const asked = await request(listener, ({ approvalId }) => approvalId !== permission.approvalId);
+  const answer = (given: Parameters<typeof provider.answerApproval>[2]) =>
+    provider.answerApproval(listener.sessionId, asked.approvalId!, given);
+  /** What the server was told, in its own words. */
+  const told = async (): Promise<unknown> => {
+    const { outputItems } = await listener.ended(turnId);
+    const result = outputItems.find((item) => item.type === 'function_call_output');
+    return JSON.parse(result?.type === 'function_call_output' ? result.output : '');
+  };
+  return { asked, answer, told };
+}
+
+async function request(listener: Listener, matches: (asked: Asked) => boolean): Promise<Asked> {
+  const isAsked = (payload: EventPayload): payload is Asked =>
+    payload.type === 'item_start' && payload.itemType === 'approval' && matches(payload);
+  return listener.until(() => listener.events.map(({ payload }) => payload).find(isAsked));
+}
+
+test('what an MCP server asks people is a form, and it gets what they fill in', async () => {
+  const { asked, answer, told } = await elicited('register');
+  expect(asked).toMatchObject({
+    title: 'Who are you?',
+    form: {
+      properties: {
+        name: { type: 'string', title: 'Name', description: 'As in your passport.' },
+        size: { type: 'string', enum: ['small', 'large'] },
+        news: { type: 'boolean', default: false },
+      },
+      required: ['name'],
+    },
+  });
+  await expect(answer({ optionId: 'accept', content: { size: 'small' } })).rejects.toMatchObject({
+    code: 'INVALID_OPTION',
+    message: '“Name” must be filled in.',
+  });
+  const content = { name: 'Ada', size: 'large', news: true };
+  await answer({ optionId: 'accept', content });
+  expect(await told()).toEqual({ action: 'accept', content });
+});
+
+test('an MCP server is told that people decline', async () => {
+  const { answer, told } = await elicited('register');
+  await answer({ optionId: 'decline' });
+  expect(await told()).toEqual({ action: 'decline' });
+});
+
+test('a link that an MCP server wants opened is shown with its address', async () => {
+  const { asked, answer, told } = await elicited('sign_in');
+  expect(asked.title).toBe('Sign in, please.\nhttps://example.org/sign-in?code=1234');
+  await answer({ optionId: 'accept' });
+  expect(await told()).toEqual({ action: 'accept' });
 });

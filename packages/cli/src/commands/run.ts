@@ -5,6 +5,7 @@ import type { Config } from '../config/load.ts';
 import { ConfigError } from '../config/errors.ts';
 import { connect } from '../connect.ts';
 import { ask, canAsk } from '../terminal/ask.ts';
+import { askForm } from '../terminal/ask-form.ts';
 import { closedPipeExit, readerGone } from '../terminal/closed-pipe.ts';
 import { jsonLine } from '../terminal/json-line.ts';
 import { formatLine } from '../terminal/lines.ts';
@@ -116,17 +117,26 @@ class Turn {
     console.error(text);
   }
 
-  async #decide({ approvalId, title, options }: Approval): Promise<void> {
+  async #decide(approval: Approval): Promise<void> {
+    const { approvalId, title, options, form } = approval;
     this.#text.breakLine();
     this.#question = new AbortController();
     const choice = canAsk()
       ? await ask(title, options, this.#question.signal)
       : rejection(title, options);
     if (!choice) return;
-    const { optionId } = choice;
+    const { optionId, kind } = choice;
+    const isFilled = form !== undefined && kind.startsWith('allow');
+    const content = isFilled ? await askForm(form, this.#question.signal) : undefined;
+    if (isFilled && content === undefined) return;
     try {
-      await this.#client.requests.answerApproval(this.#sessionId, approvalId, { optionId });
+      const answer = { optionId, ...(content && { content }) };
+      await this.#client.requests.answerApproval(this.#sessionId, approvalId, answer);
     } catch (error) {
+      if (isFilled && error instanceof LiminalError && error.code === 'INVALID_OPTION') {
+        complain(error);
+        return this.#decide(approval);
+      }
       const isOver = error instanceof LiminalError && error.code === 'APPROVAL_ALREADY_ANSWERED';
       if (!isOver) throw error;
     }

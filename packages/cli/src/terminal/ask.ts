@@ -13,22 +13,38 @@ export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
+const here = (): Terminal => ({ input: process.stdin, output: process.stderr });
+
 /** Lets a person choose one of the options; `undefined` when `signal` takes the question back or the input ends. */
 export async function ask(
   title: string,
   options: readonly ApprovalOption[],
   signal: AbortSignal,
-  { input, output }: Terminal = { input: process.stdin, output: process.stderr },
+  terminal: Terminal = here(),
 ): Promise<ApprovalOption | undefined> {
   const names = options.map((option, index) => `  ${index + 1}  ${option.name}\n`);
-  output.write(printable(`? ${title}\n${names.join('')}`));
+  const question = {
+    text: `? ${title}\n${names.join('')}`,
+    prompt: `Your choice (1-${options.length}): `,
+  };
+  return askLine(question, (line) => options[Number(line) - 1], signal, terminal);
+}
+
+/** Asks until a line is understood; `undefined` when `signal` takes the question back or the input ends. */
+export async function askLine<T>(
+  { text, prompt }: { text: string; prompt: string },
+  understand: (line: string) => T | undefined,
+  signal: AbortSignal,
+  { input, output }: Terminal = here(),
+): Promise<T | undefined> {
+  output.write(printable(text));
   // Not `terminal`, which would take Ctrl-C from us.
   const lines = createInterface({ input, output, terminal: false, signal });
-  const again = () => output.write(`Your choice (1-${options.length}): `);
+  const again = () => output.write(printable(prompt));
   again();
   for await (const line of lines) {
-    const option = options[Number(line) - 1];
-    if (option) return option;
+    const answer = understand(line.trim());
+    if (answer !== undefined) return answer;
     again();
   }
   return undefined;

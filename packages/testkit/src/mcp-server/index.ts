@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 
-/** How to start an MCP server whose one tool, `greet {name}`, answers `<greeting>, <name>!`. */
+/** How to start an MCP server whose tool `greet {name}` answers `<greeting>, <name>!`; `main.ts` says what else it has. */
 export function greeter(greeting = 'Hello'): {
   type: 'stdio';
   command: string;

@@ -1,51 +1,113 @@
-/** An MCP server on standard input and output with one tool, `greet`, that greets in the words of `$GREETING`. */
+/**
+ * An MCP server on standard input and output: `greet` greets in the words of `$GREETING`, `register` asks people for
+ * what its form says, `sign_in` asks them to open a link. The last two answer with what people answered, as JSON.
+ */
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 
-const Request = z.looseObject({
+const Message = z.looseObject({
   id: z.union([z.string(), z.number()]).optional(),
-  method: z.string(),
+  method: z.string().optional(),
   params: z
     .looseObject({
       protocolVersion: z.string().optional(),
-      arguments: z.looseObject({ name: z.string() }).optional(),
+      name: z.string().optional(),
+      arguments: z.looseObject({ name: z.string().optional() }).optional(),
     })
     .optional(),
+  result: z.unknown().optional(),
 });
-type Request = z.infer<typeof Request>;
+type Message = z.infer<typeof Message>;
 
-const greet = {
-  name: 'greet',
-  description: 'Greets somebody.',
-  inputSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+const tools = [
+  {
+    name: 'greet',
+    description: 'Greets somebody.',
+    inputSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+  },
+  {
+    name: 'register',
+    description: 'Asks the user for their name.',
+    inputSchema: { type: 'object', properties: {} },
+  },
+  {
+    name: 'sign_in',
+    description: 'Asks the user to sign in.',
+    inputSchema: { type: 'object', properties: {} },
+  },
+];
+
+const questions: Record<string, object> = {
+  register: {
+    mode: 'form',
+    message: 'Who are you?',
+    requestedSchema: {
+      type: 'object',
+      properties: {
+        name: { type: 'string', title: 'Name', description: 'As in your passport.' },
+        size: { type: 'string', title: 'Size', enum: ['small', 'large'] },
+        news: { type: 'boolean', title: 'News by mail', default: false },
+      },
+      required: ['name'],
+    },
+  },
+  sign_in: {
+    mode: 'url',
+    message: 'Sign in, please.',
+    url: 'https://example.org/sign-in?code=1234',
+    elicitationId: 'sign-in-1',
+  },
 };
 
-function answer({ method, params }: Request): object | undefined {
-  switch (method) {
+/** What was asked of the client, by id. */
+const asked = new Map<unknown, (result: unknown) => void>();
+
+const say = (message: object): void => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }));
+
+function ask(params: object): Promise<unknown> {
+  const id = `ask-${asked.size + 1}`;
+  say({ id, method: 'elicitation/create', params });
+  return new Promise((resolve) => asked.set(id, resolve));
+}
+
+async function call({ params }: Message): Promise<object> {
+  const question = questions[params?.name ?? ''];
+  const text =
+    question === undefined
+      ? `${process.env['GREETING'] ?? 'Hello'}, ${params?.arguments?.name ?? 'you'}!`
+      : JSON.stringify(await ask(question));
+  return { content: [{ type: 'text', text }] };
+}
+
+async function answer(request: Message): Promise<object | undefined> {
+  switch (request.method) {
     case 'initialize':
       return {
-        protocolVersion: params?.protocolVersion,
+        protocolVersion: request.params?.protocolVersion,
         capabilities: { tools: {} },
         serverInfo: { name: 'greeter', version: '1.0.0' },
       };
     case 'ping':
       return {};
     case 'tools/list':
-      return { tools: [greet] };
-    case 'tools/call': {
-      const text = `${process.env['GREETING'] ?? 'Hello'}, ${params?.arguments?.name ?? 'you'}!`;
-      return { content: [{ type: 'text', text }] };
-    }
+      return { tools };
+    case 'tools/call':
+      return call(request);
     default:
       return undefined;
   }
 }
 
-for await (const line of createInterface(process.stdin)) {
-  const request = Request.parse(JSON.parse(line));
-  if (request.id === undefined) continue;
-  const result = answer(request);
+async function respond(request: Message): Promise<void> {
+  const result = await answer(request);
   const error = { code: -32601, message: `There is no ${request.method}.` };
-  const { id } = request;
-  console.log(JSON.stringify({ jsonrpc: '2.0', id, ...(result ? { result } : { error }) }));
+  say({ id: request.id, ...(result ? { result } : { error }) });
+}
+
+for await (const line of createInterface(process.stdin)) {
+  const message = Message.parse(JSON.parse(line));
+  if (message.id === undefined) continue;
+  // While people are being asked, other requests are answered.
+  if (message.method !== undefined) void respond(message);
+  else asked.get(message.id)?.(message.result);
 }

@@ -1,55 +1,93 @@
-import { useId } from 'react';
+import { useId, useState } from 'react';
 import { join } from '../look/controls.tsx';
 import look from '../look/form.module.css';
 import type { ControlProps } from './control.ts';
 import css from './FormFields.module.css';
+import { type OwnAnswer, OwnChoice } from './OwnChoice.tsx';
+import { Preview } from './Preview.tsx';
 import type { Choice, OneField, SeveralField } from './read-fields.ts';
 
-/** One of a few, or any of several: all of them in sight. */
+/** One of a few, or any of several: all of them in sight, with what the one that is looked at would lead to. */
 export function ChoiceList(props: ControlProps<OneField | SeveralField>) {
   const { field, value, onChange, ids, describedBy, isInvalid } = props;
   const name = useId();
+  const [looked, setLooked] = useState<string>();
   const isOne = field.kind === 'one';
-  const chosen = Array.isArray(value) ? value : [value];
+  const chosen = Array.isArray(value) ? value : [String(value)];
   const offered: Choice[] =
     isOne && !field.isRequired
       ? [...field.choices, { value: '', title: 'No answer' }]
       : field.choices;
-  const toggle = ({ value: picked }: Choice, isOn: boolean) => {
-    if (isOne) return onChange(picked);
-    const others = chosen.filter((one) => one !== picked);
-    return onChange(
-      field.choices
-        .map((one) => one.value)
-        .filter((one) => (one === picked ? isOn : others.includes(one))),
-    );
+  const known = (one: string): boolean => field.choices.some((choice) => choice.value === one);
+  const given = chosen.find((one) => one !== '' && !known(one));
+  const [own, setOwn] = useState({ text: given ?? '', isChosen: given !== undefined });
+  /** Own words stand behind what was offered. */
+  const answer = (picked: readonly string[], { text, isChosen } = own) => {
+    const ordered = field.choices.map((one) => one.value).filter((one) => picked.includes(one));
+    return onChange(isChosen && text !== '' ? [...ordered, text] : ordered);
   };
+  const toggle = (picked: string, isOn: boolean) => {
+    if (!isOne) return answer(isOn ? [...chosen, picked] : chosen.filter((one) => one !== picked));
+    setOwn({ ...own, isChosen: false });
+    return onChange(picked);
+  };
+  const say = (said: OwnAnswer) => {
+    setOwn(said);
+    return isOne ? onChange(said.isChosen ? said.text : '') : answer(chosen, said);
+  };
+  const shown =
+    field.choices.find((choice) => choice.value === looked) ??
+    field.choices.find((choice) => chosen.includes(choice.value)) ??
+    field.choices[0];
   return (
-    <div
-      className={css.choices}
-      role={isOne ? 'radiogroup' : 'group'}
-      aria-labelledby={ids.label}
-      aria-describedby={describedBy}
-      aria-required={isOne ? field.isRequired : undefined}
-      data-invalid={isInvalid}
-    >
-      {offered.map((choice) => (
-        <label key={choice.value} className={css.choice}>
-          <input
+    <div className={css.choosing} data-previews={field.choices.some(hasPreview)}>
+      <div
+        className={css.choices}
+        role={isOne ? 'radiogroup' : 'group'}
+        aria-labelledby={ids.label}
+        aria-describedby={describedBy}
+        aria-required={isOne ? field.isRequired : undefined}
+        data-invalid={isInvalid}
+      >
+        {offered.map((choice) => (
+          // To point at it shows its preview, as to focus it does.
+          // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
+          <label
+            key={choice.value}
+            className={css.choice}
+            onMouseEnter={() => setLooked(choice.value)}
+            onMouseLeave={() => setLooked(undefined)}
+          >
+            <input
+              type={isOne ? 'radio' : 'checkbox'}
+              name={name}
+              checked={chosen.includes(choice.value) && !(isOne && own.isChosen)}
+              onChange={(event) => toggle(choice.value, event.target.checked)}
+              onFocus={() => setLooked(choice.value)}
+              onBlur={() => setLooked(undefined)}
+            />
+            <span>
+              {choice.title}
+              {choice.description !== undefined && <small>{choice.description}</small>}
+            </span>
+          </label>
+        ))}
+        {field.takesOther && (
+          <OwnChoice
             type={isOne ? 'radio' : 'checkbox'}
             name={name}
-            checked={chosen.includes(choice.value)}
-            onChange={(event) => toggle(choice, event.target.checked)}
+            about={field.title}
+            own={own}
+            onSay={say}
           />
-          <span>
-            {choice.title}
-            {choice.description !== undefined && <small>{choice.description}</small>}
-          </span>
-        </label>
-      ))}
+        )}
+      </div>
+      {shown?.preview !== undefined && <Preview of={shown.title} text={shown.preview} />}
     </div>
   );
 }
+
+const hasPreview = ({ preview }: Choice): boolean => preview !== undefined;
 
 /** One of many. */
 export function ChoiceSelect(props: ControlProps<OneField>) {

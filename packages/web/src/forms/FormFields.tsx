@@ -60,6 +60,9 @@ function FieldRow({ field, value, problem, onChange }: FieldRowProps) {
 function Label({ field, ids }: { field: Field; ids: ControlProps<Field>['ids'] }) {
   const content = (
     <>
+      {field.header !== undefined && field.header !== field.title && (
+        <span className={css.chip}>{field.header} </span>
+      )}
       {field.title}
       {!field.isRequired && <small> optional</small>}
     </>

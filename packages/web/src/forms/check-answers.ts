@@ -47,10 +47,11 @@ function checkField(field: Field, answer: FieldValue): Checked {
     case 'switch':
       return { value: answer === true };
     case 'several':
-      return checkSeveral(field, Array.isArray(answer) ? answer : []);
+      return checkSeveral(field, Array.isArray(answer) ? answer.filter(isSaid) : []);
     case 'one':
-      if (answer !== '') return { value: String(answer) };
-      return field.isRequired ? { problem: 'Choose one.' } : { value: undefined };
+      if (String(answer).trim() !== '') return { value: String(answer).trim() };
+      if (!field.isRequired) return { value: undefined };
+      return { problem: field.takesOther ? 'Choose one, or say something else.' : 'Choose one.' };
     case 'number':
     case 'text': {
       const text = String(answer).trim();
@@ -59,6 +60,9 @@ function checkField(field: Field, answer: FieldValue): Checked {
     }
   }
 }
+
+/** A text of one's own that is still to be written is none. */
+const isSaid = (one: string): boolean => one.trim() !== '';
 
 const emptyWords = 'This has to be filled in.';
 

@@ -21,5 +21,6 @@ const most = 6;
 
 /** Whether all choices are in sight: a group of controls, which no label can belong to. */
 export function isInSight(field: Field): boolean {
-  return field.kind === 'several' || (field.kind === 'one' && field.choices.length <= most);
+  if (field.kind === 'several') return true;
+  return field.kind === 'one' && (field.takesOther || field.choices.length <= most);
 }

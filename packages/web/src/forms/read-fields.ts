@@ -4,12 +4,16 @@ export interface Choice {
   value: string;
   title: string;
   description?: string;
+  /** Markdown that shows what choosing it would lead to. */
+  preview?: string;
 }
 
 interface FieldBase {
   /** The property's name in the answer. */
   name: string;
   title: string;
+  /** A word or two for what is asked about. */
+  header?: string;
   description?: string;
   isRequired: boolean;
 }
@@ -41,11 +45,15 @@ export interface OneField extends FieldBase {
   /** Empty while nothing is chosen. */
   initial: string;
   choices: Choice[];
+  /** A text of one's own may be the answer. */
+  takesOther: boolean;
 }
 export interface SeveralField extends FieldBase {
   kind: 'several';
   initial: string[];
   choices: Choice[];
+  /** A text of one's own may be among the answers. */
+  takesOther: boolean;
   minItems?: number;
   maxItems?: number;
 }
@@ -63,6 +71,7 @@ export function readFields(form: Form | undefined): Field[] {
     readField(asked, {
       name,
       title: asked.title || name,
+      ...(asked.header && { header: asked.header }),
       ...(asked.description && { description: asked.description }),
       isRequired: required.has(name),
     }),
@@ -88,7 +97,7 @@ function readText(asked: FormField, base: FieldBase): Field {
   const choices = choicesOf(asked.oneOf, asked.enum);
   if (choices.length > 0) {
     const initial = choices.some(({ value }) => value === given) ? given : '';
-    return { ...base, kind: 'one', choices, initial };
+    return { ...base, kind: 'one', choices, takesOther: asked.other === true, initial };
   }
   const format = formats.find((known) => known === asked['format']);
   const initial = format === 'date-time' ? toLocalTime(given) : given;
@@ -117,7 +126,9 @@ function readSeveral(asked: FormField, base: FieldBase): Field {
     return { ...base, kind: 'text', initial: lines.join('\n'), isList: true };
   }
   const initial = choices.map(({ value }) => value).filter((value) => given.includes(value));
-  return { ...base, kind: 'several', choices, initial, ...numbers(asked, 'minItems', 'maxItems') };
+  const takesOther = asked.other === true;
+  const limits = numbers(asked, 'minItems', 'maxItems');
+  return { ...base, kind: 'several', choices, takesOther, initial, ...limits };
 }
 
 type NamedChoice = NonNullable<FormField['oneOf']>[number];
@@ -127,14 +138,12 @@ function choicesOf(
   plain: readonly string[] | null | undefined,
 ): Choice[] {
   if (!named || named.length === 0) return (plain ?? []).map((value) => ({ value, title: value }));
-  return named.map((choice) => {
-    const description = choice['description'];
-    return {
-      value: choice.const,
-      title: choice.title,
-      ...(typeof description === 'string' && description !== '' && { description }),
-    };
-  });
+  return named.map(({ const: value, title, description, preview }) => ({
+    value,
+    title,
+    ...(description && { description }),
+    ...(preview && { preview }),
+  }));
 }
 
 function numbers<K extends string>(asked: FormField, ...keys: K[]): { [key in K]?: number } {

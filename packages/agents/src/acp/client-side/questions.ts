@@ -1,11 +1,7 @@
 /** What an agent asks people: for permission, and for what only they know. */
-import type { ApprovalOption, ApprovalOutcome } from '@liminal/protocol';
-import { Form } from '@liminal/protocol';
 import { z } from 'zod';
-import type { ApprovalQuestion } from '../../base/pending-approvals.ts';
+import type { Ask, ElicitationAnswer, Elicitations } from '../../base/elicitations.ts';
 import { invalidParams } from './client-error.ts';
-
-export type Ask = (question: ApprovalQuestion, signal: AbortSignal) => Promise<ApprovalOutcome>;
 
 /** Whatever is not known here is a refusal's kin: nothing is allowed by mistake. */
 const Option = z.looseObject({
@@ -55,47 +51,16 @@ export async function requestPermission(
     : { outcome: { outcome: 'cancelled' } };
 }
 
-const Elicitation = z.discriminatedUnion('mode', [
-  z.looseObject({ mode: z.literal('form'), message: z.string(), requestedSchema: Form }),
-  z.looseObject({ mode: z.literal('url'), message: z.string(), url: z.string() }),
-]);
 const ToolCallId = z.looseObject({ toolCallId: z.string() });
-
-export type ElicitationAnswer =
-  | { action: 'accept'; content?: Record<string, string | number | boolean | string[]> }
-  | { action: 'decline' | 'cancel' };
-
-const formOptions: ApprovalOption[] = [
-  { optionId: 'accept', name: 'Send', kind: 'allow_once' },
-  { optionId: 'decline', name: 'Decline', kind: 'reject_once' },
-];
-const linkOptions: ApprovalOption[] = [
-  { optionId: 'accept', name: 'I have opened the link', kind: 'allow_once' },
-  { optionId: 'decline', name: 'Decline', kind: 'reject_once' },
-];
-
-/** The id of a link that is asked to be opened; a form has none. */
-export const readLinkId = (params: unknown): string | undefined =>
-  z.looseObject({ mode: z.literal('url'), elicitationId: z.string() }).safeParse(params).data
-    ?.elicitationId;
 
 /** `elicitation/create`: a form to fill in, or a link to open. Throws ClientError. */
 export async function elicit(
   params: unknown,
-  ask: Ask,
+  elicitations: Elicitations,
   signal: AbortSignal,
 ): Promise<ElicitationAnswer> {
-  const request = Elicitation.safeParse(params);
-  if (!request.success) throw invalidParams('This is neither a form nor a link as ACP has them.');
   const callId = ToolCallId.safeParse(params).data?.toolCallId;
-  const question =
-    request.data.mode === 'form'
-      ? { title: request.data.message, options: formOptions, form: request.data.requestedSchema }
-      : { title: `${request.data.message}\n${request.data.url}`, options: linkOptions };
-  const outcome = await ask({ ...question, ...(callId !== undefined && { callId }) }, signal);
-  if (outcome.outcome === 'cancelled') return { action: 'cancel' };
-  if (outcome.optionId !== 'accept') return { action: 'decline' };
-  return outcome.content === undefined
-    ? { action: 'accept' }
-    : { action: 'accept', content: outcome.content };
+  const answer = await elicitations.elicit(params, signal, callId);
+  if (answer !== undefined) return answer;
+  throw invalidParams('This is neither a form nor a link as ACP has them.');
 }

@@ -16,6 +16,7 @@ const silentSystem = new Set([
   'api_retry',
   'background_tasks_changed',
   'commands_changed',
+  'elicitation_complete',
   'files_persisted',
   'hook_progress',
   'hook_response',

@@ -18,7 +18,7 @@ const labelOf = ({ properties }: Form, name: string): string => properties[name]
 
 function fits(field: FormField, value: Value): boolean {
   const isMember = (choices: readonly string[] | undefined, one: unknown): boolean =>
-    choices === undefined || choices.some((choice) => choice === one);
+    choices === undefined || field.other === true || choices.some((choice) => choice === one);
   switch (field.type) {
     case 'string':
       return typeof value === 'string' && isMember(choicesOf(field), value);

@@ -12,6 +12,8 @@ const form: Form = {
     colours: { type: 'array', items: { enum: ['red', 'blue'] } },
     fruit: { type: 'array', items: { anyOf: [{ const: 'apple', title: 'Apple' }] } },
     later: { type: 'of_tomorrow' },
+    own: { type: 'string', oneOf: [{ const: 's', title: 'Small' }], other: true },
+    owns: { type: 'array', items: { enum: ['red'] }, other: true },
   },
   required: ['name'],
 };
@@ -20,6 +22,7 @@ test.each<FormContent>([
   { name: 'A' },
   { name: '', age: 3, weight: 1.5, sure: false, size: 's' },
   { name: 'A', colours: ['red', 'blue'], fruit: [], later: 'anything' },
+  { name: 'A', own: 'Words of my own.', owns: ['red', 'and mauve'] },
 ])('%j fills it in', (content) => {
   expect(formProblem(form, content)).toBeUndefined();
 });
@@ -33,6 +36,7 @@ test.each<[FormContent, string]>([
   [{ name: 'A', size: 'xl' }, '“size” cannot be "xl".'],
   [{ name: 'A', colours: ['green'] }, '“colours” cannot be ["green"].'],
   [{ name: 'A', fruit: 'apple' }, '“fruit” cannot be "apple".'],
+  [{ name: 'A', own: 3 }, '“own” cannot be 3.'],
   [{ name: 'A', other: 1 }, 'The form has no field “other”.'],
   [{ name: 'A', constructor: 'x' }, 'The form has no field “constructor”.'],
 ])('%j does not: %s', (content, problem) => {

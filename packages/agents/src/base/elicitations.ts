@@ -1,0 +1,77 @@
+/** What an MCP server or an agent wants to know of people: a form to fill in, or a link to open. */
+import type { ApprovalOption, ApprovalOutcome, FormContent } from '@liminal/protocol';
+import { Form } from '@liminal/protocol';
+import { z } from 'zod';
+import type { ApprovalQuestion } from './pending-approvals.ts';
+
+export type Ask = (question: ApprovalQuestion, signal: AbortSignal) => Promise<ApprovalOutcome>;
+
+const Asked = z.discriminatedUnion('mode', [
+  z.looseObject({ mode: z.literal('form'), message: z.string(), requestedSchema: Form }),
+  z.looseObject({
+    mode: z.literal('url'),
+    message: z.string(),
+    url: z.string(),
+    elicitationId: z.string().optional().catch(undefined),
+  }),
+]);
+
+export type ElicitationAnswer =
+  | { action: 'accept'; content?: FormContent }
+  | { action: 'decline' | 'cancel' };
+
+const formOptions: ApprovalOption[] = [
+  { optionId: 'accept', name: 'Send', kind: 'allow_once' },
+  { optionId: 'decline', name: 'Decline', kind: 'reject_once' },
+];
+const linkOptions: ApprovalOption[] = [
+  { optionId: 'accept', name: 'I have opened the link', kind: 'allow_once' },
+  { optionId: 'decline', name: 'Decline', kind: 'reject_once' },
+];
+
+/** The elicitations of one session that wait for an answer. */
+export class Elicitations {
+  readonly #ask: Ask;
+  readonly #links = new Map<unknown, AbortController>();
+
+  constructor(ask: Ask) {
+    this.#ask = ask;
+  }
+
+  /** Asks people; `callId` is the tool call that waits. Undefined for what is neither a form nor a link. */
+  async elicit(
+    request: unknown,
+    signal: AbortSignal,
+    callId?: string,
+  ): Promise<ElicitationAnswer | undefined> {
+    const asked = Asked.safeParse(request).data;
+    if (asked === undefined) return undefined;
+    const call = callId === undefined ? {} : { callId };
+    if (asked.mode === 'form') {
+      const { message: title, requestedSchema: form } = asked;
+      return answerOf(await this.#ask({ title, options: formOptions, form, ...call }, signal));
+    }
+    const done = new AbortController();
+    this.#links.set(asked.elicitationId, done);
+    try {
+      const title = `${asked.message}\n${asked.url}`;
+      const either = AbortSignal.any([signal, done.signal]);
+      const outcome = await this.#ask({ title, options: linkOptions, ...call }, either);
+      return done.signal.aborted ? { action: 'accept' } : answerOf(outcome);
+    } finally {
+      this.#links.delete(asked.elicitationId);
+    }
+  }
+
+  /** Somebody has opened the link and done what it was for: nobody needs to say so. */
+  completeLink(elicitationId: unknown): void {
+    if (elicitationId !== undefined) this.#links.get(elicitationId)?.abort();
+  }
+}
+
+function answerOf(outcome: ApprovalOutcome): ElicitationAnswer {
+  if (outcome.outcome === 'cancelled') return { action: 'cancel' };
+  if (outcome.optionId !== 'accept') return { action: 'decline' };
+  const { content } = outcome;
+  return content === undefined ? { action: 'accept' } : { action: 'accept', content };
+}

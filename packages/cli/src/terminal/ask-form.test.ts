@@ -1,0 +1,62 @@
+import { PassThrough } from 'node:stream';
+import type { Form } from '@liminal/protocol';
+import { expect, test } from 'vitest';
+import { askForm } from './ask-form.ts';
+
+const choices = [
+  { const: 'Red', title: 'Red', description: 'Warm' },
+  { const: 'Blue', title: 'Blue' },
+];
+const form: Form = {
+  properties: {
+    colour: {
+      type: 'string',
+      title: 'Which colour?',
+      header: 'Colour',
+      oneOf: choices,
+      other: true,
+    },
+    extras: { type: 'array', title: 'Which extras?', items: { anyOf: choices }, other: true },
+    size: { type: 'integer', title: 'Size' },
+    news: { type: 'boolean', title: 'News' },
+    name: { type: 'string', title: 'Name' },
+  },
+  required: ['colour', 'extras', 'size', 'news'],
+};
+
+/** Fills the form in: each list holds what is typed until a field is done. */
+async function fill(...fields: string[][]) {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  let shown = '';
+  const lines = fields.flat();
+  output.on('data', (chunk: Buffer) => {
+    shown += chunk.toString();
+    if (shown.endsWith(': ')) setImmediate(() => input.write(`${lines.shift() ?? ''}\n`));
+  });
+  const content = await askForm(form, new AbortController().signal, { input, output });
+  return { content, shown };
+}
+
+test('a form is filled in by numbers, words, and y or n', async () => {
+  const { content, shown } = await fill(['2'], ['1, 2'], ['7'], ['y'], ['Ada']);
+  expect(content).toEqual({
+    colour: 'Blue',
+    extras: ['Red', 'Blue'],
+    size: 7,
+    news: true,
+    name: 'Ada',
+  });
+  expect(shown).toContain('? [Colour] Which colour?\n  1  Red – Warm\n  2  Blue\n');
+  expect(shown).toContain('Your answer (1-2, or your own words): ');
+});
+
+test('own words are an answer, an empty line is none, and a slip is asked for again', async () => {
+  const { content } = await fill(
+    ['', '3', 'Green'],
+    ['A bell'],
+    ['many', '1'],
+    ['perhaps', 'no'],
+    [''],
+  );
+  expect(content).toEqual({ colour: 'Green', extras: ['A bell'], size: 1, news: false });
+});

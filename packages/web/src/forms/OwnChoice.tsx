@@ -1,0 +1,46 @@
+import { useRef } from 'react';
+import { join } from '../look/controls.tsx';
+import look from '../look/form.module.css';
+import css from './FormFields.module.css';
+
+/** What has been written stays while something else is chosen. */
+export interface OwnAnswer {
+  text: string;
+  isChosen: boolean;
+}
+
+interface OwnChoiceProps {
+  type: 'radio' | 'checkbox';
+  name: string;
+  /** What is asked. */
+  about: string;
+  own: OwnAnswer;
+  onSay: (own: OwnAnswer) => void;
+}
+
+/** An answer in one's own words. Writing it chooses it. */
+export function OwnChoice({ type, name, about, own, onSay }: OwnChoiceProps) {
+  const field = useRef<HTMLInputElement>(null);
+  return (
+    <div className={join(css.choice, css.own)}>
+      <input
+        type={type}
+        name={name}
+        aria-label="Something else"
+        checked={own.isChosen}
+        onChange={(event) => onSay({ ...own, isChosen: event.target.checked })}
+        onClick={() => field.current?.focus()}
+      />
+      <input
+        ref={field}
+        type="text"
+        className={join(look.input, css.short)}
+        aria-label={`Something else: ${about}`}
+        placeholder="Something else …"
+        autoComplete="off"
+        value={own.text}
+        onChange={(event) => onSay({ text: event.target.value, isChosen: true })}
+      />
+    </div>
+  );
+}
