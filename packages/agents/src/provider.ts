@@ -77,6 +77,10 @@ export interface StoredSession {
 export interface StoredTurn {
   turnId: string;
   events: EventDraft[];
+  /** The turn that it goes on from, where that is known; none for a conversation's first. */
+  after?: string;
+  /** The agent, taken up again, goes on from another turn's end and does not know this one: the conversation forked. */
+  isLeft?: boolean;
 }
 
 /** What an agent answers when it is started, and what of its configuration does not fit that. */
@@ -153,6 +157,11 @@ export interface CliProvider {
   introduce?(limitMs: number): Promise<AgentIntroduction>;
   /** Sessions in the agent's own store, newest first; of one folder, or all. */
   listStoredSessions?(projectDir?: string): Promise<StoredSession[]>;
+  /**
+   * Changes whenever others than this provider add to what the agent has stored of a session. It is cheap to ask for and
+   * starts no process. Nothing if there is none stored.
+   */
+  storedMark?(sessionId: string, projectDir: string): Promise<string | undefined>;
   /** The conversation as the agent stored it, oldest turn first; starts no process. `SESSION_NOT_FOUND`. */
   readStoredHistory?(sessionId: string, projectDir: string): Promise<StoredTurn[]>;
 }

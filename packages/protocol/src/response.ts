@@ -22,6 +22,8 @@ export const Response = z.object({
   usage: Usage.optional(),
   finishReason: z.string().nullable(),
   error: ErrorObject.optional(),
+  /** It was made outside, in a terminal for one, and found in the agent's own store. */
+  madeElsewhere: z.boolean().optional(),
   /** `seq` of the last event folded in; -1 before the first. */
   lastSeq: z.number().int(),
 });

@@ -106,6 +106,8 @@ export const TurnSummary = z.object({
   /** See `turn_complete`. */
   finishReason: z.string().optional(),
   error: ErrorObject.optional(),
+  /** It was made outside, in a terminal for one, and found in the agent's own store. */
+  madeElsewhere: z.boolean().optional(),
 });
 export type TurnSummary = z.infer<typeof TurnSummary>;
 

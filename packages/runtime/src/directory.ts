@@ -180,7 +180,9 @@ export class Directory {
     }
     const projectDir = await roots.admit(found.projectDir);
     const provider = providers.get(found.cliType);
-    const turns = (await provider.readStoredHistory?.(sessionId, projectDir)) ?? [];
+    const stored = (await provider.readStoredHistory?.(sessionId, projectDir)) ?? [];
+    // What was taken back in the terminal is not part of the conversation.
+    const turns = stored.filter(({ isLeft }) => isLeft !== true);
     const { cliType, title, createdAt, updatedAt } = found;
     const times = { createdAt, updatedAt };
     const place = { projectDir, projectId: projectDir };

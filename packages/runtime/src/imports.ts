@@ -2,12 +2,13 @@ import type { StoredTurn } from '@liminal/agents';
 import type { Response } from '@liminal/protocol';
 import { emptyResponse, foldResponse, stampEvent, toResponse } from '@liminal/protocol';
 
-/** Earlier turns from an agent's own store as history. They were never in the log, so they carry no trace. */
+/** Turns from an agent's own store as history. They were never in the log, so they carry no trace. */
 export function importTurns(sessionId: string, turns: readonly StoredTurn[]): Response[] {
   return turns.flatMap(({ turnId, events }) => {
     const run = { sessionId, runId: turnId, traceContext: { traceparent: NO_TRACE } };
     const stamped = events.map((draft, seq) => stampEvent(draft, run, seq));
-    return toResponse(stamped.reduce(foldResponse, emptyResponse())) ?? [];
+    const response = toResponse(stamped.reduce(foldResponse, emptyResponse()));
+    return response ? { ...response, madeElsewhere: true } : [];
   });
 }
 

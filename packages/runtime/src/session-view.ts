@@ -84,6 +84,10 @@ export class SessionView implements SessionReaders {
     if (this.#runs.delete(runId)) this.#forgotten += 1;
   }
 
+  historyGrew(_runs: readonly Response[], isAtEnd: boolean): void {
+    this.resync({ fromBeginning: !isAtEnd });
+  }
+
   get forgotten(): number {
     return this.#forgotten;
   }

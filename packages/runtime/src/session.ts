@@ -13,6 +13,7 @@ import type { SessionRecord } from '@liminal/storage';
 import { Approvals } from './approvals.ts';
 import { errorCode, errorMessage } from './errors.ts';
 import { HistoryReader } from './history.ts';
+import { OutsideTurns } from './outside-turns.ts';
 import { endLostRun } from './recovery.ts';
 import { SessionAgent } from './session-agent.ts';
 import { SessionOutbox } from './session-outbox.ts';
@@ -40,6 +41,8 @@ export class Session {
   readonly #approvals: Approvals;
   readonly #turns: SessionTurns;
   readonly #outbox: SessionOutbox;
+  readonly #outside: OutsideTurns;
+  #catchingUp: Promise<void> = Promise.resolve();
   /** The server ends. */
   #isClosing = false;
 
@@ -62,6 +65,13 @@ export class Session {
       now: () => this.#iso(),
     });
     this.view = new SessionView({ sessionId, history: this.history, info: () => this.info(), now });
+    this.#outside = new OutsideTurns({
+      provider,
+      store,
+      record: () => this.record,
+      isInUse: () => this.#agent.isInUse,
+      stop: async () => this.#agent.stop(),
+    });
     this.#readers = options.elsewhere?.readers(this) ?? this.view;
     this.#agent = new SessionAgent({
       provider,
@@ -102,7 +112,10 @@ export class Session {
       now: () => this.#iso(),
       inTurn: () => this.#turns.current !== undefined,
       isEnding: () => this.#agent.isStopping || this.#isClosing,
-      deliver: async (message, turnId) => this.#agent.send(message, turnId),
+      deliver: async (message, turnId) => {
+        await this.#catchUp();
+        await this.#agent.send(message, turnId);
+      },
       logged: async (turnId) => this.#turns.logged(turnId),
       stop: async () => this.cancel(),
       onChange: () => this.#changed(),
@@ -157,6 +170,7 @@ export class Session {
   /** Lists the session as active, and starts its agent ahead where that saves time. */
   async open(): Promise<void> {
     await this.#record.update({ active: true });
+    if (this.isIdle) await this.#catchUp();
     if (!this.#agent.prewarms) return;
     this.#agent.start().catch((error) => this.#warn(error, 'the agent could not be started ahead'));
   }
@@ -229,6 +243,26 @@ export class Session {
     this.#approvals.closeAll();
     this.#readers.close();
     await this.#record.saved();
+  }
+
+  /**
+   * Brings history up to date with what was done outside; an agent that does not know it is ended, and the next one will.
+   * What cannot be read is told in the log only: the conversation goes on.
+   */
+  async #catchUp(): Promise<void> {
+    this.#catchingUp = this.#catchingUp
+      .then(async () => this.#bringOutside())
+      .catch((error) => this.#warn(error, 'what was done outside could not be read'));
+    await this.#catchingUp;
+  }
+
+  async #bringOutside(): Promise<void> {
+    if (this.#turns.current) return;
+    const { runs, isAtEnd } = await this.#outside.bring();
+    const last = runs.at(-1);
+    if (!last) return;
+    this.#record.keep({ updatedAt: new Date(last.updatedAt).toISOString() });
+    this.#readers.historyGrew(runs, isAtEnd);
   }
 
   #undelivered(error: unknown): void {

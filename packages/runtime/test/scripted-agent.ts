@@ -24,6 +24,8 @@ export class ScriptedAgent implements CliProvider {
   readonly received: string[] = [];
   stored: StoredSession[] = [];
   storedTurns: StoredTurn[] = [];
+  /** Of what is stored; while there is none, nothing is looked for there. */
+  mark: string | undefined;
   /** What the next `sendMessage` does instead of taking the message. */
   refuse: ProviderError | undefined;
   /** Holds `sendMessage` back until it resolves. */
@@ -179,6 +181,10 @@ export class ScriptedAgent implements CliProvider {
 
   async listStoredSessions(): Promise<StoredSession[]> {
     return this.stored;
+  }
+
+  async storedMark(): Promise<string | undefined> {
+    return this.mark;
   }
 
   async readStoredHistory(): Promise<StoredTurn[]> {

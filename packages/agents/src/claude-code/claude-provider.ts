@@ -18,6 +18,7 @@ import { describeClaude } from './availability.ts';
 import { ClaudeSession, isUuid, type ClaudeSessionOptions } from './claude-session.ts';
 import { readConfig } from './config-options.ts';
 import { findStored, listStored, readHistory } from './history.ts';
+import { TranscriptMarks } from './transcript-marks.ts';
 
 export interface ClaudeCodeOptions {
   /** What Claude Code inherits. Default: this process's environment, which also says where its sessions are stored. */
@@ -46,6 +47,7 @@ export class ClaudeCodeProvider implements CliProvider {
   readonly #starts: Starts;
   readonly #listeners = new ProviderListeners();
   readonly #sessions = new Map<string, ClaudeSession>();
+  readonly #marks = new TranscriptMarks();
 
   constructor(options: ClaudeCodeOptions = {}) {
     const { env = process.env, maxStarts = 2, mcpServers = {}, appendSystemPrompt } = options;
@@ -86,6 +88,7 @@ export class ClaudeCodeProvider implements CliProvider {
     message: string,
     { turnId = randomUUID() }: { turnId?: string } = {},
   ): Promise<SendMessageResult> {
+    this.#marks.noteSent(turnId);
     await this.#session(sessionId).send(message, turnId);
     return { turnId };
   }
@@ -127,6 +130,10 @@ export class ClaudeCodeProvider implements CliProvider {
 
   listStoredSessions(projectDir?: string): Promise<StoredSession[]> {
     return listStored(projectDir);
+  }
+
+  storedMark(agentSessionId: string): Promise<string | undefined> {
+    return this.#marks.read(agentSessionId);
   }
 
   async readStoredHistory(sessionId: string, projectDir: string): Promise<StoredTurn[]> {

@@ -1,7 +1,15 @@
 /** Sessions in Claude Code's own store, also those made in a terminal. Read without starting a process. */
-import type { SDKSessionInfo } from '@anthropic-ai/claude-agent-sdk';
+import type { SDKSessionInfo, SessionMessage } from '@anthropic-ai/claude-agent-sdk';
 import type { StoredSession, StoredTurn } from '../provider.ts';
 import { loadSdk } from './sdk.ts';
+import {
+  branchesOf,
+  mainEntries,
+  readRaw,
+  throughPlace,
+  withFlags,
+  type RawEntry,
+} from './raw-transcript.ts';
 import { readTranscript, type TranscriptEntry } from './translate/transcript.ts';
 import { translateTranscript } from './translate/transcript-turns.ts';
 
@@ -22,25 +30,70 @@ export async function findStored(
   return info && storedSession(info, projectDir);
 }
 
-/** The stored conversation, oldest turn first; nothing if there is no such session. */
+/**
+ * The stored conversation in the order in which its turns were begun, with those that it was forked away from; nothing
+ * if there is no such session.
+ */
 export async function readHistory(
   sessionId: string,
   projectDir: string,
 ): Promise<StoredTurn[] | undefined> {
-  const { getSessionMessages, getSubagentMessages, listSubagents } = await loadSdk();
+  if ((await findStored(sessionId, projectDir)) === undefined) return undefined;
+  const { entries: raw, leaf } = await readRaw(sessionId, projectDir);
+  const messages = await readMain(sessionId, projectDir, raw, leaf);
+  const subagents = await readSubagents(sessionId, projectDir);
+  const places = new Map(raw.map(({ uuid }, place) => [uuid, place]));
+  const translate = (entries: readonly unknown[]): StoredTurn[] =>
+    translateTranscript(readTranscript(withFlags(entries, raw)), subagents, projectDir);
+  const main = chained(translate(messages), undefined);
+  const placeOf = (uuid: string): number => places.get(uuid) ?? Infinity;
+  const left = branchesOf(raw, mainEntries(raw, messages)).flatMap((branch) => {
+    const root = placeOf(branch[0]?.parentUuid ?? '');
+    const from = main.findLast(({ turnId }) => placeOf(turnId) <= root);
+    return chained(translate(branch), from?.turnId).map((turn) => ({ ...turn, isLeft: true }));
+  });
+  return [...main, ...left].toSorted((a, b) => placeOf(a.turnId) - placeOf(b.turnId));
+}
+
+/** What Claude Code, taken up again, knows of the conversation. */
+async function readMain(
+  sessionId: string,
+  projectDir: string,
+  raw: RawEntry[],
+  leaf: string | undefined,
+): Promise<SessionMessage[]> {
+  const { getSessionMessages } = await loadSdk();
+  const options = { dir: projectDir, includeSystemMessages: true };
+  const newest = await getSessionMessages(sessionId, options);
+  // The SDK goes by what was written last; Claude Code itself by where a process noted that it had got to.
+  if (leaf === undefined || mainEntries(raw, newest).has(leaf)) return newest;
+  const load = async () => throughPlace(raw, leaf);
+  const sessionStore = { append: async () => undefined, load };
+  const noted = await getSessionMessages(sessionId, { ...options, sessionStore });
+  return noted.length > 0 ? noted : newest;
+}
+
+async function readSubagents(
+  sessionId: string,
+  projectDir: string,
+): Promise<Map<string, TranscriptEntry[]>> {
+  const { getSubagentMessages, listSubagents } = await loadSdk();
   const where = { dir: projectDir };
-  const messages = await getSessionMessages(sessionId, { ...where, includeSystemMessages: true });
-  if (messages.length === 0 && (await findStored(sessionId, projectDir)) === undefined) {
-    return undefined;
-  }
   const subagents = new Map<string, TranscriptEntry[]>();
   for (const agentId of await listSubagents(sessionId, where)) {
     const entries = readTranscript(await getSubagentMessages(sessionId, agentId, where));
     const parentCallId = entries[0]?.parentCallId;
     if (parentCallId !== undefined) subagents.set(parentCallId, entries);
   }
-  return translateTranscript(readTranscript(messages), subagents, projectDir);
+  return subagents;
 }
+
+/** Each with the turn that it goes on from. */
+const chained = (turns: readonly StoredTurn[], from: string | undefined): StoredTurn[] =>
+  turns.map((turn, index) => {
+    const after = index === 0 ? from : turns[index - 1]?.turnId;
+    return after === undefined ? turn : { ...turn, after };
+  });
 
 function storedSession(info: SDKSessionInfo, knownDir?: string): StoredSession | undefined {
   const { sessionId, summary: title, lastModified, createdAt = lastModified } = info;

@@ -1,7 +1,8 @@
 /** What a session's owner puts up for the other servers. */
-import { SessionInfo } from '@liminal/protocol';
+import { type Response, SessionInfo } from '@liminal/protocol';
 import type { Board } from '@liminal/storage';
 import { z } from 'zod';
+import { postSettled } from '../projector.ts';
 import type { SessionReaders } from '../session-readers.ts';
 import type { Session } from '../session.ts';
 
@@ -62,6 +63,12 @@ export class PostedSession implements SessionReaders {
   apply(): void {}
 
   forget(): void {}
+
+  historyGrew(runs: readonly Response[]): void {
+    for (const { id: runId, sessionId } of runs) {
+      postSettled(this.#board, { runId, sessionId }).catch(this.#onTrouble);
+    }
+  }
 
   infoChanged(): void {
     // A run that begins is told at once: whoever watches reads it from the log.

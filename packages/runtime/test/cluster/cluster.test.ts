@@ -1,3 +1,5 @@
+import type { StoredTurn } from '@liminal/agents';
+import type { EventPayload, UpsertObject } from '@liminal/protocol';
 import { describe, expect, test } from 'vitest';
 import { Reader } from '../reader.ts';
 import { LEASE_MS, startServers, type Server } from './servers.ts';
@@ -64,6 +66,51 @@ test('what an agent waits for, and what is to be known, is told on every server'
   a.agent.finish(sessionId);
   await reader.until((r) => r.ofType('session:info').at(-1)?.info.activity === undefined);
   expect((await b.runtime.info(sessionId)).notices).toEqual(notices);
+});
+
+/** What an agent has stored of a turn with one answer. */
+function stored(turnId: string, content: string): StoredTurn {
+  const at = (payload: EventPayload) => ({
+    turnId,
+    timestamp: '2026-01-01T00:00:00.000Z',
+    payload,
+  });
+  const item = { id: `${turnId}-a`, type: 'message', origin: 'agent', content } as const;
+  return {
+    turnId,
+    events: [
+      at({ type: 'response_start', modelId: 'm', providerId: 'scripted', trigger: 'user' }),
+      at({ type: 'item_start', itemId: item.id, itemType: 'message', origin: 'agent' }),
+      at({ type: 'item_done', itemId: item.id, finalItem: item }),
+      at({ type: 'response_done', status: 'completed', finishReason: 'end_turn' }),
+    ],
+  };
+}
+
+test('INV-7: a turn made outside is found by the owner alone, once, and shown on every server', async () => {
+  const servers = await startServers();
+  const [a, b] = [await servers.start(), await servers.start()];
+  const sessionId = await newSession(a, servers.projectDir);
+  const reader = new Reader(b.runtime, sessionId);
+  await reader.untilType('session:info');
+  await b.runtime.send(sessionId, 'Hello');
+  a.agent.text(sessionId, 'a', 'Here.');
+  a.agent.finish(sessionId);
+  await reader.untilTurn('turn_complete');
+  await reader.until((r) => r.ofType('session:info').at(-1)?.info.session.state === 'idle');
+
+  a.agent.mark = 'first';
+  a.agent.storedTurns = [stored('outside', 'There.')];
+  await Promise.all([b.runtime.loadSession(sessionId), b.runtime.loadSession(sessionId)]);
+  await reader.until(({ items }) => items.has('outside-a'));
+  const said = ['Hello', 'Here.', 'There.'];
+  const contents = (items: Iterable<UpsertObject>) =>
+    [...items].map((item) => 'content' in item && item.content);
+  expect(contents(reader.items.values())).toEqual(said);
+  for (const { runtime } of [a, b]) {
+    expect(contents((await runtime.history(sessionId)).entries)).toEqual(said);
+  }
+  expect(b.agent.alive.size).toBe(0);
 });
 
 test('every server lists every session as it stands', async () => {

@@ -1,4 +1,4 @@
-import type { SessionStore, SessionView } from '@liminal/client';
+import type { SessionStore, SessionView, TurnView } from '@liminal/client';
 import { ArrowDown } from 'lucide-react';
 import { type ReactNode, useDeferredValue, useEffect, useRef, useState } from 'react';
 import { Button } from '../look/controls.tsx';
@@ -42,6 +42,7 @@ export function Transcript({ view, session, intro }: TranscriptProps) {
               turn={turn}
               folder={folder}
               isLast={first + index === view.turns.length - 1}
+              place={placeOf(turn, view.turns[first + index - 1])}
             />
           ))}
           <PendingMessages pending={pending} session={session} />
@@ -55,6 +56,12 @@ export function Transcript({ view, session, intro }: TranscriptProps) {
       )}
     </div>
   );
+}
+
+/** Where a conversation went on, if not where it was before. */
+function placeOf(turn: TurnView, before: TurnView | undefined): string | undefined {
+  if (before === undefined || before.madeElsewhere === turn.madeElsewhere) return undefined;
+  return turn.madeElsewhere ? 'In the terminal' : 'Here again';
 }
 
 /** So many turns are drawn at once when a conversation is opened. */

@@ -9,10 +9,12 @@ interface TurnBlockProps {
   turn: TurnView;
   folder: string | undefined;
   isLast: boolean;
+  /** Said above it where it was made elsewhere than the turn before it. */
+  place: string | undefined;
 }
 
 /** One turn: what was asked, what the agent did, and how it ended. Drawn again only when it changes. */
-export const TurnBlock = memo(function TurnBlock({ turn, folder, isLast }: TurnBlockProps) {
+export const TurnBlock = memo(function TurnBlock({ turn, folder, isLast, place }: TurnBlockProps) {
   const rows = useMemo(() => arrange(turn.items), [turn.items]);
   const ended = turn.status !== 'in_progress';
   return (
@@ -24,6 +26,7 @@ export const TurnBlock = memo(function TurnBlock({ turn, folder, isLast }: TurnB
       aria-label="Turn"
       aria-busy={!ended}
     >
+      {place !== undefined && <p className={css.place}>{place}</p>}
       <RowList rows={rows} place={{ folder, turnEnded: ended, turnError: turn.error?.message }} />
       <TurnEnd turn={turn} isLast={isLast} />
     </section>

@@ -44,7 +44,7 @@ const harness =
 
 /** What begins a turn: words of the user, a command, or the notice of a finished background task. */
 function readPrompt(entry: TranscriptEntry): Pick<StoredPrompt, 'trigger' | 'text'> | undefined {
-  if (entry.type !== 'user') return undefined;
+  if (entry.type !== 'user' || entry.isMeta) return undefined;
   const text = entry.blocks
     .flatMap((block) => (block.type === 'text' ? [block.text ?? ''] : []))
     .join('\n');

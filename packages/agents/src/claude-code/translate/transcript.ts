@@ -24,6 +24,7 @@ const Entry = z.looseObject({
   /** There, though not in the SDK's types. */
   timestamp: z.string().optional(),
   subtype: z.string().optional(),
+  isMeta: z.boolean().optional(),
 });
 
 export interface TranscriptEntry {
@@ -33,6 +34,8 @@ export interface TranscriptEntry {
   timestamp: string;
   parentCallId: string | undefined;
   subtype: string | undefined;
+  /** Said in the user's name, to the model alone. */
+  isMeta: boolean;
   messageId: string;
   model: string | undefined;
   blocks: NativeBlock[];
@@ -56,6 +59,7 @@ export function readTranscript(entries: readonly unknown[]): TranscriptEntry[] {
         uuid,
         timestamp,
         subtype,
+        isMeta: entry.isMeta === true,
         parentCallId: entry.parent_tool_use_id ?? undefined,
         messageId: message?.id ?? uuid,
         model: message?.model,

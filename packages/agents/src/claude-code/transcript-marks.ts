@@ -1,0 +1,116 @@
+import { open, readdir, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+const Line = z.looseObject({
+  type: z.string(),
+  uuid: z.string().optional(),
+  parentUuid: z.string().nullish(),
+  leafUuid: z.string().optional(),
+  isMeta: z.boolean().optional(),
+  message: z.looseObject({ content: z.unknown() }).optional(),
+});
+type Line = z.infer<typeof Line>;
+
+const Blocks = z.array(z.looseObject({ type: z.string() }));
+
+interface Scan {
+  path: string;
+  /** How far the file has been read, in bytes. */
+  offset: number;
+  /** By id, whether it belongs to a turn that was sent from here. */
+  own: Map<string, boolean>;
+  /** Entries of others. */
+  foreign: number;
+  /** Where a process noted that it had got to, or that this was here. */
+  leaf: string;
+}
+
+/**
+ * Says of a session's file whether others than this server have written in it: only what was added since the last look
+ * is read. The SDK reads the whole, which takes a second for ten megabytes.
+ */
+export class TranscriptMarks {
+  readonly #scans = new Map<string, Scan>();
+  /** Ids of messages that were sent from here. */
+  readonly #sent = new Set<string>();
+
+  noteSent(turnId: string): void {
+    this.#sent.add(turnId);
+  }
+
+  /** Changes with what others write; nothing if there is no such session. */
+  async read(sessionId: string): Promise<string | undefined> {
+    const path = this.#scans.get(sessionId)?.path ?? (await findFile(sessionId));
+    if (path === undefined) return undefined;
+    const size = (await stat(path).catch(() => undefined))?.size;
+    if (size === undefined) return undefined;
+    let scan = this.#scans.get(sessionId);
+    // A file that is shorter than it was has been written anew.
+    if (!scan || size < scan.offset) {
+      scan = { path, offset: 0, own: new Map(), foreign: 0, leaf: '' };
+    }
+    this.#scans.set(sessionId, scan);
+    if (size > scan.offset) await this.#readOn(scan, size);
+    return `${scan.foreign}:${scan.leaf}`;
+  }
+
+  async #readOn(scan: Scan, size: number): Promise<void> {
+    const file = await open(scan.path);
+    try {
+      const { buffer, bytesRead } = await file.read({
+        buffer: Buffer.alloc(size - scan.offset),
+        position: scan.offset,
+      });
+      // What stands after the last line's end is still being written.
+      const end = buffer.subarray(0, bytesRead).lastIndexOf('\n') + 1;
+      scan.offset += end;
+      for (const line of buffer.toString('utf8', 0, end).split('\n')) this.#note(scan, line);
+    } finally {
+      await file.close();
+    }
+  }
+
+  #note(scan: Scan, text: string): void {
+    const line = parseLine(text);
+    if (line === undefined) return;
+    if (line.type === 'last-prompt') scan.leaf = leafOf(scan, line.leafUuid ?? '');
+    if (line.uuid === undefined) return;
+    const isOwn =
+      this.#sent.has(line.uuid) ||
+      (!isPrompt(line) && scan.own.get(line.parentUuid ?? '') === true);
+    scan.own.set(line.uuid, isOwn);
+    if (!isOwn) scan.foreign += 1;
+  }
+}
+
+/** Words that somebody has said, not what a tool answers or Claude Code tells its model. */
+function isPrompt({ type, isMeta, message }: Line): boolean {
+  if (type !== 'user' || isMeta === true) return false;
+  const content = message?.content;
+  if (typeof content === 'string') return !content.startsWith('<task-notification>');
+  return !Blocks.safeParse(content).data?.some((block) => block.type === 'tool_result');
+}
+
+const leafOf = ({ own }: Scan, leaf: string): string => (own.get(leaf) === true ? 'here' : leaf);
+
+function parseLine(text: string): Line | undefined {
+  if (text === '') return undefined;
+  try {
+    return Line.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Claude Code names its folders after the projects', in a way of its own. */
+async function findFile(sessionId: string): Promise<string | undefined> {
+  const root = join(process.env['CLAUDE_CONFIG_DIR'] ?? join(homedir(), '.claude'), 'projects');
+  const folders = await readdir(root).catch(() => []);
+  for (const folder of folders) {
+    const path = join(root, folder, `${sessionId}.jsonl`);
+    if ((await stat(path).catch(() => undefined))?.isFile() === true) return path;
+  }
+  return undefined;
+}

@@ -1,0 +1,254 @@
+import type { CliProvider, StoredTurn } from '@liminal/agents';
+import type { Response } from '@liminal/protocol';
+import type { ResponseHead, ResponseStore, SessionRecord } from '@liminal/storage';
+import { importTurns } from './imports.ts';
+
+/** How far apart the clocks of a turn and of what its agent stored of it may be, in ms. */
+const CLOCKS_MS = 2_000;
+
+interface Found {
+  runs: Response[];
+  /** Whether all of them stand behind what was known. */
+  isAtEnd: boolean;
+}
+
+interface OutsideTurnsOptions {
+  provider: CliProvider;
+  store: ResponseStore;
+  record: () => SessionRecord;
+  /** Whether its agent runs, which then goes on from what it has itself said and heard. */
+  isInUse: () => boolean;
+  /** Ends the agent; the next one is told all that is stored. */
+  stop: () => Promise<void>;
+}
+
+const nothing: Found = { runs: [], isAtEnd: true };
+
+/**
+ * Turns that were made outside, in a terminal for one, in the same session: found in the agent's own store, and brought
+ * into history behind what is there. No process is started for that.
+ */
+export class OutsideTurns {
+  readonly #options: OutsideTurnsOptions;
+  /** What the agent had stored when it was last read. */
+  #mark: string | undefined;
+
+  constructor(options: OutsideTurnsOptions) {
+    this.#options = options;
+  }
+
+  /** Brings those into history that it lacks, or has less of. Nothing may run in the session meanwhile. */
+  async bring(): Promise<Found> {
+    const { store, record, isInUse, stop } = this.#options;
+    const { sessionId } = record();
+    let mark = await this.#readMark();
+    if (mark === undefined || mark === this.#mark) return nothing;
+    const known = (await store.listRuns(sessionId)) ?? [];
+    let stored = await this.#read();
+    let found = await this.#unlessHere(outsideTurns(stored, known), known);
+    if (found.length > 0 && isInUse()) {
+      // It does not know them. As it ends it notes in the store how far it had got, which says where the next goes on.
+      await stop();
+      mark = await this.#readMark();
+      stored = await this.#read();
+      found = await this.#unlessHere(outsideTurns(stored, known), known);
+    }
+    const runs = await this.#withForks(sessionId, found, stored, known);
+    if (runs.length === 0 && !isInUse()) runs.push(...(await this.#changeOfPlace(stored, known)));
+    if (runs.length > 0) await store.importResponses(runs);
+    this.#mark = mark;
+    const isAtEnd = runs.every(({ id }) => known.every((run) => run.id !== id));
+    return { runs, isAtEnd };
+  }
+
+  async #readMark(): Promise<string | undefined> {
+    const { provider, record } = this.#options;
+    const { sessionId, agentSessionId = sessionId, projectDir } = record();
+    return provider.storedMark?.(agentSessionId, projectDir);
+  }
+
+  async #read(): Promise<StoredTurn[]> {
+    const { provider, record } = this.#options;
+    const { sessionId, agentSessionId = sessionId, projectDir } = record();
+    return (await provider.readStoredHistory?.(agentSessionId, projectDir)) ?? [];
+  }
+
+  /** As history has them; the first of each branch tells people that the conversation forked there. */
+  async #withForks(
+    sessionId: string,
+    found: readonly StoredTurn[],
+    stored: readonly StoredTurn[],
+    known: readonly ResponseHead[],
+  ): Promise<Response[]> {
+    return Promise.all(
+      importTurns(sessionId, found).map(async (run) => {
+        const index = found.findIndex(({ turnId }) => turnId === run.id);
+        const turn = found[index];
+        const before = found.slice(0, index);
+        const isKnown = known.some(({ id }) => id === run.id);
+        const told = isKnown ? await this.#noticeOf(run.id) : undefined;
+        return withNotice(
+          run,
+          told ?? (turn && !isKnown ? forkNotice(turn, before, stored, known) : undefined),
+        );
+      }),
+    );
+  }
+
+  /**
+   * Where the agent, begun again, goes on from another place than people have been told, and nothing new says so: a run
+   * that does, once.
+   */
+  async #changeOfPlace(
+    stored: readonly StoredTurn[],
+    known: readonly ResponseHead[],
+  ): Promise<Response[]> {
+    const turns = new Map(stored.map((turn) => [turn.turnId, turn]));
+    const place = stored.findLast(({ isLeft }) => isLeft !== true);
+    const told = await this.#toldPlace(turns, known);
+    const last = known.at(-1);
+    if (!place || !last || turns.get(told ?? '')?.isLeft !== true) return [];
+    const id = `${place.turnId}${placeMark}`;
+    const { sessionId, modelId, providerId } = last;
+    const head = { id, turnId: id, sessionId, modelId, providerId, trigger: 'agent' } as const;
+    const times = { createdAt: last.updatedAt, updatedAt: last.updatedAt };
+    const over = { status: 'complete', finishReason: null, lastSeq: 0 } as const;
+    const run = { ...head, ...times, ...over, outputItems: [], madeElsewhere: true };
+    return [withNotice(run, goesOnFrom(storedPrompt(place) ?? ''))];
+  }
+
+  /** The newest turn that the agent knows, by all that people have been told. */
+  async #toldPlace(
+    turns: ReadonlyMap<string, StoredTurn>,
+    known: readonly ResponseHead[],
+  ): Promise<string | undefined> {
+    const runs = new Map(known.map((run) => [run.id, run]));
+    for (const { id } of known.toReversed()) {
+      if (id.endsWith(placeMark)) return id.slice(0, -placeMark.length);
+      if (!turns.has(id)) continue;
+      let isKnown = true;
+      for (let at = runs.get(id); isKnown && at?.madeElsewhere === true;) {
+        isKnown = (await this.#noticeOf(at.id)) !== notKnown;
+        at = runs.get(turns.get(at.id)?.after ?? '');
+      }
+      if (isKnown) return id;
+    }
+    return undefined;
+  }
+
+  /** What people have been told of a run already stays. */
+  async #noticeOf(runId: string): Promise<string | undefined> {
+    const [first] = (await this.#options.store.getResponse(runId))?.outputItems ?? [];
+    return first?.type === 'message' && first.id === noticeId(runId) ? first.content : undefined;
+  }
+
+  /** Without those that run here under another id: commands, which some agents store under ids of their own. */
+  async #unlessHere(
+    turns: readonly StoredTurn[],
+    known: readonly ResponseHead[],
+  ): Promise<StoredTurn[]> {
+    const isHere = await Promise.all(
+      turns.map(async (turn) => {
+        const time = Date.parse(turn.events[0]?.timestamp ?? '');
+        const near = known.filter(
+          ({ madeElsewhere, createdAt, updatedAt }) =>
+            madeElsewhere !== true &&
+            createdAt - CLOCKS_MS <= time &&
+            time <= updatedAt + CLOCKS_MS,
+        );
+        const prompts = await Promise.all(near.map(async ({ id }) => this.#promptOf(id)));
+        const prompt = storedPrompt(turn);
+        return prompt !== undefined && prompts.includes(prompt);
+      }),
+    );
+    return turns.filter((_, index) => isHere[index] === false);
+  }
+
+  async #promptOf(runId: string): Promise<string | undefined> {
+    const items = (await this.#options.store.getResponse(runId))?.outputItems ?? [];
+    const prompt = items.find((item) => item.type === 'message' && item.origin === 'user');
+    return prompt?.type === 'message' ? prompt.content : undefined;
+  }
+}
+
+/**
+ * Which stored turns were made outside, and history lacks or has less of: their ids are those that messages of ours were
+ * given. What an agent begins of its own accord has other ids in its store, and belongs to whoever made the turn before.
+ */
+export function outsideTurns(
+  stored: readonly StoredTurn[],
+  known: readonly ResponseHead[],
+): StoredTurn[] {
+  const runs = new Map(known.map((run) => [run.id, run]));
+  const ours = new Set<string>();
+  const start = stored.findIndex(({ turnId }) => {
+    const run = runs.get(turnId);
+    return run !== undefined && run.madeElsewhere !== true;
+  });
+  return stored.filter(({ turnId, after = '', events, isLeft }, index) => {
+    const run = runs.get(turnId);
+    const first = events[0]?.payload;
+    const isOwnAccord = first?.type === 'response_start' && first.trigger === 'agent';
+    if (run ? run.madeElsewhere !== true : isOwnAccord && ours.has(after)) {
+      ours.add(turnId);
+      return false;
+    }
+    // What somebody took back in a terminal before anything was said here is their own affair.
+    if (isLeft === true && !run && (start === -1 || index < start)) return false;
+    return !run || run.lastSeq < events.length - 1;
+  });
+}
+
+/** What to tell of a turn that does not go on from all that was said before it. */
+function forkNotice(
+  turn: StoredTurn,
+  before: readonly StoredTurn[],
+  stored: readonly StoredTurn[],
+  known: readonly ResponseHead[],
+): string | undefined {
+  // It goes on from one that has just been told of.
+  if (before.some(({ turnId }) => turnId === turn.after)) return undefined;
+  if (turn.isLeft === true) return notKnown;
+  const left = new Set(stored.filter(({ isLeft }) => isLeft).map(({ turnId }) => turnId));
+  const from = known.findIndex(({ id }) => id === turn.after);
+  return known.slice(from + 1).some(({ id }) => left.has(id)) ? nowKnown : undefined;
+}
+
+/** Behind the id of the turn that the agent goes on from. */
+const placeMark = ':place';
+/** Characters of a prompt that tell which one it is. */
+const promptMax = 60;
+
+function goesOnFrom(prompt: string): string {
+  const short = prompt.length > promptMax ? `${prompt.slice(0, promptMax - 1)}…` : prompt;
+  return `This conversation has forked, and the agent goes on from “${short}” now. It does not know what was said in the other branch: tell it what it needs.`;
+}
+
+const notKnown =
+  'This conversation went on in a terminal, too, from an earlier point. The agent here does not know what was said there: tell it what it needs.';
+const nowKnown =
+  'This conversation went on in a terminal, too, from an earlier point. From now on the agent knows what was said there, and no longer what was said here after that point: tell it what it needs.';
+
+function withNotice(response: Response, notice: string | undefined): Response {
+  if (notice === undefined) return response;
+  const time = new Date(response.createdAt).toISOString();
+  const item = {
+    id: noticeId(response.id),
+    type: 'message',
+    origin: 'system',
+    content: notice,
+    startedAt: time,
+    endedAt: time,
+  } as const;
+  return { ...response, outputItems: [item, ...response.outputItems] };
+}
+
+const noticeId = (runId: string): string => `${runId}:fork`;
+
+function storedPrompt({ events }: StoredTurn): string | undefined {
+  for (const { payload } of events) {
+    if (payload.type !== 'item_done' || payload.finalItem.type !== 'message') continue;
+    if (payload.finalItem.origin === 'user') return payload.finalItem.content;
+  }
+  return undefined;
+}

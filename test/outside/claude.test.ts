@@ -1,0 +1,199 @@
+import { gate, reply, text, toolUse } from '@liminal/testkit';
+import { expect, test } from 'vitest';
+import { claudeStage, idle, words } from './claude-stage.ts';
+
+const exchange = (...prompts: string[]): string[] =>
+  prompts.flatMap((prompt) => [`user: ${prompt}`, `agent: So: ${prompt}`]);
+
+/** What a model is told whose last prompt is still to be answered. */
+const told = (...prompts: string[]): string[] =>
+  prompts.flatMap((prompt) => [prompt, `So: ${prompt}`]).slice(0, -1);
+
+test('a turn made in the terminal shows once when the session is opened again, and the model knows it', async () => {
+  const stage = await claudeStage();
+  const sessionId = await stage.create();
+  await stage.say(sessionId, 'One here.');
+  await stage.restart();
+  await stage.inTerminal(sessionId, 'Two there.');
+
+  await stage.runtime.loadSession(sessionId);
+  await stage.runtime.loadSession(sessionId);
+  expect(await stage.history(sessionId)).toEqual(exchange('One here.', 'Two there.'));
+  const { turns } = await stage.runtime.history(sessionId);
+  expect(turns.map(({ madeElsewhere }) => madeElsewhere)).toEqual([undefined, true]);
+
+  await stage.say(sessionId, 'Three here.');
+  expect(await stage.told('Three here.')).toEqual(told('One here.', 'Two there.', 'Three here.'));
+  const all = exchange('One here.', 'Two there.', 'Three here.');
+  expect(await stage.history(sessionId)).toEqual(all);
+  await stage.restart();
+  await stage.runtime.loadSession(sessionId);
+  expect(await stage.history(sessionId)).toEqual(all);
+  expect(stage.warnings).toEqual([]);
+});
+
+test('a page that is open gets what the terminal did before the next message is sent, and the agent that runs learns it', async () => {
+  const stage = await claudeStage();
+  const sessionId = await stage.create();
+  await stage.say(sessionId, 'One here.');
+  const reader = stage.watch(sessionId);
+  await reader.untilType('session:history');
+  expect((await stage.runtime.status(sessionId)).isAlive).toBe(true);
+  await stage.inTerminal(sessionId, 'Two there.');
+
+  await stage.say(sessionId, 'Three here.');
+  expect(await stage.told('Three here.')).toEqual(told('One here.', 'Two there.', 'Three here.'));
+  const all = exchange('One here.', 'Two there.', 'Three here.');
+  await reader.until(({ items }) => [...items.values()].flatMap(words).length === all.length);
+  expect([...reader.items.values()].flatMap(words)).toEqual(all);
+  expect(await stage.history(sessionId)).toEqual(all);
+});
+
+test('INV-7 a page that was away goes on from its cursor over what the terminal did', async () => {
+  const stage = await claudeStage();
+  const sessionId = await stage.create();
+  await stage.say(sessionId, 'One here.');
+  const before = stage.watch(sessionId);
+  await before.untilType('session:history');
+  const { cursor } = before;
+  before.close();
+  await stage.inTerminal(sessionId, 'Two there.');
+  await stage.runtime.loadSession(sessionId);
+  const after = stage.watch(sessionId);
+  await after.untilType('session:history');
+  const back = stage.watch(sessionId, cursor);
+  await back.untilType('session:history');
+  const [history] = back.ofType('session:history');
+  expect(history?.resumed).toBe('tail');
+  expect(history?.entries.flatMap(words)).toEqual(exchange('Two there.'));
+  expect(back.cursor).toBe(after.cursor);
+});
+
+test('a conversation that forked is told as such, and the agent here goes on from what it knows', async () => {
+  const stage = await claudeStage();
+  const sessionId = await stage.create();
+  await stage.say(sessionId, 'One here.');
+  const terminal = stage.openTerminal(sessionId);
+  await terminal.say('Two there.');
+  await stage.say(sessionId, 'Three here.');
+  expect(await stage.told('Three here.')).toEqual(told('One here.', 'Two there.', 'Three here.'));
+  // It knows nothing of what was said here meanwhile.
+  await terminal.say('Four there.');
+  expect(await stage.told('Four there.')).toEqual(told('One here.', 'Two there.', 'Four there.'));
+
+  await stage.runtime.loadSession(sessionId);
+  const [notice] = (await stage.history(sessionId)).filter((line) => line.startsWith('system: '));
+  expect(notice).toContain('does not know what was said there');
+  expect(await stage.history(sessionId)).toEqual([
+    ...exchange('One here.', 'Two there.', 'Three here.'),
+    notice,
+    ...exchange('Four there.'),
+  ]);
+  await stage.say(sessionId, 'Five here.');
+  expect(await stage.told('Five here.')).toEqual(
+    told('One here.', 'Two there.', 'Three here.', 'Five here.'),
+  );
+});
+
+test('a conversation that forked goes on from where the terminal ended, if that ended last', async () => {
+  const stage = await claudeStage();
+  const sessionId = await stage.create();
+  await stage.say(sessionId, 'One here.');
+  const terminal = stage.openTerminal(sessionId);
+  await terminal.say('Two there.');
+  await stage.say(sessionId, 'Three here.');
+  await stage.restart();
+  await terminal.say('Four there.');
+  await terminal.end();
+
+  await stage.runtime.loadSession(sessionId);
+  const [notice] = (await stage.history(sessionId)).filter((line) => line.startsWith('system: '));
+  expect(notice).toContain('From now on the agent knows what was said there');
+  await stage.say(sessionId, 'Five here.');
+  expect(await stage.told('Five here.')).toEqual(
+    told('One here.', 'Two there.', 'Four there.', 'Five here.'),
+  );
+  expect(await stage.history(sessionId)).toEqual([
+    ...exchange('One here.', 'Two there.', 'Three here.'),
+    notice,
+    ...exchange('Four there.', 'Five here.'),
+  ]);
+});
+
+test('a terminal that ends later takes the agent back to its branch, and people are told once', async () => {
+  const stage = await claudeStage();
+  const sessionId = await stage.create();
+  await stage.say(sessionId, 'One here.');
+  const terminal = stage.openTerminal(sessionId);
+  await terminal.say('Two there.');
+  await stage.say(sessionId, 'Three here.');
+  await terminal.say('Four there.');
+  await stage.say(sessionId, 'Five here.');
+  await stage.restart();
+  await terminal.end();
+
+  await stage.runtime.loadSession(sessionId);
+  await stage.runtime.loadSession(sessionId);
+  const notices = (await stage.history(sessionId)).filter((line) => line.startsWith('system: '));
+  expect(notices).toHaveLength(2);
+  expect(notices[1]).toContain('goes on from “Four there.” now');
+  await stage.say(sessionId, 'Six here.');
+  expect(await stage.told('Six here.')).toEqual(
+    told('One here.', 'Two there.', 'Four there.', 'Six here.'),
+  );
+});
+
+test('commands and what the agent does of its own accord are not taken for turns of a terminal', async () => {
+  const stage = await claudeStage();
+  const sessionId = await stage.create();
+  stage.api.play(({ prompt, toolResults }) =>
+    prompt === 'Start it.' && Object.keys(toolResults).length === 0
+      ? reply(toolUse('Bash', { command: 'sleep 0.5; echo over', run_in_background: true }))
+      : reply('Fine.'),
+  );
+  await stage.say(sessionId, '/context all');
+  const reader = stage.watch(sessionId);
+  await stage.runtime.setConfig(sessionId, 'mode', 'acceptEdits');
+  await stage.runtime.send(sessionId, 'Start it.');
+  // The second is the agent's own, about what has ended.
+  await reader.untilTurn('turn_complete', 2);
+  await idle(stage.runtime, sessionId);
+  await stage.say(sessionId, '/compact');
+  await stage.say(sessionId, 'Go on.');
+  const before = await stage.history(sessionId);
+  await stage.runtime.loadSession(sessionId);
+  await stage.restart();
+  await stage.runtime.loadSession(sessionId);
+  expect(await stage.history(sessionId)).toEqual(before);
+  const { turns } = await stage.runtime.history(sessionId);
+  expect(turns.filter(({ madeElsewhere }) => madeElsewhere)).toEqual([]);
+});
+
+test('a conversation that forked is told as such: here the page has the last word', async () => {
+  const stage = await claudeStage();
+  const sessionId = await stage.create();
+  await stage.say(sessionId, 'One here.');
+  const terminal = stage.openTerminal(sessionId);
+  const rest = gate();
+  stage.api.play(({ prompt }) =>
+    reply(text(['So: ', ...(prompt === 'Two here.' ? [rest] : []), prompt])),
+  );
+  const reader = stage.watch(sessionId);
+  await reader.untilType('session:info');
+  await stage.runtime.send(sessionId, 'Two here.');
+  await reader.until(({ items }) => [...items.values()].flatMap(words).includes('agent: So: '));
+  await terminal.say('Three there.');
+  rest.open();
+  await idle(stage.runtime, sessionId);
+
+  await stage.runtime.loadSession(sessionId);
+  const [notice] = (await stage.history(sessionId)).filter((line) => line.startsWith('system: '));
+  expect(notice).toContain('does not know what was said there');
+  expect(await stage.history(sessionId)).toEqual([
+    ...exchange('One here.', 'Two here.'),
+    notice,
+    ...exchange('Three there.'),
+  ]);
+  await stage.say(sessionId, 'Four here.');
+  expect(await stage.told('Four here.')).toEqual(told('One here.', 'Two here.', 'Four here.'));
+});
