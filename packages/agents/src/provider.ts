@@ -144,7 +144,7 @@ export interface CliProvider {
   close(): Promise<void>;
 
   /** Optional capabilities. */
-  /** Whether `loadSession` ahead of the first message saves its sender time; the runtime then does so on opening. */
+  /** Whether `loadSession` ahead of a message saves its sender time; the runtime then does so while it is written. */
   readonly prewarms?: boolean;
   /**
    * Answers a permission request; `content` fills in its form, where it has one, and `note` is for an option that takes
@@ -155,8 +155,16 @@ export interface CliProvider {
   setConfigOption?(sessionId: string, id: string, value: string): Promise<void>;
   /** Starts the agent as far as its greeting, and ends it. Rejects with why there was none within `limitMs`. */
   introduce?(limitMs: number): Promise<AgentIntroduction>;
-  /** Sessions in the agent's own store, newest first; of one folder, or all. */
-  listStoredSessions?(projectDir?: string): Promise<StoredSession[]>;
+  /**
+   * Sessions in the agent's own store, newest first; of one folder, or all. `known` are folders of projects, for agents
+   * that list nothing unless they are asked for a folder.
+   */
+  listStoredSessions?(projectDir?: string, known?: readonly string[]): Promise<StoredSession[]>;
+  /**
+   * The same from an agent that runs anyway; undefined if none does. A provider that has it starts a program for
+   * `listStoredSessions`, which is then called only when a person asks for it.
+   */
+  peekStoredSessions?(known?: readonly string[]): Promise<StoredSession[] | undefined>;
   /**
    * Changes whenever others than this provider add to what the agent has stored of a session. It is cheap to ask for and
    * starts no process. Nothing if there is none stored.

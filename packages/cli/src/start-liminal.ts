@@ -4,6 +4,7 @@ import { createRuntime, type Logger } from '@liminal/runtime';
 import { createLogger, createServer } from '@liminal/server';
 import { createAgents } from './agents.ts';
 import type { Config } from './config/load.ts';
+import { learntStores } from './data/learnt-stores.ts';
 import { dataFolderToken } from './data/token.ts';
 import { usingDataDir } from './data/using-data-dir.ts';
 import { findPort } from './port.ts';
@@ -49,7 +50,14 @@ async function start(config: Config, linkOnce: string | undefined, closers: Clos
   const providers = createAgents(config);
   // It reads what an earlier server left, which may be damaged.
   const runtime = await usingDataDir(dataDir, async () =>
-    createRuntime({ storage, providers, roots, logger, settings }),
+    createRuntime({
+      storage,
+      providers,
+      roots,
+      logger,
+      settings,
+      learntStores: learntStores(dataDir),
+    }),
   );
   // Agents end first, so that readers still see how their turns ended.
   const closeRuntime = () => runtime.close();

@@ -121,6 +121,8 @@ export const AgentInfo = z.object({
   /** Why not, or what is missing for full use, and what to do about it. */
   reason: z.string().optional(),
   version: z.string().optional(),
+  /** Only it can read its own sessions: lists have what it told last, and it is not started to be asked again. */
+  sessionsOnRequest: z.boolean().optional(),
   /** Recorded turns rather than a real agent. */
   demo: z.boolean().optional(),
 });

@@ -77,7 +77,15 @@ export interface Runtime {
 
   createSession(request: CreateSessionBody): Promise<SessionHandle>;
   loadSession(sessionId: string): Promise<SessionHandle>;
-  /** Active sessions of a project. */
+  /** Starts the session's agent where that saves the next sender time; resolves before it runs. */
+  prewarm(sessionId: string): Promise<void>;
+  /**
+   * The sessions in the own store of an agent that only it can read. It may be started for that, which nothing else in
+   * these lists does: they have what was told last. Throws `NOT_SUPPORTED` for an agent that keeps none.
+   */
+  findSessions(cliType: string): Promise<SessionSummary[]>;
+
+  /** Open sessions of a project, and those that only an agent's own store knows. */
   listSessions(projectId: string): Promise<SessionSummary[]>;
   status(sessionId: string): Promise<SessionStatusResult>;
   info(sessionId: string): Promise<SessionInfo>;

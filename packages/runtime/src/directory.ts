@@ -4,7 +4,7 @@ import type { CreateSessionBody, SessionSummary } from '@liminal/protocol';
 import type { ResponseStore, SessionRecord } from '@liminal/storage';
 import { RuntimeError } from './errors.ts';
 import { importTurns } from './imports.ts';
-import type { AgentStores, FoundSession } from './projects.ts';
+import type { AgentStores, FoundSession } from './agent-stores.ts';
 import { summarizeFound } from './projects.ts';
 import type { Roots } from './roots.ts';
 import type { SessionOptions } from './session-options.ts';
@@ -15,6 +15,8 @@ interface DirectoryOptions extends Omit<SessionOptions, 'record' | 'provider'> {
   providers: ProviderRegistry;
   roots: Roots;
   agentStores: AgentStores;
+  /** Sessions of an agent's own store have been told. */
+  onFound: (sessions: SessionSummary[]) => void;
 }
 
 /** Which sessions there are: in memory, in the store, and in the agents' own stores. */
@@ -111,8 +113,31 @@ export class Directory {
     return found.filter(({ sessionId }) => !known.has(sessionId)).map(summarizeFound);
   }
 
-  async activeSummaries(projectId: string): Promise<SessionSummary[]> {
-    return this.#summarizeAll(await this.#store.listSessions({ projectId, active: true }));
+  /** Of a project: ours that are open, and those that only an agent's own store knows. */
+  async projectSummaries(projectId: string): Promise<SessionSummary[]> {
+    const own = await this.#summarizeAll(
+      await this.#store.listSessions({ projectId, active: true }),
+    );
+    const found = await this.#summarizeFound(await this.#options.agentStores.list());
+    return [...own, ...found.filter((session) => session.projectId === projectId)];
+  }
+
+  /** Asks an agent for the sessions in its own store; it may be started for that. */
+  async ask(cliType: string): Promise<SessionSummary[]> {
+    const { providers, agentStores, onFound } = this.#options;
+    const sessions = await this.#summarizeFound(await agentStores.ask(providers.get(cliType)));
+    onFound(sessions);
+    return sessions;
+  }
+
+  /** An agent runs, and so can be asked by the way what its own store has. */
+  learn(cliType: string): void {
+    const { providers, agentStores, onFound, logger } = this.#options;
+    agentStores.learn(providers.get(cliType), (found) => {
+      this.#summarizeFound(found)
+        .then(onFound)
+        .catch((error: unknown) => logger.warn({ error }, 'sessions cannot be listed'));
+    });
   }
 
   async inMemory(): Promise<Session[]> {

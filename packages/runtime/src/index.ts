@@ -5,6 +5,7 @@ export type { RuntimeErrorCode } from './errors.ts';
 export { createRuntime } from './create-runtime.ts';
 export { startProjectorWorker } from './cluster/projector-worker.ts';
 export type { ProjectorWorker } from './cluster/projector-worker.ts';
+export type { LearntStores } from './learnt-sessions.ts';
 export type { RuntimeOptions } from './runtime.ts';
 export { defaultSettings } from './settings.ts';
 export type { Logger, RuntimeSettings } from './settings.ts';

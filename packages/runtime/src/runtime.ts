@@ -30,7 +30,9 @@ import { Directory } from './directory.ts';
 import { errorCode, errorMessage, RuntimeError } from './errors.ts';
 import type { PageOptions } from './history.ts';
 import { IdleProcesses } from './idle-processes.ts';
-import { AgentStores, groupByProject } from './projects.ts';
+import { AgentStores, describeAgent } from './agent-stores.ts';
+import type { LearntStores } from './learnt-sessions.ts';
+import { groupByProject, projectFolders } from './projects.ts';
 import { readRun } from './read-run.ts';
 import { Roots } from './roots.ts';
 import type { SessionOptions } from './session-options.ts';
@@ -50,6 +52,8 @@ export interface RuntimeOptions {
   roots: readonly string[];
   logger: Logger;
   settings?: Partial<RuntimeSettings>;
+  /** Where it is kept what agents tell of their own stores. */
+  learntStores?: LearntStores;
   /** ms since the epoch. */
   now?: () => number;
 }
@@ -88,14 +92,17 @@ export class SessionRuntime implements Runtime {
       settings,
       logger,
       now,
-      agentStores: new AgentStores(
-        () => providers.list(),
+      agentStores: new AgentStores({
+        providers: () => providers.list(),
+        folders: async () => projectFolders(await this.#store.listSessions()),
+        ...(options.learntStores && { kept: options.learntStores }),
         now,
-        (cliType, error) => {
+        onTrouble: (cliType, error) => {
           if (!this.#closed) this.#warn(error, `sessions of ${cliType} cannot be listed`);
         },
-      ),
+      }),
       onChange: (session) => this.#changed(session),
+      onFound: (sessions) => this.tell(sessions),
       ...(elsewhere && { elsewhere }),
     });
   }
@@ -107,7 +114,12 @@ export class SessionRuntime implements Runtime {
   }
 
   async listAgents(): Promise<AgentInfo[]> {
-    return Promise.all(this.#providers.list().map(async (provider) => provider.describe()));
+    return Promise.all(this.#providers.list().map(describeAgent));
+  }
+
+  async findSessions(cliType: string): Promise<SessionSummary[]> {
+    this.#assertOpen();
+    return this.sessions.ask(cliType);
   }
 
   async listProjects(): Promise<Project[]> {
@@ -137,8 +149,13 @@ export class SessionRuntime implements Runtime {
     return handle(session);
   }
 
+  async prewarm(sessionId: string): Promise<void> {
+    this.#assertOpen();
+    (await this.sessions.get(sessionId)).prewarm();
+  }
+
   async listSessions(projectId: string): Promise<SessionSummary[]> {
-    return this.sessions.activeSummaries(projectId);
+    return this.sessions.projectSummaries(projectId);
   }
 
   async status(sessionId: string): Promise<SessionStatusResult> {
@@ -278,6 +295,7 @@ export class SessionRuntime implements Runtime {
 
   #changed(session: Session): void {
     this.#watchers.changed(session);
+    if (session.isAlive) this.sessions.learn(session.record.cliType);
     for (const old of this.#idle.note(session)) {
       old.stopAgent().catch((error) => this.#warn(error, 'an idle agent would not end'));
     }

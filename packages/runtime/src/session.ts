@@ -167,11 +167,15 @@ export class Session {
     };
   }
 
-  /** Lists the session as active, and starts its agent ahead where that saves time. */
+  /** Lists the session as active. Starts nothing: it may be a page that shows again what it showed before. */
   async open(): Promise<void> {
     await this.#record.update({ active: true });
     if (this.isIdle) await this.#catchUp();
-    if (!this.#agent.prewarms) return;
+  }
+
+  /** Starts its agent ahead of the message that somebody is about to send, where that saves time. */
+  prewarm(): void {
+    if (!this.#agent.prewarms || this.isAlive) return;
     this.#agent.start().catch((error) => this.#warn(error, 'the agent could not be started ahead'));
   }
 

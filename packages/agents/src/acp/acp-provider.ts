@@ -88,6 +88,7 @@ export class AcpProvider implements CliProvider {
       cliType: options.cliType,
       name: options.name,
       quirks: options.quirks ?? {},
+      running: () => this.#pool.running,
       start: (cwd, signal) => this.#starts.aside(() => this.#pool.start(cwd, signal)),
       limitMs: options.openLimitMs ?? openLimitMs,
       idleMs: 5_000,
@@ -190,8 +191,17 @@ export class AcpProvider implements CliProvider {
     return this.#starts.aside(() => introduce({ start, defaults, limitMs }));
   }
 
-  listStoredSessions(projectDir?: string): Promise<StoredSession[]> {
-    return this.#stored.list(projectDir);
+  async listStoredSessions(
+    projectDir?: string,
+    known: readonly string[] = [],
+  ): Promise<StoredSession[]> {
+    if (projectDir === undefined) return this.#stored.list(known);
+    const found = await this.#stored.list([projectDir, ...known]);
+    return found.filter((session) => session.projectDir === projectDir);
+  }
+
+  async peekStoredSessions(known: readonly string[] = []): Promise<StoredSession[] | undefined> {
+    return this.#stored.peek(known);
   }
 
   readStoredHistory(sessionId: string, projectDir: string): Promise<StoredTurn[]> {

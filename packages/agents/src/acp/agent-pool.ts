@@ -27,6 +27,11 @@ export class AgentPool {
     return this.#version;
   }
 
+  /** One that runs and has been initialised, for whoever would not start one. */
+  get running(): AcpAgent | undefined {
+    return [...this.#users.keys()].find(({ isAlive }) => isAlive);
+  }
+
   /** A process that is ready for a session, started in `cwd` if need be. Rejects with why it did not start. */
   async take(cwd: string, signal: AbortSignal): Promise<AcpAgent> {
     if (this.#options.isShared) return this.#takeShared(cwd);

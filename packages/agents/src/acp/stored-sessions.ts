@@ -15,6 +15,8 @@ export interface StoredSessionsOptions {
   /** The agent's name, for people. */
   name: string;
   quirks: AcpQuirks;
+  /** A process that sessions have, if there is one. */
+  running: () => AcpAgent | undefined;
   /** Starts a process to ask; rejects with why it did not start. */
   start: (cwd: string, signal: AbortSignal) => Promise<AcpAgent>;
   /** For one question, ms. */
@@ -37,10 +39,12 @@ const Page = z.looseObject({
 });
 
 const maxPages = 100;
+/** Folders that an agent is asked for one by one. */
+const maxFolders = 50;
 
 /**
- * The sessions in an agent's own store. Only the agent can read them: the process that is asked is started with the
- * first question, is no session's, and ends when there has been no further one for a while.
+ * The sessions in an agent's own store. Only the agent can read them: where no session has a process that can be asked,
+ * one is started, which is no session's, and ends when there has been no further question for a while.
  */
 export class StoredSessions {
   readonly #options: StoredSessionsOptions;
@@ -57,21 +61,34 @@ export class StoredSessions {
     this.#options = options;
   }
 
-  /** Newest first; of one folder, or all. */
-  async list(projectDir?: string): Promise<StoredSession[]> {
-    if (this.#cannotList || this.#abort.signal.aborted) return [];
+  /** Newest first. `folders` are asked for one by one where an agent tells nothing without. */
+  async list(folders: readonly string[] = []): Promise<StoredSession[]> {
+    const found = await this.peek(folders);
+    if (found !== undefined) return found;
     // Read anew for each who asks: a session may have been made in an editor a moment ago.
-    const found = await this.#ask((agent) => this.#readList(agent));
-    return projectDir === undefined
-      ? found
-      : found.filter((session) => session.projectDir === projectDir);
+    return this.#ask((agent) => this.#readList(agent, folders));
+  }
+
+  /** The same, without starting a process: undefined if none runs. */
+  async peek(folders: readonly string[]): Promise<StoredSession[] | undefined> {
+    if (this.#cannotList || this.#abort.signal.aborted) return [];
+    const agent = this.#options.running();
+    if (agent === undefined) return undefined;
+    try {
+      const reading = this.#readList(agent, folders);
+      return await agent.within(this.#options.limitMs, reading, this.#abort.signal);
+    } catch (error) {
+      throw this.#failure(error);
+    }
   }
 
   /** The conversation, oldest turn first. `SESSION_NOT_FOUND`. */
   async read(agentSessionId: string, projectDir: string): Promise<StoredTurn[]> {
     const { cliType, quirks } = this.#options;
     // The replay has no times; the session's last one is nearer than the present.
-    const known = (await this.list()).find(({ sessionId }) => sessionId === agentSessionId);
+    const known = (await this.list([projectDir])).find(
+      ({ sessionId }) => sessionId === agentSessionId,
+    );
     const timestamp = known?.updatedAt ?? isoNow();
     const updates = await this.#ask((agent) => replay(agent, agentSessionId, projectDir));
     return readReplay(
@@ -88,13 +105,13 @@ export class StoredSessions {
     await Promise.all(this.#ending);
   }
 
-  async #readList(agent: AcpAgent): Promise<StoredSession[]> {
+  async #readList(agent: AcpAgent, folders: readonly string[]): Promise<StoredSession[]> {
     if (agent.capabilities.sessionCapabilities?.list !== true) {
       this.#cannotList = true;
       return [];
     }
     try {
-      const found = await readPages(agent);
+      const found = await readAll(agent, folders);
       return found.map(storedSession).toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt));
     } catch (error) {
       // Who is not signed in has no sessions to show; whoever begins one is told how to.
@@ -157,11 +174,25 @@ export class StoredSessions {
   }
 }
 
-async function readPages(agent: AcpAgent): Promise<Listed[]> {
+/** Some agents list nothing, or refuse, unless they are asked for a folder. */
+async function readAll(agent: AcpAgent, folders: readonly string[]): Promise<Listed[]> {
+  const all = await readPages(agent).catch((error: unknown) => {
+    if (folders.length === 0 || readRpcError(error) === undefined) throw error;
+    return [];
+  });
+  if (all.length > 0) return all;
+  const byId = new Map<string, Listed>();
+  for (const cwd of folders.slice(0, maxFolders)) {
+    for (const one of await readPages(agent, cwd)) byId.set(one.sessionId, one);
+  }
+  return [...byId.values()];
+}
+
+async function readPages(agent: AcpAgent, cwd?: string): Promise<Listed[]> {
   const found: Listed[] = [];
   let cursor: string | undefined;
   for (let pages = 0; pages < maxPages; pages += 1) {
-    const params = cursor === undefined ? {} : { cursor };
+    const params = { ...(cwd !== undefined && { cwd }), ...(cursor !== undefined && { cursor }) };
     const page = Page.parse(await agent.request('session/list', params));
     found.push(...page.sessions.flatMap((one) => Listed.safeParse(one).data ?? []));
     if (page.nextCursor === null || page.nextCursor === undefined) break;

@@ -43,6 +43,7 @@ test('INV-8: closing waits for a process that has been idle and is ending just n
     cliType: 'scripted',
     name: 'Scripted',
     quirks: {},
+    running: () => undefined,
     start: (_cwd, signal) =>
       AcpAgent.start({ command, args, env, inherited: {}, cwd: homedir() }, 60_000, signal),
     limitMs: 60_000,

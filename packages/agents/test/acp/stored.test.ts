@@ -65,6 +65,43 @@ test('are listed page by page, newest first, of one folder or all, from one proc
   ).gone;
 });
 
+test.each(['refuse', 'empty'] as const)(
+  'of an agent that tells nothing of all folders (%s), those of the known ones are listed',
+  async (listWithoutFolder) => {
+    const sessions = ['/one', '/two', '/three'].map((cwd, at) =>
+      stored(`s${at}`, cwd, `2026-01-0${at + 1}T00:00:00Z`),
+    );
+    const { provider, calls } = await runAgent({ sessions, listWithoutFolder });
+
+    const found = await provider.listStoredSessions(undefined, ['/one', '/two']);
+
+    expect(found.map(({ sessionId }) => sessionId)).toEqual(['s1', 's0']);
+    expect(await calls()).toEqual(['initialize', ...Array(3).fill('session/list')]);
+  },
+);
+
+test('an agent that runs is asked itself, and none is started to be asked', async () => {
+  const { provider, create, control, calls } = await runAgent({ sessions: [stored('a', '/one')] });
+  expect(await provider.peekStoredSessions()).toBeUndefined();
+  expect(control.processes).toHaveLength(0);
+
+  await create();
+
+  const ids = (await provider.peekStoredSessions())?.map(({ sessionId }) => sessionId);
+  expect(ids).toContain('a');
+  expect((await provider.listStoredSessions()).map(({ sessionId }) => sessionId)).toEqual(ids);
+  expect(control.processes).toHaveLength(1);
+  expect(await calls()).toContain('session/list');
+});
+
+test('a conversation is read of an agent that lists only by folder', async () => {
+  const { provider, projectDir, control } = await runAgent();
+  const sessions = [stored('a', projectDir, '2026-01-01T00:00:00Z')];
+  await control.play({ sessions, listWithoutFolder: 'refuse' });
+  const turns = await provider.readStoredHistory('a', projectDir);
+  expect(turns[0]?.events[0]?.timestamp).toBe('2026-01-01T00:00:00.000Z');
+});
+
 test('of an agent that lists none there are none, and it is not asked for any', async () => {
   const { provider, calls } = await runAgent({ offers: { list: false } });
   expect(await provider.listStoredSessions()).toEqual([]);

@@ -9,6 +9,7 @@ import {
   SearchResult,
   SendResult,
   SessionHandle,
+  SessionListResult,
   SessionStatusResult,
 } from '@liminal/protocol';
 import { ApiError } from './api-error.ts';
@@ -34,6 +35,10 @@ export function createRequests(options: HttpOptions) {
 
   return {
     listAgents: async () => (await get(AgentsResult, '/api/agents')).agents,
+    /** Asks an agent for the sessions in its own store; starts it if it does not run. */
+    findSessions: async (cliType: string) =>
+      (await post(SessionListResult, `/api/agents/${encodeURIComponent(cliType)}/sessions`))
+        .sessions,
     listProjects: async () => (await get(ProjectsResult, '/api/projects')).projects,
     /** Folders below the allowed roots whose path begins with `prefix`. */
     listFolders: async (prefix: string) =>
@@ -48,6 +53,8 @@ export function createRequests(options: HttpOptions) {
     ) => get(SearchResult, `/api/search${query({ q: text, ...options })}`, signal),
     create: (body: CreateSessionBody) => post(SessionHandle, '/api/session/create', body),
     load: (id: string) => post(SessionHandle, at(id, 'load')),
+    /** Somebody is about to send a message: the agent may start. */
+    prewarm: (id: string) => command('POST', at(id, 'prewarm')),
     /**
      * The answer's `turnId` is the turn that the message will be answered in: the one that was given (a UUID), with which
      * it can be asked again and is sent once.

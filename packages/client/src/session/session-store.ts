@@ -64,6 +64,11 @@ export class SessionStore implements Store<SessionView> {
     await this.#follow();
   }
 
+  /** Somebody begins to write a message: its agent may start. That it cannot shows when the message is sent. */
+  prewarm(): void {
+    this.#deps.requests.prewarm(this.sessionId).catch(() => undefined);
+  }
+
   /**
    * Sends a message; it is shown at once, and kept until the server has it. Resolves when that is so, or when the server
    * has refused it or is away, which shows with the message.

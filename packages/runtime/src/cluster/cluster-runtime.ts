@@ -156,6 +156,8 @@ export class ClusterRuntime implements Runtime {
     return this.#own.listAgents();
   }
 
+  findSessions = async (cliType: string) => this.#own.findSessions(cliType);
+
   async listProjects(): Promise<Project[]> {
     return this.#own.listProjects();
   }
@@ -176,6 +178,8 @@ export class ClusterRuntime implements Runtime {
   async loadSession(sessionId: string): Promise<SessionHandle> {
     return SessionHandle.parse(await this.#router.run('loadSession', sessionId));
   }
+
+  prewarm = async (sessionId: string) => void (await this.#router.run('prewarm', sessionId));
 
   async listSessions(projectId: string): Promise<SessionSummary[]> {
     return this.#own.listSessions(projectId);

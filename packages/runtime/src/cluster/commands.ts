@@ -26,6 +26,7 @@ export const commands = {
   loadSession: command(z.tuple([]), async ({ runtime, fenceOf }, sessionId) =>
     runtime.loadSession(sessionId, fenceOf(sessionId)),
   ),
+  prewarm: command(z.tuple([]), async ({ runtime }, sessionId) => runtime.prewarm(sessionId)),
   /** A message and its turn's id: asked twice, because an answer was lost, it is sent once. */
   send: command(z.tuple([Text, Text]), async ({ runtime }, sessionId, message, turnId) =>
     runtime.send(sessionId, message, turnId),

@@ -4,10 +4,11 @@ import {
   ProjectsResult,
   Response,
   SearchResult,
+  SessionListResult,
 } from '@liminal/protocol';
 import type { Runtime } from '@liminal/runtime';
 import { z } from 'zod';
-import { RunPath } from './path-params.ts';
+import { AgentPath, RunPath } from './path-params.ts';
 import type { App } from './schema.ts';
 
 const FoldersQuery = z.object({ prefix: z.string().max(4096).default('') });
@@ -28,6 +29,18 @@ export async function catalogueRoutes(app: App, { runtime }: { runtime: Runtime 
       },
     },
     async () => ({ agents: await runtime.listAgents() }),
+  );
+
+  app.post(
+    '/api/agents/:cliType/sessions',
+    {
+      schema: {
+        summary: 'Asks an agent for the sessions in its own store; starts it if it does not run.',
+        params: AgentPath,
+        response: { 200: SessionListResult },
+      },
+    },
+    async (request) => ({ sessions: await runtime.findSessions(request.params.cliType) }),
   );
 
   app.get(

@@ -8,4 +8,5 @@ const id = z.string().min(1).max(ID_MAX);
 export const SessionPath = z.object({ id });
 export const TurnPath = z.object({ id, turnId: id });
 export const ApprovalPath = z.object({ id, approvalId: id });
+export const AgentPath = z.object({ cliType: id });
 export const RunPath = z.object({ id });

@@ -47,7 +47,7 @@ export async function sessionRoutes(app: App, { runtime }: { runtime: Runtime })
     '/api/session/list',
     {
       schema: {
-        summary: 'Lists the active sessions of a project.',
+        summary: 'Lists the open sessions of a project, and those in the agents’ own stores.',
         querystring: ListQuery,
         response: { 200: SessionListResult },
       },

@@ -156,6 +156,8 @@ export const AgentScript = z.strictObject({
     .optional(),
   /** `session/list` gives so many at a time. */
   listPageSize: z.number().int().optional(),
+  /** What `session/list` does that names no folder; else it gives the sessions of all. */
+  listWithoutFolder: z.enum(['refuse', 'empty']).optional(),
   /** Sessions from before, beside those that its processes have made. */
   sessions: z.array(StoredSession).optional(),
   /** `session/load` is answered first; what it replays follows, with so many ms between. */

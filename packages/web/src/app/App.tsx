@@ -22,10 +22,11 @@ import { type Shortcuts, useShortcuts } from './use-shortcuts.ts';
 const SessionPage = lazy(() => import('../session/SessionPage.tsx'));
 const NewSession = lazy(() => import('../new-session/NewSession.tsx'));
 const Palette = lazy(() => import('../palette/Palette.tsx'));
+const AgentSessions = lazy(() => import('../agent-sessions/AgentSessions.tsx'));
 const KeyboardHelp = lazy(() => import('./KeyboardHelp.tsx'));
 
 /** What stands in front of the page. */
-export type Overlay = 'new-session' | 'palette' | 'keys' | 'sidebar';
+export type Overlay = 'new-session' | 'palette' | 'keys' | 'sidebar' | 'agent-sessions';
 
 export function App() {
   const { projects } = useSessions();
@@ -77,6 +78,7 @@ export function App() {
         )}
         {overlay === 'new-session' && <NewSession onClose={close} />}
         {overlay === 'palette' && <Palette onClose={close} onOverlay={setOverlay} />}
+        {overlay === 'agent-sessions' && <AgentSessions onClose={close} />}
         {overlay === 'keys' && <KeyboardHelp onClose={close} />}
       </Suspense>
     </div>

@@ -6,7 +6,7 @@ import type { ItemHit, SessionHits } from '../search/group-hits.ts';
 import { needingYou } from '../sidebar/session-groups.ts';
 import { shortPath } from '../words/paths.ts';
 
-type Action = 'new-session' | 'keys' | 'close-tab' | 'home';
+type Action = 'new-session' | 'agent-sessions' | 'keys' | 'close-tab' | 'home';
 
 interface Named {
   key: string;
@@ -75,6 +75,7 @@ export function isFound(entry: Entry, search: string): boolean {
 function commands(places: Places): Entry[] {
   const always = [
     command('new-session', 'New session', altKey('N')),
+    command('agent-sessions', 'Look for sessions made elsewhere', ''),
     command('home', 'Start page', ''),
     command('keys', 'Keys', '?'),
   ];

@@ -21,6 +21,7 @@ import { SessionIntro } from './SessionIntro.tsx';
 import { SessionNotices } from './SessionNotices.tsx';
 import { SessionFailed, SessionLoading } from './SessionStates.tsx';
 import css from './SessionPage.module.css';
+import { usePrewarm } from './use-prewarm.ts';
 
 /** One session: its conversation and where to write. */
 export default function SessionPage({ sessionId }: { sessionId: string }) {
@@ -57,6 +58,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
   const { sessionId, info } = view;
   const { requests } = useClient();
   const [draft, setDraft] = useDraft(sessionId);
+  const type = usePrewarm(session, info, setDraft);
   const [problem, attempt] = useAttempt();
   const cliType = info?.session.cliType;
   const agentName = useAgentName(cliType);
@@ -128,7 +130,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
         />
         <Composer
           draft={draft}
-          onDraft={setDraft}
+          onDraft={type}
           onSend={actions.send}
           onStop={stop}
           onConfig={(id, value) => attempt(requests.setConfig(sessionId, id, value))}

@@ -113,6 +113,10 @@ export class Methods {
   #list({ cwd, cursor }: Params): unknown {
     this.#offered('list');
     this.#authenticated();
+    const { listWithoutFolder } = this.#stage.script;
+    if (cwd === undefined && listWithoutFolder === 'refuse')
+      throw new RpcError(invalidParams, 'Invalid params: cwd is required');
+    if (cwd === undefined && listWithoutFolder === 'empty') return { sessions: [] };
     const all = this.#stage.stored
       .all()
       .filter((session) => typeof cwd !== 'string' || session.cwd === cwd)

@@ -1,0 +1,24 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { LearntStores } from '@liminal/runtime';
+
+/** Keeps in the data folder what agents have told of their own stores: titles of conversations, for its owner alone. */
+export function learntStores(dataDir: string): LearntStores {
+  const path = join(dataDir, 'agent-sessions.json');
+  const draft = `${path}.new`;
+  return {
+    async read() {
+      const text = await readFile(path, 'utf8').catch(ifMissing);
+      return text === undefined ? undefined : (JSON.parse(text) as unknown);
+    },
+    async write(learnt) {
+      await writeFile(draft, `${JSON.stringify(learnt)}\n`, { mode: 0o600 });
+      await rename(draft, path);
+    },
+  };
+}
+
+function ifMissing(error: unknown): undefined {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+  throw error;
+}

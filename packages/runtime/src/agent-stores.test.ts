@@ -1,0 +1,159 @@
+import type { CliProvider, StoredSession } from '@liminal/agents';
+import { expect, test, vi } from 'vitest';
+import { AgentStores } from './agent-stores.ts';
+import type { LearntStores } from './learnt-sessions.ts';
+
+const stored = (sessionId: string): StoredSession => ({
+  sessionId,
+  projectDir: '/project',
+  title: '',
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:00:00.000Z',
+});
+
+/** An agent whose store is read when `told` resolves. */
+const agent = (cliType: string, told: Promise<StoredSession[]>): CliProvider =>
+  ({ cliType, listStoredSessions: () => told }) as Partial<CliProvider> as CliProvider;
+
+function stores(...providers: CliProvider[]): { stores: AgentStores; troubles: string[] } {
+  return storesKept(undefined, ...providers);
+}
+
+function storesKept(
+  kept: LearntStores | undefined,
+  ...providers: CliProvider[]
+): { stores: AgentStores; troubles: string[] } {
+  const troubles: string[] = [];
+  const made = new AgentStores({
+    providers: () => providers,
+    folders: async () => ['/project'],
+    ...(kept && { kept }),
+    now: () => performance.now(),
+    onTrouble: (cliType) => troubles.push(cliType),
+  });
+  return { stores: made, troubles };
+}
+
+/** An agent whose program must run for its store to be read. */
+function program(cliType: string, ...sessionIds: string[]) {
+  const state = { runs: false, starts: 0, folders: [] as unknown[] };
+  const listStoredSessions = async (_dir?: string, known?: unknown) => {
+    state.starts += 1;
+    state.folders.push(known);
+    return sessionIds.map(stored);
+  };
+  const peekStoredSessions = async () => (state.runs ? sessionIds.map(stored) : undefined);
+  const provider: Partial<CliProvider> = { cliType, listStoredSessions, peekStoredSessions };
+  return { state, provider: provider as CliProvider };
+}
+
+/** A place that outlives a server. */
+function keep(content?: unknown): LearntStores & { content: unknown } {
+  return {
+    content,
+    async read() {
+      return this.content;
+    },
+    async write(learnt) {
+      this.content = JSON.parse(JSON.stringify(learnt));
+    },
+  };
+}
+
+const idsOf = (found: readonly { sessionId: string }[]): string[] =>
+  found.map(({ sessionId }) => sessionId);
+
+test('a store that is slow to read holds nobody up, and is told once it is read', async () => {
+  const slow = Promise.withResolvers<StoredSession[]>();
+  const { stores: agentStores } = stores(
+    agent('quick', Promise.resolve([stored('a')])),
+    agent('slow', slow.promise),
+  );
+  const found: string[] = [];
+  agentStores.each((sessions) => found.push(...sessions.map(({ sessionId }) => sessionId)));
+
+  expect((await agentStores.list()).map(({ sessionId }) => sessionId)).toEqual(['a']);
+  expect(found).toEqual(['a']);
+
+  slow.resolve([stored('b')]);
+  await vi.waitFor(() => expect(found).toEqual(['a', 'b']));
+});
+
+test('a store that cannot be read is reported, and the others are read', async () => {
+  const { stores: agentStores, troubles } = stores(
+    agent('broken', Promise.reject(new Error('No.'))),
+    agent('good', Promise.resolve([stored('a')])),
+  );
+  expect((await agentStores.list()).map(({ cliType }) => cliType)).toEqual(['good']);
+  expect(troubles).toEqual(['broken']);
+});
+
+test('to look at the list, or for a session that nobody has, starts no program', async () => {
+  const one = program('one', 'a');
+  const two = program('two', 'b');
+  const { stores: agentStores } = stores(one.provider, two.provider);
+
+  expect(await agentStores.list()).toEqual([]);
+  expect(await agentStores.find('nobody')).toBeUndefined();
+  agentStores.each(() => undefined);
+  agentStores.learn(one.provider, () => undefined);
+
+  expect([one.state.starts, two.state.starts]).toEqual([0, 0]);
+});
+
+test('what an agent tells when somebody asks is kept, and known after a restart', async () => {
+  const kept = keep();
+  const one = program('one', 'a');
+  const before = storesKept(kept, one.provider);
+
+  expect(idsOf(await before.stores.ask(one.provider))).toEqual(['a']);
+  expect(one.state).toMatchObject({ starts: 1, folders: [['/project']] });
+  expect(idsOf(await before.stores.list())).toEqual(['a']);
+
+  const after = storesKept(kept, program('one', 'a', 'b').provider);
+  expect(await after.stores.list()).toEqual([{ ...stored('a'), cliType: 'one' }]);
+  expect((await after.stores.find('a'))?.cliType).toBe('one');
+  expect(after.troubles).toEqual([]);
+  expect(kept.content).toMatchObject({ one: { at: expect.stringMatching(/Z$/) } });
+});
+
+test('what an agent that runs tells replaces what it once told', async () => {
+  const kept = keep();
+  const one = program('one', 'new');
+  const { stores: agentStores } = storesKept(kept, one.provider);
+  await agentStores.ask(program('one', 'old').provider);
+  expect(idsOf(await agentStores.list())).toEqual(['old']);
+
+  one.state.runs = true;
+  await vi.waitFor(async () => expect(idsOf(await agentStores.list())).toEqual(['new']));
+  one.state.runs = false;
+  await vi.waitFor(async () => expect(idsOf(await agentStores.list())).toEqual(['new']));
+  expect(one.state.starts).toBe(0);
+});
+
+test('an unknown session is not waited for longer than a second, whatever an agent does', async () => {
+  const silent: Partial<CliProvider> = {
+    cliType: 'silent',
+    peekStoredSessions: () => new Promise(() => undefined),
+  };
+  const { stores: agentStores } = stores(silent as CliProvider);
+  const began = performance.now();
+  expect(await agentStores.find('nobody')).toBeUndefined();
+  expect(performance.now() - began).toBeLessThan(3_000);
+});
+
+test('what was kept and cannot be read is reported, and does no harm', async () => {
+  const { stores: agentStores, troubles } = storesKept(
+    keep({ one: 'broken' }),
+    program('one').provider,
+  );
+  expect(await agentStores.list()).toEqual([]);
+  expect(troubles).toEqual(['agents']);
+});
+
+test('an agent without a store of its own is not asked for it', async () => {
+  const { stores: agentStores } = stores();
+  await expect(
+    agentStores.ask({ cliType: 'demo' } as Partial<CliProvider> as CliProvider),
+  ).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+});

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import type { FoundSession } from './agent-stores.ts';
+
+/** Where it is kept over restarts what agents have told of their stores: any JSON. */
+export interface LearntStores {
+  /** Undefined if nothing has been kept. */
+  read: () => Promise<unknown>;
+  write: (learnt: unknown) => Promise<void>;
+}
+
+const Session = z.object({
+  sessionId: z.string(),
+  projectDir: z.string(),
+  title: z.string(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+});
+
+/** By agent type; `at` is when it was told, ISO 8601 UTC. */
+const Stores = z.record(z.string(), z.object({ at: z.iso.datetime(), sessions: z.array(Session) }));
+type Stores = z.infer<typeof Stores>;
+
+/** What agents have told of their own stores, which only they can read. */
+export class Learnt {
+  readonly #kept: LearntStores | undefined;
+  readonly #onTrouble: (error: unknown) => void;
+  #stores: Promise<Stores> | undefined;
+  #writing: Promise<void> = Promise.resolve();
+
+  /** @param onTrouble - It could not be read or kept: what is known stays known as long as the server runs. */
+  constructor(kept: LearntStores | undefined, onTrouble: (error: unknown) => void) {
+    this.#kept = kept;
+    this.#onTrouble = onTrouble;
+  }
+
+  async all(): Promise<FoundSession[]> {
+    const stores = Object.entries(await this.#read());
+    return stores.flatMap(([cliType, { sessions }]) => found(cliType, sessions));
+  }
+
+  async of(cliType: string): Promise<FoundSession[]> {
+    return found(cliType, (await this.#read())[cliType]?.sessions ?? []);
+  }
+
+  /** @param now - ms since the epoch. */
+  async put(cliType: string, sessions: readonly FoundSession[], now: number): Promise<void> {
+    const stores = await this.#read();
+    const told = sessions.map((session) => Session.parse(session));
+    const isNew = JSON.stringify(stores[cliType]?.sessions) !== JSON.stringify(told);
+    stores[cliType] = { at: new Date(now).toISOString(), sessions: told };
+    if (!isNew) return;
+    this.#writing = this.#writing
+      .then(async () => this.#kept?.write(stores))
+      .catch(this.#onTrouble);
+    await this.#writing;
+  }
+
+  #read(): Promise<Stores> {
+    this.#stores ??= this.#readKept();
+    return this.#stores;
+  }
+
+  async #readKept(): Promise<Stores> {
+    try {
+      return Stores.parse((await this.#kept?.read()) ?? {});
+    } catch (error) {
+      this.#onTrouble(error);
+      return {};
+    }
+  }
+}
+
+const found = (cliType: string, sessions: readonly z.infer<typeof Session>[]): FoundSession[] =>
+  sessions.map((session) => ({ ...session, cliType }));

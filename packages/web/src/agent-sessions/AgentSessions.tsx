@@ -1,0 +1,58 @@
+import { describeError } from '@liminal/client';
+import { useClient } from '@liminal/client/react';
+import type { AgentInfo } from '@liminal/protocol';
+import { useState } from 'react';
+import { useAgents } from '../app/agents.tsx';
+import { Button } from '../look/controls.tsx';
+import { Dialog } from '../look/Dialog.tsx';
+import css from './AgentSessions.module.css';
+
+/** Where a person asks agents for the sessions that they have outside of Liminal: that starts their programs. */
+export default function AgentSessions({ onClose }: { onClose: () => void }) {
+  const { agents = [] } = useAgents();
+  const asked = agents.filter((agent) => agent.sessionsOnRequest === true && agent.available);
+  return (
+    <Dialog title="Sessions made elsewhere" onClose={onClose}>
+      <div className={css.body}>
+        <p>
+          {asked.length === 0
+            ? 'There is no agent here that has to be asked for them.'
+            : 'These agents keep their sessions themselves. To ask one, its program is started; what it finds is shown in the sidebar.'}
+        </p>
+        <ul>
+          {asked.map((agent) => (
+            <AgentRow key={agent.cliType} agent={agent} />
+          ))}
+        </ul>
+      </div>
+    </Dialog>
+  );
+}
+
+function AgentRow({ agent: { cliType, name } }: { agent: AgentInfo }) {
+  const { requests } = useClient();
+  const [outcome, setOutcome] = useState<string>();
+  const [isLooking, setLooking] = useState(false);
+  const look = () => {
+    setLooking(true);
+    setOutcome(undefined);
+    requests
+      .findSessions(cliType)
+      .then(
+        ({ length }) => setOutcome(length === 0 ? 'None found.' : `${length} found.`),
+        (error: unknown) => setOutcome(describeError(error).message),
+      )
+      .finally(() => setLooking(false));
+  };
+  return (
+    <li>
+      <span className={css.name}>{name}</span>
+      <span role="status" className={css.outcome}>
+        {isLooking ? 'Looking …' : outcome}
+      </span>
+      <Button onClick={look} disabled={isLooking} aria-label={`Look for sessions of ${name}`}>
+        Look
+      </Button>
+    </li>
+  );
+}

@@ -1,0 +1,24 @@
+import type { SessionStore, SessionView } from '@liminal/client';
+import { useCallback, useRef } from 'react';
+
+/**
+ * `setDraft` for where a person types: it also has the session's agent start meanwhile. A page that is opened again,
+ * with a draft in it, starts no program.
+ */
+export function usePrewarm(
+  session: SessionStore,
+  info: SessionView['info'],
+  setDraft: (text: string) => void,
+): (text: string) => void {
+  const isAsked = useRef(false);
+  const isAlive = info?.session.isAlive ?? false;
+  return useCallback(
+    (text: string) => {
+      setDraft(text);
+      if (text === '' || isAlive || isAsked.current) return;
+      isAsked.current = true;
+      session.prewarm();
+    },
+    [session, isAlive, setDraft],
+  );
+}
