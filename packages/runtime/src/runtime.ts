@@ -13,7 +13,6 @@ import type {
   SessionStatusResult,
   SessionSummary,
 } from '@liminal/protocol';
-import { toResponse } from '@liminal/protocol';
 import type { EventLog, OpenedStorage, ResponseStore } from '@liminal/storage';
 import type {
   RunFeed,
@@ -29,15 +28,14 @@ import { subscribeWhenFound } from './deferred-subscription.ts';
 import { Directory } from './directory.ts';
 import { errorCode, errorMessage, RuntimeError } from './errors.ts';
 import type { PageOptions } from './history.ts';
+import { followRun, wholeRun } from './follow-run.ts';
 import { IdleProcesses } from './idle-processes.ts';
 import { AgentStores, describeAgent } from './agent-stores.ts';
 import type { LearntStores } from './learnt-sessions.ts';
 import { groupByProject, projectFolders } from './projects.ts';
-import { readRun } from './read-run.ts';
 import { Roots } from './roots.ts';
 import type { SessionOptions } from './session-options.ts';
 import { searchHistory } from './search.ts';
-import { withoutGap } from './without-gap.ts';
 import { sessionOfTurn } from './recovery.ts';
 import type { Session } from './session.ts';
 import { SessionWatchers } from './session-watchers.ts';
@@ -228,27 +226,14 @@ export class SessionRuntime implements Runtime {
   }
 
   async getRun(runId: string): Promise<Response> {
-    const response = toResponse(await readRun({ log: this.#log, store: this.#store }, runId));
-    if (!response) throw new RuntimeError('RUN_NOT_FOUND', `There is no run ${runId}.`);
-    return response;
+    return wholeRun({ log: this.#log, store: this.#store }, runId);
   }
 
   async followRun(
     runId: string,
     options: { after: number; signal: AbortSignal },
   ): Promise<RunFeed> {
-    // Following begins before looking: a run that is settled in between is then still given to its end.
-    const giveUp = new AbortController();
-    const signal = AbortSignal.any([options.signal, giveUp.signal]);
-    const following = this.#log.follow(runId, { after: options.after, signal });
-    const follower = following[Symbol.asyncIterator]();
-    const first = follower.next();
-    const [known] = await this.#log.read(runId, { limit: 1 });
-    if (known && known.seq <= options.after + 1) {
-      return { kind: 'events', events: withoutGap(first, follower, options.after) };
-    }
-    giveUp.abort();
-    return { kind: 'snapshot', response: await this.getRun(runId) };
+    return followRun({ log: this.#log, store: this.#store }, runId, options);
   }
 
   subscribe(sessionId: string, options: SubscribeOptions, sink: Sink): Subscription {

@@ -20,6 +20,8 @@ interface SessionAgentOptions {
   onExit: (exit: SessionExit) => void;
   /** What it tells of itself, or liveness, has changed. */
   onChange: () => void;
+  /** People should know this. */
+  onNotice: (text: string) => void;
   /** The agent has named the session, gives it another id of its own, or has changed a setting that was kept. */
   onNews: (change: Pick<Partial<SessionRecord>, 'title' | 'agentSessionId' | 'config'>) => void;
 }
@@ -171,11 +173,17 @@ export class SessionAgent {
     this.#options.onExit(exit);
   }
 
+  #notice(notices: SessionNotice[]): void {
+    const known = new Set(this.#notices.map(({ text }) => text));
+    this.#notices = notices;
+    for (const { text } of notices) if (!known.has(text)) this.#options.onNotice(text);
+  }
+
   #learn(update: SessionUpdate): void {
     const { title, agentSessionId, configOptions, commands, notices, activity } = update;
     if (configOptions) this.#configOptions = configOptions;
     if (commands) this.#commands = commands;
-    if (notices) this.#notices = notices;
+    if (notices) this.#notice(notices);
     if (activity !== undefined) this.#activity = activity;
     this.#options.onChange();
     const config = configOptions && this.#changedConfig(configOptions);

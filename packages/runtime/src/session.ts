@@ -80,6 +80,10 @@ export class Session {
       onEvent: (draft) => this.#turns.hear(this.#approvals.pass(draft)),
       onExit: (exit) => this.#agentGone(exit),
       onChange: () => this.#changed(),
+      onNotice: (notice) => {
+        const { cliType } = provider;
+        options.logger.warn({ sessionId, cliType }, notice);
+      },
       onNews: (change) => this.#record.keep(change),
     });
     this.#approvals = new Approvals({

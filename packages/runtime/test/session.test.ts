@@ -213,6 +213,8 @@ test('what an agent waits for is told until its turn ends or its process goes, a
   await world.runtime.send(sessionId, 'Hello');
   world.agent.listeners.update(sessionId, { activity, notices });
   await told({ activity, notices });
+  world.agent.listeners.update(sessionId, { notices });
+  expect(world.warnings).toEqual(['This folder is not trusted.']);
   world.agent.listeners.update(sessionId, { activity: '' });
   await told({ notices });
   world.agent.listeners.update(sessionId, { activity });

@@ -157,6 +157,7 @@ export class ClusterRuntime implements Runtime {
   }
 
   findSessions = async (cliType: string) => this.#own.findSessions(cliType);
+  prewarm = async (sessionId: string) => void (await this.#router.run('prewarm', sessionId));
 
   async listProjects(): Promise<Project[]> {
     return this.#own.listProjects();
@@ -178,8 +179,6 @@ export class ClusterRuntime implements Runtime {
   async loadSession(sessionId: string): Promise<SessionHandle> {
     return SessionHandle.parse(await this.#router.run('loadSession', sessionId));
   }
-
-  prewarm = async (sessionId: string) => void (await this.#router.run('prewarm', sessionId));
 
   async listSessions(projectId: string): Promise<SessionSummary[]> {
     return this.#own.listSessions(projectId);

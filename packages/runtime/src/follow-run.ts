@@ -1,0 +1,32 @@
+import { type Response, toResponse } from '@liminal/protocol';
+import type { RunFeed } from './api.ts';
+import { RuntimeError } from './errors.ts';
+import { readRun, type Storage } from './read-run.ts';
+import { withoutGap } from './without-gap.ts';
+
+/** A run as history has it, or so far. Throws `RUN_NOT_FOUND`. */
+export async function wholeRun(storage: Storage, runId: string): Promise<Response> {
+  const response = toResponse(await readRun(storage, runId));
+  if (!response) throw new RuntimeError('RUN_NOT_FOUND', `There is no run ${runId}.`);
+  return response;
+}
+
+/** A run's events after `after` (-1: all), or the run itself where the log has let them go. Throws `RUN_NOT_FOUND`. */
+export async function followRun(
+  storage: Storage,
+  runId: string,
+  options: { after: number; signal: AbortSignal },
+): Promise<RunFeed> {
+  // Following begins before looking: a run that is settled in between is then still given to its end.
+  const giveUp = new AbortController();
+  const signal = AbortSignal.any([options.signal, giveUp.signal]);
+  const following = storage.log.follow(runId, { after: options.after, signal });
+  const follower = following[Symbol.asyncIterator]();
+  const first = follower.next();
+  const [known] = await storage.log.read(runId, { limit: 1 });
+  if (known && known.seq <= options.after + 1) {
+    return { kind: 'events', events: withoutGap(first, follower, options.after) };
+  }
+  giveUp.abort();
+  return { kind: 'snapshot', response: await wholeRun(storage, runId) };
+}
