@@ -16,6 +16,8 @@ interface OutsideTurnsOptions {
   provider: CliProvider;
   store: ResponseStore;
   record: () => SessionRecord;
+  /** What the agent stores of a turn that runs is no turn yet. */
+  inTurn: () => boolean;
   /** Whether its agent runs, which then goes on from what it has itself said and heard. */
   isInUse: () => boolean;
   /** Ends the agent; the next one is told all that is stored. */
@@ -32,14 +34,23 @@ export class OutsideTurns {
   readonly #options: OutsideTurnsOptions;
   /** What the agent had stored when it was last read. */
   #mark: string | undefined;
+  /** Settles when those that were asked for have been brought. */
+  #brought: Promise<unknown> = Promise.resolve();
 
   constructor(options: OutsideTurnsOptions) {
     this.#options = options;
   }
 
-  /** Brings those into history that it lacks, or has less of. Nothing may run in the session meanwhile. */
+  /** Brings those into history that it lacks, or has less of; one after the other. Nothing while a turn runs. */
   async bring(): Promise<Found> {
-    const { store, record, isInUse, stop } = this.#options;
+    const bringing = this.#brought.then(async () => this.#bring());
+    this.#brought = bringing.catch(() => undefined);
+    return bringing;
+  }
+
+  async #bring(): Promise<Found> {
+    const { store, record, inTurn, isInUse, stop } = this.#options;
+    if (inTurn()) return nothing;
     const { sessionId } = record();
     let mark = await this.#readMark();
     if (mark === undefined || mark === this.#mark) return nothing;

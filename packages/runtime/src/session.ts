@@ -26,6 +26,9 @@ import type { SessionOptions } from './session-options.ts';
 /** How long ending a session waits for the log to take the end of its turn, in ms. */
 const END_WAIT_MS = 3_000;
 
+const LOST =
+  'The server lost this session while the turn was running. What was said until then is kept.';
+
 /**
  * One conversation: its queue, its agent, the way from what the agent says to the log, and from the log to
  * whoever watches and to history.
@@ -42,13 +45,12 @@ export class Session {
   readonly #turns: SessionTurns;
   readonly #outbox: SessionOutbox;
   readonly #outside: OutsideTurns;
-  #catchingUp: Promise<void> = Promise.resolve();
   /** The server ends. */
   #isClosing = false;
 
   constructor(options: SessionOptions) {
     const { record, store, provider, settings, now } = options;
-    const { sessionId } = record;
+    const { sessionId, cliType } = record;
     this.#options = options;
     this.sessionId = sessionId;
     this.#record = new KeptRecord(
@@ -69,6 +71,7 @@ export class Session {
       provider,
       store,
       record: () => this.record,
+      inTurn: () => this.#turns.current !== undefined,
       isInUse: () => this.#agent.isInUse,
       stop: async () => this.#agent.stop(),
     });
@@ -80,10 +83,7 @@ export class Session {
       onEvent: (draft) => this.#turns.hear(this.#approvals.pass(draft)),
       onExit: (exit) => this.#agentGone(exit),
       onChange: () => this.#changed(),
-      onNotice: (notice) => {
-        const { cliType } = provider;
-        options.logger.warn({ sessionId, cliType }, notice);
-      },
+      onNotice: (notice) => options.logger.warn({ sessionId, cliType: provider.cliType }, notice),
       onNews: (change) => this.#record.keep(change),
     });
     this.#approvals = new Approvals({
@@ -95,7 +95,7 @@ export class Session {
     this.#turns = new SessionTurns({
       ...options,
       sessionId,
-      cliType: provider.cliType,
+      cliType,
       readers: this.#readers,
       project: options.elsewhere?.project ?? (async (run) => this.#project(run)),
       owns: async () => (await options.elsewhere?.owns(sessionId)) ?? true,
@@ -116,9 +116,9 @@ export class Session {
       now: () => this.#iso(),
       inTurn: () => this.#turns.current !== undefined,
       isEnding: () => this.#agent.isStopping || this.#isClosing,
-      deliver: async (message, turnId) => {
+      deliver: async (...message) => {
         await this.#catchUp();
-        await this.#agent.send(message, turnId);
+        await this.#agent.send(...message);
       },
       logged: async (turnId) => this.#turns.logged(turnId),
       stop: async () => this.cancel(),
@@ -163,12 +163,8 @@ export class Session {
 
   info(): SessionInfo {
     const { usage } = this.#turns;
-    return {
-      session: this.summary,
-      queue: this.record.queue,
-      ...this.#agent.told,
-      ...(usage && { usage }),
-    };
+    const { queue } = this.record;
+    return { session: this.summary, queue, ...this.#agent.told, ...(usage && { usage }) };
   }
 
   /** Lists the session as active. Starts nothing: it may be a page that shows again what it showed before. */
@@ -216,9 +212,7 @@ export class Session {
 
   /** Ends the turn under way as lost: the session is not this server's any more. */
   loseTurn(): void {
-    const message =
-      'The server lost this session while the turn was running. What was said until then is kept.';
-    this.#turns.current?.fail('OWNER_LOST', message);
+    this.#turns.current?.fail('OWNER_LOST', LOST);
   }
 
   /** Ends the agent only; the next message starts it again. */
@@ -258,19 +252,15 @@ export class Session {
    * What cannot be read is told in the log only: the conversation goes on.
    */
   async #catchUp(): Promise<void> {
-    this.#catchingUp = this.#catchingUp
-      .then(async () => this.#bringOutside())
-      .catch((error) => this.#warn(error, 'what was done outside could not be read'));
-    await this.#catchingUp;
-  }
-
-  async #bringOutside(): Promise<void> {
-    if (this.#turns.current) return;
-    const { runs, isAtEnd } = await this.#outside.bring();
-    const last = runs.at(-1);
-    if (!last) return;
-    this.#record.keep({ updatedAt: new Date(last.updatedAt).toISOString() });
-    this.#readers.historyGrew(runs, isAtEnd);
+    try {
+      const { runs, isAtEnd } = await this.#outside.bring();
+      const last = runs.at(-1);
+      if (!last) return;
+      this.#record.keep({ updatedAt: new Date(last.updatedAt).toISOString() });
+      this.#readers.historyGrew(runs, isAtEnd);
+    } catch (error) {
+      this.#warn(error, 'what was done outside could not be read');
+    }
   }
 
   #undelivered(error: unknown): void {
