@@ -113,6 +113,8 @@ export const ApprovalItem = z.object({
   type: z.literal('approval'),
   approvalId: z.string().min(1),
   title: z.string(),
+  /** What the agent says of it besides: a plan to agree to, a reason. */
+  description: z.string().optional(),
   callId: z.string().optional(),
   options: z.array(ApprovalOption),
   /** What is to be filled in with an answer that allows. */

@@ -70,6 +70,7 @@ export const ApprovalUpsert = z.object({
   type: z.literal('approval'),
   approvalId: z.string(),
   title: z.string(),
+  description: z.string().optional(),
   callId: z.string().optional(),
   options: z.array(ApprovalOption),
   form: Form.optional(),

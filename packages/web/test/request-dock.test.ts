@@ -274,3 +274,12 @@ it.each(['light', 'dark'] as const)('on a phone it all fits (%s)', async (colorS
   await expect.poll(answers).toEqual([['p1', { optionId: 'yes' }]]);
   expect(stage.requests.at(-1)?.path).toContain(sessionId);
 });
+
+it('what a request says besides its title is docked with it', async () => {
+  const description = '1. Look at the loader\n2. **Change** it';
+  ask(approval('p1', { title: 'Would you like to proceed?', description, options }));
+  const page = await stage.visit();
+  await dock(page).getByText('Would you like to proceed?').first().waitFor();
+  await dock(page).getByRole('listitem').filter({ hasText: 'Look at the loader' }).waitFor();
+  expect(await dock(page).locator('strong').innerText()).toBe('Change');
+});

@@ -6,6 +6,8 @@ import { formProblem } from './form-content.ts';
 /** What a person is asked. */
 export interface ApprovalQuestion {
   title: string;
+  /** What the agent says of it besides. */
+  description?: string;
   /** The tool call that waits for the answer. */
   callId?: string;
   options: ApprovalOption[];

@@ -164,8 +164,9 @@ function startPayload(item: OutputItem): EventPayload {
     case 'function_call_output':
       return { ...base, callId: item.callId };
     case 'approval': {
-      const { approvalId, title, options, callId, form, deadline } = item;
-      return { ...base, approvalId, title, options, ...defined({ callId, form, deadline }) };
+      const { approvalId, title, options, description, callId, form, deadline } = item;
+      const more = defined({ description, callId, form, deadline });
+      return { ...base, approvalId, title, options, ...more };
     }
     case 'script_execution':
       return { ...base, code: item.code };

@@ -96,3 +96,16 @@ test('a subagent’s call stands below the call that sent it', async () => {
     ['inner', 'task'],
   ]);
 });
+
+test('what a request says besides its title stands with it', async () => {
+  const listener = await (await runAgent(shapes.planToAgreeTo)).create();
+  const turnId = await listener.send('Plan it.');
+  const request = await listener.asked(turnId);
+  expect(request).toMatchObject({
+    title: 'Would you like to proceed?',
+    description: '1. Look\n2. Change it',
+  });
+  await request.answer('once');
+  const [approval] = itemsOf(await listener.response(turnId), 'approval');
+  expect(approval).toMatchObject({ description: '1. Look\n2. Change it' });
+});

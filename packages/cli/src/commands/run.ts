@@ -8,7 +8,7 @@ import { ask, canAsk } from '../terminal/ask.ts';
 import { askForm } from '../terminal/ask-form.ts';
 import { closedPipeExit, readerGone } from '../terminal/closed-pipe.ts';
 import { jsonLine } from '../terminal/json-line.ts';
-import { formatLine } from '../terminal/lines.ts';
+import { formatLine, printable } from '../terminal/lines.ts';
 import { TextStream } from '../terminal/text-stream.ts';
 import { type Line, Transcript } from '../transcript.ts';
 import { watch } from '../watch.ts';
@@ -118,8 +118,9 @@ class Turn {
   }
 
   async #decide(approval: Approval): Promise<void> {
-    const { approvalId, title, options, form } = approval;
+    const { approvalId, title, description, options, form } = approval;
     this.#text.breakLine();
+    if (description !== undefined) console.error(printable(description));
     this.#question = new AbortController();
     const choice = canAsk()
       ? await ask(title, options, this.#question.signal)

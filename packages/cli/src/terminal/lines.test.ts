@@ -69,6 +69,15 @@ test('a turn is a line only when it did not complete as it should', () => {
   );
 });
 
+test('a request that waits stands below what is said of it besides', () => {
+  const item = { ...approval, status: 'create' as const };
+  expect(formatLine({ kind: 'approval', item })).toBe('? Run rm? (waits for an answer)');
+  const described = { ...item, description: 'To tidy up.' };
+  expect(formatLine({ kind: 'approval', item: described })).toBe(
+    'To tidy up.\n? Run rm? (waits for an answer)',
+  );
+});
+
 test('an agent’s words cannot steer the terminal', () => {
   expect(printable('a\u001b]0;title\u0007b\u009b2Jc\rd\te\nf')).toBe('a]0;titleb2Jcd\te\nf');
 });

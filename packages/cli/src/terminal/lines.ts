@@ -15,7 +15,7 @@ export function formatLine(line: Line): string {
     case 'item':
       return printable(formatItem(line.item));
     case 'approval':
-      return printable(`? ${line.item.title} (waits for an answer)`);
+      return printable(`${formatQuestion(line.item)} (waits for an answer)`);
     case 'turn':
       return printable(formatTurn(line.turn));
   }
@@ -24,6 +24,11 @@ export function formatLine(line: Line): string {
 /** Takes out what would steer the terminal: an agent's words are text, whatever it has read. */
 export function printable(text: string): string {
   return text.replaceAll(/[^\P{Cc}\n\t]/gu, '');
+}
+
+/** What is asked, below what the agent says of it besides. */
+function formatQuestion({ title, description }: Of<'approval'>): string {
+  return description === undefined ? `? ${title}` : `${description}\n? ${title}`;
 }
 
 function formatItem(item: UpsertObject): string {

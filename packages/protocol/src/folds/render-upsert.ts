@@ -122,10 +122,11 @@ function unknownCall(answer: Answer): ToolCallContent {
 }
 
 function approvalContent(item: ItemOf<'approval'>, standing: Standing): Content {
-  const { approvalId, title, callId, options, form, deadline } = item;
+  const { approvalId, title, description, callId, options, form, deadline } = item;
   const ended = standing.status === 'open' ? undefined : ({ outcome: 'cancelled' } as const);
   const outcome = item.outcome ?? ended;
-  return { type: 'approval', approvalId, title, callId, options, form, deadline, outcome };
+  const asked = { approvalId, title, description, callId, options, form, deadline };
+  return { type: 'approval', ...asked, outcome };
 }
 
 /** Arguments that are whole and no JSON object are kept as they came, under `raw`. */

@@ -61,6 +61,7 @@ export function startItem(payload: ItemStartPayload, startedAt: string): OutputI
         type: 'approval',
         approvalId: payload.approvalId ?? payload.itemId,
         title: payload.title ?? '',
+        description: payload.description,
         callId: payload.callId,
         options: payload.options ?? [],
         form: payload.form,

@@ -185,6 +185,7 @@ describe('items beyond text and tools', () => {
   const question = {
     approvalId: 'q-1',
     title: 'Run rm?',
+    description: 'To tidy up.',
     options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' as const }],
   };
   const ask: EventPayload = { type: 'item_start', itemId: 'q', itemType: 'approval', ...question };

@@ -180,4 +180,15 @@ export const shapes = {
     },
     { update: { sessionUpdate: 'tool_call_update', toolCallId: 'task', status: 'completed' } },
   ),
+
+  /** Qwen Code: what is to be agreed to stands as text in the request alone. */
+  planToAgreeTo: onAnyPrompt(
+    asks({
+      toolCallId: 'plan-1',
+      title: 'Would you like to proceed?',
+      kind: 'switch_mode',
+      content: [{ type: 'content', content: { type: 'text', text: '1. Look\n2. Change it' } }],
+    }),
+    { say: 'So be it.' },
+  ),
 } satisfies Record<string, AgentScript>;

@@ -10,6 +10,7 @@ import { useEffect, useRef, useState } from 'react';
 import { useGiveFocusBack } from '../composer/focus-composer.ts';
 import { IconButton } from '../look/controls.tsx';
 import { LinkedText } from '../look/LinkedText.tsx';
+import { Markdown } from '../markdown/Markdown.tsx';
 import { ApprovalActions, dockId } from '../transcript/ApprovalActions.tsx';
 import { asksSomething, outcomeWords } from '../transcript/answering.ts';
 import { ToolDetails } from '../transcript/ToolDetails.tsx';
@@ -134,6 +135,11 @@ function Docked({ request, folder, place, onStep, actions }: DockedProps) {
       {/* What was filled in, and where it was scrolled to, belongs to one request. */}
       <ApprovalActions key={approval.approvalId} approval={approval} {...actions}>
         {!isWhole && <LinkedText className={css.question} text={approval.title} />}
+        {approval.description !== undefined && (
+          <div className={css.description}>
+            <Markdown>{approval.description}</Markdown>
+          </div>
+        )}
         {showsCall && <ToolDetails call={call} phase="waiting" folder={folder} />}
       </ApprovalActions>
     </div>

@@ -1,6 +1,7 @@
 /** What an agent asks people: for permission, and for what only they know. */
 import { z } from 'zod';
 import type { Ask, ElicitationAnswer, Elicitations } from '../../base/elicitations.ts';
+import { readToolContent } from '../translate/tool-content.ts';
 import { invalidParams } from './client-error.ts';
 
 /** Whatever is not known here is a refusal's kin: nothing is allowed by mistake. */
@@ -11,7 +12,12 @@ const Option = z.looseObject({
 });
 
 const PermissionRequest = z.looseObject({
-  toolCall: z.looseObject({ title: z.string().nullish().catch(undefined) }).catch({}),
+  toolCall: z
+    .looseObject({
+      title: z.string().nullish().catch(undefined),
+      content: z.array(z.unknown()).nullish().catch(undefined),
+    })
+    .catch({}),
   options: z.array(Option),
 });
 
@@ -33,6 +39,7 @@ export async function requestPermission(
   if (!request.success) throw invalidParams('“options” are missing, or not as ACP has them.');
   const { toolCall, options } = request.data;
   const callId = showCall(toolCall);
+  const description = wordsIn(toolCall.content ?? []);
   if (options.length === 0) return { outcome: { outcome: 'cancelled' } };
   const outcome = await ask(
     {
@@ -42,6 +49,7 @@ export async function requestPermission(
         name: name === '' ? optionId : name,
         kind,
       })),
+      ...(description !== '' && { description }),
       ...(callId !== undefined && { callId }),
     },
     signal,
@@ -50,6 +58,12 @@ export async function requestPermission(
     ? { outcome: { outcome: 'selected', optionId: outcome.optionId } }
     : { outcome: { outcome: 'cancelled' } };
 }
+
+/** Of a request's content; diffs and the like show with its call. */
+const wordsIn = (content: readonly unknown[]): string =>
+  readToolContent(content)
+    .parts.flatMap((part) => ('text' in part ? [part.text] : []))
+    .join('\n\n');
 
 const ToolCallId = z.looseObject({ toolCallId: z.string() });
 
