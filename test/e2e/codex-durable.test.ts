@@ -39,7 +39,7 @@ test('a reload in the middle of Codex’s answer loses nothing of it', async () 
   expect(await session.prompts.allInnerTexts()).toEqual(['Look.']);
 });
 
-test('TC-7.3b a session that Codex made alone is in the sidebar, opens with its history, and goes on', async () => {
+test('TC-7.3b a session that Codex made alone is in the sidebar when Codex is asked, opens with its history, and goes on', async () => {
   const folder = await stage.project('alone', { 'notes.txt': 'one\ntwo\n' });
   stage.codexApi.play(
     byModelPrompt({
@@ -52,8 +52,8 @@ test('TC-7.3b a session that Codex made alone is in the sidebar, opens with its 
   );
   const ada = await stage.person();
   await runCodexAlone('How many lines are there?', { folder, home: stage.env['HOME'] ?? '' });
-  // They come back from their editor to a page that was open all the while.
-  await ada.lookAgain();
+  // They come back from their editor to a page that was open all the while. Only Codex can read its store.
+  await ada.lookForSessions('Codex');
   const session = await ada.open('How many lines are there?');
   await session.untilSaid('There are two lines.');
   expect(await session.prompts.allInnerTexts()).toEqual(['How many lines are there?']);

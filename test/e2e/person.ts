@@ -66,6 +66,18 @@ export class Person {
     await this.page.getByRole('menuitem', { name: /^End the agent/ }).click();
   }
 
+  /** Asks an agent, by its name, for the sessions that it has from elsewhere. */
+  async lookForSessions(agent: string): Promise<void> {
+    await this.page.keyboard.press('Control+k');
+    await this.page.getByRole('combobox', { name: 'Search commands' }).fill('made elsewhere');
+    await this.page.getByRole('option', { name: 'Look for sessions made elsewhere' }).click();
+    const dialog = this.page.getByRole('dialog', { name: 'Sessions made elsewhere' });
+    await dialog.getByRole('button', { name: `Look for sessions of ${agent}` }).click();
+    await dialog.getByText(/found\.$/).waitFor();
+    await this.page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+  }
+
   /** Comes back to the page from another window. */
   async lookAgain(): Promise<void> {
     await this.page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
