@@ -50,7 +50,10 @@ it('the palette offers what needs a person, commands, and the other sessions', (
   const groups = paletteGroups(projects, { tabs: [], active: 'docs' });
   expect(groups.map((group) => [group.value, group.items.map((item) => item.name)])).toEqual([
     ['Needs you', ['fix login', 'bench']],
-    ['Commands', ['New session', 'Start page', 'Keys', 'Close tab']],
+    [
+      'Commands',
+      ['New session', 'Look for sessions made elsewhere', 'Start page', 'Keys', 'Close tab'],
+    ],
   ]);
 });
 
