@@ -43,6 +43,13 @@ tryControls([
         effect: asked('POST', /\/send$/, expect.objectContaining({ message: 'Do it' })),
       },
       {
+        name: 'the button that leads to the field',
+        find: button('To the message field'),
+        effect: (page) => field(page).and(page.locator(':focus')).waitFor(),
+        // It shows when Tab reaches it.
+        only: ['keyboard'],
+      },
+      {
         name: 'the button that sends',
         find: button('Send message'),
         use: async (page, control, way) => {

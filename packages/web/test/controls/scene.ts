@@ -70,6 +70,7 @@ export function tryControls(scenes: readonly Scene[]): void {
 const frame: ((page: Page) => Locator)[] = [
   (page) => sidebar(page).locator('a, button, input'),
   (page) => page.getByRole('banner').locator('a, button'),
+  button(/^To the (page|message field|conversation)$/),
   (page) => field(page),
   button('Send message'),
   (page) => page.getByRole('option'),
