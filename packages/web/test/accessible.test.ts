@@ -207,7 +207,7 @@ const states: Record<string, () => Promise<Page>> = {
     return page;
   },
   'an agent at work, with a queue': async () => {
-    history(long, turn('t1', ended), turn('t2'));
+    history(long, turn('t1', ended), turn('t2', { startedAt: 65_000 }));
     stage.info = { ...stage.info, queue: [queued('q1'), queued('q2')] };
     const page = await stage.visit();
     stage.say(upsert(message('m', 'Half a sen', { turnId: 't2' })));

@@ -122,7 +122,7 @@ it('on a phone a session that waits shows beside the drawer’s button and on it
   await page.getByRole('textbox', { name: 'Message' }).fill('Yes');
   await page.getByRole('button', { name: 'Sessions', exact: true }).tap();
   await row(page, 'Session o3').tap();
-  await page.getByRole('button', { name: 'Session o3, All tabs (2)' }).tap();
+  await page.getByRole('button', { name: /Session o3 ?2 tabs/ }).tap();
   await page.getByRole('menuitem', { name: 'Deploy the shop' }).tap();
   await page.getByRole('main', { name: 'Deploy the shop' }).waitFor();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);

@@ -47,12 +47,12 @@ export function Dialog({ title, onClose, children, look = 'plain' }: DialogProps
     >
       <div className={css.content}>
         {look === 'plain' && (
-          <header className={css.head}>
+          <div className={css.head}>
             <h2 id={titleId}>{title}</h2>
             <IconButton label="Close" onClick={() => ref.current?.close()}>
               <X size={16} />
             </IconButton>
-          </header>
+          </div>
         )}
         {children}
       </div>

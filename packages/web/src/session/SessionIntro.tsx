@@ -14,7 +14,7 @@ export function SessionIntro({ session, isEmpty }: SessionIntroProps) {
   if (session === undefined) return null;
   return (
     <header className={css.intro} data-empty={isEmpty}>
-      <h1>{session.title}</h1>
+      <h2>{session.title}</h2>
       <p>
         {agentName} in <code title={session.projectDir}>{shortPath(session.projectDir)}</code>
       </p>

@@ -41,6 +41,7 @@ export default function SessionPage({ sessionId }: { sessionId: string }) {
       // A session that somebody writes in is no longer only looked into.
       onInput={() => keep(sessionId)}
     >
+      <h1 className={css.spoken}>{title}</h1>
       {view.phase === 'loading' && <SessionLoading />}
       {view.phase === 'failed' && (
         <SessionFailed

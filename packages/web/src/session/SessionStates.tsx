@@ -22,7 +22,7 @@ interface SessionFailedProps {
 export function SessionFailed({ problem, onRetry, onClose }: SessionFailedProps) {
   return (
     <div className={css.failed} role="alert">
-      <h1>This session could not be opened</h1>
+      <h2>This session could not be opened</h2>
       <p>{problem?.message ?? 'The server gave no reason.'}</p>
       {problem !== undefined && <code>{problem.code}</code>}
       <div className={css.actions}>

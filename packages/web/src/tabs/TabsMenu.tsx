@@ -27,13 +27,13 @@ export default function TabsMenu({ look }: TabsMenuProps) {
           <ChevronDown size={16} aria-hidden="true" />
         </Menu.Trigger>
       ) : (
-        <Menu.Trigger
-          className={css.switcher}
-          aria-label={shown === undefined ? label : `${shown.title}, ${label}`}
-        >
+        <Menu.Trigger className={css.switcher}>
           {shown !== undefined && <StateMark state={shown.state} />}
           <bdi className={css.title}>{shown?.title ?? 'Open sessions'}</bdi>
-          <span className={css.count}>{tabs.length}</span>
+          <span className={css.count}>
+            {tabs.length}
+            <span className={css.spoken}>{tabs.length === 1 ? ' tab' : ' tabs'}</span>
+          </span>
           <ChevronDown size={14} aria-hidden="true" />
         </Menu.Trigger>
       )}

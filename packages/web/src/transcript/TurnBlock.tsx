@@ -23,7 +23,7 @@ export const TurnBlock = memo(function TurnBlock({ turn, folder, isLast, place }
       data-turn-id={turn.turnId}
       data-status={turn.status}
       data-settled={ended}
-      aria-label="Turn"
+      aria-label={nameOf(turn)}
       aria-busy={!ended}
     >
       {place !== undefined && <p className={css.place}>{place}</p>}
@@ -32,3 +32,8 @@ export const TurnBlock = memo(function TurnBlock({ turn, folder, isLast, place }
     </section>
   );
 });
+
+/** Of many turns each has a name of its own. */
+function nameOf({ startedAt }: TurnView): string {
+  return startedAt === undefined ? 'Turn' : `Turn of ${new Date(startedAt).toLocaleTimeString()}`;
+}

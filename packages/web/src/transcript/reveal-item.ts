@@ -3,7 +3,9 @@ import type { ItemPlace } from './find-item.ts';
 /** How long (ms) what was found stays marked. */
 const marked = 2500;
 /** Frames until what comes into sight for the first time has its height. */
-const settling = 12;
+const settling = 90;
+/** So many frames in one place are a rest. */
+const rest = 6;
 /** Frames that are waited for a turn to be drawn. */
 const patience = 180;
 
@@ -46,8 +48,8 @@ async function openFold(
   element: HTMLElement,
   itemId: string,
 ): Promise<HTMLElement> {
-  const head = element.querySelector<HTMLElement>(':scope > button[aria-expanded="false"]');
-  if (head === null) return element;
+  const head = element.querySelector<HTMLElement>('button[aria-expanded]');
+  if (head?.ariaExpanded !== 'false') return element;
   head.click();
   await nextFrame();
   const own = elementOf(page, itemId) ?? element;
@@ -56,12 +58,13 @@ async function openFold(
 
 /** What is far away has no height yet but a guess: it is scrolled to until it stays where it is. */
 async function scrollTo(element: HTMLElement): Promise<void> {
-  let top: number | undefined;
-  for (let frame = 0; frame < settling; frame += 1) {
+  let top = Number.NaN;
+  let still = 0;
+  for (let frame = 0; frame < settling && still < rest; frame += 1) {
     element.scrollIntoView({ block: 'center' });
     await nextFrame();
     const now = element.getBoundingClientRect().top;
-    if (top !== undefined && Math.abs(now - top) < 1) return;
+    still = Math.abs(now - top) < 1 ? still + 1 : 0;
     top = now;
   }
 }
