@@ -54,6 +54,7 @@ async function start(config: Config, linkOnce: string | undefined, closers: Clos
       storage,
       providers,
       roots,
+      hiddenFolders: [dataDir],
       logger,
       settings,
       learntStores: learntStores(dataDir),

@@ -3,6 +3,7 @@ import type {
   AgentInfo,
   ApprovalAnswer,
   CreateSessionBody,
+  FileResult,
   HistoryPage,
   Project,
   Response,
@@ -111,6 +112,11 @@ export interface Runtime {
     sessionId: string,
     options?: { before?: string | undefined; limit?: number | undefined },
   ): Promise<HistoryPage>;
+  /**
+   * A file to look at, by a path that is absolute or from the session's project folder. Throws `FILE_NOT_ALLOWED` for
+   * one outside that folder and the allowed roots, `FILE_NOT_FOUND`, `FILE_UNREADABLE`.
+   */
+  readFile(sessionId: string, path: string): Promise<FileResult>;
   /** Looks in titles and in what was said and done; of a session that runs, in what has ended. */
   search(query: SearchQuery): Promise<SearchResult>;
   getRun(runId: string): Promise<Response>;

@@ -10,7 +10,7 @@ import { type RuntimeOptions, SessionRuntime } from './runtime.ts';
  */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const now = options.now ?? Date.now;
-  const roots = await Roots.open(options.roots);
+  const roots = await Roots.open(options.roots, options.hiddenFolders);
   const { coordination } = options.storage;
   if (coordination) return ClusterRuntime.open(options, coordination, roots, now);
   await recover(options.storage, () => new Date(now()).toISOString());

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { CliProvider, ProviderRegistry } from '@liminal/agents';
-import type { CreateSessionBody, SessionSummary } from '@liminal/protocol';
+import type { CreateSessionBody, FileResult, SessionSummary } from '@liminal/protocol';
 import type { ResponseStore, SessionRecord } from '@liminal/storage';
 import { RuntimeError } from './errors.ts';
 import { importTurns } from './imports.ts';
 import type { AgentStores, FoundSession } from './agent-stores.ts';
+import { readProjectFile } from './project-file.ts';
 import { summarizeFound } from './projects.ts';
 import type { Roots } from './roots.ts';
 import type { SessionOptions } from './session-options.ts';
@@ -138,6 +139,13 @@ export class Directory {
         .then(onFound)
         .catch((error: unknown) => logger.warn({ error }, 'sessions cannot be listed'));
     });
+  }
+
+  /** Of any session that is stored, whoever owns it. */
+  async readFile(sessionId: string, path: string): Promise<FileResult> {
+    const record = await this.#store.getSession(sessionId);
+    if (!record) throw new RuntimeError('SESSION_NOT_FOUND', `There is no session ${sessionId}.`);
+    return readProjectFile(path, { projectDir: record.projectDir, roots: this.#options.roots });
   }
 
   async inMemory(): Promise<Session[]> {

@@ -8,15 +8,29 @@ const FOLDERS_MAX = 50;
 /** The folders that sessions may work in: those below the allowed roots, symbolic links followed. */
 export class Roots {
   readonly #roots: readonly string[];
+  readonly #hidden: readonly string[];
 
-  private constructor(roots: readonly string[]) {
+  private constructor(roots: readonly string[], hidden: readonly string[]) {
     this.#roots = roots;
+    this.#hidden = hidden;
   }
 
-  /** Roots that do not exist are left out. */
-  static async open(roots: readonly string[]): Promise<Roots> {
-    const real = await Promise.all(roots.map((root) => realpath(resolve(root)).catch(() => [])));
-    return new Roots(real.flat());
+  /**
+   * Roots that do not exist are left out.
+   * @param hidden - Folders of which no file is shown: they hold secrets of Liminal's own.
+   */
+  static async open(roots: readonly string[], hidden: readonly string[] = []): Promise<Roots> {
+    return new Roots(await realPaths(roots), await realPaths(hidden));
+  }
+
+  /** Whether a real path lies below a root. */
+  holds(path: string): boolean {
+    return this.#roots.some((root) => contains(root, path));
+  }
+
+  /** Whether what lies at a real path is not to be shown to anybody. */
+  hides(path: string): boolean {
+    return this.#hidden.some((folder) => contains(folder, path));
   }
 
   /** The real path of a project folder, `~` being the home folder. Throws `PROJECT_DIR_NOT_FOUND`, `PROJECT_DIR_NOT_ALLOWED`. */
@@ -25,7 +39,7 @@ export class Roots {
     const real = await realpath(path).catch(() => undefined);
     const isFolder = real !== undefined && (await stat(real)).isDirectory();
     // The same answer for a path outside the roots whether or not it exists: what lies there is not told.
-    if (!this.#contains(real ?? path)) {
+    if (!this.holds(real ?? path)) {
       throw new RuntimeError(
         'PROJECT_DIR_NOT_ALLOWED',
         `${projectDir} lies outside the folders that sessions may work in (${this.#roots.join(', ')}). ` +
@@ -50,7 +64,7 @@ export class Roots {
     const parent = resolve(path.slice(0, cut));
     const start = path.slice(cut);
     const real = await realpath(parent).catch(() => undefined);
-    if (real === undefined || !this.#contains(real)) return [];
+    if (real === undefined || !this.holds(real)) return [];
     const entries = await readdir(real, { withFileTypes: true }).catch(() => []);
     return entries
       .filter((entry) => entry.isDirectory() && matches(entry.name, start))
@@ -58,12 +72,16 @@ export class Roots {
       .toSorted((a, b) => a.name.localeCompare(b.name))
       .slice(0, FOLDERS_MAX);
   }
+}
 
-  #contains(path: string): boolean {
-    return this.#roots.some(
-      (root) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep),
-    );
-  }
+async function realPaths(folders: readonly string[]): Promise<string[]> {
+  const real = await Promise.all(folders.map((each) => realpath(resolve(each)).catch(() => [])));
+  return real.flat();
+}
+
+/** Whether a real path is a real folder, or lies below it. */
+export function contains(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
 /** People write `~` for their home folder, as in a shell. */

@@ -48,6 +48,8 @@ export interface RuntimeOptions {
   providers: ProviderRegistry;
   /** Folders that project folders must lie under. */
   roots: readonly string[];
+  /** Folders of which no file is shown, though they lie below a root: Liminal's own, with its token. */
+  hiddenFolders?: readonly string[];
   logger: Logger;
   settings?: Partial<RuntimeSettings>;
   /** Where it is kept what agents tell of their own stores. */
@@ -64,6 +66,7 @@ export class SessionRuntime implements Runtime {
   readonly #logger: Logger;
   readonly #roots: Roots;
   readonly sessions: Directory;
+  readonly readFile: Runtime['readFile'] = async (...asked) => this.sessions.readFile(...asked);
   readonly #idle: IdleProcesses;
   readonly #watchers = new SessionWatchers();
   #closed = false;

@@ -33,6 +33,7 @@ test('the OpenAPI document lists the routes that there are', async () => {
     '/api/session/{id}/approval/{approvalId}',
     '/api/session/{id}/cancel',
     '/api/session/{id}/config',
+    '/api/session/{id}/file',
     '/api/session/{id}/history',
     '/api/session/{id}/kill',
     '/api/session/{id}/load',

@@ -2,6 +2,7 @@ import {
   AgentsResult,
   type ApprovalAnswer,
   type CreateSessionBody,
+  FileResult,
   FoldersResult,
   HistoryPage,
   ProjectsResult,
@@ -69,6 +70,8 @@ export function createRequests(options: HttpOptions) {
     /** A page of the conversation: the newest one, or the one before `page.before`. */
     history: (id: string, page: { before?: string; limit?: number } = {}) =>
       get(HistoryPage, `${at(id, 'history')}${query(page)}`),
+    /** A file to look at, by a path that is absolute or from the session's project folder. */
+    readFile: (id: string, path: string) => get(FileResult, `${at(id, 'file')}${query({ path })}`),
     answerApproval: (id: string, approvalId: string, answer: ApprovalAnswer) =>
       command('POST', at(id, `approval/${encodeURIComponent(approvalId)}`), answer),
     setConfig: (id: string, optionId: string, value: string) =>

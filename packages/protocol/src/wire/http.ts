@@ -103,6 +103,24 @@ export const FoldersResult = z.object({
 });
 export type FoldersResult = z.infer<typeof FoldersResult>;
 
+const file = {
+  /** Its real path. */
+  path: z.string(),
+  /** In bytes, of the whole file. */
+  size: z.number(),
+  /** ISO 8601 UTC. */
+  modifiedAt: z.string(),
+};
+
+/** A file of a session's project, to look at: its text, or an image in base64; of anything else only that it is there. */
+export const FileResult = z.discriminatedUnion('kind', [
+  /** `isCut`: the text is longer than is shown (2 MiB), and this is its start. */
+  z.object({ kind: z.literal('text'), ...file, text: z.string(), isCut: z.boolean() }),
+  z.object({ kind: z.literal('image'), ...file, mimeType: z.string(), data: z.string() }),
+  z.object({ kind: z.literal('binary'), ...file }),
+]);
+export type FileResult = z.infer<typeof FileResult>;
+
 /** Every refusal on the HTTP surface. */
 export const ErrorBody = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 export type ErrorBody = z.infer<typeof ErrorBody>;

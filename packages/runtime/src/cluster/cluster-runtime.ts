@@ -61,6 +61,8 @@ export class ClusterRuntime implements Runtime {
   readonly #router: Router;
   readonly #replicas: Replicas;
   readonly #projector: ProjectorWorker;
+  /** Servers that share sessions share their project folders. */
+  readonly readFile: Runtime['readFile'] = async (...asked) => this.#own.readFile(...asked);
 
   /** Tells the other servers of itself, and begins to look after what they may leave. */
   static async open(

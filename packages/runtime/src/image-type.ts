@@ -1,0 +1,18 @@
+/** How images that browsers show begin: bytes in hex, as a regular expression. */
+const beginnings: [string, string][] = [
+  ['89504e470d0a1a0a', 'image/png'],
+  ['ffd8ff', 'image/jpeg'],
+  ['474946383[79]61', 'image/gif'],
+  ['52494646.{8}57454250', 'image/webp'],
+  ['.{8}6674797061766966', 'image/avif'],
+  ['424d.{8}00000000', 'image/bmp'],
+  ['00000100..00', 'image/x-icon'],
+];
+
+/** The MIME type of an image, by how it begins and not by its name; undefined for anything else. */
+export function imageType(start: Buffer, path: string): string | undefined {
+  // SVG has no beginning of its own.
+  if (/\.svg$/i.test(path) && /<svg[\s>]/.test(start.toString('latin1'))) return 'image/svg+xml';
+  const hex = start.subarray(0, 16).toString('hex');
+  return beginnings.find(([beginning]) => new RegExp(`^${beginning}`).test(hex))?.[1];
+}

@@ -1,0 +1,148 @@
+import {
+  type FileHandle,
+  constants,
+  lstat,
+  open,
+  readlink,
+  realpath,
+  stat,
+} from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { FileResult } from '@liminal/protocol';
+import { RuntimeError } from './errors.ts';
+import { imageType } from './image-type.ts';
+import { contains, type Roots } from './roots.ts';
+
+/** Of a longer text the start is shown (bytes). */
+export const TEXT_MAX = 2 * 1024 * 1024;
+/** A bigger image is only named (bytes). */
+export const IMAGE_MAX = 8 * 1024 * 1024;
+/** Whether there is text in a file is told by its start (bytes), as git does it. */
+const START = 8000;
+
+/** What the system makes up: it holds secrets of processes, and has no end. */
+const made = ['/proc', '/sys', '/dev'];
+
+/** Where a file may lie: below the session's project folder, or below an allowed root. */
+export interface Place {
+  projectDir: string;
+  roots: Pick<Roots, 'holds' | 'hides'>;
+}
+
+/**
+ * A file of a session's project, to look at: a regular file, symbolic links followed and held to where they lead.
+ * `path` is absolute, from the home folder (`~/`), or from the project folder. Throws `FILE_NOT_ALLOWED`,
+ * `FILE_NOT_FOUND`, `FILE_UNREADABLE`.
+ */
+export async function readProjectFile(path: string, place: Place): Promise<FileResult> {
+  if (path.includes('\0')) throw notFound(path);
+  const named = resolve(place.projectDir, path.replace(/^~(?=\/)/, homedir()));
+  const real = await realpath(named).catch(() => undefined);
+  // The same answer for a path outside whether or not it exists: what lies there is not told.
+  if (!isAllowed(real ?? (await wouldBe(named)), place)) throw notAllowed(path);
+  if (real === undefined) throw notFound(path);
+  // Before it is opened: opening a device can set something off.
+  const found = await stat(real).catch(() => undefined);
+  if (found === undefined) throw notFound(path);
+  if (!found.isFile()) throw unreadable(path, 'is not a file with content to show');
+  const file = await openThere(path, real);
+  try {
+    // What has been opened is judged again: the path can have been given another meaning in between.
+    if (!isAllowed(await whereIs(file, real), place)) throw notAllowed(path);
+    const { size, mtimeMs } = await file.stat();
+    const content = await readContent(file, real, size);
+    return { path: real, size, modifiedAt: new Date(mtimeMs).toISOString(), ...content };
+  } finally {
+    await file.close();
+  }
+}
+
+/** Neither a link in place of the file nor a pipe without a writer is waited for. */
+async function openThere(path: string, real: string): Promise<FileHandle> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
+  const file = await open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY).catch((error) => {
+    throw unreadable(path, 'cannot be read by the server', error);
+  });
+  if ((await file.stat()).isFile()) return file;
+  await file.close();
+  throw unreadable(path, 'is not a file with content to show');
+}
+
+/** The real path of an open file; undefined if that cannot be told. Linux knows it; elsewhere it is looked for there. */
+async function whereIs(file: FileHandle, real: string): Promise<string | undefined> {
+  if (process.platform === 'linux') {
+    return readlink(`/proc/self/fd/${file.fd}`).catch(() => undefined);
+  }
+  const [opened, there, now] = await Promise.all([
+    file.stat(),
+    lstat(real).catch(() => undefined),
+    realpath(real).catch(() => undefined),
+  ]);
+  const isSame = opened.ino === there?.ino && opened.dev === there.dev && now === real;
+  return isSame ? real : undefined;
+}
+
+/** Where a path leads of which only a part exists. */
+async function wouldBe(path: string): Promise<string> {
+  const parent = dirname(path);
+  if (parent === path) return path;
+  const real = await realpath(parent).catch(() => undefined);
+  return join(real ?? (await wouldBe(parent)), basename(path));
+}
+
+function isAllowed(real: string | undefined, { projectDir, roots }: Place): boolean {
+  if (real === undefined || made.some((folder) => contains(folder, real))) return false;
+  return !roots.hides(real) && (contains(projectDir, real) || roots.holds(real));
+}
+
+type Content =
+  | Pick<Extract<FileResult, { kind: 'text' }>, 'kind' | 'text' | 'isCut'>
+  | Pick<Extract<FileResult, { kind: 'image' }>, 'kind' | 'mimeType' | 'data'>
+  | Pick<Extract<FileResult, { kind: 'binary' }>, 'kind'>;
+
+async function readContent(file: FileHandle, path: string, size: number): Promise<Content> {
+  const start = await readUpTo(file, 0, START);
+  const mimeType = imageType(start, path);
+  if (mimeType !== undefined) {
+    if (size > IMAGE_MAX) return { kind: 'binary' };
+    const rest = await readUpTo(file, start.length, IMAGE_MAX - start.length);
+    return { kind: 'image', mimeType, data: Buffer.concat([start, rest]).toString('base64') };
+  }
+  if (start.includes(0)) return { kind: 'binary' };
+  const rest = await readUpTo(file, start.length, TEXT_MAX + 1 - start.length);
+  const bytes = Buffer.concat([start, rest]);
+  const isCut = bytes.length > TEXT_MAX;
+  // What is cut in the middle of a character ends before it.
+  const text = new TextDecoder().decode(bytes.subarray(0, TEXT_MAX), { stream: isCut });
+  return { kind: 'text', text, isCut };
+}
+
+/** Reads on until the end, whatever the size was said to be: a file can grow while it is read. */
+async function readUpTo(file: FileHandle, position: number, length: number): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let at = 0;
+  while (at < length) {
+    const buffer = Buffer.alloc(Math.min(length - at, 256 * 1024));
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, position + at);
+    if (bytesRead === 0) break;
+    pieces.push(buffer.subarray(0, bytesRead));
+    at += bytesRead;
+  }
+  return Buffer.concat(pieces);
+}
+
+function notAllowed(path: string): RuntimeError {
+  return new RuntimeError(
+    'FILE_NOT_ALLOWED',
+    `${path} lies outside the project and the folders that sessions may work in, so it is not shown here.`,
+  );
+}
+
+function notFound(path: string): RuntimeError {
+  return new RuntimeError('FILE_NOT_FOUND', `There is no file ${path.replaceAll('\0', '␀')}.`);
+}
+
+function unreadable(path: string, why: string, cause?: unknown): RuntimeError {
+  return new RuntimeError('FILE_UNREADABLE', `${path} ${why}.`, { cause });
+}

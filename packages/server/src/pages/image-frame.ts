@@ -1,0 +1,42 @@
+import type { FastifyInstance } from 'fastify';
+import { RequestError } from '../http/errors.ts';
+import { escapeHtml } from './layout.ts';
+import { sendPage } from './send-page.ts';
+
+/** It holds one image of one kind of place, and can do nothing. */
+const policy = [
+  "default-src 'none'",
+  'img-src https:',
+  "style-src 'unsafe-inline'",
+  "frame-ancestors 'self'",
+  'sandbox',
+].join('; ');
+
+/**
+ * A frame around an image from the web, for somebody who has asked to see it. The app's own policy allows no foreign
+ * image, so that nothing an agent writes can call home; here it is allowed, and the browser fetches it, not the server.
+ */
+export function imageFrameRoute(app: FastifyInstance): void {
+  app.get<{ Querystring: { url?: unknown } }>('/api/image-frame', async ({ query }, reply) => {
+    const { url } = query;
+    if (typeof url !== 'string' || url.length > 4096 || !isOverTls(url)) {
+      throw new RequestError('INVALID_QUERY', 'Say which image, by an address with https: ?url=…');
+    }
+    reply.header('content-security-policy', policy).header('x-frame-options', 'SAMEORIGIN');
+    return sendPage(reply, 200, imagePage(url));
+  });
+}
+
+function isOverTls(url: string): boolean {
+  return URL.canParse(url) && new URL(url).protocol === 'https:';
+}
+
+function imagePage(url: string): string {
+  return `<!doctype html>
+<meta charset="utf-8">
+<meta name="color-scheme" content="light dark">
+<title>Image</title>
+<style>body { margin: 0 } img { display: block; max-width: 100%; max-height: 100vh; margin: 0 auto }</style>
+<img src="${escapeHtml(url)}" alt="The image could not be loaded." referrerpolicy="no-referrer">
+`;
+}

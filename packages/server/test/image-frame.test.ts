@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bearer, startServer, type TestServer } from './harness.ts';
+import { rawRequest } from './raw-request.ts';
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
+
+const ask = (url: string, headers: Record<string, string> = bearer) =>
+  rawRequest(server.port, { path: `/api/image-frame?url=${encodeURIComponent(url)}`, headers });
+
+test('an image from the web has a frame that can do nothing but show it', async () => {
+  const { status, headers, text } = await ask('https://example.com/a.png?b=1&c="><script>');
+  expect(status).toBe(200);
+  expect(text).toContain('src="https://example.com/a.png?b=1&#38;c=&#34;&#62;&#60;script&#62;"');
+  expect(text).toContain('referrerpolicy="no-referrer"');
+  expect(headers).toMatchObject({
+    'content-type': 'text/html; charset=utf-8',
+    'x-frame-options': 'SAMEORIGIN',
+    'cache-control': 'no-store',
+  });
+  const policy = String(headers['content-security-policy']).split('; ');
+  expect(policy).toEqual([
+    "default-src 'none'",
+    'img-src https:',
+    "style-src 'unsafe-inline'",
+    "frame-ancestors 'self'",
+    'sandbox',
+  ]);
+});
+
+test.each(['', 'http://example.com/a.png', 'javascript:alert(1)', 'data:image/png,x', 'a.png'])(
+  'an image at %j has none',
+  async (url) => {
+    expect(await ask(url)).toMatchObject({ status: 400, code: 'INVALID_QUERY' });
+  },
+);
+
+test('it is for those alone who may come in, and the app itself shows no foreign image', async () => {
+  expect(await ask('https://example.com/a.png', {})).toMatchObject({ status: 401 });
+  const { headers } = await rawRequest(server.port, { path: '/api/agents', headers: bearer });
+  expect(headers['content-security-policy']).toContain("img-src 'self' data: blob:;");
+  expect(headers['x-frame-options']).toBe('DENY');
+});
