@@ -1,7 +1,7 @@
 import type { FileDiff } from '@liminal/protocol';
 import { useState } from 'react';
 import { ColouredLine } from '../highlight/Code.tsx';
-import { languageOfFile } from '../highlight/highlighter.ts';
+import { languageOfFile } from '../highlight/languages.ts';
 import { type ColouredLines, useHighlight } from '../highlight/use-highlight.ts';
 import { Button } from '../look/controls.tsx';
 import css from './DiffView.module.css';

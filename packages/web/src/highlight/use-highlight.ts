@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { ThemedToken } from 'shiki/core';
-import { highlight, knownLanguage } from './highlighter.ts';
+import { highlight } from './highlighter.ts';
+import { knownLanguage } from './languages.ts';
 
 export type ColouredLines = readonly (readonly ThemedToken[])[];
 

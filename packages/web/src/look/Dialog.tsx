@@ -7,8 +7,8 @@ interface DialogProps {
   title: string;
   onClose: () => void;
   children: ReactNode;
-  /** `drawer` comes in from the left edge, `bare` shows no title. */
-  look?: 'plain' | 'bare' | 'drawer';
+  /** `drawer` comes in from the left edge, `sheet` covers the page, `bare` shows no title. */
+  look?: 'plain' | 'bare' | 'drawer' | 'sheet';
 }
 
 /**

@@ -9,6 +9,7 @@ import { useNavigation } from '../app/navigation.tsx';
 import { Composer } from '../composer/Composer.tsx';
 import { QueueList } from '../composer/QueueList.tsx';
 import { focusComposer } from '../composer/focus-composer.ts';
+import { FilesBeside } from '../files/FilesBeside.tsx';
 import { useDraft } from '../kept/drafts.ts';
 import { ActivityProvider } from '../transcript/activity.ts';
 import { SessionActionsProvider } from '../transcript/session-actions.ts';
@@ -96,51 +97,53 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
   return (
     <SessionActionsProvider value={actions}>
       <RevealedItem view={view} session={session} />
-      <ActivityProvider value={info?.activity}>
-        <Transcript
-          view={view}
-          session={session}
-          intro={<SessionIntro session={info?.session} isEmpty={view.turns.length === 0} />}
-        />
-      </ActivityProvider>
-      <div className={css.dock}>
-        {problem !== undefined && (
-          <p className={css.problem} role="alert">
-            {problem}
-          </p>
-        )}
-        <SessionNotices sessionId={sessionId} notices={info?.notices} />
-        <AgentNotice cliType={cliType} isNew={view.turns.length === 0} />
-        <QueueList
-          queue={info?.queue ?? []}
-          onEdit={(turnId, message) =>
-            void attempt(requests.editQueued(sessionId, turnId, message))
-          }
-          onRemove={(turnId) => void attempt(requests.removeQueued(sessionId, turnId))}
-        />
-        <RequestDock
-          turns={view.turns}
-          folder={info?.session.projectDir}
-          running={running}
-          chosen={shown}
-          onChoose={choose}
-          draft={draft}
-          onDraft={setDraft}
-          answer={answerByKey}
-          stop={stop}
-        />
-        <Composer
-          draft={draft}
-          onDraft={type}
-          onSend={actions.send}
-          onStop={stop}
-          onConfig={(id, value) => attempt(requests.setConfig(sessionId, id, value))}
-          info={info}
-          agentName={agentName}
-          lastMessage={lastMessage(view)}
-          running={running}
-        />
-      </div>
+      <FilesBeside view={view}>
+        <ActivityProvider value={info?.activity}>
+          <Transcript
+            view={view}
+            session={session}
+            intro={<SessionIntro session={info?.session} isEmpty={view.turns.length === 0} />}
+          />
+        </ActivityProvider>
+        <div className={css.dock}>
+          {problem !== undefined && (
+            <p className={css.problem} role="alert">
+              {problem}
+            </p>
+          )}
+          <SessionNotices sessionId={sessionId} notices={info?.notices} />
+          <AgentNotice cliType={cliType} isNew={view.turns.length === 0} />
+          <QueueList
+            queue={info?.queue ?? []}
+            onEdit={(turnId, message) =>
+              void attempt(requests.editQueued(sessionId, turnId, message))
+            }
+            onRemove={(turnId) => void attempt(requests.removeQueued(sessionId, turnId))}
+          />
+          <RequestDock
+            turns={view.turns}
+            folder={info?.session.projectDir}
+            running={running}
+            chosen={shown}
+            onChoose={choose}
+            draft={draft}
+            onDraft={setDraft}
+            answer={answerByKey}
+            stop={stop}
+          />
+          <Composer
+            draft={draft}
+            onDraft={type}
+            onSend={actions.send}
+            onStop={stop}
+            onConfig={(id, value) => attempt(requests.setConfig(sessionId, id, value))}
+            info={info}
+            agentName={agentName}
+            lastMessage={lastMessage(view)}
+            running={running}
+          />
+        </div>
+      </FilesBeside>
     </SessionActionsProvider>
   );
 }

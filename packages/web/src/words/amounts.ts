@@ -15,6 +15,14 @@ export function dollars(amount: number): string {
   return `$${amount.toFixed(2)}`;
 }
 
+/** A size in bytes: `840 bytes`, `1.2 KB`, `18 MB`. */
+export function bytes(size: number): string {
+  const units = ['KB', 'MB', 'GB', 'TB'];
+  if (size < 1000) return count(size, 'byte');
+  const power = Math.min(units.length, Math.floor(Math.log10(size) / 3));
+  return `${scaled(size / 1000 ** power)} ${units[power - 1]}`;
+}
+
 export function count(amount: number, one: string, many = `${one}s`): string {
   return `${amount} ${amount === 1 ? one : many}`;
 }

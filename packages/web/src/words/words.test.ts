@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { count, dollars, tokens } from './amounts.ts';
+import { bytes, count, dollars, tokens } from './amounts.ts';
 import { baseName, shortPath } from './paths.ts';
 import { ago, between, duration } from './time.ts';
 
@@ -48,6 +48,17 @@ it('money has cents', () => {
     '$0.04',
     '$12.00',
   ]);
+});
+
+it.each([
+  [0, '0 bytes'],
+  [1, '1 byte'],
+  [840, '840 bytes'],
+  [1234, '1.2 KB'],
+  [2_097_152, '2.1 MB'],
+  [53_687_091_200, '54 GB'],
+])('a size of %d is %s', (size, words) => {
+  expect(bytes(size)).toBe(words);
 });
 
 it('one is not many', () => {

@@ -1,0 +1,26 @@
+import type { ReactNode } from 'react';
+import css from './FileLink.module.css';
+import { type FileTarget, targetWords } from './file-target.ts';
+import { useFiles } from './files.ts';
+
+interface FileLinkProps {
+  target: FileTarget;
+  children?: ReactNode;
+}
+
+/** A link to a file, which opens beside the conversation. No address of the web: it would lead out of the app. */
+export function FileLink({ target, children }: FileLinkProps) {
+  const files = useFiles();
+  const words = targetWords(target);
+  if (files === undefined) return <span title={words}>{children ?? words}</span>;
+  return (
+    <button
+      type="button"
+      className={css.link}
+      title={`Show ${words}`}
+      onClick={() => files.open(target)}
+    >
+      {children ?? words}
+    </button>
+  );
+}

@@ -1,0 +1,163 @@
+import { describeError } from '@liminal/client';
+import type { FileResult } from '@liminal/protocol';
+import { Check, Copy, X } from 'lucide-react';
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { Button, IconButton } from '../look/controls.tsx';
+import { Dialog } from '../look/Dialog.tsx';
+import { useCopy } from '../look/use-copy.ts';
+import { useMediaQuery } from '../look/use-media-query.ts';
+import { bytes } from '../words/amounts.ts';
+import { shortPath } from '../words/paths.ts';
+import css from './FilePane.module.css';
+import { FileText } from './FileText.tsx';
+import { type FileTarget, targetWords } from './file-target.ts';
+import type { Files } from './files.ts';
+
+interface FilePaneProps {
+  target: FileTarget;
+  files: Files;
+  onClose: () => void;
+}
+
+/** A file to read: beside the conversation, and on a phone in front of it. */
+export default function FilePane({ target, files, onClose }: FilePaneProps) {
+  const isNarrow = useMediaQuery('(max-width: 720px)');
+  const shown = { ...target, path: shortPath(target.path, files.folder) };
+  const title = `File ${targetWords(shown)}`;
+  const content = <FileView target={target} files={files} onClose={onClose} />;
+  if (isNarrow) {
+    return (
+      <Dialog title={title} look="sheet" onClose={onClose}>
+        {content}
+      </Dialog>
+    );
+  }
+  return (
+    <Beside title={title} target={target} onClose={onClose}>
+      {content}
+    </Beside>
+  );
+}
+
+interface BesideProps extends Omit<FilePaneProps, 'files'> {
+  title: string;
+  children: ReactNode;
+}
+
+/** Takes the focus, so that the keyboard is where the eyes are, and Escape closes it. */
+function Beside({ title, target, onClose, children }: BesideProps) {
+  const ref = useRef<HTMLElement>(null);
+  useEffect(() => ref.current?.focus(), [target]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Escape') return;
+    // It would stop the agent, or refuse what it asks for.
+    event.preventDefault();
+    event.stopPropagation();
+    onClose();
+  };
+  return (
+    // Escape works wherever the focus is in it.
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
+    <aside
+      ref={ref}
+      className={css.beside}
+      aria-label={title}
+      tabIndex={-1}
+      data-file-pane
+      onKeyDown={onKeyDown}
+    >
+      {children}
+    </aside>
+  );
+}
+
+type Reading = { target: FileTarget } & ({ file: FileResult } | { problem: string });
+
+/** Read anew whenever it is asked for: files change. */
+function useFile(target: FileTarget, files: Files): Reading | undefined {
+  const [reading, setReading] = useState<Reading>();
+  useEffect(() => {
+    let wanted = true;
+    const tell = (result: { file: FileResult } | { problem: string }) => {
+      if (wanted) setReading({ target, ...result });
+    };
+    files.read(target.path).then(
+      (file) => tell({ file }),
+      (error: unknown) => tell({ problem: describeError(error).message }),
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [files, target]);
+  return reading?.target.path === target.path ? reading : undefined;
+}
+
+function FileView({ target, files, onClose }: FilePaneProps) {
+  const reading = useFile(target, files);
+  const path = reading !== undefined && 'file' in reading ? reading.file.path : target.path;
+  return (
+    <div className={css.view} data-file-pane>
+      <header className={css.head}>
+        <h2 className={css.path} title={path}>
+          {/* Cut at its beginning: the end says more. */}
+          <bdi>{shortPath(path, files.folder)}</bdi>
+        </h2>
+        <CopyPath path={path} />
+        <IconButton label="Close file" onClick={onClose}>
+          <X size={16} />
+        </IconButton>
+      </header>
+      {reading === undefined && (
+        <p className={css.note} role="status">
+          Reading the file
+        </p>
+      )}
+      {reading !== undefined && 'problem' in reading && (
+        <Problem text={reading.problem} path={path} />
+      )}
+      {reading !== undefined && 'file' in reading && (
+        <FileContent key={path} file={reading.file} target={target} />
+      )}
+    </div>
+  );
+}
+
+function FileContent({ file, target }: { file: FileResult; target: FileTarget }) {
+  switch (file.kind) {
+    case 'text':
+      return <FileText file={file} target={target} />;
+    case 'image':
+      return (
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
+        <div className={css.image} role="region" aria-label="Image" tabIndex={0}>
+          <img src={`data:${file.mimeType};base64,${file.data}`} alt={file.path} />
+        </div>
+      );
+    case 'binary':
+      return (
+        <Problem
+          text={`This file holds no text to show (${bytes(file.size)}). Open it in another program.`}
+          path={file.path}
+        />
+      );
+  }
+}
+
+function CopyPath({ path }: { path: string }) {
+  const { copied, copy } = useCopy();
+  return (
+    <IconButton label={copied ? 'Copied' : 'Copy path'} onClick={() => copy(path)}>
+      {copied ? <Check size={15} /> : <Copy size={15} />}
+    </IconButton>
+  );
+}
+
+function Problem({ text, path }: { text: string; path: string }) {
+  const { copied, copy } = useCopy();
+  return (
+    <div className={css.problem}>
+      <p role="alert">{text}</p>
+      <Button onClick={() => copy(path)}>{copied ? 'Copied' : 'Copy path'}</Button>
+    </div>
+  );
+}

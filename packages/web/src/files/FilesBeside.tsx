@@ -1,0 +1,66 @@
+import type { SessionView } from '@liminal/client';
+import { useClient } from '@liminal/client/react';
+import { lazy, type ReactNode, Suspense, useEffect, useMemo, useRef, useState } from 'react';
+import { focusComposer } from '../composer/focus-composer.ts';
+import type { FileTarget } from './file-target.ts';
+import { type Files, FilesContext } from './files.ts';
+import css from './FilesBeside.module.css';
+import { KnownFiles } from './known-files.ts';
+
+// Fetched when a file is first looked at.
+const FilePane = lazy(() => import('./FilePane.tsx'));
+
+interface FilesBesideProps {
+  view: SessionView;
+  /** The conversation. */
+  children: ReactNode;
+}
+
+/** A conversation, and the file that is looked at beside it. */
+export function FilesBeside({ view, children }: FilesBesideProps) {
+  const { requests } = useClient();
+  const { sessionId, info, turns } = view;
+  const folder = info?.session.projectDir;
+  const [target, setTarget] = useState<FileTarget>();
+  const opener = useRef<Element>(null);
+  const [known] = useState(() => new KnownFiles());
+  useEffect(() => {
+    for (const turn of turns) known.learn(turn.items);
+  }, [known, turns]);
+
+  const files = useMemo<Files>(
+    () => ({
+      folder,
+      known,
+      open: (next) => {
+        const { activeElement } = document;
+        // A link inside of the pane goes with what it showed.
+        if (activeElement?.closest('[data-file-pane]') === null) opener.current = activeElement;
+        // Another object, so that a file that is open already is read again.
+        setTarget({ ...next });
+      },
+      read: (path) => requests.readFile(sessionId, path),
+    }),
+    [folder, known, requests, sessionId],
+  );
+  // Only once it is gone: as long as it covers the page, nothing behind it takes the focus.
+  useEffect(() => {
+    if (target !== undefined || opener.current === null) return;
+    if (opener.current instanceof HTMLElement && opener.current.isConnected) opener.current.focus();
+    else focusComposer();
+    opener.current = null;
+  }, [target]);
+
+  return (
+    <FilesContext value={files}>
+      <div className={css.split}>
+        <div className={css.conversation}>{children}</div>
+        <Suspense>
+          {target !== undefined && (
+            <FilePane target={target} files={files} onClose={() => setTarget(undefined)} />
+          )}
+        </Suspense>
+      </div>
+    </FilesContext>
+  );
+}

@@ -1,0 +1,69 @@
+/** A place in a file: a path as it was written, and the lines that are meant. */
+export interface FileTarget {
+  path: string;
+  /** From 1. */
+  line?: number;
+  endLine?: number;
+}
+
+/** What comes before a colon and a number without being a file: `tel:123`, `localhost:3000`. */
+const noFile = /^(?:tel|sms|fax|callto|data|javascript|vbscript|localhost|\d+(?:\.\d+){3}):/i;
+
+/** The file that a link leads to; undefined for an address on the web, a place in the text, or what is no link. */
+export function linkTarget(href: string): FileTarget | undefined {
+  if (href === '' || href.startsWith('#') || href.startsWith('//')) return undefined;
+  if (/^file:/i.test(href)) return fileUrlTarget(href);
+  const isFileWithLine = /^[^/?#:]+:\d+(?:[:-]\d+)*$/.test(href) && !noFile.test(href);
+  if (!isFileWithLine && (/^[a-z][a-z\d+.-]*:/i.test(href) || noFile.test(href))) return undefined;
+  return withFragment(href);
+}
+
+/** The file that a piece of code may name: `src/a.ts`, `a.ts:12`. Whether there is one is not known by its looks. */
+export function codeTarget(code: string): FileTarget | undefined {
+  if (code.length > 300 || !/^[^\s`'"<>|*?:]+(?::\d+(?:[:-]\d+)?)?$/.test(code)) return undefined;
+  const target = withLines(code);
+  return /[/.]/.test(target.path) && !target.path.startsWith('//') ? target : undefined;
+}
+
+function fileUrlTarget(href: string): FileTarget | undefined {
+  const [address = '', fragment] = href.split('#');
+  const path = address.replace(/^file:(?:\/\/(?:localhost)?(?=\/))?/i, '');
+  return path === ''
+    ? undefined
+    : withFragment(fragment === undefined ? path : `${path}#${fragment}`);
+}
+
+function withFragment(href: string): FileTarget | undefined {
+  const [written = '', fragment = ''] = href.split('#');
+  if (written === '') return undefined;
+  const lines = /^L?(\d+)(?:C\d+)?(?:-L?(\d+)(?:C\d+)?)?$/i.exec(fragment);
+  const path = decoded(written);
+  return lines === null ? withLines(path) : inLines(path, lines[1], lines[2]);
+}
+
+/** `a.ts:12`, `a.ts:12:5` (line and column), `a.ts:12-20`. */
+function withLines(text: string): FileTarget {
+  const found = /^(.+?):(\d+)(?::\d+)?(?:-(\d+))?$/.exec(text);
+  return found?.[1] === undefined ? { path: text } : inLines(found[1], found[2], found[3]);
+}
+
+function inLines(path: string, from: string | undefined, to: string | undefined): FileTarget {
+  const line = Number(from);
+  const endLine = Number(to);
+  if (!(line >= 1)) return { path };
+  return endLine > line ? { path, line, endLine } : { path, line };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** As people write it: `src/a.ts:12`, `src/a.ts:12–20`. */
+export function targetWords({ path, line, endLine }: FileTarget): string {
+  if (line === undefined) return path;
+  return endLine === undefined ? `${path}:${line}` : `${path}:${line}–${endLine}`;
+}

@@ -1,0 +1,35 @@
+import type { FileResult } from '@liminal/protocol';
+import { createContext, useContext, useSyncExternalStore } from 'react';
+import { codeTarget, type FileTarget } from './file-target.ts';
+import type { KnownFiles } from './known-files.ts';
+
+/** The files of the session that is looked at. */
+export interface Files {
+  /** The project's folder, once it is known. */
+  folder: string | undefined;
+  /** Shows a file beside the conversation. */
+  open: (target: FileTarget) => void;
+  /** Reads a file; rejects when the server refuses. */
+  read: (path: string) => Promise<FileResult>;
+  known: KnownFiles;
+}
+
+export const FilesContext = createContext<Files | undefined>(undefined);
+
+/** Undefined where text is shown that belongs to no session. */
+export function useFiles(): Files | undefined {
+  return useContext(FilesContext);
+}
+
+/** The file that a piece of code names, if one of the session's tools worked on it. */
+export function useNamedFile(code: string): FileTarget | undefined {
+  const known = useFiles()?.known;
+  const target = codeTarget(code);
+  const look = () => (target === undefined ? undefined : known?.find(target.path));
+  const path = useSyncExternalStore(known?.subscribe ?? never, look, look);
+  return path === undefined || target === undefined ? undefined : { ...target, path };
+}
+
+function never(): () => void {
+  return () => undefined;
+}

@@ -1,0 +1,42 @@
+import type { UpsertObject } from '@liminal/protocol';
+
+/** Files that the session's tools worked on, by every end of their paths: `a.ts`, `src/a.ts`, `/code/src/a.ts`. */
+export class KnownFiles {
+  /** An end that several paths have names none of them. */
+  readonly #byEnd = new Map<string, string | undefined>();
+  readonly #seen = new WeakSet<UpsertObject>();
+  readonly #paths = new Set<string>();
+  readonly #listeners = new Set<() => void>();
+
+  /** Learns the files of items that it has not seen. */
+  learn(items: Iterable<UpsertObject>): void {
+    const before = this.#paths.size;
+    for (const item of items) {
+      if (item.type !== 'tool_call' || this.#seen.has(item)) continue;
+      this.#seen.add(item);
+      for (const { path } of [...(item.locations ?? []), ...(item.diffs ?? [])]) this.#add(path);
+    }
+    if (this.#paths.size > before) for (const listener of this.#listeners) listener();
+  }
+
+  /** The whole path of what is named; undefined where that is not known, or could be several. */
+  find(name: string): string | undefined {
+    return this.#byEnd.get(name.replace(/^(?:\.\/)+/, ''));
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  #add(path: string): void {
+    if (this.#paths.has(path)) return;
+    this.#paths.add(path);
+    const parts = path.split('/');
+    for (let from = 0; from < parts.length; from++) {
+      const end = parts.slice(from).join('/');
+      if (end !== '') this.#byEnd.set(end, this.#byEnd.has(end) ? undefined : path);
+    }
+    this.#byEnd.set(path, path);
+  }
+}
