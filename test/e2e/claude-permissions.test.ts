@@ -49,7 +49,7 @@ test('a permission is refused by a button, and nothing is done', async () => {
   await session.untilSaid('That is settled.');
   await session.untilEnded(1);
   await expect(readFile(file)).rejects.toThrow('ENOENT');
-  await session.tool('Edit new.txt').getByRole('img', { name: 'failed' }).waitFor();
+  await session.tool('Edit new.txt').getByText('Not made: you rejected it').waitFor();
 });
 
 test.for([

@@ -51,7 +51,7 @@ test('a command that Codex asks for is refused, does not run, and the session go
   await session.untilEnded(1);
   await session
     .tool(/echo fresh/)
-    .getByRole('img', { name: 'failed' })
+    .getByText('Not run: you rejected it')
     .waitFor();
   await expect(readFile(file)).rejects.toThrow('ENOENT');
 

@@ -140,7 +140,9 @@ function Docked({ request, folder, place, onStep, actions }: DockedProps) {
             <Markdown>{approval.description}</Markdown>
           </div>
         )}
-        {showsCall && <ToolDetails call={call} phase="waiting" folder={folder} />}
+        {showsCall && (
+          <ToolDetails call={call} began={call.startedAt} phase="waiting" folder={folder} />
+        )}
       </ApprovalActions>
     </div>
   );

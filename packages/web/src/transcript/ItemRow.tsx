@@ -1,6 +1,8 @@
 import type { UpsertObject } from '@liminal/protocol';
 import { ApprovalCard } from './ApprovalCard.tsx';
 import { AgentMessage } from './AgentMessage.tsx';
+import { ModelNote } from './ModelNote.tsx';
+import { isForModel } from './model-text.ts';
 import { ErrorNote } from './Notes.tsx';
 import { PlanCard } from './PlanCard.tsx';
 import { Thinking } from './Thinking.tsx';
@@ -15,6 +17,9 @@ interface ItemRowProps {
 export function ItemRow({ item, turnEnded, turnError }: ItemRowProps) {
   switch (item.type) {
     case 'message':
+      if (item.origin === 'user' && isForModel(item.content)) {
+        return <ModelNote title="You stopped the agent here" text={item.content} />;
+      }
       if (item.origin === 'user' && item.parentCallId === undefined)
         return <UserMessage item={item} />;
       return <AgentMessage item={item} turnEnded={turnEnded} turnError={turnError} />;

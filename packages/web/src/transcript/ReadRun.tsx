@@ -38,7 +38,11 @@ export function ReadRun({ calls, folder, turnEnded }: ReadRunProps) {
         <ToolIcon kind={last.kind} />
         <span className={card.verb}>{label}</span>
         <span className={card.subject}>{open ? '' : toolWords(newest, folder).subject}</span>
-        <ToolOutcome call={newest} phase={toolPhase(newest, false, turnEnded)} />
+        <ToolOutcome
+          call={newest}
+          phase={toolPhase(newest, false, turnEnded)}
+          began={newest.startedAt}
+        />
       </button>
       {open && (
         <div className={css.calls}>

@@ -1,6 +1,7 @@
 import { memo } from 'react';
 import type { Row } from './arrange.ts';
 import { ItemRow } from './ItemRow.tsx';
+import { NotMadeRun } from './NotMadeRun.tsx';
 import { ReadRun } from './ReadRun.tsx';
 import { ToolCard } from './ToolCard.tsx';
 
@@ -35,6 +36,8 @@ const RowView = memo(function RowView({ row, ...place }: { row: Row } & RowPlace
       );
     case 'reads':
       return <ReadRun calls={row.calls} folder={folder} turnEnded={turnEnded} />;
+    case 'not-made':
+      return <NotMadeRun rows={row.rows} folder={folder} turnEnded={turnEnded} />;
   }
 }, sameRow);
 
@@ -55,6 +58,9 @@ function sameRow(before: RowProps, after: RowProps): boolean {
 function sameContent(a: Row, b: Row): boolean {
   if (a.kind === 'item') return b.kind === 'item' && a.item === b.item;
   if (a.kind === 'reads') return b.kind === 'reads' && sameList(a.calls, b.calls, Object.is);
+  if (a.kind === 'not-made') {
+    return b.kind === 'not-made' && sameList(a.rows, b.rows, sameContent);
+  }
   if (b.kind !== 'tool' || a.call !== b.call || a.approval !== b.approval) return false;
   return sameList(a.below, b.below, sameContent);
 }

@@ -7,7 +7,7 @@ import css from './ToolCard.module.css';
 import { ToolDetails } from './ToolDetails.tsx';
 import { ToolIcon } from './ToolIcon.tsx';
 import { ToolOutcome } from './ToolOutcome.tsx';
-import { type ToolPhase, toolPhase } from './tool-outcome.ts';
+import { beganAt, type ToolPhase, toolPhase } from './tool-outcome.ts';
 import { isQuestion, isSubagent, toolWords } from './tool-words.ts';
 import { useWorthWatching } from './use-worth-watching.ts';
 
@@ -23,7 +23,8 @@ interface ToolCardProps {
 /** One tool call: a line that says what, on what and how it came out, and opens to show the rest. */
 export function ToolCard({ call, approval, folder, turnEnded, children }: ToolCardProps) {
   const waits = approval !== undefined && isWaiting(approval) && !turnEnded;
-  const phase = toolPhase(call, waits, turnEnded);
+  const phase = toolPhase(call, waits, turnEnded, approval);
+  const began = beganAt(call, approval);
   const hasBelow = Boolean(children);
   const [chosen, setChosen] = useState<boolean>();
   const [wasLive] = useState(!turnEnded);
@@ -56,13 +57,13 @@ export function ToolCard({ call, approval, folder, turnEnded, children }: ToolCa
           <ToolIcon kind={call.kind} subagent={isSubagent(call)} />
           <span className={css.verb}>{verb}</span>
           <span className={join(css.subject, !verb && css.verb)}>{subject}</span>
-          <ToolOutcome call={call} phase={phase} />
+          <ToolOutcome call={call} phase={phase} began={began} />
         </button>
         {waits && <WaitingLink approval={approval} />}
       </div>
       {open && (
         <div id={bodyId} className={css.body}>
-          <ToolDetails call={call} phase={phase} folder={folder}>
+          <ToolDetails call={call} phase={phase} began={began} folder={folder}>
             {hasBelow && <div className={css.below}>{children}</div>}
           </ToolDetails>
         </div>

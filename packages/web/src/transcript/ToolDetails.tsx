@@ -4,6 +4,9 @@ import { DiffView } from '../diff/DiffView.tsx';
 import { Markdown } from '../markdown/Markdown.tsx';
 import { Attachments } from './Attachments.tsx';
 import { LongText } from './LongText.tsx';
+import { ModelNote } from './ModelNote.tsx';
+import { isForModel } from './model-text.ts';
+import { ToolFiles } from './ToolFiles.tsx';
 import { plainText } from '../terminal/plain-text.ts';
 import { Terminal } from '../terminal/Terminal.tsx';
 import { duration } from '../words/time.ts';
@@ -14,22 +17,25 @@ import { type ToolPhase, toolTook } from './tool-outcome.ts';
 interface ToolDetailsProps {
   call: ToolCallUpsert;
   phase: ToolPhase;
+  /** See `beganAt`. */
+  began: string | undefined;
   folder: string | undefined;
   /** What happened between the question and its answer: a subagent's work. */
   children?: ReactNode;
 }
 
 /** What a tool was asked, and what came of it. */
-export function ToolDetails({ call, phase, folder, children }: ToolDetailsProps) {
+export function ToolDetails({ call, phase, began, folder, children }: ToolDetailsProps) {
   const diffs = call.diffs ?? [];
   return (
     <>
+      <ToolFiles call={call} folder={folder} />
       {diffs.map((diff, index) => (
         <DiffView key={index} diff={diff} named={diffs.length > 1} />
       ))}
       {diffs.length === 0 && <Invocation call={call} folder={folder} />}
       {children}
-      <Output call={call} phase={phase} hasDiffs={diffs.length > 0} />
+      <Output call={call} phase={phase} began={began} hasDiffs={diffs.length > 0} />
       {call.outputBlocks !== undefined && (
         <div className={css.part}>
           <Attachments blocks={call.outputBlocks} />
@@ -39,7 +45,7 @@ export function ToolDetails({ call, phase, folder, children }: ToolDetailsProps)
   );
 }
 
-function Invocation({ call, folder }: Omit<ToolDetailsProps, 'phase' | 'children'>) {
+function Invocation({ call, folder }: Omit<ToolDetailsProps, 'phase' | 'began' | 'children'>) {
   const { plan } = call.toolArguments;
   const command = commandOf(call);
   if (command !== undefined) {
@@ -72,11 +78,24 @@ interface OutputProps extends Omit<ToolDetailsProps, 'folder' | 'children'> {
   hasDiffs: boolean;
 }
 
-function Output({ call, phase, hasDiffs }: OutputProps) {
+function Output({ call, phase, began, hasDiffs }: OutputProps) {
   const failed = phase === 'failed';
   const said = call.toolOutput || (failed ? (call.errorMessage ?? '') : '');
+  if (isForModel(said)) {
+    return (
+      <div className={css.part}>
+        <ModelNote title="What the model was told" text={said} />
+      </div>
+    );
+  }
   if (call.kind === 'execute' && said.trim() !== '' && !hasDiffs) {
-    return <Terminal text={said} label="Output" outcome={<Ending call={call} phase={phase} />} />;
+    return (
+      <Terminal
+        text={said}
+        label="Output"
+        outcome={<Ending call={call} phase={phase} began={began} />}
+      />
+    );
   }
   const text = plainText(said);
   if (text.trim() === '') {
@@ -95,10 +114,10 @@ function Output({ call, phase, hasDiffs }: OutputProps) {
 }
 
 /** How a program ended, and how long it took. */
-function Ending({ call, phase }: Pick<ToolDetailsProps, 'call' | 'phase'>) {
+function Ending({ call, phase, began }: Pick<ToolDetailsProps, 'call' | 'phase' | 'began'>) {
   if (phase === 'running' || phase === 'waiting') return null;
   const { exitCode } = call;
-  const took = toolTook(call);
+  const took = toolTook(call, began);
   const parts = [
     phase === 'stopped' ? 'Stopped' : undefined,
     typeof exitCode === 'number' ? `Exit code ${exitCode}` : undefined,

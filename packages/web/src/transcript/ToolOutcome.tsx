@@ -3,25 +3,31 @@ import { Ban, Check, X } from 'lucide-react';
 import { totalChange } from '../diff/line-diff.ts';
 import { duration } from '../words/time.ts';
 import { Elapsed } from './Elapsed.tsx';
-import { type ToolPhase, toolTook } from './tool-outcome.ts';
+import { isNotMade, type ToolPhase, toolTook } from './tool-outcome.ts';
+import { notMadeReason } from './tool-words.ts';
 import css from './ToolOutcome.module.css';
 
 interface ToolOutcomeProps {
   call: ToolCallUpsert;
   phase: ToolPhase;
+  /** See `beganAt`. */
+  began: string | undefined;
 }
 
 /** The right end of a tool's line: lines changed, exit code, time, and a mark. */
-export function ToolOutcome({ call, phase }: ToolOutcomeProps) {
-  const took = toolTook(call);
+export function ToolOutcome({ call, phase, began }: ToolOutcomeProps) {
+  const isMade = !isNotMade(phase) && phase !== 'failed';
+  const took = isNotMade(phase) ? undefined : toolTook(call, began);
   return (
     <span className={css.outcome}>
-      {call.diffs !== undefined && call.diffs.length > 0 && <ChangeCount diffs={call.diffs} />}
+      {isMade && call.diffs !== undefined && call.diffs.length > 0 && (
+        <ChangeCount diffs={call.diffs} />
+      )}
       {call.exitCode !== undefined && call.exitCode !== null && call.exitCode !== 0 && (
         <span className={css.bad}>exit {call.exitCode}</span>
       )}
       {took !== undefined && took >= 100 && <span className={css.time}>{duration(took)}</span>}
-      <PhaseMark phase={phase} since={call.startedAt} />
+      <PhaseMark call={call} phase={phase} since={began} />
     </span>
   );
 }
@@ -41,11 +47,12 @@ function ChangeCount({ diffs }: { diffs: NonNullable<ToolCallUpsert['diffs']> })
 }
 
 interface PhaseMarkProps {
+  call: ToolCallUpsert;
   phase: ToolPhase;
   since: string | undefined;
 }
 
-function PhaseMark({ phase, since }: PhaseMarkProps) {
+function PhaseMark({ call, phase, since }: PhaseMarkProps) {
   switch (phase) {
     case 'running':
       return (
@@ -65,7 +72,12 @@ function PhaseMark({ phase, since }: PhaseMarkProps) {
       );
     case 'failed':
       return <X size={14} className={css.bad} role="img" aria-label="failed" aria-hidden={false} />;
+    case 'rejected':
+      return <span className={css.time}>{notMadeReason(call, true)}</span>;
     case 'stopped':
+      if (call.kind === 'edit') {
+        return <span className={css.time}>{notMadeReason(call, false)}</span>;
+      }
       return (
         <Ban size={13} className={css.time} role="img" aria-label="stopped" aria-hidden={false} />
       );

@@ -15,8 +15,8 @@ interface TurnBlockProps {
 
 /** One turn: what was asked, what the agent did, and how it ended. Drawn again only when it changes. */
 export const TurnBlock = memo(function TurnBlock({ turn, folder, isLast, place }: TurnBlockProps) {
-  const rows = useMemo(() => arrange(turn.items), [turn.items]);
   const ended = turn.status !== 'in_progress';
+  const rows = useMemo(() => arrange(turn.items, ended), [turn.items, ended]);
   return (
     <section
       className={css.turn}

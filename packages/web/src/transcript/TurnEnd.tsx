@@ -10,6 +10,7 @@ import { isWaiting } from './arrange.ts';
 import { Elapsed } from './Elapsed.tsx';
 import { useSessionActions } from './session-actions.ts';
 import css from './TurnEnd.module.css';
+import { waitedFor } from './tool-outcome.ts';
 import { TurnFailure } from './TurnFailure.tsx';
 
 interface TurnEndProps {
@@ -32,7 +33,7 @@ export function TurnEnd({ turn, isLast }: TurnEndProps) {
   const took = tookOf(turn);
   const parts = [
     turn.status === 'aborted' ? 'Stopped' : stopReason(turn),
-    took === undefined ? undefined : duration(took),
+    took === undefined ? undefined : workTime(took, turn),
     // Not every agent counts them.
     turn.usage?.outputTokens ? `${tokens(turn.usage.outputTokens)} tokens out` : undefined,
   ].filter((part) => part !== undefined);
@@ -54,6 +55,13 @@ function AtWork({ turn }: { turn: TurnView }) {
       {activity} <Elapsed since={turn.startedAt} />
     </p>
   );
+}
+
+/** `2 min, 1 min of it waiting for you`. */
+function workTime(took: number, { items }: TurnView): string {
+  const waited = waitedFor(items.filter((item) => item.type === 'approval'));
+  if (waited < 1000) return duration(took);
+  return `${duration(took)}, ${duration(waited)} of it waiting for you`;
 }
 
 function tookOf({ startedAt, endedAt }: TurnView): number | undefined {

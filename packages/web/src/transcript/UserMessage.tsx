@@ -16,7 +16,13 @@ export function UserMessage({ item }: { item: MessageUpsert }) {
     item.content.length > longest.characters || item.content.split('\n').length > longest.lines;
   return (
     <div className={css.row} data-item-id={item.itemId} data-status={item.status}>
-      <div className={css.bubble} data-folded={isLong && !open} role="article" aria-label="You">
+      <div
+        className={css.bubble}
+        data-folded={isLong && !open}
+        role="article"
+        aria-label="You"
+        dir="auto"
+      >
         {item.content}
         <Attachments blocks={item.blocks} />
       </div>

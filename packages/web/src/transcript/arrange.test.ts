@@ -4,12 +4,13 @@ import { expect, it } from 'vitest';
 import { arrange, type Row } from './arrange.ts';
 import { approval, text, tool } from './testing/items.ts';
 
-/** Rows as short words: `a`, `b(c d)` for what is below b, `[a b]` for a folded run, `a!` with a permission. */
+/** Rows as short words: `a`, `b(c d)` for what is below b, `[a b]` for a run of reads, `{a b}` for one that was not made, `a!` with a permission. */
 function shape(rows: readonly Row[]): string {
   return rows
     .map((row) => {
       if (row.kind === 'item') return row.item.itemId;
       if (row.kind === 'reads') return `[${row.calls.map((call) => call.callId).join(' ')}]`;
+      if (row.kind === 'not-made') return `{${row.rows.map(({ call }) => call.callId).join(' ')}}`;
       const below = row.below.length === 0 ? '' : `(${shape(row.below)})`;
       return `${row.call.callId}${row.approval === undefined ? '' : '!'}${below}`;
     })
@@ -26,6 +27,14 @@ it('reads and searches that follow each other become one row', () => {
     tool('d', { kind: 'edit' }),
   ];
   expect(shape(arrange(items))).toBe('[a b] m c d');
+});
+
+it('calls that were not made become one row, and the reads beside them another', () => {
+  const edit = (id: string) => tool(id, { kind: 'edit', status: 'create' });
+  const read = (id: string) => tool(id, { kind: 'read' });
+  const items = [read('a'), read('b'), edit('c'), edit('d'), edit('e'), text('m'), edit('f')];
+  expect(shape(arrange(items, true))).toBe('[a b] {c d e} m f');
+  expect(shape(arrange(items, false))).toBe('[a b] c d e m f');
 });
 
 it('a read that failed stands by itself, where it can be seen', () => {

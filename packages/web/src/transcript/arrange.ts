@@ -1,21 +1,23 @@
 import type { ApprovalUpsert, ToolCallUpsert, UpsertObject } from '@liminal/protocol';
+import { isNotMade, toolPhase } from './tool-outcome.ts';
 
 /** What stands under each other in a turn. */
 export type Row =
   | { kind: 'item'; key: string; item: Exclude<UpsertObject, { type: 'tool_call' }> }
   | { kind: 'tool'; key: string; call: ToolCallUpsert; approval?: ApprovalUpsert; below: Row[] }
-  | { kind: 'reads'; key: string; calls: ToolCallUpsert[] };
+  | { kind: 'reads'; key: string; calls: ToolCallUpsert[] }
+  | { kind: 'not-made'; key: string; rows: ToolRow[] };
 
-type ToolRow = Extract<Row, { kind: 'tool' }>;
+export type ToolRow = Extract<Row, { kind: 'tool' }>;
 
-/** Fewer than this many reads one after another stay single. */
+/** Fewer than this many of a kind one after another stay single. */
 const runLength = 2;
 
 /**
  * Arranges a turn's items for reading: what a subagent did goes below the call that started it, a permission request
- * goes to the call it asks for, and reads that follow each other become one row.
+ * goes to the call it asks for. Reads that follow each other become one row, and so do calls that were not made.
  */
-export function arrange(items: readonly UpsertObject[]): Row[] {
+export function arrange(items: readonly UpsertObject[], turnEnded = false): Row[] {
   const calls = items.filter((item) => item.type === 'tool_call');
   const byCallId = new Map(calls.map((call) => [call.callId, call]));
   const approvals = new Map<string, ApprovalUpsert>();
@@ -29,7 +31,10 @@ export function arrange(items: readonly UpsertObject[]): Row[] {
     children.set(parent, [...(children.get(parent) ?? []), item]);
   }
   const rowsBelow = (parent: string | undefined): Row[] =>
-    foldReads((children.get(parent) ?? []).map((item) => toRow(item)));
+    foldRuns(
+      (children.get(parent) ?? []).map((item) => toRow(item)),
+      turnEnded,
+    );
   const toRow = (item: UpsertObject): Row => {
     if (item.type !== 'tool_call') return { kind: 'item', key: item.itemId, item };
     const approval = approvals.get(item.callId);
@@ -54,28 +59,39 @@ function parentOf(item: UpsertObject, calls: Map<string, ToolCallUpsert>): strin
   return calls.has(item.parentCallId) ? item.parentCallId : undefined;
 }
 
-function foldReads(rows: Row[]): Row[] {
+function foldRuns(rows: Row[], turnEnded: boolean): Row[] {
   const folded: Row[] = [];
   let run: ToolRow[] = [];
+  let runKind: RunKind | undefined;
   const endRun = () => {
-    const [first] = run;
-    if (first !== undefined && run.length >= runLength) {
-      folded.push({ kind: 'reads', key: `reads-${first.key}`, calls: run.map((row) => row.call) });
-    } else {
-      folded.push(...run);
-    }
+    folded.push(...(runKind === undefined || run.length < runLength ? run : [asRun(runKind, run)]));
     run = [];
   };
   for (const row of rows) {
-    if (row.kind === 'tool' && isSmallRead(row)) {
-      run.push(row);
-    } else {
-      endRun();
-      folded.push(row);
-    }
+    const kind = row.kind === 'tool' ? runKindOf(row, turnEnded) : undefined;
+    if (kind !== runKind) endRun();
+    runKind = kind;
+    if (row.kind === 'tool' && kind !== undefined) run.push(row);
+    else folded.push(row);
   }
   endRun();
   return folded;
+}
+
+type RunKind = 'reads' | 'not-made';
+
+function asRun(kind: RunKind, rows: ToolRow[]): Row {
+  const key = `${kind}-${rows[0]?.key}`;
+  return kind === 'reads' ? { kind, key, calls: rows.map((row) => row.call) } : { kind, key, rows };
+}
+
+function runKindOf(row: ToolRow, turnEnded: boolean): RunKind | undefined {
+  const { call, approval, below } = row;
+  const waits = approval !== undefined && isWaiting(approval);
+  if (below.length === 0 && isNotMade(toolPhase(call, waits, turnEnded, approval))) {
+    return 'not-made';
+  }
+  return isSmallRead(row) ? 'reads' : undefined;
 }
 
 function isSmallRead({ call, approval, below }: ToolRow): boolean {

@@ -1,6 +1,16 @@
 import { expect, it } from 'vitest';
-import { tool } from './testing/items.ts';
-import { toolPhase, toolTook } from './tool-outcome.ts';
+import { approval, tool } from './testing/items.ts';
+import { beganAt, toolPhase, toolTook, waitedFor } from './tool-outcome.ts';
+
+const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, seconds)).toISOString();
+
+const answered = (optionId: string, from: number, to: number) =>
+  approval('p', {
+    status: 'complete',
+    startedAt: at(from),
+    sourceTimestamp: at(to),
+    outcome: { outcome: 'selected', optionId },
+  });
 
 it('a call is running until its result, and failed when the result says so', () => {
   expect(toolPhase(tool('a', { status: 'create' }), false, false)).toBe('running');
@@ -16,10 +26,36 @@ it('a call without a result in a turn that is over was stopped', () => {
   expect(toolPhase(cancelled, false, true)).toBe('stopped');
 });
 
-it('a finished call took from its start to its result', () => {
-  expect(toolTook(tool('a', { startedAt: '2026-01-01T00:00:03.500Z' }))).toBe(1500);
-  expect(toolTook(tool('a'))).toBeUndefined();
-  expect(
-    toolTook(tool('a', { status: 'create', startedAt: '2026-01-01T00:00:03.500Z' })),
-  ).toBeUndefined();
+it('a call was rejected when somebody did so, whatever the agent makes of it', () => {
+  const failed = tool('a', { toolOutputIsError: true, toolOutput: 'Permission denied' });
+  expect(toolPhase(failed, false, false, answered('no', 1, 2))).toBe('rejected');
+  expect(toolPhase(tool('a'), false, false, answered('no', 1, 2))).toBe('rejected');
+  expect(toolPhase(failed, false, false, answered('yes', 1, 2))).toBe('failed');
+});
+
+it('what a model is told of a stopped call is no failure', () => {
+  const toolOutput =
+    "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, " +
+    'the new_string was NOT written to the file). STOP what you are doing.';
+  expect(toolPhase(tool('a', { toolOutputIsError: true, toolOutput }), false, true)).toBe(
+    'stopped',
+  );
+  expect(toolPhase(tool('a', { toolOutput }), false, true)).toBe('done');
+});
+
+it('a call took from when it was allowed, not from when it was asked for', () => {
+  const call = tool('a', { startedAt: at(0), sourceTimestamp: at(65) });
+  expect(toolTook(call, beganAt(call))).toBe(65_000);
+  expect(toolTook(call, beganAt(call, answered('yes', 1, 60)))).toBe(5000);
+  expect(toolTook(call, beganAt(call, approval('p', { startedAt: at(1) })))).toBe(65_000);
+  expect(toolTook(tool('a'), beganAt(tool('a')))).toBeUndefined();
+  expect(toolTook(tool('a', { status: 'create', startedAt: at(0) }), at(0))).toBeUndefined();
+});
+
+it('people are waited for once, however many things wait at a time', () => {
+  expect(waitedFor([])).toBe(0);
+  expect(waitedFor([answered('yes', 10, 20), answered('no', 0, 12), answered('no', 30, 31)])).toBe(
+    21_000,
+  );
+  expect(waitedFor([approval('p', { startedAt: at(1) })])).toBe(0);
 });

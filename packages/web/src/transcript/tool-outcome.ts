@@ -1,20 +1,66 @@
-import type { ToolCallUpsert } from '@liminal/protocol';
+import type { ApprovalUpsert, ToolCallUpsert } from '@liminal/protocol';
 import { between } from '../words/time.ts';
+import { asksSomething, isAllowing } from './answering.ts';
+import { isForModel } from './model-text.ts';
 
-/** How far a tool call is: `waiting` needs a permission first, `stopped` never got its result. */
-export type ToolPhase = 'running' | 'waiting' | 'done' | 'failed' | 'stopped';
+/**
+ * How far a tool call is: `waiting` needs a permission first, `rejected` was not given it, `stopped` never got its
+ * result.
+ */
+export type ToolPhase = 'running' | 'waiting' | 'rejected' | 'done' | 'failed' | 'stopped';
 
 /** `turnEnded`: a call without a result in a turn that is over has been stopped, like one that was cancelled. */
-export function toolPhase(call: ToolCallUpsert, waits: boolean, turnEnded: boolean): ToolPhase {
+export function toolPhase(
+  call: ToolCallUpsert,
+  waits: boolean,
+  turnEnded: boolean,
+  approval?: ApprovalUpsert,
+): ToolPhase {
+  if (approval !== undefined && wasRejected(approval)) return 'rejected';
   if (call.errorCode === 'CANCELLED') return 'stopped';
+  if (call.toolOutputIsError === true && isForModel(call.toolOutput ?? '')) return 'stopped';
   if (call.status === 'error' || call.toolOutputIsError === true) return 'failed';
   if (call.status === 'complete') return 'done';
   if (turnEnded) return 'stopped';
   return waits ? 'waiting' : 'running';
 }
 
-/** Milliseconds that a finished call took. */
-export function toolTook(call: ToolCallUpsert): number | undefined {
+/** Whether a call changed nothing: what it says of lines and files never came to be. */
+export function isNotMade(phase: ToolPhase): boolean {
+  return phase === 'rejected' || phase === 'stopped';
+}
+
+function wasRejected(approval: ApprovalUpsert): boolean {
+  const { outcome } = approval;
+  if (outcome?.outcome !== 'selected' || asksSomething(approval)) return false;
+  return !isAllowing(approval, outcome.optionId);
+}
+
+/** When a call could begin (ISO time): people's time to answer is not the tool's. */
+export function beganAt(call: ToolCallUpsert, approval?: ApprovalUpsert): string | undefined {
+  const { startedAt } = call;
+  if (approval?.outcome === undefined || startedAt === undefined) return startedAt;
+  const answeredAt = approval.sourceTimestamp;
+  return Date.parse(answeredAt) > Date.parse(startedAt) ? answeredAt : startedAt;
+}
+
+/** Milliseconds that a finished call took since it `began`. */
+export function toolTook(call: ToolCallUpsert, began: string | undefined): number | undefined {
   if (call.status === 'create' || call.status === 'update') return undefined;
-  return between(call.startedAt, call.sourceTimestamp);
+  return between(began, call.sourceTimestamp);
+}
+
+/** Milliseconds in which something waited for a person's answer. */
+export function waitedFor(approvals: readonly ApprovalUpsert[]): number {
+  const waits = approvals
+    .filter(({ outcome, startedAt }) => outcome !== undefined && startedAt !== undefined)
+    .map(({ startedAt = '', sourceTimestamp }) => [startedAt, sourceTimestamp].map(Date.parse))
+    .toSorted(([a = 0], [b = 0]) => a - b);
+  let waited = 0;
+  let reached = -Infinity;
+  for (const [from = 0, to = 0] of waits) {
+    waited += Math.max(0, to - Math.max(from, reached)) || 0;
+    reached = Math.max(reached, to);
+  }
+  return waited;
 }

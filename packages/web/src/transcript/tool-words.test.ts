@@ -1,6 +1,13 @@
 import { expect, it } from 'vitest';
 import { tool } from './testing/items.ts';
-import { commandOf, otherArguments, readRunWords, toolWords } from './tool-words.ts';
+import {
+  commandOf,
+  otherArguments,
+  readRunWords,
+  toolWords,
+  notMadeReason,
+  notMadeWords,
+} from './tool-words.ts';
 
 it('a command is what is run', () => {
   const call = tool('a', {
@@ -61,6 +68,16 @@ it('a subagent is called by its task', () => {
   };
   const call = tool('a', { toolName: 'Agent', kind: 'think', toolArguments });
   expect(toolWords(call)).toEqual({ verb: 'Subagent', subject: 'find dates' });
+});
+
+it('calls that were not made are counted by what they would have done', () => {
+  const edit = tool('a', { kind: 'edit' });
+  const run = tool('b', { kind: 'execute' });
+  expect(notMadeWords([edit, edit, edit])).toBe('3 edits not made');
+  expect(notMadeWords([run, run])).toBe('2 commands not run');
+  expect(notMadeWords([run, edit])).toBe('2 steps not done');
+  expect(notMadeReason(edit, true)).toBe('Not made: you rejected it');
+  expect(notMadeReason(run, false)).toBe('Not run: stopped');
 });
 
 it('what the subject says already is no argument worth a line', () => {

@@ -136,6 +136,24 @@ function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
+/** That a call was not made, and why: `Not made: you rejected it`. */
+export function notMadeReason(call: ToolCallUpsert, isRejected: boolean): string {
+  const what = isEdit(call) ? 'Not made' : call.kind === 'execute' ? 'Not run' : 'Not done';
+  return `${what}: ${isRejected ? 'you rejected it' : 'stopped'}`;
+}
+
+/** One line for calls that came to nothing: `30 edits not made`. */
+export function notMadeWords(calls: readonly ToolCallUpsert[]): string {
+  const { length } = calls;
+  if (calls.every((call) => isEdit(call))) return `${count(length, 'edit')} not made`;
+  if (calls.every((call) => call.kind === 'execute')) return `${count(length, 'command')} not run`;
+  return `${count(length, 'step')} not done`;
+}
+
+function isEdit({ kind }: ToolCallUpsert): boolean {
+  return kind === 'edit' || kind === 'delete' || kind === 'move';
+}
+
 /** One line for a run of reads: `Read 3 files`, `Searched 2 times`, `Read 3 files, 1 search`. */
 export function readRunWords(calls: readonly ToolCallUpsert[]): string {
   const searches = calls.filter((call) => call.kind === 'search').length;

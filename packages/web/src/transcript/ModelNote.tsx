@@ -1,0 +1,19 @@
+import { Fold } from './Fold.tsx';
+import { LongText } from './LongText.tsx';
+import css from './Thinking.module.css';
+
+interface ModelNoteProps {
+  title: string;
+  text: string;
+}
+
+/** What an agent wrote for its model, for those who want to know. */
+export function ModelNote({ title, text }: ModelNoteProps) {
+  return (
+    <div className={css.thinking}>
+      <Fold title={title}>
+        <LongText className={css.content} text={text} label="Told to the model" />
+      </Fold>
+    </div>
+  );
+}

@@ -1,0 +1,50 @@
+import { Ban } from 'lucide-react';
+import { useState } from 'react';
+import type { ToolRow } from './arrange.ts';
+import { ToolCard } from './ToolCard.tsx';
+import card from './ToolCard.module.css';
+import css from './ReadRun.module.css';
+import { toolPhase } from './tool-outcome.ts';
+import { notMadeWords } from './tool-words.ts';
+
+interface NotMadeRunProps {
+  rows: readonly ToolRow[];
+  folder: string | undefined;
+  turnEnded: boolean;
+}
+
+/** Calls that follow each other and came to nothing, since somebody stopped or rejected them: one line. */
+export function NotMadeRun({ rows, folder, turnEnded }: NotMadeRunProps) {
+  const [open, setOpen] = useState(false);
+  const label = notMadeWords(rows.map((row) => row.call));
+  const isRejected = rows.every(
+    ({ call, approval }) => toolPhase(call, false, turnEnded, approval) === 'rejected',
+  );
+  return (
+    <div className={css.run} role="group" aria-label={label} data-count={rows.length}>
+      <button
+        type="button"
+        className={card.head}
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+      >
+        <Ban size={15} aria-hidden="true" />
+        <span className={card.verb}>{label}</span>
+        <span className={card.subject}>{isRejected ? 'you rejected them' : 'stopped'}</span>
+      </button>
+      {open && (
+        <div className={css.calls}>
+          {rows.map(({ key, call, approval }) => (
+            <ToolCard
+              key={key}
+              call={call}
+              approval={approval}
+              folder={folder}
+              turnEnded={turnEnded}
+            />
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,112 @@
+import type { UpsertObject } from '@liminal/protocol';
+import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { approval, message, tool, turn } from './items.ts';
+import { Stage } from './stage.ts';
+
+let stage: Stage;
+
+beforeEach(async () => {
+  stage = new Stage();
+  await stage.open();
+});
+afterEach(() => stage.close());
+afterAll(() => Stage.end());
+
+/** What Claude Code tells its model of a call that somebody stopped or rejected. */
+const told =
+  "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the " +
+  'new_string was NOT written to the file). STOP what you are doing and wait for the user to tell you how to proceed.';
+
+function edit(id: string, rest: object = {}) {
+  const path = `/code/shop/src/${id}.ts`;
+  const diffs = [{ path, oldText: 'a\n', newText: 'b\nc\n' }];
+  const kind = 'edit';
+  const answer = { status: 'complete', toolOutput: told, toolOutputIsError: true } as const;
+  const locations = [{ path }];
+  return tool(id, { toolName: 'Edit', kind, locations, diffs, ...answer, ...rest });
+}
+
+const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, seconds)).toISOString();
+
+async function visit(entries: UpsertObject[], rest: Parameters<typeof turn>[1] = {}) {
+  const ended = { status: 'aborted', startedAt: 0, endedAt: 125_000, ...rest } as const;
+  stage.history = { entries, turns: [turn('t1', ended)], cursor: 't1:0', hasMore: false };
+  return stage.visit();
+}
+
+it('what was stopped is one line, which opens to each of it and to all that was said', async () => {
+  const edits = Array.from({ length: 30 }, (_, index) => edit(`e${index}`));
+  const interrupted = message('u2', '[Request interrupted by user for tool use]', {
+    origin: 'user',
+    status: 'complete',
+  });
+  const page = await visit([...edits, interrupted]);
+  const log = page.getByRole('log', { name: 'Conversation' });
+  const line = log.getByRole('group', { name: '30 edits not made' });
+  await line.waitFor();
+  expect(await log.getByRole('group').count()).toBe(1);
+  const words = await log.innerText();
+  expect(words).not.toMatch(/doesn't want|Request interrupted|[+−]\d/);
+
+  await line.getByRole('button').click();
+  const card = log.getByRole('group', { name: 'Edit src/e3.ts' });
+  await card.getByText('Not made: stopped').waitFor();
+  await card.getByRole('button').first().click();
+  await card.getByRole('button', { name: 'What the model was told' }).click();
+  expect(await card.getByLabel('Told to the model').innerText()).toBe(told);
+  expect(await card.getByLabel(/lines added/).count()).toBe(0);
+  await log.getByRole('button', { name: 'You stopped the agent here' }).click();
+  await log.getByText('[Request interrupted by user for tool use]').waitFor();
+});
+
+it('an edit that was rejected says so, and not how many lines it would have had', async () => {
+  const page = await visit([
+    edit('a'),
+    approval('p', {
+      callId: 'a',
+      status: 'complete',
+      outcome: { outcome: 'selected', optionId: 'no' },
+    }),
+    message('m', 'Then not.', { status: 'complete' }),
+  ]);
+  const card = page.getByRole('group', { name: 'Edit src/a.ts' });
+  await card.getByText('Not made: you rejected it').waitFor();
+  expect(await card.innerText()).not.toMatch(/[+−]\d|doesn't want/);
+  expect(await card.getByRole('img', { name: 'failed' }).count()).toBe(0);
+});
+
+it('an edit that failed has no lines to count, and one that was made has', async () => {
+  const page = await visit([
+    edit('a', { toolOutput: 'No such text in the file.' }),
+    edit('b', { toolOutput: 'Done.', toolOutputIsError: false }),
+  ]);
+  const failed = page.getByRole('group', { name: 'Edit src/a.ts' });
+  await failed.getByRole('img', { name: 'failed' }).waitFor();
+  expect(await failed.getByLabel(/lines added/).count()).toBe(0);
+  await page.getByRole('group', { name: 'Edit src/b.ts' }).getByLabel('2 lines added').waitFor();
+});
+
+it('a tool’s time begins when it was allowed, and a turn says how long it waited', async () => {
+  const page = await visit(
+    [
+      tool('call', {
+        toolArguments: { command: 'npm test' },
+        startedAt: at(5),
+        sourceTimestamp: at(67),
+        status: 'complete',
+        toolOutput: 'ok',
+      }),
+      approval('p', {
+        callId: 'call',
+        startedAt: at(5),
+        sourceTimestamp: at(65),
+        status: 'complete',
+        outcome: { outcome: 'selected', optionId: 'yes' },
+      }),
+    ],
+    { status: 'complete' },
+  );
+  const card = page.getByRole('group', { name: 'Run npm test' });
+  await card.getByText('2 s', { exact: true }).waitFor();
+  await page.getByText('2 min 5 s, 1 min of it waiting for you').waitFor();
+});
