@@ -1,8 +1,12 @@
-import { Check, Copy } from 'lucide-react';
+import { type ReactNode, Suspense, useState } from 'react';
 import { Code } from '../highlight/Code.tsx';
-import { IconButton } from '../look/controls.tsx';
-import { useCopy } from '../look/use-copy.ts';
+import { Button } from '../look/controls.tsx';
 import css from './CodeBlock.module.css';
+import { CodeHead } from './CodeHead.tsx';
+import { fetched } from './fetched.tsx';
+
+// Mermaid comes with the first diagram.
+const Diagram = fetched(() => import('./Diagram.tsx'));
 
 interface CodeBlockProps {
   code: string;
@@ -11,24 +15,52 @@ interface CodeBlockProps {
   open: boolean;
 }
 
+/** Code with more lines than this is folded to its first ones. */
+const most = 60;
+const visible = 20;
+
 export function CodeBlock({ code, lang, open }: CodeBlockProps) {
-  const { copied, copy } = useCopy();
+  const [isSource, setSource] = useState(false);
+  if (lang !== 'mermaid' || open) return <CodeText code={code} lang={lang} open={open} />;
+  const toggle = (
+    <Button look="quiet" className={css.toggle} onClick={() => setSource(!isSource)}>
+      {isSource ? 'Show diagram' : 'Show source'}
+    </Button>
+  );
+  const text = <CodeText code={code} lang={lang} open={false} action={isSource && toggle} />;
+  if (isSource) return text;
   return (
-    <figure className={css.block}>
-      <figcaption className={css.head}>
-        <span>{lang || 'text'}</span>
-        <IconButton
-          className={css.copy}
-          label={copied ? 'Copied' : 'Copy code'}
-          onClick={() => copy(code)}
-        >
-          {copied ? <Check size={14} /> : <Copy size={14} />}
-        </IconButton>
-      </figcaption>
+    <Suspense fallback={text}>
+      <Diagram code={code} fallback={text} action={toggle} />
+    </Suspense>
+  );
+}
+
+function CodeText({ code, lang, open, action }: CodeBlockProps & { action?: ReactNode }) {
+  const { isFolded, lines, toggle } = useFold(code, open);
+  const shown = isFolded ? lines.slice(0, visible).join('\n') : code;
+  return (
+    <figure className={css.block} dir="ltr">
+      <CodeHead code={code} lang={lang} action={action} />
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls sideways */}
       <pre className={css.pre} tabIndex={0} aria-label={`Code, ${lang || 'text'}`}>
-        <Code code={code} lang={open ? '' : lang} />
+        <Code code={shown} lang={open ? '' : lang} />
       </pre>
+      {lines.length > most && !open && (
+        <Button look="quiet" className={css.more} aria-expanded={!isFolded} onClick={toggle}>
+          {isFolded ? `Show all ${lines.length} lines` : 'Show less'}
+        </Button>
+      )}
     </figure>
   );
+}
+
+/** Code that somebody has seen grow stays as it is: it would jump away under their eyes. */
+function useFold(code: string, open: boolean) {
+  const [chosen, setChosen] = useState<boolean>();
+  const [hasGrown, setGrown] = useState(open);
+  if (open && !hasGrown) setGrown(true);
+  const lines = code.split('\n');
+  const isFolded = chosen ?? (lines.length > most && !hasGrown);
+  return { isFolded, lines, toggle: () => setChosen(!isFolded) };
 }

@@ -1,9 +1,11 @@
-import type { RootContent } from 'mdast';
+import type { Nodes, RootContent } from 'mdast';
 import remarkGfm from 'remark-gfm';
 import remarkParse from 'remark-parse';
 import { unified } from 'unified';
+import { type Definition, labelsIn, readDefinition } from './references.ts';
+import { remarkTex } from './tex-syntax.ts';
 
-const parser = unified().use(remarkParse).use(remarkGfm);
+const parser = unified().use(remarkParse).use(remarkGfm).use(remarkTex);
 
 /** A piece of Markdown that is drawn by itself. Its text never changes once another block has begun after it. */
 export interface Block {
@@ -12,6 +14,10 @@ export interface Block {
   raw: string;
   /** Set for a fenced code block, which is drawn as code from its first line on. */
   code?: { text: string; lang: string; open: boolean };
+  /** What other blocks can refer to. */
+  defines: readonly Definition[];
+  /** What stands in brackets, and may refer to something in another block. */
+  labels: ReadonlySet<string>;
 }
 
 /** Where the last splitting got to, so that a growing message is not read from its start each time. */
@@ -45,31 +51,42 @@ function finished(blocks: readonly Block[]): readonly Block[] {
 }
 
 function readBlocks(text: string, firstKey: number): Block[] {
-  const nodes = inOrder(parser.parse(text).children);
-  return nodes.map((node, index) => {
+  const groups = inOrder(parser.parse(text).children);
+  return groups.map(([node, ...rest], index) => {
     // Blank lines belong to what stands before them: a list goes on after one.
     const start = index === 0 ? 0 : startOf(node);
-    const next = nodes[index + 1];
-    const raw = text.slice(start, next === undefined ? text.length : startOf(next));
-    return toBlock(node, raw, firstKey + index);
+    const next = groups[index + 1];
+    const raw = text.slice(start, next === undefined ? text.length : startOf(next[0]));
+    const defines = [node, ...rest].flatMap((one) => definitionsIn(one, text));
+    return { ...toBlock(node, raw, firstKey + index), defines, labels: labelsIn(raw) };
   });
 }
 
+type Group = [RootContent, ...RootContent[]];
+
 /** Two definitions on end are reported at overlapping places; what does not come after its neighbour goes with it. */
-function inOrder(nodes: readonly RootContent[]): RootContent[] {
-  let reached = -1;
-  return nodes.filter((node) => {
-    if (startOf(node) <= reached) return false;
-    reached = startOf(node);
-    return true;
-  });
+function inOrder(nodes: readonly RootContent[]): Group[] {
+  const groups: Group[] = [];
+  for (const node of nodes) {
+    const last = groups.at(-1);
+    if (last === undefined || startOf(node) > startOf(last[0])) groups.push([node]);
+    else last.push(node);
+  }
+  return groups;
 }
 
 function startOf(node: RootContent): number {
   return node.position?.start.offset ?? 0;
 }
 
-function toBlock(node: RootContent, raw: string, key: number): Block {
+/** Also those inside of lists and quotes: they hold for the whole message. */
+function definitionsIn(node: Nodes, text: string): Definition[] {
+  const isOne = node.type === 'definition' || node.type === 'footnoteDefinition';
+  const inside = 'children' in node ? node.children.flatMap((one) => definitionsIn(one, text)) : [];
+  return isOne ? [readDefinition(node, text), ...inside] : inside;
+}
+
+function toBlock(node: RootContent, raw: string, key: number): Pick<Block, 'key' | 'raw' | 'code'> {
   const fence = /^\s*?(`{3,}|~{3,})/.exec(raw)?.[1];
   if (node.type !== 'code' || fence === undefined) return { key, raw };
   const lines = raw.trim().split('\n');

@@ -1,0 +1,54 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import { useMediaQuery } from '../look/use-media-query.ts';
+import css from './CodeBlock.module.css';
+import { CodeHead } from './CodeHead.tsx';
+import { drawDiagram } from './draw-diagram.ts';
+
+interface DiagramProps {
+  code: string;
+  /** Shown until it is drawn, and where it cannot be. */
+  fallback: ReactNode;
+  action: ReactNode;
+}
+
+type Drawing = { of: string } & ({ src: string } | { failed: true });
+
+/** A diagram, as an image: whatever is in it, an image runs no script, loads nothing and leads nowhere. */
+export default function Diagram({ code, fallback, action }: DiagramProps) {
+  const isDark = useMediaQuery('(prefers-color-scheme: dark)');
+  const of = `${isDark} ${code}`;
+  const [drawing, setDrawing] = useState<Drawing>();
+  useEffect(() => {
+    let wanted = true;
+    const tell = (next: Drawing) => {
+      if (wanted) setDrawing(next);
+    };
+    drawDiagram(code, isDark).then(
+      (src) => tell({ of, src }),
+      () => tell({ of, failed: true }),
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [code, isDark, of]);
+
+  if (drawing === undefined || !('src' in drawing)) {
+    return (
+      <>
+        {fallback}
+        {drawing !== undefined && drawing.of === of && (
+          <p className={css.note}>This diagram could not be drawn, so its source is shown.</p>
+        )}
+      </>
+    );
+  }
+  return (
+    <figure className={css.block} dir="ltr">
+      <CodeHead code={code} lang="mermaid" action={action} />
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls */}
+      <div className={css.drawing} role="region" aria-label="Diagram" tabIndex={0}>
+        <img src={drawing.src} alt={`Diagram: ${code.slice(0, 300)}`} />
+      </div>
+    </figure>
+  );
+}

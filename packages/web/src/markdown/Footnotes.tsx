@@ -1,0 +1,52 @@
+import css from './Footnotes.module.css';
+import { goTo } from './go-to.ts';
+import { MarkdownBlock } from './MarkdownBlock.tsx';
+import { type Footnote, labelsIn, type References } from './references.ts';
+
+interface FootnotesProps {
+  references: References;
+  noteId: (label: string) => string;
+}
+
+/** The footnotes of a message, at its end. */
+export function Footnotes({ references, noteId }: FootnotesProps) {
+  if (references.footnotes.length === 0) return null;
+  return (
+    <section className={css.notes} aria-label="Footnotes">
+      <ol className={css.list}>
+        {references.footnotes.map((note) => (
+          <NoteItem key={note.label} note={note} references={references} noteId={noteId} />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function NoteItem({ note, ...rest }: FootnotesProps & { note: Footnote }) {
+  const { label, number, source } = note;
+  const id = rest.noteId(label);
+  return (
+    // It takes the focus from its mark, so that the back link is the next stop.
+    <li id={id} tabIndex={-1} className={css.note} dir="auto">
+      <span className={css.number}>{number}.</span>
+      <div className={css.content}>
+        <MarkdownBlock
+          block={{ raw: source, labels: labelsIn(source) }}
+          open={false}
+          isNote
+          {...rest}
+        />
+        <a
+          href={`#${id}`}
+          role="doc-backlink"
+          aria-label={`Back to where footnote ${number} is named`}
+          onClick={(event) =>
+            goTo(event, document.querySelector(`[data-note="${CSS.escape(id)}"]`))
+          }
+        >
+          ↩
+        </a>
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,91 @@
+import { memo, useMemo } from 'react';
+import ReactMarkdown from 'react-markdown';
+import remarkGfm from 'remark-gfm';
+import remend from 'remend';
+import { BlockContext } from './block-context.ts';
+import { CodeBlock } from './CodeBlock.tsx';
+import { components, transformUrl } from './elements.tsx';
+import { neededBy, type References } from './references.ts';
+import { rehypeDirection } from './rehype-direction.ts';
+import { remarkNote, remarkPage } from './remark-page.ts';
+import type { Block } from './split-blocks.ts';
+import { remarkTex } from './tex-syntax.ts';
+
+const remarkPlugins = [remarkGfm, remarkTex, remarkPage];
+const notePlugins = [...remarkPlugins, remarkNote];
+const rehypePlugins = [rehypeDirection];
+
+interface MarkdownBlockProps {
+  block: Pick<Block, 'raw' | 'code' | 'labels'>;
+  /** More is coming at its end. */
+  open: boolean;
+  references: References;
+  /** It is a footnote's definition, of which the content is drawn. */
+  isNote?: boolean;
+  noteId: (label: string) => string;
+}
+
+/** A block by itself, told of what it refers to. Drawn again only when that, or the block, is another. */
+export function MarkdownBlock(props: MarkdownBlockProps) {
+  const { block, open, references, noteId, isNote = false } = props;
+  const { raw, code } = block;
+  if (code !== undefined) {
+    return <CodeBlock code={code.text} lang={code.lang} open={open && code.open} />;
+  }
+  const numbers = references.footnotes
+    .filter(({ label }) => block.labels.has(label))
+    .map(({ label, number }) => `${number} ${label}`);
+  return (
+    <BlockText
+      raw={raw}
+      open={open}
+      definitions={neededBy(block.labels, references)}
+      numbers={numbers.join('\n')}
+      noteId={noteId}
+      isNote={isNote}
+    />
+  );
+}
+
+interface BlockTextProps {
+  raw: string;
+  open: boolean;
+  /** Markdown that comes before its own. */
+  definitions: string;
+  /** A line for each footnote: its number and its label. As text, since that compares by value. */
+  numbers: string;
+  noteId: (label: string) => string;
+  isNote: boolean;
+}
+
+const BlockText = memo(function BlockText(props: BlockTextProps) {
+  const { raw, open, definitions, numbers, noteId, isNote } = props;
+  const own = open ? remend(raw, { linkMode: 'text-only', images: false }) : raw;
+  const growsAt = open ? definitions.length + own.trimEnd().length : undefined;
+  const place = useMemo(
+    () => ({ growsAt, numbers: readNumbers(numbers), noteId }),
+    [growsAt, numbers, noteId],
+  );
+  return (
+    <BlockContext value={place}>
+      <ReactMarkdown
+        remarkPlugins={isNote ? notePlugins : remarkPlugins}
+        rehypePlugins={rehypePlugins}
+        components={components}
+        urlTransform={transformUrl}
+      >
+        {definitions + own}
+      </ReactMarkdown>
+    </BlockContext>
+  );
+});
+
+function readNumbers(lines: string): Map<string, number> {
+  if (lines === '') return new Map();
+  return new Map(
+    lines.split('\n').map((line) => {
+      const [number = ''] = line.split(' ', 1);
+      return [line.slice(number.length + 1), Number(number)];
+    }),
+  );
+}

@@ -1,0 +1,98 @@
+import { useEffect, useState } from 'react';
+import { linkTarget } from '../files/file-target.ts';
+import { useFiles } from '../files/files.ts';
+import { Button } from '../look/controls.tsx';
+import css from './MarkdownImage.module.css';
+
+interface MarkdownImageProps {
+  src: string;
+  alt: string;
+}
+
+/** An image in an answer: of the project at once, from the web only when one asks for it. */
+export function MarkdownImage({ src, alt }: MarkdownImageProps) {
+  if (src.startsWith('data:')) return <img className={css.image} src={src} alt={alt} />;
+  const target = linkTarget(src);
+  if (target !== undefined) return <ProjectImage path={target.path} alt={alt} />;
+  return <RemoteImage src={src} alt={alt} />;
+}
+
+type Found = { path: string; src: string | undefined };
+
+function ProjectImage({ path, alt }: { path: string; alt: string }) {
+  const files = useFiles();
+  const [found, setFound] = useState<Found>();
+  useEffect(() => {
+    let wanted = true;
+    files?.read(path).then(
+      (file) => {
+        const src = file.kind === 'image' ? `data:${file.mimeType};base64,${file.data}` : undefined;
+        if (wanted) setFound({ path, src });
+      },
+      () => {
+        if (wanted) setFound({ path, src: undefined });
+      },
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [files, path]);
+
+  const name = alt || path;
+  const open = () => files?.open({ path });
+  if (found?.path !== path || found.src === undefined) {
+    // Why it is not shown is said where it is opened.
+    return (
+      <button type="button" className={css.missing} onClick={open}>
+        Image: {name}
+      </button>
+    );
+  }
+  return (
+    <button type="button" className={css.open} title={`Show ${path}`} onClick={open}>
+      <img className={css.image} src={found.src} alt={name} />
+    </button>
+  );
+}
+
+/**
+ * Whoever wrote the text would learn that it was read, and from where: it is loaded when somebody says so, in a frame
+ * of its own, since this page's policy allows no image from elsewhere.
+ */
+function RemoteImage({ src, alt }: MarkdownImageProps) {
+  const [isWanted, setWanted] = useState(false);
+  const host = hostOf(src);
+  const link = (
+    <a href={src} target="_blank" rel="noopener noreferrer">
+      Image: {alt || src}
+    </a>
+  );
+  if (host === undefined) return link;
+  if (!isWanted) {
+    return (
+      <span className={css.remote}>
+        {link}
+        <Button onClick={() => setWanted(true)}>Load image from {host}</Button>
+      </span>
+    );
+  }
+  return (
+    <span className={css.remote}>
+      <iframe
+        className={css.frame}
+        title={alt || `Image from ${host}`}
+        src={`/api/image-frame?url=${encodeURIComponent(src)}`}
+        sandbox=""
+        referrerPolicy="no-referrer"
+      />
+      {link}
+    </span>
+  );
+}
+
+/** Only over TLS: what comes otherwise anybody on the way can see and change. */
+function hostOf(src: string): string | undefined {
+  if (!URL.canParse(src)) return undefined;
+  const { protocol, host } = new URL(src);
+  return protocol === 'https:' ? host : undefined;
+}

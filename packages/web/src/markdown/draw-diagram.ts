@@ -1,0 +1,67 @@
+import mermaid from 'mermaid';
+
+/** A bigger diagram (characters) would hold up the page. */
+const longest = 20_000;
+
+/** Drawn in this font, which an image has too. */
+const fontFamily = 'system-ui, sans-serif';
+
+/** What no diagram may change about itself, whatever its directives say. */
+const secure = [
+  'secure',
+  'securityLevel',
+  'startOnLoad',
+  'maxTextSize',
+  'maxEdges',
+  'suppressErrorRendering',
+  'htmlLabels',
+  'fontFamily',
+  'themeCSS',
+  'dompurifyConfig',
+  'deterministicIds',
+];
+
+let count = 0;
+let last: Promise<unknown> = Promise.resolve();
+
+/** Draws a Mermaid diagram; gives it as the address of an image. Rejects where the diagram has a mistake. */
+export async function drawDiagram(code: string, isDark: boolean): Promise<string> {
+  if (code.length > longest) throw new Error('The diagram is too long to be drawn.');
+  // One after another: what is set for one would hold for all.
+  const drawn = last.then(() => draw(code, isDark));
+  last = drawn.catch(() => undefined);
+  return drawn;
+}
+
+async function draw(code: string, isDark: boolean): Promise<string> {
+  mermaid.initialize({
+    startOnLoad: false,
+    securityLevel: 'strict',
+    suppressErrorRendering: true,
+    htmlLabels: false,
+    flowchart: { htmlLabels: false },
+    maxTextSize: longest,
+    maxEdges: 400,
+    theme: isDark ? 'dark' : 'default',
+    fontFamily,
+    secure,
+  });
+  const { svg } = await mermaid.render(`diagram-${++count}`, code);
+  return asImage(svg);
+}
+
+/** An image is XML, and is as big as it says. */
+function asImage(html: string): string {
+  const svg = new DOMParser().parseFromString(html, 'text/html').querySelector('svg');
+  if (svg === null) throw new Error('There is nothing in the diagram.');
+  const [, , width = 0, height = 0] = (svg.getAttribute('viewBox') ?? '')
+    .split(/[\s,]+/)
+    .map(Number);
+  if (width > 0 && height > 0) {
+    svg.setAttribute('width', String(Math.ceil(width)));
+    svg.setAttribute('height', String(Math.ceil(height)));
+  }
+  svg.style.removeProperty('max-width');
+  const xml = new XMLSerializer().serializeToString(svg);
+  return `data:image/svg+xml,${encodeURIComponent(xml)}`;
+}

@@ -1,0 +1,84 @@
+import type { Element, ElementContent } from 'hast';
+import type { ComponentProps } from 'react';
+import { type Components, defaultUrlTransform } from 'react-markdown';
+import { FileLink } from '../files/FileLink.tsx';
+import { linkTarget } from '../files/file-target.ts';
+import { useNamedFile } from '../files/files.ts';
+import { useBlockPlace } from './block-context.ts';
+import { CodeBlock } from './CodeBlock.tsx';
+import { FootnoteMark } from './FootnoteMark.tsx';
+import css from './Markdown.module.css';
+import { MarkdownImage } from './MarkdownImage.tsx';
+import { TaskBox } from './TaskBox.tsx';
+import { Tex } from './Tex.tsx';
+
+/** A link to a file never becomes an address; what else a link may be is react-markdown's to say. */
+export function transformUrl(url: string, key: string): string {
+  if (key === 'src' && /^data:image\/(?:png|jpeg|gif|webp|avif|svg\+xml)[;,]/i.test(url))
+    return url;
+  return linkTarget(url) === undefined ? defaultUrlTransform(url) : url;
+}
+
+/** How the pieces of Markdown are drawn. */
+export const components: Components = {
+  input: ({ checked }) => <TaskBox checked={checked} />,
+  a: ({ href = '', children }) => {
+    const target = linkTarget(href);
+    if (target !== undefined) return <FileLink target={target}>{children}</FileLink>;
+    // Without an address it would lead to this very page.
+    if (href === '' || href.startsWith('#')) return <span>{children}</span>;
+    // Opened beside the app, and told nothing about it.
+    return (
+      <a href={href} target="_blank" rel="noopener noreferrer">
+        {children}
+      </a>
+    );
+  },
+  img: ({ src, alt = '' }) =>
+    typeof src === 'string' && src !== '' ? <MarkdownImage src={src} alt={alt} /> : <>{alt}</>,
+  pre: ({ node }) => <FencedCode node={node} />,
+  code: ({ className, children }) => {
+    const text = typeof children === 'string' ? children : '';
+    if (className === 'math-display') return <Tex source={text} display />;
+    if (className === 'math-inline') return <Tex source={text} />;
+    return <InlineCode>{children}</InlineCode>;
+  },
+  sup: (props) => {
+    const label: unknown = props.node?.properties['dataFootnote'];
+    return typeof label === 'string' ? <FootnoteMark label={label} /> : <sup>{props.children}</sup>;
+  },
+  table: ({ children }) => (
+    // Focusable, because it scrolls sideways.
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    <div className={css.table} role="region" aria-label="Table" tabIndex={0}>
+      <table>{children}</table>
+    </div>
+  ),
+};
+
+/** Code in a line; where it names a file that was worked on, a link to it. */
+function InlineCode({ children }: ComponentProps<'code'>) {
+  const target = useNamedFile(typeof children === 'string' ? children : '');
+  const code = <code>{children}</code>;
+  return target === undefined ? code : <FileLink target={target}>{code}</FileLink>;
+}
+
+/** Code, or a formula, that stands by itself: also inside of a list or a quote. */
+function FencedCode({ node }: { node: Element | undefined }) {
+  const { growsAt } = useBlockPlace();
+  const [inner] = node?.children ?? [];
+  if (inner?.type !== 'element') return null;
+  const text = textOf(inner);
+  const classes = inner.properties['className'];
+  const names = Array.isArray(classes) ? classes.map(String) : [];
+  if (names.includes('math-display')) return <Tex source={text} display />;
+  const lang = names.find((name) => name.startsWith('language-'))?.slice('language-'.length) ?? '';
+  // What ends where a growing text ends has not ended.
+  const isOpen = growsAt !== undefined && (node?.position?.end.offset ?? 0) >= growsAt;
+  return <CodeBlock code={text.replace(/\n$/, '')} lang={lang} open={isOpen} />;
+}
+
+function textOf(node: ElementContent): string {
+  if (node.type === 'text') return node.value;
+  return node.type === 'element' ? node.children.map((child) => textOf(child)).join('') : '';
+}

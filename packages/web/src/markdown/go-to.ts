@@ -1,0 +1,9 @@
+import type { MouseEvent } from 'react';
+
+/** Within the page: the address belongs to the session that is shown. */
+export function goTo(event: MouseEvent, place: Element | null): void {
+  event.preventDefault();
+  if (!(place instanceof HTMLElement)) return;
+  place.scrollIntoView({ block: 'center' });
+  place.focus({ preventScroll: true });
+}

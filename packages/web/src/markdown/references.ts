@@ -1,0 +1,117 @@
+/** Links and footnotes that are defined in one block of a message and used in others. */
+import type { Definition as LinkDefinition, FootnoteDefinition } from 'mdast';
+import type { Block } from './split-blocks.ts';
+
+export interface Definition {
+  /** Normalized; begins with `^` for a footnote. */
+  label: string;
+  /** Its Markdown. */
+  source: string;
+}
+
+/** A link's or a footnote's definition; `text` is the whole Markdown that it is from. */
+export function readDefinition(
+  node: LinkDefinition | FootnoteDefinition,
+  text: string,
+): Definition {
+  const { type, identifier, position } = node;
+  if (type === 'definition') {
+    return { label: normalized(identifier), source: linkSource(node) };
+  }
+  const source = text.slice(position?.start.offset, position?.end.offset);
+  return { label: `^${normalized(identifier)}`, source };
+}
+
+/** Written anew: of two that follow each other the parser does not say rightly where they stand. */
+function linkSource({ identifier, url, title }: LinkDefinition): string {
+  const escaped = (value: string) => value.replaceAll('&', '&amp;').replaceAll(/["<>\\]/g, '\\$&');
+  return `[${identifier}]: <${escaped(url)}>${title ? ` "${escaped(title)}"` : ''}`;
+}
+
+/** All that stands in brackets in a text: each may be a reference. */
+export function labelsIn(text: string): ReadonlySet<string> {
+  if (!text.includes('[')) return none;
+  const found = text.matchAll(/\[((?:\\.|[^[\]\\])+)\]/gs);
+  return new Set(Array.from(found, ([, label = '']) => normalized(label)));
+}
+
+const none: ReadonlySet<string> = new Set();
+
+/** As CommonMark compares labels. */
+function normalized(label: string): string {
+  return label.replaceAll(/\s+/g, ' ').trim().toLowerCase().toUpperCase();
+}
+
+/** A footnote of a message. */
+export interface Footnote {
+  label: string;
+  /** From 1, in the order of their first uses. */
+  number: number;
+  /** The Markdown of its definition. */
+  source: string;
+}
+
+/** What the blocks of a message have in common. */
+export interface References {
+  /** The first definition of each label counts. */
+  readonly definitions: ReadonlyMap<string, Definition>;
+  readonly footnotes: readonly Footnote[];
+}
+
+const noReferences: References = { definitions: new Map(), footnotes: [] };
+
+export function referencesOf(blocks: readonly Block[]): References {
+  const definitions = new Map<string, Definition>();
+  for (const { defines } of blocks) {
+    for (const each of defines) {
+      if (!definitions.has(each.label)) definitions.set(each.label, each);
+    }
+  }
+  if (definitions.size === 0) return noReferences;
+  return { definitions, footnotes: footnotesOf(blocks, definitions) };
+}
+
+/** Those that nothing refers to come last: what was written is shown. */
+function footnotesOf(
+  blocks: readonly Block[],
+  definitions: ReadonlyMap<string, Definition>,
+): Footnote[] {
+  const sources = new Map<string, string>();
+  const add = (label: string) => {
+    const definition = definitions.get(label);
+    if (!label.startsWith('^') || definition === undefined || sources.has(label)) return;
+    sources.set(label, definition.source);
+  };
+  for (const label of blocks.flatMap((block) => usesIn(block))) add(label);
+  // A footnote can refer to others; what is added meanwhile is looked at, too.
+  for (const source of sources.values()) {
+    for (const label of labelsIn(source)) add(label);
+  }
+  for (const label of definitions.keys()) add(label);
+  return [...sources].map(([label, source], index) => ({ label, number: index + 1, source }));
+}
+
+/** A footnote's definition is no use of it. */
+function usesIn(block: Block): string[] {
+  if (block.code !== undefined) return [];
+  const labels = [...block.labels];
+  if (block.defines.length === 0) return labels;
+  const rest = block.defines.reduce((text, { source }) => text.replace(source, ''), block.raw);
+  return [...labelsIn(rest)];
+}
+
+/**
+ * What a block has to be told so that it can be read by itself: the definitions of what it refers to, as Markdown that
+ * comes before its own. Empty for most blocks.
+ */
+export function neededBy(labels: ReadonlySet<string>, { definitions }: References): string {
+  if (definitions.size === 0 || labels.size === 0) return '';
+  const needed = [...labels].flatMap((label) => definitions.get(label) ?? []);
+  if (needed.length === 0) return '';
+  // Of a footnote only that it is there: its content stands at the end of the message.
+  const lines = needed.map(({ label, source }) =>
+    label.startsWith('^') ? `${source.slice(0, source.indexOf(']:'))}]: .` : source,
+  );
+  // The last line ends a footnote, which would go on in what is indented.
+  return `${lines.join('\n\n')}\n\n[\u{e000}]: .\n\n`;
+}

@@ -1,0 +1,175 @@
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { message, tool, turn, upsert } from './items.ts';
+import { Stage } from './stage.ts';
+
+let stage: Stage;
+
+const png =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+const text = Array.from({ length: 400 }, (_, index) => `const line${index + 1} = ${index};`).join(
+  '\n',
+);
+
+beforeEach(async () => {
+  stage = new Stage();
+  stage.history = { entries: [], turns: [turn('t1')], cursor: 't1:0', hasMore: false };
+  const file = { size: text.length, modifiedAt: '2026-01-01T00:00:00.000Z' };
+  stage.answer = (_, address) => {
+    const url = new URL(address, 'http://stage');
+    if (!url.pathname.endsWith('/file')) return undefined;
+    const path = url.searchParams.get('path') ?? '';
+    const real = path.startsWith('/') ? path : `/code/shop/${path}`;
+    if (path.endsWith('.png')) {
+      return { kind: 'image', path: real, ...file, mimeType: 'image/png', data: png };
+    }
+    return { kind: 'text', path: real, ...file, text, isCut: false };
+  };
+  stage.refuse = (address) =>
+    decodeURIComponent(address).includes('path=/etc/')
+      ? { code: 'FILE_NOT_ALLOWED', message: '/etc/passwd lies outside the project.' }
+      : undefined;
+  await stage.open();
+});
+afterEach(() => stage.close());
+afterAll(() => Stage.end());
+
+const asked = () =>
+  stage.requests
+    .filter(({ path }) => path.includes('/file?'))
+    .map(({ path }) => new URL(path, 'http://stage').searchParams.get('path'));
+
+async function say(content: string, page: Page) {
+  stage.say(upsert(message('a', content, { status: 'complete' })));
+  const item = page.locator('[data-item-id="a"]');
+  await item.waitFor();
+  return item;
+}
+
+it.each([
+  ['[config](src/config.ts)', 'src/config.ts', undefined],
+  ['[config](/abs/path/file.ts:12)', '/abs/path/file.ts', '12-12'],
+  ['[config](file.ts#L10-L20)', 'file.ts', '10-20'],
+  ['[config](file:///code/shop/a%20b.ts#L300)', '/code/shop/a b.ts', '300-300'],
+  ['[config](file.ts:12)', 'file.ts', '12-12'],
+])('%s shows the file beside the conversation, which stays', async (link, path, marked) => {
+  const page = await stage.visit();
+  const item = await say(`See ${link}.`, page);
+  const address = page.url();
+  await item.getByRole('button', { name: 'config' }).click();
+  const pane = page.getByRole('complementary', { name: /^File / });
+  await pane
+    .getByRole('region', { name: 'Content' })
+    .getByText('line1 ', { exact: false })
+    .first()
+    .waitFor();
+  expect(asked()).toEqual([path]);
+  expect(page.url()).toBe(address);
+  expect(page.context().pages()).toHaveLength(1);
+  expect(
+    await page.getByRole('navigation', { name: 'Open sessions' }).getByRole('link').count(),
+  ).toBe(1);
+  const mark = pane.locator('[data-marked]');
+  expect(await mark.count()).toBe(marked === undefined ? 0 : 1);
+  if (marked === undefined) return;
+  expect(await mark.getAttribute('data-marked')).toBe(marked);
+  const [place, frame] = [await mark.boundingBox(), await pane.boundingBox()];
+  expect(place!.y).toBeGreaterThan(frame!.y);
+  expect(place!.y + place!.height).toBeLessThan(frame!.y + frame!.height);
+});
+
+it('the pane is read and closed by keyboard, and the focus comes back', async () => {
+  const page = await stage.visit();
+  const item = await say('See [config](src/config.ts:3).', page);
+  const link = item.getByRole('button', { name: 'config' });
+  await link.focus();
+  await page.keyboard.press('Enter');
+  const pane = page.getByRole('complementary', { name: 'File src/config.ts:3' });
+  await pane.getByText('src/config.ts').waitFor();
+  expect(await pane.evaluate((element) => element === document.activeElement)).toBe(true);
+  await page.keyboard.press('Tab');
+  expect(
+    await pane
+      .getByRole('button', { name: 'Copy path' })
+      .evaluate((e) => e === document.activeElement),
+  ).toBe(true);
+  await page.keyboard.press('Escape');
+  await pane.waitFor({ state: 'detached' });
+  expect(await link.evaluate((element) => element === document.activeElement)).toBe(true);
+  // Escape closed the file, and did not stop the agent that is at work.
+  expect(stage.requests.map(({ path }) => path).filter((path) => path.endsWith('/cancel'))).toEqual(
+    [],
+  );
+});
+
+it('a file that may not be shown says why, and its path can be copied', async () => {
+  const page = await stage.visit();
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  const item = await say('See [it](/etc/passwd).', page);
+  await item.getByRole('button', { name: 'it' }).click();
+  const pane = page.getByRole('complementary');
+  await pane.getByRole('alert').getByText('/etc/passwd lies outside the project.').waitFor();
+  await pane.getByRole('button', { name: 'Copy path' }).last().click();
+  await pane.getByRole('button', { name: 'Copied' }).waitFor();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('/etc/passwd');
+});
+
+it('on a phone the file covers the page, and a tap closes it', async () => {
+  const page = await stage.visit({ viewport: { width: 390, height: 780 }, hasTouch: true });
+  const item = await say('See [config](src/config.ts:3).', page);
+  await item.getByRole('button', { name: 'config' }).tap();
+  const sheet = page.getByRole('dialog', { name: 'File src/config.ts:3' });
+  await sheet.getByText('line3 ', { exact: false }).first().waitFor();
+  expect(await sheet.boundingBox()).toEqual({ x: 0, y: 0, width: 390, height: 780 });
+  await sheet.getByRole('button', { name: 'Close file' }).tap();
+  await sheet.waitFor({ state: 'detached' });
+  expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe('BODY');
+});
+
+it('code that names a file a tool worked on is a link, and other code is not', async () => {
+  const page = await stage.visit();
+  const locations = [{ path: '/code/shop/src/config.ts', line: 7 }];
+  const item = await say('Look at `src/config.ts:9`, `npm test` and `src/other.ts`.', page);
+  expect(await item.getByRole('button').count()).toBe(0);
+  stage.say(
+    upsert(tool('call', { toolName: 'Read', kind: 'read', locations, status: 'complete' })),
+  );
+  await item.getByRole('button', { name: 'src/config.ts:9' }).click();
+  await page
+    .getByRole('complementary', { name: 'File src/config.ts:9' })
+    .locator('[data-marked="9-9"]')
+    .waitFor();
+  expect(await item.getByRole('button').count()).toBe(1);
+
+  const card = page.getByRole('group', { name: 'Read src/config.ts:7' });
+  await card.getByRole('button').first().click();
+  await card.getByRole('button', { name: 'src/config.ts:7', exact: true }).click();
+  await page.locator('[data-marked="7-7"]').waitFor();
+});
+
+it('an image of the project shows, and opens beside the conversation', async () => {
+  const page = await stage.visit();
+  const item = await say('![The page](shots/page.png) and ![gone](/etc/x.png)', page);
+  const image = item.getByRole('img', { name: 'The page' });
+  await image.waitFor();
+  expect(await image.evaluate((element) => (element as HTMLImageElement).naturalWidth)).toBe(1);
+  expect(await item.getByRole('button', { name: 'Image: gone' }).count()).toBe(1);
+  await image.click();
+  await page.getByRole('complementary', { name: 'File shots/page.png' }).getByRole('img').waitFor();
+});
+
+it('an image from the web loads when somebody asks for it, and in a frame of its own', async () => {
+  const page = await stage.visit();
+  const requested: string[] = [];
+  page.on('request', (request) => requested.push(request.url()));
+  const item = await say('![Badge](https://img.example/badge.svg?a=1)', page);
+  const load = item.getByRole('button', { name: 'Load image from img.example' });
+  await load.waitFor();
+  expect(requested.filter((url) => url.includes('img.example'))).toEqual([]);
+  await load.click();
+  const frame = item.locator('iframe[title="Badge"]');
+  await frame.waitFor();
+  expect(await frame.getAttribute('sandbox')).toBe('');
+  await expect.poll(() => requested.filter((url) => url.includes('image-frame'))).toHaveLength(1);
+  expect(requested.at(-1)).toContain(encodeURIComponent('https://img.example/badge.svg?a=1'));
+});
