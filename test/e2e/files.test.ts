@@ -28,7 +28,7 @@ test('files that an answer names are read in the page, and what lies outside is 
   await session.untilSaid('line two');
   await session.untilEnded(1);
   const { answers, page } = session;
-  const pane = page.getByRole('complementary', { name: /^File / });
+  const pane = page.getByRole('region', { name: /^File / });
 
   await answers.getByRole('button', { name: 'line two' }).click();
   await pane.getByText('const b = 2;').waitFor();

@@ -345,6 +345,36 @@ const states: Record<string, () => Promise<Page>> = {
     stage.others = others();
     return stage.visit({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
   },
+  'formulas, diagrams and footnotes': async () => {
+    const text = `A note[^1], $x^2$, [a file](a.ts) and ![an image](https://img.example/a.png).
+
+\`\`\`mermaid
+graph LR
+  A --> B
+\`\`\`
+
+\`\`\`
+${'line\n'.repeat(70)}\`\`\`
+
+[^1]: Of this.`;
+    history([message('a1', text, done), message('a2', text, done)], turn('t1', ended));
+    const page = await stage.visit();
+    await page
+      .getByRole('img', { name: /^Diagram/ })
+      .last()
+      .waitFor();
+    await page.locator('.katex').last().waitFor();
+    return page;
+  },
+  'edits that were not made': async () => {
+    const edit = (id: string) => tool(id, { kind: 'edit', toolName: 'Edit', diffs: [diff] });
+    history([edit('a'), edit('b')], turn('t1', { ...ended, status: 'aborted' }));
+    const page = await stage.visit();
+    await page.getByRole('group', { name: '2 edits not made' }).getByRole('button').click();
+    return page;
+  },
+  'a file beside the conversation': async () => openFile({}),
+  'a file on a phone': async () => openFile({ viewport: { width: 390, height: 844 } }),
   'the drawer of a phone': async () => {
     stage.others = others();
     const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
@@ -354,6 +384,19 @@ const states: Record<string, () => Promise<Page>> = {
     return page;
   },
 };
+
+async function openFile(options: Parameters<Stage['visit']>[0]): Promise<Page> {
+  stage.answer = (_, path) => {
+    if (!path.includes('/file?')) return undefined;
+    const file = { path: '/code/shop/a.ts', size: 13, modifiedAt: '2026-01-01T00:00:00.000Z' };
+    return { kind: 'text', ...file, text: 'const a = 1;\nconst b = 2;\n', isCut: false };
+  };
+  history([message('a1', 'See [it](a.ts:2).', done)], turn('t1', ended));
+  const page = await stage.visit(options);
+  await page.getByRole('button', { name: 'it', exact: true }).click();
+  await page.locator('[data-marked="2-2"]').waitFor();
+  return page;
+}
 
 it.each(Object.entries(states))('axe finds nothing wrong with %s', async (_, reach) => {
   expect(await findings(await reach())).toEqual([]);

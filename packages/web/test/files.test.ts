@@ -57,7 +57,7 @@ it.each([
   const item = await say(`See ${link}.`, page);
   const address = page.url();
   await item.getByRole('button', { name: 'config' }).click();
-  const pane = page.getByRole('complementary', { name: /^File / });
+  const pane = page.getByRole('region', { name: /^File / });
   await pane
     .getByRole('region', { name: 'Content' })
     .getByText('line1 ', { exact: false })
@@ -84,7 +84,7 @@ it('the pane is read and closed by keyboard, and the focus comes back', async ()
   const link = item.getByRole('button', { name: 'config' });
   await link.focus();
   await page.keyboard.press('Enter');
-  const pane = page.getByRole('complementary', { name: 'File src/config.ts:3' });
+  const pane = page.getByRole('region', { name: 'File src/config.ts:3' });
   await pane.getByText('src/config.ts').waitFor();
   expect(await pane.evaluate((element) => element === document.activeElement)).toBe(true);
   await page.keyboard.press('Tab');
@@ -107,7 +107,7 @@ it('a file that may not be shown says why, and its path can be copied', async ()
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   const item = await say('See [it](/etc/passwd).', page);
   await item.getByRole('button', { name: 'it' }).click();
-  const pane = page.getByRole('complementary');
+  const pane = page.getByRole('region', { name: /^File / });
   await pane.getByRole('alert').getByText('/etc/passwd lies outside the project.').waitFor();
   await pane.getByRole('button', { name: 'Copy path' }).last().click();
   await pane.getByRole('button', { name: 'Copied' }).waitFor();
@@ -136,7 +136,7 @@ it('code that names a file a tool worked on is a link, and other code is not', a
   );
   await item.getByRole('button', { name: 'src/config.ts:9' }).click();
   await page
-    .getByRole('complementary', { name: 'File src/config.ts:9' })
+    .getByRole('region', { name: 'File src/config.ts:9' })
     .locator('[data-marked="9-9"]')
     .waitFor();
   expect(await item.getByRole('button').count()).toBe(1);
@@ -155,7 +155,7 @@ it('an image of the project shows, and opens beside the conversation', async () 
   expect(await image.evaluate((element) => (element as HTMLImageElement).naturalWidth)).toBe(1);
   expect(await item.getByRole('button', { name: 'Image: gone' }).count()).toBe(1);
   await image.click();
-  await page.getByRole('complementary', { name: 'File shots/page.png' }).getByRole('img').waitFor();
+  await page.getByRole('region', { name: 'File shots/page.png' }).getByRole('img').waitFor();
 });
 
 it('an image from the web loads when somebody asks for it, and in a frame of its own', async () => {

@@ -26,7 +26,7 @@ const groups: { name: string; keys: [keys: string[], does: string][] }[] = [
       [['Enter'], 'Send; while the agent is busy: queue'],
       [['Shift+Enter'], 'New line'],
       [['↑'], 'Take up the last message again'],
-      [['Esc'], 'Stop the agent'],
+      [['Esc'], 'Stop the agent; in a file: close it'],
     ],
   },
   {

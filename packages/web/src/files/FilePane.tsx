@@ -58,7 +58,7 @@ function Beside({ title, target, onClose, children }: BesideProps) {
   return (
     // Escape works wherever the focus is in it.
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
-    <aside
+    <section
       ref={ref}
       className={css.beside}
       aria-label={title}
@@ -67,7 +67,7 @@ function Beside({ title, target, onClose, children }: BesideProps) {
       onKeyDown={onKeyDown}
     >
       {children}
-    </aside>
+    </section>
   );
 }
 

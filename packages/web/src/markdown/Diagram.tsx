@@ -46,7 +46,7 @@ export default function Diagram({ code, fallback, action }: DiagramProps) {
     <figure className={css.block} dir="ltr">
       <CodeHead code={code} lang="mermaid" action={action} />
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls */}
-      <div className={css.drawing} role="region" aria-label="Diagram" tabIndex={0}>
+      <div className={css.drawing} role="group" aria-label="Diagram" tabIndex={0}>
         <img src={drawing.src} alt={`Diagram: ${code.slice(0, 300)}`} />
       </div>
     </figure>

@@ -12,7 +12,7 @@ interface FootnotesProps {
 export function Footnotes({ references, noteId }: FootnotesProps) {
   if (references.footnotes.length === 0) return null;
   return (
-    <section className={css.notes} aria-label="Footnotes">
+    <section className={css.notes} role="doc-endnotes" aria-label="Footnotes">
       <ol className={css.list}>
         {references.footnotes.map((note) => (
           <NoteItem key={note.label} note={note} references={references} noteId={noteId} />

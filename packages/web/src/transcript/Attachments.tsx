@@ -1,5 +1,7 @@
 import type { ContentBlock } from '@liminal/protocol';
 import { FileText } from 'lucide-react';
+import { FileLink } from '../files/FileLink.tsx';
+import { linkTarget } from '../files/file-target.ts';
 import { baseName } from '../words/paths.ts';
 import css from './Attachments.module.css';
 
@@ -37,10 +39,11 @@ function Attachment({ block }: { block: ContentBlock }) {
 }
 
 function Named({ name, title }: { name: string; title?: string }) {
+  const target = title === undefined ? undefined : linkTarget(title);
   return (
     <span className={css.file} title={title}>
       <FileText size={14} aria-hidden="true" />
-      {name}
+      {target === undefined ? name : <FileLink target={target}>{name}</FileLink>}
     </span>
   );
 }
