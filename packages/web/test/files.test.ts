@@ -69,6 +69,10 @@ it.each([
   expect(
     await page.getByRole('navigation', { name: 'Open sessions' }).getByRole('link').count(),
   ).toBe(1);
+  // Side by side, and both wide enough to read.
+  const [said, beside] = [await item.boundingBox(), await pane.boundingBox()];
+  expect(said!.width).toBeGreaterThan(250);
+  expect(said!.x + said!.width).toBeLessThan(beside!.x);
   const mark = pane.locator('[data-marked]');
   expect(await mark.count()).toBe(marked === undefined ? 0 : 1);
   if (marked === undefined) return;
