@@ -44,6 +44,7 @@ it('the page follows what is said while the reader is at the end, and only then'
   const { entries, turns } = conversation(10, 20);
   stage.history = { entries, turns: [...turns, turn('t1')], cursor: 't1:0', hasMore: false };
   const page = await stage.visit();
+  await page.locator('[data-item-id="u10"]').waitFor({ state: 'attached' });
   await expect.poll(() => fromEnd(page)).toBeLessThan(2);
   let text = 'Go. ';
   stage.say(upsert(message('live', text)));

@@ -1,9 +1,9 @@
 import type { FileDiff } from '@liminal/protocol';
-import { useState } from 'react';
 import { ColouredLine } from '../highlight/Code.tsx';
 import { languageOfFile } from '../highlight/languages.ts';
 import { type ColouredLines, useHighlight } from '../highlight/use-highlight.ts';
 import { Button } from '../look/controls.tsx';
+import { useRemembered } from '../transcript/remembered.ts';
 import css from './DiffView.module.css';
 import { type DiffLine, lineDiff } from './line-diff.ts';
 
@@ -19,7 +19,7 @@ const slack = 4;
 
 /** One file's change, line by line, in the colours of its language. */
 export function DiffView({ diff, named }: DiffViewProps) {
-  const [open, setOpen] = useState(false);
+  const [open, setOpen] = useRemembered(`diff ${diff.path}`, false);
   const { lines, added, removed } = lineDiff(diff);
   const lang = languageOfFile(diff.path) ?? '';
   const before = useHighlight(diff.oldText ?? '', lang);

@@ -6,7 +6,7 @@ import { useNavigation } from '../app/navigation.tsx';
 import type { Target } from '../app/places.ts';
 import { IconButton } from '../look/controls.tsx';
 import { findItem } from '../transcript/find-item.ts';
-import { revealItem } from '../transcript/reveal-item.ts';
+import { scrollToItem } from '../transcript/scroll-to-item.ts';
 import css from './RevealedItem.module.css';
 
 interface RevealedItemProps {
@@ -21,17 +21,18 @@ const mostPages = 100;
 export function RevealedItem({ view, session }: RevealedItemProps) {
   const { active, target } = useNavigation();
   const wanted = active === view.sessionId ? target : undefined;
-  const mark = useRef<HTMLDivElement>(null);
   const [done, setDone] = useState<{ target: Target; problem?: string }>();
+  const led = useRef<Target>(undefined);
   const loaded = useRef<{ target: Target; pages: number }>(undefined);
 
   useEffect(() => {
     if (wanted === undefined || done?.target === wanted) return;
     const place = findItem(view.turns, wanted.id);
-    const page = mark.current?.closest('main');
-    if (place !== undefined && page) {
-      setDone({ target: wanted });
-      void revealItem(page, place);
+    if (place !== undefined) {
+      if (led.current === wanted) return;
+      led.current = wanted;
+      const itemId = place.path.at(-1) ?? wanted.id;
+      void scrollToItem(view.sessionId, itemId).then(() => setDone({ target: wanted }));
       return;
     }
     if (loaded.current?.target !== wanted) loaded.current = { target: wanted, pages: 0 };
@@ -49,7 +50,7 @@ export function RevealedItem({ view, session }: RevealedItemProps) {
   const isLooking = wanted !== undefined && done?.target !== wanted;
   const problem = wanted !== undefined && done?.target === wanted ? done.problem : undefined;
   return (
-    <div ref={mark} className={css.place}>
+    <div className={css.place}>
       {isLooking && (
         <p className={css.notice} role="status">
           Going back to what was found …

@@ -1,15 +1,20 @@
 import { Button } from '../look/controls.tsx';
 import css from './SessionStates.module.css';
 
-/** The conversation's shape while it is fetched. */
+/** The shape of a conversation and of its composer while it is fetched. */
 export function SessionLoading() {
   return (
-    <div className={css.loading} role="status" aria-label="Loading the conversation">
-      <span className={css.bar} data-side="end" />
-      <span className={css.bar} />
-      <span className={css.bar} />
-      <span className={css.bar} data-short="true" />
-    </div>
+    <>
+      <div className={css.loading} role="status" aria-label="Loading the conversation">
+        <span className={css.bar} data-side="end" />
+        <span className={css.bar} />
+        <span className={css.bar} />
+        <span className={css.bar} data-short="true" />
+      </div>
+      <div className={css.dock} aria-hidden="true">
+        <div className={css.composer} />
+      </div>
+    </>
   );
 }
 

@@ -2,6 +2,7 @@ import { ArrowDown, Check, Copy } from 'lucide-react';
 import { type ReactNode, useDeferredValue, useState } from 'react';
 import { Button, IconButton } from '../look/controls.tsx';
 import { useCopy } from '../look/use-copy.ts';
+import { useRemembered } from '../transcript/remembered.ts';
 import { useStickToEnd } from '../transcript/use-stick-to-end.ts';
 import { count } from '../words/amounts.ts';
 import { plainText } from './plain-text.ts';
@@ -27,8 +28,8 @@ const drawnAtFirst = 1_000;
 export function Terminal({ text, label, outcome }: TerminalProps) {
   const terminal = useTerminal(text);
   const { lines, first } = withoutEmptyEdges(terminal.lines);
-  const [drawn, setDrawn] = useState(drawnAtFirst);
-  const [whole, setWhole] = useState(false);
+  const [drawn, setDrawn] = useRemembered('lines', drawnAtFirst);
+  const [whole, setWhole] = useRemembered('whole', false);
   const { scroller, content, sticks, toEnd } = useStickToEnd();
   const { copied, copy } = useCopy();
   const hidden = Math.max(0, lines.length - drawn);

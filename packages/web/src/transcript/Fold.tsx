@@ -1,6 +1,7 @@
 import { ChevronRight } from 'lucide-react';
-import { type ReactNode, useId, useState } from 'react';
+import { type ReactNode, useId } from 'react';
 import css from './Fold.module.css';
+import { openName, useRemembered } from './remembered.ts';
 
 interface FoldProps {
   title: ReactNode;
@@ -11,7 +12,7 @@ interface FoldProps {
 
 /** One quiet line that opens. What is inside is only made when it is looked at. */
 export function Fold({ title, children, disabled = false }: FoldProps) {
-  const [open, setOpen] = useState(false);
+  const [open, setOpen] = useRemembered(openName, false);
   const id = useId();
   return (
     <>

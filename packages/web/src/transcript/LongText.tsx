@@ -1,6 +1,7 @@
-import { type ComponentProps, useState } from 'react';
+import type { ComponentProps } from 'react';
 import { Button } from '../look/controls.tsx';
 import css from './LongText.module.css';
+import { useRemembered } from './remembered.ts';
 
 interface LongTextProps extends ComponentProps<'div'> {
   text: string;
@@ -12,7 +13,7 @@ const visibleLines = 20;
 
 /** Text as a terminal has it, folded when it is long. */
 export function LongText({ text, label, ...rest }: LongTextProps) {
-  const [open, setOpen] = useState(false);
+  const [open, setOpen] = useRemembered(`text ${label ?? ''}`, false);
   const lines = text.replace(/^(?:[ \t]*\n)+|\s+$/g, '').split('\n');
   const hidden = lines.length - visibleLines;
   const shown = open || hidden <= 0 ? lines : lines.slice(0, visibleLines);

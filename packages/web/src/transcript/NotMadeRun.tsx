@@ -1,9 +1,9 @@
 import { Ban } from 'lucide-react';
-import { useState } from 'react';
 import type { ToolRow } from './arrange.ts';
 import { ToolCard } from './ToolCard.tsx';
 import card from './ToolCard.module.css';
 import css from './ReadRun.module.css';
+import { openName, RowScope, useRemembered } from './remembered.ts';
 import { toolPhase } from './tool-outcome.ts';
 import { notMadeWords } from './tool-words.ts';
 
@@ -15,7 +15,7 @@ interface NotMadeRunProps {
 
 /** Calls that follow each other and came to nothing, since somebody stopped or rejected them: one line. */
 export function NotMadeRun({ rows, folder, turnEnded }: NotMadeRunProps) {
-  const [open, setOpen] = useState(false);
+  const [open, setOpen] = useRemembered(openName, false);
   const label = notMadeWords(rows.map((row) => row.call));
   const isRejected = rows.every(
     ({ call, approval }) => toolPhase(call, false, turnEnded, approval) === 'rejected',
@@ -35,13 +35,9 @@ export function NotMadeRun({ rows, folder, turnEnded }: NotMadeRunProps) {
       {open && (
         <div className={css.calls}>
           {rows.map(({ key, call, approval }) => (
-            <ToolCard
-              key={key}
-              call={call}
-              approval={approval}
-              folder={folder}
-              turnEnded={turnEnded}
-            />
+            <RowScope key={key} value={key}>
+              <ToolCard call={call} approval={approval} folder={folder} turnEnded={turnEnded} />
+            </RowScope>
           ))}
         </div>
       )}

@@ -6,13 +6,15 @@ import css from './Transcript.module.css';
 interface OlderPagesProps {
   session: SessionStore;
   scroller: RefObject<HTMLDivElement | null>;
+  /** The mark of the next older page: when it changes, a page has come. */
+  before: string | undefined;
 }
 
 /** How far above the window the next older page is already fetched. */
 const ahead = '1200px';
 
 /** Stands where the known conversation begins, and fetches what came before when it comes near. */
-export function OlderPages({ session, scroller }: OlderPagesProps) {
+export function OlderPages({ session, scroller, before }: OlderPagesProps) {
   const mark = useRef<HTMLDivElement>(null);
   const [problem, setProblem] = useState<string>();
 
@@ -20,10 +22,8 @@ export function OlderPages({ session, scroller }: OlderPagesProps) {
     const element = mark.current;
     if (element === null || problem !== undefined) return undefined;
     const load = async () => {
-      const restore = keepPlace(scroller.current);
       try {
         await session.loadOlder();
-        restore();
       } catch (error) {
         setProblem(describeError(error).message);
       }
@@ -36,7 +36,8 @@ export function OlderPages({ session, scroller }: OlderPagesProps) {
     );
     watch.observe(element);
     return () => watch.disconnect();
-  });
+    // Watched anew after each page: what was near the window may be so still.
+  }, [before, problem, scroller, session]);
 
   return (
     <div className={css.older} ref={mark}>
@@ -52,20 +53,4 @@ export function OlderPages({ session, scroller }: OlderPagesProps) {
       )}
     </div>
   );
-}
-
-/**
- * Browsers keep what is read in place when something is put above it, except at the very top of a scroller, and
- * except those that never do.
- */
-function keepPlace(scroller: HTMLDivElement | null): () => void {
-  if (scroller === null) return () => undefined;
-  const anchors = CSS.supports('overflow-anchor', 'auto') && scroller.scrollTop > 0;
-  if (anchors) return () => undefined;
-  const fromEnd = scroller.scrollHeight - scroller.scrollTop;
-  return () => {
-    requestAnimationFrame(() => {
-      scroller.scrollTop = scroller.scrollHeight - fromEnd;
-    });
-  };
 }

@@ -1,8 +1,8 @@
 import type { ToolCallUpsert } from '@liminal/protocol';
-import { useState } from 'react';
 import { ToolCard } from './ToolCard.tsx';
 import card from './ToolCard.module.css';
 import css from './ReadRun.module.css';
+import { openName, RowScope, useRemembered } from './remembered.ts';
 import { ToolIcon } from './ToolIcon.tsx';
 import { ToolOutcome } from './ToolOutcome.tsx';
 import { toolPhase } from './tool-outcome.ts';
@@ -16,7 +16,7 @@ interface ReadRunProps {
 
 /** Reads and searches that follow each other: one line, since none of them says much by itself. */
 export function ReadRun({ calls, folder, turnEnded }: ReadRunProps) {
-  const [open, setOpen] = useState(false);
+  const [open, setOpen] = useRemembered(openName, false);
   const last = calls.at(-1);
   if (last === undefined) return null;
   const newest = calls.findLast((call) => toolPhase(call, false, turnEnded) === 'running') ?? last;
@@ -47,7 +47,9 @@ export function ReadRun({ calls, folder, turnEnded }: ReadRunProps) {
       {open && (
         <div className={css.calls}>
           {calls.map((call) => (
-            <ToolCard key={call.itemId} call={call} folder={folder} turnEnded={turnEnded} />
+            <RowScope key={call.itemId} value={call.itemId}>
+              <ToolCard call={call} folder={folder} turnEnded={turnEnded} />
+            </RowScope>
           ))}
         </div>
       )}

@@ -3,6 +3,7 @@ import type { Row } from './arrange.ts';
 import { ItemRow } from './ItemRow.tsx';
 import { NotMadeRun } from './NotMadeRun.tsx';
 import { ReadRun } from './ReadRun.tsx';
+import { RowScope } from './remembered.ts';
 import { ToolCard } from './ToolCard.tsx';
 
 /** What a row needs to know of its surroundings. */
@@ -14,16 +15,16 @@ export interface RowPlace {
   turnError: string | undefined;
 }
 
-interface RowListProps {
-  rows: readonly Row[];
-  place: RowPlace;
-}
+/** One row; it is drawn again only when what it shows has changed. */
+export const RowView = memo(function RowView({ row, ...place }: { row: Row } & RowPlace) {
+  return (
+    <RowScope value={row.key}>
+      <RowContent row={row} {...place} />
+    </RowScope>
+  );
+}, sameRow);
 
-export function RowList({ rows, place }: RowListProps) {
-  return rows.map((row) => <RowView key={row.key} row={row} {...place} />);
-}
-
-const RowView = memo(function RowView({ row, ...place }: { row: Row } & RowPlace) {
+function RowContent({ row, ...place }: { row: Row } & RowPlace) {
   const { folder, turnEnded, turnError } = place;
   switch (row.kind) {
     case 'item':
@@ -31,7 +32,8 @@ const RowView = memo(function RowView({ row, ...place }: { row: Row } & RowPlace
     case 'tool':
       return (
         <ToolCard call={row.call} approval={row.approval} folder={folder} turnEnded={turnEnded}>
-          {row.below.length > 0 && <RowList rows={row.below} place={place} />}
+          {row.below.length > 0 &&
+            row.below.map((below) => <RowView key={below.key} row={below} {...place} />)}
         </ToolCard>
       );
     case 'reads':
@@ -39,7 +41,7 @@ const RowView = memo(function RowView({ row, ...place }: { row: Row } & RowPlace
     case 'not-made':
       return <NotMadeRun rows={row.rows} folder={folder} turnEnded={turnEnded} />;
   }
-}, sameRow);
+}
 
 interface RowProps extends RowPlace {
   row: Row;

@@ -1,8 +1,9 @@
 import type { ApprovalUpsert, ToolCallUpsert } from '@liminal/protocol';
-import { type ReactNode, useId, useState } from 'react';
+import { type ReactNode, useId } from 'react';
 import { join } from '../look/controls.tsx';
 import { ApprovalOutcomeNote, WaitingLink } from './ApprovalActions.tsx';
 import { isWaiting } from './arrange.ts';
+import { openName, useFirst, useRemembered } from './remembered.ts';
 import css from './ToolCard.module.css';
 import { ToolDetails } from './ToolDetails.tsx';
 import { ToolIcon } from './ToolIcon.tsx';
@@ -26,8 +27,8 @@ export function ToolCard({ call, approval, folder, turnEnded, children }: ToolCa
   const phase = toolPhase(call, waits, turnEnded, approval);
   const began = beganAt(call, approval);
   const hasBelow = Boolean(children);
-  const [chosen, setChosen] = useState<boolean>();
-  const [wasLive] = useState(!turnEnded);
+  const [chosen, setChosen] = useRemembered<boolean | undefined>(openName, undefined);
+  const wasLive = useFirst('live', !turnEnded);
   const question = isQuestion(call) ? approval?.title : undefined;
   const worthWatching = useWorthWatching(call, phase);
   const isLive = (hasBelow && wasLive) || worthWatching;

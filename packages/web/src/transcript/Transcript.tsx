@@ -1,12 +1,18 @@
 import type { SessionStore, SessionView, TurnView } from '@liminal/client';
 import { ArrowDown } from 'lucide-react';
-import { type ReactNode, useDeferredValue, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Button } from '../look/controls.tsx';
 import { OlderPages } from './OlderPages.tsx';
 import { PendingMessages } from './PendingMessages.tsx';
+import { RowMemory, RowMemoryProvider } from './remembered.ts';
+import { useScrollTarget } from './scroll-to-item.ts';
 import css from './Transcript.module.css';
-import { TurnBlock } from './TurnBlock.tsx';
+import { RowGap, TurnBlock } from './TurnBlock.tsx';
+import { useKeepPlace } from './use-keep-place.ts';
 import { useStickToEnd } from './use-stick-to-end.ts';
+import { layOut } from './window/lay-out.ts';
+import { toRows } from './window/turn-rows.ts';
+import { useWindow } from './window/use-window.ts';
 
 interface TranscriptProps {
   view: SessionView;
@@ -15,14 +21,29 @@ interface TranscriptProps {
   intro: ReactNode;
 }
 
-/** The conversation. It follows what is said while the reader is at its end. */
+/**
+ * The conversation. It follows what is said while the reader is at its end, and only what is near the window is in the
+ * page.
+ */
 export function Transcript({ view, session, intro }: TranscriptProps) {
-  const { scroller, content, sticks, toEnd } = useStickToEnd();
-  const first = useFirstShown(view.turns.length);
+  const { scroller, content, sticks, toEnd: scrollToEnd, leaveEnd } = useStickToEnd();
+  const [memory] = useState(() => new RowMemory());
+  const rows = useMemo(() => toRows(view.turns), [view.turns]);
+  const places = useMemo(() => placesOf(view.turns), [view.turns]);
+  const { span, held, heights, draw } = useWindow(rows, scroller, content);
   const { pending } = view;
   const hasNew = useNews(sticks, view);
+  const count = rows.length;
+  const isEndDrawn = span.to >= count;
+  const toEnd = useCallback(() => {
+    if (!isEndDrawn) draw(count - 1);
+    scrollToEnd();
+  }, [count, draw, isEndDrawn, scrollToEnd]);
+  useKeepPlace(scroller, content, sticks);
   useFollowOwnMessage(pending.length, toEnd);
+  useScrollTarget({ sessionId: view.sessionId, rows, memory, draw, leaveEnd, scroller });
   const folder = view.info?.session.projectDir;
+  const newest = view.turns.at(-1)?.turnId;
 
   return (
     <div className={css.frame}>
@@ -34,17 +55,27 @@ export function Transcript({ view, session, intro }: TranscriptProps) {
           aria-label="Conversation"
           aria-live="off"
         >
-          {first === 0 &&
-            (view.hasMore ? <OlderPages session={session} scroller={scroller} /> : intro)}
-          {view.turns.slice(first).map((turn, index) => (
-            <TurnBlock
-              key={turn.turnId}
-              turn={turn}
-              folder={folder}
-              isLast={first + index === view.turns.length - 1}
-              place={placeOf(turn, view.turns[first + index - 1])}
-            />
-          ))}
+          {view.hasMore ? (
+            <OlderPages session={session} scroller={scroller} before={view.before} />
+          ) : (
+            intro
+          )}
+          <RowMemoryProvider value={memory}>
+            {layOut(rows, span, held, heights.tops(rows)).map((block) =>
+              block.kind === 'gap' ? (
+                <RowGap key={block.key} height={block.height} />
+              ) : (
+                <TurnBlock
+                  key={block.turn.turnId}
+                  turn={block.turn}
+                  parts={block.parts}
+                  folder={folder}
+                  isLast={block.turn.turnId === newest}
+                  place={places.get(block.turn.turnId)}
+                />
+              ),
+            )}
+          </RowMemoryProvider>
           <PendingMessages pending={pending} session={session} />
         </div>
       </div>
@@ -58,18 +89,15 @@ export function Transcript({ view, session, intro }: TranscriptProps) {
   );
 }
 
-/** Where a conversation went on, if not where it was before. */
-function placeOf(turn: TurnView, before: TurnView | undefined): string | undefined {
-  if (before === undefined || before.madeElsewhere === turn.madeElsewhere) return undefined;
-  return turn.madeElsewhere ? 'In the terminal' : 'Here again';
-}
-
-/** So many turns are drawn at once when a conversation is opened. */
-const atOnce = 4;
-
-/** The first turn to draw: the newest few come first, the rest while the page can already be used. */
-function useFirstShown(turns: number): number {
-  return useDeferredValue(0, Math.max(0, turns - atOnce));
+/** Where turns went on, if not where the conversation was before. */
+function placesOf(turns: readonly TurnView[]): ReadonlyMap<string, string> {
+  const places = new Map<string, string>();
+  for (const [index, turn] of turns.entries()) {
+    const before = turns[index - 1];
+    if (before === undefined || before.madeElsewhere === turn.madeElsewhere) continue;
+    places.set(turn.turnId, turn.madeElsewhere ? 'In the terminal' : 'Here again');
+  }
+  return places;
 }
 
 /** Whether something was added below since the reader left the end. */

@@ -1,12 +1,15 @@
 import type { TurnView } from '@liminal/client';
-import { memo, useMemo } from 'react';
-import { arrange } from './arrange.ts';
-import { RowList } from './RowList.tsx';
+import { memo } from 'react';
+import { RowView } from './RowList.tsx';
 import css from './Transcript.module.css';
 import { TurnEnd } from './TurnEnd.tsx';
+import type { DrawnTurn } from './window/lay-out.ts';
+import { toRows } from './window/turn-rows.ts';
 
 interface TurnBlockProps {
   turn: TurnView;
+  /** Those of its rows that are in the page, and gaps for the others. */
+  parts: DrawnTurn['parts'];
   folder: string | undefined;
   isLast: boolean;
   /** Said above it where it was made elsewhere than the turn before it. */
@@ -14,9 +17,10 @@ interface TurnBlockProps {
 }
 
 /** One turn: what was asked, what the agent did, and how it ended. Drawn again only when it changes. */
-export const TurnBlock = memo(function TurnBlock({ turn, folder, isLast, place }: TurnBlockProps) {
+export const TurnBlock = memo(function TurnBlock(props: TurnBlockProps) {
+  const { turn, parts, folder, isLast, place } = props;
+  const [first] = toRows([turn]);
   const ended = turn.status !== 'in_progress';
-  const rows = useMemo(() => arrange(turn.items, ended), [turn.items, ended]);
   return (
     <section
       className={css.turn}
@@ -26,12 +30,49 @@ export const TurnBlock = memo(function TurnBlock({ turn, folder, isLast, place }
       aria-label={nameOf(turn)}
       aria-busy={!ended}
     >
-      {place !== undefined && <p className={css.place}>{place}</p>}
-      <RowList rows={rows} place={{ folder, turnEnded: ended, turnError: turn.error?.message }} />
-      <TurnEnd turn={turn} isLast={isLast} />
+      {parts.map((part) =>
+        'kind' in part ? (
+          <RowGap key={part.key} height={part.height} />
+        ) : (
+          <div key={part.key} data-row={part.key}>
+            {place !== undefined && part === first && <p className={css.place}>{place}</p>}
+            {part.row === undefined ? (
+              <TurnEnd turn={turn} isLast={isLast} />
+            ) : (
+              <RowView
+                row={part.row}
+                folder={folder}
+                turnEnded={ended}
+                turnError={turn.error?.message}
+              />
+            )}
+          </div>
+        ),
+      )}
     </section>
   );
-});
+}, sameTurn);
+
+function sameTurn(before: TurnBlockProps, after: TurnBlockProps): boolean {
+  return (
+    before.turn === after.turn &&
+    before.folder === after.folder &&
+    before.isLast === after.isLast &&
+    before.place === after.place &&
+    before.parts.length === after.parts.length &&
+    before.parts.every((part, index) => samePart(part, after.parts[index]))
+  );
+}
+
+function samePart(a: DrawnTurn['parts'][number], b: DrawnTurn['parts'][number] | undefined) {
+  if ('kind' in a) return b !== undefined && 'kind' in b && a.height === b.height;
+  return a === b;
+}
+
+/** Where rows are that are not in the page. */
+export function RowGap({ height }: { height: number }) {
+  return <div className={css.gap} style={{ height }} data-gap={height} aria-hidden="true" />;
+}
 
 /** Of many turns each has a name of its own. */
 function nameOf({ startedAt }: TurnView): string {

@@ -1,7 +1,7 @@
 import type { UpsertObject } from '@liminal/protocol';
-import { useState } from 'react';
 import { Button } from '../look/controls.tsx';
 import { Attachments } from './Attachments.tsx';
+import { openName, useRemembered } from './remembered.ts';
 import css from './UserMessage.module.css';
 
 type MessageUpsert = Extract<UpsertObject, { type: 'message' }>;
@@ -11,7 +11,7 @@ const longest = { lines: 20, characters: 2400 };
 
 /** The person's own words, as they were written. */
 export function UserMessage({ item }: { item: MessageUpsert }) {
-  const [open, setOpen] = useState(false);
+  const [open, setOpen] = useRemembered(openName, false);
   const isLong =
     item.content.length > longest.characters || item.content.split('\n').length > longest.lines;
   return (

@@ -28,7 +28,9 @@ export function arrange(items: readonly UpsertObject[], turnEnded = false): Row[
       continue;
     }
     const parent = parentOf(item, byCallId);
-    children.set(parent, [...(children.get(parent) ?? []), item]);
+    const siblings = children.get(parent);
+    if (siblings === undefined) children.set(parent, [item]);
+    else siblings.push(item);
   }
   const rowsBelow = (parent: string | undefined): Row[] =>
     foldRuns(
@@ -47,15 +49,16 @@ export function arrange(items: readonly UpsertObject[], turnEnded = false): Row[
 
 /** A parent that is not here, or that is the item itself, leaves the item at the top. */
 function parentOf(item: UpsertObject, calls: Map<string, ToolCallUpsert>): string | undefined {
+  if (item.parentCallId === undefined) return undefined;
   const seen = new Set<string>();
-  let parent = item.parentCallId;
+  let parent: string | undefined = item.parentCallId;
   while (parent !== undefined && calls.has(parent) && !seen.has(parent)) {
     if (item.type === 'tool_call' && parent === item.callId) return undefined;
     seen.add(parent);
     parent = calls.get(parent)?.parentCallId;
   }
   const isCircle = parent !== undefined && seen.has(parent);
-  if (isCircle || item.parentCallId === undefined) return undefined;
+  if (isCircle) return undefined;
   return calls.has(item.parentCallId) ? item.parentCallId : undefined;
 }
 

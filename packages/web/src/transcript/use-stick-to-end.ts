@@ -7,6 +7,8 @@ interface Stick {
   /** Whether the page follows what is added. */
   sticks: boolean;
   toEnd: () => void;
+  /** The reader is led somewhere else. */
+  leaveEnd: () => void;
 }
 
 /** Follows the end of growing content while the reader is there, and keeps the reader's place across tab switches. */
@@ -30,6 +32,19 @@ export function useStickToEnd(): Stick {
     if (last.current.sticks) toEnd();
     else if (scroller.current !== null) scroller.current.scrollTop = last.current.top;
   }, [toEnd]);
+
+  // With what was drawn, not after it: what is followed must not be seen to move first.
+  useLayoutEffect(() => {
+    if (last.current.sticks && scroller.current?.clientHeight) toEnd();
+  });
+
+  const leaveEnd = useCallback(() => {
+    const element = scroller.current;
+    if (element === null) return;
+    last.current = { top: element.scrollTop, sticks: false };
+    setSticks(false);
+    anchor(element, false);
+  }, []);
 
   useEffect(() => {
     const element = scroller.current;
@@ -56,7 +71,7 @@ export function useStickToEnd(): Stick {
     };
   }, [toEnd]);
 
-  return { scroller, content, sticks, toEnd };
+  return { scroller, content, sticks, toEnd, leaveEnd };
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { ToolCallUpsert } from '@liminal/protocol';
-import { useEffect, useState } from 'react';
+import { useEffect } from 'react';
+import { useRemembered } from './remembered.ts';
 import type { ToolPhase } from './tool-outcome.ts';
 
 /** A program that runs for so long (ms) is watched; of a shorter one, its line says enough. */
@@ -7,7 +8,7 @@ const longEnough = 1_000;
 
 /** Whether a program that runs here and now has something to see, and goes on for a while. It stays so when it ends. */
 export function useWorthWatching(call: ToolCallUpsert, phase: ToolPhase): boolean {
-  const [isWorth, setWorth] = useState(false);
+  const [isWorth, setWorth] = useRemembered('worth watching', false);
   const hasOutput = call.toolOutput !== undefined && call.toolOutput.trim() !== '';
   const isLive = call.kind === 'execute' && phase === 'running' && hasOutput;
   const { startedAt } = call;
@@ -16,6 +17,6 @@ export function useWorthWatching(call: ToolCallUpsert, phase: ToolPhase): boolea
     const ran = startedAt === undefined ? 0 : Date.now() - Date.parse(startedAt);
     const timer = setTimeout(() => setWorth(true), Math.max(0, longEnough - (ran || 0)));
     return () => clearTimeout(timer);
-  }, [isLive, startedAt]);
+  }, [isLive, setWorth, startedAt]);
   return isWorth;
 }

@@ -1,0 +1,62 @@
+import {
+  createContext,
+  useCallback,
+  useContext,
+  useEffect,
+  useState,
+  useSyncExternalStore,
+} from 'react';
+
+/**
+ * What a person opened and closed in a conversation. Rows that are far from the window are not in the page, so they
+ * cannot remember it themselves.
+ */
+export class RowMemory {
+  readonly #values = new Map<string, unknown>();
+  readonly #listeners = new Set<() => void>();
+
+  get(scope: string, name: string): unknown {
+    return this.#values.get(`${scope} ${name}`);
+  }
+
+  set(scope: string, name: string, value: unknown): void {
+    this.#values.set(`${scope} ${name}`, value);
+    for (const listener of this.#listeners) listener();
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+}
+
+const MemoryContext = createContext(new RowMemory());
+const ScopeContext = createContext('');
+
+/** Whose memory it is: one for each conversation. */
+export const RowMemoryProvider = MemoryContext.Provider;
+/** The id of the item (or row) that what is inside belongs to. */
+export const RowScope = ScopeContext.Provider;
+
+/** The name under which rows remember whether they were opened. */
+export const openName = 'open';
+
+/** As `useState`, but an item that comes back finds what it was, by its id and this name. */
+export function useRemembered<T>(name: string, initial: T): [T, (value: T) => void] {
+  const memory = useContext(MemoryContext);
+  const scope = useContext(ScopeContext);
+  const known = useSyncExternalStore(memory.subscribe, () => memory.get(scope, name));
+  const set = useCallback((value: T) => memory.set(scope, name, value), [memory, name, scope]);
+  return [known === undefined ? initial : (known as T), set];
+}
+
+/** What a value was when the item was shown first. */
+export function useFirst<T>(name: string, value: T): T {
+  const memory = useContext(MemoryContext);
+  const scope = useContext(ScopeContext);
+  const [first] = useState(() => (memory.get(scope, name) as T | undefined) ?? value);
+  useEffect(() => {
+    if (memory.get(scope, name) === undefined) memory.set(scope, name, first);
+  }, [first, memory, name, scope]);
+  return first;
+}

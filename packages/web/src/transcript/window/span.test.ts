@@ -1,0 +1,82 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { around, covers, follow, nextSpan, type Span } from './span.ts';
+
+const count = fc.integer({ min: 1, max: 2_000 });
+/** A list's length and a part of it. */
+const listAndPart = count.chain((length) =>
+  fc
+    .tuple(fc.nat(length - 1), fc.integer({ min: 1, max: 40 }))
+    .map(([from, rows]) => ({ length, seen: { from, to: Math.min(length, from + rows) } })),
+);
+
+/** Step by step until nothing more is to be done. */
+function draw(start: Span, seen: Span, length: number, step: number): Span[] {
+  const steps = [start];
+  for (let now = start, round = 0; round < 3_000; round += 1) {
+    const next = nextSpan(now, seen, length, step);
+    if (next.from === now.from && next.to === now.to) return steps;
+    steps.push(next);
+    now = next;
+  }
+  throw new Error('It never comes to rest.');
+}
+
+it('comes to rest with all that is seen and all that is near, wherever it began', () => {
+  fc.assert(
+    fc.property(
+      listAndPart,
+      fc.nat(),
+      fc.integer({ min: 1, max: 24 }),
+      ({ length, seen }, at, step) => {
+        const from = at % length;
+        const steps = draw({ from, to: Math.min(length, from + 10) }, seen, length, step);
+        const last = steps.at(-1) as Span;
+        expect(covers(last, around(seen, length))).toBe(true);
+        expect(last.to - last.from).toBeLessThanOrEqual(Math.min(length, 200 + 2 * 24));
+      },
+    ),
+  );
+});
+
+it('no step draws more rows than it may', () => {
+  fc.assert(
+    fc.property(listAndPart, fc.integer({ min: 1, max: 24 }), ({ length, seen }, step) => {
+      const steps = draw({ from: 0, to: Math.min(length, 5) }, seen, length, step);
+      for (const [index, next] of steps.entries()) {
+        const before = steps[index - 1];
+        if (before === undefined) continue;
+        const shared = Math.max(0, Math.min(before.to, next.to) - Math.max(before.from, next.from));
+        expect(next.to - next.from - shared).toBeLessThanOrEqual(step);
+      }
+    }),
+  );
+});
+
+it('a conversation of no more than 200 rows is wholly drawn', () => {
+  expect(around({ from: 190, to: 200 }, 200)).toEqual({ from: 0, to: 200 });
+  expect(around({ from: 0, to: 10 }, 200)).toEqual({ from: 0, to: 200 });
+});
+
+const rows = (...keys: string[]) => keys.map((key) => ({ key }));
+
+it('follows its rows when older ones come above', () => {
+  const before = rows('c', 'd', 'e', 'f');
+  const now = rows('a', 'b', 'c', 'd', 'e', 'f');
+  expect(follow({ from: 1, to: 3 }, before, now, 5)).toEqual({ from: 3, to: 5 });
+});
+
+it('draws what comes below its end, but not all of a flood', () => {
+  const before = rows('a', 'b');
+  expect(follow({ from: 0, to: 2 }, before, rows('a', 'b', 'c'), 5)).toEqual({ from: 0, to: 3 });
+  const flood = [...before, ...Array.from({ length: 50 }, (_, n) => ({ key: `n${n}` }))];
+  expect(follow({ from: 0, to: 2 }, before, flood, 5)).toEqual({ from: 0, to: 7 });
+  expect(follow({ from: 0, to: 1 }, before, rows('a', 'b', 'c'), 5)).toEqual({ from: 0, to: 1 });
+});
+
+it('begins anew at the end where its rows are gone', () => {
+  expect(follow({ from: 0, to: 2 }, rows('a', 'b'), rows('x', 'y', 'z'), 2)).toEqual({
+    from: 1,
+    to: 3,
+  });
+});

@@ -1,0 +1,74 @@
+import type { TurnView } from '@liminal/client';
+import { arrange, type Row } from '../arrange.ts';
+
+/** One row of the whole conversation: a row of a turn, or the line that says how the turn ended. */
+export interface TurnRow {
+  /** Its own in the whole conversation. */
+  key: string;
+  turn: TurnView;
+  /** Absent for a turn's end. */
+  row?: Row;
+}
+
+const made = new WeakMap<TurnView, readonly TurnRow[]>();
+
+/** All rows of a conversation in one list, top to bottom. Rows of a turn that did not change are the same objects. */
+export function toRows(turns: readonly TurnView[]): readonly TurnRow[] {
+  return turns.flatMap((turn) => {
+    const known = made.get(turn);
+    if (known !== undefined) return known;
+    const rows = rowsOf(turn);
+    made.set(turn, rows);
+    return rows;
+  });
+}
+
+function rowsOf(turn: TurnView): readonly TurnRow[] {
+  const rows: TurnRow[] = arrange(turn.items, turn.status !== 'in_progress').map((row) => ({
+    key: `${turn.turnId} ${row.key}`,
+    turn,
+    row,
+  }));
+  rows.push({ key: `${turn.turnId} end`, turn });
+  return rows;
+}
+
+/** Where an item is, and the ids of what has to be open for it to be seen, outermost first. */
+export interface ItemPlace {
+  index: number;
+  within: readonly string[];
+}
+
+export function findItem(rows: readonly TurnRow[], itemId: string): ItemPlace | undefined {
+  for (const [index, { row }] of rows.entries()) {
+    const within = row && wayTo(row, itemId);
+    if (within !== undefined) return { index, within };
+  }
+  return undefined;
+}
+
+function wayTo(row: Row, itemId: string): readonly string[] | undefined {
+  switch (row.kind) {
+    case 'item':
+      return row.item.itemId === itemId ? [] : undefined;
+    case 'reads':
+      return row.calls.some((call) => call.itemId === itemId) ? [row.key] : undefined;
+    case 'not-made': {
+      const way = firstWay(row.rows, itemId);
+      return way && [row.key, ...way];
+    }
+    case 'tool': {
+      if (row.call.itemId === itemId || row.approval?.itemId === itemId) return [];
+      const way = firstWay(row.below, itemId);
+      return way && [row.call.itemId, ...way];
+    }
+  }
+}
+
+function firstWay(rows: readonly Row[], itemId: string): readonly string[] | undefined {
+  for (const row of rows) {
+    const way = wayTo(row, itemId);
+    if (way !== undefined) return way;
+  }
+  return undefined;
+}

@@ -1,0 +1,149 @@
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
+import { Heights, likelyHeight, rowAt } from './heights.ts';
+import { heldRows } from './held-rows.ts';
+import { Pace } from './pace.ts';
+import { around, covers, follow, nextSpan, type Span } from './span.ts';
+import type { TurnRow } from './turn-rows.ts';
+import { useIsPrinted } from './use-is-printed.ts';
+
+interface RowWindow {
+  span: Span;
+  /** Rows outside of the span that stay, because a person has something in them. */
+  held: readonly string[];
+  heights: Heights;
+  /** Draws the rows around one, so that it can be scrolled to. */
+  draw: (index: number) => void;
+}
+
+/** So many rows are drawn at first, and at once when others come below them. */
+const mostAtFirst = 24;
+/** So many rows are drawn around one that is jumped to; the others follow frame by frame. */
+const aroundTarget = 6;
+/** Rows that are so near (px) to the window are drawn as if they were seen. */
+const ahead = 300;
+const everything: Span = { from: 0, to: Number.POSITIVE_INFINITY };
+
+/**
+ * Decides which rows of a conversation are in the page: what is seen at once, what is near it when there is time. No
+ * frame draws more than fits into it.
+ *
+ * An own one, since the rows stand inside their turns, which no virtual list knows; and what such a list does besides,
+ * to keep what is read in place, browsers do by themselves.
+ */
+export function useWindow(
+  rows: readonly TurnRow[],
+  scroller: RefObject<HTMLElement | null>,
+  column: RefObject<HTMLElement | null>,
+): RowWindow {
+  const [heights] = useState(() => new Heights());
+  const [drawn, setDrawn] = useState(() => ({
+    rows,
+    span: lastRows(rows),
+    held: [] as readonly string[],
+  }));
+  const span = follow(drawn.span, drawn.rows, rows, mostAtFirst);
+  const latest = useRef({ rows, span });
+  useLayoutEffect(() => {
+    latest.current = { rows, span };
+  });
+  const schedule = useRef(() => {});
+
+  useEffect(() => {
+    const element = scroller.current;
+    const inner = column.current;
+    if (element === null || inner === null) return undefined;
+    const pace = new Pace((isIdle) => {
+      const { rows: all, span: now } = latest.current;
+      // A hidden tab has no sizes.
+      if (element.clientHeight === 0 || all.length === 0) return;
+      const seen = seenRows(element, all, now, heights, measureRows(inner, heights));
+      if (covers(now, seen) && !isIdle) return pace.whenIdle();
+      const next = nextSpan(now, seen, all.length, pace.step);
+      if (next.from === now.from && next.to === now.to) return;
+      const held = heldRows(inner);
+      pace.time(newRows(now, next), () => {
+        flushSync(() => setDrawn({ rows: all, span: next, held }));
+        measureRows(inner, heights);
+      });
+      if (!covers(next, seen)) pace.nextFrame();
+      else if (!covers(next, around(seen, all.length))) pace.whenIdle();
+    });
+    schedule.current = () => pace.nextFrame();
+    const sizes = new ResizeObserver(() => pace.nextFrame());
+    sizes.observe(element);
+    sizes.observe(inner);
+    const onScroll = () => pace.nextFrame();
+    element.addEventListener('scroll', onScroll, { passive: true });
+    pace.nextFrame();
+    return () => {
+      schedule.current = () => {};
+      sizes.disconnect();
+      element.removeEventListener('scroll', onScroll);
+      pace.end();
+    };
+  }, [column, heights, scroller]);
+
+  // What has come or gone may change what is near, without a change of any size.
+  useEffect(() => schedule.current(), [rows.length]);
+
+  const draw = useCallback((index: number) => {
+    const { rows: all } = latest.current;
+    const from = Math.max(0, index - aroundTarget);
+    const to = Math.min(all.length, index + aroundTarget);
+    // Rows of other conversations are not found here, and so not drawn.
+    setDrawn({ rows: all, span: { from, to }, held: heldRows(document.body) });
+  }, []);
+
+  const isPrinted = useIsPrinted();
+  return { span: isPrinted ? everything : span, held: drawn.held, heights, draw };
+}
+
+/** The newest rows, as many as a window likely holds. */
+function lastRows(rows: readonly TurnRow[]): Span {
+  let from = rows.length;
+  for (let height = 0; from > 0 && height < innerHeight + ahead; from -= 1) {
+    if (rows.length - from === mostAtFirst) break;
+    height += likelyHeight(rows[from - 1] as TurnRow);
+  }
+  return { from, to: rows.length };
+}
+
+function newRows(before: Span, next: Span): number {
+  return Math.max(0, before.from - next.from) + Math.max(0, next.to - before.to);
+}
+
+/**
+ * Notes how tall the rows in the page are, each to where the next one begins, so that margins count once. Gives where
+ * they begin (px below the top of the browser's window).
+ */
+function measureRows(column: HTMLElement, heights: Heights): ReadonlyMap<string, number> {
+  const marks = [...column.querySelectorAll<HTMLElement>('[data-row], [data-gap]')];
+  const boxes = marks.map((mark) => mark.getBoundingClientRect());
+  const tops = new Map<string, number>();
+  for (const [index, { dataset }] of marks.entries()) {
+    const box = boxes[index];
+    if (dataset['row'] === undefined || box === undefined) continue;
+    heights.measure(dataset['row'], (boxes[index + 1]?.top ?? box.bottom) - box.top);
+    tops.set(dataset['row'], box.top);
+  }
+  return tops;
+}
+
+function seenRows(
+  element: HTMLElement,
+  rows: readonly TurnRow[],
+  drawn: Span,
+  heights: Heights,
+  places: ReadonlyMap<string, number>,
+): Span {
+  const tops = heights.tops(rows);
+  const first = rows[drawn.from];
+  const place = (first && places.get(first.key)) ?? 0;
+  const origin = place - (tops[drawn.from] ?? 0);
+  const { top, bottom } = element.getBoundingClientRect();
+  return {
+    from: rowAt(tops, top - ahead - origin),
+    to: rowAt(tops, bottom + ahead - origin) + 1,
+  };
+}

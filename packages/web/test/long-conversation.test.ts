@@ -1,0 +1,228 @@
+import type { UpsertObject } from '@liminal/protocol';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { append, message, tool, turn, upsert } from './items.ts';
+import { Stage } from './stage.ts';
+
+let stage: Stage;
+
+beforeEach(async () => {
+  stage = new Stage();
+  await stage.open();
+});
+afterEach(() => stage.close());
+afterAll(() => Stage.end());
+
+/** One turn that never ends and has so many items: words, commands, and a code block now and then. */
+function hugeTurn(count: number): UpsertObject[] {
+  return Array.from({ length: count }, (_, n) => {
+    if (n % 3 === 1) {
+      const call = { toolArguments: { command: `make ${n}` }, toolOutput: `made ${n}` };
+      return tool(`i${n}`, { ...call, status: 'complete' });
+    }
+    const code = n % 30 === 0 ? '\n\n```ts\nconst a = 1;\n```' : '';
+    return message(`i${n}`, `Item ${n}. ${'word '.repeat(n % 40)}${code}`, { status: 'complete' });
+  });
+}
+
+function play(entries: UpsertObject[]) {
+  stage.history = { entries, turns: [turn('t1')], cursor: 't1:0', hasMore: false };
+}
+
+const scroller = (page: Page) => page.getByRole('log', { name: 'Conversation' }).locator('..');
+const item = (page: Page, id: string) => page.locator(`[data-item-id="${id}"]`);
+const drawn = (page: Page) => page.locator('[data-row]').count();
+const fromEnd = (page: Page) =>
+  scroller(page).evaluate((e) => Math.round(e.scrollHeight - e.clientHeight - e.scrollTop));
+const scrollTo = (page: Page, share: number) =>
+  scroller(page).evaluate((e, to) => (e.scrollTop = to * e.scrollHeight), share);
+
+/** Resolves when the page has drawn what it has to draw around the window. */
+const settle = (page: Page) =>
+  page.evaluate(async () => {
+    const frame = () => new Promise(requestAnimationFrame);
+    const rows = () => document.querySelectorAll('[data-row]').length;
+    for (let still = 0, before = 0; still < 60; still += 1) {
+      await frame();
+      if (rows() !== before) still = 0;
+      before = rows();
+    }
+  });
+
+/** The row at the middle of the window: its item, and where it stands (px). */
+const inTheMiddle = (page: Page) =>
+  scroller(page).evaluate((e) => {
+    const box = e.getBoundingClientRect();
+    const middle = box.top + box.height / 2;
+    const items = [...e.querySelectorAll<HTMLElement>('[data-item-id]')];
+    const seen = items.find((one) => one.getBoundingClientRect().bottom > middle);
+    return { id: seen?.dataset['itemId'] ?? '', top: seen?.getBoundingClientRect().top ?? 0 };
+  });
+const topOf = (page: Page, id: string) =>
+  item(page, id).evaluate((e) => e.getBoundingClientRect().top);
+
+it('only rows near the window are in the page, within one huge turn too, and all can be reached', async () => {
+  play(hugeTurn(5_000));
+  const page = await stage.visit();
+  await item(page, 'i4999').waitFor();
+  await settle(page);
+  expect(await drawn(page)).toBeLessThanOrEqual(250);
+  expect(await page.locator('*').count()).toBeLessThan(15_000);
+  expect(await page.getByRole('region', { name: 'Turn' }).count()).toBe(1);
+  for (const [share, name] of [
+    [0, 'i0'],
+    [0.5, undefined],
+    [1, 'i4999'],
+  ] as const) {
+    await scrollTo(page, share);
+    if (name !== undefined) await item(page, name).waitFor();
+    await settle(page);
+    const { id } = await inTheMiddle(page);
+    expect(id).not.toBe('');
+    expect(await drawn(page)).toBeLessThanOrEqual(250);
+    // In the order in which they were said, with nothing between those that are there.
+    const numbers = await page
+      .locator('[data-item-id]')
+      .evaluateAll((all) => all.map((e) => Number((e as HTMLElement).dataset['itemId']?.slice(1))));
+    expect(numbers).toEqual(numbers.map((_, index) => (numbers[0] ?? 0) + index));
+  }
+});
+
+it('a huge turn that grows is followed at its end', async () => {
+  play([...hugeTurn(3_000), message('live', 'Go. ')]);
+  const page = await stage.visit();
+  await item(page, 'live').waitFor();
+  let text = 'Go. ';
+  for (let line = 0; line < 60; line += 1) {
+    const more = `Line ${line} is here.\n\n`;
+    stage.say(append('live', text.length, more));
+    text += more;
+  }
+  await page.getByText('Line 59 is here.').waitFor();
+  for (let n = 0; n < 80; n += 1) stage.say(upsert(tool(`new${n}`, { status: 'complete' })));
+  await item(page, 'new79').waitFor();
+  await expect.poll(() => fromEnd(page)).toBeLessThan(2);
+  await page.mouse.move(500, 300);
+  await page.mouse.wheel(0, -4_000);
+  await page.getByRole('button', { name: 'to the end' }).waitFor();
+  await scrollTo(page, 0.2);
+  await settle(page);
+  const read = await inTheMiddle(page);
+  stage.say(upsert(message('last', 'The last word.')));
+  await page.getByRole('button', { name: 'new', exact: true }).waitFor();
+  expect(Math.abs((await topOf(page, read.id)) - read.top)).toBeLessThan(2);
+  await page.getByRole('button', { name: 'new', exact: true }).click();
+  await item(page, 'last').waitFor();
+  await expect.poll(() => fromEnd(page)).toBeLessThan(2);
+});
+
+it('what is read stays in place when rows around it change', async () => {
+  const entries = hugeTurn(2_000);
+  play(entries);
+  const page = await stage.visit();
+  await item(page, 'i1999').waitFor();
+  await page.mouse.move(500, 300);
+  await page.mouse.wheel(0, -30);
+  await page.getByRole('button', { name: 'to the end' }).waitFor({ state: 'detached' });
+  await scrollTo(page, 0.5);
+  await settle(page);
+  const read = await inTheMiddle(page);
+  const number = Number(read.id.slice(1));
+  const [above, below] = [-30, 30].map((by) => Math.round((number + by) / 3) * 3);
+  const isWhere = async () => Math.abs((await topOf(page, read.id)) - read.top);
+  for (const n of [above, below]) {
+    const grown = `Item ${n} has grown.\n\n${'More of it. '.repeat(300)}`;
+    stage.say(upsert(message(`i${n}`, grown, { status: 'complete' })));
+    await item(page, `i${n}`).getByText('has grown').waitFor({ state: 'attached' });
+    await settle(page);
+    expect(await isWhere()).toBeLessThan(2);
+  }
+  // Up, a wheel's step at a time: each moves what is read by just that much, whatever is drawn above.
+  for (let step = 0; step < 12; step += 1) {
+    const { id, top } = await inTheMiddle(page);
+    const start = await scroller(page).evaluate((e) => e.scrollTop);
+    await page.mouse.wheel(0, -200);
+    await expect.poll(() => scroller(page).evaluate((e) => e.scrollTop)).not.toBe(start);
+    await settle(page);
+    expect(Math.abs((await topOf(page, id)) - top - 200)).toBeLessThan(3);
+  }
+});
+
+it('an address leads to an item that is far from the window, inside a fold, or on an older page', async () => {
+  const entries = hugeTurn(1_500).map((entry) => {
+    const n = Number(entry.itemId.slice(1));
+    return n === 701 || n === 702 || n === 703
+      ? tool(`i${n}`, { kind: 'read', toolName: 'Read', status: 'complete' })
+      : entry;
+  });
+  const [older, newer] = [entries.slice(0, 500), entries.slice(500)];
+  stage.history = { entries: newer, turns: [turn('t1')], cursor: 'c', hasMore: true, before: 'b' };
+  stage.answer = (_, path) =>
+    path.includes('before=b')
+      ? { entries: older, turns: [turn('t1')], cursor: '', hasMore: false }
+      : undefined;
+  const page = await stage.visit();
+  const inSight = async (id: string) => {
+    await item(page, id).and(page.locator('[data-found]')).waitFor();
+    const top = await topOf(page, id);
+    expect(top).toBeGreaterThan(0);
+    expect(top).toBeLessThan(700);
+  };
+  for (const id of ['i900', 'i702', 'i100', 'i1499']) {
+    await page.evaluate((to) => (location.hash = `item-${to}`), id);
+    await inSight(id);
+  }
+});
+
+it('what was opened is open when it comes back, and what was focused keeps the focus', async () => {
+  play(hugeTurn(2_000));
+  const page = await stage.visit();
+  const last = page.getByRole('group', { name: 'Run make 1996' });
+  await last.getByRole('button').first().click();
+  await last.getByLabel('Output').waitFor();
+  await scrollTo(page, 0.3);
+  await settle(page);
+  // It has the focus still, so it stays.
+  expect(await last.count()).toBe(1);
+  const focused = () =>
+    page.evaluate(() =>
+      document.activeElement?.closest('[data-item-id]')?.getAttribute('data-item-id'),
+    );
+  expect(await focused()).toBe('i1996');
+  await page.getByRole('textbox', { name: 'Message' }).focus();
+  await scrollTo(page, 0.1);
+  await settle(page);
+  expect(await last.count()).toBe(0);
+  await scrollTo(page, 1);
+  await last.getByLabel('Output').waitFor();
+});
+
+it('text is selected across rows, and the selection lasts while its rows are out of sight', async () => {
+  play(hugeTurn(2_000));
+  const page = await stage.visit();
+  await item(page, 'i1998').waitFor();
+  await settle(page);
+  await page.evaluate(() => {
+    const at = (id: string) => document.querySelector(`[data-item-id="${id}"] p`) as Element;
+    getSelection()?.setBaseAndExtent(at('i1980'), 0, at('i1998'), 1);
+  });
+  const selected = () => page.evaluate(() => String(getSelection()));
+  const before = await selected();
+  expect(before).toContain('Item 1980');
+  expect(before).toContain('Item 1995');
+  await scrollTo(page, 0.2);
+  await settle(page);
+  expect(await selected()).toBe(before);
+});
+
+it('a printed page has all that is loaded', async () => {
+  play(hugeTurn(600));
+  const page = await stage.visit();
+  await item(page, 'i599').waitFor();
+  await settle(page);
+  expect(await item(page, 'i0').count()).toBe(0);
+  const pdf = (await page.pdf()).toString('latin1');
+  expect(pdf.match(/\/Type\s*\/Page\b/g)?.length).toBeGreaterThan(15);
+  await settle(page);
+  expect(await drawn(page)).toBeLessThanOrEqual(250);
+});
