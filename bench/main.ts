@@ -6,6 +6,7 @@ import { cpus, totalmem } from 'node:os';
 import { opening } from './figures/opening.ts';
 import { longSession } from './figures/long-session.ts';
 import { memory } from './figures/memory.ts';
+import { page } from './figures/page.ts';
 import { acpFlatOut, acpLatency, bytesPerToken, flatOut, latency } from './figures/pipeline.ts';
 import { codex } from './figures/codex.ts';
 import { claudeCold, claudeWarm } from './figures/claude.ts';
@@ -26,6 +27,7 @@ const groups: Record<string, () => Promise<Figure[]>> = {
   opening,
   memory,
   longSession,
+  page,
   redis,
   readers,
   stored,

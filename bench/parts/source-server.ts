@@ -1,4 +1,4 @@
-/** A whole server on SQLite (or, where `BENCH_REDIS` and `BENCH_DATABASE` name them, on a Redis and a PostgreSQL) whose agents play: `source` Claude Code’s stream, `acp` an ACP agent’s, for the FLOODS (JSON). `node source-server.ts DATA_DIR CADENCE_MS [FLOODS]`; prints its port. With `--expose-gc`, SIGUSR2 makes it print how many bytes are in use, buffers among them. */
+/** A whole server on SQLite (or, where `BENCH_REDIS` and `BENCH_DATABASE` name them, on a Redis and a PostgreSQL) whose agents play: `source` Claude Code’s stream, `acp` an ACP agent’s, for the FLOODS (JSON). `node source-server.ts DATA_DIR CADENCE_MS [FLOODS]`; prints its port. `BENCH_WEB` names a built web app to serve. With `--expose-gc`, SIGUSR2 makes it print how many bytes are in use, buffers among them. */
 import { ProviderRegistry } from '@liminal/agents';
 import { AcpProvider } from '@liminal/agents/acp';
 import { createRuntime } from '@liminal/runtime';
@@ -34,7 +34,7 @@ const runtime = await createRuntime({
 const server = await createServer({
   runtime,
   version: 'bench',
-  webDir: dataDir,
+  webDir: process.env['BENCH_WEB'] ?? dataDir,
   token,
   host: '127.0.0.1',
   allowedHosts: [],

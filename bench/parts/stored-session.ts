@@ -5,18 +5,24 @@ import { openSqliteStorage } from '@liminal/storage';
 const PARAGRAPH =
   'The loader reads the file, checks it against the schema and says where it is wrong. ';
 
-/** Stores a session of the demo agent with so many items in turns of 20, as if it had been led here. */
+interface Stored {
+  cliType?: string;
+  makeItem?: (id: string, index: number) => OutputItem;
+}
+
+/** Stores a session with so many items in turns of 20, as if it had been led here: by default words of the demo agent. */
 export async function storeSession(
   dataDir: string,
   projectDir: string,
   items: number,
+  { cliType = 'demo', makeItem = makeWords }: Stored = {},
 ): Promise<string> {
   const storage = await openSqliteStorage(dataDir);
   const sessionId = randomUUID();
   const time = new Date().toISOString();
   await storage.store.saveSession({
     sessionId,
-    cliType: 'demo',
+    cliType,
     projectId: projectDir,
     projectDir,
     title: 'A long one',
@@ -30,13 +36,17 @@ export async function storeSession(
     fence: 0,
   });
   await storage.store.importResponses(
-    Array.from({ length: items / 20 }, (_, turn) => makeTurn(sessionId, turn)),
+    Array.from({ length: items / 20 }, (_, turn) => makeTurn(sessionId, turn, makeItem)),
   );
   await storage.close();
   return sessionId;
 }
 
-function makeTurn(sessionId: string, turn: number): Response {
+function makeTurn(
+  sessionId: string,
+  turn: number,
+  makeItem: (id: string, index: number) => OutputItem,
+): Response {
   const id = `${sessionId}/${turn}`;
   const at = Date.UTC(2026, 0, 1) + turn * 60_000;
   return {
@@ -54,7 +64,7 @@ function makeTurn(sessionId: string, turn: number): Response {
   };
 }
 
-function makeItem(id: string, index: number): OutputItem {
+function makeWords(id: string, index: number): OutputItem {
   const origin = index === 0 ? 'user' : 'agent';
   return { type: 'message', id, content: PARAGRAPH.repeat(5), origin };
 }

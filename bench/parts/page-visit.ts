@@ -1,0 +1,167 @@
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+/** What a person meets who opens a long session, reads it from end to start and back, and writes while it goes on. */
+export interface Visit {
+  /** From asking for the page (ms). */
+  firstPaintMs: number;
+  conversationMs: number;
+  /** Cumulative layout shift until the conversation stands still. */
+  shift: number;
+  /** Elements in the page when it stands still at the end, and at the most while reading. */
+  elements: number;
+  mostElements: number;
+  /** The longest frames (ms). */
+  reading: number;
+  streaming: number;
+  /** From a key to the paint that shows it, the longest (ms). */
+  typing: number;
+  /** Longest frame of an empty page in the same browser (ms): what the machine itself does not do better. */
+  floor: number;
+}
+
+/** Scrolled in one frame (px): a strong turn of a wheel. */
+const STEP = 2_000;
+const FLOOR_FRAMES = 300;
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--disable-background-networking',
+];
+
+export function launchBrowser(): Promise<Browser> {
+  const executablePath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
+  return chromium.launch({ executablePath, args: FLAGS });
+}
+
+/** `stream` makes the agent speak, and resolves when it has begun. */
+export async function visitPage(
+  browser: Browser,
+  address: string,
+  stream: () => Promise<void>,
+): Promise<Visit> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  const page = await context.newPage();
+  try {
+    const floor = await emptyFloor(page);
+    await page.addInitScript(watchFrames);
+    await page.goto(address);
+    await page.locator('[data-row]').first().waitFor();
+    const conversationMs = await page.evaluate(() => performance.now());
+    await standStill(page);
+    const opened = await page.evaluate(() => ({
+      firstPaintMs: performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN,
+      shift: window.bench.shift,
+      elements: document.querySelectorAll('*').length,
+    }));
+    await forgetFrames(page);
+    const mostElements = await readThrough(page);
+    const reading = await longestFrame(page);
+    await page.getByRole('textbox', { name: 'Message', exact: true }).focus();
+    await stream();
+    await forgetFrames(page);
+    await page.keyboard.type('What a person writes while the agent goes on. '.repeat(3), {
+      delay: 30,
+    });
+    await page
+      .locator('[data-turn-id]')
+      .last()
+      .and(page.locator('[data-settled="true"]'))
+      .waitFor();
+    const streaming = await longestFrame(page);
+    const typing = await page.evaluate(() => window.bench.key);
+    return { ...opened, conversationMs, mostElements, reading, streaming, typing, floor };
+  } finally {
+    await context.close();
+  }
+}
+
+interface Bench {
+  frames: number[];
+  shift: number;
+  key: number;
+}
+
+declare global {
+  interface Window {
+    bench: Bench;
+  }
+}
+
+/** Runs in the page before its own scripts. */
+function watchFrames(): void {
+  const bench: Bench = { frames: [], shift: 0, key: 0 };
+  window.bench = bench;
+  const observe = (type: string, each: (entry: PerformanceEntry) => void, more = {}) =>
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) each(entry);
+    }).observe({ type, buffered: true, ...more });
+  observe('layout-shift', (entry) => (bench.shift += (entry as never as { value: number }).value));
+  // Frames of 50 ms and more: script, style, layout and paint together.
+  observe('long-animation-frame', (entry) => bench.frames.push(entry.duration));
+  const onKey = (entry: PerformanceEntry) => {
+    if (entry.name.startsWith('key')) bench.key = Math.max(bench.key, entry.duration);
+  };
+  observe('event', onKey, { durationThreshold: 16 });
+}
+
+async function forgetFrames(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    window.bench.frames = [];
+    window.bench.key = 0;
+  });
+}
+
+/** Shorter frames than 50 ms are not reported one by one: they count as none. */
+async function longestFrame(page: Page): Promise<number> {
+  return page.evaluate(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    return Math.max(0, ...window.bench.frames);
+  });
+}
+
+async function emptyFloor(page: Page): Promise<number> {
+  await page.goto('about:blank');
+  return page.evaluate(async (frames) => {
+    const times: number[] = [];
+    for (let index = 0; index < frames; index += 1) {
+      times.push(await new Promise<number>((resolve) => requestAnimationFrame(resolve)));
+    }
+    return Math.max(...times.slice(1).map((time, index) => time - (times[index] ?? time)));
+  }, FLOOR_FRAMES);
+}
+
+/** Resolves when no row has come or gone for a second. */
+async function standStill(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    const rows = () => document.querySelectorAll('[data-row]').length;
+    for (let still = 0, before = -1; still < 60; still += 1) {
+      await new Promise(requestAnimationFrame);
+      if (rows() !== before) still = 0;
+      before = rows();
+    }
+  });
+}
+
+/** From the end to the very start, older pages and all, and back. Gives how many elements there were at the most. */
+async function readThrough(page: Page): Promise<number> {
+  return page.evaluate(async (step) => {
+    const log = document.querySelector('[role="log"]') as HTMLElement;
+    const scroller = log.parentElement as HTMLElement;
+    const frame = () => new Promise(requestAnimationFrame);
+    let most = 0;
+    const isAtStart = () => scroller.scrollTop === 0 && log.querySelector('header') !== null;
+    const isAtEnd = () => scroller.scrollHeight - scroller.clientHeight - scroller.scrollTop < 2;
+    for (let frames = 0; !isAtStart(); frames += 1) {
+      scroller.scrollBy(0, -step);
+      if (frames % 60 === 0) most = Math.max(most, document.querySelectorAll('*').length);
+      await frame();
+    }
+    for (let frames = 0; !isAtEnd(); frames += 1) {
+      scroller.scrollBy(0, step);
+      if (frames % 60 === 0) most = Math.max(most, document.querySelectorAll('*').length);
+      await frame();
+    }
+    return most;
+  }, STEP);
+}

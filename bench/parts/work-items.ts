@@ -1,0 +1,54 @@
+import type { OutputItem } from '@liminal/protocol';
+
+const WORDS =
+  'The loader reads the file, checks it against the **schema** and says where it is wrong. ';
+const CODE = Array.from(
+  { length: 24 },
+  (_, line) =>
+    `  const value${line} = await read(path${line}, { encoding: 'utf8' }); // line ${line}`,
+).join('\n');
+const OLD = CODE.split('\n').slice(0, 16);
+const NEW = OLD.map((line, index) => (index % 5 === 2 ? `${line} changed` : line));
+
+/** An item of a working day: words, lists and tables, code, commands with their output, edits with their diffs. */
+export function makeWorkItem(id: string, index: number): OutputItem {
+  const call = {
+    callId: id.replace(/\d+$/, String(index - (index % 2))),
+    origin: 'agent',
+  } as const;
+  if (index === 0) return { type: 'message', id, content: WORDS.repeat(2), origin: 'user' };
+  if (index === 1) return { type: 'reasoning', id, content: WORDS.repeat(4), origin: 'agent' };
+  switch (index % 6) {
+    case 2:
+      return { type: 'function_call', id, ...call, ...toolOf(index) };
+    case 3:
+      return {
+        type: 'function_call_output',
+        id,
+        callId: call.callId,
+        output: `${'a line of what the command wrote\n'.repeat(30)}`,
+        success: index % 12 !== 3,
+        origin: 'tool_harness',
+      };
+    case 4:
+      return { type: 'message', id, content: `Now:\n\n\`\`\`ts\n${CODE}\n\`\`\``, origin: 'agent' };
+    default:
+      return {
+        type: 'message',
+        id,
+        content: `## Step ${index}\n\n${WORDS.repeat(3)}\n\n- one \`thing\`\n- another\n\n| a | b |\n| - | - |\n| 1 | 2 |`,
+        origin: 'agent',
+      };
+  }
+}
+
+/** Commands and edits in turn. */
+function toolOf(index: number) {
+  if (index % 12 === 2) {
+    const args = JSON.stringify({ command: `npm test -- ${index}` });
+    return { name: 'Bash', kind: 'execute', arguments: args } as const;
+  }
+  const diffs = [{ path: 'src/loader.ts', oldText: OLD.join('\n'), newText: NEW.join('\n') }];
+  const args = JSON.stringify({ file_path: 'src/loader.ts' });
+  return { name: 'Edit', kind: 'edit', arguments: args, diffs } as const;
+}
