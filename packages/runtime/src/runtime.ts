@@ -66,6 +66,7 @@ export class SessionRuntime implements Runtime {
   readonly #logger: Logger;
   readonly #roots: Roots;
   readonly sessions: Directory;
+  readonly listFolders: Runtime['listFolders'] = async (prefix) => this.#roots.complete(prefix);
   readonly readFile: Runtime['readFile'] = async (...asked) => this.sessions.readFile(...asked);
   readonly #idle: IdleProcesses;
   readonly #watchers = new SessionWatchers();
@@ -125,10 +126,6 @@ export class SessionRuntime implements Runtime {
 
   async listProjects(): Promise<Project[]> {
     return groupByProject(await this.sessions.summaries());
-  }
-
-  async listFolders(prefix: string): Promise<{ path: string; name: string }[]> {
-    return this.#roots.complete(prefix);
   }
 
   /** @param owned - Its id, and the token of the lease under which it is made; a new one if not given. */

@@ -62,6 +62,7 @@ export class ClusterRuntime implements Runtime {
   readonly #replicas: Replicas;
   readonly #projector: ProjectorWorker;
   /** Servers that share sessions share their project folders. */
+  readonly listFolders: Runtime['listFolders'] = async (prefix) => this.#own.listFolders(prefix);
   readonly readFile: Runtime['readFile'] = async (...asked) => this.#own.readFile(...asked);
 
   /** Tells the other servers of itself, and begins to look after what they may leave. */
@@ -163,10 +164,6 @@ export class ClusterRuntime implements Runtime {
 
   async listProjects(): Promise<Project[]> {
     return this.#own.listProjects();
-  }
-
-  async listFolders(prefix: string): Promise<{ path: string; name: string }[]> {
-    return this.#own.listFolders(prefix);
   }
 
   async createSession(request: CreateSessionBody): Promise<SessionHandle> {
