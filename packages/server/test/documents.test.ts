@@ -23,6 +23,7 @@ test('the OpenAPI document lists the routes that there are', async () => {
   expect(openapi).toBe('3.1.0');
   expect(Object.keys(paths).toSorted()).toEqual([
     '/api/agents',
+    '/api/agents/{cliType}/sessions',
     '/api/folders',
     '/api/projects',
     '/api/run/{id}',
@@ -37,6 +38,7 @@ test('the OpenAPI document lists the routes that there are', async () => {
     '/api/session/{id}/history',
     '/api/session/{id}/kill',
     '/api/session/{id}/load',
+    '/api/session/{id}/prewarm',
     '/api/session/{id}/queue/{turnId}',
     '/api/session/{id}/send',
     '/api/session/{id}/status',
