@@ -41,7 +41,7 @@ it('footnotes and links find their definitions in other blocks, and lead there a
   );
   const link = item().getByRole('link', { name: 'docs' });
   expect(await link.getAttribute('href')).toBe('https://a.example/');
-  const notes = item().locator('[role="doc-endnotes"]').getByRole('listitem');
+  const notes = item().getByRole('group', { name: 'Footnotes' }).getByRole('listitem');
   expect((await notes.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '))).toEqual([
     '1. Note B. ↩',
     '2. Note A. ↩',

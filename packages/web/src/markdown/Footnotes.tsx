@@ -12,13 +12,13 @@ interface FootnotesProps {
 export function Footnotes({ references, noteId }: FootnotesProps) {
   if (references.footnotes.length === 0) return null;
   return (
-    <section className={css.notes} role="doc-endnotes" aria-label="Footnotes">
+    <div className={css.notes} role="group" aria-label="Footnotes">
       <ol className={css.list}>
         {references.footnotes.map((note) => (
           <NoteItem key={note.label} note={note} references={references} noteId={noteId} />
         ))}
       </ol>
-    </section>
+    </div>
   );
 }
 
