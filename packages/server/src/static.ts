@@ -12,6 +12,7 @@ import { sendPage, wantsPage } from './pages/send-page.ts';
  * An address that names no file is a place inside the app. Looked up on each request, so a build shows at once.
  */
 export async function serveWebApp(app: FastifyInstance, webDir: string): Promise<void> {
+  const isBuilt = (): boolean => existsSync(join(webDir, 'index.html'));
   await app.register(fastifyStatic, {
     root: webDir,
     cacheControl: false,
@@ -26,9 +27,14 @@ export async function serveWebApp(app: FastifyInstance, webDir: string): Promise
     },
   });
 
+  // By its name: a packed form of a folder's index is not looked for.
+  app.get('/', async (_, reply) =>
+    isBuilt() ? reply.sendFile('index.html') : reply.callNotFound(),
+  );
+
   app.setNotFoundHandler((request, reply) => {
     if (wantsPage(request)) {
-      if (!existsSync(join(webDir, 'index.html'))) return sendPage(reply, 503, notBuiltPage());
+      if (!isBuilt()) return sendPage(reply, 503, notBuiltPage());
       return reply.sendFile('index.html');
     }
     const what = `${request.method} ${request.url.split('?')[0]}`;

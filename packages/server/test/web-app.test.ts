@@ -102,6 +102,12 @@ test('what was packed at build is sent packed to those who take it, as the best 
       expect(unpack(body).toString()).toBe(files[file as keyof typeof files]);
     }
   }
+  // Programs do not say that they want a page.
+  const program = await getPacked('/', 'gzip, br', { accept: '*/*' });
+  expect({ status: program.status, encoding: program.headers['content-encoding'] }).toEqual({
+    status: 200,
+    encoding: 'br',
+  });
   // What has no packed form is sent as it is.
   const icon = await getPacked('/favicon.svg', 'br');
   expect(icon.headers['content-encoding']).toBeUndefined();

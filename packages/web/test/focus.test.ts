@@ -179,8 +179,11 @@ it('somebody who clicks beside everything is left alone', async () => {
   const page = await stage.visit();
   await page.getByRole('textbox', { name: 'Message' }).focus();
   await page.mouse.click(600, 300);
+  const left = await focused(page);
+  expect(left).not.toBe('Message');
   stage.change(otherSession('o1', { state: 'running' }));
-  expect(await focused(page)).toBe('body');
+  await page.getByRole('navigation', { name: 'Sessions' }).getByText('o1').waitFor();
+  expect(await focused(page)).toBe(left);
 });
 
 it('the first stops of the Tab key lead past the list, to the message field and the conversation', async () => {

@@ -2,7 +2,7 @@ import { useClient, useSessions } from '@liminal/client/react';
 import { Activity, lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { focusComposer } from '../composer/focus-composer.ts';
 import { Dialog } from '../look/Dialog.tsx';
-import { SessionLoading } from '../session/SessionStates.tsx';
+import { SessionComing } from '../session/SessionStates.tsx';
 import { needingYou } from '../sidebar/session-groups.ts';
 import { Sidebar } from '../sidebar/Sidebar.tsx';
 import { TabBar } from '../tabs/TabBar.tsx';
@@ -64,7 +64,7 @@ export function App() {
         {active === undefined && <Home onNew={sidebar.onNew} />}
         {kept.map((sessionId) => (
           <Activity key={sessionId} mode={sessionId === active ? 'visible' : 'hidden'}>
-            <Suspense fallback={<SessionLoading />}>
+            <Suspense fallback={<SessionComing />}>
               <SessionPage sessionId={sessionId} />
             </Suspense>
           </Activity>

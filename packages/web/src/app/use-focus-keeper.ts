@@ -74,15 +74,20 @@ function goOn(around: readonly HTMLElement[]): void {
     if (!place.isConnected || !isShown(place)) continue;
     if (place.tagName === 'MAIN' || place.querySelector('main') !== null) break;
     const next = entryOf(place);
-    if (next !== undefined) return next.focus();
+    if (next !== undefined) return next.focus({ preventScroll: true });
   }
   if (dialog === null) focusMain();
-  else entryOf(dialog)?.focus();
+  else entryOf(dialog)?.focus({ preventScroll: true });
 }
 
-/** The current entry of a place, else its first. A field would bring up the keyboard of a phone. */
+/**
+ * The current entry of a place, else its first: of those in sight, so that nothing moves. A field would bring up the
+ * keyboard of a phone.
+ */
 function entryOf(place: HTMLElement): HTMLElement | undefined {
-  const all = [...place.querySelectorAll<HTMLElement>(focusable)].filter((one) => canFocus(one));
+  const all = [...place.querySelectorAll<HTMLElement>(focusable)].filter(
+    (one) => canFocus(one) && isInSight(one),
+  );
   const usable = matchMedia('(pointer: fine)').matches
     ? all
     : all.filter((one) => !one.matches('input, textarea, select'));
@@ -91,6 +96,11 @@ function entryOf(place: HTMLElement): HTMLElement | undefined {
 
 function canFocus(element: HTMLElement): boolean {
   return element.isConnected && isShown(element) && !element.matches(':disabled');
+}
+
+function isInSight(element: HTMLElement): boolean {
+  const { top, bottom } = element.getBoundingClientRect();
+  return bottom > 0 && top < innerHeight;
 }
 
 function isShown(element: HTMLElement): boolean {

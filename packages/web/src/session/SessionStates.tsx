@@ -1,5 +1,16 @@
 import { Button } from '../look/controls.tsx';
+import page from './SessionPage.module.css';
 import css from './SessionStates.module.css';
+
+/** A session whose page is still on its way. */
+export function SessionComing() {
+  return (
+    <main className={page.page} aria-label="Session">
+      <h1 className={page.spoken}>Session</h1>
+      <SessionLoading />
+    </main>
+  );
+}
 
 /** The shape of a conversation and of its composer while it is fetched. */
 export function SessionLoading() {

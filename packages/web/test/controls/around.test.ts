@@ -42,7 +42,7 @@ const tabBar: Control[] = [
   },
   {
     name: 'the tabs of a phone',
-    find: button(/All tabs/),
+    find: button(/\d tabs?$/),
     use: async (page, control, way) => {
       await press(page, control, way);
       await take(page, page.getByRole('menuitem', { name: /Fix the login/ }), way);
@@ -72,6 +72,8 @@ tryControls([
     name: 'the start page',
     set: withOthers,
     go: async (page) => {
+      // A tab that stays: one that was only looked into is not there after a reload.
+      await page.evaluate((id) => localStorage.setItem('liminal.tabs', `["${id}"]`), sessionId);
       await page.goto(new URL('/', page.url()).href);
       await page.getByRole('main').getByRole('link', { name: /Docs/ }).waitFor();
     },
@@ -283,7 +285,7 @@ tryControls([
     set: withOthers,
     go: async (page, way) => {
       if (way !== 'touch') return;
-      await button(/All tabs/)(page).tap();
+      await button(/\d tabs?$/)(page).tap();
       await page.getByRole('menu').waitFor();
     },
     controls: [
@@ -326,6 +328,15 @@ tryControls([
         find: (page) => page.getByRole('menuitem', { name: 'Copy session id' }),
         use: take,
         effect: async (page) => await expect.poll(() => clipboard(page)).toBe(sessionId),
+      },
+      {
+        name: 'Keep tab',
+        find: (page) => page.getByRole('menuitem', { name: 'Keep tab' }),
+        use: take,
+        effect: async (page) => {
+          const kept = () => page.evaluate(() => localStorage.getItem('liminal.tabs'));
+          await expect.poll(kept).toContain(sessionId);
+        },
       },
       {
         name: 'Close tab',
