@@ -68,9 +68,13 @@ export async function goOnWithSession(opening: Opening, going: GoingOn): Promise
       },
     );
   } catch (failure) {
-    if (lost === undefined || !(await isLostForGood(opening, going, lost.error))) throw failure;
-    const begins = `${name} begins anew: it does not know what was said before.`;
-    const notices = [`${problemOf(name, lost.error, lost.agent)} ${begins}`];
+    if (lost === undefined) throw failure;
+    const problem = problemOf(name, lost.error, lost.agent);
+    if (!(await isLostForGood(opening, going, lost.error))) {
+      if (!isUnknown(going, lost.error)) throw failure;
+      throw new ProviderError('SESSION_NOT_FOUND', problem, { cause: lost.error });
+    }
+    const notices = [`${problem} ${name} begins anew: it does not know what was said before.`];
     return beginSession(opening, { config, isLenient: true, notices });
   }
 }
@@ -108,13 +112,20 @@ async function takeUp(
  */
 async function isLostForGood(
   { signal }: Opening,
-  { hasHistory }: GoingOn,
+  { agentSessionId, hasHistory }: GoingOn,
   error: unknown,
 ): Promise<boolean> {
   if (error instanceof ProviderError || signal.aborted) return false;
   const code = readRpcError(error)?.code;
-  if (code === rpc.notFound) return (await hasHistory?.()) === true;
-  return code !== rpc.authRequired;
+  if (code === rpc.authRequired) return false;
+  const mayBeNobodys = code === rpc.notFound || agentSessionId === undefined;
+  return !mayBeNobodys || (await hasHistory?.()) === true;
+}
+
+/** Whether an agent refused a session that only the caller says it has: few answer with the code for “not found”. */
+function isUnknown({ agentSessionId }: GoingOn, error: unknown): boolean {
+  const code = readRpcError(error)?.code;
+  return agentSessionId === undefined && code !== undefined && code !== rpc.authRequired;
 }
 
 const wayBack = ({ capabilities }: AcpAgent): 'session/resume' | 'session/load' | undefined => {

@@ -216,6 +216,20 @@ test('a session that the agent has lost is not found, and no process is left', a
   ).gone;
 });
 
+test('a session that is not known here, and that the agent refuses in words of its own, is not found', async () => {
+  const { provider, projectDir, control } = await runAgent({
+    on: { 'session/load': [{ error: { code: -32603, message: 'Service failure' } }] },
+  });
+  const loading = provider.loadSession(randomUUID(), { projectDir });
+  await expect(loading).rejects.toMatchObject({
+    code: 'SESSION_NOT_FOUND',
+    message: expect.stringContaining('Service failure'),
+  });
+  await (
+    await control.process()
+  ).gone;
+});
+
 test('a session that the agent has lost is begun anew where something was said in it, and people are told', async () => {
   const { provider, projectDir } = await runAgent();
   const sessionId = randomUUID();
