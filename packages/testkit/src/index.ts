@@ -46,6 +46,7 @@ export { startResponsesApi, type ResponsesApi } from './responses-api/server.ts'
 export { gate, type Gate } from './scripted-server/gate.ts';
 export { cut, pause } from './scripted-server/happening.ts';
 export { held, times } from './scripted-server/script.ts';
+export { opencodeBinary, opencodeEnvironment } from './opencode/opencode.ts';
 export { greeter } from './mcp-server/index.ts';
 export {
   startPostgres,

@@ -34,7 +34,7 @@ export interface MessagesRequest {
   path: string;
   headers: Record<string, string>;
   body: MessagesRequestBody;
-  /** Claude Code's session id, empty for other clients. */
+  /** The client's id of the session, empty if it sends none. */
   sessionId: string;
   /** Claude Code's id of the subagent that asks, empty for the session's own loop. */
   agentId: string;
@@ -59,7 +59,7 @@ export function parseRequest(
     path,
     headers,
     body,
-    sessionId: headers['x-claude-code-session-id'] ?? '',
+    sessionId: headers['x-claude-code-session-id'] ?? headers['x-session-id'] ?? '',
     agentId,
     prompt,
     promptIndex,

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import {
+  makeWorkspace,
+  opencodeBinary,
+  opencodeEnvironment,
+  startMessagesApi,
+  type MessagesApi,
+  type Script,
+  type Workspace,
+} from '@liminal/testkit';
+import { onTestFinished } from 'vitest';
+import { AcpProvider } from '../../src/acp/index.ts';
+import { Listener } from '../acp/running-agent.ts';
+
+/** The real opencode on a scripted model, as a configuration names it. */
+export interface OpencodeStage {
+  api: MessagesApi;
+  workspace: Workspace;
+  /** A provider over that home, as a server that was started anew has it. */
+  provide(): AcpProvider;
+  close(): Promise<void>;
+}
+
+export async function opencodeStage(
+  makeScript: (workspace: Workspace) => Script,
+  files: Record<string, string> = {},
+): Promise<OpencodeStage> {
+  const command = opencodeBinary();
+  const workspace = await makeWorkspace(files);
+  const api = await startMessagesApi({ script: makeScript(workspace) });
+  const inherited = await opencodeEnvironment(workspace.home, api.url);
+  const providers: AcpProvider[] = [];
+  return {
+    api,
+    workspace,
+    provide: () => {
+      const names = { cliType: 'opencode', name: 'OpenCode', description: 'Named, not known.' };
+      const provider = new AcpProvider({ ...names, command, args: ['acp'], inherited });
+      providers.push(provider);
+      return provider;
+    },
+    close: async () => {
+      await Promise.all(providers.map((provider) => provider.close()));
+      await api.close();
+      await workspace.remove();
+    },
+  };
+}
+
+/** A stage with a provider, which ends with the test. */
+export interface RunningOpencode extends OpencodeStage {
+  provider: AcpProvider;
+  /** Creates a session and listens to it from before its beginning. */
+  create(): Promise<Listener>;
+}
+
+export async function runOpencode(
+  ...args: Parameters<typeof opencodeStage>
+): Promise<RunningOpencode> {
+  const stage = await opencodeStage(...args);
+  onTestFinished(() => stage.close());
+  const provider = stage.provide();
+  const create = async (): Promise<Listener> => {
+    const listener = new Listener(provider, randomUUID());
+    const { projectDir } = stage.workspace;
+    await provider.createSession({ projectDir, sessionId: listener.sessionId });
+    return listener;
+  };
+  return { ...stage, provider, create };
+}

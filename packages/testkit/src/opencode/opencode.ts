@@ -1,0 +1,71 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+const require = createRequire(import.meta.url);
+
+/**
+ * The real opencode: the program of this platform itself, since that of the package `opencode-ai` is only there after a
+ * script of its installation. It is an optional dependency; where it is not installed, this throws.
+ */
+export function opencodeBinary(): string {
+  const name = `opencode-${process.platform}-${process.arch}`;
+  try {
+    return require.resolve(`${name}/bin/opencode`);
+  } catch (cause) {
+    const message = `opencode is not installed for this platform: “npm install --no-save ${name}” brings it.`;
+    throw new Error(message, { cause });
+  }
+}
+
+/**
+ * The environment in which opencode runs in `home` with a scripted Messages API at `apiUrl` for its only model: no key,
+ * no network, nothing of the user's own configuration. It asks before it edits, and before it runs a command.
+ */
+export async function opencodeEnvironment(
+  home: string,
+  apiUrl: string,
+): Promise<Record<string, string>> {
+  const models = join(home, 'models.json');
+  await mkdir(home, { recursive: true });
+  await writeFile(models, '{}');
+  return {
+    PATH: process.env['PATH'] ?? '/usr/bin:/bin',
+    HOME: home,
+    TMPDIR: home,
+    XDG_DATA_HOME: join(home, 'data'),
+    XDG_CONFIG_HOME: join(home, 'config'),
+    XDG_STATE_HOME: join(home, 'state'),
+    XDG_CACHE_HOME: join(home, 'cache'),
+    OPENCODE_CONFIG_CONTENT: JSON.stringify(configuration(apiUrl)),
+    OPENCODE_MODELS_PATH: models,
+    OPENCODE_DISABLE_MODELS_FETCH: '1',
+    OPENCODE_DISABLE_AUTOUPDATE: '1',
+    OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
+    OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+    OPENCODE_DISABLE_SHARE: '1',
+    // A library for plugins, which it looks up at each start and no switch keeps it from: it is not found here.
+    npm_config_registry: apiUrl,
+  };
+}
+
+const configuration = (apiUrl: string) => ({
+  model: 'scripted/scripted-model',
+  small_model: 'scripted/scripted-model',
+  enabled_providers: ['scripted'],
+  permission: { edit: 'ask', bash: 'ask', webfetch: 'deny' },
+  provider: {
+    scripted: {
+      npm: '@ai-sdk/anthropic',
+      name: 'Scripted',
+      options: { baseURL: `${apiUrl}/v1`, apiKey: 'scripted' },
+      models: {
+        'scripted-model': {
+          name: 'Scripted model',
+          tool_call: true,
+          limit: { context: 200_000, output: 8_000 },
+        },
+      },
+    },
+  },
+});
