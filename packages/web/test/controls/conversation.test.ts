@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { message, tool, turn } from '../items.ts';
-import { asked, button, clipboard, gone, isOpen, link, past, tryControls } from './scene.ts';
+import { asked, button, clipboard, field, gone, isOpen, link, past, tryControls } from './scene.ts';
 import { press } from './ways.ts';
 
 tryControls([
@@ -17,6 +17,7 @@ tryControls([
           {
             ...message('th', 'Let me see.', done),
             type: 'thinking',
+            providerId: 'p',
           } as never,
           tool('r1', { ...done, kind: 'read', toolArguments: { file_path: '/code/shop/a.ts' } }),
           tool('r2', { ...done, kind: 'read', toolArguments: { file_path: '/code/shop/b.ts' } }),
@@ -72,7 +73,7 @@ tryControls([
         find: button(/npm test/),
         use: async (page, control, way) => {
           await press(page, control, way);
-          await press(page, page.getByRole('button', { name: /^Show all 60/ }), way);
+          await press(page, button(/^Show (all|\d+ (more|earlier) lines)/)(page), way);
         },
         effect: isOpen(/^Show less/),
       },
@@ -110,7 +111,12 @@ tryControls([
             .getByRole('log')
             .locator('..')
             .evaluate((e) => e.scrollTo(0, 0));
-          await press(page, control, way);
+          if (way !== 'keyboard') return press(page, control, way);
+          // Who goes there through the conversation is at its end by then; the message field is below it.
+          await field(page).focus();
+          await page.keyboard.press('Shift+Tab');
+          await expect.poll(() => control.evaluate((e) => e === document.activeElement)).toBe(true);
+          await page.keyboard.press('Enter');
         },
         effect: (page) => gone(button('to the end')(page)),
       },
