@@ -118,6 +118,22 @@ it.each(devices)(
   },
 );
 
+it('what is seen stays where it is while rows are drawn above it', async () => {
+  const rest = { status: 'complete' } as const;
+  const entries = Array.from({ length: 300 }, (_, n) =>
+    n % 3 === 0
+      ? message(`i${n}`, `Step ${n}\n\n${'some words '.repeat(60)}\n\n${code}`, rest)
+      : tool(`i${n}`, { ...rest, toolArguments: { command: `make ${n}` }, toolOutput: 'ok' }),
+  );
+  stage.history = { entries, turns: [turn('t1', rest)], cursor: 't1:0', hasMore: false };
+  const page = await stage.visit({ viewport: { width: 1280, height: 800 } });
+  // They come one after the other, above the window, each taller or smaller than the room that was held for it.
+  await page.locator('[data-item-id="i120"]').waitFor({ state: 'attached' });
+  const moved = await shifts(page);
+  const sum = moved.reduce((all, { value }) => all + value, 0);
+  expect(sum, JSON.stringify(moved, null, 1)).toBeLessThanOrEqual(0.01);
+});
+
 it.each(['light', 'dark'] as const)(
   'the page is painted before its scripts run: %s',
   async (colorScheme) => {
