@@ -15,6 +15,8 @@ export default defineConfig({
     // Highlighting grammars are big and load one by one when first needed.
     chunkSizeWarningLimit: 800,
   },
+  // Workers load their parts when these are first needed, as the page does.
+  worker: { format: 'es' },
   server: {
     proxy: { '/api': server, '/ws': { target: server.replace(/^http/, 'ws'), ws: true } },
   },

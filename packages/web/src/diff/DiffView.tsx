@@ -1,7 +1,8 @@
 import type { FileDiff } from '@liminal/protocol';
 import { ColouredLine } from '../highlight/Code.tsx';
 import { languageOfFile } from '../highlight/languages.ts';
-import { type ColouredLines, useHighlight } from '../highlight/use-highlight.ts';
+import type { ColouredLines } from '../highlight/coloured-lines.ts';
+import { useHighlight } from '../highlight/use-highlight.ts';
 import { Button } from '../look/controls.tsx';
 import { useRemembered } from '../transcript/remembered.ts';
 import css from './DiffView.module.css';

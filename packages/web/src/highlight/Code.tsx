@@ -1,5 +1,5 @@
 import { Fragment } from 'react';
-import type { ThemedToken } from 'shiki/core';
+import type { ColouredToken } from './coloured-lines.ts';
 import { useHighlight } from './use-highlight.ts';
 
 /** Code in the colours of its language, as soon as they have loaded. */
@@ -18,7 +18,7 @@ export function Code({ code, lang }: { code: string; lang: string }) {
   );
 }
 
-export function ColouredLine({ tokens }: { tokens: readonly ThemedToken[] }) {
+export function ColouredLine({ tokens }: { tokens: readonly ColouredToken[] }) {
   return tokens.map((token) => (
     <span key={token.offset} style={token.htmlStyle}>
       {token.content}

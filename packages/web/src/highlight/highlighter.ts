@@ -1,4 +1,5 @@
-import type { HighlighterCore, ThemedToken } from 'shiki/core';
+import type { HighlighterCore } from 'shiki/core';
+import { type ColouredLines, joinTokens } from './coloured-lines.ts';
 import type { Language } from './languages.ts';
 
 let starting: Promise<HighlighterCore> | undefined;
@@ -20,7 +21,7 @@ async function start(): Promise<HighlighterCore> {
 }
 
 /** Code as coloured tokens, line by line; each colour is a `light-dark()` pair. */
-export async function highlight(code: string, language: Language): Promise<ThemedToken[][]> {
+export async function highlight(code: string, language: Language): Promise<ColouredLines> {
   starting ??= start();
   const highlighter = await starting;
   if (!highlighter.getLoadedLanguages().includes(language)) {
@@ -32,5 +33,5 @@ export async function highlight(code: string, language: Language): Promise<Theme
     themes: { light: 'github-light', dark: 'github-dark' },
     defaultColor: 'light-dark()',
   });
-  return tokens;
+  return tokens.map(joinTokens);
 }

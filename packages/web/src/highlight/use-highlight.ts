@@ -1,11 +1,9 @@
 import { useEffect, useState } from 'react';
-import type { ThemedToken } from 'shiki/core';
-import { highlight } from './highlighter.ts';
+import { colour } from './colour.ts';
+import type { ColouredLines } from './coloured-lines.ts';
 import { knownLanguage } from './languages.ts';
 
-export type ColouredLines = readonly (readonly ThemedToken[])[];
-
-/** Longer code stays plain (characters): colouring it would hold up the page. */
+/** Longer code stays plain (characters): drawing all its colours would hold up the page. */
 const longest = 100_000;
 
 /** Coloured code that was seen lately, so that a page one comes back to does not flash. */
@@ -22,14 +20,12 @@ export function useHighlight(code: string, lang: string): ColouredLines | undefi
   useEffect(() => {
     if (language === undefined || recent.has(key)) return undefined;
     let wanted = true;
-    highlight(code, language).then(
-      (lines) => {
-        remember(key, lines);
-        if (wanted) setColoured({ key, lines });
-      },
+    void colour(code, language).then((lines) => {
       // Colours are a nicety: without them the code is still all there.
-      () => undefined,
-    );
+      if (lines === undefined) return;
+      remember(key, lines);
+      if (wanted) setColoured({ key, lines });
+    });
     return () => {
       wanted = false;
     };

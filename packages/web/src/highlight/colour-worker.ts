@@ -1,0 +1,28 @@
+import type { ColouredLines } from './coloured-lines.ts';
+import { highlight } from './highlighter.ts';
+import type { Language } from './languages.ts';
+
+/** A piece of code to colour. */
+export interface ColourTask {
+  id: number;
+  code: string;
+  language: Language;
+}
+
+/** Without lines where the code could not be coloured. */
+export interface ColourResult {
+  id: number;
+  lines?: ColouredLines;
+}
+
+addEventListener('message', ({ data }: MessageEvent<ColourTask>) => {
+  void colour(data).then((result) => postMessage(result));
+});
+
+async function colour({ id, code, language }: ColourTask): Promise<ColourResult> {
+  try {
+    return { id, lines: await highlight(code, language) };
+  } catch {
+    return { id };
+  }
+}
