@@ -51,12 +51,13 @@ async function showItem(target: () => Target, itemId: string): Promise<void> {
   const place = findItem(rows, itemId);
   if (place === undefined) return;
   for (const id of [...place.within, itemId]) memory.set(id, openName, true);
-  target().leaveEnd();
   const key = rows[place.index]?.key;
   let shownAs: HTMLElement | null = null;
+  await nextFrame();
+  // Without a frame until the first movement, in which a late scroll event could find the end again.
+  target().leaveEnd();
   // What is around it is drawn frame by frame, and may turn out taller than it was thought to be.
   for (let frame = 0; frame < settled; frame += 1) {
-    await nextFrame();
     shownAs = findElement(target().scroller.current, key, itemId);
     if (shownAs === null) {
       // At once: what is drawn and not scrolled to is taken away again in the next frame.
@@ -64,6 +65,7 @@ async function showItem(target: () => Target, itemId: string): Promise<void> {
       shownAs = findElement(target().scroller.current, key, itemId);
     }
     shownAs?.scrollIntoView({ block: 'center' });
+    await nextFrame();
   }
   if (shownAs !== null) mark(shownAs);
 }
