@@ -2,7 +2,7 @@ import type { SessionStore, SessionView } from '@liminal/client';
 import { describeError } from '@liminal/client';
 import { useClient, useSession } from '@liminal/client/react';
 import type { ApprovalAnswer } from '@liminal/protocol';
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { useAgentName } from '../app/agents.tsx';
 import { useNavigation } from '../app/navigation.tsx';
@@ -76,6 +76,10 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
     [answer, attempt],
   );
   const { shown, choose, show } = useShownRequest();
+  const latestDraft = useRef(draft);
+  useLayoutEffect(() => {
+    latestDraft.current = draft;
+  });
   const stop = useCallback(
     () => void attempt(requests.cancel(sessionId)),
     [attempt, requests, sessionId],
@@ -87,23 +91,23 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
       show,
       send: (message: string) => void session.send(message),
       takeBack: (message: string) => {
-        setDraft(draft.trim() === '' ? message : `${message}\n\n${draft}`);
+        const { current } = latestDraft;
+        setDraft(current.trim() === '' ? message : `${message}\n\n${current}`);
         focusComposer();
       },
     }),
-    [answer, cliType, draft, session, setDraft, show],
+    [answer, cliType, session, setDraft, show],
   );
+  const isEmpty = view.turns.length === 0;
+  const about = info?.session;
+  const intro = useMemo(() => <SessionIntro session={about} isEmpty={isEmpty} />, [about, isEmpty]);
 
   return (
     <SessionActionsProvider value={actions}>
       <RevealedItem view={view} session={session} />
       <FilesBeside view={view}>
         <ActivityProvider value={info?.activity}>
-          <Transcript
-            view={view}
-            session={session}
-            intro={<SessionIntro session={info?.session} isEmpty={view.turns.length === 0} />}
-          />
+          <Transcript view={view} session={session} intro={intro} />
         </ActivityProvider>
         <div className={css.dock}>
           {problem !== undefined && (
@@ -112,7 +116,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
             </p>
           )}
           <SessionNotices sessionId={sessionId} notices={info?.notices} />
-          <AgentNotice cliType={cliType} isNew={view.turns.length === 0} />
+          <AgentNotice cliType={cliType} isNew={isEmpty} />
           <QueueList
             queue={info?.queue ?? []}
             onEdit={(turnId, message) =>

@@ -1,6 +1,6 @@
 import type { SessionStore, SessionView, TurnView } from '@liminal/client';
 import { ArrowDown } from 'lucide-react';
-import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { memo, type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Button } from '../look/controls.tsx';
 import { OlderPages } from './OlderPages.tsx';
 import { PendingMessages } from './PendingMessages.tsx';
@@ -23,9 +23,9 @@ interface TranscriptProps {
 
 /**
  * The conversation. It follows what is said while the reader is at its end, and only what is near the window is in the
- * page.
+ * page. Not drawn again while somebody types below it.
  */
-export function Transcript({ view, session, intro }: TranscriptProps) {
+export const Transcript = memo(function Transcript({ view, session, intro }: TranscriptProps) {
   const { scroller, content, sticks, toEnd: scrollToEnd, leaveEnd } = useStickToEnd();
   const [memory] = useState(() => new RowMemory());
   const rows = useMemo(() => toRows(view.turns), [view.turns]);
@@ -87,7 +87,7 @@ export function Transcript({ view, session, intro }: TranscriptProps) {
       )}
     </div>
   );
-}
+});
 
 /** Where turns went on, if not where the conversation was before. */
 function placesOf(turns: readonly TurnView[]): ReadonlyMap<string, string> {
