@@ -53,7 +53,7 @@ test('it survives the page that is loaded again meanwhile, and so does what is b
   await expect.poll(() => session.composer.inputValue()).toBe('Not yet');
   await page.reload();
   await session.untilEnded(2);
-  expect(await session.prompts.allInnerTexts()).toEqual(['explain', 'plan']);
+  await expect.poll(() => session.prompts.allInnerTexts()).toEqual(['explain', 'plan']);
 });
 
 test('a message whose answer was lost is sent again, and taken once', async () => {

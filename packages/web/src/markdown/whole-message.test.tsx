@@ -35,7 +35,7 @@ function whole(text: string) {
 
 /** What is drawn above the footnotes, with their numbers, and the words of the footnotes. */
 function parts(html: string) {
-  const at = html.lastIndexOf('<section');
+  const at = html.search(/<\w+[^>]*(?:data-footnotes|aria-label="Footnotes")/);
   const body = (at < 0 ? html : html.slice(0, at))
     .replaceAll(/<sup[^>]*>.*?(\d+)<.*?<\/sup>/gs, '<sup>$1</sup>')
     .replaceAll(/>\s+</g, '><')

@@ -73,7 +73,7 @@ tryControls([
         find: button(/npm test/),
         use: async (page, control, way) => {
           await press(page, control, way);
-          await press(page, button(/^Show (all|\d+ (more|earlier) lines)/)(page), way);
+          await press(page, button(/^Show (all|\d+ (more|earlier) lines)/)(page).last(), way);
         },
         effect: isOpen(/^Show less/),
       },

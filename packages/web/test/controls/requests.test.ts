@@ -134,8 +134,7 @@ tryControls([
         find: (page) => dock(page).getByRole('combobox'),
         use: async (page, control) => {
           await tabTo(page, control);
-          for (let step = 0; step < 3; step += 1) await page.keyboard.press('ArrowDown');
-          await page.keyboard.press('Tab');
+          await page.keyboard.type('c');
           await inDock('Allow')(page).click();
         },
         effect: filled({ region: 'c' }),
