@@ -31,8 +31,8 @@ test('what is sent while the server is dead arrives once, in order, when it is b
   await expect.poll(() => waiting(ada.page).count()).toBe(2);
   await stage.server.restart();
   await session.untilEnded(3);
-  expect(await session.prompts.allInnerTexts()).toEqual(['explain', 'plan', 'error']);
-  expect(await unsent(ada.page).count()).toBe(0);
+  await expect.poll(() => session.prompts.allInnerTexts()).toEqual(['explain', 'plan', 'error']);
+  await expect.poll(() => unsent(ada.page).count()).toBe(0);
 });
 
 test('it survives the page that is loaded again meanwhile, and so does what is being written', async () => {
@@ -49,7 +49,7 @@ test('it survives the page that is loaded again meanwhile, and so does what is b
   await stage.server.restart();
   await page.goto(address);
   await session.untilEnded(2);
-  expect(await session.prompts.allInnerTexts()).toEqual(['explain', 'plan']);
+  await expect.poll(() => session.prompts.allInnerTexts()).toEqual(['explain', 'plan']);
   await expect.poll(() => session.composer.inputValue()).toBe('Not yet');
   await page.reload();
   await session.untilEnded(2);
@@ -70,7 +70,7 @@ test('a message whose answer was lost is sent again, and taken once', async () =
   await session.untilEnded(2);
   await session.send('error');
   await session.untilEnded(3);
-  expect(await session.prompts.allInnerTexts()).toEqual(['explain', 'plan', 'error']);
+  await expect.poll(() => session.prompts.allInnerTexts()).toEqual(['explain', 'plan', 'error']);
 });
 
 test('what waits can be changed and thrown away', async () => {
@@ -82,13 +82,13 @@ test('what waits can be changed and thrown away', async () => {
   await expect.poll(() => waiting(ada.page).count()).toBe(2);
   await ada.page.getByRole('button', { name: 'Delete' }).first().click();
   await ada.page.getByRole('button', { name: 'Edit' }).click();
-  expect(await session.composer.inputValue()).toBe('error');
-  expect(await unsent(ada.page).count()).toBe(0);
+  await expect.poll(() => session.composer.inputValue()).toBe('error');
+  await expect.poll(() => unsent(ada.page).count()).toBe(0);
   await session.composer.fill('explain');
   await stage.server.restart();
   await session.composer.press('Enter');
   await session.untilEnded(2);
-  expect(await session.prompts.allInnerTexts()).toEqual(['explain', 'explain']);
+  await expect.poll(() => session.prompts.allInnerTexts()).toEqual(['explain', 'explain']);
 });
 
 test('two tabs of a browser share what is written, and send it once', async () => {
@@ -104,11 +104,11 @@ test('two tabs of a browser share what is written, and send it once', async () =
   await stage.server.crash();
   await session.send('plan');
   await waiting(other).waitFor();
-  expect(await theirs.composer.inputValue()).toBe('');
+  await expect.poll(() => theirs.composer.inputValue()).toBe('');
   await stage.server.restart();
   for (const tab of [session, theirs]) {
     await tab.untilEnded(2);
-    expect(await tab.prompts.allInnerTexts()).toEqual(['explain', 'plan']);
+    await expect.poll(() => tab.prompts.allInnerTexts()).toEqual(['explain', 'plan']);
     await expect.poll(() => unsent(tab.page).count()).toBe(0);
   }
 });
