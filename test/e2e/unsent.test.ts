@@ -81,6 +81,7 @@ test('what waits can be changed and thrown away', async () => {
   await session.send('error');
   await expect.poll(() => waiting(ada.page).count()).toBe(2);
   await ada.page.getByRole('button', { name: 'Delete' }).first().click();
+  await expect.poll(() => unsent(ada.page).count()).toBe(1);
   await ada.page.getByRole('button', { name: 'Edit' }).click();
   await expect.poll(() => session.composer.inputValue()).toBe('error');
   await expect.poll(() => unsent(ada.page).count()).toBe(0);
