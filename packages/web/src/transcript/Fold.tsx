@@ -8,11 +8,13 @@ interface FoldProps {
   children: ReactNode;
   /** There is nothing inside to see. */
   disabled?: boolean;
+  /** Under which it remembers whether it is open: its own, where it is a part of a row that opens itself. */
+  name?: string;
 }
 
 /** One quiet line that opens. What is inside is only made when it is looked at. */
-export function Fold({ title, children, disabled = false }: FoldProps) {
-  const [open, setOpen] = useRemembered(openName, false);
+export function Fold({ title, children, disabled = false, name = openName }: FoldProps) {
+  const [open, setOpen] = useRemembered(name, false);
   const id = useId();
   return (
     <>

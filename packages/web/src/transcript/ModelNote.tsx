@@ -11,7 +11,7 @@ interface ModelNoteProps {
 export function ModelNote({ title, text }: ModelNoteProps) {
   return (
     <div className={css.thinking}>
-      <Fold title={title}>
+      <Fold title={title} name="told">
         <LongText className={css.content} text={text} label="Told to the model" />
       </Fold>
     </div>
