@@ -227,10 +227,7 @@ test('an error of the model’s API is said plainly, and the session goes on aft
   const ada = await stage.person();
   const session = await ada.startSession({ folder });
   await session.send('Too much.');
-  await session.lastTurn
-    .getByRole('alert')
-    .filter({ hasText: 'The stars are not right.' })
-    .waitFor();
+  await session.failureOf('last').filter({ hasText: 'The stars are not right.' }).waitFor();
   await session.untilEnded(1);
   expect(await session.lastTurn.getAttribute('data-status')).toBe('error');
 
@@ -246,7 +243,7 @@ test('a key that the API does not take is said to be the trouble', async () => {
   const session = await ada.startSession({ folder });
   await session.send('Hello?');
   await session.untilEnded(1);
-  expect(await session.lastTurn.getByRole('alert').innerText()).toMatch(/API key/);
+  expect(await session.failureOf('last').innerText()).toMatch(/API key/);
 });
 
 test('a connection to the model that breaks in mid-answer leaves no half of it behind', async () => {

@@ -116,7 +116,7 @@ test('an agent whose process dies in mid-turn is said to, and the next message s
     if (where === folder) process.kill(pid, 'SIGKILL');
   }
   await session.untilEnded(1);
-  const trouble = session.lastTurn.getByRole('alert');
+  const trouble = session.failureOf('last');
   expect(await trouble.innerText()).toContain('PROCESS_CRASH');
   expect(await session.answers.allInnerTexts()).toEqual(['It begins']);
 

@@ -139,7 +139,7 @@ test('INV-6 INV-8 a server killed in mid-turn has lost nothing that was seen, le
 
   // The same page, and nobody touches it.
   await session.untilEnded(2);
-  await session.lastTurn.getByRole('alert').filter({ hasText: 'server stopped' }).waitFor();
+  await session.failureOf('last').filter({ hasText: 'server stopped' }).waitFor();
   expect((await session.answers.last().innerText()).startsWith(seen)).toBe(true);
   await session.queue.getByText('Queued meanwhile.').waitFor();
 

@@ -206,7 +206,7 @@ test('an error of the model is said plainly, and the message after it is answere
   await session.send('Less.');
   await session.untilSaid('Better now.');
   await session.untilEnded(2);
-  expect(await session.turns.first().getByRole('alert').innerText()).toContain('Quota exceeded.');
+  expect(await session.failureOf('first').innerText()).toContain('Quota exceeded.');
   expect(await session.turns.first().getAttribute('data-status')).toBe('error');
 });
 

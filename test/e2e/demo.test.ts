@@ -54,10 +54,7 @@ test('the demo shows a plan, a subagent, long and short answers with code, and a
 
   await session.send('error');
   await session.untilEnded(5);
-  await session.lastTurn
-    .getByRole('alert')
-    .filter({ hasText: 'connection to the model' })
-    .waitFor();
+  await session.failureOf('last').filter({ hasText: 'connection to the model' }).waitFor();
   expect(await session.lastTurn.getAttribute('data-status')).toBe('error');
 });
 

@@ -24,6 +24,12 @@ export class SessionTab {
     return this.turns.last();
   }
 
+  /** Why the first or the last turn failed. */
+  failureOf(turn: 'first' | 'last'): Locator {
+    const name = /^The turn failed$|is not signed in$|could not sign in$/;
+    return this.turns[turn]().getByRole('group', { name });
+  }
+
   /** What the person said, as shown. */
   get prompts(): Locator {
     return this.conversation.getByRole('article', { name: 'You' });

@@ -62,7 +62,7 @@ test('Claude Code without a key says how to get in', async () => {
   const session = await ada.startSession({ folder: await stage.project('no-key') });
   await session.send('Hello?');
   await session.untilEnded(1);
-  const trouble = await session.lastTurn.getByRole('alert').innerText();
+  const trouble = await session.failureOf('last').innerText();
   expect(trouble).toContain('Not logged in. Run claude in a terminal and sign in, or set');
 });
 

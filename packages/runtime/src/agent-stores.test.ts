@@ -114,7 +114,15 @@ test('what an agent tells when somebody asks is kept, and known after a restart'
   expect(await after.stores.list()).toEqual([{ ...stored('a'), cliType: 'one' }]);
   expect((await after.stores.find('a'))?.cliType).toBe('one');
   expect(after.troubles).toEqual([]);
-  expect(kept.content).toMatchObject({ one: { at: expect.stringMatching(/Z$/) } });
+  expect(kept.content).toEqual({ one: { sessions: [stored('a')] } });
+});
+
+test('what an agent has just told who asked is what the list shows, however soon', async () => {
+  const one = program('one', 'a');
+  const { stores: agentStores } = stores(one.provider);
+  expect(await agentStores.find('nobody')).toBeUndefined();
+  expect(idsOf(await agentStores.ask(one.provider))).toEqual(['a']);
+  expect(idsOf(await agentStores.list())).toEqual(['a']);
 });
 
 test('what an agent that runs tells replaces what it once told', async () => {

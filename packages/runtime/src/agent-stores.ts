@@ -77,7 +77,8 @@ export class AgentStores {
     }
     const known = await this.#options.folders();
     const found = tagged(cliType, await provider.listStoredSessions(undefined, known));
-    if (provider.peekStoredSessions) await this.#learnt.put(cliType, found, this.#options.now());
+    this.#reads.set(provider, { at: this.#options.now(), found: Promise.resolve(found) });
+    if (provider.peekStoredSessions) await this.#learnt.put(cliType, found);
     return found;
   }
 
@@ -117,7 +118,7 @@ export class AgentStores {
       const told = await provider.peekStoredSessions(await this.#options.folders());
       if (!told) return await this.#learnt.of(cliType);
       const found = tagged(cliType, told);
-      await this.#learnt.put(cliType, found, this.#options.now());
+      await this.#learnt.put(cliType, found);
       return found;
     } catch (error) {
       this.#options.onTrouble(cliType, error);

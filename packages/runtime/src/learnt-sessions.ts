@@ -16,8 +16,8 @@ const Session = z.object({
   updatedAt: z.string(),
 });
 
-/** By agent type; `at` is when it was told, ISO 8601 UTC. */
-const Stores = z.record(z.string(), z.object({ at: z.iso.datetime(), sessions: z.array(Session) }));
+/** By agent type. */
+const Stores = z.record(z.string(), z.object({ sessions: z.array(Session) }));
 type Stores = z.infer<typeof Stores>;
 
 /** What agents have told of their own stores, which only they can read. */
@@ -42,13 +42,11 @@ export class Learnt {
     return found(cliType, (await this.#read())[cliType]?.sessions ?? []);
   }
 
-  /** @param now - ms since the epoch. */
-  async put(cliType: string, sessions: readonly FoundSession[], now: number): Promise<void> {
+  async put(cliType: string, sessions: readonly FoundSession[]): Promise<void> {
     const stores = await this.#read();
     const told = sessions.map((session) => Session.parse(session));
-    const isNew = JSON.stringify(stores[cliType]?.sessions) !== JSON.stringify(told);
-    stores[cliType] = { at: new Date(now).toISOString(), sessions: told };
-    if (!isNew) return;
+    if (JSON.stringify(stores[cliType]?.sessions) === JSON.stringify(told)) return;
+    stores[cliType] = { sessions: told };
     this.#writing = this.#writing
       .then(async () => this.#kept?.write(stores))
       .catch(this.#onTrouble);

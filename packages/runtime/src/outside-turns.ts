@@ -91,19 +91,17 @@ export class OutsideTurns {
     stored: readonly StoredTurn[],
     known: readonly ResponseHead[],
   ): Promise<Response[]> {
-    return Promise.all(
-      importTurns(sessionId, found).map(async (run) => {
-        const index = found.findIndex(({ turnId }) => turnId === run.id);
-        const turn = found[index];
-        const before = found.slice(0, index);
-        const isKnown = known.some(({ id }) => id === run.id);
-        const told = isKnown ? await this.#noticeOf(run.id) : undefined;
-        return withNotice(
-          run,
-          told ?? (turn && !isKnown ? forkNotice(turn, before, stored, known) : undefined),
-        );
-      }),
-    );
+    const runs: Response[] = [];
+    for (const [index, turn] of found.entries()) {
+      const [run] = importTurns(sessionId, [turn]);
+      if (!run) continue;
+      const isKnown = known.some(({ id }) => id === run.id);
+      const notice = isKnown
+        ? await this.#noticeOf(run.id)
+        : forkNotice(turn, found.slice(0, index), stored, known);
+      runs.push(withNotice(run, notice));
+    }
+    return runs;
   }
 
   /**

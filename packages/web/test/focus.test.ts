@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
-import { approval, ended, message, tool, turn, upsert } from './items.ts';
+import { approval, ended, failed, message, tool, turn, upsert } from './items.ts';
 import { otherSession, sessionId, Stage } from './stage.ts';
 
 let stage: Stage;
@@ -58,6 +58,7 @@ it('a menu gives the focus back, and what it does away with hands it on', async 
   const page = await stage.visit();
   const menu = page.getByRole('button', { name: 'Session', exact: true });
   await menu.click();
+  await page.getByRole('menuitem', { name: 'Rename' }).waitFor();
   await page.keyboard.press('Escape');
   await expect.poll(() => focused(page)).toBe('Session');
   await menu.click();
@@ -201,9 +202,8 @@ it('the first stops of the Tab key lead past the list, to the message field and 
   expect(await focused(page)).toBe('Conversation');
 });
 
-it('the end of an answer is told once, what waits and what fails too, and no clock', async () => {
-  running();
-  const page = await stage.visit();
+/** What a person who does not see the page is told from now on. */
+async function listen(page: Page): Promise<() => Promise<string[]>> {
   await page.evaluate(() => {
     const told: string[] = [];
     Object.assign(window, { told });
@@ -213,7 +213,25 @@ it('the end of an answer is told once, what waits and what fails too, and no clo
       if (text !== '') told.push(text);
     }).observe(region!, { childList: true, subtree: true, characterData: true });
   });
-  const told = () => page.evaluate(() => (window as unknown as { told: string[] }).told);
+  return () => page.evaluate(() => (window as unknown as { told: string[] }).told);
+}
+
+it('a turn that fails is told once, however quickly it does', async () => {
+  const page = await stage.visit();
+  const told = await listen(page);
+  const started = { turnId: 't2', sessionId, modelId: 'm', providerId: 'p' };
+  const payload = { type: 'turn_started', ...started } as const;
+  stage.say({ type: 'session:turn', sessionId, payload, cursor: 'c' });
+  stage.say(failed('t2', 'The model is away.'));
+  await page.getByRole('group', { name: 'The turn failed' }).waitFor();
+  await expect.poll(told).toEqual(['Demo has failed. The model is away.']);
+  expect(await page.getByRole('alert').count()).toBe(0);
+});
+
+it('the end of an answer is told once, what waits and what fails too, and no clock', async () => {
+  running();
+  const page = await stage.visit();
+  const told = await listen(page);
   for (let part = 0; part < 5; part += 1)
     stage.say(upsert(message('m1', 'word '.repeat(part + 1))));
   await page.getByText('word word word word word').waitFor();

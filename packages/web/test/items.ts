@@ -54,3 +54,9 @@ export function ended(turnId: string): ServerMessage {
   const payload = { type: 'turn_complete', turnId, sessionId, status: 'completed' } as const;
   return { type: 'session:turn', sessionId, payload, cursor: 'c' };
 }
+
+export function failed(turnId: string, errorMessage: string): ServerMessage {
+  const why = { errorCode: 'MODEL_UNAVAILABLE', errorMessage };
+  const payload = { type: 'turn_error', turnId, sessionId, ...why } as const;
+  return { type: 'session:turn', sessionId, payload, cursor: 'c' };
+}

@@ -45,7 +45,7 @@ function SessionNews({ active, say }: NewsProps & { active: string | undefined }
   return null;
 }
 
-/** Of the session that is looked at: the end of each turn. A failure is said where it is shown. */
+/** Of the session that is looked at: the end of each turn. */
 function AnswerNews({ sessionId, say }: NewsProps & { sessionId: string }) {
   const { view } = useSession(sessionId);
   const session = findSession(useSessions().projects, sessionId);
@@ -61,6 +61,7 @@ function AnswerNews({ sessionId, say }: NewsProps & { sessionId: string }) {
     last.current = ended?.turnId;
     if (isNew && ended.status === 'complete') say(`${name} has answered.`);
     if (isNew && ended.status === 'aborted') say(`${name} was stopped.`);
+    if (isNew && ended.status === 'error') say(`${name} has failed. ${ended.error?.message ?? ''}`);
   }, [ended, isReady, name, say]);
   return null;
 }

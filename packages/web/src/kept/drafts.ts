@@ -6,12 +6,13 @@ class Drafts {
   readonly #drafts = new Map<string, Draft>();
   readonly #listeners = new Set<() => void>();
   readonly #others = new BroadcastChannel('liminal.drafts');
-  /** Waits to be written, while something else is. */
+  /** What the database does not have yet. */
   readonly #unwritten = new Map<string, Draft>();
   #isWriting = false;
 
   constructor() {
     this.#others.addEventListener('message', ({ data }: MessageEvent<Draft>) => this.#take(data));
+    addEventListener('pagehide', () => [...this.#unwritten.values()].forEach(leaveBehind));
     void this.#load();
   }
 
@@ -44,6 +45,9 @@ class Drafts {
       .then((db) => db.getAll('drafts'))
       .catch(() => []);
     for (const draft of kept) this.#take(draft);
+    for (const { key, text, at } of takeLeft()) {
+      if (at > (this.#drafts.get(key)?.at ?? 0)) this.set(key, text);
+    }
   }
 
   /** One at a time, the newest state of each. */
@@ -51,8 +55,8 @@ class Drafts {
     if (this.#isWriting) return;
     this.#isWriting = true;
     for (let [draft] = this.#unwritten.values(); draft; [draft] = this.#unwritten.values()) {
-      this.#unwritten.delete(draft.key);
       await keep(draft).catch(() => undefined);
+      if (this.#unwritten.get(draft.key) === draft) this.#unwritten.delete(draft.key);
     }
     this.#isWriting = false;
   }
@@ -64,6 +68,28 @@ async function keep(draft: Draft): Promise<void> {
   // The page may be gone before the browser would do so by itself.
   written.commit();
   await written.done;
+}
+
+/** A page that goes leaves here what the database did not take in time: that can only be written to later. */
+const leftPrefix = 'liminal.draft.';
+
+function leaveBehind({ key, text, at }: Draft): void {
+  try {
+    localStorage.setItem(leftPrefix + key, `${at} ${text}`);
+  } catch {
+    // Too long for it, or not allowed here: the database may still get it.
+  }
+}
+
+/** What pages that have gone left behind; it is there once. */
+function takeLeft(): Draft[] {
+  const names = Object.keys(localStorage).filter((name) => name.startsWith(leftPrefix));
+  return names.map((name) => {
+    const left = localStorage.getItem(name) ?? '';
+    localStorage.removeItem(name);
+    const [at = ''] = left.split(' ', 1);
+    return { key: name.slice(leftPrefix.length), text: left.slice(at.length + 1), at: Number(at) };
+  });
 }
 
 const drafts = new Drafts();

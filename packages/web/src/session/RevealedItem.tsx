@@ -27,11 +27,10 @@ export function RevealedItem({ view, session }: RevealedItemProps) {
 
   useEffect(() => {
     if (wanted === undefined || done?.target === wanted) return;
-    const place = findItem(view.turns, wanted.id);
-    if (place !== undefined) {
+    const itemId = findItem(view.turns, wanted.id);
+    if (itemId !== undefined) {
       if (led.current === wanted) return;
       led.current = wanted;
-      const itemId = place.path.at(-1) ?? wanted.id;
       void scrollToItem(view.sessionId, itemId).then(() => setDone({ target: wanted }));
       return;
     }

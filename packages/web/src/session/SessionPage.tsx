@@ -39,8 +39,8 @@ export default function SessionPage({ sessionId }: { sessionId: string }) {
       aria-label={title}
       data-session-id={sessionId}
       tabIndex={-1}
-      // A session that somebody writes in is no longer only looked into. Said later: what is drawn anew between a list's
-      // two events, `input` and `change`, has forgotten by the second what was chosen.
+      // A session that somebody writes in is no longer only looked into. Not at once: a list that is drawn anew between
+      // its `input` and its `change` forgets what was chosen.
       onInput={() => setTimeout(keep, 0, sessionId)}
     >
       <h1 className={css.spoken}>{title}</h1>

@@ -22,13 +22,7 @@ export function ReadRun({ calls, folder, turnEnded }: ReadRunProps) {
   const newest = calls.findLast((call) => toolPhase(call, false, turnEnded) === 'running') ?? last;
   const label = readRunWords(calls);
   return (
-    <div
-      className={css.run}
-      role="group"
-      aria-label={label}
-      data-count={calls.length}
-      data-item-ids={calls.map((call) => call.itemId).join(' ')}
-    >
+    <div className={css.run} role="group" aria-label={label} data-count={calls.length}>
       <button
         type="button"
         className={card.head}

@@ -1,6 +1,5 @@
 import { stopReason, type TurnView } from '@liminal/client';
 import { Check, Copy } from 'lucide-react';
-import { useState } from 'react';
 import { Button, IconButton } from '../look/controls.tsx';
 import { useCopy } from '../look/use-copy.ts';
 import { tokens } from '../words/amounts.ts';
@@ -21,14 +20,9 @@ interface TurnEndProps {
 
 /** How a turn stands: at work, waiting, stopped (and why), failed, or done in so much time. */
 export function TurnEnd({ turn, isLast }: TurnEndProps) {
-  const [wasLive] = useState(turn.status === 'in_progress');
   if (turn.status === 'in_progress') return <AtWork turn={turn} />;
   if (turn.status === 'error') {
-    return (
-      <TurnFailure error={turn.error} isNews={wasLive}>
-        {isLast && <SendAgain turn={turn} />}
-      </TurnFailure>
-    );
+    return <TurnFailure error={turn.error}>{isLast && <SendAgain turn={turn} />}</TurnFailure>;
   }
   const took = tookOf(turn);
   const parts = [

@@ -7,19 +7,17 @@ import { useSessionActions } from './session-actions.ts';
 
 interface TurnFailureProps {
   error: TurnView['error'];
-  /** It has just come about. */
-  isNews: boolean;
   /** What can be done about it. */
   children: ReactNode;
 }
 
-/** Why a turn failed. What a person has to mend outside of this page is said as that. */
-export function TurnFailure({ error, isNews, children }: TurnFailureProps) {
+/** Why a turn failed. What a person has to mend outside of this page is said as that. `Announcer` says it aloud. */
+export function TurnFailure({ error, children }: TurnFailureProps) {
   const { cliType } = useSessionActions();
   const name = useAgentName(cliType);
   const agent = useAgent(cliType);
   const title = titles[error?.code ?? '']?.(name);
-  const message = { code: error?.code, message: error?.message, isNews };
+  const message = { code: error?.code, message: error?.message, isNews: false };
   if (title === undefined) {
     return (
       <ErrorNote title="The turn failed" {...message}>

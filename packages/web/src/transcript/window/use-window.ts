@@ -28,8 +28,7 @@ const everything: Span = { from: 0, to: Number.POSITIVE_INFINITY };
  * Decides which rows of a conversation are in the page: what is seen at once, what is near it when there is time. No
  * frame draws more than fits into it.
  *
- * An own one, since the rows stand inside their turns, which no virtual list knows; and what such a list does besides,
- * to keep what is read in place, browsers do by themselves.
+ * Our own, since rows stand inside their turns, which no virtual list knows. `useKeepPlace` keeps what is read in place.
  */
 export function useWindow(
   rows: readonly TurnRow[],
@@ -87,13 +86,16 @@ export function useWindow(
   // What has come or gone may change what is near, without a change of any size.
   useEffect(() => schedule.current(), [rows.length]);
 
-  const draw = useCallback((index: number) => {
-    const { rows: all } = latest.current;
-    const from = Math.max(0, index - aroundTarget);
-    const to = Math.min(all.length, index + aroundTarget);
-    // Rows of other conversations are not found here, and so not drawn.
-    setDrawn({ rows: all, span: { from, to }, held: heldRows(document.body) });
-  }, []);
+  const draw = useCallback(
+    (index: number) => {
+      const { rows: all } = latest.current;
+      const from = Math.max(0, index - aroundTarget);
+      const to = Math.min(all.length, index + aroundTarget);
+      const held = column.current === null ? [] : heldRows(column.current);
+      setDrawn({ rows: all, span: { from, to }, held });
+    },
+    [column],
+  );
 
   const isPrinted = useIsPrinted();
   return { span: isPrinted ? everything : span, held: drawn.held, heights, draw };
