@@ -12,7 +12,9 @@ class Drafts {
 
   constructor() {
     this.#others.addEventListener('message', ({ data }: MessageEvent<Draft>) => this.#take(data));
-    addEventListener('pagehide', () => [...this.#unwritten.values()].forEach(leaveBehind));
+    addEventListener('pagehide', () => {
+      for (const draft of this.#unwritten.values()) leaveBehind(draft);
+    });
     void this.#load();
   }
 

@@ -86,16 +86,13 @@ export function useWindow(
   // What has come or gone may change what is near, without a change of any size.
   useEffect(() => schedule.current(), [rows.length]);
 
-  const draw = useCallback(
-    (index: number) => {
-      const { rows: all } = latest.current;
-      const from = Math.max(0, index - aroundTarget);
-      const to = Math.min(all.length, index + aroundTarget);
-      const held = column.current === null ? [] : heldRows(column.current);
-      setDrawn({ rows: all, span: { from, to }, held });
-    },
-    [column],
-  );
+  const draw = useCallback((index: number) => {
+    const { rows: all } = latest.current;
+    const from = Math.max(0, index - aroundTarget);
+    const to = Math.min(all.length, index + aroundTarget);
+    // Rows of other conversations are not found here, and so not drawn.
+    setDrawn({ rows: all, span: { from, to }, held: heldRows(document.body) });
+  }, []);
 
   const isPrinted = useIsPrinted();
   return { span: isPrinted ? everything : span, held: drawn.held, heights, draw };
