@@ -1,6 +1,7 @@
 import { gate, reply, text, toolUse } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import { claudeStage, idle, words } from './claude-stage.ts';
+import { claudeStage } from './claude-stage.ts';
+import { idle, words } from './server-stage.ts';
 
 const exchange = (...prompts: string[]): string[] =>
   prompts.flatMap((prompt) => [`user: ${prompt}`, `agent: So: ${prompt}`]);

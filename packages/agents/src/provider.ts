@@ -28,6 +28,8 @@ export interface LoadSessionOptions {
   agentSessionId?: string;
   config?: Record<string, string>;
   viewFilePath?: string;
+  /** What `storedMark` was when all that the agent has stored was known: then it need not tell that again. */
+  storedMark?: string;
   /**
    * Whether something was said in it before. A provider that can begins a session anew that its agent has lost, and says
    * in its next turn that the agent does not remember; else that is `SESSION_NOT_FOUND`.
@@ -38,6 +40,8 @@ export interface LoadSessionOptions {
 export interface ProviderSession {
   sessionId: string;
   cliType: string;
+  /** What the agent told of earlier turns as it took the session up, where it did. */
+  told?: Promise<StoredTurn[]>;
 }
 
 export interface SendMessageResult {
@@ -166,8 +170,13 @@ export interface CliProvider {
    */
   peekStoredSessions?(known?: readonly string[]): Promise<StoredSession[] | undefined>;
   /**
+   * Whether the ids of stored turns are numbers, which say nothing of which of our turns they are: that follows from what
+   * was said. Such a provider can tell what is stored only while its agent runs.
+   */
+  readonly numbersStoredTurns?: boolean;
+  /**
    * Changes whenever others than this provider add to what the agent has stored of a session. It is cheap to ask for and
-   * starts no process. Nothing if there is none stored.
+   * starts no process. Nothing if there is none stored, or if nobody can tell just now.
    */
   storedMark?(sessionId: string, projectDir: string): Promise<string | undefined>;
   /** The conversation as the agent stored it, oldest turn first; starts no process. `SESSION_NOT_FOUND`. */

@@ -1,7 +1,22 @@
 import type { CliProvider, StoredTurn } from '@liminal/agents';
 import type { Response } from '@liminal/protocol';
-import type { ResponseHead, ResponseStore, SessionRecord } from '@liminal/storage';
+import type { ResponseHead, ResponseStore } from '@liminal/storage';
+import {
+  forkNotice,
+  goesOnFrom,
+  noticeId,
+  notKnown,
+  placeMark,
+  storedPrompt,
+  withNotice,
+} from './fork-notices.ts';
 import { importTurns } from './imports.ts';
+import type { SessionAgent } from './session-agent.ts';
+import type { KeptRecord } from './session-record.ts';
+import { withKnownIds } from './stored-pairs.ts';
+
+/** So many of history's last runs are compared with what an agent tells. */
+const COMPARED = 30;
 
 /** How far apart the clocks of a turn and of what its agent stored of it may be, in ms. */
 const CLOCKS_MS = 2_000;
@@ -15,25 +30,27 @@ interface Found {
 interface OutsideTurnsOptions {
   provider: CliProvider;
   store: ResponseStore;
-  record: () => SessionRecord;
+  record: KeptRecord;
+  /** One that runs goes on from what it has itself said and heard; the next one is told all that is stored. */
+  agent: SessionAgent;
   /** What the agent stores of a turn that runs is no turn yet. */
   inTurn: () => boolean;
-  /** Whether its agent runs, which then goes on from what it has itself said and heard. */
-  isInUse: () => boolean;
-  /** Ends the agent; the next one is told all that is stored. */
-  stop: () => Promise<void>;
 }
 
 const nothing: Found = { runs: [], isAtEnd: true };
 
 /**
- * Turns that were made outside, in a terminal for one, in the same session: found in the agent's own store, and brought
- * into history behind what is there. No process is started for that.
+ * Turns that were made outside, in a terminal for one, in the same session: found in the agent's own store, or told by
+ * the agent as it starts, and brought into history behind what is there. No process is started for that alone.
  */
 export class OutsideTurns {
   readonly #options: OutsideTurnsOptions;
   /** What the agent had stored when it was last read. */
   #mark: string | undefined;
+  /** It changes though nothing new is there. */
+  #isMarkVain = false;
+  /** The agent was ended for what may be new. */
+  #isLookedFor = false;
   /** Settles when those that were asked for have been brought. */
   #brought: Promise<unknown> = Promise.resolve();
 
@@ -41,31 +58,96 @@ export class OutsideTurns {
     this.#options = options;
   }
 
-  /** Brings those into history that it lacks, or has less of; one after the other. Nothing while a turn runs. */
-  async bring(): Promise<Found> {
-    const bringing = this.#brought.then(async () => this.#bring());
-    this.#brought = bringing.catch(() => undefined);
-    return bringing;
+  /**
+   * Brings those into history that it lacks, or has less of; one after the other. Nothing while a turn runs. `told` is
+   * what an agent has told of earlier turns as it was started; without it, the store is looked at.
+   */
+  async bring(told?: Promise<StoredTurn[]>): Promise<Found> {
+    return this.#next(async () => {
+      if (this.#options.inTurn()) return nothing;
+      if (told !== undefined) return this.#bringTold(await told);
+      return this.#options.provider.numbersStoredTurns === true ? this.#ask() : this.#bring();
+    });
+  }
+
+  /** A turn has ended here: what is stored now is known. */
+  async note(): Promise<void> {
+    if (this.#options.provider.numbersStoredTurns !== true) return;
+    const noting = this.#next(async () => {
+      if (!this.#options.inTurn()) this.#keepMark(await this.#readMark());
+    });
+    // Then the next message asks.
+    await noting.catch(() => undefined);
+  }
+
+  async #next<T>(work: () => Promise<T>): Promise<T> {
+    const working = this.#brought.then(work);
+    this.#brought = working.catch(() => undefined);
+    return working;
+  }
+
+  /** An agent that runs and says that there may be something new is ended; the next one tells it. */
+  async #ask(): Promise<Found> {
+    const { agent, record } = this.#options;
+    if (!agent.isAlive || this.#isMarkVain) return nothing;
+    const known = record.value.storedMark;
+    const mark = await this.#readMark();
+    if (mark === undefined || mark === known) return nothing;
+    if (known === undefined) this.#keepMark(mark);
+    else {
+      this.#isLookedFor = true;
+      await agent.stop();
+    }
+    return nothing;
+  }
+
+  async #bringTold(stored: readonly StoredTurn[]): Promise<Found> {
+    const { store, record } = this.#options;
+    const isLookedFor = this.#isLookedFor;
+    this.#isLookedFor = false;
+    const mark = await this.#readMark();
+    const { sessionId } = record.value;
+    const known = (await store.listRuns(sessionId)) ?? [];
+    const last = await Promise.all(
+      known.slice(-COMPARED).map(async ({ id }) => store.getResponse(id)),
+    );
+    const turns = withKnownIds(
+      stored,
+      last.flatMap((run) => run ?? []),
+      known,
+    );
+    const runs = await this.#withForks(sessionId, outsideTurns(turns, known), turns, known);
+    if (runs.length > 0) await store.importResponses(runs);
+    this.#isMarkVain = isLookedFor && runs.length === 0;
+    this.#keepMark(mark);
+    return { runs, isAtEnd: runs.every(({ id }) => known.every((run) => run.id !== id)) };
+  }
+
+  #keepMark(storedMark: string | undefined): void {
+    const { record } = this.#options;
+    if (storedMark !== undefined && storedMark !== record.value.storedMark) {
+      record.keep({ storedMark });
+    }
   }
 
   async #bring(): Promise<Found> {
-    const { store, record, inTurn, isInUse, stop } = this.#options;
-    if (inTurn()) return nothing;
-    const { sessionId } = record();
+    const { store, record, agent } = this.#options;
+    const { sessionId } = record.value;
     let mark = await this.#readMark();
     if (mark === undefined || mark === this.#mark) return nothing;
     const known = (await store.listRuns(sessionId)) ?? [];
     let stored = await this.#read();
     let found = await this.#unlessHere(outsideTurns(stored, known), known);
-    if (found.length > 0 && isInUse()) {
+    if (found.length > 0 && agent.isInUse) {
       // It does not know them. As it ends it notes in the store how far it had got, which says where the next goes on.
-      await stop();
+      await agent.stop();
       mark = await this.#readMark();
       stored = await this.#read();
       found = await this.#unlessHere(outsideTurns(stored, known), known);
     }
     const runs = await this.#withForks(sessionId, found, stored, known);
-    if (runs.length === 0 && !isInUse()) runs.push(...(await this.#changeOfPlace(stored, known)));
+    if (runs.length === 0 && !agent.isInUse)
+      runs.push(...(await this.#changeOfPlace(stored, known)));
     if (runs.length > 0) await store.importResponses(runs);
     this.#mark = mark;
     const isAtEnd = runs.every(({ id }) => known.every((run) => run.id !== id));
@@ -74,13 +156,13 @@ export class OutsideTurns {
 
   async #readMark(): Promise<string | undefined> {
     const { provider, record } = this.#options;
-    const { sessionId, agentSessionId = sessionId, projectDir } = record();
+    const { sessionId, agentSessionId = sessionId, projectDir } = record.value;
     return provider.storedMark?.(agentSessionId, projectDir);
   }
 
   async #read(): Promise<StoredTurn[]> {
     const { provider, record } = this.#options;
-    const { sessionId, agentSessionId = sessionId, projectDir } = record();
+    const { sessionId, agentSessionId = sessionId, projectDir } = record.value;
     return (await provider.readStoredHistory?.(agentSessionId, projectDir)) ?? [];
   }
 
@@ -206,58 +288,4 @@ export function outsideTurns(
     if (isLeft === true && !run && (start === -1 || index < start)) return false;
     return !run || run.lastSeq < events.length - 1;
   });
-}
-
-/** What to tell of a turn that does not go on from all that was said before it. */
-function forkNotice(
-  turn: StoredTurn,
-  before: readonly StoredTurn[],
-  stored: readonly StoredTurn[],
-  known: readonly ResponseHead[],
-): string | undefined {
-  // It goes on from one that has just been told of.
-  if (before.some(({ turnId }) => turnId === turn.after)) return undefined;
-  if (turn.isLeft === true) return notKnown;
-  const left = new Set(stored.filter(({ isLeft }) => isLeft).map(({ turnId }) => turnId));
-  const from = known.findIndex(({ id }) => id === turn.after);
-  return known.slice(from + 1).some(({ id }) => left.has(id)) ? nowKnown : undefined;
-}
-
-/** Behind the id of the turn that the agent goes on from. */
-const placeMark = ':place';
-/** Characters of a prompt that tell which one it is. */
-const promptMax = 60;
-
-function goesOnFrom(prompt: string): string {
-  const short = prompt.length > promptMax ? `${prompt.slice(0, promptMax - 1)}…` : prompt;
-  return `This conversation has forked, and the agent goes on from “${short}” now. It does not know what was said in the other branch: tell it what it needs.`;
-}
-
-const notKnown =
-  'This conversation went on in a terminal, too, from an earlier point. The agent here does not know what was said there: tell it what it needs.';
-const nowKnown =
-  'This conversation went on in a terminal, too, from an earlier point. From now on the agent knows what was said there, and no longer what was said here after that point: tell it what it needs.';
-
-function withNotice(response: Response, notice: string | undefined): Response {
-  if (notice === undefined) return response;
-  const time = new Date(response.createdAt).toISOString();
-  const item = {
-    id: noticeId(response.id),
-    type: 'message',
-    origin: 'system',
-    content: notice,
-    startedAt: time,
-    endedAt: time,
-  } as const;
-  return { ...response, outputItems: [item, ...response.outputItems] };
-}
-
-const noticeId = (runId: string): string => `${runId}:fork`;
-
-function storedPrompt({ events }: StoredTurn): string | undefined {
-  for (const { payload } of events) {
-    if (payload.type !== 'item_done' || payload.finalItem.type !== 'message') continue;
-    if (payload.finalItem.origin === 'user') return payload.finalItem.content;
-  }
-  return undefined;
 }

@@ -1,4 +1,4 @@
-import type { CliProvider, SessionExit, SessionUpdate } from '@liminal/agents';
+import type { CliProvider, SessionExit, SessionUpdate, StoredTurn } from '@liminal/agents';
 import { ProviderError } from '@liminal/agents';
 import { isTerminal } from '@liminal/protocol';
 import type {
@@ -20,6 +20,8 @@ interface SessionAgentOptions {
   onExit: (exit: SessionExit) => void;
   /** What it tells of itself, or liveness, has changed. */
   onChange: () => void;
+  /** As it was started it tells of earlier turns; it is ready for a message when that is done. */
+  onTold: (told: Promise<StoredTurn[]>) => Promise<void>;
   /** People should know this. */
   onNotice: (text: string) => void;
   /** The agent has named the session, gives it another id of its own, or has changed a setting that was kept. */
@@ -96,14 +98,16 @@ export class SessionAgent {
     const { provider, record, onChange } = this.#options;
     await this.#stopping;
     if (this.isAlive) return;
-    const { projectDir, agentSessionId, config } = record();
+    const { projectDir, agentSessionId, config, storedMark } = record();
     try {
-      await provider.loadSession(this.#sessionId, {
+      const { told } = await provider.loadSession(this.#sessionId, {
         projectDir,
         config,
         hasHistory: () => this.#hasAnswered(),
         ...(agentSessionId !== undefined && { agentSessionId }),
+        ...(storedMark !== undefined && { storedMark }),
       });
+      if (told) await this.#options.onTold(told);
     } catch (error) {
       if (errorCode(error) !== 'SESSION_NOT_FOUND' || (await this.#hasAnswered())) throw error;
       await provider.createSession({ sessionId: this.#sessionId, projectDir, config });

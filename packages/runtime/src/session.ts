@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import type { SessionExit } from '@liminal/agents';
+import type { SessionExit, StoredTurn } from '@liminal/agents';
 import type {
   ApprovalAnswer,
   Response,
@@ -67,14 +67,6 @@ export class Session {
       now: () => this.#iso(),
     });
     this.view = new SessionView({ sessionId, history: this.history, info: () => this.info(), now });
-    this.#outside = new OutsideTurns({
-      provider,
-      store,
-      record: () => this.record,
-      inTurn: () => this.#turns.current !== undefined,
-      isInUse: () => this.#agent.isInUse,
-      stop: async () => this.#agent.stop(),
-    });
     this.#readers = options.elsewhere?.readers(this) ?? this.view;
     this.#agent = new SessionAgent({
       provider,
@@ -83,8 +75,16 @@ export class Session {
       onEvent: (draft) => this.#turns.hear(this.#approvals.pass(draft)),
       onExit: (exit) => this.#agentGone(exit),
       onChange: () => this.#changed(),
+      onTold: async (told) => this.#catchUp(told),
       onNotice: (notice) => options.logger.warn({ sessionId, cliType: provider.cliType }, notice),
       onNews: (change) => this.#record.keep(change),
+    });
+    this.#outside = new OutsideTurns({
+      provider,
+      store,
+      record: this.#record,
+      agent: this.#agent,
+      inTurn: () => this.#turns.current !== undefined,
     });
     this.#approvals = new Approvals({
       policy: settings.approvals,
@@ -105,6 +105,7 @@ export class Session {
       onBegun: () => this.#changed(),
       onSettled: (failed) => {
         this.#record.keep({ failed, updatedAt: this.#iso() });
+        void this.#outside.note();
         this.#outbox.next();
       },
       onGivenUp: () => void this.stopAgent(),
@@ -140,7 +141,6 @@ export class Session {
     return this.#turns.current?.turnId;
   }
 
-  /** Nothing runs, nothing is on its way. */
   get isIdle(): boolean {
     return !this.#turns.current && !this.#outbox.isSending;
   }
@@ -170,7 +170,9 @@ export class Session {
   /** Lists the session as active. Starts nothing: it may be a page that shows again what it showed before. */
   async open(): Promise<void> {
     await this.#record.update({ active: true });
+    const wasAlive = this.isAlive;
     if (this.isIdle) await this.#catchUp();
+    if (wasAlive) this.prewarm();
   }
 
   /** Starts its agent ahead of the message that somebody is about to send, where that saves time. */
@@ -251,9 +253,9 @@ export class Session {
    * Brings history up to date with what was done outside; an agent that does not know it is ended, and the next one will.
    * What cannot be read is told in the log only: the conversation goes on.
    */
-  async #catchUp(): Promise<void> {
+  async #catchUp(told?: Promise<StoredTurn[]>): Promise<void> {
     try {
-      const { runs, isAtEnd } = await this.#outside.bring();
+      const { runs, isAtEnd } = await this.#outside.bring(told);
       const last = runs.at(-1);
       if (!last) return;
       this.#record.keep({ updatedAt: new Date(last.updatedAt).toISOString() });

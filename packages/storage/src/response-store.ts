@@ -15,6 +15,8 @@ export interface SessionRecord {
   failed: boolean;
   /** The agent's own id for it, once that differs from ours. */
   agentSessionId?: string;
+  /** What the agent's store said when all in it was known: see `CliProvider.storedMark`. */
+  storedMark?: string;
   /** Chosen config options, by id. */
   config: Record<string, string>;
   /** Messages that wait for their turn, first one next. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AgentInfo, ApprovalAnswer } from '@liminal/protocol';
 import { checkFolder } from '../base/check-folder.ts';
+import { isoNow } from '../base/iso-clock.ts';
 import { ProviderListeners } from '../base/listeners.ts';
 import { Starts } from '../base/starts.ts';
 import { ProviderError } from '../errors.ts';
@@ -21,8 +22,10 @@ import { describeCommand } from './availability.ts';
 import type { Defaults } from './defaults.ts';
 import { introduce } from './introduction.ts';
 import { beginSession, goOnWithSession, type Opening } from './open-session.ts';
+import { storedMark } from './stored-mark.ts';
 import { StoredSessions } from './stored-sessions.ts';
 import type { AcpQuirks } from './translate/quirks.ts';
+import { readReplay } from './translate/replay.ts';
 
 export interface AcpProviderOptions {
   /** What the agent is called by programs, and by people. */
@@ -64,6 +67,7 @@ const openLimitMs = 60_000;
 export class AcpProvider implements CliProvider {
   readonly cliType: string;
   readonly prewarms = true;
+  readonly numbersStoredTurns = true;
   readonly #options: AcpProviderOptions;
   readonly #inherited: NodeJS.ProcessEnv;
   readonly #starts: Starts;
@@ -126,10 +130,15 @@ export class AcpProvider implements CliProvider {
       return this.#start(sessionId, projectDir, (opening) => beginSession(opening, again));
     }
     const agentSessionId = options.agentSessionId ?? known?.options.agentSessionId;
-    const { hasHistory } = options;
-    return this.#start(sessionId, projectDir, (opening) =>
-      goOnWithSession(opening, { sessionId, agentSessionId, config, hasHistory }),
+    const { hasHistory, storedMark: mark } = options;
+    const going = { sessionId, agentSessionId, config, hasHistory, storedMark: mark };
+    const session = await this.#start(sessionId, projectDir, (opening) =>
+      goOnWithSession(opening, going),
     );
+    const told = this.#told(this.#session(sessionId));
+    // Nobody has to want it.
+    told.catch(() => undefined);
+    return { ...session, told };
   }
 
   async sendMessage(
@@ -204,9 +213,24 @@ export class AcpProvider implements CliProvider {
     return this.#stored.peek(known);
   }
 
+  async storedMark(agentSessionId: string, projectDir: string): Promise<string | undefined> {
+    const agent = this.#pool.running;
+    return agent && storedMark(agent, agentSessionId, projectDir);
+  }
+
   readStoredHistory(sessionId: string, projectDir: string): Promise<StoredTurn[]> {
     const agentSessionId = this.#sessions.get(sessionId)?.options.agentSessionId ?? sessionId;
     return this.#stored.read(agentSessionId, projectDir);
+  }
+
+  async #told(session: AcpSession): Promise<StoredTurn[]> {
+    const replayed = await session.replayed();
+    if (replayed.length === 0) return [];
+    const { cliType, quirks, agent, agentSessionId, projectDir } = session.options;
+    // It has no times; the session's last one is nearer than the present.
+    const timestamp = (await storedMark(agent, agentSessionId, projectDir)) ?? isoNow();
+    const updates = replayed.map((update) => ({ update, timestamp }));
+    return readReplay(updates, { cliType, quirks, agentSessionId });
   }
 
   #session(sessionId: string): AcpSession {

@@ -9,10 +9,9 @@ import { AcpTurns } from './acp-turns.ts';
 import { childEnvironment } from './child-environment.ts';
 import { SessionClient } from './client-side/session-client.ts';
 import { authSentence, describeError } from './errors.ts';
-import { LateReplay } from './late-replay.ts';
 import { ProtocolBreach } from './protocol-breach.ts';
+import { type Opened, Replay } from './replay.ts';
 import { isOfSession } from './session-news.ts';
-import { isConversation } from './translate/conversation.ts';
 import type { Terminal } from './translate/outcome.ts';
 import type { AcpQuirks } from './translate/quirks.ts';
 import { AcpTranslator } from './translate/translator.ts';
@@ -50,8 +49,7 @@ export class AcpSession implements AgentSession {
   #isAlive = true;
   /** Before that, what the agent says of turns is what it said in earlier ones, which we have. */
   #isOpen = false;
-  #hasReplayed = false;
-  #lateReplay: LateReplay | undefined;
+  readonly #replay = new Replay();
   /** What is to be told once somebody may listen. */
   #news: SessionUpdate | undefined;
   /** What people are told in the next turn. */
@@ -127,16 +125,18 @@ export class AcpSession implements AgentSession {
     );
   }
 
-  /**
-   * Takes what the agent answered when it opened the session: one that it has just begun, or had stored, and was to
-   * replay (`loaded`) or not (`resumed`). From now on it is heard.
-   */
-  open(answer: unknown, how: 'begun' | 'loaded' | 'resumed', notices: readonly string[]): void {
+  /** Takes what the agent answered when it opened the session. From now on it is heard. */
+  open(answer: unknown, opened: Opened, notices: readonly string[]): void {
     this.#isOpen = true;
-    this.#isStored = how !== 'begun';
-    if (how === 'loaded' && !this.#hasReplayed) this.#lateReplay = new LateReplay();
+    this.#isStored = opened.how !== 'begun';
+    this.#replay.answered(opened);
     this.#learn(answer);
     this.#notices = [...notices];
+  }
+
+  /** What the agent has replayed of earlier turns as it opened the session, once. */
+  async replayed(): Promise<unknown[]> {
+    return this.#replay.take();
   }
 
   /** Says what people should know as long as the session runs. */
@@ -157,7 +157,7 @@ export class AcpSession implements AgentSession {
   async send(text: string, turnId: string): Promise<void> {
     this.#checkAlive();
     // Else the answer and the replay would be told together.
-    await this.#lateReplay?.over;
+    await this.#replay.over;
     await this.#turns.send(text, turnId, () => this.#checkAlive());
     this.#isStored = true;
     for (const title of this.#notices.splice(0)) {
@@ -206,8 +206,7 @@ export class AcpSession implements AgentSession {
 
   onUpdate(update: unknown): void {
     if (!this.#isAlive) return;
-    this.#hasReplayed ||= !this.#isOpen && isConversation(update);
-    if (this.#lateReplay?.takes(update) === true) return;
+    if (this.#replay.takes(update)) return;
     const isExpected = this.#isOpen && !this.#turns.isStale;
     if (!isExpected && !isOfSession(update)) return;
     try {
@@ -281,7 +280,7 @@ export class AcpSession implements AgentSession {
 
   #end(terminal: Terminal): void {
     this.#isAlive = false;
-    this.#lateReplay?.end();
+    this.#replay.end();
     this.#turns.end(terminal);
   }
 

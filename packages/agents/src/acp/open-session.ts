@@ -9,6 +9,7 @@ import type { AgentPool } from './agent-pool.ts';
 import { authSentence, describeError, readRpcError, rpc } from './errors.ts';
 import { defaultProblem, settingProblem, wantedByDefault, type Defaults } from './defaults.ts';
 import { admitMcpServers } from './mcp-servers.ts';
+import { storedMark } from './stored-mark.ts';
 
 export interface Opening {
   session: Omit<AcpSessionOptions, 'agent' | 'agentSessionId'>;
@@ -25,7 +26,9 @@ export interface GoingOn {
   /** The agent's own id for the session, where it is known. */
   agentSessionId: string | undefined;
   config: Record<string, string>;
-  /** Whether something was said in it before, asked for when the agent does not have it. */
+  /** What its `storedMark` was when all that was said in it was known here. */
+  storedMark: string | undefined;
+  /** Whether something was said in it before. */
   hasHistory: (() => Promise<boolean>) | undefined;
 }
 
@@ -86,16 +89,18 @@ function problemOf(name: string, error: unknown, agent: AcpAgent): string {
   return `${name} could not take up this session. ${reason}`.replace(/(?<![.!?])$/, '.');
 }
 
-async function takeUp(
-  opening: Opening,
-  agent: AcpAgent,
-  { sessionId, agentSessionId, config }: GoingOn,
-): Promise<AcpSession> {
-  const { name } = opening.session;
-  const method = wayBack(agent);
+async function takeUp(opening: Opening, agent: AcpAgent, going: GoingOn): Promise<AcpSession> {
+  const { name, projectDir } = opening.session;
+  const { sessionId, agentSessionId, config } = going;
+  const { loadSession: canLoad, sessionCapabilities } = agent.capabilities;
+  const canResume = sessionCapabilities?.resume === true;
   let session: AcpSession;
-  if (method !== undefined) {
-    session = await resume(opening, agent, agentSessionId ?? sessionId, method);
+  if (canLoad === true || canResume) {
+    const id = agentSessionId ?? sessionId;
+    const mark = canLoad && canResume ? await storedMark(agent, id, projectDir) : undefined;
+    // A replay costs time: it is asked for where there may be something new in it.
+    const isKnown = mark === undefined || mark === going.storedMark;
+    session = await resume(opening, agent, id, canResume && isKnown ? undefined : going);
   } else if (agentSessionId !== undefined) {
     const notice = `${name} cannot take up earlier sessions: it does not know what was said before.`;
     session = await begin(opening, agent, [notice]);
@@ -128,11 +133,6 @@ function isUnknown({ agentSessionId }: GoingOn, error: unknown): boolean {
   return agentSessionId === undefined && code !== undefined && code !== rpc.authRequired;
 }
 
-const wayBack = ({ capabilities }: AcpAgent): 'session/resume' | 'session/load' | undefined => {
-  if (capabilities.sessionCapabilities?.resume === true) return 'session/resume';
-  return capabilities.loadSession === true ? 'session/load' : undefined;
-};
-
 async function begin(
   opening: Opening,
   agent: AcpAgent,
@@ -144,17 +144,18 @@ async function begin(
     const agentSessionId = Begun.safeParse(answer).data?.sessionId;
     if (agentSessionId === undefined) throw new Error('Its answer to “session/new” names none.');
     const session = new AcpSession({ ...opening.session, agent, agentSessionId });
-    session.open(answer, 'begun', [...new Set([...notices, ...refusals])]);
+    session.open(answer, { how: 'begun' }, [...new Set([...notices, ...refusals])]);
     agent.admit(agentSessionId, session);
     return session;
   });
 }
 
+/** By `session/load` with what is being gone on with, which has a replay; else by `session/resume`. */
 async function resume(
   opening: Opening,
   agent: AcpAgent,
   agentSessionId: string,
-  method: string,
+  replayed: GoingOn | undefined,
 ): Promise<AcpSession> {
   const { servers, notices } = mcp(opening, agent);
   const { projectDir: cwd } = opening.session;
@@ -162,8 +163,9 @@ async function resume(
   agent.admit(agentSessionId, session);
   try {
     const params = { sessionId: agentSessionId, cwd, mcpServers: servers };
-    const answer = await agent.open(method, params);
-    session.open(answer, method === 'session/load' ? 'loaded' : 'resumed', notices);
+    const isReplayDue = (await replayed?.hasHistory?.()) ?? false;
+    const answer = await agent.open(replayed ? 'session/load' : 'session/resume', params);
+    session.open(answer, replayed ? { how: 'loaded', isReplayDue } : { how: 'resumed' }, notices);
     return session;
   } catch (error) {
     await agent.leave(agentSessionId);

@@ -1,12 +1,11 @@
 import { homedir } from 'node:os';
-import { z } from 'zod';
 import { isoNow } from '../base/iso-clock.ts';
 import { ProviderError } from '../errors.ts';
 import type { StoredSession, StoredTurn } from '../provider.ts';
 import type { AcpAgent } from './acp-agent.ts';
 import { describeError, readRpcError, rpc } from './errors.ts';
-import { LateReplay } from './late-replay.ts';
-import { isConversation } from './translate/conversation.ts';
+import { listSessions, type Listed } from './listed-sessions.ts';
+import { Replay } from './replay.ts';
 import type { AcpQuirks } from './translate/quirks.ts';
 import { readReplay, type ReplayedUpdate } from './translate/replay.ts';
 
@@ -24,23 +23,6 @@ export interface StoredSessionsOptions {
   /** How long the process stays for the next question, ms. */
   idleMs: number;
 }
-
-const Listed = z.looseObject({
-  sessionId: z.string(),
-  cwd: z.string(),
-  title: z.string().nullish().catch(undefined),
-  updatedAt: z.iso.datetime({ offset: true }).nullish().catch(undefined),
-});
-type Listed = z.infer<typeof Listed>;
-
-const Page = z.looseObject({
-  sessions: z.array(z.unknown()),
-  nextCursor: z.string().nullish().catch(undefined),
-});
-
-const maxPages = 100;
-/** Folders that an agent is asked for one by one. */
-const maxFolders = 50;
 
 /**
  * The sessions in an agent's own store. Only the agent can read them: where no session has a process that can be asked,
@@ -111,7 +93,7 @@ export class StoredSessions {
       return [];
     }
     try {
-      const found = await readAll(agent, folders);
+      const found = await listSessions(agent, folders);
       return found.map(storedSession).toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt));
     } catch (error) {
       // Who is not signed in has no sessions to show; whoever begins one is told how to.
@@ -174,54 +156,20 @@ export class StoredSessions {
   }
 }
 
-/** Some agents list nothing, or refuse, unless they are asked for a folder. */
-async function readAll(agent: AcpAgent, folders: readonly string[]): Promise<Listed[]> {
-  const all = await readPages(agent).catch((error: unknown) => {
-    if (folders.length === 0 || readRpcError(error) === undefined) throw error;
-    return [];
-  });
-  if (all.length > 0) return all;
-  const byId = new Map<string, Listed>();
-  for (const cwd of folders.slice(0, maxFolders)) {
-    for (const one of await readPages(agent, cwd)) byId.set(one.sessionId, one);
-  }
-  return [...byId.values()];
-}
-
-async function readPages(agent: AcpAgent, cwd?: string): Promise<Listed[]> {
-  const found: Listed[] = [];
-  let cursor: string | undefined;
-  for (let pages = 0; pages < maxPages; pages += 1) {
-    const params = { ...(cwd !== undefined && { cwd }), ...(cursor !== undefined && { cursor }) };
-    const page = Page.parse(await agent.request('session/list', params));
-    found.push(...page.sessions.flatMap((one) => Listed.safeParse(one).data ?? []));
-    if (page.nextCursor === null || page.nextCursor === undefined) break;
-    cursor = page.nextCursor;
-  }
-  return found;
-}
-
-/** All that `session/load` says of a session, before it answers or after. An agent that cannot load tells nothing. */
+/** The conversation that `session/load` tells of a session. An agent that cannot load tells nothing. */
 async function replay(agent: AcpAgent, sessionId: string, projectDir: string): Promise<unknown[]> {
   if (agent.capabilities.loadSession !== true) return [];
-  const updates: unknown[] = [];
-  let late: LateReplay | undefined;
+  const told = new Replay();
   agent.admit(sessionId, {
-    onUpdate: (update) => {
-      updates.push(update);
-      late?.takes(update);
-    },
-    onGone: () => late?.end(),
+    onUpdate: (update) => void told.takes(update),
+    onGone: () => told.end(),
   });
   try {
     await agent.open('session/load', { sessionId, cwd: projectDir, mcpServers: [] });
-    if (!updates.some((update) => isConversation(update))) {
-      late = new LateReplay();
-      await late.over;
-    }
-    return updates;
+    told.answered({ how: 'loaded', isReplayDue: true });
+    return await told.take();
   } finally {
-    late?.end();
+    told.end();
     await agent.leave(sessionId);
   }
 }

@@ -154,10 +154,12 @@ test('TC-4.1b: a loaded session goes on, and what it replays is not told again',
   const provider = another();
   const listener = new Listener(provider, 'a');
 
-  expect(await provider.loadSession('a', { projectDir })).toEqual({
-    sessionId: 'a',
-    cliType: 'scripted',
-  });
+  const { told, ...session } = await provider.loadSession('a', { projectDir });
+  expect(session).toEqual({ sessionId: 'a', cliType: 'scripted' });
+  expect((await told)?.map(saidIn)).toEqual([
+    ['user: What is it?', 'agent: It is 42.'],
+    ['user: Sure?', 'agent: Sure.'],
+  ]);
 
   const { params } = await control.until('session/load');
   expect(params).toEqual({ sessionId: 'a', cwd: projectDir, mcpServers: [] });
@@ -297,6 +299,43 @@ test('a replay that comes after the answer is no part of the next turn, and is r
     'agent: You said: And now?',
   ]);
   expect(new Set(listener.events.map(({ turnId }) => turnId)).size).toBe(1);
+});
+
+test('a replay that has to come is waited for, however late it is', async () => {
+  const { another, projectDir, control } = await runAgent();
+  const session = stored('a', projectDir);
+  const replay = session.updates.map((update) => ({ update }));
+  await control.play({
+    sessions: [{ ...session, updates: [] }],
+    on: { 'session/load': [{ answer: true }, { pauseMs: 1_200 }, ...replay] },
+    turns: [{ steps: [{ pauseMs: 2_400 }, { say: 'Now.' }] }],
+  });
+  const provider = another();
+  const listener = new Listener(provider, 'a');
+  await provider.loadSession('a', { projectDir, hasHistory: async () => true });
+  expect(said(await listener.ask('And now?'))).toEqual(['user: And now?', 'agent: Now.']);
+});
+
+test('an agent is asked for a replay where it says that there may be something new', async () => {
+  const { another, projectDir, control } = await runAgent();
+  const session = stored('a', projectDir, '2026-01-01T00:00:00Z');
+  await control.play({ offers: { resume: true }, sessions: [session] });
+  const first = another();
+  const { told } = await first.loadSession('a', { projectDir });
+  expect((await told)?.map(({ turnId }) => turnId)).toEqual(['a:1', 'a:2']);
+  const storedMark = await first.storedMark('a', projectDir);
+  expect(storedMark).toBe('2026-01-01T00:00:00Z');
+  await first.close();
+  expect(await first.storedMark('a', projectDir)).toBeUndefined();
+
+  const second = another();
+  const again = await second.loadSession('a', { projectDir, ...(storedMark && { storedMark }) });
+  expect(await again.told).toEqual([]);
+  const methods = control.received.flatMap(({ method }) => method ?? []);
+  expect(methods.filter((method) => /load|resume/.test(method))).toEqual([
+    'session/load',
+    'session/resume',
+  ]);
 });
 
 test('what an agent says of its own accord after a load is told, be there a replay or not', async () => {

@@ -1,0 +1,58 @@
+/** What people are told where a conversation has forked: a message of the system's before the turn that it is about. */
+import type { StoredTurn } from '@liminal/agents';
+import type { Response } from '@liminal/protocol';
+import type { ResponseHead } from '@liminal/storage';
+
+/** What to tell of a turn that does not go on from all that was said before it. */
+export function forkNotice(
+  turn: StoredTurn,
+  before: readonly StoredTurn[],
+  stored: readonly StoredTurn[],
+  known: readonly ResponseHead[],
+): string | undefined {
+  // It goes on from one that has just been told of.
+  if (before.some(({ turnId }) => turnId === turn.after)) return undefined;
+  if (turn.isLeft === true) return notKnown;
+  const left = new Set(stored.filter(({ isLeft }) => isLeft).map(({ turnId }) => turnId));
+  const from = known.findIndex(({ id }) => id === turn.after);
+  return known.slice(from + 1).some(({ id }) => left.has(id)) ? nowKnown : undefined;
+}
+
+/** Behind the id of the turn that the agent goes on from. */
+export const placeMark = ':place';
+/** Characters of a prompt that tell which one it is. */
+const promptMax = 60;
+
+export function goesOnFrom(prompt: string): string {
+  const short = prompt.length > promptMax ? `${prompt.slice(0, promptMax - 1)}…` : prompt;
+  return `This conversation has forked, and the agent goes on from “${short}” now. It does not know what was said in the other branch: tell it what it needs.`;
+}
+
+export const notKnown =
+  'This conversation went on in a terminal, too, from an earlier point. The agent here does not know what was said there: tell it what it needs.';
+const nowKnown =
+  'This conversation went on in a terminal, too, from an earlier point. From now on the agent knows what was said there, and no longer what was said here after that point: tell it what it needs.';
+
+export function withNotice(response: Response, notice: string | undefined): Response {
+  if (notice === undefined) return response;
+  const time = new Date(response.createdAt).toISOString();
+  const item = {
+    id: noticeId(response.id),
+    type: 'message',
+    origin: 'system',
+    content: notice,
+    startedAt: time,
+    endedAt: time,
+  } as const;
+  return { ...response, outputItems: [item, ...response.outputItems] };
+}
+
+export const noticeId = (runId: string): string => `${runId}:fork`;
+
+export function storedPrompt({ events }: StoredTurn): string | undefined {
+  for (const { payload } of events) {
+    if (payload.type !== 'item_done' || payload.finalItem.type !== 'message') continue;
+    if (payload.finalItem.origin === 'user') return payload.finalItem.content;
+  }
+  return undefined;
+}

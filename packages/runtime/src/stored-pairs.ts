@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import type { StoredTurn } from '@liminal/agents';
+import type { Response } from '@liminal/protocol';
+import type { ResponseHead } from '@liminal/storage';
+
+/** What tells a turn from others where ids do not. */
+interface Said {
+  prompt: string;
+  answer: string;
+}
+
+/** A turn as history has it. */
+type Known = Pick<Response, 'id' | 'outputItems' | 'status' | 'trigger'>;
+
+/**
+ * Stored turns with the ids of those that history has, where the agent's own ids are but numbers: which ones they are
+ * follows from what was asked and answered, in order. `known` are the last of all that history has. Gives no turn that stands before a known one: what is no proof of something new is left alone. Turns of
+ * history that the agent does not know any more (the conversation forked) are given, too, as left.
+ */
+export function withKnownIds(
+  stored: readonly StoredTurn[],
+  known: readonly Known[],
+  all: readonly Pick<ResponseHead, 'id'>[],
+): StoredTurn[] {
+  const knownBefore = all.length - known.length;
+  const skipped = Math.min(knownBefore, Math.max(0, stored.length - known.length));
+  const pairs = align(stored.slice(skipped).map(saidIn), known.map(saidInRun));
+  const lastPair = pairs.at(-1);
+  if (lastPair === undefined && known.length > 0) return [];
+  const lastStored = skipped + (lastPair?.stored ?? -1);
+  const runs = new Map(pairs.map((pair) => [skipped + pair.stored, known[pair.known]?.id]));
+  const taken = new Set(all.map(({ id }) => id));
+  const turns: StoredTurn[] = [];
+  for (const [index, turn] of stored.entries()) {
+    const run = runs.get(index);
+    if (run === undefined && index <= lastStored) continue;
+    // The agent has counted anew.
+    const own = taken.has(turn.turnId) ? `${turn.turnId}:${randomUUID()}` : turn.turnId;
+    const turnId = run ?? own;
+    const after = turns.at(-1)?.turnId;
+    const events = turn.events.map((event) => ({ ...event, turnId }));
+    turns.push({ turnId, events, ...(after !== undefined && { after }) });
+  }
+  const left = known
+    .slice((lastPair?.known ?? -1) + 1)
+    .filter(({ status, trigger }) => status === 'complete' && trigger !== 'agent')
+    .map(({ id }): StoredTurn => ({ turnId: id, events: [], isLeft: true }));
+  return [...turns, ...left];
+}
+
+interface Pair {
+  stored: number;
+  known: number;
+}
+
+/** Which of one list are which of the other, in order: as many as can be, and of equal ones the first. */
+function align(stored: readonly Said[], known: readonly Said[]): Pair[] {
+  // What the best way up to a place is worth.
+  const worth = [Array.from({ length: known.length + 1 }, () => 0)];
+  for (const [row, one] of stored.entries()) {
+    const above = worth[row] ?? [];
+    const line = [0];
+    for (const [column, other] of known.entries()) {
+      const likeness = alike(one, other);
+      const paired = likeness === 0 ? 0 : (above[column] ?? 0) + likeness;
+      line.push(Math.max(paired, above[column + 1] ?? 0, line[column] ?? 0));
+    }
+    worth.push(line);
+  }
+  const pairs: Pair[] = [];
+  let row = stored.length;
+  let column = known.length;
+  while (row > 0 && column > 0) {
+    const here = worth[row]?.[column];
+    if (here === worth[row - 1]?.[column]) row -= 1;
+    else if (here === worth[row]?.[column - 1]) column -= 1;
+    else {
+      row -= 1;
+      column -= 1;
+      pairs.push({ stored: row, known: column });
+    }
+  }
+  return pairs.toReversed();
+}
+
+/** 2 where prompt and answer are the same, 1 where one of them is: agents store some prompts in words of their own. */
+function alike(one: Said, other: Said): number {
+  const prompts = one.prompt !== '' && one.prompt === other.prompt ? 1 : 0;
+  return prompts + (one.answer !== '' && one.answer === other.answer ? 1 : 0);
+}
+
+function saidIn({ events }: StoredTurn): Said {
+  const said = { prompt: '', answer: '' };
+  for (const { payload } of events) {
+    if (payload.type === 'item_done') hear(said, payload.finalItem);
+  }
+  return said;
+}
+
+function saidInRun({ outputItems }: Known): Said {
+  const said = { prompt: '', answer: '' };
+  for (const item of outputItems) hear(said, item);
+  return said;
+}
+
+/** The person's first message, and the agent's last. */
+function hear(said: Said, item: Known['outputItems'][number]): void {
+  if (item.type !== 'message') return;
+  const content = item.content.trim();
+  if (item.origin === 'user') said.prompt ||= content;
+  if (item.origin === 'agent' && content !== '') said.answer = content;
+}

@@ -1,0 +1,148 @@
+/** Sessions of agents that speak ACP, when an editor has them, too. */
+import { join } from 'node:path';
+import { AcpProvider } from '@liminal/agents/acp';
+import { createCodexProvider } from '@liminal/agents/codex';
+import type { CliProvider } from '@liminal/agents';
+import {
+  acpAgent,
+  type AgentScript,
+  codexEnvironment,
+  makeCodexHome,
+  makeWorkspace,
+  startResponsesApi,
+  answer,
+} from '@liminal/testkit';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { serverStage, words } from './server-stage.ts';
+
+const exchange = (...prompts: string[]): string[] =>
+  prompts.flatMap((prompt) => [`user: ${prompt}`, `agent: You said: ${prompt}`]);
+
+/** A server, and an editor beside it that starts the same agent itself. */
+async function editorStage(projectDir: string, provide: () => CliProvider) {
+  const providers: CliProvider[] = [];
+  onTestFinished(async () => {
+    await Promise.all(providers.map((one) => one.close()));
+  });
+  const another = (): CliProvider => {
+    const made = provide();
+    providers.push(made);
+    return made;
+  };
+  const server = await serverStage(projectDir, another);
+  return Object.assign(server, {
+    /** The server's, then the editors'. */
+    providers,
+    /** One turn in an editor, which is closed with it. */
+    async inEditor(sessionId: string, message: string): Promise<void> {
+      const editor = another();
+      const agentSessionId = await server.agentSession(sessionId);
+      const over = new Promise<void>((resolve) => {
+        editor.onTurn('here', ({ type }) => type === 'turn_complete' && resolve());
+      });
+      await editor.loadSession('here', { projectDir, agentSessionId });
+      await editor.sendMessage('here', message);
+      await over;
+      await editor.close();
+    },
+  });
+}
+
+async function scriptedStage(script: AgentScript = {}) {
+  const { projectDir, remove } = await makeWorkspace({});
+  const { command, args, env, control } = await acpAgent(script);
+  onTestFinished(async () => {
+    await control.close();
+    await remove();
+  });
+  const names = { cliType: 'scripted', name: 'Scripted', description: 'Plays a script.' };
+  const stage = await editorStage(
+    projectDir,
+    () => new AcpProvider({ ...names, command, args, env }),
+  );
+  return Object.assign(stage, { control });
+}
+
+async function codexStage() {
+  const workspace = await makeWorkspace({});
+  const api = await startResponsesApi({ script: ({ prompt }) => answer(`You said: ${prompt}`) });
+  await makeCodexHome(join(workspace.home, '.codex'), api.url);
+  onTestFinished(async () => {
+    await api.close();
+    await workspace.remove();
+  });
+  const inherited = codexEnvironment(workspace.home);
+  return editorStage(workspace.projectDir, () => createCodexProvider({ inherited }));
+}
+
+describe.each<[string, () => ReturnType<typeof editorStage>]>([
+  ['an agent that loads', () => scriptedStage()],
+  ['an agent that resumes, too', () => scriptedStage({ offers: { resume: true } })],
+  ['Codex', codexStage],
+])('%s', (_, makeStage) => {
+  test('what an editor did is in history before the next message, wherever the server was meanwhile', async () => {
+    const stage = await makeStage();
+    const sessionId = await stage.create();
+    await stage.say(sessionId, 'One here.');
+    await stage.restart();
+    await stage.inEditor(sessionId, 'Two there.');
+
+    await stage.runtime.loadSession(sessionId);
+    expect((await stage.runtime.status(sessionId)).isAlive).toBe(false);
+    await stage.say(sessionId, 'Three here.');
+    const all = exchange('One here.', 'Two there.', 'Three here.');
+    expect(await stage.history(sessionId)).toEqual(all);
+    const { turns } = await stage.runtime.history(sessionId);
+    expect(turns.map(({ madeElsewhere }) => madeElsewhere)).toEqual([undefined, true, undefined]);
+
+    await stage.restart();
+    await stage.say(sessionId, 'Four here.');
+    expect(await stage.history(sessionId)).toEqual([...all, ...exchange('Four here.')]);
+    expect(stage.warnings).toEqual([]);
+  });
+
+  test('a page that is open gets it before the next message, and the agent that ran learns it', async () => {
+    const stage = await makeStage();
+    const sessionId = await stage.create();
+    await stage.say(sessionId, 'One here.');
+    const reader = stage.watch(sessionId);
+    await reader.untilType('session:history');
+    expect((await stage.runtime.status(sessionId)).isAlive).toBe(true);
+    await stage.inEditor(sessionId, 'Two there.');
+
+    await stage.say(sessionId, 'Three here.');
+    const all = exchange('One here.', 'Two there.', 'Three here.');
+    await reader.until(({ items }) => [...items.values()].flatMap(words).length === all.length);
+    expect([...reader.items.values()].flatMap(words)).toEqual(all);
+    expect(await stage.history(sessionId)).toEqual(all);
+    reader.close();
+  });
+
+  test('a page that is opened while the agent runs shows it', async () => {
+    const stage = await makeStage();
+    const sessionId = await stage.create();
+    await stage.say(sessionId, 'One here.');
+    await stage.inEditor(sessionId, 'Two there.');
+    await stage.runtime.loadSession(sessionId);
+    const all = exchange('One here.', 'Two there.');
+    await vi.waitFor(async () => expect(await stage.history(sessionId)).toEqual(all));
+    await vi.waitFor(async () => {
+      expect((await stage.runtime.status(sessionId)).isAlive).toBe(true);
+    });
+    await stage.say(sessionId, 'Three here.');
+    expect(await stage.history(sessionId)).toEqual([...all, ...exchange('Three here.')]);
+  });
+
+  test('an agent that nobody else has is begun once', async () => {
+    const stage = await makeStage();
+    const [server] = stage.providers;
+    const sessionId = await stage.create();
+    const kill = vi.spyOn(server!, 'killSession');
+    for (const message of ['One.', 'Two.', 'Three.']) {
+      await stage.say(sessionId, message);
+      await stage.runtime.loadSession(sessionId);
+    }
+    expect(kill).not.toHaveBeenCalled();
+    expect(await stage.history(sessionId)).toEqual(exchange('One.', 'Two.', 'Three.'));
+  });
+});

@@ -1,0 +1,74 @@
+import { type CliProvider, ProviderRegistry } from '@liminal/agents';
+import type { UpsertObject } from '@liminal/protocol';
+import { createRuntime, type Runtime } from '@liminal/runtime';
+import { onTestFinished, vi } from 'vitest';
+import { openMedium } from '../../packages/runtime/test/medium.ts';
+import { Reader } from '../../packages/runtime/test/reader.ts';
+
+/** A server whose agent is used elsewhere, too: its runtime with one provider, on a store that outlives it. */
+export async function serverStage(projectDir: string, provide: () => CliProvider) {
+  const medium = openMedium('memory');
+  const storage = await medium.open();
+  const warnings: string[] = [];
+  let cliType = '';
+  const start = async (): Promise<Runtime> => {
+    const providers = new ProviderRegistry();
+    const provider = provide();
+    ({ cliType } = provider);
+    providers.register(provider);
+    const note = (details: object, text: string) =>
+      void warnings.push(`${text} ${JSON.stringify(details)}`);
+    const logger = { info: () => undefined, warn: note, error: note };
+    return createRuntime({ storage, providers, roots: [projectDir], logger });
+  };
+  let runtime = await start();
+  onTestFinished(async () => {
+    await runtime.close();
+    await storage.close();
+    medium.remove();
+  });
+  return {
+    warnings,
+    get runtime() {
+      return runtime;
+    },
+    /** The server ends and starts again, on the same store. */
+    async restart() {
+      await runtime.close();
+      runtime = await start();
+    },
+    async create(): Promise<string> {
+      const { sessionId } = await runtime.createSession({ cliType, projectDir });
+      return sessionId;
+    },
+    /** What the agent itself calls a session. */
+    async agentSession(sessionId: string): Promise<string> {
+      return (await storage.store.getSession(sessionId))?.agentSessionId ?? sessionId;
+    },
+    /** One turn here, to its end. */
+    async say(sessionId: string, message: string): Promise<void> {
+      const reader = new Reader(runtime, sessionId);
+      await reader.untilType('session:info');
+      await runtime.send(sessionId, message);
+      await reader.untilTurn('turn_complete');
+      reader.close();
+      await idle(runtime, sessionId);
+    },
+    watch(sessionId: string, cursor?: string): Reader {
+      return new Reader(runtime, sessionId, { cursor });
+    },
+    /** What is said in history, each item once, by whom. */
+    async history(sessionId: string): Promise<string[]> {
+      const { entries } = await runtime.history(sessionId);
+      return entries.flatMap(words);
+    },
+  };
+}
+
+export const words = (item: UpsertObject): string[] =>
+  item.type === 'message' ? [`${item.origin}: ${item.content}`] : [];
+
+/** A turn that is shown as ended may not be history yet. */
+export async function idle(runtime: Runtime, sessionId: string): Promise<void> {
+  await vi.waitUntil(async () => (await runtime.status(sessionId)).state === 'idle');
+}
