@@ -1,11 +1,20 @@
 import type { Nodes, RootContent } from 'mdast';
 import remarkGfm from 'remark-gfm';
 import remarkParse from 'remark-parse';
-import { unified } from 'unified';
+import { type Processor, unified } from 'unified';
 import { type Definition, labelsIn, readDefinition } from './references.ts';
 import { remarkTex } from './tex-syntax.ts';
 
-const parser = unified().use(remarkParse).use(remarkGfm).use(remarkTex);
+const parser = unified().use(remarkParse).use(remarkGfm).use(remarkTex).use(withoutInline);
+
+/** Where blocks begin does not depend on what is in their lines, which is read when they are drawn. */
+function withoutInline(this: Processor): void {
+  const data = this.data() as { micromarkExtensions?: unknown[] };
+  const inline = ['attention', 'codeText', 'labelStartLink', 'labelStartImage', 'labelEnd'];
+  const links = ['autolink', 'emailAutolink', 'protocolAutolink', 'wwwAutolink'];
+  const disable = { null: [...inline, ...links, 'htmlText', 'hardBreakEscape', 'strikethrough'] };
+  data.micromarkExtensions = [...(data.micromarkExtensions ?? []), { disable }];
+}
 
 /** A piece of Markdown that is drawn by itself. Its text never changes once another block has begun after it. */
 export interface Block {
