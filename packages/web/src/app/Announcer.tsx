@@ -2,8 +2,8 @@ import { findSession } from '@liminal/client';
 import { useSession, useSessions } from '@liminal/client/react';
 import type { SessionState } from '@liminal/protocol';
 import { useCallback, useEffect, useRef, useState } from 'react';
+import spoken from '../look/spoken.module.css';
 import { useAgentName } from './agents.tsx';
-import css from './Announcer.module.css';
 import { useNavigation } from './navigation.tsx';
 import { news } from './news.ts';
 
@@ -17,7 +17,7 @@ export function Announcer() {
   );
   return (
     <>
-      <div role="status" className={css.spoken} data-announcements>
+      <div role="status" className={spoken.only} data-announcements>
         {/* The same words once more are new words. */}
         <p key={said.count}>{said.text}</p>
       </div>

@@ -1,5 +1,6 @@
 import { Kbd } from '../look/controls.tsx';
 import { Dialog } from '../look/Dialog.tsx';
+import spoken from '../look/spoken.module.css';
 import css from './KeyboardHelp.module.css';
 import { altKey, commandKey } from './keys.ts';
 
@@ -56,7 +57,7 @@ export default function KeyboardHelp({ onClose }: { onClose: () => void }) {
                 <div key={does}>
                   <dt>
                     {keys.map((key) => (key === '…' ? key : <Kbd key={key}>{key}</Kbd>))}
-                    <span className={css.spoken}>{keys.join(' ')}</span>
+                    <span className={spoken.only}>{keys.join(' ')}</span>
                   </dt>
                   <dd>{does}</dd>
                 </div>

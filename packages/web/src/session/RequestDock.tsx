@@ -10,6 +10,7 @@ import { useEffect, useRef, useState } from 'react';
 import { useGiveFocusBack } from '../composer/focus-composer.ts';
 import { IconButton } from '../look/controls.tsx';
 import { LinkedText } from '../look/LinkedText.tsx';
+import spoken from '../look/spoken.module.css';
 import { Markdown } from '../markdown/Markdown.tsx';
 import { ApprovalActions, dockId } from '../transcript/ApprovalActions.tsx';
 import { asksSomething, outcomeWords } from '../transcript/answering.ts';
@@ -123,7 +124,7 @@ function Docked({ request, folder, place, onStep, actions }: DockedProps) {
       data-item-id={approval.itemId}
       data-status={approval.status}
     >
-      <p className={css.announced} role="status">
+      <p className={spoken.only} role="status">
         {asks ? 'Question' : 'Permission wanted'}: {approval.title}
       </p>
       <header className={css.head}>

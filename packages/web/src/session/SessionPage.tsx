@@ -11,6 +11,7 @@ import { QueueList } from '../composer/QueueList.tsx';
 import { focusComposer } from '../composer/focus-composer.ts';
 import { FilesBeside } from '../files/FilesBeside.tsx';
 import { useDraft } from '../kept/drafts.ts';
+import spoken from '../look/spoken.module.css';
 import { ActivityProvider } from '../transcript/activity.ts';
 import { SessionActionsProvider } from '../transcript/session-actions.ts';
 import { dockId } from '../transcript/ApprovalActions.tsx';
@@ -43,7 +44,7 @@ export default function SessionPage({ sessionId }: { sessionId: string }) {
       // its `input` and its `change` forgets what was chosen.
       onInput={() => setTimeout(keep, 0, sessionId)}
     >
-      <h1 className={css.spoken}>{title}</h1>
+      <h1 className={spoken.only}>{title}</h1>
       {view.phase === 'loading' && <SessionLoading />}
       {view.phase === 'failed' && (
         <SessionFailed

@@ -1,4 +1,5 @@
 import { Button } from '../look/controls.tsx';
+import spoken from '../look/spoken.module.css';
 import page from './SessionPage.module.css';
 import css from './SessionStates.module.css';
 
@@ -6,7 +7,7 @@ import css from './SessionStates.module.css';
 export function SessionComing() {
   return (
     <main className={page.page} aria-label="Session">
-      <h1 className={page.spoken}>Session</h1>
+      <h1 className={spoken.only}>Session</h1>
       <SessionLoading />
     </main>
   );

@@ -5,6 +5,7 @@ import { Check, ChevronDown } from 'lucide-react';
 import { AgentMark } from '../app/AgentMark.tsx';
 import { useNavigation } from '../app/navigation.tsx';
 import controls from '../look/controls.module.css';
+import spoken from '../look/spoken.module.css';
 import { StateMark } from '../look/StateMark.tsx';
 import menu from './SessionMenu.module.css';
 import css from './TabsMenu.module.css';
@@ -32,7 +33,7 @@ export default function TabsMenu({ look }: TabsMenuProps) {
           <bdi className={css.title}>{shown?.title ?? 'Open sessions'}</bdi>
           <span className={css.count}>
             {tabs.length}
-            <span className={css.spoken}>{tabs.length === 1 ? ' tab' : ' tabs'}</span>
+            <span className={spoken.only}>{tabs.length === 1 ? ' tab' : ' tabs'}</span>
           </span>
           <ChevronDown size={14} aria-hidden="true" />
         </Menu.Trigger>
