@@ -2,18 +2,11 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { ApprovalUpsert, ToolCallUpsert, UpsertObject } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { approval, message, tool, turn, upsert } from './items.ts';
-import { otherSession, sessionId, Stage } from './stage.ts';
+import { openStage, otherSession, sessionId, stage, type Stage } from './stage.ts';
 
-let stage: Stage;
-
-beforeEach(async () => {
-  stage = new Stage();
-  await stage.open();
-});
-afterEach(() => stage.close());
-afterAll(() => Stage.end());
+openStage();
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
 

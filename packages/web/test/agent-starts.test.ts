@@ -1,18 +1,12 @@
 /** What of a page starts an agent's program, and what does not. */
-import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { dialog, field, past } from './controls/scene.ts';
-import { Stage } from './stage.ts';
+import { openStage, stage } from './stage.ts';
 
-let stage: Stage;
-
-beforeEach(async () => {
-  stage = new Stage();
+openStage(() => {
   stage.history = past;
   stage.info = { ...stage.info, session: { ...stage.info.session, isAlive: false, state: 'idle' } };
-  await stage.open();
 });
-afterEach(() => stage.close());
-afterAll(() => Stage.end());
 
 const asked = (path: RegExp) => stage.requests.filter((one) => path.test(one.path));
 

@@ -1,9 +1,7 @@
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { message, tool, turn, upsert } from './items.ts';
-import { Stage } from './stage.ts';
-
-let stage: Stage;
+import { openStage, stage } from './stage.ts';
 
 const png =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
@@ -11,8 +9,7 @@ const text = Array.from({ length: 400 }, (_, index) => `const line${index + 1} =
   '\n',
 );
 
-beforeEach(async () => {
-  stage = new Stage();
+openStage(() => {
   stage.history = { entries: [], turns: [turn('t1')], cursor: 't1:0', hasMore: false };
   const file = { size: text.length, modifiedAt: '2026-01-01T00:00:00.000Z' };
   stage.answer = (_, address) => {
@@ -29,10 +26,7 @@ beforeEach(async () => {
     decodeURIComponent(address).includes('path=/etc/')
       ? { code: 'FILE_NOT_ALLOWED', message: '/etc/passwd lies outside the project.' }
       : undefined;
-  await stage.open();
 });
-afterEach(() => stage.close());
-afterAll(() => Stage.end());
 
 const asked = () =>
   stage.requests

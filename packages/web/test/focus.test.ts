@@ -1,17 +1,11 @@
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { approval, ended, failed, message, tool, turn, upsert } from './items.ts';
-import { otherSession, sessionId, Stage } from './stage.ts';
+import { openStage, otherSession, sessionId, stage } from './stage.ts';
 
-let stage: Stage;
-
-beforeEach(async () => {
-  stage = new Stage();
-  await stage.open();
+openStage(() => {
   stage.others = [otherSession('o1'), otherSession('o2')];
 });
-afterEach(() => stage.close());
-afterAll(() => Stage.end());
 
 const drawn = (page: Page) =>
   page.evaluate(

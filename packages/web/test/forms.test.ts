@@ -1,23 +1,17 @@
 import type { ApprovalUpsert } from '@liminal/protocol';
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { approval, message, tool, turn, upsert } from './items.ts';
-import { sessionId, Stage } from './stage.ts';
+import { openStage, sessionId, stage } from './stage.ts';
 
-let stage: Stage;
-
-beforeEach(async () => {
-  stage = new Stage();
+openStage(() => {
   stage.history = {
     entries: [message('u', 'Release it', { origin: 'user', status: 'complete' })],
     turns: [turn('t1')],
     cursor: 't1:0',
     hasMore: false,
   };
-  await stage.open();
 });
-afterEach(() => stage.close());
-afterAll(() => Stage.end());
 
 const regions = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
 const form: NonNullable<ApprovalUpsert['form']> = {

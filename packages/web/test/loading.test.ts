@@ -1,17 +1,10 @@
 import type { UpsertObject } from '@liminal/protocol';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { message, tool, turn } from './items.ts';
-import { Stage } from './stage.ts';
+import { openStage, stage } from './stage.ts';
 
-let stage: Stage;
-
-beforeEach(async () => {
-  stage = new Stage();
-  await stage.open();
-});
-afterEach(() => stage.close());
-afterAll(() => Stage.end());
+openStage();
 
 const code = '```ts\nexport const answer: number = 42;\nconsole.log(answer);\n```';
 

@@ -1,17 +1,10 @@
 import type { UpsertObject } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { append, message, tool, turn, upsert } from './items.ts';
-import { Stage } from './stage.ts';
+import { openStage, stage } from './stage.ts';
 
-let stage: Stage;
-
-beforeEach(async () => {
-  stage = new Stage();
-  await stage.open();
-});
-afterEach(() => stage.close());
-afterAll(() => Stage.end());
+openStage();
 
 /** One turn that never ends and has so many items: words, commands, and a code block now and then. */
 function hugeTurn(count: number): UpsertObject[] {

@@ -1,16 +1,10 @@
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
-import { otherSession, sessionId, Stage } from './stage.ts';
+import { expect, it } from 'vitest';
+import { openStage, otherSession, sessionId, stage } from './stage.ts';
 
-let stage: Stage;
-
-beforeEach(async () => {
-  stage = new Stage();
-  await stage.open();
+openStage(() => {
   stage.others = Array.from({ length: 40 }, (_, index) => otherSession(`o${index + 1}`));
 });
-afterEach(() => stage.close());
-afterAll(() => Stage.end());
 
 const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 

@@ -1,23 +1,20 @@
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { append, message, turn, upsert } from './items.ts';
-import { Stage } from './stage.ts';
+import { openStage, stage } from './stage.ts';
 
-let stage: Stage;
 let page: Page;
 /** What the page fetched. */
 let fetched: string[];
 
-beforeEach(async () => {
-  stage = new Stage();
+openStage(() => {
   stage.history = { entries: [], turns: [turn('t1')], cursor: 't1:0', hasMore: false };
-  await stage.open();
+});
+beforeEach(async () => {
   page = await stage.visit();
   fetched = [];
   page.on('request', (request) => fetched.push(request.url()));
 });
-afterEach(() => stage.close());
-afterAll(() => Stage.end());
 
 const item = () => page.locator('[data-item-id="a"]');
 

@@ -1,18 +1,9 @@
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
-import { past, withOthers } from './controls/scene.ts';
-import { Stage } from './stage.ts';
+import { expect, it } from 'vitest';
+import { withOthers } from './controls/scene.ts';
+import { openStage, stage } from './stage.ts';
 
-let stage: Stage;
-
-beforeEach(async () => {
-  stage = new Stage();
-  stage.history = past;
-  withOthers(stage);
-  await stage.open();
-});
-afterEach(() => stage.close());
-afterAll(() => Stage.end());
+openStage(() => withOthers(stage));
 
 const created = () => stage.requests.filter(({ path }) => path === '/api/session/create');
 const folder = (page: Page) => page.getByRole('combobox', { name: 'Project folder' });

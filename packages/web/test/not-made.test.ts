@@ -1,16 +1,9 @@
 import type { UpsertObject } from '@liminal/protocol';
-import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { approval, message, tool, turn } from './items.ts';
-import { Stage } from './stage.ts';
+import { openStage, stage } from './stage.ts';
 
-let stage: Stage;
-
-beforeEach(async () => {
-  stage = new Stage();
-  await stage.open();
-});
-afterEach(() => stage.close());
-afterAll(() => Stage.end());
+openStage();
 
 /** What Claude Code tells its model of a call that somebody stopped or rejected. */
 const told =

@@ -1,22 +1,16 @@
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { message, turn, upsert } from './items.ts';
-import { Stage } from './stage.ts';
+import { openStage, stage } from './stage.ts';
 
-let stage: Stage;
-
-beforeEach(async () => {
-  stage = new Stage();
+openStage(() => {
   stage.history = {
     entries: [message('u', 'Hello', { origin: 'user', status: 'complete' })],
     turns: [turn('t1')],
     cursor: 't1:0',
     hasMore: false,
   };
-  await stage.open();
 });
-afterEach(() => stage.close());
-afterAll(() => Stage.end());
 
 const untrusted = { level: 'warning', text: 'This folder is not trusted.' } as const;
 const failed = { level: 'warning', text: 'The MCP server “files” failed.' } as const;

@@ -1,17 +1,10 @@
 import type { UpsertObject } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { append, message, turn, upsert } from './items.ts';
-import { sessionId, Stage } from './stage.ts';
+import { openStage, sessionId, stage } from './stage.ts';
 
-let stage: Stage;
-
-beforeEach(async () => {
-  stage = new Stage();
-  await stage.open();
-});
-afterEach(() => stage.close());
-afterAll(() => Stage.end());
+openStage();
 
 /** Turns of some lines each, oldest first. */
 function conversation(from: number, to: number) {

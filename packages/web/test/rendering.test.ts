@@ -1,22 +1,16 @@
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { append, approval, message, tool, turn, upsert } from './items.ts';
-import { sessionId, Stage } from './stage.ts';
+import { openStage, sessionId, stage } from './stage.ts';
 
-let stage: Stage;
-
-beforeEach(async () => {
-  stage = new Stage();
+openStage(() => {
   stage.history = {
     entries: [message('u', 'Fix it', { origin: 'user', status: 'complete' })],
     turns: [turn('t1')],
     cursor: 't1:0',
     hasMore: false,
   };
-  await stage.open();
 });
-afterEach(() => stage.close());
-afterAll(() => Stage.end());
 
 /** Counts changes inside an element from now on, and whether it is still the same element. */
 async function watch(page: Page, selector: string) {

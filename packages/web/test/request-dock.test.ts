@@ -1,24 +1,18 @@
 import type { ApprovalUpsert, ToolCallUpsert, UpsertObject } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { phone } from './controls/ways.ts';
 import { approval, message, tool, turn, upsert } from './items.ts';
-import { sessionId, Stage } from './stage.ts';
+import { openStage, sessionId, stage } from './stage.ts';
 
-let stage: Stage;
-
-beforeEach(async () => {
-  stage = new Stage();
+openStage(() => {
   stage.history = {
     entries: [message('u', 'Tidy up', { origin: 'user', status: 'complete' })],
     turns: [turn('t1')],
     cursor: 't1:0',
     hasMore: false,
   };
-  await stage.open();
 });
-afterEach(() => stage.close());
-afterAll(() => Stage.end());
 
 const options: ApprovalUpsert['options'] = [
   { optionId: 'yes', name: 'Allow', kind: 'allow_once' },

@@ -1,18 +1,12 @@
 import type { SearchResult, UpsertObject } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { message, tool, turn } from './items.ts';
-import { otherSession, sessionId, Stage } from './stage.ts';
+import { openStage, otherSession, sessionId, stage } from './stage.ts';
 
-let stage: Stage;
-
-beforeEach(async () => {
-  stage = new Stage();
-  await stage.open();
+openStage(() => {
   stage.others = [otherSession('o1', { title: 'A needle in the title' }), otherSession('o2')];
 });
-afterEach(() => stage.close());
-afterAll(() => Stage.end());
 
 type Hit = SearchResult['hits'][number];
 

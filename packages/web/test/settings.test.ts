@@ -1,13 +1,10 @@
 import type { AgentInfo, ConfigOption } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { message, turn } from './items.ts';
-import { sessionId, Stage } from './stage.ts';
+import { openStage, sessionId, stage } from './stage.ts';
 
-let stage: Stage;
-
-beforeEach(async () => {
-  stage = new Stage();
+openStage(() => {
   stage.info = { ...stage.info, session: { ...stage.info.session, state: 'idle' } };
   stage.history = {
     entries: [message('u', 'Hello', { origin: 'user', status: 'complete' })],
@@ -15,10 +12,7 @@ beforeEach(async () => {
     cursor: 't1:0',
     hasMore: false,
   };
-  await stage.open();
 });
-afterEach(() => stage.close());
-afterAll(() => Stage.end());
 
 const choices = (...names: string[]) =>
   names.map((name) => ({ value: name.toLowerCase(), name, description: `${name}, described` }));

@@ -11,6 +11,7 @@ import type {
   SessionSummary,
 } from '@liminal/protocol';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeEach } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 
 export const sessionId = 's1';
@@ -218,6 +219,20 @@ export class Stage {
     }
     return {};
   }
+}
+
+/** The stage of the test that runs. */
+export let stage: Stage;
+
+/** Gives each test a stage of its own, which is set before it opens. */
+export function openStage(set?: () => void): void {
+  beforeEach(async () => {
+    stage = new Stage();
+    set?.();
+    await stage.open();
+  });
+  afterEach(() => stage.close());
+  afterAll(() => Stage.end());
 }
 
 function serveFile(path: string) {

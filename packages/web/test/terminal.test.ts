@@ -1,22 +1,16 @@
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { append, message, tool, turn, upsert } from './items.ts';
-import { Stage } from './stage.ts';
+import { openStage, stage } from './stage.ts';
 
-let stage: Stage;
-
-beforeEach(async () => {
-  stage = new Stage();
+openStage(() => {
   stage.history = {
     entries: [message('u', 'Build it', { origin: 'user', status: 'complete' })],
     turns: [turn('t1')],
     cursor: 't1:0',
     hasMore: false,
   };
-  await stage.open();
 });
-afterEach(() => stage.close());
-afterAll(() => Stage.end());
 
 const call = { toolArguments: { command: 'npm run build' } };
 const card = (page: Page) => page.getByRole('group', { name: 'Run npm run build' });

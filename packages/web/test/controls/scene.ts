@@ -1,7 +1,7 @@
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Locator, Page } from 'playwright-core';
 import { message, turn } from '../items.ts';
-import { Stage } from '../stage.ts';
+import { openStage, type Stage, stage } from '../stage.ts';
 import { phone, press, unknownControls, type Way, ways } from './ways.ts';
 
 /** A state of the page, and the controls that it brings. */
@@ -27,13 +27,7 @@ export interface Control {
 
 /** Uses every control of the scenes by mouse, by keyboard and by touch; one that has no line in its scene fails. */
 export function tryControls(scenes: readonly Scene[]): void {
-  let stage: Stage;
-  beforeEach(async () => {
-    stage = new Stage();
-    await stage.open();
-  });
-  afterEach(() => stage.close());
-  afterAll(() => Stage.end());
+  openStage();
 
   const visit = async (scene: Scene, way: Way): Promise<Page> => {
     stage.history = past;
