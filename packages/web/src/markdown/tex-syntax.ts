@@ -150,28 +150,9 @@ function closing(bracket: number): Construct {
 const tokenizeFence: Tokenizer = function tokenizeFence(effects, ok, nok) {
   const start: State = (code) => {
     effects.enter('mathFlow');
-    effects.enter('mathFlowFence');
-    effects.enter('mathFlowFenceSequence');
-    effects.consume(code);
-    return bracket;
+    return effects.attempt(fenceStart, begun, nok)(code);
   };
-  const bracket: State = (code) => {
-    if (code !== 91) return nok(code);
-    effects.consume(code);
-    effects.exit('mathFlowFenceSequence');
-    return rest;
-  };
-  const rest: State = (code) => {
-    if (isBlank(code)) {
-      effects.enter('whitespace');
-      effects.consume(code);
-      effects.exit('whitespace');
-      return rest;
-    }
-    if (code !== null && !isLineEnd(code)) return nok(code);
-    effects.exit('mathFlowFence');
-    return this.interrupt ? ok(code) : lineEnd(code);
-  };
+  const begun: State = (code) => (this.interrupt ? ok(code) : lineEnd(code));
   const lineEnd: State = (code) => {
     if (code === null) return after(code);
     return effects.attempt(nextLine, lineStart, after)(code);
@@ -207,43 +188,41 @@ const tokenizeFence: Tokenizer = function tokenizeFence(effects, ok, nok) {
   return start;
 };
 
-/** A `\]` with nothing but blanks after it. */
-const fenceEnd: Construct = {
-  partial: true,
-  tokenize: (effects, ok, nok) => {
-    const start: State = (code) => {
-      if (isBlank(code)) {
-        effects.enter('whitespace');
-        effects.consume(code);
-        effects.exit('whitespace');
-        return start;
-      }
+const [fenceStart, fenceEnd] = [fence(91), fence(93)];
+
+/** A backslash and this bracket, with nothing but blanks up to the end of the line. */
+function fence(bracket: number): Construct {
+  const tokenize: Tokenizer = (effects, ok, nok) => {
+    const before: State = (code) => {
+      if (isBlank(code)) return blank(code, before);
       if (code !== backslash) return nok(code);
       effects.enter('mathFlowFence');
       effects.enter('mathFlowFenceSequence');
       effects.consume(code);
-      return bracket;
+      return last;
     };
-    const bracket: State = (code) => {
-      if (code !== 93) return nok(code);
+    const last: State = (code) => {
+      if (code !== bracket) return nok(code);
       effects.consume(code);
       effects.exit('mathFlowFenceSequence');
       return rest;
     };
     const rest: State = (code) => {
-      if (isBlank(code)) {
-        effects.enter('whitespace');
-        effects.consume(code);
-        effects.exit('whitespace');
-        return rest;
-      }
+      if (isBlank(code)) return blank(code, rest);
       if (code !== null && !isLineEnd(code)) return nok(code);
       effects.exit('mathFlowFence');
       return ok(code);
     };
-    return start;
-  },
-};
+    const blank = (code: Code, next: State): State => {
+      effects.enter('whitespace');
+      effects.consume(code);
+      effects.exit('whitespace');
+      return next;
+    };
+    return before;
+  };
+  return { tokenize, partial: true };
+}
 
 /** The next line, unless it only continues a paragraph (a list's or a quote's) that this is not. */
 const nextLine: Construct = {
