@@ -1,16 +1,11 @@
 import type { ApprovalUpsert } from '@liminal/protocol';
 import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { approval, message, tool, turn, upsert } from './items.ts';
+import { approval, begun, tool, upsert } from './items.ts';
 import { openStage, sessionId, stage } from './stage.ts';
 
 openStage(() => {
-  stage.history = {
-    entries: [message('u', 'Release it', { origin: 'user', status: 'complete' })],
-    turns: [turn('t1')],
-    cursor: 't1:0',
-    hasMore: false,
-  };
+  stage.history = begun('Release it');
 });
 
 const regions = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];

@@ -1,4 +1,10 @@
-import type { ServerMessage, ToolCallUpsert, TurnSummary, UpsertObject } from '@liminal/protocol';
+import type {
+  HistoryPage,
+  ServerMessage,
+  ToolCallUpsert,
+  TurnSummary,
+  UpsertObject,
+} from '@liminal/protocol';
 import { sessionId } from './stage.ts';
 
 const base = {
@@ -39,6 +45,12 @@ export function approval(approvalId: string, rest: Partial<UpsertObject> = {}): 
 export function turn(turnId: string, rest: Partial<TurnSummary> = {}): TurnSummary {
   const status = 'in_progress';
   return { turnId, runId: turnId, modelId: 'm', providerId: 'p', status, startedAt: 0, ...rest };
+}
+
+/** A conversation in which this was said, and the answer has just begun. */
+export function begun(said: string): HistoryPage {
+  const entries = [message('u', said, { origin: 'user', status: 'complete' })];
+  return { entries, turns: [turn('t1')], cursor: 't1:0', hasMore: false };
 }
 
 export function upsert(payload: UpsertObject): ServerMessage {

@@ -1,15 +1,10 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { message, turn, upsert } from './items.ts';
+import { begun, message, upsert } from './items.ts';
 import { openStage, stage } from './stage.ts';
 
 openStage(() => {
-  stage.history = {
-    entries: [message('u', 'Hello', { origin: 'user', status: 'complete' })],
-    turns: [turn('t1')],
-    cursor: 't1:0',
-    hasMore: false,
-  };
+  stage.history = begun('Hello');
 });
 
 const untrusted = { level: 'warning', text: 'This folder is not trusted.' } as const;

@@ -1,15 +1,10 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { append, approval, message, tool, turn, upsert } from './items.ts';
+import { append, approval, begun, message, tool, turn, upsert } from './items.ts';
 import { openStage, sessionId, stage } from './stage.ts';
 
 openStage(() => {
-  stage.history = {
-    entries: [message('u', 'Fix it', { origin: 'user', status: 'complete' })],
-    turns: [turn('t1')],
-    cursor: 't1:0',
-    hasMore: false,
-  };
+  stage.history = begun('Fix it');
 });
 
 /** Counts changes inside an element from now on, and whether it is still the same element. */

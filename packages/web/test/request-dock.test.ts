@@ -2,16 +2,11 @@ import type { ApprovalUpsert, ToolCallUpsert, UpsertObject } from '@liminal/prot
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { phone } from './controls/ways.ts';
-import { approval, message, tool, turn, upsert } from './items.ts';
+import { approval, begun, message, tool, upsert } from './items.ts';
 import { openStage, sessionId, stage } from './stage.ts';
 
 openStage(() => {
-  stage.history = {
-    entries: [message('u', 'Tidy up', { origin: 'user', status: 'complete' })],
-    turns: [turn('t1')],
-    cursor: 't1:0',
-    hasMore: false,
-  };
+  stage.history = begun('Tidy up');
 });
 
 const options: ApprovalUpsert['options'] = [

@@ -1,17 +1,13 @@
 import type { AgentInfo, ConfigOption } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { message, turn } from './items.ts';
+import { past } from './controls/scene.ts';
+import { turn } from './items.ts';
 import { openStage, sessionId, stage } from './stage.ts';
 
 openStage(() => {
   stage.info = { ...stage.info, session: { ...stage.info.session, state: 'idle' } };
-  stage.history = {
-    entries: [message('u', 'Hello', { origin: 'user', status: 'complete' })],
-    turns: [turn('t1', { status: 'complete', endedAt: 1 })],
-    cursor: 't1:0',
-    hasMore: false,
-  };
+  stage.history = past;
 });
 
 const choices = (...names: string[]) =>

@@ -1,15 +1,10 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { append, message, tool, turn, upsert } from './items.ts';
+import { append, begun, tool, upsert } from './items.ts';
 import { openStage, stage } from './stage.ts';
 
 openStage(() => {
-  stage.history = {
-    entries: [message('u', 'Build it', { origin: 'user', status: 'complete' })],
-    turns: [turn('t1')],
-    cursor: 't1:0',
-    hasMore: false,
-  };
+  stage.history = begun('Build it');
 });
 
 const call = { toolArguments: { command: 'npm run build' } };
