@@ -190,6 +190,38 @@ it('what was opened is open when it comes back, and what was focused keeps the f
   await last.getByLabel('Output').waitFor();
 });
 
+it('code that was unfolded, a diagram’s source and an image that was asked for are there when they come back', async () => {
+  const code = (name: string) => `\`\`\`\n${`${name}\n`.repeat(100)}\`\`\`\n`;
+  const diagram = '```mermaid\ngraph TD\n  A --> B\n```\n';
+  const image = '![Chart](https://img.example/a.png)\n';
+  const first = message('i0', [code('one'), code('two'), diagram, image].join('\n'), {
+    status: 'complete',
+  });
+  play([first, ...hugeTurn(1_000).slice(1)]);
+  const page = await stage.visit();
+  await item(page, 'i999').waitFor();
+  await scrollTo(page, 0);
+  const button = (name: string) => item(page, 'i0').getByRole('button', { name });
+  await button('Show all 100 lines').first().click();
+  await button('Show source').click();
+  await button('Load image from img.example').click();
+  const shown = async () => ({
+    lines: (await item(page, 'i0').getByLabel('Code, text').allInnerTexts()).map(
+      (text) => text.split('\n').length,
+    ),
+    source: await item(page, 'i0').getByLabel('Code, mermaid').count(),
+    image: await item(page, 'i0').locator('iframe').count(),
+  });
+  const opened = { lines: [100, 20], source: 1, image: 1 };
+  expect(await shown()).toEqual(opened);
+  await page.getByRole('textbox', { name: 'Message' }).focus();
+  await scrollTo(page, 0.9);
+  await item(page, 'i0').waitFor({ state: 'detached' });
+  await scrollTo(page, 0);
+  await item(page, 'i0').waitFor();
+  expect(await shown()).toEqual(opened);
+});
+
 it('text is selected across rows, and the selection lasts while its rows are out of sight', async () => {
   play(hugeTurn(2_000));
   const page = await stage.visit();

@@ -1,6 +1,7 @@
 import { type ReactNode, Suspense, useState } from 'react';
 import { Code } from '../highlight/Code.tsx';
 import { Button } from '../look/controls.tsx';
+import { useRemembered } from '../transcript/remembered.ts';
 import css from './CodeBlock.module.css';
 import { CodeHead } from './CodeHead.tsx';
 import { fetched } from './fetched.tsx';
@@ -20,7 +21,7 @@ const most = 60;
 const visible = 20;
 
 export function CodeBlock({ code, lang, open }: CodeBlockProps) {
-  const [isSource, setSource] = useState(false);
+  const [isSource, setSource] = useRemembered(`source ${code}`, false);
   if (lang !== 'mermaid' || open) return <CodeText code={code} lang={lang} open={open} />;
   const toggle = (
     <Button look="quiet" className={css.toggle} onClick={() => setSource(!isSource)}>
@@ -57,7 +58,7 @@ function CodeText({ code, lang, open, action }: CodeBlockProps & { action?: Reac
 
 /** Code that somebody has seen grow stays as it is: it would jump away under their eyes. */
 function useFold(code: string, open: boolean) {
-  const [chosen, setChosen] = useState<boolean>();
+  const [chosen, setChosen] = useRemembered<boolean | undefined>(`code ${code}`, undefined);
   const [hasGrown, setGrown] = useState(open);
   if (open && !hasGrown) setGrown(true);
   const lines = code.split('\n');

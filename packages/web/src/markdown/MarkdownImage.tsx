@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react';
 import { linkTarget } from '../files/file-target.ts';
 import { useFiles } from '../files/files.ts';
 import { Button } from '../look/controls.tsx';
+import { useRemembered } from '../transcript/remembered.ts';
 import css from './MarkdownImage.module.css';
 
 interface MarkdownImageProps {
@@ -60,7 +61,7 @@ function ProjectImage({ path, alt }: { path: string; alt: string }) {
  * of its own, since this page's policy allows no image from elsewhere.
  */
 function RemoteImage({ src, alt }: MarkdownImageProps) {
-  const [isWanted, setWanted] = useState(false);
+  const [isWanted, setWanted] = useRemembered(`image ${src}`, false);
   const host = hostOf(src);
   const link = (
     <a href={src} target="_blank" rel="noopener noreferrer">

@@ -30,7 +30,7 @@ export class RowMemory {
   };
 }
 
-const MemoryContext = createContext(new RowMemory());
+const MemoryContext = createContext<RowMemory | undefined>(undefined);
 const ScopeContext = createContext('');
 
 /** Whose memory it is: one for each conversation. */
@@ -41,18 +41,25 @@ export const RowScope = ScopeContext.Provider;
 /** The name under which rows remember whether they were opened. */
 export const openName = 'open';
 
+/** That of the conversation; what stands elsewhere has its own, and forgets. */
+function useMemory(): RowMemory {
+  const [own] = useState(() => new RowMemory());
+  return useContext(MemoryContext) ?? own;
+}
+
 /** As `useState`, but an item that comes back finds what it was, by its id and this name. */
 export function useRemembered<T>(name: string, initial: T): [T, (value: T) => void] {
-  const memory = useContext(MemoryContext);
+  const memory = useMemory();
   const scope = useContext(ScopeContext);
-  const known = useSyncExternalStore(memory.subscribe, () => memory.get(scope, name));
+  const read = () => memory.get(scope, name);
+  const known = useSyncExternalStore(memory.subscribe, read, read);
   const set = useCallback((value: T) => memory.set(scope, name, value), [memory, name, scope]);
   return [known === undefined ? initial : (known as T), set];
 }
 
 /** What a value was when the item was shown first. */
 export function useFirst<T>(name: string, value: T): T {
-  const memory = useContext(MemoryContext);
+  const memory = useMemory();
   const scope = useContext(ScopeContext);
   const [first] = useState(() => (memory.get(scope, name) as T | undefined) ?? value);
   useEffect(() => {
