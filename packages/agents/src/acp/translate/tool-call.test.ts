@@ -193,6 +193,27 @@ describe('a call', () => {
       });
     });
 
+    test('is kept with the next turn where nothing more is heard of it', () => {
+      const { drafts, translator, hear: say } = startHearing();
+      translator.begin('turn', 'Do it.', timestamp);
+      say(again, refused, again);
+      translator.finish({ stopReason: 'end_turn' }, timestamp);
+      translator.begin('next', 'And now?', timestamp);
+      say({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'Yes.' } });
+      translator.finish({ stopReason: 'end_turn' }, timestamp);
+      expect(foldTurn(drafts, 'next').outputItems.at(-1)).toMatchObject({ raw: [again] });
+    });
+
+    test.each([
+      ['another title', { title: 'Two' }],
+      ['another kind', { kind: 'edit' }],
+      ['other input', { rawInput: { path: 'b' } }],
+      ['words', { content: [text('It tries again.')] }],
+    ])('but has %s is a call of its own', (_name, fields) => {
+      const { response } = hear([again, refused, { ...again, ...fields }]);
+      expect(itemsOf(response, 'function_call')).toHaveLength(2);
+    });
+
     test('is a call of its own once it does something', () => {
       const { response } = hear([again, refused, again, update({ status: 'completed' })]);
       const outputs = itemsOf(response, 'function_call_output');
@@ -296,10 +317,10 @@ describe('a permission request', () => {
     rawInput: { command: 'rm -r /' },
   };
 
-  function ask() {
+  function ask(more: object = {}) {
     const hearing = startHearing();
     hearing.translator.begin('turn', 'Do it.', timestamp);
-    const callId = hearing.translator.toolCall(request, timestamp);
+    const callId = hearing.translator.toolCall({ ...request, ...more }, timestamp);
     const options = [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' as const }];
     const approval = { approvalId: 'a1', title: 'rm -r /', callId: callId ?? '', options };
     hearing.translator.openApproval(approval, timestamp);
@@ -316,18 +337,24 @@ describe('a permission request', () => {
     expect(itemsOf(response, 'function_call_output')).toEqual([]);
   });
 
-  test('is one with the call that runs once it is allowed; its words are no output', () => {
-    const { drafts, translator, hear: say } = ask();
-    translator.closeApproval('a1', { outcome: 'selected', optionId: 'yes' }, timestamp);
-    say(call({ title: 'rm -r /', status: 'in_progress' }), update({ status: 'completed' }));
-    translator.finish({ stopReason: 'end_turn' }, timestamp);
-    const response = foldTurn(drafts, 'turn');
-    expect(itemsOf(response, 'function_call')).toHaveLength(1);
-    expect(itemsOf(response, 'approval')).toMatchObject([
-      { outcome: { outcome: 'selected', optionId: 'yes' } },
-    ]);
-    expect(drafts.filter(({ payload }) => payload.type === 'item_delta')).toEqual([]);
-  });
+  test.each([
+    ['a pending one', {}],
+    ['one that says that the tool runs', { status: 'in_progress' }],
+  ])(
+    'is one with the call that runs once it is allowed; its words are no output: %s',
+    (_name, more) => {
+      const { drafts, translator, hear: say } = ask(more);
+      translator.closeApproval('a1', { outcome: 'selected', optionId: 'yes' }, timestamp);
+      say(call({ title: 'rm -r /', status: 'in_progress' }), update({ status: 'completed' }));
+      translator.finish({ stopReason: 'end_turn' }, timestamp);
+      const response = foldTurn(drafts, 'turn');
+      expect(itemsOf(response, 'function_call')).toHaveLength(1);
+      expect(itemsOf(response, 'approval')).toMatchObject([
+        { outcome: { outcome: 'selected', optionId: 'yes' } },
+      ]);
+      expect(drafts.filter(({ payload }) => payload.type === 'item_delta')).toEqual([]);
+    },
+  );
 
   test('that nobody answered ends with its turn, and keeps what it said', () => {
     const { drafts, translator } = ask();
@@ -465,8 +492,11 @@ describe('what a subagent does', () => {
   });
 
   test('has no call for its own parent, nor what is no id', () => {
-    for (const _meta of [{ parentToolCallId: 'c1' }, { parentToolUseId: 7 }, { a: null, b: [] }]) {
+    const none = [{ parentToolUseId: 7 }, { parentToolCallId: '' }, { a: null, b: [] }];
+    for (const _meta of [{ parentToolCallId: 'c1' }, ...none]) {
       expect(hear([call({ _meta })]).made).not.toHaveProperty('parentCallId');
     }
+    const both = { parentToolCallId: '', parentToolUseId: 'task' };
+    expect(hear([call({ _meta: both })]).made?.parentCallId).toBe('task');
   });
 });
