@@ -204,6 +204,16 @@ test.each([
   },
 );
 
+test('the option with the models that the agent lists tells which is set, not the list', () => {
+  const { translator, drafts } = startHearing();
+  const options = models.availableModels.map(({ modelId, name }) => ({ value: modelId, name }));
+  const which = { id: 'which', name: 'Which', category: 'model', currentValue: 'small', options };
+  const provider = { ...effort, id: 'provider', name: 'Provider', category: 'model' };
+  translator.settings({ configOptions: [provider, which], models });
+  translator.begin('turn', 'Hi.', timestamp);
+  expect(drafts[0]?.payload).toMatchObject({ modelId: 'small' });
+});
+
 test('of several options that may be the model, with nothing to tell by, none is', () => {
   const { translator, drafts } = startHearing();
   const option = (id: string) => ({ ...effort, id, name: id, category: 'model' });
