@@ -244,27 +244,59 @@ test('a session that the agent has lost is begun anew where something was said i
   expect(await listener.agentSessionId()).not.toBe('lost');
 });
 
-test.each<[string, Step[]]>([
-  ['is refused', [{ error: { code: -32603, message: 'The file is broken' } }]],
-  ['ends its agent', [{ exit: { code: 3 } }]],
-])('a session whose load %s is begun anew once, and people are told why', async (_name, steps) => {
-  const { create, another, projectDir, control } = await runAgent();
+test.each<[string, Step[], RegExp]>([
+  [
+    'is refused',
+    [{ error: { code: -32603, message: 'The file is broken' } }],
+    /could not take up this session\. The file is broken\. .*does not know/,
+  ],
+  [
+    'ends its agent',
+    [{ exit: { code: 3 } }],
+    /could not take up this session\. It exited with code 3\. .*does not know/,
+  ],
+])(
+  'a session whose load %s is begun anew once, and people are told why',
+  async (_name, steps, why) => {
+    const { create, another, projectDir, control } = await runAgent();
+    const before = await create();
+    await before.ask('Remember 42.');
+    const agentSessionId = await before.agentSessionId();
+    await control.play({ on: { 'session/load': steps } });
+    const provider = another();
+    const { sessionId } = before;
+    const listener = new Listener(provider, sessionId);
+
+    await provider.loadSession(sessionId, { projectDir, agentSessionId });
+
+    const response = await listener.ask('What was it?');
+    expect(said(response)).toContain('agent: You said: What was it?');
+    expect(said(response).join()).toMatch(why);
+    expect(said(await listener.ask('And now?')).join()).not.toContain('does not know');
+    // From now on it is the new one that is gone on with.
+    expect(await listener.agentSessionId()).not.toBe(agentSessionId);
+  },
+);
+
+test('a session whose load wants a sign-in is not begun anew: it can be taken up after that', async () => {
+  const { create, another, projectDir, control, calls } = await runAgent();
   const before = await create();
   await before.ask('Remember 42.');
   const agentSessionId = await before.agentSessionId();
-  await control.play({ on: { 'session/load': steps } });
-  const provider = another();
-  const { sessionId } = before;
-  const listener = new Listener(provider, sessionId);
-
-  await provider.loadSession(sessionId, { projectDir, agentSessionId });
-
-  const response = await listener.ask('What was it?');
-  expect(said(response)).toContain('agent: You said: What was it?');
-  expect(said(response).join()).toMatch(/could not take up this session\..*does not know/);
-  expect(said(await listener.ask('And now?')).join()).not.toContain('does not know');
-  // From now on it is the new one that is gone on with.
-  expect(await listener.agentSessionId()).not.toBe(agentSessionId);
+  await control.play({
+    on: { 'session/load': [{ error: { code: -32000, message: 'Expired.' } }] },
+  });
+  const hasHistory = async (): Promise<boolean> => true;
+  const loading = another().loadSession(before.sessionId, {
+    projectDir,
+    agentSessionId,
+    hasHistory,
+  });
+  await expect(loading).rejects.toMatchObject({
+    code: 'SESSION_CREATE_FAILED',
+    message: expect.stringContaining('wants you to sign in first. It says: Expired.'),
+  });
+  expect((await calls()).filter((method) => method === 'session/new')).toHaveLength(1);
 });
 
 test('what people are to be told of a session begun anew waits for the first message', async () => {
