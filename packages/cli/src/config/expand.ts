@@ -14,7 +14,8 @@ export function expander(path: string, env: NodeJS.ProcessEnv, home: string): Ex
   return (text, field) => {
     const wrong = (problem: string): ConfigError =>
       new ConfigError(`The configuration in ${path} is wrong. "${field}": ${problem}`);
-    return fromHome(text, home).replaceAll(/\$\$|\$\{[^}]*\}?/g, (found) => {
+    return text.replaceAll(/^~(?=$|\/)|\$\$|\$\{[^}]*\}?/g, (found) => {
+      if (found === '~') return home;
       if (found === '$$') return '$';
       const name = /^\$\{([A-Za-z_]\w*)\}$/.exec(found)?.[1];
       if (name === undefined) {

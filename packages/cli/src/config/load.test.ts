@@ -148,12 +148,13 @@ describe('agents and MCP servers', () => {
       args: ['--key=${KEY}', '~/x', 'a~/b', '$$HOME', '$HOME', '${A}${B}'],
       env: { KEY: '${KEY}', PRICE: '5$' },
     };
-    const web = { type: 'http', url: 'http://x/', headers: { Authorization: 'Bearer ${KEY}' } };
+    const headers = { Authorization: 'Bearer ${KEY}' };
+    const web = { type: 'http', url: 'http://x/${NAME}', headers };
     const file = writeFile('a.json', {
       agents: { gemini: program },
       mcpServers: { files: program, web },
     });
-    const env = { KEY: 'se$$cret', A: '~', B: '' };
+    const env = { KEY: 'se$$cret', NAME: 'mcp', A: '~', B: '' };
 
     const expanded = {
       command: join(home, 'bin/agent'),
@@ -163,7 +164,19 @@ describe('agents and MCP servers', () => {
     const { agents, mcpServers } = load({ config: file }, env);
     expect(agents['gemini']).toMatchObject(expanded);
     expect(mcpServers['files']).toMatchObject(expanded);
-    expect(mcpServers['web']).toMatchObject({ headers: { Authorization: 'Bearer se$$cret' } });
+    expect(mcpServers['web']).toMatchObject({
+      url: 'http://x/mcp',
+      headers: { Authorization: 'Bearer se$$cret' },
+    });
+  });
+
+  test('take the home folder to the letter, whatever it is called', () => {
+    const program = { command: '~/x', args: ['~'] };
+    const config = writeFile('a.json', { agents: { a: program }, roots: ['~/src'] });
+    const odd = '/home/$&$$ ${KEY}';
+    const { agents, roots } = loadConfig({ config }, { env: {}, home: odd, cwd: '/project' });
+    expect(agents['a']).toMatchObject({ command: `${odd}/x`, args: [odd] });
+    expect(roots).toEqual([`${odd}/src`]);
   });
 
   test.each([
