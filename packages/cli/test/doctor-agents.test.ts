@@ -1,0 +1,62 @@
+/** What doctor says of agents that are only configured: each is started, asked who it is, and ended. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { acpAgent, type AcpAgent, type AgentScript } from '@liminal/testkit';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Home } from './command.ts';
+
+let home: Home;
+const agents: AcpAgent[] = [];
+
+beforeEach(() => {
+  home = new Home();
+});
+afterEach(async () => {
+  await home.close();
+  await Promise.all(agents.splice(0).map(({ control }) => control.close()));
+});
+
+async function scripted(script: AgentScript) {
+  const agent = await acpAgent(script);
+  agents.push(agent);
+  const { command, args, env, control } = agent;
+  return { control, entry: { command, args, env } };
+}
+
+test('doctor starts each configured agent, and tells what it answered, which defaults it lacks, and why it does not run', async () => {
+  const modes = { currentModeId: 'ask', availableModes: [{ id: 'ask', name: 'Ask' }] };
+  const [fits, picky, silent] = await Promise.all([
+    scripted({ initialize: { authMethods: [{ id: 'key', name: 'Log in' }] } }),
+    scripted({ session: { modes }, offers: { delete: true } }),
+    scripted({ onStart: [{ raw: 'Type a question.' }, { silence: true }] }),
+  ]);
+  const config = {
+    agents: {
+      fits: fits.entry,
+      picky: { ...picky.entry, defaults: { mode: 'code' } },
+      silent: silent.entry,
+      wrong: { command: 'sh', args: ['-c', 'echo "Usage: agent" >&2; exit 3'] },
+    },
+  };
+  mkdirSync(home.data, { recursive: true });
+  writeFileSync(join(home.data, 'liminal.json'), JSON.stringify(config));
+
+  const command = home.start(['doctor', '--port', '0']);
+
+  expect(await command.exitCode).toBe(0);
+  const told = command.stdout
+    .split('\n')
+    .filter((line) => / Agent (fits|picky|silent|wrong): /.test(line));
+  const answered =
+    'It calls itself “Scripted agent”, speaks ACP 1, and can load sessions, list sessions, take images.';
+  expect(told).toEqual([
+    `ok    Agent fits: fits 1.0.0. ${answered} Its ways to sign in: Log in.`,
+    `note  Agent picky: picky 1.0.0. A default in the configuration was left out. “code” is no value of “mode”. There are: ask. ${answered}`,
+    expect.stringMatching(
+      /^note {2}Agent silent: silent cannot run here\. It did not answer within 10 s\. .*--acp.* It said: Type a question\.$/,
+    ),
+    'note  Agent wrong: wrong cannot run here. It exited with code 3. It said: Usage: agent.',
+  ]);
+  for (const { control } of [fits, picky, silent]) await (await control.process()).gone;
+  expect(fits.control.received.map(({ method }) => method)).toEqual(['initialize']);
+});
