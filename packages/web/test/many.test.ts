@@ -92,9 +92,10 @@ it('another session that waits shows, counts in the title, and is gone to withou
   const page = await stage.visit();
   const message = page.getByRole('textbox', { name: 'Message' });
   await message.fill('Half a sent');
+  // Told last, and so on top of the list, stands the one that has waited less.
   stage.change(
-    otherSession('o7', { state: 'waiting', title: 'Later', waitingSince: '2026-01-01T10:00:05Z' }),
     otherSession('o8', { state: 'waiting', title: 'Sooner', waitingSince: '2026-01-01T10:00:01Z' }),
+    otherSession('o7', { state: 'waiting', title: 'Later', waitingSince: '2026-01-01T10:00:05Z' }),
   );
   const button = page.getByRole('button', { name: '2 need you: Sooner' });
   await button.waitFor();
