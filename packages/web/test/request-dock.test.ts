@@ -168,6 +168,9 @@ it('Enter with something in the composer sends that, and allows nothing', async 
   stage.answer = (_, path) => (path.endsWith('/send') ? { turnId: 't2', queued: true } : undefined);
   const page = await stage.visit();
   await dock(page).waitFor();
+  // There was time enough to read it: a key would be taken for an answer.
+  const from = Date.now();
+  await expect.poll(() => Date.now() - from).toBeGreaterThan(700);
   await composer(page).fill('Also this');
   await composer(page).press('Enter');
   await expect
