@@ -1,7 +1,7 @@
 /** `./liminal` as a newcomer uses it: from any folder, by any name, in pipes. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -39,7 +39,7 @@ function shell(line: string, env: NodeJS.ProcessEnv = {}) {
 }
 
 test('through a link on the search path it works in the folder that it is called from', async () => {
-  const line = `liminal run --agent demo --set pace=instant --json 'explain  "$HOME"'; echo "code $?"`;
+  const line = `liminal run --data here --agent demo --set pace=instant --json 'explain  "$HOME"'; echo "code $?"`;
   const { out, err } = await shell(line).over;
 
   const lines = out.trimEnd().split('\n');
@@ -49,6 +49,7 @@ test('through a link on the search path it works in the folder that it is called
   expect(UpsertObject.parse(first)).toMatchObject({ content: 'explain  "$HOME"', origin: 'user' });
   expect(rest.at(-1)).toMatchObject({ type: 'turn', status: 'complete' });
   expect(err).toMatch(/^Session /m);
+  expect(existsSync(join(folder, 'here'))).toBe(true);
 });
 
 test('a reader that has read enough ends it quietly', async () => {
