@@ -26,7 +26,7 @@ async function scripted(script: AgentScript) {
 test('doctor starts each configured agent, and tells what it answered, which defaults it lacks, and why it does not run', async () => {
   const modes = { currentModeId: 'ask', availableModes: [{ id: 'ask', name: 'Ask' }] };
   const [fits, picky, silent] = await Promise.all([
-    scripted({ initialize: { authMethods: [{ id: 'key', name: 'Log in' }] } }),
+    scripted({ initialize: { authMethods: [{ id: 'key', name: 'Log in' }] }, outlivesStdin: true }),
     scripted({ session: { modes }, offers: { delete: true } }),
     scripted({ onStart: [{ raw: 'Type a question.' }, { silence: true }] }),
   ]);
