@@ -4,6 +4,7 @@ import type { AcpQuirks } from '../acp/index.ts';
 export const codexQuirks: AcpQuirks = {
   fencesOutput: true,
   losesCompletions: true,
+  usageEndsMessage: true,
   failsBeforeTurnEnds: true,
   leavesCommandsRunning: true,
   notArguments: [

@@ -7,6 +7,7 @@ import {
   applyPatch,
   contractPrompts,
   contractScript,
+  customCall,
   execCommand,
   failed,
   gate,
@@ -162,6 +163,15 @@ test('a patch is told as what it changes', async () => {
   const [output] = itemsOf(response, 'function_call_output');
   expect(call).toMatchObject({ kind: 'edit', locations: [{ path }] });
   expect(output?.diffs ?? call?.diffs).toEqual([diff]);
+});
+
+test('what is said before and after a tool that Codex tells nothing of are two messages', async () => {
+  const { create } = await runCodex(() => [
+    answer([message('I change it.'), customCall('apply_patch', 'no patch')]),
+    answer('Done.'),
+  ]);
+  const response = await (await create()).ask('Change it.');
+  expect(said(response)).toEqual(['user: Change it.', 'agent: I change it.', 'agent: Done.']);
 });
 
 test('a command that was allowed runs', async () => {

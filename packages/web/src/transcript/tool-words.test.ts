@@ -27,6 +27,13 @@ it('a command that came as its words is what one would type', () => {
   expect(commandOf(tool('a', { kind: 'read', toolArguments: { command: 'x' } }))).toBeUndefined();
 });
 
+it('a command that is only told as a title is what is run, wherever that is', () => {
+  const locations = [{ path: '/code/shop' }];
+  const call = tool('a', { kind: 'execute', toolName: 'execute', toolArguments: {}, locations });
+  expect(toolWords({ ...call, title: 'ls -la' }).subject).toBe('ls -la');
+  expect(toolWords({ ...call, title: 'execute' }, '/code').subject).toBe('shop');
+});
+
 it('a file is named from its project on', () => {
   const call = tool('a', { kind: 'read', locations: [{ path: '/code/shop/src/a.ts', line: 7 }] });
   expect(toolWords(call, '/code/shop')).toEqual({ verb: 'Read', subject: 'src/a.ts:7' });

@@ -112,7 +112,9 @@ function subjectOf(call: ToolCallUpsert, verb: string, folder: string | undefine
     .map((key) => call.toolArguments[key])
     .find((value) => isText(value));
   if (named !== undefined) return isPath(named) ? shortPath(named, folder) : named;
-  if (location !== undefined) return shortPath(location.path, folder);
+  // Where a program runs says less than what it is.
+  const isTitled = call.kind === 'execute' && isText(call.title) && call.title !== call.toolName;
+  if (location !== undefined && !isTitled) return shortPath(location.path, folder);
   return call.title === undefined ? '' : withoutVerb(call.title, verb);
 }
 

@@ -11,6 +11,8 @@ export interface AcpQuirks {
   failsBeforeTurnEnds?: boolean;
   /** A command that runs goes on when its turn is stopped. */
   leavesCommandsRunning?: boolean;
+  /** It tells its usage when the model has answered: words that come after it are another message. */
+  usageEndsMessage?: boolean;
   /** A call that has succeeded is not always said to have. */
   losesCompletions?: boolean;
   /** Fields of a call's `rawInput` that are the agent's own bookkeeping, not arguments. */

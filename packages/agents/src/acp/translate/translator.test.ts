@@ -206,6 +206,17 @@ describe('beside the conversation', () => {
     });
   });
 
+  test.each([
+    [{ usageEndsMessage: true }, ['I change it.', 'Done.']],
+    [{}, ['I change it.Done.']],
+  ])('of an agent with %j, words around its usage are %j', (quirks, messages) => {
+    const usage = { sessionUpdate: 'usage_update', used: 1, size: 10 };
+    const { drafts } = hearTurn([say('I change it.'), usage, say('Done.'), usage], quirks);
+    const { outputItems } = foldTurn(drafts, 'turn');
+    const said = outputItems.filter((item) => item.type === 'message' && item.origin === 'agent');
+    expect(said.map((item) => 'content' in item && item.content)).toEqual(messages);
+  });
+
   test('a cost in another currency is kept as it is', () => {
     const cost = { amount: 3, currency: 'EUR' };
     const { drafts } = hearTurn([say('Hi.'), { sessionUpdate: 'usage_update', used: 1, cost }]);

@@ -119,6 +119,7 @@ export class Turn {
 
   usage(update: unknown): void {
     const { usage, rest } = readUsageUpdate(update);
+    if (this.#options.quirks.usageEndsMessage === true) this.#speech.close();
     if (rest !== undefined) this.keepAside(rest);
     this.count(usage);
   }
