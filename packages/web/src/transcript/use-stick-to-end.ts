@@ -33,9 +33,25 @@ export function useStickToEnd(): Stick {
     else if (scroller.current !== null) scroller.current.scrollTop = last.current.top;
   }, [toEnd]);
 
+  /** Sees where the reader has gone; whoever moves things asks first, since the browser tells it a frame later. */
+  const look = useCallback(() => {
+    const element = scroller.current;
+    if (element === null || element.clientHeight === 0) return;
+    const place = placeOf(element);
+    const next = keepsToEnd(last.current, place);
+    last.current = { top: place.top, sticks: next };
+    setSticks(next);
+    anchor(element, next);
+  }, []);
+
+  const follow = useCallback(() => {
+    look();
+    if (last.current.sticks && scroller.current?.clientHeight) toEnd();
+  }, [look, toEnd]);
+
   // With what was drawn, not after it: what is followed must not be seen to move first.
   useLayoutEffect(() => {
-    if (last.current.sticks && scroller.current?.clientHeight) toEnd();
+    if (last.current.sticks) follow();
   });
 
   const leaveEnd = useCallback(() => {
@@ -50,26 +66,17 @@ export function useStickToEnd(): Stick {
     const element = scroller.current;
     const inner = content.current;
     if (element === null || inner === null) return undefined;
-    const onScroll = () => {
-      const place = placeOf(element);
-      if (place.window === 0) return;
-      const next = keepsToEnd(last.current, place);
-      last.current = { top: place.top, sticks: next };
-      setSticks(next);
-      anchor(element, next);
-    };
-    const follow = () => {
-      if (last.current.sticks && element.clientHeight > 0) toEnd();
-    };
-    const sizes = new ResizeObserver(follow);
+    const sizes = new ResizeObserver(() => {
+      if (last.current.sticks) follow();
+    });
     sizes.observe(inner);
     sizes.observe(element);
-    element.addEventListener('scroll', onScroll, { passive: true });
+    element.addEventListener('scroll', look, { passive: true });
     return () => {
       sizes.disconnect();
-      element.removeEventListener('scroll', onScroll);
+      element.removeEventListener('scroll', look);
     };
-  }, [toEnd]);
+  }, [follow, look]);
 
   return { scroller, content, sticks, toEnd, leaveEnd };
 }

@@ -12,6 +12,10 @@ export class Heights {
     this.#tops = undefined;
   }
 
+  of(row: TurnRow): number {
+    return this.#measured.get(row.key) ?? likelyHeight(row);
+  }
+
   /** Where each row begins below the top of the first; one more entry than there are rows. */
   tops(rows: readonly TurnRow[]): Float64Array {
     if (this.#tops !== undefined && this.#rows === rows) return this.#tops;
@@ -19,7 +23,7 @@ export class Heights {
     let top = 0;
     for (const [index, row] of rows.entries()) {
       tops[index] = top;
-      top += this.#measured.get(row.key) ?? likelyHeight(row);
+      top += this.of(row);
     }
     tops[rows.length] = top;
     this.#rows = rows;

@@ -1,30 +1,29 @@
 /** Time that drawing rows may take of one frame (ms): half of it, since the browser has to lay out and paint them. */
 const budget = 8;
-const mostAtOnce = 24;
 
-/** Runs a piece of work at the next frame or when there is time, once for all who ask, and learns how long rows take. */
+/** Runs a piece of work at the next frame or when there is time, once for all who ask, and learns how long it takes. */
 export class Pace {
   readonly #run: (isIdle: boolean) => void;
   #frame: number | undefined;
   #idle: (() => void) | undefined;
-  /** Of one row (ms); at first a guess. */
-  #cost = 2;
+  /** Of one pixel of height (ms); at first a guess. */
+  #cost = 0.02;
 
   constructor(run: (isIdle: boolean) => void) {
     this.#run = run;
   }
 
-  /** So many rows fit into one frame. */
-  get step(): number {
-    return Math.max(1, Math.min(mostAtOnce, Math.floor(budget / this.#cost)));
+  /** So much height (px) can be drawn in one frame. */
+  get height(): number {
+    return budget / this.#cost;
   }
 
-  /** Draws so many rows, and takes the time. */
-  time(rows: number, draw: () => void): void {
+  /** Draws so much height (px), and takes the time. */
+  time(height: number, draw: () => void): void {
     const start = performance.now();
     draw();
-    if (rows === 0) return;
-    const took = (performance.now() - start) / rows;
+    if (height === 0) return;
+    const took = (performance.now() - start) / height;
     this.#cost = took > this.#cost ? took : (this.#cost * 3 + took) / 4;
   }
 

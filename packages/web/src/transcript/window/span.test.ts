@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { around, covers, follow, nextSpan, type Span } from './span.ts';
+import { around, covers, fitting, follow, nextSpan, type Span } from './span.ts';
 
 const count = fc.integer({ min: 1, max: 2_000 });
 /** A list's length and a part of it. */
@@ -10,11 +10,13 @@ const listAndPart = count.chain((length) =>
     .map(([from, rows]) => ({ length, seen: { from, to: Math.min(length, from + rows) } })),
 );
 
+const tall = (index: number) => (index % 10 === 0 ? 500 : 100);
+
 /** Step by step until nothing more is to be done. */
-function draw(start: Span, seen: Span, length: number, step: number): Span[] {
+function draw(start: Span, seen: Span, length: number, step: number, room = Infinity): Span[] {
   const steps = [start];
   for (let now = start, round = 0; round < 3_000; round += 1) {
-    const next = nextSpan(now, seen, length, step);
+    const next = fitting(now, nextSpan(now, seen, length, step), tall, room);
     if (next.from === now.from && next.to === now.to) return steps;
     steps.push(next);
     now = next;
@@ -28,9 +30,10 @@ it('comes to rest with all that is seen and all that is near, wherever it began'
       listAndPart,
       fc.nat(),
       fc.integer({ min: 1, max: 24 }),
-      ({ length, seen }, at, step) => {
+      fc.integer({ min: 1, max: 3_000 }),
+      ({ length, seen }, at, step, room) => {
         const from = at % length;
-        const steps = draw({ from, to: Math.min(length, from + 10) }, seen, length, step);
+        const steps = draw({ from, to: Math.min(length, from + 10) }, seen, length, step, room);
         const last = steps.at(-1) as Span;
         expect(covers(last, around(seen, length))).toBe(true);
         expect(last.to - last.from).toBeLessThanOrEqual(Math.min(length, 200 + 2 * 24));
@@ -79,4 +82,26 @@ it('begins anew at the end where its rows are gone', () => {
     from: 1,
     to: 3,
   });
+});
+
+it.each<[string, Span, Span, number, Span]>([
+  ['what fits, above first', { from: 20, to: 30 }, { from: 15, to: 35 }, 250, { from: 18, to: 30 }],
+  ['no more than is wanted', { from: 20, to: 30 }, { from: 19, to: 31 }, 900, { from: 19, to: 31 }],
+  ['one row, however tall', { from: 21, to: 30 }, { from: 15, to: 30 }, 50, { from: 20, to: 30 }],
+  [
+    'the first of what is elsewhere',
+    { from: 0, to: 9 },
+    { from: 31, to: 50 },
+    300,
+    { from: 31, to: 34 },
+  ],
+  [
+    'less than before, at once',
+    { from: 0, to: 90 },
+    { from: 40, to: 95 },
+    500,
+    { from: 40, to: 91 },
+  ],
+])('a frame draws %s', (_, drawn, next, room, then) => {
+  expect(fitting(drawn, next, tall, room)).toEqual(then);
 });

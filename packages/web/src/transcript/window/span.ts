@@ -34,6 +34,30 @@ export function nextSpan(drawn: Span, seen: Span, count: number, step: number): 
   return cut(grow(drawn, wanted, step), wanted);
 }
 
+/**
+ * As much of a step as `room` holds, at least one row; `sizeOf` tells what drawing a row takes. Of rows that stand apart
+ * from those that are drawn, the first ones.
+ */
+export function fitting(
+  drawn: Span,
+  next: Span,
+  sizeOf: (index: number) => number,
+  room: number,
+): Span {
+  let used = 0;
+  const fits = (index: number): boolean => {
+    const isFirst = used === 0;
+    used += sizeOf(index);
+    return isFirst || used <= room;
+  };
+  const isApart = drawn.to <= next.from || drawn.from >= next.to;
+  let from = isApart ? next.from : Math.max(drawn.from, next.from);
+  let to = isApart ? next.from : Math.min(drawn.to, next.to);
+  while (from > next.from && fits(from - 1)) from -= 1;
+  while (to < next.to && fits(to)) to += 1;
+  return { from, to };
+}
+
 /** Grows towards what is wanted, on the side where less is drawn beyond it. */
 function grow(drawn: Span, wanted: Span, step: number): Span {
   const above = Math.max(0, drawn.from - wanted.from);

@@ -3,7 +3,7 @@ import { flushSync } from 'react-dom';
 import { Heights, likelyHeight, rowAt } from './heights.ts';
 import { heldRows } from './held-rows.ts';
 import { Pace } from './pace.ts';
-import { around, covers, follow, nextSpan, type Span } from './span.ts';
+import { around, covers, fitting, follow, nextSpan, type Span } from './span.ts';
 import type { TurnRow } from './turn-rows.ts';
 import { useIsPrinted } from './use-is-printed.ts';
 
@@ -16,8 +16,10 @@ interface RowWindow {
   draw: (index: number) => void;
 }
 
-/** So many rows are drawn at first, and at once when others come below them. */
-const mostAtFirst = 24;
+/** So many rows are drawn at first, and at the most in one frame. */
+const mostAtOnce = 24;
+/** What a row takes to be drawn besides its height, as if it were so much taller (px). */
+const rowItself = 60;
 /** So many rows are drawn around one that is jumped to; the others follow frame by frame. */
 const aroundTarget = 6;
 /** Rows that are so near (px) to the window are drawn as if they were seen. */
@@ -41,7 +43,7 @@ export function useWindow(
     span: lastRows(rows),
     held: [] as readonly string[],
   }));
-  const span = follow(drawn.span, drawn.rows, rows, mostAtFirst);
+  const span = follow(drawn.span, drawn.rows, rows, mostAtOnce);
   const latest = useRef({ rows, span });
   useLayoutEffect(() => {
     latest.current = { rows, span };
@@ -56,12 +58,15 @@ export function useWindow(
       const { rows: all, span: now } = latest.current;
       // A hidden tab has no sizes.
       if (element.clientHeight === 0 || all.length === 0) return;
+      // To measure all rows takes time, which while somebody writes is not there in each frame.
+      if (!isIdle && !isGapNear(element, inner)) return pace.whenIdle();
       const seen = seenRows(element, all, now, heights, measureRows(inner, heights));
-      if (covers(now, seen) && !isIdle) return pace.whenIdle();
-      const next = nextSpan(now, seen, all.length, pace.step);
+      const sizeOf = (index: number) => rowItself + heights.of(all[index] as TurnRow);
+      const step = nextSpan(now, seen, all.length, mostAtOnce);
+      const next = fitting(now, step, sizeOf, pace.height);
       if (next.from === now.from && next.to === now.to) return;
       const held = heldRows(inner);
-      pace.time(newRows(now, next), () => {
+      pace.time(newSize(now, next, sizeOf), () => {
         flushSync(() => setDrawn({ rows: all, span: next, held }));
         measureRows(inner, heights);
       });
@@ -102,14 +107,19 @@ export function useWindow(
 function lastRows(rows: readonly TurnRow[]): Span {
   let from = rows.length;
   for (let height = 0; from > 0 && height < innerHeight + ahead; from -= 1) {
-    if (rows.length - from === mostAtFirst) break;
+    if (rows.length - from === mostAtOnce) break;
     height += likelyHeight(rows[from - 1] as TurnRow);
   }
   return { from, to: rows.length };
 }
 
-function newRows(before: Span, next: Span): number {
-  return Math.max(0, before.from - next.from) + Math.max(0, next.to - before.to);
+/** What rows that are in the page only next take to be drawn. */
+function newSize(before: Span, next: Span, sizeOf: (index: number) => number): number {
+  let size = 0;
+  for (let index = next.from; index < next.to; index += 1) {
+    if (index < before.from || index >= before.to) size += sizeOf(index);
+  }
+  return size;
 }
 
 /**
@@ -127,6 +137,15 @@ function measureRows(column: HTMLElement, heights: Heights): ReadonlyMap<string,
     tops.set(dataset['row'], box.top);
   }
   return tops;
+}
+
+/** Whether a part of the window, or of what is near it, has no rows. */
+function isGapNear(element: HTMLElement, column: HTMLElement): boolean {
+  const { top, bottom } = element.getBoundingClientRect();
+  return [...column.querySelectorAll('[data-gap]')].some((gap) => {
+    const box = gap.getBoundingClientRect();
+    return box.bottom > top - ahead && box.top < bottom + ahead;
+  });
 }
 
 function seenRows(
