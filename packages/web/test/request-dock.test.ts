@@ -127,6 +127,37 @@ it('a key pressed the moment a request is docked, or the next one, answers nothi
   expect(pressed).toEqual(['Permission: Run one', 'Permission: Run two']);
 });
 
+it('a key that is pressed again answers once', async () => {
+  ask(...wanted(1, 'one'));
+  const page = await stage.visit();
+  await composer(page).focus();
+  await until(page, 'Enter', 1);
+  for (let more = 0; more < 5; more += 1) await page.keyboard.press('Enter');
+  settle(1, 'one', 'yes');
+  await dock(page).waitFor({ state: 'detached' });
+  expect(answers()).toHaveLength(1);
+});
+
+it('a key answers again where its answer was refused', async () => {
+  ask(...wanted(1, 'one'));
+  let refuses = true;
+  stage.refuse = (path) =>
+    refuses && path.includes('/approval/')
+      ? { code: 'INVALID_OPTION', message: 'Not now.' }
+      : undefined;
+  stage.answer = (_, path) => {
+    if (path.includes('/approval/')) settle(1, 'one', 'yes');
+    return undefined;
+  };
+  const page = await stage.visit();
+  await composer(page).focus();
+  const pressed = <T>(then: () => T) => page.keyboard.press('Enter').then(then);
+  await expect.poll(() => pressed(() => answers().length)).toBeGreaterThan(0);
+  await page.getByRole('alert').getByText('Not now.').waitFor();
+  refuses = false;
+  await expect.poll(() => pressed(() => dock(page).count())).toBe(0);
+});
+
 it('the second click of a double click is not for the next request', async () => {
   ask(...wanted(1, 'one'), ...wanted(2, 'two'));
   const page = await stage.visit();

@@ -31,7 +31,7 @@ interface RequestDockProps {
   draft: string;
   onDraft: (text: string) => void;
   /** Answers by a key. */
-  answer: (approvalId: string, optionId: string) => void;
+  answer: (approvalId: string, optionId: string) => Promise<void>;
   stop: () => void;
 }
 
@@ -57,7 +57,7 @@ export function RequestDock(props: RequestDockProps) {
     running,
     answer: (approvalId, optionId) => {
       answeredHere(approvalId);
-      answer(approvalId, optionId);
+      return answer(approvalId, optionId);
     },
     stop,
   });

@@ -74,7 +74,11 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
     [requests, sessionId],
   );
   const answerByKey = useCallback(
-    (approvalId: string, optionId: string) => void attempt(answer(approvalId, { optionId })),
+    (approvalId: string, optionId: string) => {
+      const answering = answer(approvalId, { optionId });
+      void attempt(answering);
+      return answering;
+    },
     [answer, attempt],
   );
   const { shown, choose, show } = useShownRequest();

@@ -9,7 +9,8 @@ interface AnswerKeys {
   /** Whether it has been in sight long enough to be answered. */
   isSeen: () => boolean;
   running: boolean;
-  answer: (approvalId: string, optionId: string) => void;
+  /** Rejects if it did not get through. */
+  answer: (approvalId: string, optionId: string) => Promise<void>;
   stop: () => void;
 }
 
@@ -23,6 +24,8 @@ const tooSoon = 400;
 export function useAnswerKeys({ approval, isSeen, running, answer, stop }: AnswerKeys): void {
   const isAsked = approval !== undefined;
   const changed = useRef({ isAsked: false, at: 0 });
+  /** The request that was answered here: it stays docked until the server says so. */
+  const answered = useRef<string>(undefined);
   useEffect(() => {
     if (isAsked !== changed.current.isAsked) changed.current = { isAsked, at: Date.now() };
   }, [isAsked]);
@@ -40,8 +43,13 @@ export function useAnswerKeys({ approval, isSeen, running, answer, stop }: Answe
       const chosen = { Enter: allow, Escape: deny }[event.key];
       if (chosen === undefined || !isSeen()) return;
       event.preventDefault();
-      if (chosen === allow && asksSomething(approval)) focusForm(approval.approvalId);
-      else answer(approval.approvalId, chosen.optionId);
+      const { approvalId } = approval;
+      if (chosen === allow && asksSomething(approval)) return focusForm(approvalId);
+      if (answered.current === approvalId) return;
+      answered.current = approvalId;
+      answer(approvalId, chosen.optionId).catch(() => {
+        answered.current = undefined;
+      });
     };
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);
