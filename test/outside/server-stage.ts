@@ -45,6 +45,11 @@ export async function serverStage(projectDir: string, provide: () => CliProvider
     async agentSession(sessionId: string): Promise<string> {
       return (await storage.store.getSession(sessionId))?.agentSessionId ?? sessionId;
     },
+    /** All that is stored of a session's turns, as JSON. */
+    async stored(sessionId: string): Promise<string> {
+      const runs = (await storage.store.listRuns(sessionId)) ?? [];
+      return JSON.stringify(await Promise.all(runs.map(({ id }) => storage.store.getResponse(id))));
+    },
     /** One turn here, to its end. */
     async say(sessionId: string, message: string): Promise<void> {
       const reader = new Reader(runtime, sessionId);

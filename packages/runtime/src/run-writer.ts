@@ -233,7 +233,7 @@ export class RunWriter {
   #measure(): Unwritten {
     const waiting = this.#waiting;
     for (const { payload } of this.#outbox.slice(waiting.events)) {
-      waiting.characters += JSON.stringify(payload).length;
+      waiting.characters += lengthOf(payload);
     }
     waiting.events = this.#outbox.length;
     return waiting;
@@ -249,6 +249,15 @@ export class RunWriter {
     this.#sealed = true;
     clearTimeout(this.#timer);
     this.#ended.resolve(response);
+  }
+}
+
+/** What cannot be written at all is more than may wait. */
+function lengthOf(payload: StreamEvent['payload']): number {
+  try {
+    return JSON.stringify(payload).length;
+  } catch {
+    return Number.POSITIVE_INFINITY;
   }
 }
 

@@ -1,5 +1,6 @@
 import { setImmediate as untilHandled } from 'node:timers/promises';
 import type { AnyMessage, ClientApp, ClientConnection } from '@agentclientprotocol/sdk';
+import { cutDepth } from '@liminal/protocol';
 import { z } from 'zod';
 import { ProtocolBreach } from './protocol-breach.ts';
 import { isRecord } from './translate/fields.ts';
@@ -108,7 +109,7 @@ export class AcpConnection {
 
 function parse(line: string): unknown {
   try {
-    return JSON.parse(line);
+    return JSON.parse(cutDepth(line));
   } catch {
     return undefined;
   }

@@ -1,7 +1,15 @@
-import type { EventDraft, TurnEvent, UpsertObject } from '@liminal/protocol';
+import { type EventDraft, type TurnEvent, type UpsertObject, withinDepth } from '@liminal/protocol';
 import type { SessionExit, SessionUpdate, Unsubscribe } from '../provider.ts';
 import { Channel } from './channel.ts';
 import { TurnView } from './turn-view.ts';
+
+/** The door for all that an agent says. Text alone, of which there is most, has no depth. */
+function withinBounds(draft: EventDraft): EventDraft {
+  const { payload } = draft;
+  if (payload.type === 'item_delta' && payload.patch === undefined) return draft;
+  const bounded = withinDepth(payload);
+  return bounded === payload ? draft : { ...draft, payload: bounded };
+}
 
 /** Everything that can be heard of one session. */
 class Session {
@@ -34,8 +42,9 @@ export class ProviderListeners {
   emit(sessionId: string, draft: EventDraft): void {
     const session = this.#sessions.get(sessionId);
     if (!session) return;
-    session.events.send(draft);
-    this.#show(sessionId, session, draft);
+    const bounded = withinBounds(draft);
+    session.events.send(bounded);
+    this.#show(sessionId, session, bounded);
   }
 
   update(sessionId: string, update: SessionUpdate): void {

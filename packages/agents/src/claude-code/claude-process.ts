@@ -6,6 +6,7 @@ import type {
   Query,
   SDKControlInitializeResponse,
 } from '@anthropic-ai/claude-agent-sdk';
+import { withinDepth } from '@liminal/protocol';
 import type { McpServers } from '../mcp-servers.ts';
 import { endTree, processMark } from '../process/index.ts';
 import { childEnvironment } from './child-environment.ts';
@@ -152,7 +153,7 @@ export class ClaudeProcess {
     try {
       for await (const message of this.query) {
         this.#program.heard();
-        onMessage(message);
+        onMessage(withinDepth<unknown>(message));
       }
     } catch (error) {
       failure = error;

@@ -1,4 +1,5 @@
 /** A view as the upsert that shows it (seed 000, Upsert Object): the same for live and for stored turns. */
+import { cutDepth } from '../depth.ts';
 import type { OutputItem } from '../items.ts';
 import type { UpsertObject } from '../upserts.ts';
 import { hasContent } from './item-text.ts';
@@ -139,7 +140,7 @@ function parseArguments(text: string, whole: boolean): Record<string, unknown> {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(cutDepth(text));
   } catch {
     return undefined;
   }

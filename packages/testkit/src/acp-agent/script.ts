@@ -2,7 +2,7 @@
  * What a scripted ACP agent does: JSON, so that it can be handed to its process. Whatever it says to its client is passed
  * on as it stands and checked by nobody: an agent that breaks the protocol is the point.
  *
- * Strings in `update`, `message` and `request` may hold `{{cwd}}`, `{{sessionId}}`, `{{prompt}}`, `{{i}}` (in `repeat`),
+ * Strings in `update`, `message`, `raw` and `request` may hold `{{cwd}}`, `{{sessionId}}`, `{{prompt}}`, `{{i}}` (in `repeat`),
  * `{{requestId}}` (of the call that is played), and `{{name.path}}`: what the request with that name was answered.
  */
 import { z } from 'zod';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ToolKind, type OutputItem } from '@liminal/protocol';
+import { cutDepth, ToolKind, type OutputItem } from '@liminal/protocol';
 import type { TurnWriter } from '../../base/turn-writer.ts';
 import { isRecord, readFields, type Read } from './fields.ts';
 import { parentCallOf } from './parent-call.ts';
@@ -217,7 +217,7 @@ function isOutput({ status }: Fields, source: Source): boolean {
 const isSame = (one: unknown, other: unknown): boolean =>
   one === other || JSON.stringify(one) === JSON.stringify(other);
 
-const parsed = (args: string): unknown => (args === '' ? undefined : JSON.parse(args));
+const parsed = (args: string): unknown => (args === '' ? undefined : JSON.parse(cutDepth(args)));
 
 const isEmpty = (input: unknown): boolean =>
   input === undefined || input === '' || (isRecord(input) && Object.keys(input).length === 0);

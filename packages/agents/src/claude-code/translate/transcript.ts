@@ -1,4 +1,5 @@
 /** Entries of Claude Code's stored transcripts, as the SDK reads them. */
+import { withinDepth } from '@liminal/protocol';
 import { z } from 'zod';
 import { NativeBlock } from './native.ts';
 
@@ -48,7 +49,7 @@ export interface TranscriptEntry {
 export function readTranscript(entries: readonly unknown[]): TranscriptEntry[] {
   let timestamp = new Date(0).toISOString();
   return entries.flatMap((value) => {
-    const entry = Entry.safeParse(value).data;
+    const entry = Entry.safeParse(withinDepth(value)).data;
     if (entry === undefined) return [];
     timestamp = entry.timestamp ?? timestamp;
     const { type, uuid, subtype, message } = entry;

@@ -57,7 +57,9 @@ export class Player {
     if ('think' in step) return this.#chunk('agent_thought_chunk', step.think, scene);
     if ('update' in step) return this.#update(step.update, scene, step.sessionId);
     if ('message' in step) return this.#voice.line(fillIn(step.message, scene.words));
-    if ('raw' in step) return this.#voice.raw(step.raw + (step.end ?? '\n'));
+    if ('raw' in step) {
+      return this.#voice.raw(String(fillIn(step.raw, scene.words)) + (step.end ?? '\n'));
+    }
     if ('bytes' in step) return this.#voice.raw(Buffer.from(step.bytes, 'base64'));
     if ('request' in step) return this.#request(step.request, scene);
     if ('gate' in step) return until(this.#pass(step.gate), scene.signal);

@@ -1,0 +1,102 @@
+/** What an agent says that would hurt a server which took it as it is. */
+import { AcpProvider } from '@liminal/agents/acp';
+import { ClaudeCodeProvider } from '@liminal/agents/claude-code';
+import {
+  acpAgent,
+  type AgentScript,
+  claudeEnvironment,
+  makeWorkspace,
+  reply,
+  startMessagesApi,
+  type Step,
+  toolUse,
+} from '@liminal/testkit';
+import { expect, onTestFinished, test } from 'vitest';
+import { Reader } from '../../packages/runtime/test/reader.ts';
+import { serverStage } from '../outside/server-stage.ts';
+
+const nested = (times: number) => `${'[{"a":'.repeat(times)}1${'}]'.repeat(times)}`;
+const deep = nested(4_400);
+const cut = 'cut here: nested too deeply';
+
+/** As text: a script that holds it as JSON could not be written. */
+const says = (update: string): Step => ({
+  raw: `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"{{sessionId}}","update":${update}}}`,
+});
+
+async function scriptedStage(script: AgentScript) {
+  const { projectDir, remove } = await makeWorkspace({});
+  const { command, args, env, control } = await acpAgent(script);
+  onTestFinished(async () => {
+    await control.close();
+    await remove();
+  });
+  const names = { cliType: 'scripted', name: 'Scripted', description: 'Plays a script.' };
+  return serverStage(projectDir, () => new AcpProvider({ ...names, command, args, env }));
+}
+
+/** Two turns; what is stored of them, and what somebody is shown who comes later. */
+async function play(stage: Awaited<ReturnType<typeof serverStage>>) {
+  const sessionId = await stage.create();
+  await stage.say(sessionId, 'Go.');
+  await stage.say(sessionId, 'On.');
+  const reader = new Reader(stage.runtime, sessionId);
+  await reader.untilType('session:history');
+  const shown = JSON.stringify([...reader.items.values()]);
+  reader.close();
+  return { stored: await stage.stored(sessionId), shown };
+}
+
+const call = (fields: string) =>
+  `{"sessionUpdate":"tool_call","toolCallId":"c","kind":"execute",${fields}}`;
+const finished = '{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed"}';
+
+test.each<[string, string[]]>([
+  [
+    'an update of no known kind',
+    [`{"sessionUpdate":"hologram","x":${deep}}`, call('"title":"Run"'), finished],
+  ],
+  ['a call’s input', [call(`"title":"Run","rawInput":{"x":${deep}}`), finished]],
+  [
+    'a call’s output',
+    [
+      call('"title":"Run"'),
+      `{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed","rawOutput":${deep}}`,
+    ],
+  ],
+  [
+    'what surrounds words',
+    [`{"sessionUpdate":"agent_message_chunk","content":{"type":"hologram","x":${deep}}}`],
+  ],
+])('SAFE: JSON nested too deeply in %s is cut, and the turn goes on', async (_, updates) => {
+  const stage = await scriptedStage({
+    turns: [
+      { when: 'Go', steps: [...updates.map(says), { say: 'Still here.' }] },
+      { steps: [{ say: 'And again.' }] },
+    ],
+  });
+  const { stored, shown } = await play(stage);
+  expect(stored).toContain(cut);
+  for (const text of ['Still here.', 'And again.']) expect(shown).toContain(text);
+  expect(stage.warnings).toEqual([]);
+});
+
+test('SAFE: a tool of Claude’s whose input is nested too deeply is shown cut, and the turn goes on', async () => {
+  const workspace = await makeWorkspace({});
+  const api = await startMessagesApi({
+    script: ({ prompt, body }) =>
+      prompt.includes('Go') && !JSON.stringify(body.messages).includes('tool_result')
+        ? reply([{ ...toolUse('Made_up', {}), parts: [`{"deep":${nested(400)}}`] }])
+        : reply('And again.'),
+  });
+  onTestFinished(async () => {
+    await api.close();
+    await workspace.remove();
+  });
+  const env = claudeEnvironment(workspace.home, api.url);
+  const stage = await serverStage(workspace.projectDir, () => new ClaudeCodeProvider({ env }));
+  const { stored, shown } = await play(stage);
+  expect(stored).toContain(cut);
+  expect(shown).toContain(cut);
+  expect(shown).toContain('And again.');
+});
