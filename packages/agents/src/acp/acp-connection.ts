@@ -31,8 +31,8 @@ export class AcpConnection {
   readonly #send: (line: string) => void;
   /** Our requests that wait for an answer, and the agent's session each is about. */
   readonly #asked = new Map<unknown, unknown>();
-  /** The agent's requests that wait for ours. */
-  readonly #open = new Set<unknown>();
+  /** How many of the agent's requests wait for ours, whatever ids it gave them. */
+  #open = 0;
   #input: ReadableStreamDefaultController<AnyMessage> | undefined;
 
   constructor(app: ClientApp, send: (line: string) => void, events: ConnectionEvents) {
@@ -93,8 +93,8 @@ export class AcpConnection {
     if (!isRecord(message)) return false;
     const { id, method } = message;
     if (method === undefined) return this.#asked.delete(id);
-    if (typeof id === 'string' || typeof id === 'number') this.#open.add(id);
-    if (this.#open.size <= maxOpenRequests) return true;
+    if ('id' in message) this.#open += 1;
+    if (this.#open <= maxOpenRequests) return true;
     throw new ProtocolBreach(`It waits for answers to more than ${maxOpenRequests} requests.`);
   }
 
@@ -102,7 +102,7 @@ export class AcpConnection {
     if ('method' in message) {
       const params = isRecord(message.params) ? message.params : {};
       if ('id' in message) this.#asked.set(message.id, params['sessionId']);
-    } else if ('id' in message) this.#open.delete(message.id);
+    } else if ('id' in message) this.#open -= 1;
     this.#send(JSON.stringify(message));
   }
 }

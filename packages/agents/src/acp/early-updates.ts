@@ -1,9 +1,9 @@
-/** Of one agent, whose sessions are being begun. */
-const maxKept = 1_000;
+import { BoundedList } from '../base/bounded-list.ts';
+import { isRecord } from './translate/fields.ts';
 
 /** What an agent says of sessions whose ids it has not told yet. It is kept only while a session is being begun. */
 export class EarlyUpdates {
-  #kept: { sessionId: unknown; update: unknown }[] = [];
+  readonly #kept = new BoundedList();
   #expected = 0;
 
   /** Keeps what comes while `begin` is at work. */
@@ -13,18 +13,23 @@ export class EarlyUpdates {
       return await begin();
     } finally {
       this.#expected -= 1;
-      if (this.#expected === 0) this.#kept = [];
+      if (this.#expected === 0) this.#kept.take();
     }
   }
 
   keep(sessionId: unknown, update: unknown): void {
-    if (this.#expected > 0 && this.#kept.length < maxKept) this.#kept.push({ sessionId, update });
+    if (this.#expected > 0) this.#kept.add({ sessionId, update });
   }
 
   /** What was said of this session. */
   take(sessionId: string): unknown[] {
-    const taken = this.#kept.filter((one) => one.sessionId === sessionId);
-    this.#kept = this.#kept.filter((one) => one.sessionId !== sessionId);
-    return taken.map(({ update }) => update);
+    const updates: unknown[] = [];
+    for (const one of this.#kept.take()) {
+      if (isRecord(one) && one['sessionId'] === sessionId) updates.push(one['update']);
+      else if (isRecord(one) && 'update' in one) this.#kept.add(one);
+      // What there was no room for may have been this session's.
+      else updates.push(one);
+    }
+    return updates;
   }
 }

@@ -6,15 +6,13 @@ import {
   type ItemPatch,
   type OutputItem,
 } from '@liminal/protocol';
+import { BoundedList } from './bounded-list.ts';
 
 /** An open item, and what it was told since: a delta is frequent, and copies no item. */
 interface OpenItem {
   item: OutputItem;
   more: GrowingText;
 }
-
-/** As many things stay with one item for want of a place; more are counted. */
-const MAX_UNPLACED = 1_000;
 
 export type Emit = (draft: EventDraft) => void;
 
@@ -27,8 +25,7 @@ export class TurnWriter {
   readonly #emit: Emit;
   readonly #open = new Map<string, OpenItem>();
   /** What the vocabulary has no place for, until the next item takes it along. */
-  #unplaced: unknown[] = [];
-  #omitted = 0;
+  readonly #unplaced = new BoundedList();
   #timestamp = '';
   #ended = false;
 
@@ -101,17 +98,12 @@ export class TurnWriter {
 
   /** Keeps what cannot be translated: as `raw` of the next item that ends. */
   keep(raw: unknown): void {
-    if (this.#unplaced.length < MAX_UNPLACED) this.#unplaced.push(raw);
-    else this.#omitted += 1;
+    this.#unplaced.add(raw);
   }
 
   /** What was kept and has found no item. */
   takeUnplaced(): unknown[] {
-    const omitted = this.#omitted;
-    const unplaced = omitted === 0 ? this.#unplaced : [...this.#unplaced, { omitted }];
-    this.#unplaced = [];
-    this.#omitted = 0;
-    return unplaced;
+    return this.#unplaced.take();
   }
 
   /** Ends what is open, by `error` where something went wrong, and then the turn. */

@@ -76,6 +76,32 @@ test('what the agent says of a session before it has told its id is heard', asyn
   expect(told.commands).toEqual(commands);
 });
 
+test('of what it says before that, only so much is kept, and the rest is counted', async () => {
+  const update = { sessionUpdate: 'hologram', x: 'x'.repeat(1_500_000) };
+  const message = {
+    jsonrpc: '2.0',
+    method: 'session/update',
+    params: { sessionId: 'early-bird', update },
+  };
+  const { create } = await runAgent({
+    on: {
+      'session/new': [
+        { repeat: { times: 20, steps: [{ message }] } },
+        { result: { sessionId: 'early-bird' } },
+      ],
+      'session/prompt': [
+        {
+          update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'Hi.' } },
+        },
+        { result: { stopReason: 'end_turn' } },
+      ],
+    },
+  });
+  const response = await (await create()).ask('Hi.');
+  const raw = response.outputItems.flatMap((item) => item.raw ?? []);
+  expect(raw).toEqual([update, update, { omitted: 18 }]);
+});
+
 test('a program that is not there is named, and so is a folder', async () => {
   const { provider, projectDir, another } = await runAgent();
   await expect(provider.createSession({ projectDir: `${projectDir}/no` })).rejects.toMatchObject(
@@ -335,7 +361,11 @@ test('a flood of text arrives whole and in order', async () => {
   expect(times).toEqual(times.toSorted((a, b) => a - b));
 });
 
-test('an agent that floods with requests is ended', async () => {
+test.each<[string, { id?: unknown }]>([
+  ['with ids of their own', {}],
+  ['that have no id to speak of', { id: null }],
+  ['that all have one id', { id: 'same' }],
+])('an agent that floods with requests %s is ended', async (_, id) => {
   const { create } = await runAgent({
     turns: [
       {
@@ -346,6 +376,7 @@ test('an agent that floods with requests is ended', async () => {
               steps: [
                 {
                   request: {
+                    ...id,
                     method: 'session/request_permission',
                     wait: false,
                     params: {

@@ -1,24 +1,29 @@
+import { BoundedList, sizeOf } from '../../base/bounded-list.ts';
+
 /** As many things are kept for a later turn; the newest count. */
 const MAX_KEPT = 100;
+/** About the characters of JSON that are kept of one late update. */
+const MAX_LATE = 40_000;
 
 /** What there is no place for and came when no turn ran, or found no item in its turn: for the next one. */
 export class Kept {
-  #things: unknown[] = [];
+  readonly #things = new BoundedList({ values: MAX_KEPT, omits: 'first' });
   /** News of calls that ended with their turn: the last of each. */
   readonly #late = new Map<string, unknown>();
 
   add(...things: unknown[]): void {
-    this.#things = [...this.#things, ...things].slice(-MAX_KEPT);
+    for (const thing of things) this.#things.add(thing);
   }
 
   late(callId: string, update: unknown): void {
-    if (this.#late.size < MAX_KEPT || this.#late.has(callId)) this.#late.set(callId, update);
+    if (this.#late.size >= MAX_KEPT && !this.#late.has(callId)) return;
+    const fits = sizeOf(update, MAX_LATE) <= MAX_LATE;
+    this.#late.set(callId, fits ? update : { toolCallId: callId, omitted: 1 });
   }
 
   take(): unknown[] {
-    const things = [...this.#things, ...this.#late.values()];
-    this.#things = [];
+    for (const update of this.#late.values()) this.#things.add(update);
     this.#late.clear();
-    return things;
+    return this.#things.take();
   }
 }

@@ -348,6 +348,6 @@ describe('beside the conversation', () => {
     translator.begin('turn', 'Do it.', timestamp);
     hear(say('Hi.'));
     translator.finish({ stopReason: 'end_turn' }, timestamp);
-    expect(raw('turn', drafts)).toEqual(flood.slice(-100));
+    expect(raw('turn', drafts)).toEqual([...flood.slice(-100), { omitted: 2_900 }]);
   });
 });

@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { EarlyUpdates } from './early-updates.ts';
+
+const update = (size: number) => ({ sessionUpdate: 'hologram', x: 'x'.repeat(size) });
+
+test('what is said of a session that is being begun is kept for it, so much of it and no more', async () => {
+  const early = new EarlyUpdates();
+  early.keep('mine', update(1));
+  await early.during(async () => {
+    early.keep('other', update(2));
+    for (let count = 0; count < 20; count += 1) early.keep('mine', update(1_500_000));
+    expect(early.take('mine')).toEqual([update(1_500_000), update(1_500_000), { omitted: 18 }]);
+    expect(early.take('other')).toEqual([update(2)]);
+    early.keep('late', update(3));
+  });
+  expect(early.take('late')).toEqual([]);
+});

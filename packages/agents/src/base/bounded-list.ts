@@ -1,0 +1,63 @@
+/** So many values, and about so many characters of JSON, are kept of what has no place yet. */
+const maxValues = 1_000;
+const maxSize = 4 * 1024 * 1024;
+
+interface Bounds {
+  values?: number;
+  /** Which are left out of too many: those that come last, or those that came first. Default: the last. */
+  omits?: 'last' | 'first';
+}
+
+/** A list of what an agent says, bounded in number and in size; what does not fit is counted. */
+export class BoundedList {
+  readonly #maxValues: number;
+  readonly #omits: 'last' | 'first';
+  #kept: { value: unknown; size: number }[] = [];
+  #size = 0;
+  #omitted = 0;
+
+  constructor({ values = maxValues, omits = 'last' }: Bounds = {}) {
+    this.#maxValues = values;
+    this.#omits = omits;
+  }
+
+  add(value: unknown): void {
+    const size = sizeOf(value, maxSize);
+    if (size > maxSize || (this.#omits === 'last' && !this.#holds(1, size))) {
+      this.#omitted += 1;
+      return;
+    }
+    while (!this.#holds(1, size)) {
+      this.#size -= this.#kept.shift()?.size ?? 0;
+      this.#omitted += 1;
+    }
+    this.#kept.push({ value, size });
+    this.#size += size;
+  }
+
+  /** What was kept, and `{ omitted: count }` for the rest. */
+  take(): unknown[] {
+    const values = this.#kept.map(({ value }) => value);
+    if (this.#omitted > 0) values.push({ omitted: this.#omitted });
+    this.#kept = [];
+    this.#size = 0;
+    this.#omitted = 0;
+    return values;
+  }
+
+  #holds(values: number, size: number): boolean {
+    return this.#kept.length + values <= this.#maxValues && this.#size + size <= maxSize;
+  }
+}
+
+/** About the characters of a value's JSON; no further than it takes to see that they are more than `room`. */
+export function sizeOf(value: unknown, room: number): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (typeof value !== 'object' || value === null) return 8;
+  let size = 2;
+  for (const [key, one] of Object.entries(value)) {
+    size += key.length + 4 + sizeOf(one, room - size);
+    if (size > room) break;
+  }
+  return size;
+}
