@@ -1,9 +1,6 @@
 /** What an agent says that would hurt a server which took it as it is. */
-import { AcpProvider } from '@liminal/agents/acp';
 import { ClaudeCodeProvider } from '@liminal/agents/claude-code';
 import {
-  acpAgent,
-  type AgentScript,
   claudeEnvironment,
   makeWorkspace,
   reply,
@@ -13,7 +10,7 @@ import {
 } from '@liminal/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { Reader } from '../../packages/runtime/test/reader.ts';
-import { serverStage } from '../outside/server-stage.ts';
+import { scriptedAgent, serverStage } from '../outside/server-stage.ts';
 
 const nested = (times: number) => `${'[{"a":'.repeat(times)}1${'}]'.repeat(times)}`;
 const deep = nested(4_400);
@@ -23,17 +20,6 @@ const cut = 'cut here: nested too deeply';
 const says = (update: string): Step => ({
   raw: `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"{{sessionId}}","update":${update}}}`,
 });
-
-async function scriptedStage(script: AgentScript) {
-  const { projectDir, remove } = await makeWorkspace({});
-  const { command, args, env, control } = await acpAgent(script);
-  onTestFinished(async () => {
-    await control.close();
-    await remove();
-  });
-  const names = { cliType: 'scripted', name: 'Scripted', description: 'Plays a script.' };
-  return serverStage(projectDir, () => new AcpProvider({ ...names, command, args, env }));
-}
 
 /** Two turns; what is stored of them, and what somebody is shown who comes later. */
 async function play(stage: Awaited<ReturnType<typeof serverStage>>) {
@@ -69,12 +55,13 @@ test.each<[string, string[]]>([
     [`{"sessionUpdate":"agent_message_chunk","content":{"type":"hologram","x":${deep}}}`],
   ],
 ])('SAFE: JSON nested too deeply in %s is cut, and the turn goes on', async (_, updates) => {
-  const stage = await scriptedStage({
+  const { projectDir, provide } = await scriptedAgent({
     turns: [
       { when: 'Go', steps: [...updates.map(says), { say: 'Still here.' }] },
       { steps: [{ say: 'And again.' }] },
     ],
   });
+  const stage = await serverStage(projectDir, provide);
   const { stored, shown } = await play(stage);
   expect(stored).toContain(cut);
   for (const text of ['Still here.', 'And again.']) expect(shown).toContain(text);

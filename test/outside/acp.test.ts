@@ -1,10 +1,8 @@
 /** Sessions of agents that speak ACP, when an editor has them, too. */
 import { join } from 'node:path';
-import { AcpProvider } from '@liminal/agents/acp';
 import { createCodexProvider } from '@liminal/agents/codex';
 import type { CliProvider } from '@liminal/agents';
 import {
-  acpAgent,
   type AgentScript,
   codexEnvironment,
   makeCodexHome,
@@ -13,7 +11,7 @@ import {
   answer,
 } from '@liminal/testkit';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { serverStage, words } from './server-stage.ts';
+import { scriptedAgent, serverStage, words } from './server-stage.ts';
 
 const exchange = (...prompts: string[]): string[] =>
   prompts.flatMap((prompt) => [`user: ${prompt}`, `agent: You said: ${prompt}`]);
@@ -49,18 +47,8 @@ async function editorStage(projectDir: string, provide: () => CliProvider) {
 }
 
 async function scriptedStage(script: AgentScript = {}) {
-  const { projectDir, remove } = await makeWorkspace({});
-  const { command, args, env, control } = await acpAgent(script);
-  onTestFinished(async () => {
-    await control.close();
-    await remove();
-  });
-  const names = { cliType: 'scripted', name: 'Scripted', description: 'Plays a script.' };
-  const stage = await editorStage(
-    projectDir,
-    () => new AcpProvider({ ...names, command, args, env }),
-  );
-  return Object.assign(stage, { control });
+  const { projectDir, provide } = await scriptedAgent(script);
+  return editorStage(projectDir, provide);
 }
 
 async function codexStage() {

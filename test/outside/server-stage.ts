@@ -1,9 +1,23 @@
 import { type CliProvider, ProviderRegistry } from '@liminal/agents';
+import { AcpProvider } from '@liminal/agents/acp';
 import type { UpsertObject } from '@liminal/protocol';
 import { createRuntime, type Runtime } from '@liminal/runtime';
+import { acpAgent, type AgentScript, makeWorkspace } from '@liminal/testkit';
 import { onTestFinished, vi } from 'vitest';
 import { openMedium } from '../../packages/runtime/test/medium.ts';
 import { Reader } from '../../packages/runtime/test/reader.ts';
+
+/** A scripted ACP agent, which ends with the test, and providers of it. */
+export async function scriptedAgent(script: AgentScript) {
+  const { projectDir, remove } = await makeWorkspace({});
+  const { command, args, env, control } = await acpAgent(script);
+  onTestFinished(async () => {
+    await control.close();
+    await remove();
+  });
+  const names = { cliType: 'scripted', name: 'Scripted', description: 'Plays a script.' };
+  return { projectDir, provide: () => new AcpProvider({ ...names, command, args, env }) };
+}
 
 /** A server whose agent is used elsewhere, too: its runtime with one provider, on a store that outlives it. */
 export async function serverStage(projectDir: string, provide: () => CliProvider) {
