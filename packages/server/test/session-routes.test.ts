@@ -318,7 +318,7 @@ describe('the rest', () => {
     expect(seen).toEqual(['one', 'a', 'b', 'c']);
   });
 
-  test.each(['limit=0', 'limit=abc', 'limit=201', 'before='])(
+  test.each(['limit=0', 'limit=abc', 'limit=201', 'before=', 'before=x', 'before=x%3Ay'])(
     'history?%s is refused',
     async (query) => {
       const { id } = await createSession();

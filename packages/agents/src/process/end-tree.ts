@@ -82,14 +82,14 @@ async function endFound(
   graceMs: number,
   roots: readonly Process[] = [],
 ): Promise<Ended> {
-  const start = Date.now();
+  const start = performance.now();
   const known = new Set(roots.map(keyOf));
   const told = new Set<string>();
   // Each round looks again, because processes fork while they are being ended.
   for (;;) {
     const tree = findTree({ ...query, known });
     if (tree.length === 0) return { ended: known.size, left: [] };
-    const elapsed = Date.now() - start;
+    const elapsed = performance.now() - start;
     if (elapsed > graceMs + killLimitMs) {
       return { ended: known.size - tree.length, left: tree.map(({ pid }) => pid) };
     }
@@ -113,6 +113,6 @@ function signal(one: Process, name: NodeJS.Signals): void {
 }
 
 async function gone(tree: readonly Process[], limitMs: number): Promise<void> {
-  const start = Date.now();
-  while (tree.some(isRunning) && Date.now() - start < limitMs) await delay(10);
+  const start = performance.now();
+  while (tree.some(isRunning) && performance.now() - start < limitMs) await delay(10);
 }

@@ -25,7 +25,7 @@ function send(pid: number, signal: NodeJS.Signals | 0): boolean {
 }
 
 async function gone(pid: number, limitMs: number): Promise<boolean> {
-  for (const start = Date.now(); Date.now() - start < limitMs; await delay(10)) {
+  for (const start = performance.now(); performance.now() - start < limitMs; await delay(10)) {
     if (!send(pid, 0)) return true;
   }
   return !send(pid, 0);

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { childrenOf } from '../../src/process/children.ts';
 import { endNewChildren, endTree } from '../../src/process/end-tree.ts';
 import { startGuard } from '../../src/process/guard.ts';
@@ -52,6 +52,18 @@ describe('INV-8: ending a tree that', () => {
     await closed;
   });
 });
+
+test('INV-8: a tree ends in time though the clock is set back meanwhile', async () => {
+  const mark = processMark();
+  const { script, count } = shapes['ignores SIGTERM']!;
+  const { root, pids } = await growTree(script, count, mark.env);
+  let now = Date.now();
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => (now -= 600_000));
+  const outcome = await endTree({ mark: mark.id, pid: root.pid! }, { graceMs: 100 });
+  clock.mockRestore();
+  expect(pids.filter(isThere)).toEqual([]);
+  expect(outcome.left).toEqual([]);
+}, 10_000);
 
 test('what a process has started since a look at it ends; the process and what was there before stay', async () => {
   const script = `

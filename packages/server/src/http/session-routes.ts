@@ -1,5 +1,6 @@
 import {
   CreateSessionBody,
+  decodeCursor,
   HistoryPage,
   SessionHandle,
   SessionListResult,
@@ -13,7 +14,10 @@ import { type App, Done } from './schema.ts';
 
 const ListQuery = z.object({ projectId: z.string().optional() });
 const HistoryQuery = z.object({
-  before: z.string().min(1).optional(),
+  before: z
+    .string()
+    .refine((place) => decodeCursor(place) !== undefined, 'is no place that a page has given')
+    .optional(),
   limit: z.coerce.number().int().min(1).max(200).optional(),
 });
 
