@@ -89,15 +89,13 @@ export class OutsideTurns {
   /** An agent that runs and says that there may be something new is ended; the next one tells it. */
   async #ask(): Promise<Found> {
     const { agent, record } = this.#options;
-    if (!agent.isAlive || this.#isMarkVain) return nothing;
     const known = record.value.storedMark;
+    // Before its first turn here there is nothing to compare with, and the question takes time.
+    if (!agent.isAlive || this.#isMarkVain || known === undefined) return nothing;
     const mark = await this.#readMark();
     if (mark === undefined || mark === known) return nothing;
-    if (known === undefined) this.#keepMark(mark);
-    else {
-      this.#isLookedFor = true;
-      await agent.stop();
-    }
+    this.#isLookedFor = true;
+    await agent.stop();
     return nothing;
   }
 
