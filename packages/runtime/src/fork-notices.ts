@@ -29,9 +29,9 @@ export function goesOnFrom(prompt: string): string {
 }
 
 export const notKnown =
-  'This conversation went on in a terminal, too, from an earlier point. The agent here does not know what was said there: tell it what it needs.';
+  'This conversation went on elsewhere, too, from an earlier point. The agent here does not know what was said there: tell it what it needs.';
 const nowKnown =
-  'This conversation went on in a terminal, too, from an earlier point. From now on the agent knows what was said there, and no longer what was said here after that point: tell it what it needs.';
+  'This conversation went on elsewhere, too, from an earlier point. From now on the agent knows what was said there, and no longer what was said here after that point: tell it what it needs.';
 
 export function withNotice(response: Response, notice: string | undefined): Response {
   if (notice === undefined) return response;

@@ -47,7 +47,7 @@ export class OutsideTurns {
   readonly #options: OutsideTurnsOptions;
   /** What the agent had stored when it was last read. */
   #mark: string | undefined;
-  /** It changes though nothing new is there. */
+  /** What the agent says of its store has changed though nothing new was there: it is not asked again. */
   #isMarkVain = false;
   /** The agent was ended for what may be new. */
   #isLookedFor = false;
@@ -100,10 +100,17 @@ export class OutsideTurns {
   }
 
   async #bringTold(stored: readonly StoredTurn[]): Promise<Found> {
-    const { store, record } = this.#options;
-    const isLookedFor = this.#isLookedFor;
-    this.#isLookedFor = false;
     const mark = await this.#readMark();
+    const found = stored.length === 0 ? nothing : await this.#compare(stored);
+    if (this.#isLookedFor) this.#isMarkVain = found.runs.length === 0;
+    this.#isLookedFor = false;
+    this.#keepMark(mark);
+    return found;
+  }
+
+  /** Of all that an agent has told, what history does not have. */
+  async #compare(stored: readonly StoredTurn[]): Promise<Found> {
+    const { store, record } = this.#options;
     const { sessionId } = record.value;
     const known = (await store.listRuns(sessionId)) ?? [];
     const last = await Promise.all(
@@ -116,8 +123,6 @@ export class OutsideTurns {
     );
     const runs = await this.#withForks(sessionId, outsideTurns(turns, known), turns, known);
     if (runs.length > 0) await store.importResponses(runs);
-    this.#isMarkVain = isLookedFor && runs.length === 0;
-    this.#keepMark(mark);
     return { runs, isAtEnd: runs.every(({ id }) => known.every((run) => run.id !== id)) };
   }
 

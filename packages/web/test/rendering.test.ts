@@ -164,6 +164,7 @@ it('a message is shown at once, and its text is kept when it cannot be sent', as
     return { turnId, queued: false };
   };
   await page.getByRole('button', { name: 'Send again' }).click();
+  await expect.poll(() => turnId).not.toBe('');
   await page.getByText('Not sent').waitFor({ state: 'detached' });
   const own = { turnId, origin: 'user', status: 'complete' } as const;
   stage.say(upsert(message('u2', 'Now this', own)));

@@ -80,6 +80,7 @@ const pieces = ['a', 'word ', '\n', '\r', '\b', '\u001B[', '31', 'm', '\u001B[0m
 const oddPieces = [
   '\u001B[1A',
   '\u001B]8;;x',
+  '\u001BPx',
   '\u0007',
   '\u001B',
   '\\',
@@ -89,6 +90,16 @@ const oddPieces = [
   '\u001B[2C',
 ];
 const piece = fc.constantFrom(...pieces, ...oddPieces);
+
+it('a sequence that is broken off by another one is the same in pieces', () => {
+  const text = '\u001B[31\u001B]8;;xm\u001B[2Ca';
+  const terminal = new TerminalText();
+  terminal.show(text.slice(0, 5));
+  terminal.show(text);
+  const whole = new TerminalText();
+  whole.show(text);
+  expect(terminal.lines).toEqual(whole.lines);
+});
 
 it('text that comes in pieces, cut anywhere, looks as it does when it comes at once', () => {
   const cuts = fc.array(fc.nat({ max: 200 }), { maxLength: 6 });

@@ -22,10 +22,10 @@ const longestSequence = 2_000;
 /* oxlint-disable no-control-regex -- they are what is read here */
 /** What moves the cursor, what says how text looks, and what means nothing on a page; by its groups. */
 const control =
-  /\u001B\[(?<parameters>[0-?]*)[ -/]*(?<final>[@-~])|\u001B(?:\][^\u0007\u001B]*(?:\u0007|\u001B\\)|[PX^_][^\u001B]*\u001B\\|[ -/]*[0-OQ-WYZ\\`-~])|(?<key>[\n\r\b])|[\u0000-\u0008\u000B\u000C\u000E-\u001A\u001C-\u001F\u007F]/g;
+  /\u001B\[(?<parameters>[0-?]*)[ -/]*(?<final>[@-~])|\u001B(?:\][^\u0007\u001B]*(?:\u0007|\u001B\\)|[PX^_][^\u001B]*\u001B\\|[ -/]*[0-OQ-WYZ\\`-~])|(?<key>[\n\r\b])|[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/g;
 
 /** An escape sequence of which only the beginning has come. */
-const begun = /\u001B(?:\[[0-?]*[ -/]*|[\]PX^_][^\u0007\u001B]*\u001B?|[ -/]*)?$/;
+const begun = /\u001B(?:\[[0-?]*[ -/]*|\][^\u0007\u001B]*\u001B?|[PX^_][^\u001B]*\u001B?|[ -/]*)?$/;
 /* oxlint-enable no-control-regex */
 
 /**

@@ -45,14 +45,12 @@ export function useStickToEnd(): Stick {
   }, []);
 
   const follow = useCallback(() => {
-    look();
+    if (last.current.sticks) look();
     if (last.current.sticks && scroller.current?.clientHeight) toEnd();
   }, [look, toEnd]);
 
   // With what was drawn, not after it: what is followed must not be seen to move first.
-  useLayoutEffect(() => {
-    if (last.current.sticks) follow();
-  });
+  useLayoutEffect(follow);
 
   const leaveEnd = useCallback(() => {
     const element = scroller.current;
@@ -66,9 +64,7 @@ export function useStickToEnd(): Stick {
     const element = scroller.current;
     const inner = content.current;
     if (element === null || inner === null) return undefined;
-    const sizes = new ResizeObserver(() => {
-      if (last.current.sticks) follow();
-    });
+    const sizes = new ResizeObserver(follow);
     sizes.observe(inner);
     sizes.observe(element);
     element.addEventListener('scroll', look, { passive: true });
