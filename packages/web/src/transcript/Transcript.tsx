@@ -26,7 +26,8 @@ interface TranscriptProps {
  * page. Not drawn again while somebody types below it.
  */
 export const Transcript = memo(function Transcript({ view, session, intro }: TranscriptProps) {
-  const { scroller, content, sticks, toEnd: scrollToEnd, leaveEnd } = useStickToEnd();
+  const stick = useStickToEnd();
+  const { scroller, content, sticks, toEnd: scrollToEnd, leaveEnd } = stick;
   const [memory] = useState(() => new RowMemory());
   const rows = useMemo(() => toRows(view.turns), [view.turns]);
   const places = useMemo(() => placesOf(view.turns), [view.turns]);
@@ -39,7 +40,7 @@ export const Transcript = memo(function Transcript({ view, session, intro }: Tra
     if (!isEndDrawn) draw(count - 1);
     scrollToEnd();
   }, [count, draw, isEndDrawn, scrollToEnd]);
-  useKeepPlace(scroller, content, sticks);
+  useKeepPlace(scroller, content, stick);
   useFollowOwnMessage(pending.length, toEnd);
   useScrollTarget({ sessionId: view.sessionId, rows, memory, draw, leaveEnd, scroller });
   const folder = view.info?.session.projectDir;

@@ -46,10 +46,9 @@ export function useScrollTarget(target: Target): void {
 }
 
 async function showItem(target: () => Target, itemId: string): Promise<void> {
-  await nextFrame();
-  const { rows, memory } = target();
-  const place = findItem(rows, itemId);
-  if (place === undefined) return;
+  const found = await findRow(target, itemId);
+  if (found === undefined) return;
+  const { place, rows, memory } = found;
   for (const id of [...place.within, itemId]) memory.set(id, openName, true);
   const key = rows[place.index]?.key;
   let shownAs: HTMLElement | null = null;
@@ -57,21 +56,34 @@ async function showItem(target: () => Target, itemId: string): Promise<void> {
   // Without a frame until the first movement, in which a late scroll event could find the end again.
   target().leaveEnd();
   // What is around it is drawn frame by frame, and may turn out taller than it was thought to be.
-  for (let frame = 0; frame < settled; frame += 1) {
+  for (let frame = 0, still = 0; still < settled && frame < mostFrames; frame += 1) {
     shownAs = findElement(target().scroller.current, key, itemId);
     if (shownAs === null) {
       // At once: what is drawn and not scrolled to is taken away again in the next frame.
       flushSync(() => target().draw(place.index));
       shownAs = findElement(target().scroller.current, key, itemId);
     }
-    shownAs?.scrollIntoView({ block: 'center' });
+    still = shownAs !== null && !bringsIntoSight(shownAs) ? still + 1 : 0;
     await nextFrame();
   }
   if (shownAs !== null) mark(shownAs);
 }
 
-/** After so many frames what is around an item has its height. */
+/** Waits until the conversation that holds it is drawn: what asks for an item may know of it first. */
+async function findRow(target: () => Target, itemId: string) {
+  for (let frame = 0; frame < mostFrames; frame += 1) {
+    await nextFrame();
+    const { rows, memory } = target();
+    const place = findItem(rows, itemId);
+    if (place !== undefined) return { place, rows, memory };
+  }
+  return undefined;
+}
+
+/** After so many frames in which it stayed where it is, what is around an item has its height. */
 const settled = 12;
+/** What does not come about in so many frames never will. */
+const mostFrames = 60;
 /** So long an item stands out that was scrolled to (ms). */
 const standsOut = 2_000;
 
@@ -79,6 +91,13 @@ function findElement(scroller: HTMLElement | null, key: string | undefined, item
   const item = scroller?.querySelector<HTMLElement>(`[data-item-id="${CSS.escape(itemId)}"]`);
   if (item || key === undefined) return item ?? null;
   return scroller?.querySelector<HTMLElement>(`[data-row="${CSS.escape(key)}"]`) ?? null;
+}
+
+/** Whether the element had to be moved for it. */
+function bringsIntoSight(element: HTMLElement): boolean {
+  const before = element.getBoundingClientRect().top;
+  element.scrollIntoView({ block: 'center' });
+  return Math.abs(element.getBoundingClientRect().top - before) >= 1;
 }
 
 function mark(element: HTMLElement): void {

@@ -17,7 +17,7 @@ interface Place {
 export function useKeepPlace(
   scroller: RefObject<HTMLElement | null>,
   column: RefObject<HTMLElement | null>,
-  sticks: boolean,
+  { sticks, isFollowing }: { sticks: boolean; isFollowing: () => boolean },
 ): void {
   const read = useRef<Place | undefined>(undefined);
   const settle = useRef(() => {});
@@ -30,6 +30,8 @@ export function useKeepPlace(
       if (element.clientHeight > 0) read.current = firstSeen(element, inner);
     };
     settle.current = () => {
+      // Two who move the scroller in one frame undo what the other does.
+      if (isFollowing()) return;
       const row = read.current && findRow(inner, read.current.row);
       if (read.current !== undefined && row !== undefined && element.clientHeight > 0) {
         const moved = placeOf(element, row) - read.current.top;
@@ -47,7 +49,7 @@ export function useKeepPlace(
       settle.current = () => {};
       read.current = undefined;
     };
-  }, [column, scroller, sticks]);
+  }, [column, isFollowing, scroller, sticks]);
 
   useLayoutEffect(() => settle.current());
 }

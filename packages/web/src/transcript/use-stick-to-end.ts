@@ -9,6 +9,8 @@ interface Stick {
   toEnd: () => void;
   /** The reader is led somewhere else. */
   leaveEnd: () => void;
+  /** What `sticks` will be once that is drawn. */
+  isFollowing: () => boolean;
 }
 
 /** Follows the end of growing content while the reader is there, and keeps the reader's place across tab switches. */
@@ -74,7 +76,9 @@ export function useStickToEnd(): Stick {
     };
   }, [follow, look]);
 
-  return { scroller, content, sticks, toEnd, leaveEnd };
+  const isFollowing = useCallback(() => last.current.sticks, []);
+
+  return { scroller, content, sticks, toEnd, leaveEnd, isFollowing };
 }
 
 /**
