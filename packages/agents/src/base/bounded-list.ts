@@ -1,3 +1,5 @@
+import { sizeOf } from '@liminal/protocol';
+
 /** So many values, and about so many characters of JSON, are kept of what has no place yet. */
 const maxValues = 1_000;
 const maxSize = 4 * 1024 * 1024;
@@ -48,16 +50,4 @@ export class BoundedList {
   #holds(values: number, size: number): boolean {
     return this.#kept.length + values <= this.#maxValues && this.#size + size <= maxSize;
   }
-}
-
-/** About the characters of a value's JSON; no further than it takes to see that they are more than `room`. */
-export function sizeOf(value: unknown, room: number): number {
-  if (typeof value === 'string') return value.length + 2;
-  if (typeof value !== 'object' || value === null) return 8;
-  let size = 2;
-  for (const [key, one] of Object.entries(value)) {
-    size += key.length + 4 + sizeOf(one, room - size);
-    if (size > room) break;
-  }
-  return size;
 }

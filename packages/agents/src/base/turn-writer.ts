@@ -7,6 +7,7 @@ import {
   type OutputItem,
 } from '@liminal/protocol';
 import { BoundedList } from './bounded-list.ts';
+import { TurnBounds } from './turn-bounds.ts';
 
 /** An open item, and what it was told since: a delta is frequent, and copies no item. */
 interface OpenItem {
@@ -16,9 +17,14 @@ interface OpenItem {
 
 export type Emit = (draft: EventDraft) => void;
 
+/** Said once where a turn has said all that is kept. */
+const full =
+  'This turn has said more than can be kept of one. What it says from here on is not shown, but what it asks is: stop it, or wait for its end.';
+
 /**
  * Writes one turn's events and knows which of its items are open, so that every item that starts also ends before the
- * turn's terminal event (invariant 3), of which there is one (invariant 2).
+ * turn's terminal event (invariant 3), of which there is one (invariant 2). The door for the size of what an agent
+ * says: what is longer than an item may be is cut, and past what a turn may be only questions and ends are written.
  */
 export class TurnWriter {
   readonly turnId: string;
@@ -26,6 +32,7 @@ export class TurnWriter {
   readonly #open = new Map<string, OpenItem>();
   /** What the vocabulary has no place for, until the next item takes it along. */
   readonly #unplaced = new BoundedList();
+  readonly #bounds = new TurnBounds();
   #timestamp = '';
   #ended = false;
 
@@ -39,36 +46,48 @@ export class TurnWriter {
     this.#timestamp = timestamp;
   }
 
-  write(payload: EventPayload): void {
-    if (!this.#ended) this.#emit({ turnId: this.turnId, timestamp: this.#timestamp, payload });
+  write(said: EventPayload): void {
+    if (this.#ended) return;
+    const payload = this.#bounds.fit(said);
+    const wasFull = this.#bounds.isFull;
+    this.#bounds.count(payload);
+    this.#emit({ turnId: this.turnId, timestamp: this.#timestamp, payload });
+    if (!wasFull && this.#bounds.isFull) this.#sayFull();
   }
 
   isOpen(itemId: string): boolean {
     return this.#open.has(itemId);
   }
 
-  start(item: OutputItem): void {
+  start(said: OutputItem): void {
+    if (this.#bounds.isFull && said.type !== 'approval') return;
+    const item = this.#bounds.fit(said);
     this.#open.set(item.id, { item, more: new GrowingText() });
     this.write(startPayload(item));
   }
 
-  append(itemId: string, text: string): void {
+  append(itemId: string, said: string): void {
     const open = this.#open.get(itemId);
-    if (open === undefined || text === '') return;
+    if (open === undefined || this.#bounds.isFull) return;
+    const text = this.#bounds.more(itemId, said);
+    if (text === '') return;
     open.more.add(text);
     this.write({ type: 'item_delta', itemId, deltaContent: text });
   }
 
-  patch(itemId: string, patch: ItemPatch): void {
+  patch(itemId: string, said: ItemPatch): void {
     const open = this.#open.get(itemId);
-    if (open === undefined) return;
+    if (open === undefined || this.#bounds.isFull) return;
+    const patch = this.#bounds.fit(said);
     open.item = { ...open.item, ...patch };
     this.write({ type: 'item_delta', itemId, deltaContent: '', patch });
   }
 
   /** Ends an item as it stands, or as `finalItem`. */
-  done(itemId: string, finalItem = this.item(itemId)): void {
+  done(itemId: string, said = this.item(itemId)): void {
+    const finalItem = this.#bounds.isFull && said?.type !== 'approval' ? this.item(itemId) : said;
     if (finalItem === undefined || !this.#open.delete(itemId)) return;
+    this.#bounds.ended(itemId);
     this.write({ type: 'item_done', itemId, finalItem: this.#withUnplaced(finalItem) });
   }
 
@@ -85,6 +104,7 @@ export class TurnWriter {
   /** Takes back an item, be it open or ended. */
   withdraw(itemId: string, reason: string): void {
     this.#open.delete(itemId);
+    this.#bounds.ended(itemId);
     this.write({ type: 'item_cancelled', itemId, reason });
   }
 
@@ -112,6 +132,13 @@ export class TurnWriter {
     for (const itemId of this.#open.keys()) this.#close(itemId, error);
     this.write(terminal);
     this.#ended = true;
+  }
+
+  #sayFull(): void {
+    const id = `${this.turnId}:full`;
+    const item = { type: 'message', id, origin: 'system', content: full } as const;
+    this.write(startPayload(item));
+    this.write({ type: 'item_done', itemId: id, finalItem: item });
   }
 
   #close(itemId: string, error: ErrorObject | undefined): void {

@@ -1,4 +1,5 @@
-import { BoundedList, sizeOf } from '../../base/bounded-list.ts';
+import { sizeOf } from '@liminal/protocol';
+import { BoundedList } from '../../base/bounded-list.ts';
 
 /** As many things are kept for a later turn; the newest count. */
 const MAX_KEPT = 100;

@@ -1,4 +1,4 @@
-import { GrowingText } from '@liminal/protocol';
+import { GrowingText, maxItemSize } from '@liminal/protocol';
 
 /** How a terminal ended. */
 export interface TerminalExit {
@@ -15,6 +15,8 @@ interface Terminal {
 
 /** Characters kept of a terminal that no tool call shows yet. */
 const MAX_UNSHOWN = 1024 * 1024;
+/** So many terminals are known at once; then the oldest is forgotten. */
+const MAX_TERMINALS = 200;
 
 /** What the session's terminals have printed: what tool calls show of it is copied from here. */
 export class Terminals {
@@ -22,6 +24,8 @@ export class Terminals {
 
   print(terminalId: string, text: string): void {
     const terminal = this.#terminal(terminalId);
+    // The call that shows it has room for no more, and says so.
+    if (terminal.length > maxItemSize) return;
     terminal.text.add(text);
     terminal.length += text.length;
     if (terminal.isShown || terminal.length <= MAX_UNSHOWN) return;
@@ -57,6 +61,8 @@ export class Terminals {
     if (known !== undefined) return known;
     const terminal = { text: new GrowingText(), length: 0, exit: undefined, isShown: false };
     this.#terminals.set(terminalId, terminal);
+    const [oldest] = this.#terminals.keys();
+    if (this.#terminals.size > MAX_TERMINALS && oldest !== undefined) this.forget(oldest);
     return terminal;
   }
 }

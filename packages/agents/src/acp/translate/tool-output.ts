@@ -1,4 +1,4 @@
-import type { ContentBlock } from '@liminal/protocol';
+import { type ContentBlock, cutText, maxItemSize } from '@liminal/protocol';
 import type { TurnWriter } from '../../base/turn-writer.ts';
 import { readRawOutput, restOfRawOutput } from './raw-output.ts';
 import type { TerminalExit, Terminals } from './terminals.ts';
@@ -132,7 +132,9 @@ export class ToolOutput {
     return undefined;
   }
 
-  #say(text: string): void {
+  #say(told: string): void {
+    // As far as it is shown: what is told again beyond that is nothing new.
+    const text = told.length > maxItemSize ? cutText(told, maxItemSize) : told;
     const item = this.#writer.item(this.#itemId);
     const said = item?.type === 'function_call_output' ? item.output : '';
     if (!text.startsWith(said)) {

@@ -1,0 +1,48 @@
+/** Of one turn: bounds what is written of its items, each by itself and all together. */
+import { cutText, type EventPayload, maxItemSize, sizeOf, withinSize } from '@liminal/protocol';
+
+/** A turn says no more than this (about the characters of its events' JSON); what follows is not kept. */
+export const maxTurnSize = 256 * 1024 * 1024;
+/** What any event takes beside what it says. */
+const eventItself = 500;
+
+/** How much of a turn there is room for still. */
+export class TurnBounds {
+  /** Characters of text that each open item has been given. */
+  readonly #texts = new Map<string, number>();
+  #size = 0;
+
+  get isFull(): boolean {
+    return this.#size > maxTurnSize;
+  }
+
+  /** Anything that is written whole; of a text that makes an item longer `more` takes care. */
+  fit<T extends object>(value: T): T {
+    return isMoreText(value) ? value : withinSize(value, maxItemSize);
+  }
+
+  /** What there is room for of a text that makes an item longer; nothing once that was cut. */
+  more(itemId: string, text: string): string {
+    const before = this.#texts.get(itemId) ?? 0;
+    if (before > maxItemSize) return '';
+    this.#texts.set(itemId, before + text.length);
+    const room = maxItemSize - before;
+    return text.length <= room ? text : cutText(text, room);
+  }
+
+  /** Notes what is written. */
+  count(payload: EventPayload): void {
+    // Text comes in many small pieces, which become few events.
+    this.#size += isMoreText(payload)
+      ? payload.deltaContent.length
+      : eventItself + sizeOf(payload, 2 * maxItemSize);
+  }
+
+  ended(itemId: string): void {
+    this.#texts.delete(itemId);
+  }
+}
+
+function isMoreText(value: object): value is { deltaContent: string } {
+  return 'deltaContent' in value && !('patch' in value);
+}

@@ -1,0 +1,107 @@
+import {
+  type EventDraft,
+  type EventPayload,
+  maxItemSize,
+  OutputItem,
+  sizeOf,
+} from '@liminal/protocol';
+import { expect, test } from 'vitest';
+import { maxTurnSize } from './turn-bounds.ts';
+import { TurnWriter } from './turn-writer.ts';
+
+const cut = '… (cut here: too long)';
+
+function writer() {
+  const drafts: EventDraft[] = [];
+  const turn = new TurnWriter('t1', (draft) => drafts.push(draft));
+  turn.at('2026-01-01T00:00:00.000Z');
+  const of = <T extends EventPayload['type']>(type: T) =>
+    drafts
+      .map(({ payload }) => payload)
+      .filter((payload): payload is Extract<EventPayload, { type: T }> => payload.type === type);
+  return { turn, drafts, of };
+}
+
+const message = (id: string, content = ''): OutputItem => ({
+  type: 'message',
+  id,
+  content,
+  origin: 'agent',
+});
+
+test('SAFE: a text that grows past what an item may be is cut there, says so once, and ends', () => {
+  const { turn, of } = writer();
+  turn.start(message('m'));
+  const mebi = 'x'.repeat(1024 * 1024);
+  for (let times = 0; times < 20; times += 1) turn.append('m', mebi);
+  turn.done('m');
+  const told = of('item_delta').map(({ deltaContent }) => deltaContent);
+  expect(told.join('')).toBe(`${'x'.repeat(maxItemSize)}${cut}`);
+  const [last] = of('item_done');
+  expect(last?.finalItem).toMatchObject({
+    content: expect.stringMatching(/^x+… \(cut here: too long\)$/),
+  });
+});
+
+test.each<[string, OutputItem]>([
+  ['a message', message('i', 'x'.repeat(maxItemSize + 1))],
+  [
+    'a call’s arguments',
+    {
+      type: 'function_call',
+      id: 'i',
+      name: 'Edit',
+      callId: 'c',
+      arguments: JSON.stringify({ x: 'x'.repeat(maxItemSize) }),
+      origin: 'agent',
+      diffs: Array.from({ length: 100 }, (_, n) => ({
+        path: `f${n}`,
+        newText: 'y'.repeat(400_000),
+      })),
+    },
+  ],
+  [
+    'an output',
+    {
+      type: 'function_call_output',
+      id: 'i',
+      callId: 'c',
+      output: '"'.repeat(maxItemSize * 2),
+      success: true,
+      origin: 'tool_harness',
+      raw: Array.from({ length: 1_000_000 }, (_, n) => ({ n })),
+    },
+  ],
+])('SAFE: %s that is too large is cut to what an item may be, and keeps its shape', (_, item) => {
+  const { turn, drafts, of } = writer();
+  turn.add(item);
+  for (const { payload } of drafts) {
+    expect(sizeOf(payload, Infinity)).toBeLessThan(maxItemSize + 100_000);
+  }
+  expect(OutputItem.parse(of('item_done')[0]?.finalItem)).toMatchObject({ id: 'i' });
+  expect(JSON.stringify(drafts)).toContain(cut);
+});
+
+test('SAFE: a turn that says more than is kept of one says that, still asks, and ends what is open', () => {
+  const { turn, drafts, of } = writer();
+  turn.start(message('first'));
+  turn.append('first', 'Hello.');
+  const large = message('', 'y'.repeat(maxItemSize - 1_000));
+  for (let n = 0; n < 2 * (maxTurnSize / maxItemSize); n += 1) turn.add({ ...large, id: `m${n}` });
+  expect(of('item_start').filter(({ itemId }) => itemId === 't1:full')).toHaveLength(1);
+  const count = drafts.length;
+  turn.append('first', 'Not kept.');
+  turn.start(message('late'));
+  turn.append('late', 'Not kept.');
+  turn.patch('first', { raw: 'Not kept.' });
+  expect(drafts).toHaveLength(count);
+  turn.start({ type: 'approval', id: 'a', approvalId: 'a', title: 'May I?', options: [] });
+  turn.done('first', message('first', 'Not this.'));
+  turn.end({ type: 'response_done', status: 'completed' });
+  expect(drafts.slice(count).map(({ payload }) => payload)).toMatchObject([
+    { type: 'item_start', itemId: 'a', title: 'May I?' },
+    { type: 'item_done', itemId: 'first', finalItem: { content: 'Hello.' } },
+    { type: 'item_done', itemId: 'a', finalItem: { outcome: { outcome: 'cancelled' } } },
+    { type: 'response_done' },
+  ]);
+});

@@ -1,0 +1,86 @@
+/** An item is no larger than this (`sizeOf`); what is, is cut. */
+export const maxItemSize = 16 * 1024 * 1024;
+
+const mark = '… (cut here: too long)';
+/** Texts that are so short are names and words of a vocabulary: they stay what they are. */
+const short = 64;
+/** So many fields of an object stay, though there is no room for more of what they hold. */
+const fewFields = 100;
+
+/** About the characters of a value's JSON; no further than it takes to see that they are more than `room`. */
+export function sizeOf(value: unknown, room: number): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (typeof value !== 'object' || value === null) return 8;
+  let size = 2;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length && size <= room; at += 1) {
+      size += 1 + sizeOf(value[at], room - size);
+    }
+    return size;
+  }
+  for (const key of Object.keys(value)) {
+    size += key.length + 4 + sizeOf((value as Record<string, unknown>)[key], room - size);
+    if (size > room) break;
+  }
+  return size;
+}
+
+/**
+ * The same value; where it is larger than `room`, with its long texts cut, which they say, and its lists shorter, so
+ * that it has about that size and the same shape.
+ */
+export function withinSize<T>(value: T, room: number): T {
+  return sizeOf(value, room) <= room ? value : (new Cutter(room).cut(value) as T);
+}
+
+/** A text's beginning, which says that it is one. */
+export function cutText(text: string, length: number): string {
+  const last = text.charCodeAt(length - 1);
+  // Half a character could not be written.
+  const isHalved = last >= 0xd800 && last < 0xdc00;
+  return text.slice(0, isHalved ? length - 1 : length) + mark;
+}
+
+class Cutter {
+  #room: number;
+
+  constructor(room: number) {
+    this.#room = room;
+  }
+
+  cut(value: unknown): unknown {
+    if (typeof value === 'string') return this.#text(value);
+    if (typeof value !== 'object' || value === null) {
+      this.#room -= 8;
+      return value;
+    }
+    this.#room -= 2;
+    return Array.isArray(value) ? this.#list(value) : this.#fields(value);
+  }
+
+  #text(text: string): string {
+    const room = Math.max(0, this.#room);
+    this.#room -= text.length + 2;
+    return text.length <= Math.max(room, short) ? text : cutText(text, room);
+  }
+
+  #list(list: readonly unknown[]): unknown[] {
+    const kept: unknown[] = [];
+    for (const one of list) {
+      if (this.#room <= 0) break;
+      this.#room -= 1;
+      kept.push(this.cut(one));
+    }
+    return kept;
+  }
+
+  #fields(object: object): object {
+    const kept: [string, unknown][] = [];
+    for (const key of Object.keys(object)) {
+      if (this.#room <= 0 && kept.length >= fewFields) break;
+      this.#room -= key.length + 4;
+      kept.push([key, this.cut((object as Record<string, unknown>)[key])]);
+    }
+    return Object.fromEntries(kept);
+  }
+}
