@@ -1,4 +1,11 @@
-import { type EventDraft, type TurnEvent, type UpsertObject, withinDepth } from '@liminal/protocol';
+import {
+  cutText,
+  type EventDraft,
+  type TurnEvent,
+  type UpsertObject,
+  withinDepth,
+  withinSize,
+} from '@liminal/protocol';
 import type { SessionExit, SessionUpdate, Unsubscribe } from '../provider.ts';
 import { Channel } from './channel.ts';
 import { TurnView } from './turn-view.ts';
@@ -9,6 +16,18 @@ function withinBounds(draft: EventDraft): EventDraft {
   if (payload.type === 'item_delta' && payload.patch === undefined) return draft;
   const bounded = withinDepth(payload);
   return bounded === payload ? draft : { ...draft, payload: bounded };
+}
+
+/** What is told of a session (commands, options, notices) is no larger than this, about the characters of its JSON. */
+const maxUpdate = 256 * 1024;
+/** Characters of a session's title. */
+const maxTitle = 1_000;
+
+/** Every reader is told it with each change of the session. */
+function boundedUpdate({ title, ...update }: SessionUpdate): SessionUpdate {
+  const bounded = withinSize(withinDepth(update), maxUpdate);
+  if (title === undefined) return bounded;
+  return { ...bounded, title: title.length > maxTitle ? cutText(title, maxTitle) : title };
 }
 
 /** Everything that can be heard of one session. */
@@ -48,7 +67,7 @@ export class ProviderListeners {
   }
 
   update(sessionId: string, update: SessionUpdate): void {
-    this.#sessions.get(sessionId)?.updates.send(update);
+    this.#sessions.get(sessionId)?.updates.send(boundedUpdate(update));
   }
 
   exit(sessionId: string, exit: SessionExit): void {

@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { ApprovalAnswer, ApprovalOption, ApprovalOutcome, Form } from '@liminal/protocol';
+import {
+  type ApprovalAnswer,
+  type ApprovalOption,
+  type ApprovalOutcome,
+  type Form,
+  withinSize,
+} from '@liminal/protocol';
 import { ProviderError } from '../errors.ts';
 import { formProblem } from './form-content.ts';
 
@@ -30,6 +36,9 @@ interface Pending {
   settle: (outcome: ApprovalOutcome) => void;
 }
 
+/** A question is no larger than this, about the characters of its JSON. */
+const maxQuestion = 1024 * 1024;
+
 /** The permission requests of one agent that wait for an answer. */
 export class PendingApprovals {
   readonly #desk: ApprovalDesk;
@@ -45,7 +54,8 @@ export class PendingApprovals {
   }
 
   /** Waits as long as it takes for an answer, unless the agent itself (`signal`) wants none any more. */
-  async ask(question: ApprovalQuestion, signal: AbortSignal): Promise<ApprovalOutcome> {
+  async ask(asked: ApprovalQuestion, signal: AbortSignal): Promise<ApprovalOutcome> {
+    const question = withinSize(asked, maxQuestion);
     const approvalId = randomUUID();
     const { promise, resolve: settle } = Promise.withResolvers<ApprovalOutcome>();
     const onAbort = (): void => settle({ outcome: 'cancelled', reason: 'turn_ended' });

@@ -41,6 +41,11 @@ export class TurnWriter {
     this.#emit = emit;
   }
 
+  /** Whether nothing more is kept of what the turn says. */
+  get isFull(): boolean {
+    return this.#bounds.isFull;
+  }
+
   /** The time (ISO 8601 UTC) of what is written from now on. */
   at(timestamp: string): void {
     this.#timestamp = timestamp;

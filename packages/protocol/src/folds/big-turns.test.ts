@@ -22,6 +22,13 @@ const turns: Record<string, (count: number) => EventPayload[]> = {
     ...ids(count).flatMap(begin),
     ...ids(count).flatMap(end),
   ],
+  'tool calls that all have one id': (count) =>
+    ids(count).flatMap((id) => [
+      call(id, 'Read', 'one'),
+      callDone(id, 'Read', 'one', { path: 'a' }),
+      outputDone(`${id}-answer`, 'one', 'b'),
+    ]),
+  'answers that all have one id': (count) => ids(count).map((id) => outputDone(id, 'one', 'b')),
   'texts one after the other': (count) =>
     ids(count).flatMap((id) => [text(id), delta(id, 'Hello'), messageDone(id, 'Hello')]),
   'texts of which every other is withdrawn': (count) =>

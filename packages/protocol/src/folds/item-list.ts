@@ -3,33 +3,53 @@ import type { OutputItem } from '../items.ts';
 import { familyOf } from './pair-answers.ts';
 import { PersistentMap } from './persistent-map.ts';
 
+/** One part of a family: the ids in it, in the order of their start. */
+interface Part {
+  family: string;
+  number: number;
+  ids: readonly string[];
+}
+
 export interface ItemList {
   readonly byId: PersistentMap<OutputItem>;
-  /** Ids of the calls and answers of each family. */
-  readonly families: PersistentMap<readonly string[]>;
+  /** Calls and answers of one family, a few in each part: an agent may give one id to all its calls. */
+  readonly parts: PersistentMap<Part>;
+  /** The key of the part that each of them is in. */
+  readonly partOf: PersistentMap<string>;
+  /** The number of each family's newest part. */
+  readonly newest: PersistentMap<number>;
 }
 
 export const noItems: ItemList = {
   byId: PersistentMap.empty<OutputItem>(),
-  families: PersistentMap.empty<readonly string[]>(),
+  parts: PersistentMap.empty<Part>(),
+  partOf: PersistentMap.empty<string>(),
+  newest: PersistentMap.empty<number>(),
 };
+
+/** So many ids are in one part. Which call an answer belongs to is told by what stands near it. */
+const partSize = 32;
 
 /** With the item in the place of the one of that id, or at the end. */
 export function putItem(list: ItemList, item: OutputItem): ItemList {
-  const families = leave(list, item.id, familyOf(item));
-  return { byId: list.byId.set(item.id, item), families: join(families, item) };
+  const family = familyOf(item);
+  const left = partHolding(list, item.id)?.family === family ? list : leave(list, item.id);
+  const next = { ...left, byId: list.byId.set(item.id, item) };
+  return family === undefined ? next : join(next, item.id, family);
 }
 
 export function removeItem(list: ItemList, id: string): ItemList {
-  return { byId: list.byId.delete(id), families: leave(list, id, undefined) };
+  return { ...leave(list, id), byId: list.byId.delete(id) };
 }
 
 /** Ids of an item and of all that it could be paired with; none if there is no such item. */
-export function kinOf({ byId, families }: ItemList, id: string): readonly string[] {
-  const item = byId.get(id);
-  const family = item && familyOf(item);
-  if (family !== undefined) return families.get(family) ?? [];
-  return item ? [id] : [];
+export function kinOf(list: ItemList, id: string): readonly string[] {
+  const part = partHolding(list, id);
+  if (part === undefined) return list.byId.has(id) ? [id] : [];
+  const { family, number } = part;
+  return [number - 1, number, number + 1].flatMap(
+    (one) => list.parts.get(keyOf(family, one))?.ids ?? [],
+  );
 }
 
 /** Those of the ids that there are, in the order of their start. */
@@ -40,21 +60,33 @@ export function inOrder({ byId }: ItemList, ids: Iterable<string>): string[] {
     .map(({ id }) => id);
 }
 
-function leave(
-  { byId, families }: ItemList,
-  id: string,
-  to: string | undefined,
-): ItemList['families'] {
-  const item = byId.get(id);
-  const family = item && familyOf(item);
-  if (family === undefined || family === to) return families;
-  const rest = families.get(family)?.filter((other) => other !== id) ?? [];
-  return rest.length > 0 ? families.set(family, rest) : families.delete(family);
+function partHolding({ parts, partOf }: ItemList, id: string): Part | undefined {
+  const key = partOf.get(id);
+  return key === undefined ? undefined : parts.get(key);
 }
 
-function join(families: ItemList['families'], item: OutputItem): ItemList['families'] {
-  const family = familyOf(item);
-  if (family === undefined) return families;
-  const known = families.get(family) ?? [];
-  return known.includes(item.id) ? families : families.set(family, [...known, item.id]);
+function leave(list: ItemList, id: string): ItemList {
+  const part = partHolding(list, id);
+  if (part === undefined) return list;
+  const key = keyOf(part.family, part.number);
+  const ids = part.ids.filter((other) => other !== id);
+  const parts = ids.length > 0 ? list.parts.set(key, { ...part, ids }) : list.parts.delete(key);
+  return { ...list, parts, partOf: list.partOf.delete(id) };
 }
+
+function join(list: ItemList, id: string, family: string): ItemList {
+  if (list.partOf.has(id)) return list;
+  const last = list.newest.get(family) ?? 0;
+  const isFull = (list.parts.get(keyOf(family, last))?.ids.length ?? 0) >= partSize;
+  const number = isFull ? last + 1 : last;
+  const key = keyOf(family, number);
+  const ids = [...(list.parts.get(key)?.ids ?? []), id];
+  return {
+    ...list,
+    parts: list.parts.set(key, { family, number, ids }),
+    partOf: list.partOf.set(id, key),
+    newest: isFull ? list.newest.set(family, number) : list.newest,
+  };
+}
+
+const keyOf = (family: string, number: number): string => `${number}:${family}`;

@@ -6,6 +6,7 @@ import { EventPayload, isTerminal, StreamEvent } from '../events.ts';
 import { Response } from '../response.ts';
 import { eventScripts } from '../testing/event-scripts.ts';
 import { naiveTurn, naiveViews } from '../testing/naive-folds.ts';
+import { call, callDone, outputDone } from '../testing/payloads.ts';
 import { runOf } from '../testing/run-of.ts';
 import { type FoldOutput, TurnEvent, UpsertObject } from '../upserts.ts';
 import { closeOpenItems, type Closing } from './close-open-items.ts';
@@ -80,6 +81,24 @@ const statusesOf = (outputs: readonly FoldOutput[]) => {
   }
   lives.delete('');
   return [...lives.values()];
+};
+
+const callsOfOneId = {
+  call: (id: string) => [call(id, 'Read', 'one'), callDone(id, 'Read', 'one', { id })],
+  failed: (id: string) => [
+    call(id, 'Read', 'one'),
+    { type: 'item_error', itemId: id, error: { code: 'X', message: 'Failed.' } } as const,
+  ],
+  withdrawn: (id: string) => [
+    call(id, 'Read', 'one'),
+    { type: 'item_cancelled', itemId: id } as const,
+  ],
+  answer: (id: string) => [outputDone(id, 'one', id)],
+  answered: (id: string) => [
+    call(id, 'Read', 'one'),
+    callDone(id, 'Read', 'one', {}),
+    outputDone(`${id}a`, 'one', id),
+  ],
 };
 
 describe('generated runs', () => {
@@ -178,6 +197,23 @@ describe('INV-4: an upsert lives create → update* → complete | error, and en
         const history = responseToUpserts(stored(state.response), emittedAt);
         const live = readerOf(outputs);
         expect(history.map(({ status }) => status)).not.toContain('update');
+        expect([...live.keys()].toSorted()).toEqual(history.map((u) => u.itemId).toSorted());
+        for (const upsert of history) expect(live.get(upsert.itemId)).toStrictEqual(upsert);
+      }),
+    );
+  });
+
+  it('INV-4 gives the same last states where a hundred calls and answers share one id', () => {
+    const kind = fc.constantFrom('call', 'failed', 'withdrawn', 'answer', 'answered');
+    fc.assert(
+      fc.property(fc.array(kind, { minLength: 40, maxLength: 120 }), (kinds) => {
+        const payloads = kinds.flatMap((one, n) => callsOfOneId[one](`i${n}`));
+        const start = { type: 'response_start', modelId: 'm', providerId: 'p' } as const;
+        const end = { type: 'response_done', status: 'completed' } as const;
+        const run = runOf([start, ...payloads, end]);
+        const { state, outputs } = upsertAll(run, startUpsertFold({ appends: true }));
+        const history = responseToUpserts(stored(state.response), emittedAt);
+        const live = readerOf(outputs);
         expect([...live.keys()].toSorted()).toEqual(history.map((u) => u.itemId).toSorted());
         for (const upsert of history) expect(live.get(upsert.itemId)).toStrictEqual(upsert);
       }),

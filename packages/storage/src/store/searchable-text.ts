@@ -43,17 +43,32 @@ export function isUnderWay(status: ResponseStatus): boolean {
   return status === 'in_progress' || status === 'queued';
 }
 
-/** The values in a JSON text without its syntax and escapes; a text that is none, as it is. */
+/** A longer JSON text (characters) is not taken apart: what is searched of it is its beginning as it stands. */
+const PARSED_MAX = 200_000;
+
+/** The values in a JSON text without its syntax and escapes, as far as they are searched; a text that is none, as it is. */
 function valuesOf(json: string): string {
+  if (json.length > PARSED_MAX) return json;
+  const values: string[] = [];
   try {
-    return [...leaves(JSON.parse(json))].join('\n');
+    gather(JSON.parse(json), values, TOOL_MAX);
   } catch {
     return json;
   }
+  return values.join('\n');
 }
 
-function* leaves(value: unknown): Generator<string> {
-  if (typeof value === 'string' || typeof value === 'number') yield String(value);
-  if (typeof value !== 'object' || value === null) return;
-  for (const inner of Object.values(value)) yield* leaves(inner);
+/** Gives the room that is left. */
+function gather(value: unknown, values: string[], room: number): number {
+  if (typeof value === 'string' || typeof value === 'number') {
+    values.push(String(value));
+    return room - String(value).length - 1;
+  }
+  if (typeof value !== 'object' || value === null) return room;
+  let left = room;
+  for (const inner of Object.values(value)) {
+    if (left <= 0) break;
+    left = gather(inner, values, left);
+  }
+  return left;
 }

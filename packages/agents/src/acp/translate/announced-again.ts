@@ -4,6 +4,9 @@ import type { Source } from './tool-call.ts';
 
 type News = [update: unknown, source: Source];
 
+/** More than so many that bring nothing new are an agent's way of talking: they are read. */
+const MAX_WAITING = 100;
+
 /**
  * Some agents announce a call that has failed once more, under its id, with nothing new to tell: one card is enough for
  * that. Such an announcement waits until something happens to the call; if nothing but its failure does, it has only
@@ -24,7 +27,8 @@ export class AnnouncedAgain {
       return { read: [[update, source]], spare: [] };
     }
     const all: News[] = [...(waiting ?? []), [update, source]];
-    if (waiting === undefined || isNothingNew(update, source)) {
+    const waits = waiting === undefined || isNothingNew(update, source);
+    if (waits && all.length <= MAX_WAITING) {
       this.#waiting.set(callId, all);
       return { read: [], spare: [] };
     }

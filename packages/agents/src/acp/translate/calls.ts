@@ -1,4 +1,5 @@
 import type { TurnWriter } from '../../base/turn-writer.ts';
+import { isRecord } from './fields.ts';
 import type { AcpQuirks } from './quirks.ts';
 import type { Terminals } from './terminals.ts';
 import { ToolCall, callIdOf, type Source } from './tool-call.ts';
@@ -10,6 +11,9 @@ export interface CallsOptions {
   /** A replay announces calls as completed, and tells their output after that. */
   isReplay: boolean;
 }
+
+/** So many calls are open at once; one more ends the oldest. */
+const MAX_OPEN = 1_000;
 
 /** The tool calls of one turn. */
 export class Calls {
@@ -54,7 +58,7 @@ export class Calls {
     const callId = callIdOf(update);
     if (callId === undefined) return this.#options.writer.keep(update);
     const call = this.#open.get(callId) ?? this.#begin(callId);
-    call.read(update, source);
+    call.read(this.#options.writer.isFull ? endOf(update) : update, source);
     const isToldLater = this.#options.isReplay && source === 'announcement';
     if (call.success !== undefined && !isToldLater) this.#end(call, call.success);
   }
@@ -77,6 +81,10 @@ export class Calls {
 
   #begin(callId: string): ToolCall {
     const { writer, terminals, quirks } = this.#options;
+    const [oldest] = this.#open.values();
+    if (oldest !== undefined && this.#open.size >= MAX_OPEN) {
+      this.#end(oldest, false, `More than ${MAX_OPEN} calls were open at once.`);
+    }
     const call = new ToolCall(callId, ++this.#count, writer, terminals, quirks);
     this.#open.set(callId, call);
     this.#failed.delete(callId);
@@ -89,4 +97,9 @@ export class Calls {
     if (!success) this.#failed.set(call.callId, call);
     call.end(success, reason);
   }
+}
+
+/** What of a call's news counts where nothing more is kept of its turn. */
+function endOf(update: unknown): unknown {
+  return isRecord(update) ? { status: update['status'] } : {};
 }

@@ -72,7 +72,25 @@ function textOf(blocks: readonly unknown[]): string | undefined {
   return texts.every((text) => text !== undefined) ? texts.join('\n') : undefined;
 }
 
+/** JSON is set out in lines where that makes it no longer than this (characters). */
+const maxSetOut = 40_000;
+/** What was put in words: large things are looked at more than once. */
+const words = new WeakMap<object, string>();
+
 function inWords(raw: unknown): string {
   if (raw === undefined) return '';
-  return typeof raw === 'string' ? raw : JSON.stringify(raw, null, 2);
+  if (typeof raw === 'string') return raw;
+  if (typeof raw !== 'object' || raw === null) return JSON.stringify(raw);
+  const known = words.get(raw);
+  if (known !== undefined) return known;
+  const text = setOut(raw);
+  words.set(raw, text);
+  return text;
+}
+
+function setOut(raw: object): string {
+  const plain = JSON.stringify(raw);
+  if (plain.length > maxSetOut / 2) return plain;
+  const lines = JSON.stringify(raw, null, 2);
+  return lines.length > maxSetOut ? plain : lines;
 }

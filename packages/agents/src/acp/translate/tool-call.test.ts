@@ -248,7 +248,23 @@ describe('a call', () => {
 
   test('keeps only so much that is odd', () => {
     const odd = Array.from({ length: 300 }, (_, x) => update({ _meta: { x } }));
-    expect(hear([call(), ...odd]).made?.raw).toHaveLength(100);
+    const raw = hear([call(), ...odd]).made?.raw;
+    expect(raw).toHaveLength(101);
+    expect(raw).toContainEqual({ omitted: 200 });
+  });
+
+  test('SAFE: keeps little of odd things that are large', () => {
+    const odd = [1, 2, 3].map((x) => update({ _meta: { x, y: 'y'.repeat(3_000_000) } }));
+    const { made } = hear([call(), ...odd]);
+    expect(JSON.stringify(made?.raw).length).toBeLessThan(4 * 1024 * 1024);
+    expect(made?.raw).toContainEqual({ omitted: 2 });
+  });
+
+  test('SAFE: an id that is too long is told by its beginning and its hash', () => {
+    const [one, other] = ['1', '2'].map((end) => `${'x'.repeat(10_000)}${end}`);
+    const ids = [one, other].map((toolCallId) => hear([call({ toolCallId })]).made?.callId);
+    expect(new Set(ids).size).toBe(2);
+    for (const id of ids) expect(id?.length).toBeLessThan(200);
   });
 
   test('tells the agent’s own bookkeeping apart from its arguments', () => {

@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { cutDepth, ToolKind, type OutputItem } from '@liminal/protocol';
+import { BoundedList } from '../../base/bounded-list.ts';
 import type { TurnWriter } from '../../base/turn-writer.ts';
 import { isRecord, readFields, type Read } from './fields.ts';
 import { parentCallOf } from './parent-call.ts';
@@ -30,13 +32,17 @@ type Fields = Read<typeof toolCall>['fields'];
 /** As many odd things are kept of a call. */
 const MAX_UNREAD = 100;
 
+/** So long an id (characters) may be; a longer one is told by its hash. */
+const MAX_ID = 200;
+
 /** Where news of a call come from: words in a permission request describe the call, and are not its output. */
 export type Source = 'announcement' | 'update' | 'request';
 
 /** The id of the call that an update is about; undefined if it tells none. */
 export function callIdOf(update: unknown): string | undefined {
   const id = isRecord(update) ? update['toolCallId'] : undefined;
-  return typeof id === 'string' && id !== '' ? id : undefined;
+  if (typeof id !== 'string' || id === '') return undefined;
+  return id.length <= MAX_ID ? id : `${id.slice(0, 40)}…${hash('sha256', id)}`;
 }
 
 /** One tool call, and its output, from the first that is heard of it to its end. */
@@ -48,8 +54,9 @@ export class ToolCall {
   #item: CallItem;
   #name: string | undefined;
   #status: Fields['status'];
-  /** By what they say: the same is often said with every update. */
-  readonly #unread = new Map<string, unknown>();
+  readonly #unread = new BoundedList({ values: MAX_UNREAD });
+  /** Hashes of what those say: the same is often said with every update. */
+  readonly #seen = new Set<string>();
 
   /** `place` is its number in the turn: agents give ids to calls as they please. */
   constructor(
@@ -108,7 +115,7 @@ export class ToolCall {
 
   /** Nothing more is heard of it. `reason` stands for an output that there is none of. */
   end(success: boolean, reason = ''): void {
-    const raw = [...this.#unread.values()];
+    const raw = this.#unread.take();
     const call = { ...this.#item, arguments: this.#item.arguments || '{}' };
     this.#writer.done(call.id, raw.length === 0 ? call : { ...call, raw });
     this.output.end(success, reason);
@@ -204,7 +211,10 @@ export class ToolCall {
   }
 
   #keep(raw: unknown): void {
-    if (this.#unread.size < MAX_UNREAD) this.#unread.set(JSON.stringify(raw), raw);
+    const seen = hash('sha1', JSON.stringify(raw));
+    if (this.#seen.has(seen)) return;
+    if (this.#seen.size < MAX_UNREAD) this.#seen.add(seen);
+    this.#unread.add(raw);
   }
 }
 

@@ -30,6 +30,9 @@ export interface AcpTranslatorOptions {
 
 const sessionInfo = { sessionUpdate: z.string(), title: z.string(), updatedAt: z.string() };
 
+/** So many calls of turns that are over are known. */
+const MAX_OVER = 10_000;
+
 /**
  * Reads an ACP agent's session updates as canonical events. Any JSON may come: what is not understood is kept with the
  * nearest item. Times are ISO 8601 UTC. What is said outside a turn begins one of the agent's own, which the next
@@ -40,7 +43,7 @@ export class AcpTranslator {
   readonly #settings = new Settings();
   readonly #terminals = new Terminals();
   readonly #kept = new Kept();
-  /** The calls of turns that are over. */
+  /** The newest calls of turns that are over. */
   readonly #over = new Set<string>();
   #turn: Turn | undefined;
   /** Told when no turn ran: for the next one. */
@@ -209,5 +212,9 @@ export class AcpTranslator {
     for (const raw of this.#kept.take()) turn.keepAside(raw);
     this.#kept.add(...end(turn));
     for (const callId of turn.calls.ids) this.#over.add(callId);
+    for (const oldest of this.#over) {
+      if (this.#over.size <= MAX_OVER) break;
+      this.#over.delete(oldest);
+    }
   }
 }

@@ -1,0 +1,84 @@
+import { maxItemSize, sizeOf } from '@liminal/protocol';
+import { expect, test } from 'vitest';
+import { foldTurn, itemsOf } from './testing/folding.ts';
+import { hearTurn, startHearing, timestamp } from './testing/hearing.ts';
+
+const call = (toolCallId: string, fields: object = {}) => ({
+  sessionUpdate: 'tool_call',
+  toolCallId,
+  title: 'Run',
+  ...fields,
+});
+const update = (toolCallId: string, fields: object) => ({
+  sessionUpdate: 'tool_call_update',
+  toolCallId,
+  ...fields,
+});
+
+/** So deep that each line of it, set out, is longer than what it says. */
+function deepList(leaves: number): unknown {
+  let value: unknown = Array.from({ length: leaves }, (_, n) => n % 10);
+  for (let level = 0; level < 150; level += 1) value = [value];
+  return value;
+}
+
+test('SAFE: a raw output of many leaves, deep down, is not made larger by how it is set out', () => {
+  const rawOutput = deepList(60_000);
+  const { drafts } = hearTurn([call('c'), update('c', { status: 'completed', rawOutput })]);
+  const said = JSON.stringify(rawOutput).length;
+  const [output] = itemsOf(foldTurn(drafts, 'turn'), 'function_call_output');
+  expect(output?.output.length).toBeLessThan(1.1 * said);
+  // Small ones are set out for people.
+  const small = hearTurn([call('c'), update('c', { status: 'completed', rawOutput: { a: 1 } })]);
+  expect(itemsOf(foldTurn(small.drafts, 'turn'), 'function_call_output')[0]?.output).toBe(
+    '{\n  "a": 1\n}',
+  );
+});
+
+test('SAFE: of more calls than may be open at once, the oldest ends as failed', () => {
+  const { drafts } = hearTurn(Array.from({ length: 1_003 }, (_, n) => call(`c${n}`)));
+  const outputs = itemsOf(foldTurn(drafts, 'turn'), 'function_call_output');
+  expect(outputs).toHaveLength(1_003);
+  const said = Map.groupBy(outputs, ({ output }) => output);
+  expect(said.get('More than 1000 calls were open at once.')?.map(({ callId }) => callId)).toEqual([
+    'c0',
+    'c1',
+    'c2',
+  ]);
+});
+
+test('SAFE: output that goes on to be told past what an item may be is cut once, and not begun again', () => {
+  const long = 'x'.repeat(maxItemSize + 1_000);
+  const say = (text: string) =>
+    update('c', {
+      status: 'in_progress',
+      content: [{ type: 'content', content: { type: 'text', text } }],
+    });
+  const { drafts } = hearTurn([call('c'), say(long), say(`${long}y`), say(`${long}yz`)]);
+  const size = drafts.reduce((sum, { payload }) => sum + sizeOf(payload, Infinity), 0);
+  expect(size).toBeLessThan(2.1 * maxItemSize);
+  const outputs = itemsOf(foldTurn(drafts, 'turn'), 'function_call_output');
+  expect(outputs).toHaveLength(1);
+  expect(outputs[0]?.output).toMatch(/^x+… \(cut here: too long\)$/);
+});
+
+test('SAFE: a call that has failed and is announced without end is read: only so much of it waits', () => {
+  const again = Array.from({ length: 1_000 }, () => call('c', { status: 'pending' }));
+  const { drafts } = hearTurn([call('c'), update('c', { status: 'failed' }), ...again]);
+  expect(itemsOf(foldTurn(drafts, 'turn'), 'function_call')).toHaveLength(2);
+});
+
+test('SAFE: of the calls of turns that are over, the newest are known: their late news begins no turn', () => {
+  const { drafts, translator } = startHearing();
+  for (let turn = 0; turn < 12; turn += 1) {
+    translator.begin(`t${turn}`, 'Go.', timestamp);
+    for (let n = 0; n < 1_000; n += 1) translator.read(call(`${turn}:${n}`), timestamp);
+    translator.finish({ stopReason: 'end_turn' }, timestamp);
+  }
+  const count = drafts.length;
+  translator.read(update('11:0', { status: 'completed' }), timestamp);
+  expect(drafts).toHaveLength(count);
+  // The set of them does not grow for ever.
+  translator.read(update('0:0', { status: 'completed' }), timestamp);
+  expect(drafts.length).toBeGreaterThan(count);
+});
