@@ -43,6 +43,9 @@ async function start(config: Config, linkOnce: string | undefined, closers: Clos
   const logger = createLogger(config.logLevel, process.stderr);
   const storage = await openStorage(config);
   closers.push(() => storage.close());
+  for (const sentence of storage.setAside ?? []) {
+    logger.warn({}, `${sentence} It is left as it is; all else is there.`);
+  }
   const token = config.token ?? (await usingDataDir(dataDir, () => dataFolderToken(dataDir)));
   await watchProcesses(dataDir, logger, closers);
 

@@ -25,7 +25,7 @@ export async function openStorage(config: Config): Promise<OpenedStorage> {
 }
 
 /** Storage that other servers use at the same time; without a data folder, since nothing of it is in one. */
-export async function openShared(shared: SharedConfig): Promise<Required<OpenedStorage>> {
+export async function openShared(shared: SharedConfig): Promise<SharedStorage> {
   const store = await openStore(shared);
   try {
     const redis = await openRedis({ url: shared.redisUrl, prefix: shared.redisPrefix });
@@ -50,6 +50,8 @@ async function openStore(shared: SharedConfig): Promise<ResponseStore> {
   if (isConvex(databaseUrl)) return openConvexStore(databaseUrl, databaseSecret);
   return openPostgresStore(databaseUrl, { schema: databaseSchema });
 }
+
+type SharedStorage = OpenedStorage & Required<Pick<OpenedStorage, 'coordination'>>;
 
 /** The data folder still holds the token, and is where this server's agents are looked for after a crash. */
 async function openWithDataDir(dataDir: string, shared: SharedConfig): Promise<OpenedStorage> {

@@ -24,6 +24,8 @@ export type { SearchQuery };
 export interface Outgoing {
   readonly message: ServerMessage;
   json(): string;
+  /** The same in UTF-8. */
+  bytes(): Buffer;
 }
 
 /** One reader's transport. */

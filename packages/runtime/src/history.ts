@@ -1,9 +1,19 @@
 import type { HistoryMessage, HistoryPage, Position, Response } from '@liminal/protocol';
-import { decodeCursor, encodeCursor, responseToUpserts, summarizeTurn } from '@liminal/protocol';
+import {
+  decodeCursor,
+  encodeCursor,
+  responseToUpserts,
+  sizeOf,
+  summarizeTurn,
+} from '@liminal/protocol';
 import type { ItemPage, ResponseHead, ResponseStore, StoredItem } from '@liminal/storage';
+import { newestThatFit, type PageRoom, runsBefore } from './open-page.ts';
 
-/** Entries of one page at most. */
+/** Entries of one page at most, and bytes of its items; an item that is larger is a page of its own. */
 const PAGE_MAX = 200;
+const PAGE_BYTES = 8 * 1024 * 1024;
+/** What a reader has missed is looked for among so many items: a call and its result are two. */
+const TAIL_ITEMS_MAX = 2 * PAGE_MAX;
 /** A reader that has missed more turns than this gets a snapshot. */
 const TAIL_TURNS_MAX = 50;
 /** How far a page is extended to reach the call of a result on it: a result may have no call at all. */
@@ -17,6 +27,8 @@ type Place = Pick<StoredItem, 'runId' | 'index'>;
 interface Stored {
   runs: readonly Response[];
   page?: ItemPage;
+  /** Of the first run there is more in the store. */
+  isCut?: boolean;
 }
 
 /** And what the store has of the open runs that come before those. */
@@ -58,13 +70,37 @@ export class HistoryReader {
     const wanted = Math.max(1, Math.min(limit, PAGE_MAX));
     const place = before === undefined ? undefined : decodeCursor(before);
     if (place) {
+      const open = runsBefore(this.#options.openRuns(), place);
+      if (open.length > 0) return this.#pageBefore(open, wanted);
       const older = await this.#readPage({ runId: place.runId, index: place.seq }, wanted);
       return this.#render(older.runs, older.page);
     }
     return this.#unlessRunsMove(
       () => this.#readPage(undefined, wanted),
-      ({ page, ...read }) => this.#render(this.#newest(read), page),
+      ({ page, ...read }) => this.#renderNewest(this.#newest(read), wanted, page),
     );
+  }
+
+  /** A page of what is in memory; what comes before all of that, from the store. */
+  async #pageBefore(open: readonly Response[], wanted: number): Promise<HistoryPage> {
+    const [first] = open;
+    const start = first && { runId: first.id, seq: 0 };
+    if (start && open.some(({ outputItems }) => outputItems.length > 0)) {
+      const { runs, before } = newestThatFit(open, () => true, roomFor(wanted));
+      return withMore(this.#render(runs), before ?? start);
+    }
+    const { store, sessionId } = this.#options;
+    const isStored = await store.listRuns(sessionId, { fromRunId: first?.id ?? '' });
+    const place = start && isStored ? { runId: start.runId, index: 0 } : undefined;
+    const older = await this.#readPage(place, wanted);
+    return this.#render(older.runs, older.page);
+  }
+
+  /** What is in memory may be more than a page. */
+  #renderNewest(all: readonly Response[], wanted: number, page?: ItemPage): HistoryPage {
+    const open = new Set(this.#options.openRuns().map(({ id }) => id));
+    const { runs, before } = newestThatFit(all, ({ id }) => open.has(id), roomFor(wanted));
+    return before === undefined ? this.#render(all, page) : withMore(this.#render(runs), before);
   }
 
   /**
@@ -80,7 +116,10 @@ export class HistoryReader {
     await this.#unlessRunsMove(
       () => this.#readPage(undefined, PAGE_MAX),
       ({ page, ...read }) =>
-        take({ ...this.#render(this.#withOpen(read), page), resumed: 'snapshot' }),
+        take({
+          ...this.#renderNewest(this.#withOpen(read), PAGE_MAX, page),
+          resumed: 'snapshot',
+        }),
       { reach: true },
     );
   }
@@ -94,8 +133,10 @@ export class HistoryReader {
         const first = runs.findIndex((run) => run.id === from.runId);
         const own = runs[first];
         if (!own || from.seq > own.lastSeq) return false;
+        if (read.isCut && first === 0 && own.lastSeq !== from.seq) return false;
         const page = this.#render(runs.slice(own.lastSeq === from.seq ? first + 1 : first));
         if (page.entries.length > PAGE_MAX) return false;
+        if (sizeOf(page.entries, PAGE_BYTES) > PAGE_BYTES) return false;
         take({ ...page, cursor: page.cursor || encodeCursor(from), resumed: 'tail' });
         return true;
       },
@@ -158,24 +199,32 @@ export class HistoryReader {
     return [...runs.map((run) => open.get(run.id) ?? run), ...unknown];
   }
 
-  /** Stored runs from a cursor's run on, whole; none if they are unknown or too many. */
+  /** Stored runs from a cursor's run on; none if they are unknown or too many. */
   async #readFrom(runId: string): Promise<Stored> {
     const { store, sessionId } = this.#options;
-    const heads = await store.listRuns(sessionId, { fromRunId: runId });
-    if (!heads || heads.length > TAIL_TURNS_MAX) return { runs: [] };
-    const runs = await Promise.all(heads.map((head) => store.getResponse(head.id)));
-    return { runs: runs.filter((run) => run !== undefined) };
+    const wanted = { limit: TAIL_ITEMS_MAX, size: PAGE_BYTES };
+    const page = await store.readItems(sessionId, wanted);
+    const all = toRuns(page);
+    const first = all.findIndex((run) => run.id === runId);
+    if (first === -1 || all.length - first > TAIL_TURNS_MAX) return { runs: [] };
+    const [oldest] = page.items;
+    return {
+      runs: all.slice(first),
+      isCut: page.hasMore && oldest?.runId === runId && oldest.index > 0,
+    };
   }
 
   /** Reads a page, and on to the calls whose results are on it, so that no tool call is cut in two. */
   async #readPage(before: Place | undefined, limit: number): Promise<Stored> {
     const { store, sessionId } = this.#options;
-    let page = await store.readItems(sessionId, { ...(before && { before }), limit });
+    const wanted = { ...(before && { before }), limit, size: PAGE_BYTES };
+    let page = await store.readItems(sessionId, wanted);
     for (let round = 0; round < CUT_ROUNDS_MAX && page.hasMore; round++) {
       const [first] = page.items;
       const missing = cutCalls(page.items);
       if (!first || missing.size === 0) break;
-      const older = await store.readItems(sessionId, { before: first, limit: CUT_ROUND_ITEMS });
+      const more = { before: first, limit: CUT_ROUND_ITEMS, size: PAGE_BYTES };
+      const older = await store.readItems(sessionId, more);
       page = extendToCalls(page, older, missing);
     }
     return { runs: toRuns(page), page };
@@ -194,6 +243,13 @@ export class HistoryReader {
         first && { before: encodeCursor({ runId: first.runId, seq: first.index }) }),
     };
   }
+}
+
+const roomFor = (items: number): PageRoom => ({ items, size: PAGE_BYTES });
+
+/** With more before it. */
+function withMore(page: HistoryPage, before: Position): HistoryPage {
+  return { ...page, hasMore: true, before: encodeCursor(before) };
 }
 
 /** Whether the store has the end of an open run that has not come to it. */

@@ -4,9 +4,12 @@ import type { Outgoing } from './api.ts';
 /** Wraps a message so that many readers share one encoding. */
 export function outgoing(message: ServerMessage): Outgoing {
   let text: string | undefined;
+  let bytes: Buffer | undefined;
+  const json = (): string => (text ??= JSON.stringify(message));
   return {
     message,
-    json: () => (text ??= JSON.stringify(message)),
+    json,
+    bytes: () => (bytes ??= Buffer.from(json())),
   };
 }
 

@@ -9,6 +9,12 @@ const start: EventPayload = { type: 'response_start', modelId: 'm', providerId: 
 const open: EventPayload = { type: 'item_start', itemId: 'a', itemType: 'message' };
 const done: EventPayload = { type: 'response_done', status: 'completed' };
 
+const itemDone = {
+  type: 'item_done',
+  itemId: 'a',
+  finalItem: { type: 'message', id: 'a', content: 'x', origin: 'agent' },
+} as const;
+
 function makeWriter(log: EventLog, cadenceMs: number, maxWaiting = 1_000_000) {
   const logged: StreamEvent[] = [];
   const troubles: unknown[] = [];
@@ -107,6 +113,36 @@ test('deltas of two items that stream at once stay apart', async () => {
     'aaa',
     'bbb',
   ]);
+});
+
+test.each<[string, EventPayload]>([
+  ['a delta', { type: 'item_delta', itemId: 'a', deltaContent: '', patch: { raw: 1n } }],
+  ['a whole item', { ...itemDone, finalItem: { ...itemDone.finalItem, raw: 1n } }],
+])(
+  'SAFE: %s that cannot be written down is left out, which is said, and the run goes on',
+  async (_, bad) => {
+    const { log } = openMemoryStorage();
+    const { writer, say, logged, troubles } = makeWriter(log, 0);
+    say(start, open, bad, text('a', 'x'), done);
+    const response = await writer.ended;
+    expect(troubles).toHaveLength(1);
+    expect(logged.map((event) => event.seq)).toEqual(logged.map((__, index) => index));
+    expect(logged.at(-1)?.type).toBe('response_done');
+    expect(JSON.stringify(logged)).toContain('NOT_WRITABLE');
+    expect(await log.read('r')).toEqual(logged);
+    expect(response?.status).toBe('complete');
+  },
+);
+
+test('SAFE: a run whose end cannot be written down ends nevertheless', async () => {
+  const { log } = openMemoryStorage();
+  const { writer, say, logged } = makeWriter(log, 0);
+  say(start, { type: 'response_error', error: { code: 'X', message: 'x', details: 1n } });
+  await writer.ended;
+  expect(logged.at(-1)?.payload).toMatchObject({
+    type: 'response_error',
+    error: { code: 'NOT_WRITABLE' },
+  });
 });
 
 describe('while the log refuses', () => {

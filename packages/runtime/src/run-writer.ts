@@ -17,6 +17,7 @@ import {
 } from '@liminal/protocol';
 import type { EventLog } from '@liminal/storage';
 import { StorageError } from '@liminal/storage';
+import { writable } from './writable.ts';
 
 export interface RunWriterOptions {
   log: EventLog;
@@ -193,7 +194,7 @@ export class RunWriter {
         await this.#options.log.append(this.#options.run.runId, batch);
       } catch (error) {
         if (isTakenOver(error)) return this.#giveUp(error);
-        this.#outbox = [...batch, ...this.#outbox];
+        this.#outbox = [...batch.map(writable), ...this.#outbox];
         this.#refused(error);
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
         continue;
@@ -224,6 +225,7 @@ export class RunWriter {
     if (this.#refusals % TELL_EVERY === 0) this.#options.onTrouble(error);
     this.#refusals += 1;
     this.#numberPending();
+    this.#outbox = this.#outbox.map(writable);
     if (!this.#sealed && this.#measure().characters > this.#options.maxWaiting) {
       this.#options.onOverflow();
     }
@@ -233,7 +235,7 @@ export class RunWriter {
   #measure(): Unwritten {
     const waiting = this.#waiting;
     for (const { payload } of this.#outbox.slice(waiting.events)) {
-      waiting.characters += lengthOf(payload);
+      waiting.characters += JSON.stringify(payload).length;
     }
     waiting.events = this.#outbox.length;
     return waiting;
@@ -249,15 +251,6 @@ export class RunWriter {
     this.#sealed = true;
     clearTimeout(this.#timer);
     this.#ended.resolve(response);
-  }
-}
-
-/** What cannot be written at all is more than may wait. */
-function lengthOf(payload: StreamEvent['payload']): number {
-  try {
-    return JSON.stringify(payload).length;
-  } catch {
-    return Number.POSITIVE_INFINITY;
   }
 }
 

@@ -89,7 +89,7 @@ export const page = query({
       if (room <= 0 && run.count > 0) break;
       room -= run.count;
     }
-    const { items, heads, hasMore } = pageOfItems(pageRuns, limit);
+    const { items, heads, hasMore } = pageOfItems(pageRuns, { limit });
     return { ranges: items, heads, hasMore };
   },
 });
@@ -137,6 +137,7 @@ function pageRun(message: Doc<'messages'>, count: number): PageRun<string, Range
     head: () => message.head,
     count,
     items: (from, to) => [rangeOf(message, from, to)],
+    sizes: () => [],
   };
 }
 

@@ -49,6 +49,17 @@ export interface ItemPage {
   hasMore: boolean;
 }
 
+export interface ItemsWanted {
+  before?: { runId: string; index: number };
+  /** At most so many. */
+  limit: number;
+  /**
+   * No more, where a store can tell, than fit into so many bytes of JSON; but at least one. A page that is full for
+   * this reason has more before it.
+   */
+  size?: number;
+}
+
 export interface SearchQuery {
   /** Any text: there is no syntax. */
   text: string;
@@ -103,11 +114,8 @@ export interface ResponseStore {
     sessionId: string,
     options?: { fromRunId?: string },
   ): Promise<ResponseHead[] | undefined>;
-  /** A page of a session's items: the newest `limit` before the given place, or of all. A place in no run of the session gives none. */
-  readItems(
-    sessionId: string,
-    options: { before?: { runId: string; index: number }; limit: number },
-  ): Promise<ItemPage>;
+  /** A page of a session's items, the newest before the given place, or of all. A place in no run of the session gives none. */
+  readItems(sessionId: string, options: ItemsWanted): Promise<ItemPage>;
   /**
    * Looks in the titles of sessions and in what was said, thought, given to tools and put out by them; of a project
    * only in its stored sessions. A text is found if it has every word of the query, whatever their case and accents,

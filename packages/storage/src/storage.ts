@@ -8,5 +8,7 @@ export interface OpenedStorage {
   store: ResponseStore;
   /** Where several servers may work on it at once. */
   coordination?: Coordination;
+  /** What cannot be read any more and is left where it is, in sentences for whoever runs the server. */
+  setAside?: readonly string[];
   close(): Promise<void>;
 }

@@ -100,6 +100,12 @@ export function hasEnded(state: ResponseState): boolean {
   return state.head !== undefined && state.head.status !== 'in_progress';
 }
 
+/**
+ * A text grows no further once it is longer than this (characters): its JSON, in which a character may take six, has to
+ * stay below the longest string that there can be. What comes by an agent is cut long before.
+ */
+const maxFoldedText = 64 * 1024 * 1024;
+
 type Head = NonNullable<ResponseState['head']>;
 
 function newHead(event: StreamEvent, createdAt: number): Head {
@@ -176,7 +182,8 @@ function growItem(
   const known = state.open.get(itemId);
   if (!known) return state;
   const item = patch ? patchItem(known.item, patch) : known.item;
-  return { ...state, open: state.open.set(itemId, { item, text: known.text + deltaContent }) };
+  const text = known.text.length > maxFoldedText ? known.text : known.text + deltaContent;
+  return { ...state, open: state.open.set(itemId, { item, text }) };
 }
 
 /** The final item; what it leaves unsaid and the open item knew is kept. */

@@ -1,6 +1,6 @@
 import type { WebSocket } from '@fastify/websocket';
 import { ClientMessage, type ServerMessage } from '@liminal/protocol';
-import type { Runtime, Subscription } from '@liminal/runtime';
+import type { Outgoing, Runtime, Subscription } from '@liminal/runtime';
 import { z } from 'zod';
 import type { Connections } from '../connections.ts';
 import type { Limits } from '../limits.ts';
@@ -59,7 +59,7 @@ export class Connection {
       const most = `One connection follows at most ${this.#limits.subscriptionsPerSocket} sessions.`;
       return this.#refuse('TOO_MANY_SUBSCRIPTIONS', most, sessionId);
     }
-    const sink = { send: (outgoing: { json(): string }) => this.#outbox.send(outgoing.json()) };
+    const sink = { send: (outgoing: Outgoing) => this.#outbox.send(outgoing.bytes()) };
     this.#subscriptions.set(
       sessionId,
       this.#runtime.subscribe(sessionId, { cursor, deltas }, sink),
@@ -97,7 +97,7 @@ export class Connection {
   }
 
   #send(message: ServerMessage): void {
-    this.#outbox.send(JSON.stringify(message));
+    this.#outbox.send(Buffer.from(JSON.stringify(message)));
   }
 }
 

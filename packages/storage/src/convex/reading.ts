@@ -1,6 +1,7 @@
-import type { OutputItem, Response } from '@liminal/protocol';
+import type { Response } from '@liminal/protocol';
 import type { FunctionArgs } from 'convex/server';
-import type { ItemPage, ResponseHead, StoredItem } from '../response-store.ts';
+import type { ItemPage, ItemsWanted, ResponseHead, StoredItem } from '../response-store.ts';
+import { parsed, readHead, readItem } from '../store/stored-json.ts';
 import { idOf, textKey } from '../store/text-key.ts';
 import { api, type Deployment } from './deployment.ts';
 
@@ -13,7 +14,10 @@ export async function readResponse(
   const found = await deployment.query(api.history.head, { runId: textKey(runId) });
   if (!found) return undefined;
   const items = await readRanges(deployment, [found.items]);
-  return { ...headOf(found.head), outputItems: items.map(({ item }) => item) };
+  return {
+    ...readHead(found.head, { runId, sessionId: '' }),
+    outputItems: items.map(({ item }) => item),
+  };
 }
 
 export async function listRuns(
@@ -31,7 +35,7 @@ export async function listRuns(
     });
     if (!found) return undefined;
     heads.push(...found.heads);
-    if (found.next === null) return heads.map(headOf);
+    if (found.next === null) return heads.flatMap((head) => parsedHead(head) ?? []);
     from = found.next;
   }
 }
@@ -39,14 +43,18 @@ export async function listRuns(
 export async function readItems(
   deployment: Deployment,
   sessionId: string,
-  { before, limit }: { before?: { runId: string; index: number }; limit: number },
+  { before, limit }: ItemsWanted,
 ): Promise<ItemPage> {
   const { ranges, heads, hasMore } = await deployment.query(api.history.page, {
     threadId: textKey(sessionId),
     ...(before && { before: { runId: textKey(before.runId), index: before.index } }),
     limit,
   });
-  return { items: await readRanges(deployment, ranges), heads: heads.map(headOf), hasMore };
+  return {
+    items: await readRanges(deployment, ranges),
+    heads: heads.flatMap((head) => parsedHead(head) ?? []),
+    hasMore,
+  };
 }
 
 /** The items of these ranges, in order. */
@@ -69,10 +77,11 @@ export async function readRanges(
   return Array.from(texts.values(), ({ runId, index, parts }) => ({
     runId: idOf(runId),
     index,
-    item: JSON.parse(parts.join('')) as OutputItem,
+    item: readItem(parts.join(''), index),
   }));
 }
 
-function headOf(head: string): ResponseHead {
-  return JSON.parse(head) as ResponseHead;
+/** Heads come without what they belong to: one that cannot be read is left out. */
+function parsedHead(head: string): ResponseHead | undefined {
+  return parsed(head) as ResponseHead | undefined;
 }

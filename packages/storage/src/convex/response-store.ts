@@ -1,6 +1,7 @@
 import type { Response } from '@liminal/protocol';
 import type {
   ItemPage,
+  ItemsWanted,
   ResponseHead,
   ResponseStore,
   SearchHit,
@@ -9,6 +10,7 @@ import type {
 } from '../response-store.ts';
 import { staleOwner } from '../store/refuse-stale.ts';
 import { searchableTitle } from '../store/searchable-text.ts';
+import { readSession } from '../store/stored-json.ts';
 import { textKey } from '../store/text-key.ts';
 import { wordList } from '../store/words.ts';
 import { api, type Deployment } from './deployment.ts';
@@ -63,7 +65,9 @@ export class ConvexResponseStore implements ResponseStore {
     if (record === null) throw staleOwner({ sessionId, fence });
     if (record.length === 0) return undefined;
     // The fence counts from now on; that the record names it too is for those who read it.
-    const taken = { ...recordOf(record), fence };
+    const stored = recordOf(record);
+    if (stored === undefined) return undefined;
+    const taken = { ...stored, fence };
     await this.saveSession(taken);
     return taken;
   }
@@ -82,7 +86,7 @@ export class ConvexResponseStore implements ResponseStore {
           api.sessions.list,
           { ...filter, skip },
         );
-        records.push(...found.records.map(recordOf));
+        records.push(...found.records.flatMap((parts) => recordOf(parts) ?? []));
         skip = found.next;
       }
       return records;
@@ -116,10 +120,7 @@ export class ConvexResponseStore implements ResponseStore {
     );
   }
 
-  async readItems(
-    sessionId: string,
-    options: { before?: { runId: string; index: number }; limit: number },
-  ): Promise<ItemPage> {
+  async readItems(sessionId: string, options: ItemsWanted): Promise<ItemPage> {
     return this.#deployment.read(async () => readItems(this.#deployment, sessionId, options));
   }
 
@@ -130,6 +131,6 @@ export class ConvexResponseStore implements ResponseStore {
   async close(): Promise<void> {}
 }
 
-function recordOf(parts: readonly string[]): SessionRecord {
-  return JSON.parse(parts.join('')) as SessionRecord;
+function recordOf(parts: readonly string[]): SessionRecord | undefined {
+  return readSession(parts.join(''));
 }

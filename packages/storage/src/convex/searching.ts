@@ -1,7 +1,8 @@
-import type { SearchHit, SearchQuery, SessionRecord } from '../response-store.ts';
+import type { SearchHit, SearchQuery } from '../response-store.ts';
 import { itemHit, titleHits } from '../store/search-hits.ts';
 import type { ParsedQuery } from '../store/search-query.ts';
 import { indexTerms, parseQuery } from '../store/search-query.ts';
+import { readSession } from '../store/stored-json.ts';
 import { idOf, textKey } from '../store/text-key.ts';
 import { api, type Deployment } from './deployment.ts';
 import { readRanges } from './reading.ts';
@@ -22,7 +23,7 @@ export async function search(
     ...(projectId !== undefined && { projectId: textKey(projectId) }),
   };
   const titles = (await deployment.query(api.search.titles, wanted))
-    .map((parts) => JSON.parse(parts.join('')) as SessionRecord)
+    .flatMap((parts) => readSession(parts.join('')) ?? [])
     .toSorted((a, b) => compare(b.updatedAt, a.updatedAt) || compare(b.createdAt, a.createdAt));
   const hits = [...titleHits(titles, query)].slice(0, limit);
   const places = (await deployment.query(api.search.items, wanted)).toSorted(

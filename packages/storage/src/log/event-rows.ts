@@ -1,5 +1,6 @@
 import type { EventPayload, StreamEvent, TraceContext } from '@liminal/protocol';
 import { StorageError } from '../errors.ts';
+import { parsed } from '../store/stored-json.ts';
 
 /** What all events of a run share; kept once per run. */
 export interface RunConstants {
@@ -32,8 +33,10 @@ export function encodeEvents(runId: string, events: readonly StreamEvent[]): Eve
   }
 }
 
+/** A row that cannot be read any more becomes an event that says so, and that ends the run where it did. */
 export function decodeEvent(runId: string, run: RunConstants, row: EventRow): StreamEvent {
-  const payload = JSON.parse(row.payload) as Omit<EventPayload, 'type'>;
+  const read = parsed(row.payload);
+  const payload = read === undefined ? damaged(row) : { type: row.type, ...read };
   return {
     eventId: eventIdOf(runId, row.seq),
     seq: row.seq,
@@ -42,10 +45,24 @@ export function decodeEvent(runId: string, run: RunConstants, row: EventRow): St
     turnId: run.turnId,
     runId,
     traceContext: run.traceContext,
-    type: row.type,
-    payload: { type: row.type, ...payload },
+    type: payload.type,
+    payload,
     // A row is only ever made by encodeEvent, and parsing each again would cost more than reading it.
   } as StreamEvent;
+}
+
+function damaged({ seq, type }: EventRow): EventPayload {
+  const error = {
+    code: 'LOG_DAMAGED',
+    message: 'A part of this turn cannot be read any more: the log is damaged.',
+  };
+  if (type === 'response_start') return { type, modelId: 'unknown', providerId: 'unknown' };
+  if (type === 'response_done' || type === 'response_error') {
+    return { type: 'response_error', error };
+  }
+  const itemId = `damaged:${seq}`;
+  const finalItem = { type: 'error', id: itemId, origin: 'system', ...error } as const;
+  return { type: 'item_done', itemId, finalItem };
 }
 
 export function eventIdOf(runId: string, seq: number): string {

@@ -1,8 +1,9 @@
-import type { Response } from '@liminal/protocol';
+import { type Response, sizeOf } from '@liminal/protocol';
 import { StorageError } from '../errors.ts';
 import { refuseStale } from '../store/refuse-stale.ts';
 import type {
   ItemPage,
+  ItemsWanted,
   ResponseHead,
   ResponseStore,
   SearchHit,
@@ -88,18 +89,15 @@ export class MemoryResponseStore implements ResponseStore {
     return from === -1 ? undefined : responses.slice(from).map(headOf);
   }
 
-  async readItems(
-    sessionId: string,
-    options: { before?: { runId: string; index: number }; limit: number },
-  ): Promise<ItemPage> {
-    const { before, limit } = options;
+  async readItems(sessionId: string, options: ItemsWanted): Promise<ItemPage> {
+    const { before } = options;
     const responses = this.#of(sessionId);
     const place = before ? responses.findIndex(({ id }) => id === before.runId) : responses.length;
     const older = responses.slice(0, Math.max(0, place)).map((run) => pageRun(run, Infinity));
     const own = responses[place];
     // A run is left out when nothing of it lies before the place: an earlier page has shown it.
     if (own && before && before.index > 0) older.push(pageRun(own, before.index));
-    return pageOfItems(older.toReversed(), limit);
+    return pageOfItems(older.toReversed(), options);
   }
 
   async search({ text, projectId, limit }: SearchQuery): Promise<SearchHit[]> {
@@ -136,6 +134,12 @@ function pageRun(response: Response, before: number): PageRun {
   return {
     head: () => headOf(response),
     count: Math.min(before, response.outputItems.length),
+    sizes: (from, to) =>
+      response.outputItems
+        .slice(from, to)
+        .toReversed()
+        .values()
+        .map((item) => sizeOf(item, Infinity)),
     items: (from, to) =>
       response.outputItems
         .slice(from, to)

@@ -1,7 +1,9 @@
 import type { OutputItem, Response } from '@liminal/protocol';
-import type { Transaction } from 'kysely';
-import type { ItemPage, ResponseHead, StoredItem } from '../response-store.ts';
+import { sql, type Transaction } from 'kysely';
+import type { ItemPage, ItemsWanted, ResponseHead, StoredItem } from '../response-store.ts';
 import type { Key, Tables } from './tables.ts';
+import { fittingCount } from '../store/item-page.ts';
+import { readHead, readItem } from '../store/stored-json.ts';
 import { idOf, textKey } from '../store/text-key.ts';
 
 export async function readResponse(
@@ -10,13 +12,13 @@ export async function readResponse(
 ): Promise<Response | undefined> {
   const row = await db
     .selectFrom('responses')
-    .select(['response_key', 'head'])
+    .select(['response_key', 'head', 'run_id', 'session_id'])
     .where('run_id', '=', textKey(runId))
     .executeTakeFirst();
   if (!row) return undefined;
   const items = await db
     .selectFrom('items')
-    .select('item')
+    .select(['item', 'item_index'])
     .where('response_key', '=', row.response_key)
     .orderBy('item_index')
     .execute();
@@ -35,12 +37,17 @@ export async function listRuns(
 export async function readItems(
   db: Transaction<Tables>,
   sessionId: string,
-  { before, limit }: { before?: { runId: string; index: number }; limit: number },
+  { before, limit, size }: ItemsWanted,
 ): Promise<ItemPage> {
   const key = before && (await keyOf(db, sessionId, before.runId));
   if (before && key === undefined) return { items: [], heads: [], hasMore: false };
   const place = before && key !== undefined ? { key, index: before.index } : undefined;
-  const rows = await newestItems(db, sessionId, place, limit);
+  const rows = await newestItems(
+    db,
+    sessionId,
+    place,
+    await countOf(db, sessionId, place, { limit, size }),
+  );
   const oldest = rows.at(-1);
   const hasMore = oldest !== undefined && (await hasItemsBefore(db, sessionId, oldest));
   const heads = await readHeads(db, sessionId, {
@@ -79,6 +86,26 @@ function itemsBefore(db: Transaction<Tables>, sessionId: string, place: Place | 
     );
 }
 
+/** How many items the page has: as many as `limit` and `size` allow. */
+async function countOf(
+  db: Transaction<Tables>,
+  sessionId: string,
+  place: Place | undefined,
+  { limit, size }: Pick<ItemsWanted, 'limit' | 'size'>,
+): Promise<number> {
+  if (size === undefined) return limit;
+  const rows = await itemsBefore(db, sessionId, place)
+    .select(sql<number>`octet_length(item)`.as('size'))
+    .orderBy('items.response_key', 'desc')
+    .orderBy('item_index', 'desc')
+    .limit(limit)
+    .execute();
+  return fittingCount(
+    rows.map((row) => row.size),
+    size,
+  );
+}
+
 /** Newest first. */
 async function newestItems(
   db: Transaction<Tables>,
@@ -112,7 +139,7 @@ async function readHeads(
 ): Promise<ResponseHead[]> {
   const rows = await db
     .selectFrom('responses')
-    .select('head')
+    .select(['head', 'run_id', 'session_id'])
     .where('session_id', '=', textKey(sessionId))
     .where('response_key', '>=', from)
     .$if(to !== undefined, (all) =>
@@ -137,12 +164,12 @@ async function keyOf(
   return row?.response_key;
 }
 
-function headOf(row: { head: string }): ResponseHead {
-  return JSON.parse(row.head) as ResponseHead;
+function headOf(row: { head: string; run_id: string; session_id: string }): ResponseHead {
+  return readHead(row.head, { runId: idOf(row.run_id), sessionId: idOf(row.session_id) });
 }
 
-function itemOf(row: { item: string }): OutputItem {
-  return JSON.parse(row.item) as OutputItem;
+function itemOf(row: { item: string; item_index: number }): OutputItem {
+  return readItem(row.item, row.item_index);
 }
 
 function storedItem(row: ItemRow): StoredItem {

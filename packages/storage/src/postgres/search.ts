@@ -1,4 +1,3 @@
-import type { OutputItem } from '@liminal/protocol';
 import type { RawBuilder, Transaction } from 'kysely';
 import { sql } from 'kysely';
 import type { SearchHit, SearchQuery, StoredItem } from '../response-store.ts';
@@ -6,6 +5,7 @@ import { itemHit, titleHits } from '../store/search-hits.ts';
 import type { ParsedQuery } from '../store/search-query.ts';
 import { indexTerms, parseQuery } from '../store/search-query.ts';
 import { recordOf } from './sessions.ts';
+import { readItem } from '../store/stored-json.ts';
 import type { Key, Tables } from './tables.ts';
 import { idOf, textKey } from '../store/text-key.ts';
 
@@ -44,7 +44,12 @@ async function findTitles(
     .orderBy('updated_at', 'desc')
     .orderBy('created_at', 'desc')
     .execute();
-  return [...titleHits(rows.map(recordOf), query)];
+  return [
+    ...titleHits(
+      rows.flatMap((row) => recordOf(row) ?? []),
+      query,
+    ),
+  ];
 }
 
 interface Place {
@@ -123,6 +128,6 @@ function storedItem(row: Candidate): StoredItem {
   return {
     runId: idOf(row.run_id),
     index: row.item_index,
-    item: JSON.parse(row.item) as OutputItem,
+    item: readItem(row.item, row.item_index),
   };
 }

@@ -1,6 +1,7 @@
 import type { Transaction } from 'kysely';
 import { sql } from 'kysely';
 import type { SessionRecord } from '../response-store.ts';
+import { readSession } from '../store/stored-json.ts';
 import { staleOwner } from '../store/refuse-stale.ts';
 import { searchableTitle } from '../store/searchable-text.ts';
 import type { Tables } from './tables.ts';
@@ -49,7 +50,9 @@ export async function takeSession(
   // Whoever saves it meanwhile waits, and then finds the new fence.
   const row = await rowOf(db, sessionId).forUpdate().executeTakeFirst();
   if (!row) return undefined;
-  const taken = { ...recordOf(row), fence };
+  const record = recordOf(row);
+  if (record === undefined) return undefined;
+  const taken = { ...record, fence };
   await saveSession(db, taken);
   return taken;
 }
@@ -66,13 +69,13 @@ export async function listSessions(
     .orderBy('updated_at', 'desc')
     .orderBy('created_at', 'desc')
     .execute();
-  return rows.map(recordOf);
+  return rows.flatMap((row) => recordOf(row) ?? []);
 }
 
 function rowOf(db: Transaction<Tables>, sessionId: string) {
   return db.selectFrom('sessions').select('record').where('session_id', '=', textKey(sessionId));
 }
 
-export function recordOf(row: { record: string }): SessionRecord {
-  return JSON.parse(row.record) as SessionRecord;
+export function recordOf(row: { record: string }): SessionRecord | undefined {
+  return readSession(row.record);
 }

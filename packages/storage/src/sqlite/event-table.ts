@@ -1,6 +1,7 @@
 import type { StatementSync } from 'node:sqlite';
 import type { RunProgress } from '../log/append-rules.ts';
 import type { EventRow, RunConstants } from '../log/event-rows.ts';
+import { parsed } from '../store/stored-json.ts';
 import type { Database } from './database.ts';
 
 /** A run whose events are in the table. */
@@ -81,18 +82,29 @@ export class EventTable {
     return rows as Iterable<EventRow>;
   }
 
-  /** All runs that have events, oldest first. */
+  /** All runs that have events, oldest first; without those that cannot be read any more. */
   runs(): Map<string, TableRun> {
     const rows = this.#selectRuns.all() as unknown[] as RunRow[];
     return new Map(
-      rows.map((row) => [row.run_id, { key: row.run_key, progress: progressOf(row) }]),
+      rows.flatMap((row) => {
+        const progress = progressOf(row);
+        return progress === undefined ? [] : [[row.run_id, { key: row.run_key, progress }]];
+      }),
     );
+  }
+
+  /** Ids of runs of which nobody can tell any more whose they are. */
+  unreadable(): string[] {
+    const rows = this.#selectRuns.all() as unknown[] as RunRow[];
+    return rows.filter((row) => progressOf(row) === undefined).map((row) => row.run_id);
   }
 }
 
-function progressOf(row: RunRow): RunProgress {
+function progressOf(row: RunRow): RunProgress | undefined {
+  const constants = parsed(row.constants) as RunConstants | undefined;
+  if (constants === undefined) return undefined;
   return {
-    constants: JSON.parse(row.constants) as RunConstants,
+    constants,
     lastSeq: row.last_seq,
     ended: row.ended === 1,
     settled: row.settled === 1,

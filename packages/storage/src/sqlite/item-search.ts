@@ -1,9 +1,9 @@
 import type { StatementSync } from 'node:sqlite';
-import type { OutputItem } from '@liminal/protocol';
 import type { SearchHit } from '../response-store.ts';
 import { itemHit } from '../store/search-hits.ts';
 import type { ParsedQuery } from '../store/search-query.ts';
 import { indexTerms } from '../store/search-query.ts';
+import { readItem } from '../store/stored-json.ts';
 import type { Database } from './database.ts';
 import { INDEX_BITS } from './item-words.ts';
 
@@ -39,7 +39,7 @@ export class ItemSearch {
   *hits(query: ParsedQuery, projectId: string | undefined): Generator<SearchHit> {
     const rows: Iterable<unknown> = this.#candidates.iterate(matchOf(query), projectId ?? null);
     for (const row of rows as Iterable<Candidate>) {
-      const item = JSON.parse(row.item) as OutputItem;
+      const item = readItem(row.item, row.item_index);
       const stored = { runId: row.run_id, index: row.item_index, item };
       const hit = itemHit(row.session_id, stored, query);
       if (hit) yield hit;

@@ -1,7 +1,8 @@
 /** The words of items, by which search finds them. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { OutputItem, Response, ResponseStatus } from '@liminal/protocol';
+import type { OutputItem, ResponseStatus } from '@liminal/protocol';
 import { isSettled, isUnderWay, searchableText } from '../store/searchable-text.ts';
+import { readHead, readItem } from '../store/stored-json.ts';
 import { wordList } from '../store/words.ts';
 import type { Database } from './database.ts';
 
@@ -66,8 +67,8 @@ export function fillItemWords(connection: DatabaseSync): void {
     'SELECT response_key, item_index, item, head FROM items JOIN responses USING (response_key)',
   );
   for (const row of rows.iterate() as Iterable<unknown> as Iterable<FilledRow>) {
-    const item = JSON.parse(row.item) as OutputItem;
-    const { status } = JSON.parse(row.head) as Response;
+    const item = readItem(row.item, row.item_index);
+    const { status } = readHead(row.head, { runId: '', sessionId: '' });
     words.note({ key: row.response_key, index: row.item_index, item, status }, true);
   }
 }

@@ -3,7 +3,9 @@ import type { OpenedStorage } from '../storage.ts';
 import { Database } from './database.ts';
 import { SqliteEventLog } from './event-log.ts';
 import { reasonOf } from './failures.ts';
+import { EventTable } from './event-table.ts';
 import { SqliteResponseStore } from './response-store.ts';
+import { SessionTable } from './session-table.ts';
 
 export function openSqliteStorage(dataDir: string): OpenedStorage {
   try {
@@ -20,12 +22,22 @@ function open(database: Database): OpenedStorage {
   return {
     log,
     store,
+    setAside: unreadableIn(database),
     close: async () => {
       await log.close();
       await store.close();
       database.close();
     },
   };
+}
+
+function unreadableIn(database: Database): string[] {
+  const sessions = new SessionTable(database).unreadable();
+  const runs = new EventTable(database).unreadable();
+  return [
+    ...sessions.map((id) => `The session ${id} cannot be read: what is stored of it is damaged.`),
+    ...runs.map((id) => `The turn ${id}, which had not ended, cannot be read: the log is damaged.`),
+  ];
 }
 
 /** Reads what is there, and lets the folder go if that is damaged. */

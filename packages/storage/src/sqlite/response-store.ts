@@ -1,6 +1,7 @@
 import type { Response } from '@liminal/protocol';
 import type {
   ItemPage,
+  ItemsWanted,
   ResponseHead,
   ResponseStore,
   SearchHit,
@@ -90,15 +91,13 @@ export class SqliteResponseStore implements ResponseStore {
     return this.#responses.oldestFirst(sessionId, fromKey).map(headOf);
   }
 
-  async readItems(
-    sessionId: string,
-    options: { before?: { runId: string; index: number }; limit: number },
-  ): Promise<ItemPage> {
-    const { before, limit } = options;
-    if (!before) return pageOfItems(this.#runsBefore(sessionId, Number.MAX_SAFE_INTEGER), limit);
+  async readItems(sessionId: string, options: ItemsWanted): Promise<ItemPage> {
+    const { before } = options;
+    const newest = Number.MAX_SAFE_INTEGER;
+    if (!before) return pageOfItems(this.#runsBefore(sessionId, newest), options);
     const row = this.#find(sessionId, before.runId);
     if (!row) return { items: [], heads: [], hasMore: false };
-    return pageOfItems(this.#runsBefore(sessionId, row.response_key, before.index), limit);
+    return pageOfItems(this.#runsBefore(sessionId, row.response_key, before.index), options);
   }
 
   async search({ text, projectId, limit }: SearchQuery): Promise<SearchHit[]> {
@@ -127,6 +126,7 @@ export class SqliteResponseStore implements ResponseStore {
         head: () => headOf(row),
         count,
         items: (from, to) => this.#responses.items(row, from, to),
+        sizes: (from, to) => this.#responses.sizes(row, from, to),
       };
     }
   }

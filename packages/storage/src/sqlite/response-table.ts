@@ -1,6 +1,7 @@
 import type { StatementSync } from 'node:sqlite';
-import type { OutputItem, Response } from '@liminal/protocol';
+import type { Response } from '@liminal/protocol';
 import type { ResponseHead, StoredItem } from '../response-store.ts';
+import { readHead, readItem } from '../store/stored-json.ts';
 import type { Database } from './database.ts';
 import { ItemWords } from './item-words.ts';
 
@@ -23,6 +24,7 @@ export class ResponseTable {
   readonly #oldestFirst: StatementSync;
   readonly #newestFirst: StatementSync;
   readonly #selectItems: StatementSync;
+  readonly #selectSizes: StatementSync;
   readonly #deleteOfSession: StatementSync;
   readonly #words: ItemWords;
 
@@ -54,6 +56,10 @@ export class ResponseTable {
     this.#selectItems = database.prepare(
       `SELECT item_index, item FROM items
        WHERE response_key = ? AND item_index >= ? AND item_index < ? ORDER BY item_index`,
+    );
+    this.#selectSizes = database.prepare(
+      `SELECT octet_length(item) AS size FROM items
+       WHERE response_key = ? AND item_index >= ? AND item_index < ? ORDER BY item_index DESC`,
     );
     this.#deleteOfSession = database.prepare('DELETE FROM responses WHERE session_id = ?');
   }
@@ -97,13 +103,19 @@ export class ResponseTable {
     return rows as Iterable<ResponseRow>;
   }
 
+  /** Bytes of those items' JSON, newest first; read lazily. */
+  *sizes(row: ResponseRow, from: number, to: number): Generator<number> {
+    const rows: Iterable<unknown> = this.#selectSizes.iterate(row.response_key, from, to);
+    for (const { size } of rows as Iterable<{ size: number }>) yield size;
+  }
+
   /** A run's items from one index up to (not including) another. */
   items(row: ResponseRow, from: number, to: number): StoredItem[] {
     const rows = this.#selectItems.all(row.response_key, from, to) as unknown[] as ItemRow[];
     return rows.map(({ item_index, item }) => ({
       runId: row.run_id,
       index: item_index,
-      item: JSON.parse(item) as OutputItem,
+      item: readItem(item, item_index),
     }));
   }
 }
@@ -115,5 +127,5 @@ interface ItemRow {
 }
 
 export function headOf(row: ResponseRow): ResponseHead {
-  return JSON.parse(row.head) as ResponseHead;
+  return readHead(row.head, { runId: row.run_id, sessionId: row.session_id });
 }

@@ -1,5 +1,6 @@
 import type { StatementSync } from 'node:sqlite';
 import type { SessionRecord } from '../response-store.ts';
+import { readSession } from '../store/stored-json.ts';
 import type { Database } from './database.ts';
 
 interface SessionRow {
@@ -12,6 +13,7 @@ export class SessionTable {
   readonly #save: StatementSync;
   readonly #find: StatementSync;
   readonly #list: StatementSync;
+  readonly #all: StatementSync;
   readonly #delete: StatementSync;
 
   constructor(database: Database) {
@@ -25,6 +27,7 @@ export class SessionTable {
        WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR active = ?2)
        ORDER BY updated_at DESC, created_at DESC`,
     );
+    this.#all = database.prepare('SELECT session_id, record FROM sessions');
     this.#delete = database.prepare('DELETE FROM sessions WHERE session_id = ?');
   }
 
@@ -42,7 +45,13 @@ export class SessionTable {
   list({ projectId, active }: { projectId?: string; active?: boolean }): SessionRecord[] {
     const open = active === undefined ? null : Number(active);
     const rows = this.#list.all(projectId ?? null, open) as unknown[] as SessionRow[];
-    return rows.map(recordOf);
+    return rows.flatMap((row) => recordOf(row) ?? []);
+  }
+
+  /** Ids of sessions whose records cannot be read any more. */
+  unreadable(): string[] {
+    const rows = this.#all.all() as unknown[] as (SessionRow & { session_id: string })[];
+    return rows.filter((row) => recordOf(row) === undefined).map((row) => row.session_id);
   }
 
   delete(sessionId: string): void {
@@ -50,6 +59,6 @@ export class SessionTable {
   }
 }
 
-function recordOf(row: SessionRow): SessionRecord {
-  return JSON.parse(row.record) as SessionRecord;
+function recordOf(row: SessionRow): SessionRecord | undefined {
+  return readSession(row.record);
 }

@@ -7,6 +7,8 @@ export interface PageRun<Head = ResponseHead, Item = StoredItem> {
   count: number;
   /** Its items from one index up to (not including) another. */
   items: (from: number, to: number) => Item[];
+  /** What each of those takes (bytes of JSON), newest first and read lazily; where nobody can tell, nothing. */
+  sizes: (from: number, to: number) => Iterable<number>;
 }
 
 interface Page<Head, Item> {
@@ -15,27 +17,64 @@ interface Page<Head, Item> {
   hasMore: boolean;
 }
 
-/** The newest `limit` items of runs that come newest first; reads no more of the runs than the page needs. */
+/** What fits on a page still. */
+class Room {
+  #items: number;
+  #bytes: number;
+  #isEmpty = true;
+
+  constructor(items: number, bytes: number) {
+    this.#items = items;
+    this.#bytes = bytes;
+  }
+
+  /** The index from which on a run's items fit; the very first item always does. */
+  from<Head, Item>(run: PageRun<Head, Item>): number {
+    const least = Math.max(0, run.count - this.#items);
+    const from = this.#bytes === Infinity ? least : this.#fromBySize(run, least);
+    this.#items -= run.count - from;
+    if (from < run.count) this.#isEmpty = false;
+    return from;
+  }
+
+  #fromBySize<Head, Item>(run: PageRun<Head, Item>, least: number): number {
+    let from = run.count;
+    for (const size of run.sizes(least, run.count)) {
+      this.#bytes -= size;
+      if (this.#bytes < 0 && !(this.#isEmpty && from === run.count)) return from;
+      from -= 1;
+    }
+    return from === run.count ? least : from;
+  }
+}
+
+/** How many things of these sizes fit into `room`; the first one always does. */
+export function fittingCount(sizes: readonly number[], room: number): number {
+  let left = room;
+  const tooMany = sizes.findIndex((size, index) => (left -= size) < 0 && index > 0);
+  return tooMany === -1 ? sizes.length : tooMany;
+}
+
+/** The newest items of runs that come newest first, as many as may be; reads no more of the runs than the page needs. */
 export function pageOfItems<Head, Item>(
   runs: Iterable<PageRun<Head, Item>>,
-  limit: number,
+  { limit, size = Infinity }: { limit: number; size?: number | undefined },
 ): Page<Head, Item> {
   const parts: Item[][] = [];
   const heads: Head[] = [];
   // Runs without items wait here until it is clear that the page reaches past them.
   let itemless: Head[] = [];
-  let room = limit;
+  const room = new Room(limit, size);
   for (const run of runs) {
     if (run.count === 0) {
       itemless.push(run.head());
       continue;
     }
-    if (room === 0) return pageFrom(parts, heads, true);
-    const from = Math.max(0, run.count - room);
+    const from = room.from(run);
+    if (from === run.count) return pageFrom(parts, heads, true);
     parts.push(run.items(from, run.count));
     heads.push(...itemless, run.head());
     itemless = [];
-    room -= run.count - from;
     if (from > 0) return pageFrom(parts, heads, true);
   }
   return pageFrom(parts, [...heads, ...itemless], false);

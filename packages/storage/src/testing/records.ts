@@ -51,11 +51,17 @@ export function headOf(response: Response): ResponseHead {
 }
 
 /** All items of a session, read page by page, as `runId:index` and heads as they came. */
-export async function readAllPages(store: ResponseStore, sessionId: string, limit: number) {
+export async function readAllPages(
+  store: ResponseStore,
+  sessionId: string,
+  limit: number,
+  size?: number,
+) {
   const pages: { places: string[]; heads: string[]; hasMore: boolean }[] = [];
   let before: { runId: string; index: number } | undefined;
   for (;;) {
-    const page = await store.readItems(sessionId, { ...(before ? { before } : {}), limit });
+    const wanted = { limit, ...(size !== undefined && { size }) };
+    const page = await store.readItems(sessionId, { ...wanted, ...(before && { before }) });
     pages.push({
       places: page.items.map(({ runId, index }) => `${runId}:${index}`),
       heads: page.heads.map(({ id }) => id),

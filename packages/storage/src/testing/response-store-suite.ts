@@ -316,6 +316,18 @@ export function responseStoreSuite(setup: Setup<ResponseStore>): void {
       expect(page.items.map(({ index }) => index)).toEqual([1]);
     });
 
+    test('SAFE: of few bytes together give every item, one that is larger too', async () => {
+      const large = 'x'.repeat(5_000);
+      await store.saveResponse(response('run-1', ['a', large, 'b']));
+      await store.saveResponse(response('run-2', []));
+      await store.saveResponse(response('run-3', [large, 'c', 'd']));
+      const pages = await readAllPages(store, 'session-1', 10, 1_000);
+      expect(pages.toReversed().flatMap(({ places }) => places)).toEqual(
+        ['run-1', 'run-3'].flatMap((id) => [0, 1, 2].map((index) => `${id}:${index}`)),
+      );
+      expect(pages.at(-1)?.hasMore).toBe(false);
+    });
+
     test('together give every item and every run, whatever the sizes', async () => {
       const sizes = fc.array(fc.nat({ max: 7 }), { maxLength: 8 });
       const property = fc.asyncProperty(

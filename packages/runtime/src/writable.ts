@@ -1,0 +1,27 @@
+import type { StreamEvent } from '@liminal/protocol';
+
+const unwritable = {
+  code: 'NOT_WRITABLE',
+  message: 'Something that the agent said cannot be written down, and is left out.',
+};
+
+/** In place of an event that no log can take, one that says so: it would be refused for ever. */
+export function writable(event: StreamEvent): StreamEvent {
+  try {
+    JSON.stringify(event);
+    return event;
+  } catch {
+    const payload = standIn(event);
+    return { ...event, type: payload.type, payload } as StreamEvent;
+  }
+}
+
+function standIn({ seq, payload: { type } }: StreamEvent): StreamEvent['payload'] {
+  if (type === 'response_start') return { type, modelId: 'unknown', providerId: 'unknown' };
+  if (type === 'response_done' || type === 'response_error') {
+    return { type: 'response_error', error: unwritable };
+  }
+  const itemId = `left-out:${seq}`;
+  const finalItem = { type: 'error', id: itemId, origin: 'system', ...unwritable } as const;
+  return { type: 'item_done', itemId, finalItem };
+}

@@ -1,0 +1,59 @@
+import type { WebSocket } from '@fastify/websocket';
+import { expect, test } from 'vitest';
+import { Outbox } from './outbox.ts';
+
+/** A socket whose other side takes nothing until it is told to. */
+function slowSocket() {
+  const waiting: { size: number; sent: (error?: Error) => void }[] = [];
+  const socket = {
+    OPEN: 1,
+    readyState: 1,
+    get bufferedAmount() {
+      return waiting.reduce((sum, { size }) => sum + size, 0);
+    },
+    send: (message: Buffer, _options: object, sent: () => void) => {
+      waiting.push({ size: message.length, sent });
+    },
+  };
+  return {
+    socket: socket as unknown as WebSocket,
+    take: (count: number) => {
+      for (const { sent } of waiting.splice(0, count)) sent();
+    },
+    terminate: () => {
+      socket.readyState = 2;
+      for (const { sent } of waiting.splice(0)) sent(new Error('Gone.'));
+    },
+  };
+}
+
+const kilobyte = Buffer.alloc(1_000);
+
+test('INV-9 an outbox is full by what waits in it, and drained once little of that is left', () => {
+  const { socket, take } = slowSocket();
+  let drained = 0;
+  const outbox = new Outbox(socket, 20_000, () => (drained += 1));
+  const taken = Array.from({ length: 12 }, () => outbox.send(kilobyte));
+  // A message takes twice as much again as this one is long.
+  expect(taken.indexOf(false)).toBe(6);
+  take(10);
+  expect([outbox.full, drained]).toEqual([true, 0]);
+  take(1);
+  expect([outbox.full, drained]).toEqual([false, 1]);
+});
+
+test('INV-9 small messages fill it, too: each takes room of its own', () => {
+  const outbox = new Outbox(slowSocket().socket, 20_000, () => {});
+  const taken = Array.from({ length: 30 }, () => outbox.send(Buffer.from('{}')));
+  expect(taken.indexOf(false)).toBeLessThan(20);
+});
+
+test('SAFE: nothing is fetched for a socket that was ended while its outbox was full', () => {
+  const { socket, terminate } = slowSocket();
+  let drained = 0;
+  const outbox = new Outbox(socket, 10_000, () => (drained += 1));
+  for (let n = 0; n < 12; n += 1) outbox.send(kilobyte);
+  expect(outbox.full).toBe(true);
+  terminate();
+  expect(drained).toBe(0);
+});

@@ -1,0 +1,90 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { emptyResponse, foldResponse, toResponse } from '@liminal/protocol';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { response, sessionRecord } from '../testing/records.ts';
+import { done, eventsOf, start } from '../testing/runs.ts';
+import { openSqliteStorage } from './open.ts';
+
+let dataDir: string;
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'liminal-damaged-'));
+});
+afterEach(async () => rm(dataDir, { recursive: true }));
+
+function damage(...statements: string[]): void {
+  const database = new DatabaseSync(join(dataDir, 'liminal.db'));
+  for (const statement of statements) database.exec(statement);
+  database.close();
+}
+
+const said = { type: 'item_start', itemId: 'a', itemType: 'message' } as const;
+const finished = {
+  type: 'item_done',
+  itemId: 'a',
+  finalItem: { type: 'message', id: 'a', content: 'Hello.', origin: 'agent' },
+} as const;
+
+test('SAFE: rows that cannot be read any more are set aside, said, and all else is there', async () => {
+  const before = openSqliteStorage(dataDir);
+  for (const id of ['whole', 'spoilt']) await before.store.saveSession(sessionRecord(id));
+  await before.store.importResponses([
+    response('r1', ['one', 'two']),
+    response('r2', ['three', 'four']),
+  ]);
+  for (const id of ['l1', 'l2']) await before.log.append(id, eventsOf(id, [start, said, finished]));
+  await before.close();
+  damage(
+    `UPDATE sessions SET record = '{"sessionId": "spo' WHERE session_id = 'spoilt'`,
+    `UPDATE responses SET head = 'null' WHERE run_id = 'r1'`,
+    `UPDATE items SET item = '' WHERE item_index = 1`,
+    `UPDATE runs SET constants = '5' WHERE run_id = 'l1'`,
+  );
+  const storage = openSqliteStorage(dataDir);
+  expect(storage.setAside).toEqual([
+    'The session spoilt cannot be read: what is stored of it is damaged.',
+    'The turn l1, which had not ended, cannot be read: the log is damaged.',
+  ]);
+  const { store, log } = storage;
+  expect((await store.listSessions()).map(({ sessionId }) => sessionId)).toEqual(['whole']);
+  expect(await store.getSession('spoilt')).toBeUndefined();
+  expect(await store.listRuns('session-1')).toMatchObject([
+    { id: 'r1', status: 'error', error: { code: 'STORE_DAMAGED' } },
+    { id: 'r2', status: 'complete' },
+  ]);
+  const { items } = await store.readItems('session-1', { limit: 10 });
+  expect(items.map(({ item }) => item)).toMatchObject([
+    { content: 'one' },
+    { type: 'error', code: 'STORE_DAMAGED' },
+    { content: 'three' },
+    { type: 'error', code: 'STORE_DAMAGED' },
+  ]);
+  expect(await store.search({ text: 'three', limit: 5 })).toHaveLength(1);
+  expect((await log.unsettled()).map(({ runId }) => runId)).toEqual(['l2']);
+  await storage.close();
+});
+
+test('SAFE: a run whose rows cannot be read any more folds to what is left of it, and ends where it did', async () => {
+  const before = openSqliteStorage(dataDir);
+  const whole = eventsOf('l', [start, said, finished, done]);
+  await before.log.append('l', whole);
+  await before.close();
+  for (const [seq, left] of [
+    [0, { status: 'complete', modelId: 'unknown', outputItems: [{ content: 'Hello.' }] }],
+    [2, { status: 'complete', outputItems: [{ id: 'a' }, { code: 'LOG_DAMAGED' }] }],
+    [3, { status: 'error', error: { code: 'LOG_DAMAGED' }, outputItems: [{ content: 'Hello.' }] }],
+  ] as const) {
+    damage(`UPDATE events SET payload = 'x' || payload WHERE seq = ${seq}`);
+    const { log, close } = openSqliteStorage(dataDir);
+    const read = await log.read('l');
+    const followed = await Array.fromAsync(log.follow('l'));
+    await close();
+    damage(`UPDATE events SET payload = substr(payload, 2) WHERE seq = ${seq}`);
+    expect(read.map((event) => event.seq)).toEqual([0, 1, 2, 3]);
+    expect(followed).toEqual(read);
+    expect(toResponse(read.reduce(foldResponse, emptyResponse()))).toMatchObject(left);
+  }
+});

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { fittingCount, pageOfItems } from './item-page.ts';
+
+/** Runs of items that are numbers: their sizes. Newest first; what was asked for is noted. */
+function runsOf(...runs: number[][]) {
+  const read: string[] = [];
+  const all = runs.map((sizes, at) => ({
+    head: () => at,
+    count: sizes.length,
+    items: (from: number, to: number) => {
+      read.push(`${at}:${from}-${to}`);
+      return sizes.slice(from, to);
+    },
+    sizes: (from: number, to: number) => sizes.slice(from, to).toReversed(),
+  }));
+  return { all, read };
+}
+
+test.each([
+  [100, [[10, 20], [30]], { items: [30, 10, 20], heads: [1, 0], hasMore: false }],
+  [30, [[10, 20], [30]], { items: [10, 20], heads: [0], hasMore: true }],
+  [25, [[10, 20], [30]], { items: [20], heads: [0], hasMore: true }],
+  [5, [[10, 20], [30]], { items: [20], heads: [0], hasMore: true }],
+  [
+    65,
+    [
+      [10, 20],
+      [30, 30],
+    ],
+    { items: [30, 10, 20], heads: [1, 0], hasMore: true },
+  ],
+  [35, [[10, 20], [], [30]], { items: [10, 20], heads: [0], hasMore: true }],
+])('SAFE: a page of %i bytes holds what fits, and at least one item', (size, runs, page) => {
+  expect(pageOfItems(runsOf(...runs).all, { limit: 10, size })).toEqual(page);
+});
+
+test('SAFE: nothing is read that is not on the page', () => {
+  const { all, read } = runsOf([10, 90, 20], [50]);
+  pageOfItems(all, { limit: 10, size: 40 });
+  expect(read).toEqual(['0:2-3']);
+});
+
+test('the first of many sizes always fits', () => {
+  expect(fittingCount([50, 10], 20)).toBe(1);
+  expect(fittingCount([5, 10, 10], 20)).toBe(2);
+  expect(fittingCount([], 20)).toBe(0);
+});
