@@ -4,6 +4,19 @@ import { RuntimeError } from './errors.ts';
 /** Messages that wait for their turn, first one next. Pure: each step gives a new queue. */
 export type MessageQueue = readonly QueuedMessage[];
 
+/** Characters of all messages that wait: every reader is told them with each change of the session. */
+const maxText = 1024 * 1024;
+
+/** Throws `QUEUE_FULL` where several messages are too long together; one alone is bounded where it comes in. */
+export function assertFits(queue: MessageQueue): void {
+  const size = queue.reduce((sum, { message }) => sum + message.length, 0);
+  if (queue.length <= 1 || size <= maxText) return;
+  throw new RuntimeError(
+    'QUEUE_FULL',
+    'The messages that wait in this session are too long together (more than 1 MiB). Remove one, or wait for a turn to end.',
+  );
+}
+
 export function enqueue(queue: MessageQueue, entry: QueuedMessage, max: number): QueuedMessage[] {
   if (queue.length >= max) {
     throw new RuntimeError(
@@ -11,7 +24,9 @@ export function enqueue(queue: MessageQueue, entry: QueuedMessage, max: number):
       `${max} messages wait in this session already. Remove one, or wait for a turn to end.`,
     );
   }
-  return [...queue, entry];
+  const longer = [...queue, entry];
+  assertFits(longer);
+  return longer;
 }
 
 export function remove(queue: MessageQueue, turnId: string): QueuedMessage[] {

@@ -97,3 +97,15 @@ test('a stop of a message that could not be stored is not kept for the next', as
   await outbox.send('Again', 't2');
   expect([delivered, stops]).toEqual([['Again'], 0]);
 });
+
+test('SAFE: messages that wait are refused once they are too long together, a change of one too', async () => {
+  const large = 'x'.repeat(600 * 1024);
+  storing.resolve();
+  await outbox.send('Hello', 't1');
+  await outbox.send(large, 't2');
+  await expect(outbox.send(large, 't3')).rejects.toMatchObject({ code: 'QUEUE_FULL' });
+  await outbox.send('Short.', 't4');
+  await expect(outbox.edit('t4', large)).rejects.toMatchObject({ code: 'QUEUE_FULL' });
+  await outbox.remove('t2');
+  await outbox.edit('t4', large);
+});

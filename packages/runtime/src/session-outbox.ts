@@ -2,6 +2,7 @@ import type { SendResult } from '@liminal/protocol';
 import type { SessionRecord } from '@liminal/storage';
 import {
   assertWaiting,
+  assertFits,
   enqueue,
   mark,
   type MessageQueue,
@@ -85,7 +86,9 @@ export class SessionOutbox {
   async edit(turnId: string, message: string): Promise<void> {
     const { queue } = this.#record.value;
     assertWaiting(queue, turnId);
-    await this.#change(queue, turnId, rewrite(queue, turnId, message));
+    const rewritten = rewrite(queue, turnId, message);
+    assertFits(rewritten);
+    await this.#change(queue, turnId, rewritten);
   }
 
   /** Throws `MESSAGE_NOT_QUEUED`. */

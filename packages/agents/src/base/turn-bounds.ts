@@ -3,6 +3,8 @@ import { cutText, type EventPayload, maxItemSize, sizeOf, withinSize } from '@li
 
 /** A turn says no more than this (about the characters of its events' JSON); what follows is not kept. */
 export const maxTurnSize = 256 * 1024 * 1024;
+/** Of a text that is longer than this (characters) it counts that it is told again. */
+const longText = 64 * 1024;
 /** What any event takes beside what it says. */
 const eventItself = 500;
 
@@ -36,6 +38,12 @@ export class TurnBounds {
     this.#size += isMoreText(payload)
       ? payload.deltaContent.length
       : eventItself + sizeOf(payload, 2 * maxItemSize);
+  }
+
+  /** Notes that an item's fields change: readers are given all of it again. */
+  countAgain(itemId: string): void {
+    const text = this.#texts.get(itemId) ?? 0;
+    if (text > longText) this.#size += text;
   }
 
   ended(itemId: string): void {

@@ -105,3 +105,12 @@ test('SAFE: a turn that says more than is kept of one says that, still asks, and
     { type: 'response_done' },
   ]);
 });
+
+test('SAFE: a long text whose fields change again and again fills its turn: readers are given all of it each time', () => {
+  const { turn, of } = writer();
+  turn.start(message('m'));
+  turn.append('m', 'x'.repeat(maxItemSize / 2));
+  for (let n = 0; n < 1_000; n += 1) turn.patch('m', { raw: n });
+  expect(of('item_delta').length).toBeLessThan(40);
+  expect(of('item_start').some(({ itemId }) => itemId === 't1:full')).toBe(true);
+});

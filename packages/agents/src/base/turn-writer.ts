@@ -34,6 +34,7 @@ export class TurnWriter {
   readonly #unplaced = new BoundedList();
   readonly #bounds = new TurnBounds();
   #timestamp = '';
+  #saidFull = false;
   #ended = false;
 
   constructor(turnId: string, emit: Emit) {
@@ -54,10 +55,9 @@ export class TurnWriter {
   write(said: EventPayload): void {
     if (this.#ended) return;
     const payload = this.#bounds.fit(said);
-    const wasFull = this.#bounds.isFull;
     this.#bounds.count(payload);
     this.#emit({ turnId: this.turnId, timestamp: this.#timestamp, payload });
-    if (!wasFull && this.#bounds.isFull) this.#sayFull();
+    if (this.#bounds.isFull && !this.#saidFull) this.#sayFull();
   }
 
   isOpen(itemId: string): boolean {
@@ -85,6 +85,7 @@ export class TurnWriter {
     if (open === undefined || this.#bounds.isFull) return;
     const patch = this.#bounds.fit(said);
     open.item = { ...open.item, ...patch };
+    this.#bounds.countAgain(itemId);
     this.write({ type: 'item_delta', itemId, deltaContent: '', patch });
   }
 
@@ -140,6 +141,7 @@ export class TurnWriter {
   }
 
   #sayFull(): void {
+    this.#saidFull = true;
     const id = `${this.turnId}:full`;
     const item = { type: 'message', id, origin: 'system', content: full } as const;
     this.write(startPayload(item));

@@ -4,7 +4,7 @@ import type { FoldOutput } from '../upserts.ts';
 import { emitOpen } from './emit.ts';
 import { kinOf } from './item-list.ts';
 import { textOf } from './item-text.ts';
-import { addText, crossedThresholds, resetPace } from './pace.ts';
+import { addText, crossedThresholds, isWorthShowing, resetPace } from './pace.ts';
 import { isAnswer } from './pair-answers.ts';
 import { openItem } from './response.ts';
 import { type FoldResult, type OpenView, type Step, withView } from './upsert-state.ts';
@@ -77,10 +77,12 @@ export function growText(step: Step, known: OpenView, growth: Growth): Grown {
   if (config.appends) return appendText(step, known, growth);
   const counted = addText(known.pace, growth.text, config.tokenCounter);
   const pace = { ...counted, flushAt: step.now + config.batchTimeoutMs };
-  const crossed = crossedThresholds(pace, config.batchGradientTokens);
+  const { length } = textOf(known.view.item);
+  const isDue = isWorthShowing(pace, length);
+  const crossed = isDue ? crossedThresholds(pace, config.batchGradientTokens) : 0;
   if (crossed > 0) {
     const { next, outputs } = show(step, known);
-    return { next: { ...next, pace: resetPace(pace, crossed) }, outputs };
+    return { next: { ...next, pace: resetPace(pace, crossed, length) }, outputs };
   }
   if (!known.emitted && config.firstEmission === 'immediate') {
     return show(step, { ...known, pace });

@@ -7,11 +7,22 @@ export interface Pace {
   readonly tokens: number;
   /** Whether the text so far ends inside a word, which the next delta may go on with. */
   readonly inWord: boolean;
+  /** Characters of the text as it was emitted last. */
+  readonly shown: number;
   /** When what is buffered is emitted at the latest, in milliseconds since the epoch; absent when nothing is. */
   readonly flushAt?: number;
 }
 
-export const startPace: Pace = { batchIndex: 0, tokens: 0, inWord: false };
+export const startPace: Pace = { batchIndex: 0, tokens: 0, inWord: false, shown: 0 };
+
+/** A text that is longer than this (characters) is emitted again only once it has grown by a part of itself. */
+const longText = 32 * 1024;
+const worthwhile = 1.25;
+
+/** Whether to emit the whole of a text again: all emissions of a long one together are a few times as long as it is. */
+export function isWorthShowing({ shown }: Pace, length: number): boolean {
+  return length <= longText || length >= shown * worthwhile;
+}
 
 /** The default token counter: words between white space. Exact over deltas too, however they cut the words. */
 export function countWords(text: string): number {
@@ -43,9 +54,9 @@ export function crossedThresholds(pace: Pace, gradient: readonly number[]): numb
   return crossed;
 }
 
-/** After an emission: nothing is buffered. */
-export function resetPace(pace: Pace, crossed: number): Pace {
-  return { batchIndex: pace.batchIndex + crossed, tokens: 0, inWord: pace.inWord };
+/** After an emission of so many characters: nothing is buffered. */
+export function resetPace(pace: Pace, crossed: number, shown: number): Pace {
+  return { batchIndex: pace.batchIndex + crossed, tokens: 0, inWord: pace.inWord, shown };
 }
 
 function thresholdAt(gradient: readonly number[], index: number): number {

@@ -424,3 +424,29 @@ describe('AC-5.4: edge cases', () => {
     }
   });
 });
+
+describe('a long text', () => {
+  const piece = 'word '.repeat(200);
+  const sizeOf = (times: number) => {
+    const deltas = Array.from({ length: times }, () => say.delta('a', piece));
+    const { upserts } = foldRun([say.text('a'), ...deltas]);
+    return upserts.reduce((sum, one) => sum + ('content' in one ? one.content.length : 0), 0);
+  };
+
+  it('SAFE: costs a reader without deltas a few times its length, however long it is', () => {
+    for (const times of [100, 1_000, 4_000]) {
+      expect(sizeOf(times)).toBeGreaterThan(times * piece.length);
+      expect(sizeOf(times)).toBeLessThan(30 * times * piece.length);
+    }
+    expect(sizeOf(4_000) / sizeOf(1_000)).toBeLessThan(5);
+  });
+
+  it('SAFE: is shown whole once it is at rest', () => {
+    const later = Date.UTC(2027, 0, 1);
+    const deltas = Array.from({ length: 301 }, () => say.delta('a', piece));
+    const { state } = foldRun([say.text('a'), ...deltas]);
+    const { outputs } = flushIdle(state, later);
+    expect(contents(outputs)).toEqual([['update', piece.repeat(301)]]);
+    expect(nextFlushAt(flushIdle(state, later).state)).toBeUndefined();
+  });
+});

@@ -4,6 +4,7 @@ import type { ErrorObject } from '../items.ts';
 import type { FoldOutput } from '../upserts.ts';
 import { emitOpen } from './emit.ts';
 import { growView } from './grow-view.ts';
+import { textOf } from './item-text.ts';
 import { resetPace } from './pace.ts';
 import { PersistentMap } from './persistent-map.ts';
 import {
@@ -95,7 +96,11 @@ function isDue({ pace }: OpenView, now: number): boolean {
 }
 
 function flushed(known: OpenView): OpenView {
-  return { ...known, emitted: true, pace: resetPace(known.pace, 0) };
+  return {
+    ...known,
+    emitted: true,
+    pace: resetPace(known.pace, 0, textOf(known.view.item).length),
+  };
 }
 
 function foldItems(step: Step, payload: EventPayload): FoldResult {
