@@ -78,7 +78,7 @@ test('options of the server may stand before the command', async () => {
 
 test('a signal reaches the server, which ends in good order', async () => {
   const { child, said, over } = shell('exec liminal --port 0 --no-open');
-  while (!said.out.includes('token=')) await once(child.stdout, 'data');
+  while (!said.out.includes('code=')) await once(child.stdout, 'data');
   child.kill('SIGTERM');
   await over;
   expect(child.exitCode).toBe(0);

@@ -68,9 +68,9 @@ async function checkCiRunsTheSame(command: string): Promise<void> {
 
 async function checkServes(command: string): Promise<void> {
   const child = start(command);
-  const link = await firstMatch(child, /http:\/\/\S+token=\S+/);
+  const link = await firstMatch(child, /http:\/\/\S+code=\S+/);
   const page = await fetch(link, { redirect: 'manual' });
-  expect(page.status).toBe(303);
+  expect(page.status).toBe(200);
   const cookie = page.headers.getSetCookie()[0]?.split(';')[0] ?? '';
   const app = await fetch(new URL('/', link), { headers: { cookie } });
   expect(app.status).toBe(200);

@@ -2,7 +2,7 @@
 import { ProviderRegistry } from '@liminal/agents';
 import { AcpProvider } from '@liminal/agents/acp';
 import { createRuntime } from '@liminal/runtime';
-import { createServer } from '@liminal/server';
+import { createCredentials, createServer } from '@liminal/server';
 import {
   type OpenedStorage,
   openPostgresStore,
@@ -35,7 +35,7 @@ const server = await createServer({
   runtime,
   version: 'bench',
   webDir: process.env['BENCH_WEB'] ?? dataDir,
-  token,
+  credentials: createCredentials(token),
   host: '127.0.0.1',
   allowedHosts: [],
   allowedOrigins: [],

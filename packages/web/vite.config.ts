@@ -2,8 +2,9 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { compressAssets } from './compress-assets.ts';
 
-/** Where `vite dev` finds the server; its own page is opened with the server's link once, for the cookie. */
+/** Where `vite dev` finds the server, and the token that it lets us in by: the page of another port is not signed in. */
 const server = process.env.LIMINAL_URL ?? 'http://127.0.0.1:4747';
+const headers = { authorization: `Bearer ${process.env.LIMINAL_TOKEN ?? ''}` };
 
 export default defineConfig({
   plugins: [react(), compressAssets()],
@@ -18,6 +19,9 @@ export default defineConfig({
   // Workers load their parts when these are first needed, as the page does.
   worker: { format: 'es' },
   server: {
-    proxy: { '/api': server, '/ws': { target: server.replace(/^http/, 'ws'), ws: true } },
+    proxy: {
+      '/api': { target: server, headers },
+      '/ws': { target: server.replace(/^http/, 'ws'), ws: true, headers },
+    },
   },
 });

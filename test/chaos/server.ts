@@ -5,7 +5,7 @@
 import { flushCompileCache } from 'node:module';
 import { ProviderRegistry } from '@liminal/agents';
 import { createRuntime, startProjectorWorker } from '@liminal/runtime';
-import { createLogger, createServer } from '@liminal/server';
+import { createLogger, createCredentials, createServer } from '@liminal/server';
 import type { ResponseStore } from '@liminal/storage';
 import { openPostgresStore, openRedis } from '@liminal/storage';
 import type { MemberSettings } from './member.ts';
@@ -81,7 +81,7 @@ async function serve(): Promise<() => Promise<void>> {
   const hosts = { host: '127.0.0.1', allowedHosts: ['127.0.0.1'], allowedOrigins: [] };
   const server = await createServer({
     runtime,
-    token,
+    credentials: createCredentials(token),
     version: 'chaos',
     webDir: root,
     logger,

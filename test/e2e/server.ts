@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const main = fileURLToPath(new URL('../../packages/cli/bin/liminal.js', import.meta.url));
@@ -37,8 +38,13 @@ export class LiminalServer {
     return server;
   }
 
-  /** The address with the token, as it was printed. */
+  /** An address with the token: unlike the printed one, with its code, it can be opened again and again. */
   get link(): string {
+    return `${this.origin}/?token=${encodeURIComponent(this.token)}`;
+  }
+
+  /** The address with a code that opens once, as it was printed. */
+  get printedLink(): string {
     return this.#printed.href;
   }
 
@@ -48,7 +54,8 @@ export class LiminalServer {
   }
 
   get token(): string {
-    return this.#printed.searchParams.get('token') ?? '';
+    const file = readFileSync(join(this.#options.dataDir, 'server.json'), 'utf8');
+    return (JSON.parse(file) as { token: string }).token;
   }
 
   get pid(): number {

@@ -1,4 +1,4 @@
-/** The link that lets a browser in. `url` has no trailing slash. */
-export function link(url: string, token: string): string {
-  return `${url}/?token=${encodeURIComponent(token)}`;
+/** The link that signs one browser in, once. `url` has no trailing slash. */
+export function link(url: string, code: string): string {
+  return `${url}/?code=${encodeURIComponent(code)}`;
 }

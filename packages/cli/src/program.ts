@@ -66,6 +66,20 @@ function createProgram(done: (exitCode: number) => void): Command {
       done(await tail(sessionId, flags, configure(flags)));
     });
 
+  command('link')
+    .description('prints a link that signs one more browser in, once')
+    .action(async (flags: Flags) => {
+      const { printLink } = await import('./commands/link.ts');
+      done(await printLink(configure(flags)));
+    });
+
+  command('sign-out')
+    .description('signs every browser out')
+    .action(async (flags: Flags) => {
+      const { signOut } = await import('./commands/sign-out.ts');
+      done(await signOut(configure(flags)));
+    });
+
   command('projector')
     .description('brings runs into history beside servers that share a Redis and a database')
     .action(async (flags: Flags) => {

@@ -1,12 +1,14 @@
 import { fileURLToPath } from 'node:url';
 import { reapOrphans, startGuard } from '@liminal/agents';
 import { createRuntime, type Logger } from '@liminal/runtime';
-import { createLogger, createServer } from '@liminal/server';
+import { createCredentials, createLogger, createServer } from '@liminal/server';
 import { createAgents } from './agents.ts';
 import type { Config } from './config/load.ts';
 import { learntStores } from './data/learnt-stores.ts';
+import { keptSignedOut } from './data/signed-out.ts';
 import { dataFolderToken } from './data/token.ts';
 import { usingDataDir } from './data/using-data-dir.ts';
+import { link } from './link.ts';
 import { findPort } from './port.ts';
 import { openStorage } from './storage.ts';
 import { version } from './version.ts';
@@ -15,6 +17,8 @@ export interface Liminal {
   /** Without a trailing slash. */
   url: string;
   token: string;
+  /** A link that signs one browser in, once. */
+  newLink: () => string;
   /** Ends every agent, every connection, and lets the data folder go. */
   close: () => Promise<void>;
 }
@@ -28,17 +32,17 @@ type Closers = (() => Promise<unknown>)[];
  * Opens the data folder and starts everything on it. Throws a LiminalError with a sentence on what to do: among
  * others `DATA_DIR_IN_USE`, `PORT_IN_USE`, `INSECURE_HOST`.
  */
-export async function startLiminal(config: Config, linkOnce?: string): Promise<Liminal> {
+export async function startLiminal(config: Config): Promise<Liminal> {
   const closers: Closers = [];
   try {
-    return await start(config, linkOnce, closers);
+    return await start(config, closers);
   } catch (error) {
     await closeAll(closers);
     throw error;
   }
 }
 
-async function start(config: Config, linkOnce: string | undefined, closers: Closers) {
+async function start(config: Config, closers: Closers) {
   const { dataDir, host } = config;
   const logger = createLogger(config.logLevel, process.stderr);
   const storage = await openStorage(config);
@@ -65,23 +69,26 @@ async function start(config: Config, linkOnce: string | undefined, closers: Clos
   );
   // Agents end first, so that readers still see how their turns ended.
   const closeRuntime = () => runtime.close();
+  const signedOut = await usingDataDir(dataDir, () => keptSignedOut(dataDir));
+  const credentials = createCredentials(token, signedOut);
   const server = await createServer({
     runtime,
     version,
     webDir,
-    token,
+    credentials,
     logger,
     host,
     insecureHost: config.insecureHost,
     allowedHosts: config.allowedHosts,
     allowedOrigins: config.allowedOrigins,
-    ...(linkOnce !== undefined && { linkOnce }),
   });
   closers.push(() => server.close(), closeRuntime);
   const address = await server.listen({ host, port: await findPort(config) });
+  const url = `http://${urlHost(host)}:${new URL(address).port}`;
   return {
-    url: `http://${urlHost(host)}:${new URL(address).port}`,
+    url,
     token,
+    newLink: () => link(url, credentials.newCode()),
     close: () => closeAll(closers),
   };
 }

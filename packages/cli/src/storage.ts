@@ -12,7 +12,7 @@ import {
 import type { Config } from './config/load.ts';
 import { isConvex, type SharedConfig } from './config/shared.ts';
 import { readServerFile } from './data/server-file.ts';
-import { link } from './link.ts';
+import { linkTo } from './running-server.ts';
 
 /** Throws a LiminalError that says what to do; `DATA_DIR_IN_USE` with where the other server is. */
 export async function openStorage(config: Config): Promise<OpenedStorage> {
@@ -20,7 +20,7 @@ export async function openStorage(config: Config): Promise<OpenedStorage> {
   try {
     return shared ? await openWithDataDir(dataDir, shared) : await openSqliteStorage(dataDir);
   } catch (error) {
-    throw whereTaken(dataDir, error);
+    throw await whereTaken(dataDir, error);
   }
 }
 
@@ -65,11 +65,11 @@ async function openWithDataDir(dataDir: string, shared: SharedConfig): Promise<O
   }
 }
 
-function whereTaken(dataDir: string, error: unknown): unknown {
+async function whereTaken(dataDir: string, error: unknown): Promise<unknown> {
   const other = readServerFile(dataDir);
   const isTaken = error instanceof LiminalError && error.code === 'DATA_DIR_IN_USE';
   if (!isTaken || !other) return error;
-  const where = link(other.url, other.token);
+  const where = await linkTo(other).catch(() => other.url);
   const message = `Liminal already runs on the data folder ${dataDir} (process ${other.pid}): ${where}`;
   return new LiminalError(error.code, message, { cause: error });
 }

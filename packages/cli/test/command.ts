@@ -1,7 +1,7 @@
 /** The command line as a person runs it: a process of its own, with a home folder of its own. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -45,7 +45,8 @@ export class Home {
       command,
       link,
       url: new URL(link).origin,
-      token: new URL(link).searchParams.get('token')!,
+      token: (JSON.parse(readFileSync(join(this.data, 'server.json'), 'utf8')) as { token: string })
+        .token,
     };
   }
 

@@ -18,14 +18,14 @@ describe('serve', () => {
     expect(command.stdout).toBe(`Liminal is at ${link}\n`);
     expect(new URL(url).hostname).toBe('127.0.0.1');
     const answer = await fetch(link, { redirect: 'manual', headers: { accept: 'text/html' } });
-    expect(answer.status).toBe(303);
+    expect(answer.status).toBe(200);
     expect(answer.headers.get('set-cookie')).toContain('HttpOnly');
     expect((await fetch(url)).status).toBe(401);
   });
 
   test('is what happens without a command', async () => {
     const command = home.start(['--port', '0', '--no-open']);
-    expect((await command.says(/Liminal is at (\S+)/))[1]).toContain('/?token=');
+    expect((await command.says(/Liminal is at (\S+)/))[1]).toContain('/?code=');
   });
 
   test('keeps what is secret from others', async () => {
@@ -34,7 +34,7 @@ describe('serve', () => {
     for (const name of ['token', 'server.json', 'liminal.db']) expect(mode(name)).toBe(0o600);
   });
 
-  test('has the same link after a restart, and data that was there', async () => {
+  test('has the same token after a restart, and data that was there', async () => {
     const first = await home.serve();
     await home.start(['run', 'explain', '--agent', 'demo', '--set', 'pace=instant']).exitCode;
     first.command.signal('SIGTERM');
@@ -97,7 +97,10 @@ describe('serve', () => {
     const second = home.start(['serve', '--port', '0', '--no-open']);
     expect(await second.exitCode).toBe(1);
     expect(second.stdout).toBe('');
-    expect(second.stderr).toContain(link);
+    const [another = ''] = /http:\S+/.exec(second.stderr) ?? [];
+    expect(another).not.toBe(link);
+    expect((await fetch(another)).status).toBe(200);
+    expect((await fetch(link)).status).toBe(200);
     expect(second.stderr.trimEnd().split('\n')).toHaveLength(1);
   });
 

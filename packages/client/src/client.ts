@@ -11,8 +11,10 @@ import { Cell, type Store } from './store.ts';
 export interface ClientOptions {
   /** Where the server is, e.g. `http://127.0.0.1:4400`. In a browser: the page's own origin by default. */
   baseUrl?: string;
-  /** For programs; a browser is signed in by its cookie. */
+  /** For programs; a browser is signed in by its cookie and `key`. */
   token?: string;
+  /** What signing in has left with our origin (`localStorage`, `liminal:key`). */
+  key?: () => string | undefined;
   /** Where messages are kept until the server has them. Default: in memory. */
   outbox?: OutboxStorage;
 }
@@ -35,9 +37,9 @@ export interface LiminalClient {
 
 export function createClient(options: ClientOptions = {}): LiminalClient {
   const baseUrl = (options.baseUrl ?? '').replace(/\/$/, '');
-  const requests = createRequests({ baseUrl, token: options.token });
+  const requests = createRequests({ baseUrl, token: options.token, key: options.key });
   const socket = new LiveSocket({
-    open: () => openSocket(baseUrl, options.token),
+    open: () => openSocket(baseUrl, options),
     isRefused: () => isRefused(requests),
   });
   const connection = new Cell<ConnectionStatus>(socket.status);
@@ -70,7 +72,7 @@ export function createClient(options: ClientOptions = {}): LiminalClient {
     session: (sessionId) => opened.get(sessionId) ?? open(sessionId),
     release,
     run: (runId) => {
-      const run = new RunStore(runId, { baseUrl, token: options.token });
+      const run = new RunStore(runId, { baseUrl, token: options.token, key: options.key });
       void run.open();
       return run;
     },
@@ -90,10 +92,13 @@ const SocketWithHeaders = WebSocket as unknown as new (
   options: { headers: Record<string, string> },
 ) => WebSocket;
 
-function openSocket(baseUrl: string, token: string | undefined): WebSocket {
+function openSocket(baseUrl: string, { token, key }: ClientOptions): WebSocket {
   const base = baseUrl === '' ? location.origin : baseUrl;
   const url = `${base.replace(/^http/, 'ws')}/ws`;
-  if (token === undefined) return new WebSocket(url);
+  if (token === undefined) {
+    const kept = key?.();
+    return new WebSocket(url, kept === undefined ? [] : ['liminal', `liminal.key.${kept}`]);
+  }
   return new SocketWithHeaders(url, { headers: { authorization: `Bearer ${token}` } });
 }
 

@@ -17,9 +17,11 @@ import { ID_MAX } from './http/path-params.ts';
 import { type App, checkByZod } from './http/schema.ts';
 import { sessionRoutes } from './http/session-routes.ts';
 import { settingRoutes } from './http/setting-routes.ts';
+import { signInRoutes } from './http/sign-in-routes.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import { streamRoutes } from './sse/routes.ts';
 import { imageFrameRoute } from './pages/image-frame.ts';
+import { signInScript, signInScriptPath } from './pages/messages.ts';
 import { serveWebApp } from './static.ts';
 import { webSocketRoute } from './websocket/route.ts';
 import { endFailedSocket } from './websocket/socket-error.ts';
@@ -64,12 +66,13 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
 
   await app.register(cookie);
   await app.register(websocket, {
-    options: { maxPayload: limits.frameBytes },
+    options: { maxPayload: limits.frameBytes, handleProtocols: ourProtocol },
     preClose,
     errorHandler: endFailedSocket,
   });
   refuseBrokenRequests(app);
   guardRequests(app, options);
+  app.get(signInScriptPath, async (_, reply) => reply.type('text/javascript').send(signInScript));
   await app.register(api, { ...options, limits });
   await serveWebApp(app, webDir);
   return app;
@@ -84,6 +87,7 @@ async function api(app: FastifyInstance, options: ServerOptions & { limits: Limi
   });
   openApiRoute(typed, { version });
   await typed.register(healthRoute, { version });
+  await typed.register(signInRoutes, { credentials: options.credentials });
   await typed.register(sessionRoutes, { runtime });
   await typed.register(fileRoute, { runtime });
   imageFrameRoute(app);
@@ -94,6 +98,9 @@ async function api(app: FastifyInstance, options: ServerOptions & { limits: Limi
   await typed.register(streamRoutes, { runtime, connections, limits });
   await typed.register(webSocketRoute, { runtime, connections, limits });
 }
+
+/** Of our WebSockets: a browser that offers protocols wants one of them taken. */
+const ourProtocol = (offered: Set<string>) => (offered.has('liminal') ? 'liminal' : false);
 
 function insecureHostError(host: string): RequestError {
   return new RequestError(

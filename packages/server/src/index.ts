@@ -1,4 +1,10 @@
 /** Liminal's surfaces: HTTP, WebSocket, server-sent events and the web app, behind one guard. */
+export {
+  createCredentials,
+  type Credentials,
+  signedInAt,
+  type SignedOut,
+} from './auth/credentials.ts';
 export { isLoopback } from './auth/host.ts';
 export { createServer, type ServerOptions } from './create-server.ts';
 export { createLogger } from './logging.ts';

@@ -44,6 +44,8 @@ test('the OpenAPI document lists the routes that there are', async () => {
     '/api/session/{id}/status',
     '/api/session/{id}/stream',
     '/api/session/{id}/title',
+    '/api/sign-in-link',
+    '/api/sign-out',
     '/healthz',
   ]);
   expect(Object.keys(paths['/api/session/{id}/queue/{turnId}']!).toSorted()).toEqual([

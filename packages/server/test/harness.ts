@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDemoProvider, ProviderRegistry } from '@liminal/agents';
 import { createRuntime, type Runtime } from '@liminal/runtime';
-import { createServer, type ServerOptions } from '@liminal/server';
+import { createCredentials, createServer, type ServerOptions } from '@liminal/server';
 import { openMemoryStorage } from '@liminal/storage';
 import type { FastifyInstance } from 'fastify';
 import { expect } from 'vitest';
@@ -36,7 +36,7 @@ export async function startServer(options: Partial<ServerOptions> = {}): Promise
   const runtime = await createRuntime({ storage, providers, roots: [folder], logger: silent });
   const app = await createServer({
     runtime,
-    token,
+    credentials: createCredentials(token),
     version: '1.2.3',
     webDir: join(folder, 'web'),
     host: '127.0.0.1',

@@ -121,19 +121,20 @@ describe('SAFE-3 a foreign Origin', () => {
   );
 
   test('SAFE-3 a command with a cookie alone, without an Origin, is refused', async () => {
-    const cookie = await signIn();
+    const { cookie, key } = await signIn();
     const command = { method: 'POST', path: '/api/session/none/cancel' };
-    const answer = await ask({ ...command, headers: { cookie } });
+    const answer = await ask({ ...command, headers: { cookie, 'x-liminal-key': key } });
     expect(answer).toMatchObject({ status: 403, code: 'ORIGIN_NOT_ALLOWED' });
-    const fromPage = { cookie, origin: `http://${own()}` };
+    const fromPage = { cookie, 'x-liminal-key': key, origin: `http://${own()}` };
     expect(await ask({ ...command, headers: fromPage })).toMatchObject({
       code: 'SESSION_NOT_FOUND',
     });
   });
 
   test('an upgrade from our own page with its cookie is taken', async () => {
-    const cookie = await signIn();
-    const headers = { ...upgradeHeaders, cookie, origin: `http://${own()}` };
+    const { cookie, key } = await signIn();
+    const protocols = { 'sec-websocket-protocol': `liminal, liminal.key.${key}` };
+    const headers = { ...upgradeHeaders, ...protocols, cookie, origin: `http://${own()}` };
     expect((await ask({ path: '/ws', headers })).status).toBe(101);
   });
 
@@ -335,9 +336,11 @@ describe('SAFE-7 what is too large', () => {
   });
 });
 
-async function signIn(): Promise<string> {
+async function signIn(): Promise<{ cookie: string; key: string }> {
   const answer = await ask({ path: '/?token=a-token-of-the-tests', headers: page });
-  return answer.headers['set-cookie']![0]!.split(';')[0]!;
+  const cookie = answer.headers['set-cookie']![0]!.split(';')[0]!;
+  const [, key = ''] = /data-key="([^"]+)"/.exec(answer.text) ?? [];
+  return { cookie, key };
 }
 
 async function openSocket(): Promise<WebSocket> {

@@ -1,26 +1,39 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createLogger } from '@liminal/server';
+import { createCredentials, createLogger } from '@liminal/server';
 import { bearer, startServer, type TestServer, token } from './harness.ts';
 import { rawRequest } from './raw-request.ts';
 
 const page = { accept: 'text/html' };
-const linkOnce = 'a-link-that-opens-once';
+const credentials = createCredentials(token);
 
 let server: TestServer;
 let log = '';
 const get = (path: string, headers: Record<string, string> = page) =>
   rawRequest(server.port, { path, headers });
 
+/** What a browser has that followed a link. */
+async function signIn(link = `/?token=${token}`) {
+  const answer = await get(link);
+  const [cookie = ''] = answer.headers['set-cookie'] ?? [];
+  const [, key = ''] = /data-key="([^"]+)"/.exec(answer.text) ?? [];
+  return { answer, cookie: cookie.split(';')[0] ?? '', key };
+}
+
+const withKey = ({ cookie, key }: { cookie: string; key: string }) => ({
+  cookie,
+  'x-liminal-key': key,
+});
+
 beforeAll(async () => {
   const logger = createLogger('trace', { write: (line) => (log += line) });
-  server = await startServer({ logger, linkOnce });
+  server = await startServer({ logger, credentials });
 });
 afterAll(() => server.close());
 
-describe('the printed link', () => {
+describe('a link', () => {
   test('is traded for a cookie that scripts cannot read and other sites cannot send', async () => {
-    const answer = await get(`/?token=${token}`);
-    expect(answer.status).toBe(303);
+    const { answer } = await signIn();
+    expect(answer.status).toBe(200);
     expect(answer.headers['cache-control']).toBe('no-store');
     const [cookie] = answer.headers['set-cookie']!;
     expect(cookie).toMatch(new RegExp(`^liminal_${server.port}=`));
@@ -29,16 +42,19 @@ describe('the printed link', () => {
     expect(cookie).toContain('Path=/');
   });
 
-  test('leads to the same address without the token', async () => {
-    const location = async (path: string) => (await get(path)).headers['location'];
-    expect(await location(`/?token=${token}`)).toBe('/');
-    expect(await location(`/session/a?x=1&token=${token}&y=2`)).toBe('/session/a?x=1&y=2');
+  test('leads to the same address without what it brought', async () => {
+    const goesTo = async (path: string) =>
+      /data-path="([^"]+)"/.exec((await get(path)).text)?.[1]?.replaceAll('&#38;', '&');
+    expect(await goesTo(`/?token=${token}`)).toBe('/');
+    expect(await goesTo(`/session/a?x=1&token=${token}&y=2`)).toBe('/session/a?x=1&y=2');
+    expect(await goesTo(`/?code=${credentials.newCode()}&x=1`)).toBe('/?x=1');
   });
 
   test('never leads to another server', async () => {
     for (const path of ['//evil.example/', '/\\evil.example/', '///evil.example/']) {
-      const { location } = (await get(`${path}?token=${token}`)).headers;
-      expect(new URL(location as string, server.url).origin).toBe(server.url);
+      const { text } = await get(`${path}?token=${token}`);
+      const [, goesTo = ''] = /data-path="([^"]+)"/.exec(text) ?? [];
+      expect(new URL(goesTo, server.url).origin).toBe(server.url);
     }
   });
 
@@ -50,34 +66,107 @@ describe('the printed link', () => {
     });
     expect(answer.status).toBe(200);
     expect(answer.headers['set-cookie']).toHaveLength(1);
-    expect(answer.text).toContain('<meta http-equiv="refresh" content="0; url=/a">');
+    expect(answer.text).toContain('data-path="/a"');
   });
 
-  test('that opens once opens once', async () => {
-    const path = `/?token=${linkOnce}`;
-    expect((await get(path)).status).toBe(303);
-    expect((await get(path)).status).toBe(401);
-    const asBearer = { authorization: `Bearer ${linkOnce}` };
+  test('SAFE: with a code opens once, and says so when it is opened again', async () => {
+    const code = credentials.newCode();
+    expect((await get(`/?code=${code}`)).status).toBe(200);
+    const again = await get(`/?code=${code}`);
+    expect(again.status).toBe(401);
+    expect(again.text).toContain('This link has been used');
+    expect((await get('/?code=made-up')).text).toContain('not valid');
+    const asBearer = { authorization: `Bearer ${credentials.newCode()}` };
     expect((await get('/api/agents', asBearer)).status).toBe(401);
+  });
+
+  test('SAFE: for one more browser is given to whoever is in, and to nobody else', async () => {
+    const origin = server.url;
+    const ask = (headers: Record<string, string>) =>
+      rawRequest(server.port, { method: 'POST', path: '/api/sign-in-link', headers });
+    const { code } = JSON.parse((await ask(bearer)).text) as { code: string };
+    const device = await signIn(`/?code=${code}`);
+    expect(device.answer.status).toBe(200);
+    expect((await ask({ ...withKey(device), origin })).status).toBe(200);
+    expect((await ask({ cookie: device.cookie, origin })).status).toBe(401);
+    expect((await ask({})).status).toBe(403);
   });
 });
 
-describe('the cookie', () => {
-  test('lets its browser in, and is not the token', async () => {
-    const [cookie] = (await get(`/?token=${token}`)).headers['set-cookie']!;
-    const pair = cookie!.split(';')[0]!;
-    expect((await get('/api/agents', { cookie: pair })).status).toBe(200);
-    const value = pair.split('=')[1]!;
-    expect(value).not.toContain(token);
-    const asBearer = { authorization: `Bearer ${value}` };
-    expect((await get('/api/agents', asBearer)).status).toBe(401);
+describe('a browser that is signed in', () => {
+  test('has a cookie and a key; neither is the token', async () => {
+    const device = await signIn();
+    expect((await get('/api/agents', withKey(device))).status).toBe(200);
+    const value = device.cookie.split('=')[1]!;
+    for (const secret of [value, device.key]) {
+      expect(secret).not.toContain(token);
+      const asBearer = { authorization: `Bearer ${secret}` };
+      expect((await get('/api/agents', asBearer)).status).toBe(401);
+    }
   });
 
-  test('of one server does not let into another one with another token', async () => {
-    const [cookie] = (await get(`/?token=${token}`)).headers['set-cookie']!;
-    const value = cookie!.split(';')[0]!.split('=')[1]!;
-    const other = await startServer({ token: 'another-token' });
-    const headers = { cookie: `liminal_${other.port}=${value}` };
+  test('SAFE: gets nothing by its cookie alone but pages, which are the same for everyone', async () => {
+    const { cookie } = await signIn();
+    expect((await get('/', { ...page, cookie })).status).not.toBe(401);
+    for (const path of ['/api/agents', '/api/projects', '/metrics', '/openapi.json', '/ws']) {
+      expect((await get(path, { cookie })).status).toBe(401);
+    }
+    const upgrade = { connection: 'upgrade', upgrade: 'websocket', origin: server.url };
+    const socket = {
+      'sec-websocket-version': '13',
+      'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+    };
+    expect((await get('/ws', { ...upgrade, ...socket, cookie })).status).toBe(401);
+  });
+
+  test('SAFE: gets nothing by the key of another one', async () => {
+    const [one, other] = [await signIn(), await signIn()];
+    expect(one.key).not.toBe(other.key);
+    const mixed = { cookie: one.cookie, 'x-liminal-key': other.key };
+    expect((await get('/api/agents', mixed)).status).toBe(401);
+    expect((await get('/api/agents', { 'x-liminal-key': one.key })).status).toBe(401);
+  });
+
+  test('opens its WebSocket with the key among the protocols', async () => {
+    const { cookie, key } = await signIn();
+    const upgrade = { connection: 'upgrade', upgrade: 'websocket', origin: server.url };
+    const socket = {
+      'sec-websocket-version': '13',
+      'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+      'sec-websocket-protocol': `liminal, liminal.key.${key}`,
+    };
+    const answer = await get('/ws', { ...upgrade, ...socket, cookie });
+    expect(answer.status).toBe(101);
+    expect(answer.headers['sec-websocket-protocol']).toBe('liminal');
+  });
+
+  test('SAFE: can be signed out, alone or with all others', async () => {
+    const origin = server.url;
+    const [one, other] = [await signIn(), await signIn()];
+    const signOut = (headers: Record<string, string>, body = '{}') =>
+      rawRequest(server.port, {
+        method: 'POST',
+        path: '/api/sign-out',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body,
+      });
+    const isIn = async (device: typeof one) =>
+      (await get('/api/agents', withKey(device))).status === 200;
+    const answer = await signOut({ ...withKey(one), origin });
+    expect(answer.headers['set-cookie']?.[0]).toMatch(/=; .*(Max-Age=0|Expires=Thu, 01 Jan 1970)/);
+    expect([await isIn(one), await isIn(other)]).toEqual([false, true]);
+    await signOut(bearer, '{"everywhere":true}');
+    expect(await isIn(other)).toBe(false);
+    // Its sign-in is from a later moment.
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(await isIn(await signIn())).toBe(true);
+  });
+
+  test('of one server is not let into another one with another token', async () => {
+    const device = await signIn();
+    const other = await startServer({ credentials: createCredentials('another-token') });
+    const cookie = device.cookie.replace(String(server.port), String(other.port));
+    const headers = { ...withKey(device), cookie };
     expect((await rawRequest(other.port, { path: '/api/agents', headers })).status).toBe(401);
     await other.close();
   });
@@ -95,11 +184,12 @@ test('every answer forbids foreign content, frames and sniffing', async () => {
 });
 
 test('the log tells of every request, and never of a secret', async () => {
-  const [cookie] = (await get(`/?token=${token}`)).headers['set-cookie']!;
-  const value = cookie!.split(';')[0]!.split('=')[1]!;
-  await get('/api/agents', { cookie: `liminal_${server.port}=${value}` });
+  const code = credentials.newCode();
+  const device = await signIn(`/?code=${code}`);
+  await get('/api/agents', withKey(device));
   await get('/api/agents?token=a-secret-query', bearer);
   expect(log).toContain('"path":"/api/agents"');
-  for (const secret of [token, value, linkOnce, 'a-secret-query'])
+  const value = device.cookie.split('=')[1]!;
+  for (const secret of [token, value, device.key, code, 'a-secret-query'])
     expect(log).not.toContain(secret);
 });

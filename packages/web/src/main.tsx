@@ -14,10 +14,19 @@ import { browserOutbox } from './kept/browser-outbox.ts';
 const root = document.getElementById('root');
 if (root === null) throw new Error('The page has no element with the id "root".');
 
+/** Left by signing in. Without it the server lets nobody in. */
+function signInKey(): string | undefined {
+  try {
+    return localStorage.getItem('liminal:key') ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 renewPageAfterUpgrade();
 createRoot(root).render(
   <StrictMode>
-    <ClientProvider value={createClient({ outbox: browserOutbox() })}>
+    <ClientProvider value={createClient({ outbox: browserOutbox(), key: signInKey })}>
       <AgentsProvider>
         <NavigationProvider>
           <PageGuard>

@@ -1,9 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { Config } from '../config/load.ts';
 import { writeServerFile } from '../data/server-file.ts';
 import { usingDataDir } from '../data/using-data-dir.ts';
-import { link } from '../link.ts';
 import { startLiminal } from '../start-liminal.ts';
 import { hasDesktop, openInBrowser } from '../terminal/browser.ts';
 
@@ -12,15 +10,14 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** Runs the server until a signal ends it; a second signal ends it at once. */
 export async function serve(config: Config): Promise<number> {
   const stopped = Promise.race(signals.map((signal) => once(process, signal)));
-  // Others can read a program's arguments, so the browser gets a link that is worth nothing afterwards.
-  const linkOnce = randomBytes(24).toString('base64url');
-  const { url, token, close } = await startLiminal(config, linkOnce);
+  const { url, token, newLink, close } = await startLiminal(config);
   const { dataDir } = config;
   const removeServerFile = await usingDataDir(dataDir, () =>
     writeServerFile(dataDir, { url, token, pid: process.pid }),
   );
-  console.log(`Liminal is at ${link(url, token)}`);
-  if (config.open && hasDesktop(process.env)) await openInBrowser(link(url, linkOnce));
+  console.log(`Liminal is at ${newLink()}`);
+  // Each link opens once, and others can read a program's arguments: the browser gets one of its own.
+  if (config.open && hasDesktop(process.env)) await openInBrowser(newLink());
 
   await stopped;
   for (const signal of signals) process.once(signal, () => process.exit(130));

@@ -4,8 +4,10 @@ import { ApiError } from './api-error.ts';
 export interface HttpOptions {
   /** Where the server is, without a trailing slash; empty for the page's own origin. */
   baseUrl: string;
-  /** Sent as a bearer token; browsers are signed in by cookie and need none. */
+  /** Sent as a bearer token; browsers are signed in by cookie and key, and need none. */
   token?: string | undefined;
+  /** What a browser was given at sign-in, and keeps for its origin alone. */
+  key?: (() => string | undefined) | undefined;
 }
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -60,6 +62,8 @@ function refusalOf(answer: unknown, status: number, request: string): ApiError {
 async function reach(options: HttpOptions, path: string, init: RequestInit): Promise<Response> {
   const headers = new Headers(init.headers);
   if (options.token !== undefined) headers.set('authorization', `Bearer ${options.token}`);
+  const key = options.key?.();
+  if (key !== undefined) headers.set('x-liminal-key', key);
   try {
     const url = `${options.baseUrl}${path}`;
     return await fetch(url, { ...init, headers, credentials: 'same-origin' });

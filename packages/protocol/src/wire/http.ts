@@ -43,6 +43,9 @@ export type SessionStatusResult = z.infer<typeof SessionStatusResult>;
 
 export const SessionListResult = z.object({ sessions: z.array(SessionSummary) });
 export const ProjectsResult = z.object({ projects: z.array(Project) });
+/** What a link brings that signs one browser in: `/?code=…`. */
+export const SignInLink = z.object({ code: z.string() });
+
 export const AgentsResult = z.object({ agents: z.array(AgentInfo) });
 
 /** An answer to a permission request. */

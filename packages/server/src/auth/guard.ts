@@ -1,41 +1,44 @@
 /** Every request and every upgrade passes here first: whom we are called, who asks, and whether they may. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { RequestError } from '../http/errors.ts';
-import { continuePage, unauthorizedPage } from '../pages/messages.ts';
+import { signedInPage, signInScriptPath, unauthorizedPage } from '../pages/messages.ts';
 import { isPageAddress, sendPage, wantsPage } from '../pages/send-page.ts';
 import { securityHeaders } from './headers.ts';
 import { type HostOptions, isHostAllowed, localPort } from './host.ts';
 import { isUpgrade, refuseOrigin } from './origin.ts';
-import { createCredentials, type Credentials } from './token.ts';
+import type { Credentials } from './credentials.ts';
 
 export interface GuardOptions extends HostOptions {
-  token: string;
-  /** Opens the door in a link as the token does, but only once: for a link that others may see, such as a program's argument. */
-  linkOnce?: string;
+  credentials: Credentials;
   /** Origins besides our own whose pages may ask, as a browser writes them: `https://name`. */
   allowedOrigins: readonly string[];
 }
 
 /** Browsers keep no cookie for longer than 400 days. */
 const cookieAge = 400 * 24 * 60 * 60;
-const openPaths = ['/healthz'];
+const openPaths = ['/healthz', signInScriptPath];
+/** Where a browser's cookie is enough, since a frame can send nothing else: what is there tells nothing of ours. */
+const cookiePaths = ['/api/image-frame'];
+/** How a browser sends its key: in a header, or among the protocols of a WebSocket, which takes no headers. */
+const keyHeader = 'x-liminal-key';
+const keyProtocol = 'liminal.key.';
 
 /** Adds the checks to an instance; `@fastify/cookie` must be there already. */
 export function guardRequests(app: FastifyInstance, options: GuardOptions): void {
-  const credentials = createCredentials(options.token, options.linkOnce);
+  const { credentials } = options;
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(securityHeaders);
     // The connection of a refused upgrade is of no further use.
     if (isUpgrade(request)) reply.header('connection', 'close');
     checkSource(request, options, credentials);
-    const { path, token } = splitToken(request.url);
-    if (token !== undefined && isPageAddress(request) && credentials.takeLink(token)) {
-      return letIn(request, reply, path, credentials.cookie);
-    }
+    const { path, secret } = splitLink(request.url);
+    const isLink = secret !== undefined && isPageAddress(request);
+    const link = isLink ? credentials.takeLink(secret) : undefined;
+    if (link === 'in') return letIn(request, reply, path, credentials);
     if (openPaths.includes(path)) return;
     if (isAuthorised(request, credentials)) return;
-    if (wantsPage(request)) return sendPage(reply, 401, unauthorizedPage(token !== undefined));
+    if (wantsPage(request)) return sendPage(reply, 401, unauthorizedPage(link));
     throw new RequestError(
       'UNAUTHORIZED',
       'Send the token as "Authorization: Bearer …", or open the link that the server printed.',
@@ -54,25 +57,48 @@ function checkSource(request: FastifyRequest, options: GuardOptions, credentials
   if (refusal !== undefined) throw new RequestError('ORIGIN_NOT_ALLOWED', refusal);
 }
 
-/** Trades the link's token for a cookie, and drops it from the address. */
-function letIn(request: FastifyRequest, reply: FastifyReply, path: string, cookie: string) {
-  reply.setCookie(cookieName(request), cookie, {
-    path: '/',
-    httpOnly: true,
-    sameSite: 'strict',
-    maxAge: cookieAge,
-  });
-  // On a redirect that began at another site a browser withholds a strict cookie; a page of ours starts anew.
-  if (request.headers['sec-fetch-site'] === 'cross-site') {
-    return sendPage(reply, 200, continuePage(path));
-  }
-  return reply.header('cache-control', 'no-store').redirect(path, 303);
+/** Signs the browser in. Its page puts the key where only our origin reads it, and goes on without the link in its history. */
+function letIn(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  path: string,
+  credentials: Credentials,
+) {
+  const { cookie, key } = credentials.newDevice();
+  reply.setCookie(cookieName(request), cookie, { ...cookieOptions, maxAge: cookieAge });
+  return sendPage(reply, 200, signedInPage(path, key));
 }
 
-function isAuthorised(request: FastifyRequest, credentials: Credentials): boolean {
+const cookieOptions = { path: '/', httpOnly: true, sameSite: 'strict' } as const;
+
+/** Takes a browser's cookie back. */
+export function clearDevice(request: FastifyRequest, reply: FastifyReply): void {
+  reply.clearCookie(cookieName(request), cookieOptions);
+}
+
+/** The signed-in browser whose cookie a request brings. */
+export function deviceIn(request: FastifyRequest, credentials: Credentials): string | undefined {
   const cookie = request.cookies[cookieName(request)];
-  if (cookie !== undefined && credentials.isCookie(cookie)) return true;
-  return hasToken(request, credentials);
+  return cookie === undefined ? undefined : credentials.deviceOf(cookie);
+}
+
+/** A cookie alone opens nothing but pages, which are the same for everyone: it is sent to all ports of our host. */
+function isAuthorised(request: FastifyRequest, credentials: Credentials): boolean {
+  if (hasToken(request, credentials)) return true;
+  const device = deviceIn(request, credentials);
+  if (device === undefined) return false;
+  const path = request.url.split('?')[0] ?? '';
+  if (isPageAddress(request) || cookiePaths.includes(path)) return true;
+  const key = keyIn(request);
+  return key !== undefined && credentials.isKeyOf(device, key);
+}
+
+function keyIn({ headers }: FastifyRequest): string | undefined {
+  const key = headers[keyHeader];
+  if (typeof key === 'string') return key;
+  const protocols = headers['sec-websocket-protocol']?.split(',').map((one) => one.trim());
+  const named = protocols?.find((one) => one.startsWith(keyProtocol));
+  return named?.slice(keyProtocol.length);
 }
 
 function hasToken({ headers }: FastifyRequest, credentials: Credentials): boolean {
@@ -85,12 +111,13 @@ function cookieName(request: FastifyRequest): string {
   return `liminal_${localPort(request)}`;
 }
 
-/** An address' token, and the address without it; never one that leads to another host. */
-function splitToken(url: string): { path: string; token: string | undefined } {
+/** What a link brings, a code or the token, and its address without that; never one that leads to another host. */
+function splitLink(url: string): { path: string; secret: string | undefined } {
   const [pathname = '/', ...rest] = url.split('?');
   const search = new URLSearchParams(rest.join('?'));
-  const token = search.get('token') ?? undefined;
+  const secret = search.get('code') ?? search.get('token') ?? undefined;
+  search.delete('code');
   search.delete('token');
   const path = `/${pathname.replace(/^[/\\]+/, '')}`;
-  return { path: search.size === 0 ? path : `${path}?${search}`, token };
+  return { path: search.size === 0 ? path : `${path}?${search}`, secret };
 }

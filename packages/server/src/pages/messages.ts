@@ -1,25 +1,39 @@
 import { escapeHtml, messagePage } from './layout.ts';
 
 /** Tells somebody without a cookie how to get in. */
-export function unauthorizedPage(wrongToken: boolean): string {
+export function unauthorizedPage(link: 'used' | 'unknown' | undefined): string {
   return messagePage({
-    title: wrongToken ? 'This link is not valid (any more)' : 'Open the link from the terminal',
-    body: `<p>This server runs programs on its machine, so it lets in only those who have its link.</p>
-<p>The link stands in the terminal where Liminal was started, and begins with the address you are at:
-<code>…/?token=…</code></p>
-<p>Is the terminal gone? Run the same command once more: it prints the link again.</p>`,
+    title: titles[link ?? 'none'],
+    body: `<p>This server runs programs on its machine, so it lets in only those who have a link of its own. A link
+signs one browser in, once.</p>
+<p>The first one stands in the terminal where Liminal was started, and begins with the address you are at:
+<code>…/?code=…</code></p>
+<p>For another, run the same command once more: it prints a new one.</p>`,
   });
 }
 
-/** Goes on to a path of ours by itself. */
-export function continuePage(path: string): string {
-  const target = escapeHtml(path);
+const titles = {
+  none: 'Open the link from the terminal',
+  used: 'This link has been used',
+  unknown: 'This link is not valid (any more)',
+};
+
+/** Keeps a browser's key for our origin, and goes on to a path of ours. */
+export function signedInPage(path: string, key: string): string {
+  const script = `<script src="${signInScriptPath}" data-key="${escapeHtml(key)}" data-path="${escapeHtml(path)}"></script>`;
   return messagePage({
     title: 'Signed in',
-    head: `<meta http-equiv="refresh" content="0; url=${target}">\n`,
-    body: `<p><a href="${target}">Go on</a></p>`,
+    body: `<p id="problem">Liminal needs JavaScript, and leave to keep data for this site.</p>\n${script}`,
   });
 }
+
+export const signInScriptPath = '/sign-in.js';
+
+/** Replaces the link in the browser's history. */
+export const signInScript = `const { key, path } = document.currentScript.dataset;
+localStorage.setItem('liminal:key', key);
+location.replace(path);
+`;
 
 /** The server runs, but its web app was not built. */
 export function notBuiltPage(): string {

@@ -1,0 +1,53 @@
+/** Which browsers were signed out, across restarts. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type SignedOut, signedInAt } from '@liminal/server';
+import { z } from 'zod';
+
+const File = z.object({
+  /** Whoever signed in before is out (ms since the epoch). */
+  before: z.number(),
+  devices: z.array(z.string()),
+});
+
+/** A browser keeps its cookie no longer (ms): those that are out for so long need not be remembered. */
+const longest = 401 * 24 * 60 * 60_000;
+
+/** Throws where the data folder cannot be read. A file that says nothing lets nobody in who signed in before now. */
+export function keptSignedOut(dataDir: string): SignedOut {
+  const path = join(dataDir, 'signed-out.json');
+  const state = read(path);
+  const save = (): void => {
+    state.devices = state.devices.filter((id) => signedInAt(id) > Date.now() - longest);
+    writeFileSync(path, `${JSON.stringify(state)}\n`, { mode: 0o600 });
+  };
+  return {
+    has: (deviceId) => signedInAt(deviceId) < state.before || state.devices.includes(deviceId),
+    add: (deviceId) => {
+      state.devices.push(deviceId);
+      save();
+    },
+    addAll: () => {
+      state.before = Date.now() + 1;
+      state.devices = [];
+      save();
+    },
+  };
+}
+
+function read(path: string): z.infer<typeof File> {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+      return { before: 0, devices: [] };
+    }
+    throw error;
+  }
+  try {
+    return File.parse(JSON.parse(text));
+  } catch {
+    return { before: Date.now(), devices: [] };
+  }
+}

@@ -1,0 +1,37 @@
+/** What commands ask of the server that runs on the data folder. */
+import { LiminalError, SignInLink } from '@liminal/protocol';
+import type { Config } from './config/load.ts';
+import { findServer, type ServerFile } from './data/server-file.ts';
+import { link } from './link.ts';
+
+/** How long an answer may take (ms). */
+const patience = 10_000;
+
+type Server = Pick<ServerFile, 'url' | 'token'>;
+
+/** Throws `NO_SERVER`. */
+export async function runningServer({ dataDir, token }: Config): Promise<Server> {
+  const running = await findServer(dataDir);
+  if (running) return { url: running.url, token: token ?? running.token };
+  throw new LiminalError(
+    'NO_SERVER',
+    `No server runs on the data folder ${dataDir}: start it with npm start, which prints a link.`,
+  );
+}
+
+/** A link that signs one browser in, once. Throws a LiminalError with what the server says. */
+export async function linkTo(server: Server): Promise<string> {
+  const { code } = SignInLink.parse(await ask(server, '/api/sign-in-link'));
+  return link(server.url, code);
+}
+
+export async function ask({ url, token }: Server, path: string, body?: object): Promise<unknown> {
+  const response = await fetch(`${url}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body ?? {}),
+    signal: AbortSignal.timeout(patience),
+  });
+  if (response.ok) return response.json();
+  throw new LiminalError('REFUSED', `The server at ${url} answered ${response.status} to ${path}.`);
+}
