@@ -1,5 +1,6 @@
 /** What Node or `ws` would refuse before any route is asked, in words of their own: here it gets a code like all else. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { errorBody } from './errors.ts';
@@ -26,4 +27,6 @@ function refuse(socket: Duplex, message: string): void {
   socket.end(
     `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );
+  // Whoever never ends its side would keep the connection, and its place among those that there may be.
+  if (socket instanceof Socket) socket.destroySoon();
 }
