@@ -1,4 +1,5 @@
 import { ProviderError } from './errors.ts';
+import { MissingAgent } from './missing-agent.ts';
 import type { CliProvider } from './provider.ts';
 
 /** The kinds of agents that this server knows, by `cliType` (AC-2.2). */
@@ -19,6 +20,11 @@ export class ProviderRegistry {
       'UNSUPPORTED_CLI_TYPE',
       `There is no agent type "${cliType}" here. Known: ${known}.`,
     );
+  }
+
+  /** The agent of a session that is there: one that nobody knows any more starts nothing, and says so. */
+  of(cliType: string): CliProvider {
+    return this.#providers.get(cliType) ?? new MissingAgent(cliType);
   }
 
   /** In the order of their registration. */

@@ -197,7 +197,7 @@ export class Directory {
   }
 
   async #reopen(record: SessionRecord): Promise<Session> {
-    const session = this.#make(record, this.#options.providers.get(record.cliType));
+    const session = this.#make(record, this.#options.providers.of(record.cliType));
     this.#open.set(record.sessionId, Promise.resolve(session));
     return session;
   }

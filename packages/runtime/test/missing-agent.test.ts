@@ -1,0 +1,39 @@
+import { ProviderRegistry } from '@liminal/agents';
+import { expect, test } from 'vitest';
+import { createRuntime } from '../src/index.ts';
+import { Reader, startWorld } from './harness.ts';
+
+test('SAFE: what was said with an agent that is not configured any more can be read, and a message says what is missing', async () => {
+  const world = await startWorld();
+  const { runtime, agent, projectDir } = world;
+  const { sessionId } = await runtime.createSession({ cliType: 'scripted', projectDir });
+  await runtime.send(sessionId, 'Hello there');
+  agent.finish(sessionId);
+  await expect
+    .poll(async () => (await runtime.history(sessionId)).turns[0]?.status)
+    .toBe('complete');
+  await runtime.close();
+  const log: string[] = [];
+  const note = (_: object, message: string) => void log.push(message);
+  const next = await createRuntime({
+    storage: world.storage,
+    providers: new ProviderRegistry(),
+    roots: [projectDir],
+    logger: { info: note, warn: note, error: note },
+  });
+  expect((await next.history(sessionId)).entries).toMatchObject([{ content: 'Hello there' }]);
+  const reader = new Reader(next, sessionId);
+  await reader.untilType('session:history');
+  await reader.untilType('session:info');
+  expect([...reader.items.values()]).toMatchObject([{ content: 'Hello there' }]);
+  reader.close();
+  await expect(next.send(sessionId, 'More')).rejects.toMatchObject({
+    code: 'UNSUPPORTED_CLI_TYPE',
+    message: expect.stringContaining('"scripted"'),
+  });
+  expect(log).toEqual([]);
+  await next.cancel(sessionId);
+  await next.kill(sessionId);
+  await next.close();
+  await world.end();
+});
