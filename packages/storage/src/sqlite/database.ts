@@ -1,8 +1,9 @@
 import type { StatementSync } from 'node:sqlite';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
 import { StorageError } from '../errors.ts';
 import { lockDataDir, prepareDataDir, privateFile } from './data-dir.ts';
-import { reasonOf } from './failures.ts';
+import { isBusy, reasonOf } from './failures.ts';
 import { migrate } from './schema.ts';
 
 /** What a decision record explains: docs/decisions/0001-sqlite.md. */
@@ -14,8 +15,11 @@ const pragmas = `
   PRAGMA journal_size_limit = 67108864;
 `;
 
-/** How long (ms) to wait for another program, such as a backup, that holds the database. */
+/** How long (ms) to wait for another program, such as a backup, that holds the database; and how often to look. */
 const busyTimeout = 5_000;
+const busyLook = 25;
+
+type WriteFailure = 'LOG_WRITE_FAILED' | 'STORE_WRITE_FAILED';
 
 /** The one connection to the database in a data folder, and the lock on that folder. */
 export class Database {
@@ -25,6 +29,8 @@ export class Database {
   readonly #lock: DatabaseSync;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
+  /** Those who wait for another program to let the database go, one after the other. */
+  #line: Promise<unknown> | undefined;
 
   /** Throws as `openSqliteStorage` says. */
   constructor(dataDir: string) {
@@ -33,6 +39,8 @@ export class Database {
     try {
       this.#path = privateFile(dataDir, 'liminal.db');
       this.#connection = connect(this.#path);
+      // From now on nothing waits on the one thread that serves everybody.
+      this.#connection.exec('PRAGMA busy_timeout = 0');
       this.#begin = this.prepare('BEGIN IMMEDIATE');
       this.#commit = this.prepare('COMMIT');
     } catch (error) {
@@ -45,11 +53,45 @@ export class Database {
     return this.#connection.prepare(sql);
   }
 
+  /** As `write`; while another program holds the database it waits, in order, and everything else goes on. */
+  async writeInTurn<T>(code: WriteFailure, work: () => T): Promise<T> {
+    if (this.#line === undefined) {
+      try {
+        return this.write(code, work);
+      } catch (error) {
+        if (!isHeld(error)) throw error;
+      }
+    }
+    const mine = (this.#line ?? Promise.resolve()).then(
+      () => this.#writePatiently(code, work),
+      () => this.#writePatiently(code, work),
+    );
+    this.#line = mine;
+    try {
+      return await mine;
+    } finally {
+      if (this.#line === mine) this.#line = undefined;
+    }
+  }
+
+  async #writePatiently<T>(code: WriteFailure, work: () => T): Promise<T> {
+    const end = performance.now() + busyTimeout;
+    for (;;) {
+      try {
+        return this.write(code, work);
+      } catch (error) {
+        if (!isHeld(error) || performance.now() > end || !this.#connection.isOpen) throw error;
+      }
+      await delay(busyLook);
+    }
+  }
+
   /** Does all of the work or nothing of it. Throws StorageError with the given code. */
-  write<T>(code: 'LOG_WRITE_FAILED' | 'STORE_WRITE_FAILED', work: () => T): T {
+  write<T>(code: WriteFailure, work: () => T): T {
     try {
       return this.#transaction(work);
     } catch (cause) {
+      if (cause instanceof StorageError) throw cause;
       const message = `${this.#path} could not be written: ${reasonOf(cause)}. Nothing of it was kept; it can be tried again.`;
       throw new StorageError(code, message, { cause });
     }
@@ -72,6 +114,11 @@ export class Database {
       throw error;
     }
   }
+}
+
+/** Whether it failed because another program holds the database. */
+function isHeld(error: unknown): boolean {
+  return error instanceof StorageError && isBusy(error.cause);
 }
 
 function connect(path: string): DatabaseSync {

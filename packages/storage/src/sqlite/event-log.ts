@@ -34,16 +34,16 @@ export class SqliteEventLog implements EventLog {
 
   async append(runId: string, events: readonly StreamEvent[]): Promise<void> {
     if (!isNotEmpty(events)) return;
-    const run = this.#runs.get(runId);
-    if (!run && this.#isSettled(runId)) throw runEnded(runId, events[0]);
-    const progress = advanceRun(run?.progress, runId, events);
-    const key = this.#database.write('LOG_WRITE_FAILED', () => {
-      const runKey = run?.key ?? this.#table.addRun(runId, progress.constants);
-      for (const event of events) this.#table.addEvent(runKey, encodeEvent(event));
-      if (progress.ended) this.#table.markEnded(runKey);
-      return runKey;
+    const run = await this.#database.writeInTurn('LOG_WRITE_FAILED', () => {
+      const known = this.#runs.get(runId);
+      if (!known && this.#isSettled(runId)) throw runEnded(runId, events[0]);
+      const progress = advanceRun(known?.progress, runId, events);
+      const key = known?.key ?? this.#table.addRun(runId, progress.constants);
+      for (const event of events) this.#table.addEvent(key, encodeEvent(event));
+      if (progress.ended) this.#table.markEnded(key);
+      return { key, progress };
     });
-    this.#runs.set(runId, { key, progress });
+    this.#runs.set(runId, run);
     this.#followers.notify(runId);
   }
 
@@ -72,13 +72,15 @@ export class SqliteEventLog implements EventLog {
   async settle(runId: string): Promise<void> {
     const run = this.#runs.get(runId);
     if (!run || run.progress.settled) return;
-    if (this.#followers.follows(runId)) {
-      this.#database.write('LOG_WRITE_FAILED', () => this.#table.markSettled(run.key));
-      run.progress.settled = true;
-      this.#followers.notify(runId);
-    } else {
-      this.#drop(runId, run);
-    }
+    const isFollowed = await this.#database.writeInTurn('LOG_WRITE_FAILED', () => {
+      const follows = this.#followers.follows(runId);
+      if (follows) this.#table.markSettled(run.key);
+      else this.#table.dropRun(runId, run.key);
+      return follows;
+    });
+    if (isFollowed) run.progress.settled = true;
+    else this.#runs.delete(runId);
+    this.#followers.notify(runId);
   }
 
   async close(): Promise<void> {

@@ -34,9 +34,11 @@ export class SqliteResponseStore implements ResponseStore {
   }
 
   async saveSession(session: SessionRecord): Promise<void> {
-    // Nobody else writes to this database.
-    refuseStale(session, this.#sessions.find(session.sessionId));
-    this.#database.write('STORE_WRITE_FAILED', () => this.#sessions.save(session));
+    await this.#database.writeInTurn('STORE_WRITE_FAILED', () => {
+      // Nobody else writes to this database.
+      refuseStale(session, this.#sessions.find(session.sessionId));
+      this.#sessions.save(session);
+    });
   }
 
   async getSession(sessionId: string): Promise<SessionRecord | undefined> {
@@ -58,7 +60,7 @@ export class SqliteResponseStore implements ResponseStore {
   }
 
   async deleteSession(sessionId: string): Promise<void> {
-    this.#database.write('STORE_WRITE_FAILED', () => {
+    await this.#database.writeInTurn('STORE_WRITE_FAILED', () => {
       this.#sessions.delete(sessionId);
       this.#responses.deleteSession(sessionId);
     });
@@ -69,7 +71,7 @@ export class SqliteResponseStore implements ResponseStore {
   }
 
   async importResponses(responses: readonly Response[]): Promise<void> {
-    this.#database.write('STORE_WRITE_FAILED', () => {
+    await this.#database.writeInTurn('STORE_WRITE_FAILED', () => {
       for (const response of responses) this.#responses.save(response);
     });
   }

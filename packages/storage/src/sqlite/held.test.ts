@@ -1,0 +1,67 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { OpenedStorage } from '../storage.ts';
+import { response, sessionRecord } from '../testing/records.ts';
+import { delta, done, eventsOf, start } from '../testing/runs.ts';
+import { openSqliteStorage } from './open.ts';
+
+let dataDir: string;
+let storage: OpenedStorage;
+let other: DatabaseSync;
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'liminal-held-'));
+  storage = openSqliteStorage(dataDir);
+  other = new DatabaseSync(join(dataDir, 'liminal.db'));
+});
+afterEach(async () => {
+  other.close();
+  await storage.close();
+  await rm(dataDir, { recursive: true });
+});
+
+test('SAFE: while another program holds the database, writes wait in their order and nothing else does', async () => {
+  const { log, store } = storage;
+  await log.append('run', eventsOf('run', [start]));
+  await store.saveSession(sessionRecord('s', { title: 'before' }));
+  other.exec('BEGIN IMMEDIATE');
+  const stalls = monitorEventLoopDelay({ resolution: 5 });
+  stalls.enable();
+  const events = eventsOf('run', [start, delta('a'), delta('b'), done]);
+  const writes = [
+    log.append('run', events.slice(1, 3)),
+    store.saveSession(sessionRecord('s', { title: 'first' })),
+    store.saveResponse(response('r', ['x'])),
+    store.saveSession(sessionRecord('s', { title: 'last' })),
+    log.append('run', events.slice(3)),
+  ];
+  await delay(500);
+  // What is there can be read meanwhile.
+  expect((await log.read('run')).length).toBe(1);
+  expect((await store.getSession('s'))?.title).toBe('before');
+  other.exec('COMMIT');
+  await Promise.all(writes);
+  stalls.disable();
+  expect(stalls.max / 1e6).toBeLessThan(200);
+  expect(await log.read('run')).toEqual(events);
+  expect((await store.getSession('s'))?.title).toBe('last');
+  expect((await store.getResponse('r'))?.id).toBe('r');
+  await log.settle('run');
+  expect(await log.read('run')).toEqual([]);
+});
+
+test('SAFE: a database that is held for too long refuses with what to do, and takes what comes after', async () => {
+  const { store } = storage;
+  other.exec('BEGIN IMMEDIATE');
+  await expect(store.saveSession(sessionRecord('s'))).rejects.toMatchObject({
+    code: 'STORE_WRITE_FAILED',
+    message: expect.stringContaining('another program holds it'),
+  });
+  other.exec('ROLLBACK');
+  await store.saveSession(sessionRecord('s'));
+}, 15_000);
