@@ -1,3 +1,4 @@
+import { takeOwnEnvironment } from '../../packages/cli/bin/own-environment.js';
 import { compileServer } from './compiled.mjs';
 import { complain } from './complain.mjs';
 import { install } from './install.mjs';
@@ -10,11 +11,13 @@ import { buildWeb } from './web.mjs';
  * @param {string[]} args
  */
 export async function start(args) {
+  // Nothing that is installed or built on the way needs them, and this process stays.
+  const own = takeOwnEnvironment();
   try {
     await install(root);
     await buildWeb(root);
     await compileServer(root);
-    process.exitCode = await runOwnNode(root, ['packages/cli/bin/liminal.js', ...args]);
+    process.exitCode = await runOwnNode(root, ['packages/cli/bin/liminal.js', ...args], own);
   } catch (error) {
     complain(error);
     process.exitCode = 1;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { dropOwnVariables } from './own-environment.ts';
+import { takeOwnVariables } from '../bin/own-environment.js';
 
 test('agents inherit all but what is Liminal’s own', () => {
   const env = {
@@ -9,6 +9,6 @@ test('agents inherit all but what is Liminal’s own', () => {
     LIMINAL_PORT: '1',
     LIMINAL_MARK: 'outer',
   };
-  dropOwnVariables(env);
+  expect(takeOwnVariables(env)).toEqual({ LIMINAL_TOKEN: 'secret', LIMINAL_PORT: '1' });
   expect(env).toEqual({ PATH: '/bin', ANTHROPIC_API_KEY: 'key', LIMINAL_MARK: 'outer' });
 });

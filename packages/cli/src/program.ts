@@ -1,13 +1,14 @@
 import { homedir } from 'node:os';
 import { Command, CommanderError, Option } from 'commander';
 import { LiminalError } from '@liminal/protocol';
+import { takeOwnEnvironment } from '../bin/own-environment.js';
 import { commandFirst } from './command-first.ts';
 import type { RunFlags } from './commands/run.ts';
 import type { TailFlags } from './commands/tail.ts';
 import { ConfigError } from './config/errors.ts';
 import { type Config, type Flags, loadConfig } from './config/load.ts';
+import { exposedSecrets } from './exposed-secrets.ts';
 import { allowClosedPipes } from './terminal/closed-pipe.ts';
-import { dropOwnVariables } from './own-environment.ts';
 import { version } from './version.ts';
 
 /** What was asked for cannot be understood. */
@@ -119,9 +120,12 @@ function serverOptions(command: Command): Command {
     .addOption(fileOption);
 }
 
-/** Reads the configuration; after that no agent can inherit it. */
+/** Reads the configuration; after that no agent can inherit its secrets, or read them where processes show them. */
 function configure(flags: Flags): Config {
-  const config = loadConfig(flags, { env: process.env, cwd: process.cwd(), home: homedir() });
-  dropOwnVariables(process.env);
+  const own = takeOwnEnvironment();
+  const env = { ...process.env, ...own };
+  const config = loadConfig(flags, { env, cwd: process.cwd(), home: homedir() });
+  const exposed = exposedSecrets(own);
+  if (exposed !== undefined) console.error(exposed);
   return config;
 }
