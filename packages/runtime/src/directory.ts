@@ -7,14 +7,12 @@ import { importTurns } from './imports.ts';
 import type { AgentStores, FoundSession } from './agent-stores.ts';
 import { readProjectFile } from './project-file.ts';
 import { summarizeFound } from './projects.ts';
-import type { Roots } from './roots.ts';
 import type { SessionOptions } from './session-options.ts';
 import { Session } from './session.ts';
 import { newRecord, summarize } from './session-record.ts';
 
 interface DirectoryOptions extends Omit<SessionOptions, 'record' | 'provider'> {
   providers: ProviderRegistry;
-  roots: Roots;
   agentStores: AgentStores;
   /** Sessions of an agent's own store have been told. */
   onFound: (sessions: SessionSummary[]) => void;

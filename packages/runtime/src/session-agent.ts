@@ -11,10 +11,12 @@ import type {
 } from '@liminal/protocol';
 import type { ResponseStore, SessionRecord } from '@liminal/storage';
 import { errorCode } from './errors.ts';
+import type { Roots } from './roots.ts';
 
 interface SessionAgentOptions {
   provider: CliProvider;
   store: ResponseStore;
+  roots: Pick<Roots, 'admit'>;
   record: () => SessionRecord;
   onEvent: (draft: EventDraft) => void;
   onExit: (exit: SessionExit) => void;
@@ -85,6 +87,10 @@ export class SessionAgent {
     return this.#options.provider.prewarms ?? false;
   }
 
+  /**
+   * Throws `PROJECT_DIR_…`, also while it runs: the project's folder may have become a link to elsewhere since the
+   * session was made, and what it is told now is about the files that are found there.
+   */
   async start(): Promise<void> {
     this.#starts += 1;
     try {
@@ -95,8 +101,9 @@ export class SessionAgent {
   }
 
   async #start(): Promise<void> {
-    const { provider, record, onChange } = this.#options;
+    const { provider, record, roots, onChange } = this.#options;
     await this.#stopping;
+    await roots.admit(record().projectDir);
     if (this.isAlive) return;
     const { projectDir, agentSessionId, config, storedMark } = record();
     try {

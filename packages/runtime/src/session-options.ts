@@ -3,6 +3,7 @@ import type { Response, SessionSummary } from '@liminal/protocol';
 import type { EventLog, ResponseStore, SessionRecord } from '@liminal/storage';
 import type { SessionReaders } from './session-readers.ts';
 import type { Storage } from './read-run.ts';
+import type { Roots } from './roots.ts';
 import type { Session } from './session.ts';
 import type { Logger, RuntimeSettings } from './settings.ts';
 
@@ -11,6 +12,7 @@ export interface SessionOptions {
   provider: CliProvider;
   log: EventLog;
   store: ResponseStore;
+  roots: Roots;
   settings: RuntimeSettings;
   logger: Logger;
   /** ms since the epoch. */

@@ -69,8 +69,7 @@ export class Session {
     this.view = new SessionView({ sessionId, history: this.history, info: () => this.info(), now });
     this.#readers = options.elsewhere?.readers(this) ?? this.view;
     this.#agent = new SessionAgent({
-      provider,
-      store,
+      ...options,
       record: () => this.record,
       onEvent: (draft) => this.#turns.hear(this.#approvals.pass(draft)),
       onExit: (exit) => this.#agentGone(exit),
