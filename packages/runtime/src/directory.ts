@@ -8,6 +8,7 @@ import type { AgentStores, FoundSession } from './agent-stores.ts';
 import { readProjectFile } from './project-file.ts';
 import { summarizeFound } from './projects.ts';
 import type { SessionOptions } from './session-options.ts';
+import { SessionPlaces } from './session-places.ts';
 import { Session } from './session.ts';
 import { newRecord, summarize } from './session-record.ts';
 
@@ -23,9 +24,15 @@ export class Directory {
   readonly #options: DirectoryOptions;
   /** Sessions in memory; a promise while one is being opened, so that two openers share it. */
   readonly #open = new Map<string, Promise<Session>>();
+  readonly #places: SessionPlaces;
 
   constructor(options: DirectoryOptions) {
     this.#options = options;
+    this.#places = new SessionPlaces({
+      max: options.settings.maxSessions,
+      stored: async () =>
+        (await options.store.listSessions({ active: true })).map(({ sessionId }) => sessionId),
+    });
   }
 
   /** Throws `UNSUPPORTED_CLI_TYPE`, `PROJECT_DIR_…`, `TOO_MANY_SESSIONS`, or what keeps the agent from starting. */
@@ -36,7 +43,6 @@ export class Directory {
     const { providers, roots, now } = this.#options;
     const provider = providers.get(request.cliType);
     const projectDir = await roots.admit(request.projectDir);
-    await this.#assertRoom();
     const time = new Date(now()).toISOString();
     const record = newRecord({
       ...owned,
@@ -48,7 +54,9 @@ export class Directory {
       updatedAt: time,
       config: configOf(request.options),
     });
-    return this.#start(this.#make(record, provider), provider, request.options);
+    return this.#places.fill(owned.sessionId, async () =>
+      this.#start(this.#make(record, provider), provider, request.options),
+    );
   }
 
   /** Throws `SESSION_NOT_FOUND` or `STALE_OWNER`. */
@@ -153,15 +161,6 @@ export class Directory {
 
   get #store(): ResponseStore {
     return this.#options.store;
-  }
-
-  async #assertRoom(): Promise<void> {
-    const { length } = await this.#store.listSessions({ active: true });
-    if (length < this.#options.settings.maxSessions) return;
-    throw new RuntimeError(
-      'TOO_MANY_SESSIONS',
-      `${length} sessions are open already. Close one that you do not need.`,
-    );
   }
 
   /** What another owner has stored since is not to be acted on: this server has lost the session and not heard of it. */

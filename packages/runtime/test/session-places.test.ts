@@ -1,0 +1,90 @@
+import { afterEach, expect, test } from 'vitest';
+import { startWorld, type World } from './harness.ts';
+
+let world: World;
+afterEach(async () => world.end());
+
+const create = async () =>
+  world.runtime.createSession({ cliType: 'scripted', projectDir: world.projectDir });
+
+async function createMany(count: number) {
+  const settled = await Promise.allSettled(Array.from({ length: count }, create));
+  const made = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  const refusals = settled.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+  return { made, codes: refusals.map(({ code }: { code: string }) => code) };
+}
+
+const full = (count: number) => Array.from({ length: count }, () => 'TOO_MANY_SESSIONS');
+
+/** Agents take their time to start: until what is given is called. */
+function holdStarts(): () => void {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { createSession } = world.agent;
+  world.agent.createSession = async (options) => {
+    await promise;
+    return createSession.call(world.agent, options);
+  };
+  return resolve;
+}
+
+test('SAFE: 400 sessions asked for at once do not pass a limit of 200, and 200 are made', async () => {
+  world = await startWorld({ maxSessions: 200 });
+  const start = holdStarts();
+  const refused: string[] = [];
+  const creating = Array.from({ length: 400 }, async () =>
+    create().catch(({ code }: { code: string }) => void refused.push(code)),
+  );
+  await expect.poll(() => refused.length, { timeout: 10_000 }).toBe(200);
+  expect(refused).toEqual(full(200));
+  start();
+  const made = (await Promise.all(creating)).filter((session) => session !== undefined);
+  expect(made).toHaveLength(200);
+  expect(await world.storage.store.listSessions({ active: true })).toHaveLength(200);
+  await world.runtime.kill(made[0]!.sessionId);
+  expect((await createMany(3)).codes).toEqual(full(2));
+});
+
+test('SAFE: a session that could not be made gives its place back', async () => {
+  world = await startWorld({ maxSessions: 3 });
+  const { createSession } = world.agent;
+  let starts = 0;
+  world.agent.createSession = async (options) => {
+    await new Promise(setImmediate);
+    if (++starts % 2 === 0) throw new Error('The agent does not start.');
+    return createSession.call(world.agent, options);
+  };
+  const first = await createMany(3);
+  expect(first.made).toHaveLength(2);
+  await expect(create()).rejects.toThrow('does not start');
+  await create();
+  await expect(create()).rejects.toMatchObject({ code: 'TOO_MANY_SESSIONS' });
+});
+
+test('SAFE: a place is given back by a session that could not be stored', async () => {
+  world = await startWorld({ maxSessions: 2 });
+  const { store } = world.storage;
+  const { saveSession } = store;
+  store.saveSession = async () => {
+    throw new Error('The disk is full.');
+  };
+  expect((await createMany(2)).made).toHaveLength(0);
+  store.saveSession = saveSession;
+  expect((await createMany(5)).made).toHaveLength(2);
+});
+
+test('SAFE: sessions made while the open ones are counted are counted, each once', async () => {
+  world = await startWorld({ maxSessions: 4 });
+  await create();
+  const { store } = world.storage;
+  const { listSessions } = store;
+  // What has been read is answered late, when others have long been made.
+  let delay = 0;
+  store.listSessions = async (filter) => {
+    const read = await listSessions.call(store, filter);
+    delay += 1;
+    for (let turn = 0; turn < (delay % 3) * 40; turn++) await Promise.resolve();
+    return read;
+  };
+  const { made, codes } = await createMany(12);
+  expect([made.length, codes]).toEqual([3, full(9)]);
+});
