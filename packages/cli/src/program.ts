@@ -7,6 +7,7 @@ import type { RunFlags } from './commands/run.ts';
 import type { TailFlags } from './commands/tail.ts';
 import { ConfigError } from './config/errors.ts';
 import { type Config, type Flags, loadConfig } from './config/load.ts';
+import { cleanOutputs } from './terminal/clean-outputs.ts';
 import { exposedSecrets } from './exposed-secrets.ts';
 import { allowClosedPipes } from './terminal/closed-pipe.ts';
 import { version } from './version.ts';
@@ -19,6 +20,7 @@ export async function main(args: readonly string[]): Promise<number> {
   let exitCode = 0;
   const program = createProgram((code) => (exitCode = code));
   allowClosedPipes(process.stdout, process.stderr);
+  cleanOutputs(process.stdout, process.stderr);
   try {
     await program.parseAsync(commandFirst(program, args), { from: 'user' });
     return exitCode;

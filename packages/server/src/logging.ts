@@ -1,9 +1,10 @@
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
+import { escapeHiddenInJson } from '@liminal/protocol';
 import { pino } from 'pino';
 
 /**
  * A log of JSON lines that holds no secret: of an address only the path, since a link carries the token, and no
- * headers at all.
+ * headers at all. Its lines may be read in a terminal: what could steer one is escaped.
  */
 export function createLogger(
   level: string,
@@ -18,5 +19,8 @@ export function createLogger(
     res: (reply: FastifyReply) => ({ statusCode: reply.statusCode }),
     err: pino.stdSerializers.err,
   };
-  return pino({ level, serializers }, stream);
+  return pino(
+    { level, serializers },
+    { write: (line: string) => stream.write(escapeHiddenInJson(line)) },
+  );
 }

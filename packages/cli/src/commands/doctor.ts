@@ -6,7 +6,6 @@ import type { Config } from '../config/load.ts';
 import { isConvex, type SharedConfig } from '../config/shared.ts';
 import { findServer } from '../data/server-file.ts';
 import { isFree } from '../port.ts';
-import { printable } from '../terminal/lines.ts';
 import { version } from '../version.ts';
 import { checkAgents } from './doctor-agents.ts';
 
@@ -25,8 +24,7 @@ export async function doctor(config: Config): Promise<number> {
   let isBad = false;
   const tell = ({ verdict, text }: Finding): void => {
     isBad ||= verdict === 'bad';
-    // Some of it is what agents say.
-    console.log(`${marks[verdict]}  ${printable(text)}`);
+    console.log(`${marks[verdict]}  ${text}`);
   };
   tell({ verdict: 'good', text: `Liminal ${version}` });
   tell(checkNode());

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { LiminalClient, SessionView, TurnView } from '@liminal/client';
-import { type ApprovalOption, LiminalError } from '@liminal/protocol';
+import { type ApprovalOption, LiminalError, markHidden } from '@liminal/protocol';
 import type { Config } from '../config/load.ts';
 import { ConfigError } from '../config/errors.ts';
 import { connect } from '../connect.ts';
@@ -8,7 +8,7 @@ import { ask, canAsk } from '../terminal/ask.ts';
 import { askForm } from '../terminal/ask-form.ts';
 import { closedPipeExit, readerGone } from '../terminal/closed-pipe.ts';
 import { jsonLine } from '../terminal/json-line.ts';
-import { formatLine, printable } from '../terminal/lines.ts';
+import { formatLine } from '../terminal/lines.ts';
 import { TextStream } from '../terminal/text-stream.ts';
 import { type Line, Transcript } from '../transcript.ts';
 import { watch } from '../watch.ts';
@@ -120,7 +120,7 @@ class Turn {
   async #decide(approval: Approval): Promise<void> {
     const { approvalId, title, description, options, form } = approval;
     this.#text.breakLine();
-    if (description !== undefined) console.error(printable(description));
+    if (description !== undefined) console.error(markHidden(description));
     this.#question = new AbortController();
     const choice = canAsk()
       ? await ask(title, options, this.#question.signal)
@@ -145,7 +145,9 @@ class Turn {
 }
 
 function rejection(title: string, options: readonly ApprovalOption[]): ApprovalOption | undefined {
-  console.error(`Nobody is at the terminal to be asked, so this was rejected: ${title}`);
+  console.error(
+    `Nobody is at the terminal to be asked, so this was rejected: ${markHidden(title)}`,
+  );
   return (
     options.find(({ kind }) => kind === 'reject_once') ??
     options.find(({ kind }) => kind === 'reject_always')

@@ -23,6 +23,18 @@ test('a person chooses by number', async () => {
   expect(shown()).toContain('? Run it?\n  1  Allow\n  2  Reject\n');
 });
 
+test('SAFE: what is asked shows all that is hidden in it', async () => {
+  const [yes, no] = options;
+  const names = [{ ...yes!, name: 'Allow \u202ela' }, no!];
+  const answer = ask('Run \u001b[8ml\u200bs?', names, new AbortController().signal, {
+    input,
+    output,
+  });
+  input.write('1\n');
+  await answer;
+  expect(shown()).toContain('? Run ‹U+001B›[8ml‹U+200B›s?\n  1  Allow ‹U+202E›la\n');
+});
+
 test('what is no choice is asked for again', async () => {
   const answer = ask('Run it?', options, new AbortController().signal, { input, output });
   for (const line of ['', 'yes', '0', '3', '1']) input.write(`${line}\n`);

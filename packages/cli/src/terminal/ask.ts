@@ -1,6 +1,5 @@
 import { createInterface } from 'node:readline';
-import type { ApprovalOption } from '@liminal/protocol';
-import { printable } from './lines.ts';
+import { type ApprovalOption, markHidden } from '@liminal/protocol';
 
 export interface Terminal {
   input: NodeJS.ReadableStream;
@@ -30,17 +29,20 @@ export async function ask(
   return askLine(question, (line) => options[Number(line) - 1], signal, terminal);
 }
 
-/** Asks until a line is understood; `undefined` when `signal` takes the question back or the input ends. */
+/**
+ * Asks until a line is understood, of a text that holds nothing hidden; `undefined` when `signal` takes the question back or the input
+ * ends.
+ */
 export async function askLine<T>(
   { text, prompt }: { text: string; prompt: string },
   understand: (line: string) => T | undefined,
   signal: AbortSignal,
   { input, output }: Terminal = here(),
 ): Promise<T | undefined> {
-  output.write(printable(text));
+  output.write(markHidden(text));
   // Not `terminal`, which would take Ctrl-C from us.
   const lines = createInterface({ input, output, terminal: false, signal });
-  const again = () => output.write(printable(prompt));
+  const again = () => output.write(markHidden(prompt));
   again();
   for await (const line of lines) {
     const answer = understand(line.trim());

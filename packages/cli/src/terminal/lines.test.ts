@@ -1,6 +1,7 @@
 import type { UpsertObject } from '@liminal/protocol';
 import { describe, expect, test } from 'vitest';
-import { formatLine, printable } from './lines.ts';
+import { cleanText } from './clean-text.ts';
+import { formatLine } from './lines.ts';
 
 const base = {
   turnId: 't',
@@ -78,6 +79,18 @@ test('a request that waits stands below what is said of it besides', () => {
   );
 });
 
-test('an agent’s words cannot steer the terminal', () => {
-  expect(printable('a\u001b]0;title\u0007b\u009b2Jc\rd\te\nf')).toBe('a]0;titleb2Jcd\te\nf');
+test('SAFE: of what is to be allowed nothing is left out', () => {
+  const item = { ...approval, title: 'Run \u001b]0;$(reboot)\u0007ls', status: 'create' as const };
+  const seen = '? Run ‹U+001B›]0;$(reboot)‹U+0007›ls';
+  expect(cleanText(formatLine({ kind: 'approval', item }))).toBe(`${seen} (waits for an answer)`);
+  const outcome = { outcome: 'selected' as const, optionId: 'no' };
+  const answered = { ...item, outcome, status: 'complete' as const };
+  expect(cleanText(formatLine({ kind: 'item', item: answered }))).toBe(`${seen}: Reject`);
+  const call = { ...tool, toolArguments: {}, title: item.title };
+  expect(cleanText(formatLine({ kind: 'item', item: call }))).toBe(seen.replace('?', '*'));
+});
+
+test('SAFE: a long line is not cut inside of a character', () => {
+  const call = { ...tool, toolArguments: {}, title: `${'x'.repeat(98)}😀😀` };
+  expect(formatLine({ kind: 'item', item: call })).toBe(`* ${'x'.repeat(98)}…`);
 });

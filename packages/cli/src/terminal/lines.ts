@@ -1,6 +1,6 @@
 /** A session's items as lines for a terminal. */
 import { stopReason, type TurnView } from '@liminal/client';
-import type { UpsertObject } from '@liminal/protocol';
+import { markHidden, type UpsertObject } from '@liminal/protocol';
 import type { Line } from '../transcript.ts';
 
 type Of<T extends UpsertObject['type']> = Extract<UpsertObject, { type: T }>;
@@ -13,17 +13,12 @@ const planMarks = { pending: '[ ]', in_progress: '[>]', completed: '[x]' };
 export function formatLine(line: Line): string {
   switch (line.kind) {
     case 'item':
-      return printable(formatItem(line.item));
+      return formatItem(line.item);
     case 'approval':
-      return printable(`${formatQuestion(line.item)} (waits for an answer)`);
+      return `${markHidden(formatQuestion(line.item))} (waits for an answer)`;
     case 'turn':
-      return printable(formatTurn(line.turn));
+      return formatTurn(line.turn);
   }
-}
-
-/** Takes out what would steer the terminal: an agent's words are text, whatever it has read. */
-export function printable(text: string): string {
-  return text.replaceAll(/[^\P{Cc}\n\t]/gu, '');
 }
 
 /** What is asked, below what the agent says of it besides. */
@@ -42,7 +37,7 @@ function formatItem(item: UpsertObject): string {
     case 'plan':
       return item.entries.map((entry) => `${planMarks[entry.status]} ${entry.content}`).join('\n');
     case 'approval':
-      return `? ${item.title}: ${formatOutcome(item)}`;
+      return markHidden(`? ${item.title}: ${formatOutcome(item)}`);
     case 'error':
       return `! ${item.errorMessage ?? item.errorCode ?? 'Something went wrong.'}`;
   }
@@ -52,7 +47,7 @@ function formatTool(item: Of<'tool_call'>): string {
   const failed = item.status === 'error' || item.toolOutputIsError === true;
   const what = item.title ?? `${item.toolName} ${JSON.stringify(item.toolArguments)}`;
   const why = failed ? ` failed: ${shorten(item.errorMessage ?? item.toolOutput ?? '')}` : '';
-  return `* ${shorten(what)}${why}`;
+  return `* ${shorten(markHidden(what))}${why}`;
 }
 
 function formatOutcome({ outcome, options }: Of<'approval'>): string {
@@ -70,5 +65,7 @@ function formatTurn(turn: TurnView): string {
 
 function shorten(text: string): string {
   const line = text.trim().replaceAll(/\s+/g, ' ');
-  return line.length <= brief ? line : `${line.slice(0, brief - 1)}…`;
+  if (line.length <= brief) return line;
+  // No half of a character that takes two units.
+  return `${line.slice(0, brief - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }

@@ -1,5 +1,6 @@
 import type { UpsertObject } from '@liminal/protocol';
 import { beforeEach, expect, test } from 'vitest';
+import { cleanText } from './clean-text.ts';
 import { TextStream } from './text-stream.ts';
 
 let written: string;
@@ -35,6 +36,19 @@ test('text is written as it grows, each part once', () => {
   show(message('a', 'Hello'));
   show(message('a', 'Hello, world'));
   expect(written).toBe('Hello, world');
+});
+
+test('SAFE: a character of several parts is written as one, whatever pieces it comes in', () => {
+  const said = 'Now 👩🏽‍💻, क्‍ष and \u001b[1mbold\r\n';
+  const writes: string[] = [];
+  const pieces = new TextStream((text) => writes.push(text));
+  for (let end = 1; end <= said.length; end += 1) {
+    const items = [message('a', said.slice(0, end))];
+    pieces.update({ turnId: 't', status: 'in_progress', items });
+  }
+  pieces.breakLine();
+  expect(writes.join('')).toBe(said);
+  expect(writes.map(cleanText).join('')).toBe(cleanText(said));
 });
 
 test('the next message begins on a line of its own', () => {

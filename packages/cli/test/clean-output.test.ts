@@ -1,0 +1,134 @@
+/** What an agent says to steer a terminal, or to deceive who reads it, on the real outputs of the real commands. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { acpAgent, type AcpAgent } from '@liminal/testkit';
+import { UpsertObject } from '@liminal/protocol';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Command, Home } from './command.ts';
+
+/** A window's title, the clipboard, the screen, C1 in eight bits, a text turned round, one without width. */
+const nasty =
+  '\u001b]0;t\u0007\u001b]52;c;cm0=\u001b\\\u001b[2J\u009b2J\u009d52;c;x\u009c\u202egnp\u200b\u{e0041}';
+/** No output may hold these, in UTF-8: controls but line feed and tab, C1, what turns or has no width, tags. */
+const forbidden =
+  /[^\P{Cc}\n\t]|[\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e007f}]/u;
+
+let home: Home;
+let agent: AcpAgent;
+
+beforeEach(async () => {
+  home = new Home();
+  const call = { toolCallId: 'call', kind: 'execute', rawInput: { command: `rm ${nasty}` } };
+  agent = await acpAgent({
+    initialize: { agentInfo: { name: `Agent ${nasty}`, version: '1' } },
+    turns: [
+      {
+        when: 'fail',
+        steps: [{ error: { code: -32000, message: `broken ${nasty}` } }],
+      },
+      {
+        steps: [
+          { say: `Hello ${nasty}, 👩🏽‍💻 می‌خواهم. ` },
+          { think: `Hm ${nasty}` },
+          {
+            request: {
+              method: 'session/request_permission',
+              params: {
+                toolCall: { ...call, title: `Delete ${nasty}` },
+                options: [
+                  { optionId: 'yes', name: `Allow ${nasty}`, kind: 'allow_once' },
+                  { optionId: 'no', name: `Reject ${nasty}`, kind: 'reject_once' },
+                ],
+              },
+            },
+          },
+          {
+            update: {
+              sessionUpdate: 'tool_call_update',
+              toolCallId: 'call',
+              status: 'failed',
+              content: [{ type: 'content', content: { type: 'text', text: `No ${nasty}` } }],
+            },
+          },
+          { say: 'Done.' },
+        ],
+      },
+    ],
+  });
+  const { command, args, env } = agent;
+  mkdirSync(home.data, { recursive: true });
+  const config = { agents: { nasty: { command, args, env } } };
+  writeFileSync(join(home.data, 'liminal.json'), JSON.stringify(config));
+});
+afterEach(async () => {
+  await home.close();
+  await agent.control.close();
+});
+
+const run = (...args: string[]) => home.start(['run', ...args, '--agent', 'nasty']);
+
+/** The command's exit code, once neither of its outputs holds what it must not. */
+async function ended(command: Command): Promise<number> {
+  const code = await command.exitCode;
+  expect(forbidden.exec(command.stdout)?.[0]).toBeUndefined();
+  expect(forbidden.exec(command.stderr.replaceAll('\u200d', ''))?.[0]).toBeUndefined();
+  return code;
+}
+
+test('SAFE: run and tail let nothing through that steers a terminal, and tail --json only escaped', async () => {
+  const command = run('go');
+  expect(await command.exitCode).toBe(0);
+  const said = 'Hello ‹U+202E›gnp‹U+200B›‹U+E0041›, 👩🏽‍💻 می‌خواهم. ';
+  expect(command.stdout).toContain(said);
+  expect(command.stdout.replaceAll(said, '')).not.toMatch(forbidden);
+  expect(command.stderr).not.toMatch(forbidden);
+  expect(command.stderr).toContain('was rejected: Delete ‹U+001B›]0;t‹U+0007›‹U+001B›]52;c;cm0=');
+  expect(command.stderr).toMatch(/^~ Hm ‹U\+202E›gnp/m);
+  expect(command.stderr).toMatch(/^\* Delete ‹U\+001B›\]0;t.* failed: No ‹U\+202E›gnp/m);
+
+  const [, sessionId = ''] = await command.says(/^Session (\S+)$/m);
+  const tail = home.start(['tail', sessionId]);
+  expect(await tail.exitCode).toBe(0);
+  expect(tail.stdout).toContain(said);
+  expect(tail.stdout.replaceAll(said, '')).not.toMatch(forbidden);
+  expect(tail.stdout).toMatch(/^\? Delete ‹U\+001B›.*: Reject ‹U\+001B›\]0;t/m);
+
+  const json = home.start(['tail', sessionId, '--json']);
+  expect(await ended(json)).toBe(0);
+  const items = json.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as unknown);
+  const approval = items.map((item) => UpsertObject.safeParse(item).data).find(isApproval);
+  expect(approval?.title).toBe(`Delete ${nasty}`);
+  expect(json.stdout).toContain('\\u202egnp\\u200b\\udb40\\udc41');
+});
+
+const isApproval = (item: UpsertObject | undefined) => item?.type === 'approval';
+
+test('SAFE: errors of an agent, and what is wrong with a command line, cannot steer a terminal', async () => {
+  const failed = run('fail');
+  expect(await ended(failed)).toBe(1);
+  expect(failed.stderr).toMatch(/^! The turn failed: .*broken ‹U\+202E›gnp/m);
+
+  const asJson = run('fail', '--json');
+  expect(await ended(asJson)).toBe(1);
+  expect(asJson.stdout).toContain('\\u202egnp');
+
+  for (const args of [
+    [`x${nasty}`],
+    ['tail', `x${nasty}`],
+    ['run', 'hi', '--agent', nasty],
+    [`--x${nasty}`],
+  ]) {
+    const wrong = home.start(args);
+    expect(await ended(wrong)).toBeGreaterThan(0);
+    expect(wrong.stderr).toContain('‹U+202E›gnp');
+  }
+});
+
+test('SAFE: doctor says what agents call themselves without what could steer a terminal', async () => {
+  const doctor = home.start(['doctor', '--port', '0']);
+  expect(await ended(doctor)).toBe(0);
+  expect(doctor.stdout).toContain('Agent ‹U+202E›gnp‹U+200B›');
+});

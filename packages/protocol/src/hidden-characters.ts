@@ -1,0 +1,72 @@
+/**
+ * Characters that nobody sees, or that change how others are seen: controls, what turns the direction of writing, what
+ * has no width. Text of an agent may hold them to look like other text (Trojan Source, CVE-2021-42574), so they are
+ * shown and not obeyed.
+ */
+
+/** What is a part of ordinary writing: the end of a line, an emoji of several parts, a letter's joined or written form. */
+const ordinary = [
+  String.raw`\r(?=\n)`,
+  String.raw`\p{RGI_Emoji_Tag_Sequence}`,
+  String.raw`(?<=\p{ExtPict}[\uFE0F\p{EMod}]?)\u200D(?=\p{ExtPict}|$)`,
+  String.raw`(?<=\p{ExtPict})[\uFE0E\uFE0F]`,
+  String.raw`(?<=[0-9#*])\uFE0F(?=\u20E3)`,
+  String.raw`(?<=\p{Ideographic})[\uFE00-\uFE02\u{E0100}-\u{E01EF}]`,
+  String.raw`(?<=\p{scx=Mong})[\u180B-\u180F]`,
+];
+/** Scripts in which a joiner, or its opposite, between two letters changes their form. */
+const joined = ['Arab', 'Syrc', 'Mong', 'Deva', 'Beng', 'Guru', 'Gujr', 'Orya', 'Taml', 'Telu']
+  .concat('Knda', 'Mlym', 'Sinh', 'Khmr', 'Mymr')
+  .map((script) => String.raw`\p{scx=${script}}`)
+  .join('');
+const joiners = String.raw`(?<=[${joined}])[\u200C\u200D](?=[${joined}]|$)`;
+
+const suspect = String.raw`[[\p{Cc}\p{Cs}\p{DI}\p{Bidi_C}\p{Zl}\p{Zp}\uFFF9-\uFFFB]--[\n\t]]`;
+const anySuspect = new RegExp(suspect, 'v');
+const hidden = new RegExp(`(?<ordinary>${[...ordinary, joiners].join('|')})|${suspect}`, 'gv');
+const inJson = new RegExp(`[${suspect}--\\r]`, 'gv');
+
+/** A piece of text: a hidden character, or what stands between two of them. */
+export interface TextPiece {
+  text: string;
+  isHidden: boolean;
+}
+
+/** Cuts text at its hidden characters; the pieces together are the text. */
+export function splitHidden(text: string): TextPiece[] {
+  if (!anySuspect.test(text)) return [{ text, isHidden: false }];
+  const pieces: TextPiece[] = [];
+  let done = 0;
+  const addPlain = (end: number) => {
+    if (end > done) pieces.push({ text: text.slice(done, end), isHidden: false });
+  };
+  for (const { 0: found, index, groups } of text.matchAll(hidden)) {
+    if (groups?.['ordinary'] !== undefined) continue;
+    addPlain(index);
+    pieces.push({ text: found, isHidden: true });
+    done = index + found.length;
+  }
+  addPlain(text.length);
+  return pieces;
+}
+
+/** Text with each hidden character as its code point: `‹U+202E›`. */
+export function markHidden(text: string): string {
+  return splitHidden(text)
+    .map((piece) => (piece.isHidden ? `‹${codePointName(piece.text)}›` : piece.text))
+    .join('');
+}
+
+/** As Unicode writes a character: `U+202E`. */
+export function codePointName(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
+}
+
+/** JSON that means the same, with what is hidden, or could steer a terminal, as `\uXXXX`. */
+export function escapeHiddenInJson(json: string): string {
+  return json.replaceAll(inJson, (found) => {
+    const units = Array.from({ length: found.length }, (_, at) => found.charCodeAt(at));
+    return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
+  });
+}
