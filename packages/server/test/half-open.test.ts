@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { bearer, eventually, startServer, type TestServer } from './harness.ts';
+import { bearer, startServer, type TestServer } from './harness.ts';
 
 const most = 8;
 let server: TestServer;
@@ -50,5 +50,5 @@ test.each([
   ],
 ])('SAFE: clients that say %s and never go do not shut the door', async (_, says) => {
   for (let n = 0; n < 2 * most; n += 1) await linger(says.replaceAll('PORT', `${server.port}`));
-  await eventually(isServed).toBe(true);
+  await expect.poll(isServed, { timeout: 60_000 }).toBe(true);
 });
