@@ -80,7 +80,7 @@ test.runIf(linux).each(ways)(
       LIMINAL_DATABASE_SECRET: `${secret}-of-the-database`,
       AN_AGENTS_KEY: 'an-agents-key',
     });
-    await heard('/?token=');
+    await heard('/?code=');
 
     expect(showing(secret)).toEqual(stays ? [child.pid] : []);
     const warned = `LIMINAL_TOKEN in the environment of process ${child.pid} `;
@@ -103,7 +103,7 @@ test.runIf(linux).each(ways)(
 test.runIf(linux)('SAFE: a token among the arguments is shown by no process', async () => {
   for (const token of [['--token', secret], [`--token=${secret}`]]) {
     const { child, heard, over } = start([...launcher, ...token], {});
-    await heard('/?token=');
+    await heard('/?code=');
     expect(showing(secret)).toEqual([]);
     child.kill('SIGTERM');
     expect(await over).toEqual([0, null]);
