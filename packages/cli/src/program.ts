@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
+import { inspect } from 'node:util';
 import { Command, CommanderError, Option } from 'commander';
-import { LiminalError } from '@liminal/protocol';
+import { hideUrlSecrets, LiminalError } from '@liminal/protocol';
 import { takeOwnEnvironment } from '../bin/own-environment.js';
 import { commandFirst } from './command-first.ts';
 import type { RunFlags } from './commands/run.ts';
@@ -26,7 +27,7 @@ export async function main(args: readonly string[]): Promise<number> {
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageError;
-    console.error(error instanceof LiminalError ? error.message : error);
+    console.error(error instanceof LiminalError ? error.message : hideUrlSecrets(inspect(error)));
     return error instanceof ConfigError ? usageError : 1;
   }
 }

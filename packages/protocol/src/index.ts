@@ -31,6 +31,7 @@ export * from './items.ts';
 export * from './response.ts';
 export * from './sessions.ts';
 export * from './upserts.ts';
+export { hideUrlSecrets } from './url-secrets.ts';
 export * from './usage.ts';
 export * from './wire/http.ts';
 export * from './wire/websocket.ts';

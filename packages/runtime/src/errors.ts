@@ -1,4 +1,4 @@
-import { LiminalError } from '@liminal/protocol';
+import { hideUrlSecrets, LiminalError } from '@liminal/protocol';
 
 /** Codes that the runtime's commands reject with, beside those of ProviderError and StorageError. */
 export type RuntimeErrorCode =
@@ -34,6 +34,8 @@ export function errorCode(error: unknown): string {
   return error instanceof LiminalError ? error.code : 'INTERNAL';
 }
 
+/** The message of anything thrown. Only ours may name a URL with all that is in it, as an agent's does that asks to log in. */
 export function errorMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  if (error instanceof LiminalError) return error.message;
+  return hideUrlSecrets(error instanceof Error ? error.message : String(error));
 }

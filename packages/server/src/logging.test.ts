@@ -9,3 +9,19 @@ test('SAFE: a log line is JSON that means the same, with what could steer a term
   expect(log.trimEnd()).toMatch(/^[\x20-\x7e]+$/);
   expect(JSON.parse(log)).toMatchObject({ msg: said, said, err: { message: said } });
 });
+
+test('SAFE: the log hides what is secret in a URL, in an error’s cause and stack, too', () => {
+  const lines: string[] = [];
+  const logger = createLogger('info', { write: (line) => lines.push(line) });
+  const cause = new TypeError('Cannot fetch http://me:hush@h/api?key=hush');
+  logger.error(
+    { err: new Error('not read', { cause }), url: 'redis://:hush@h:1' },
+    'see https://h/?key=hush',
+  );
+  expect(lines.join()).not.toContain('hush');
+  expect(JSON.parse(lines[0]!)).toMatchObject({
+    msg: 'see https://h/?key=***',
+    url: 'redis://***@h:1',
+    err: { stack: expect.stringContaining('http://***@h/api?key=***\n') },
+  });
+});

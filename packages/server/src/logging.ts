@@ -1,10 +1,11 @@
+import { escapeHiddenInJson, hideUrlSecrets } from '@liminal/protocol';
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
-import { escapeHiddenInJson } from '@liminal/protocol';
 import { pino } from 'pino';
 
 /**
  * A log of JSON lines that holds no secret: of an address only the path, since a link carries the token, and no
- * headers at all. Its lines may be read in a terminal: what could steer one is escaped.
+ * headers at all; what is secret in a URL that an error names is hidden. Its lines may be read in a terminal: what could
+ * steer one is escaped.
  */
 export function createLogger(
   level: string,
@@ -19,8 +20,6 @@ export function createLogger(
     res: (reply: FastifyReply) => ({ statusCode: reply.statusCode }),
     err: pino.stdSerializers.err,
   };
-  return pino(
-    { level, serializers },
-    { write: (line: string) => stream.write(escapeHiddenInJson(line)) },
-  );
+  const write = (line: string): void => stream.write(escapeHiddenInJson(hideUrlSecrets(line)));
+  return pino({ level, serializers }, { write });
 }

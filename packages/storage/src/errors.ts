@@ -1,4 +1,4 @@
-import { LiminalError } from '@liminal/protocol';
+import { hideUrlSecrets, LiminalError } from '@liminal/protocol';
 
 /** What a log, a store or the opening of one fails with. */
 export type StorageErrorCode =
@@ -18,7 +18,8 @@ export type StorageErrorCode =
 export class StorageError extends LiminalError {
   declare readonly code: StorageErrorCode;
 
+  /** The message may name a URL as it is, and repeat what a library says: what is secret in it is hidden. */
   constructor(code: StorageErrorCode, message: string, options?: { cause?: unknown }) {
-    super(code, message, options);
+    super(code, hideUrlSecrets(message), options);
   }
 }

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { processSupport } from '@liminal/agents';
+import { hideUrlSecrets } from '@liminal/protocol';
 import { describePostgres, describeRedis, openConvexStore } from '@liminal/storage';
 import type { Config } from '../config/load.ts';
 import { isConvex, type SharedConfig } from '../config/shared.ts';
@@ -101,6 +102,7 @@ async function orWhyNot(check: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
     return await check();
   } catch (error) {
-    return [{ verdict: 'bad', text: error instanceof Error ? error.message : String(error) }];
+    const said = error instanceof Error ? error.message : String(error);
+    return [{ verdict: 'bad', text: hideUrlSecrets(said) }];
   }
 }
