@@ -3,6 +3,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Pool } from 'pg';
 import { StorageError } from '../errors.ts';
 import { placeOf, reasonOf } from './failures.ts';
+import { patientPool } from './patient-pool.ts';
 import { migrate } from './schema.ts';
 import type { Tables } from './tables.ts';
 
@@ -94,7 +95,7 @@ async function use<T>(url: string, first: (db: Kysely<Tables>) => Promise<T>): P
   // A connection that is cut fails what runs on it, if anything does, and the pool forgets it: there is no more to do.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: patientPool(pool) }) });
   try {
     return await first(db);
   } catch (cause) {

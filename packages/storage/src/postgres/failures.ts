@@ -1,3 +1,5 @@
+import { PATIENCE_MS } from './patient-pool.ts';
+
 /** What PostgreSQL's errors mean to people: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 
 const advice = new Map([
@@ -7,7 +9,10 @@ const advice = new Map([
   ['42501', 'this user may not do that; grant it the rights'],
   ['25006', 'it takes no writes now; connect to the primary'],
   ['53100', 'its disk is full; free some space'],
-  ['53300', 'it has too many connections; allow more'],
+  [
+    '53300',
+    `it has had no connection to spare for ${PATIENCE_MS / 1_000} s; allow more (max_connections)`,
+  ],
   ['57P03', 'it is starting or stopping; it will be tried again'],
   ['57014', 'it took too long; see what it is busy with'],
   ['ECONNREFUSED', 'nothing listens there; start it'],

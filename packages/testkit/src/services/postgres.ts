@@ -19,8 +19,8 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-/** Starts a PostgreSQL on a free port; takes a second or two. */
-export async function startPostgres(): Promise<PostgresServer> {
+/** Starts a PostgreSQL on a free port, for that many connections at once; takes a second or two. */
+export async function startPostgres(maxConnections = 100): Promise<PostgresServer> {
   const programs = findPostgres(process.env);
   if (programs === undefined) {
     throw new Error('There is no PostgreSQL server. Install PostgreSQL, or run npm test.');
@@ -32,7 +32,9 @@ export async function startPostgres(): Promise<PostgresServer> {
   initialize(programs.initdb, data, { ...user, cwd: folder });
   const port = await freePort();
   const args = ['-D', data, '-p', String(port), '-h', '127.0.0.1'].concat(
-    ['unix_socket_directories=', 'fsync=off', 'max_connections=100'].flatMap((set) => ['-c', set]),
+    ['unix_socket_directories=', 'fsync=off', `max_connections=${maxConnections}`].flatMap(
+      (set) => ['-c', set],
+    ),
   );
   const start = async () =>
     ServerProcess.start({
