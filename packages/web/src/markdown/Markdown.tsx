@@ -1,11 +1,15 @@
 // react-markdown, block by block, with remend for what is unfinished: the parts that streamdown is made of, at less
 // than half its size and without raw HTML and Tailwind, which a page with a strict policy cannot use.
 import { useCallback, useId, useMemo, useState } from 'react';
+import { Guard } from '../look/Guard.tsx';
+import { PlainText } from '../transcript/PlainText.tsx';
 import { Footnotes } from './Footnotes.tsx';
+import { drawnLength, limits } from './limits.ts';
 import css from './Markdown.module.css';
 import { MarkdownBlock } from './MarkdownBlock.tsx';
 import { referencesOf } from './references.ts';
 import { emptySplit, splitBlocks } from './split-blocks.ts';
+import { useSteps } from './use-steps.ts';
 
 interface MarkdownProps {
   children: string;
@@ -13,8 +17,25 @@ interface MarkdownProps {
   streaming?: boolean;
 }
 
-/** Markdown that can grow: blocks that are finished are not drawn again, but when something they refer to comes. */
+/** Markdown that can grow. What is too much for the page is shown as plain text, and so is what cannot be drawn. */
 export function Markdown({ children, streaming = false }: MarkdownProps) {
+  const drawn = drawnLength(children);
+  const read = useSteps(children.slice(0, drawn));
+  const now = children.slice(0, read);
+  // Some of what is read next stands there already.
+  const next = children.slice(read, Math.min(drawn, read + limits.step));
+  const beyond = children.slice(drawn);
+  return (
+    <Guard of={children} fallback={<PlainText text={children} why="it could not be drawn" />}>
+      <Blocks streaming={streaming && read === children.length}>{now}</Blocks>
+      {next !== '' && <div className={css.next}>{next}</div>}
+      {beyond !== '' && <PlainText text={beyond} why="the message is too long" />}
+    </Guard>
+  );
+}
+
+/** Blocks that are finished are not drawn again, but when something they refer to comes. */
+function Blocks({ children, streaming }: Required<MarkdownProps>) {
   const [split, setSplit] = useState(emptySplit);
   const next = splitBlocks(children, split);
   if (next !== split) setSplit(next);

@@ -3,6 +3,7 @@ import ReactMarkdown from 'react-markdown';
 import remarkGfm from 'remark-gfm';
 import remend from 'remend';
 import { BlockContext } from './block-context.ts';
+import { PlainText } from '../transcript/PlainText.tsx';
 import { CodeBlock } from './CodeBlock.tsx';
 import { components, transformUrl } from './elements.tsx';
 import { neededBy, type References } from './references.ts';
@@ -16,7 +17,7 @@ const notePlugins = [...remarkPlugins, remarkNote];
 const rehypePlugins = [rehypeDirection];
 
 interface MarkdownBlockProps {
-  block: Pick<Block, 'raw' | 'code' | 'labels'>;
+  block: Pick<Block, 'raw' | 'code' | 'plain' | 'labels'>;
   /** More is coming at its end. */
   open: boolean;
   references: References;
@@ -28,7 +29,8 @@ interface MarkdownBlockProps {
 /** A block by itself, told of what it refers to. Drawn again only when that, or the block, is another. */
 export function MarkdownBlock(props: MarkdownBlockProps) {
   const { block, open, references, noteId, isNote = false } = props;
-  const { raw, code } = block;
+  const { raw, code, plain } = block;
+  if (plain !== undefined) return <PlainText text={raw} why={plain} />;
   if (code !== undefined) {
     return <CodeBlock code={code.text} lang={code.lang} open={open && code.open} />;
   }

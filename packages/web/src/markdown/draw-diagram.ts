@@ -1,7 +1,7 @@
 import mermaid from 'mermaid';
 
-/** A bigger diagram (characters) would hold up the page. */
-const longest = 20_000;
+/** A bigger diagram (characters, lines, edges) would hold up the page. */
+const most = { characters: 8000, lines: 150, edges: 100 };
 
 /** Drawn in this font, which an image has too. */
 const fontFamily = 'system-ui, sans-serif';
@@ -26,7 +26,9 @@ let last: Promise<unknown> = Promise.resolve();
 
 /** Draws a Mermaid diagram; gives it as the address of an image. Rejects where the diagram has a mistake. */
 export async function drawDiagram(code: string, isDark: boolean): Promise<string> {
-  if (code.length > longest) throw new Error('The diagram is too long to be drawn.');
+  if (code.length > most.characters || code.split('\n').length > most.lines) {
+    throw new Error('The diagram is too long to be drawn.');
+  }
   // One after another: what is set for one would hold for all.
   const drawn = last.then(() => draw(code, isDark));
   last = drawn.catch(() => undefined);
@@ -40,8 +42,8 @@ async function draw(code: string, isDark: boolean): Promise<string> {
     suppressErrorRendering: true,
     htmlLabels: false,
     flowchart: { htmlLabels: false },
-    maxTextSize: longest,
-    maxEdges: 400,
+    maxTextSize: most.characters,
+    maxEdges: most.edges,
     theme: isDark ? 'dark' : 'default',
     fontFamily,
     secure,

@@ -2,7 +2,9 @@ import type { Nodes, RootContent } from 'mdast';
 import remarkGfm from 'remark-gfm';
 import remarkParse from 'remark-parse';
 import { type Processor, unified } from 'unified';
+import { whyPlain } from './limits.ts';
 import { type Definition, labelsIn, readDefinition } from './references.ts';
+import { sectionsOf } from './sections.ts';
 import { remarkTex } from './tex-syntax.ts';
 
 const parser = unified().use(remarkParse).use(remarkGfm).use(remarkTex).use(withoutInline);
@@ -12,7 +14,10 @@ function withoutInline(this: Processor): void {
   const data = this.data() as { micromarkExtensions?: unknown[] };
   const inline = ['attention', 'codeText', 'labelStartLink', 'labelStartImage', 'labelEnd'];
   const links = ['autolink', 'emailAutolink', 'protocolAutolink', 'wwwAutolink'];
-  const disable = { null: [...inline, ...links, 'htmlText', 'hardBreakEscape', 'strikethrough'] };
+  const notes = ['gfmFootnoteCall', 'gfmPotentialFootnoteCall'];
+  const formulas = ['texDollar', 'texBracket', 'mathText'];
+  const others = ['htmlText', 'hardBreakEscape', 'strikethrough'];
+  const disable = { null: [...inline, ...links, ...notes, ...formulas, ...others] };
   data.micromarkExtensions = [...(data.micromarkExtensions ?? []), { disable }];
 }
 
@@ -23,6 +28,8 @@ export interface Block {
   raw: string;
   /** Set for a fenced code block, which is drawn as code from its first line on. */
   code?: { text: string; lang: string; open: boolean };
+  /** Why it is shown as plain text (see `whyPlain`). */
+  plain?: string;
   /** What other blocks can refer to. */
   defines: readonly Definition[];
   /** What stands in brackets, and may refer to something in another block. */
@@ -60,6 +67,17 @@ function finished(blocks: readonly Block[]): readonly Block[] {
 }
 
 function readBlocks(text: string, firstKey: number): Block[] {
+  const blocks: Block[] = [];
+  for (const { raw, code, plain } of sectionsOf(text)) {
+    const key = firstKey + blocks.length;
+    if (plain !== undefined) blocks.push(plainBlock(key, raw, plain));
+    else if (code !== undefined) blocks.push({ key, raw, code, defines: [], labels: new Set() });
+    else blocks.push(...parseBlocks(raw, key));
+  }
+  return blocks;
+}
+
+function parseBlocks(text: string, firstKey: number): Block[] {
   const groups = inOrder(parser.parse(text).children);
   return groups.map(([node, ...rest], index) => {
     // Blank lines belong to what stands before them: a list goes on after one.
@@ -67,7 +85,10 @@ function readBlocks(text: string, firstKey: number): Block[] {
     const next = groups[index + 1];
     const raw = text.slice(start, next === undefined ? text.length : startOf(next[0]));
     const defines = [node, ...rest].flatMap((one) => definitionsIn(one, text));
-    return { ...toBlock(node, raw, firstKey + index), defines, labels: labelsIn(raw) };
+    const block = toBlock(node, raw, firstKey + index);
+    const plain = block.code === undefined ? whyPlain(raw) : undefined;
+    if (plain !== undefined) return plainBlock(firstKey + index, raw, plain);
+    return { ...block, defines, labels: labelsIn(raw) };
   });
 }
 
@@ -101,4 +122,9 @@ function toBlock(node: RootContent, raw: string, key: number): Pick<Block, 'key'
   const lines = raw.trim().split('\n');
   const open = lines.length < 2 || !lines.at(-1)?.trimStart().startsWith(fence);
   return { key, raw, code: { text: node.value, lang: node.lang ?? '', open } };
+}
+
+/** Plain text refers to nothing, and nothing to it. */
+function plainBlock(key: number, raw: string, plain: string): Block {
+  return { key, raw, plain, defines: [], labels: new Set() };
 }

@@ -14,6 +14,7 @@ import spoken from '../look/spoken.module.css';
 import { Markdown } from '../markdown/Markdown.tsx';
 import { ApprovalActions, dockId } from '../transcript/ApprovalActions.tsx';
 import { asksSomething, outcomeWords } from '../transcript/answering.ts';
+import { RowGuard } from '../transcript/RowGuard.tsx';
 import { ToolDetails } from '../transcript/ToolDetails.tsx';
 import { isQuestion, toolWords } from '../transcript/tool-words.ts';
 import css from './RequestDock.module.css';
@@ -142,7 +143,9 @@ function Docked({ request, folder, place, onStep, actions }: DockedProps) {
           </div>
         )}
         {showsCall && (
-          <ToolDetails call={call} began={call.startedAt} phase="waiting" folder={folder} />
+          <RowGuard of={call}>
+            <ToolDetails call={call} began={call.startedAt} phase="waiting" folder={folder} />
+          </RowGuard>
         )}
       </ApprovalActions>
     </div>

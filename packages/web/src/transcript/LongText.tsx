@@ -6,32 +6,63 @@ import { useRemembered } from './remembered.ts';
 interface LongTextProps extends ComponentProps<'div'> {
   text: string;
   label?: string;
+  /** Under which it remembers how much of it is shown. */
+  name?: string;
 }
 
-/** More lines than this are folded. */
-const visibleLines = 20;
+/** More lines, or characters, than this are folded. */
+const visible = { lines: 20, characters: 10_000 };
+/** So many characters are laid out while a person waits; the rest comes with the next click. */
+const most = 200_000;
 
 /** Text as a terminal has it, folded when it is long. */
-export function LongText({ text, label, ...rest }: LongTextProps) {
-  const [open, setOpen] = useRemembered(`text ${label ?? ''}`, false);
-  const lines = text.replace(/^(?:[ \t]*\n)+|\s+$/g, '').split('\n');
-  const hidden = lines.length - visibleLines;
-  const shown = open || hidden <= 0 ? lines : lines.slice(0, visibleLines);
+export function LongText({ text, label, name = `text ${label ?? ''}`, ...rest }: LongTextProps) {
+  const [shownTo, setShownTo] = useRemembered(name, 0);
+  const whole = withoutBlankEnds(text);
+  const folded = firstLines(whole).slice(0, visible.characters);
+  const shown = whole.slice(0, Math.max(folded.length, shownTo));
+  const isOpen = shownTo > 0;
+  const hidden = whole.length - shown.length;
   return (
     <div {...rest}>
       <pre className={css.text} aria-label={label}>
-        {shown.join('\n')}
+        {shown}
       </pre>
       {hidden > 0 && (
         <Button
           look="quiet"
           className={css.more}
-          aria-expanded={open}
-          onClick={() => setOpen(!open)}
+          aria-expanded={isOpen}
+          onClick={() => setShownTo(shown.length + most)}
         >
-          {open ? 'Show less' : `Show ${hidden} more lines`}
+          {wordsFor(whole.slice(shown.length))}
+        </Button>
+      )}
+      {isOpen && hidden <= 0 && (
+        <Button look="quiet" className={css.more} aria-expanded onClick={() => setShownTo(0)}>
+          Show less
         </Button>
       )}
     </div>
   );
+}
+
+function wordsFor(hidden: string): string {
+  const lines = hidden.split('\n').length - 1;
+  if (lines > 0 && hidden.startsWith('\n')) return `Show ${lines} more lines`;
+  return `Show ${hidden.length.toLocaleString('en')} more characters`;
+}
+
+/** Without the blank lines before the first line, and the space after the last. */
+function withoutBlankEnds(text: string): string {
+  return text.replace(/^(?:[ \t]*\n)+/, '').trimEnd();
+}
+
+function firstLines(text: string): string {
+  let end = -1;
+  for (let line = 0; line < visible.lines; line += 1) {
+    end = text.indexOf('\n', end + 1);
+    if (end < 0) return text;
+  }
+  return text.slice(0, end);
 }

@@ -4,6 +4,7 @@ import { ToolCard } from './ToolCard.tsx';
 import card from './ToolCard.module.css';
 import css from './ReadRun.module.css';
 import { openName, RowScope, useRemembered } from './remembered.ts';
+import { RowGuard } from './RowGuard.tsx';
 import { toolPhase } from './tool-outcome.ts';
 import { notMadeWords } from './tool-words.ts';
 
@@ -36,7 +37,9 @@ export function NotMadeRun({ rows, folder, turnEnded }: NotMadeRunProps) {
         <div className={css.calls}>
           {rows.map(({ key, call, approval }) => (
             <RowScope key={key} value={key}>
-              <ToolCard call={call} approval={approval} folder={folder} turnEnded={turnEnded} />
+              <RowGuard of={call}>
+                <ToolCard call={call} approval={approval} folder={folder} turnEnded={turnEnded} />
+              </RowGuard>
             </RowScope>
           ))}
         </div>

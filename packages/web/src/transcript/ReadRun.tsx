@@ -3,6 +3,7 @@ import { ToolCard } from './ToolCard.tsx';
 import card from './ToolCard.module.css';
 import css from './ReadRun.module.css';
 import { openName, RowScope, useRemembered } from './remembered.ts';
+import { RowGuard } from './RowGuard.tsx';
 import { ToolIcon } from './ToolIcon.tsx';
 import { ToolOutcome } from './ToolOutcome.tsx';
 import { toolPhase } from './tool-outcome.ts';
@@ -42,7 +43,9 @@ export function ReadRun({ calls, folder, turnEnded }: ReadRunProps) {
         <div className={css.calls}>
           {calls.map((call) => (
             <RowScope key={call.itemId} value={call.itemId}>
-              <ToolCard call={call} folder={folder} turnEnded={turnEnded} />
+              <RowGuard of={call}>
+                <ToolCard call={call} folder={folder} turnEnded={turnEnded} />
+              </RowGuard>
             </RowScope>
           ))}
         </div>

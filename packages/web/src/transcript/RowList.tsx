@@ -4,6 +4,7 @@ import { ItemRow } from './ItemRow.tsx';
 import { NotMadeRun } from './NotMadeRun.tsx';
 import { ReadRun } from './ReadRun.tsx';
 import { RowScope } from './remembered.ts';
+import { RowGuard } from './RowGuard.tsx';
 import { ToolCard } from './ToolCard.tsx';
 
 /** What a row needs to know of its surroundings. */
@@ -19,10 +20,19 @@ export interface RowPlace {
 export const RowView = memo(function RowView({ row, ...place }: { row: Row } & RowPlace) {
   return (
     <RowScope value={row.key}>
-      <RowContent row={row} {...place} />
+      <RowGuard of={shownBy(row)}>
+        <RowContent row={row} {...place} />
+      </RowGuard>
     </RowScope>
   );
 }, sameRow);
+
+/** Not the row, which is made anew with each arrangement. */
+function shownBy(row: Row): unknown {
+  if (row.kind === 'item') return row.item;
+  if (row.kind === 'tool') return row.call;
+  return row.kind === 'reads' ? row.calls : row.rows;
+}
 
 function RowContent({ row, ...place }: { row: Row } & RowPlace) {
   const { folder, turnEnded, turnError } = place;

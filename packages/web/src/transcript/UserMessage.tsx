@@ -23,7 +23,7 @@ export function UserMessage({ item }: { item: MessageUpsert }) {
         aria-label="You"
         dir="auto"
       >
-        {item.content}
+        {isLong && !open ? item.content.slice(0, longest.characters * 2) : item.content}
         <Attachments blocks={item.blocks} />
       </div>
       {isLong && (

@@ -1,0 +1,161 @@
+/**
+ * How much Markdown is drawn. The parser and the page take longer than linear time, or too deep a stack, for what is
+ * beyond; that is shown as plain text. Each is set by what was measured: at the limit a block takes up to 100 ms to
+ * read and to draw, and ordinary Markdown comes nowhere near it.
+ */
+export const limits = {
+  /** Quotes and lists inside of each other. At 2,000 the parser's stack overflows. */
+  nesting: 40,
+  /** Columns of a table. */
+  columns: 100,
+  /** Cells of a table; those that its rows leave out are drawn, too. */
+  cells: 2000,
+  /** Marks that may open or close something, in one paragraph, item or row: what is compared with each other. */
+  marks: 1000,
+  /** The same in a whole block. */
+  blockMarks: 4000,
+  /** `\(` and `\[` without an end, in one paragraph: the end of each is looked for. */
+  openFormulas: 100,
+  /** Lines of a block that is no code. */
+  blockLines: 1000,
+  /** Characters of a block that is no code. */
+  blockLength: 32_000,
+  /** Characters of a message. What comes after is plain text. */
+  messageLength: 256_000,
+  /** Paragraphs, and whatever else has a blank line after it, of a message. What comes after is plain text. */
+  messageBlocks: 3000,
+  /** Links and footnotes that a message defines. What comes after is plain text. */
+  definitions: 300,
+  /** Characters, and blocks, of a message that are read at once; the page answers before it goes on. */
+  step: 8000,
+  stepBlocks: 100,
+} as const;
+
+/** Begins an item or a heading, and so ends the paragraph before it; indented further it may only continue that. */
+const beginsBlock = /^ {0,3}(?:[-+*]|#{1,6})[ \t]+\S/;
+/** What containers a line begins: quotes and list items. */
+const container = /[ \t]*(?:>|[-+*](?=[ \t]|$)|\d{1,9}[.)](?=[ \t]|$))/y;
+/** A line between a table's head and its rows, without its blanks. */
+const tableRule = /^>*\|?:?-+:?(?:\|:?-*:?)*$/;
+
+/** Why a piece of Markdown is not drawn, as the end of a sentence; undefined where it is. Takes linear time. */
+export function whyPlain(text: string): string | undefined {
+  if (text.length > limits.blockLength) return 'too long';
+  const lines = text.split('\n');
+  if (lines.length > limits.blockLines) return 'too many lines';
+  let before = '';
+  let run = noMarks;
+  let marks = 0;
+  let table: { columns: number; rows: number } | undefined;
+  for (const line of lines) {
+    if (nestingOf(line) > limits.nesting) return 'nested too deeply';
+    if (line.trim() === '') table = undefined;
+    const columns = columnsBetween(before, line);
+    if (columns > 0) table = { columns, rows: 0 };
+    if (table !== undefined) {
+      table.rows += 1;
+      if (table.columns > limits.columns) return 'too many columns';
+      if (table.columns * table.rows > limits.cells) return 'too many cells in a table';
+    }
+    const isFresh = table !== undefined || line.trim() === '' || beginsBlock.test(line);
+    const sofar = isFresh ? noMarks : run;
+    run = marksIn(line, sofar);
+    marks += run.count - sofar.count;
+    if (run.count > limits.marks || marks > limits.blockMarks) return 'too many marks';
+    if (run.openFormulas > limits.openFormulas) return 'too many formulas without an end';
+    before = line;
+  }
+  return undefined;
+}
+
+/** How many quotes and lists a line is in; where it only goes on in some, by how far it is indented. */
+function nestingOf(line: string): number {
+  let depth = 0;
+  let at = 0;
+  for (;;) {
+    container.lastIndex = at;
+    const [found] = container.exec(line) ?? [];
+    if (found === undefined) return depth;
+    // Two columns are the least that an item is indented by.
+    depth += 1 + Math.floor((found.length - 1) / 2) + tabsIn(found);
+    at += found.length;
+  }
+}
+
+function tabsIn(text: string): number {
+  return text.split('\t').length - 1;
+}
+
+/** Columns of the table that this line is the rule of; 0 where it is none. */
+function columnsBetween(head: string, rule: string): number {
+  if (!rule.includes('|') || !tableRule.test(rule.replaceAll(/[ \t]/g, ''))) return 0;
+  const columns = columnsOf(rule);
+  // Without a head of as many cells there is no table.
+  return columns === columnsOf(head) ? columns : 0;
+}
+
+function columnsOf(row: string): number {
+  const cells = row.replace(/^[ \t>]*\|?/, '').replace(/\|[ \t]*$/, '');
+  return cells.replaceAll('\\|', '').split('|').length;
+}
+
+interface Marks {
+  count: number;
+  openFormulas: number;
+}
+
+const noMarks: Marks = { count: 0, openFormulas: 0 };
+
+/** Also counts what turns out to be escaped, or to be code: that is for the parser to find out. */
+function marksIn(line: string, { count, openFormulas }: Marks): Marks {
+  const marks = { count, openFormulas };
+  for (const [mark] of line.matchAll(markPattern)) {
+    if (mark === '\\(' || mark === '\\[') marks.openFormulas += 1;
+    else if (mark === '\\)' || mark === '\\]') {
+      marks.openFormulas = Math.max(0, marks.openFormulas - 1);
+    } else if (mark !== '\\\\') marks.count += 1;
+  }
+  return marks;
+}
+
+/** Underscores inside of words are only letters. */
+const markPattern = /\\[\\()[\]]|[*~[\]<`]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}_])/gu;
+
+/** How much of a message is read as Markdown (characters): all of it, or up to a blank line. */
+export function drawnLength(text: string): number {
+  let blocks = 0;
+  let definitions = 0;
+  let start = 0;
+  while (start < text.length) {
+    const end = nextBlank(text, start);
+    blocks += 1;
+    definitions += definitionsIn(text.slice(start, end));
+    if (blocks > limits.messageBlocks || definitions > limits.definitions) return start;
+    if (end > limits.messageLength) return start;
+    start = end;
+  }
+  return text.length;
+}
+
+function definitionsIn(text: string): number {
+  return text.includes(']:') ? (text.match(/^[ \t>*+\-\d.)]*\[[^\]\n]*\]:/gm)?.length ?? 0) : 0;
+}
+
+/** Where the first piece of text from here on ends, with the blank lines that follow it. */
+export function nextBlank(text: string, from: number): number {
+  const word = /\S/g;
+  word.lastIndex = from;
+  const blank = /\n(?:[ \t]*\n)+/g;
+  blank.lastIndex = word.exec(text)?.index ?? text.length;
+  return blank.exec(text) === null ? text.length : blank.lastIndex;
+}
+
+/** Where what is read in one step from here on ends. */
+export function stepEnd(text: string, from: number): number {
+  let end = from;
+  for (let blocks = 0; blocks < limits.stepBlocks && end - from < limits.step; blocks += 1) {
+    if (end >= text.length) return end;
+    end = nextBlank(text, end);
+  }
+  return end;
+}

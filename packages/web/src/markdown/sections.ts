@@ -1,0 +1,77 @@
+import { nextBlank, whyPlain } from './limits.ts';
+
+/** A part of a message: Markdown that the parser can take, or what is kept from it. */
+export interface Section {
+  raw: string;
+  /** Why it is shown as plain text. */
+  plain?: string;
+  /** A fenced code block that would be too much as anything else. */
+  code?: { text: string; lang: string; open: boolean };
+}
+
+/**
+ * Keeps from the parser what it cannot take. Most text is one section. The sections on end are the text, and none is
+ * blank but where all of it is.
+ */
+export function sectionsOf(text: string): Section[] {
+  const isGood = [...pieces(text, false)].every((piece) => whyPlain(piece) === undefined);
+  if (isGood) return [{ raw: text }];
+  const sections: Section[] = [];
+  for (const piece of pieces(text, true)) {
+    const section = toSection(piece);
+    const last = sections.at(-1);
+    const joins = section.code === undefined && last !== undefined && last.code === undefined;
+    if (joins && (section.plain === undefined) === (last.plain === undefined)) {
+      last.raw += piece;
+    } else sections.push(section);
+  }
+  return sections;
+}
+
+function toSection(raw: string): Section {
+  const plain = whyPlain(raw);
+  if (plain === undefined) return { raw };
+  const fence = fenceStart.exec(raw);
+  if (fence === null) return { raw, plain };
+  const [head, mark = '', lang = ''] = fence;
+  const inside = raw.slice(head.length);
+  const end = closing(mark, inside);
+  const text = inside.slice(0, end?.index).replace(/^\n/, '');
+  return { raw, code: { text, lang, open: end === null } };
+}
+
+/** At the start of a line, where nothing that came before takes it in. */
+const fenceStart = /^(?:[ \t]*\n)*(`{3,}|~{3,})[ \t]*([^\s`]*)[^`\n]*(?=\n|$)/;
+
+/** What stands between blank lines; with `fenced`, a code block is one whatever is in it. */
+function* pieces(text: string, fenced: boolean): Generator<string> {
+  let start = 0;
+  while (start < text.length) {
+    let end = nextBlank(text, start);
+    if (fenced) end = fencedEnd(text, start, end);
+    yield text.slice(start, end);
+    start = end;
+  }
+}
+
+/** Where a piece ends that has a code block at its start, or up to one that begins within it. */
+function fencedEnd(text: string, start: number, end: number): number {
+  const fence = /^(?:`{3,}|~{3,})[^`\n]*$/gm;
+  fence.lastIndex = start;
+  const found = fence.exec(text.slice(0, end));
+  if (found === null) return end;
+  if (text.slice(start, found.index).trim() !== '') return found.index;
+  const [mark = ''] = /^(?:`+|~+)/.exec(found[0]) ?? [];
+  const rest = text.slice(found.index);
+  const close = closing(mark, rest);
+  if (close === null) return text.length;
+  const after = found.index + close.index + close[0].length;
+  const blank = /\s*?\n(?:[ \t]*\n)*/y;
+  blank.lastIndex = after;
+  return blank.test(text) ? blank.lastIndex : text.length;
+}
+
+/** The line that ends a code block, with the newline before it. */
+function closing(mark: string, text: string): RegExpExecArray | null {
+  return new RegExp(`\\n {0,3}${mark}${mark[0]}*[ \\t]*(?=\\n|$)`).exec(text);
+}

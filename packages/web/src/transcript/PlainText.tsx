@@ -1,0 +1,18 @@
+import { LongText } from './LongText.tsx';
+import css from './PlainText.module.css';
+
+interface PlainTextProps {
+  text: string;
+  /** Why it is not drawn, as the end of a sentence. */
+  why: string;
+}
+
+/** What cannot be drawn, as it was written. */
+export function PlainText({ text, why }: PlainTextProps) {
+  return (
+    <div className={css.plain} role="group" aria-label="Plain text">
+      <p className={css.note}>Shown as plain text: {why}.</p>
+      <LongText text={text} name={`plain ${text.slice(0, 80)}`} />
+    </div>
+  );
+}

@@ -1,0 +1,139 @@
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { begun, message, tool, upsert } from './items.ts';
+import { openStage, stage } from './stage.ts';
+
+openStage(() => {
+  stage.history = begun('Show it');
+});
+
+const lines = (count: number, line: (n: number) => string) =>
+  Array.from({ length: count }, (_, n) => line(n)).join('\n');
+
+/** Markdown that is too much for a parser or for a page, each with words that stand in it. */
+const bombs: [name: string, markdown: string, words: string][] = [
+  ['3,000 quotes inside of each other', `${'>'.repeat(3000)} deep words`, 'deep words'],
+  [
+    'a table of 5,000 columns',
+    `|${'head|'.repeat(5000)}\n|${'-|'.repeat(5000)}\n|${'cell|'.repeat(5000)}`,
+    'head|head',
+  ],
+  [
+    'a table of 300 columns whose 300 rows have one cell',
+    `|${'head|'.repeat(300)}\n|${'-|'.repeat(300)}\n${lines(300, (n) => `row ${n}`)}`,
+    'head|head',
+  ],
+  ['20,000 brackets', `brackets ${'['.repeat(20_000)}`, 'brackets'],
+  ['20,000 stars', `stars ${'*a'.repeat(20_000)}`, 'stars'],
+  ['10,000 formulas without an end', `formulas ${'\\('.repeat(10_000)}`, 'formulas'],
+  ['a list 500 levels deep', lines(500, (n) => `${'  '.repeat(n)}- level ${n}`), 'level 0'],
+  [
+    'a list 500 levels deep with blank lines',
+    lines(500, (n) => `${'  '.repeat(n)}- level ${n}\n`),
+    'level 0',
+  ],
+  ['100,000 footnote references', `[^1]: A note.\n\nnotes ${'[^1] '.repeat(100_000)}`, 'notes'],
+  ['5,000 footnotes', lines(5000, (n) => `word[^${n}]\n\n[^${n}]: note ${n}\n`), 'note 0'],
+  ['a line of 1 MB', `line ${'x'.repeat(1 << 20)}`, 'line xxx'],
+  ['1 MB of paragraphs', lines(50_000, (n) => `Paragraph ${n}.\n`), 'Paragraph 0.'],
+  ['50,000 items', lines(50_000, (n) => `- item ${n}`), 'item 0'],
+  ['code of one line of 500 KB', `\`\`\`json\n${'[{"a":'.repeat(80_000)}\n\`\`\``, '[{"a":'],
+  ['a huge formula', `$$\n${'a+'.repeat(50_000)}\n$$`, 'a+a+'],
+  ['a formula that grows', `$$\n\\def\\a{${'x'.repeat(500)}}${'\\a'.repeat(290)}\n$$`, '\\def'],
+  [
+    'a huge diagram',
+    `\`\`\`mermaid\ngraph TD\n${lines(4000, (n) => `a${n % 300} --> b${n % 290}`)}\n\`\`\``,
+    'graph TD',
+  ],
+  [
+    'a diagram of 100 edges',
+    `\`\`\`mermaid\ngraph TD\n${lines(100, (n) => `a${n % 30} --> b${n % 29}`)}\n\`\`\``,
+    'graph TD',
+  ],
+];
+
+/** A person looks at the page, and its long tasks (ms) are noted. */
+async function look(): Promise<{ page: Page; longest: () => Promise<number> }> {
+  const page = await stage.visit();
+  await page.evaluate(() => {
+    const tasks: number[] = [];
+    Object.assign(window, { tasks });
+    const note = (list: PerformanceObserverEntryList) =>
+      tasks.push(...list.getEntries().map(({ duration }) => duration));
+    new PerformanceObserver(note).observe({ type: 'longtask' });
+  });
+  const longest = () =>
+    page.evaluate(() => Math.max(0, ...(window as unknown as { tasks: number[] }).tasks));
+  return { page, longest };
+}
+
+/** Resolves with how long the page took (ms) to show what is typed. */
+async function type(page: Page): Promise<number> {
+  const field = page.getByRole('textbox', { name: 'Message', exact: true });
+  const start = performance.now();
+  await field.fill('Are you there');
+  expect(await field.inputValue()).toBe('Are you there');
+  return performance.now() - start;
+}
+
+const item = (page: Page, id: string) => page.locator(`[data-item-id="${id}"]`);
+
+it.each(bombs)('SAFE: %s', async (_, markdown, words) => {
+  const { page, longest } = await look();
+  stage.say(upsert(message('bomb', markdown, { status: 'complete' })));
+  await item(page, 'bomb').waitFor();
+  expect(await type(page)).toBeLessThan(1000);
+  await expect.poll(() => item(page, 'bomb').textContent()).toContain(words);
+  stage.say(upsert(message('next', 'All **well**.', { status: 'complete' })));
+  await item(page, 'next').locator('strong').waitFor();
+  // What is drawn step by step goes on for a while.
+  for (let n = 0; n < 10; n += 1) {
+    expect(await type(page)).toBeLessThan(1000);
+    await page.waitForTimeout(100);
+  }
+  const ms = await longest();
+  if (process.env['SHOW_TIMES'] !== undefined) console.log(`longest task ${ms} ms`);
+  expect(ms).toBeLessThan(500);
+});
+
+it('SAFE: a message too deep is shown as it was written, and says why', async () => {
+  const { page } = await look();
+  const deep = lines(5, (n) => `${'>'.repeat(3000)} word ${n}`);
+  stage.say(upsert(message('bomb', `# Title\n\n${deep}\n\nAnd **more**.`)));
+  const bomb = item(page, 'bomb');
+  await bomb.getByText('Shown as plain text: ').waitFor();
+  expect(await bomb.getByRole('heading').innerText()).toBe('Title');
+  expect(await bomb.locator('strong').innerText()).toBe('more');
+  await page.screenshot({ path: '/tmp/md-measure/bomb.png' });
+});
+
+it('SAFE: an item that cannot be drawn is plain text, and the rest of the page lives', async () => {
+  const { page } = await look();
+  await page.evaluate(() => {
+    const { filter } = Array.prototype;
+    Array.prototype.filter = function broken(this: { content?: string }[], ...given: [never]) {
+      if (this[0]?.content === 'odd words') throw new Error('The page has a mistake.');
+      return filter.apply(this, given);
+    } as never;
+  });
+  stage.say(upsert(message('first', 'Before.', { status: 'complete' })));
+  const entries = [{ content: 'odd words', status: 'pending' }];
+  stage.say(upsert({ ...message('bad', ''), type: 'plan', entries } as never));
+  stage.say(upsert(message('next', 'All **well**.', { status: 'complete' })));
+  await item(page, 'next').locator('strong').waitFor();
+  await page.getByText('Shown as plain text: it could not be drawn.').waitFor();
+  expect(await page.getByText('odd words').count()).toBe(1);
+  expect(await item(page, 'first').count()).toBe(1);
+  expect(await type(page)).toBeLessThan(1000);
+});
+
+it('SAFE: a tool call whose arguments are nested too deeply for the page is plain text', async () => {
+  const { page } = await look();
+  const deep = Array.from({ length: 5000 }).reduce<unknown>((inner) => [inner], 'end');
+  stage.say(upsert(tool('bad', { toolName: 'odd words', kind: 'other', toolArguments: { deep } })));
+  stage.say(upsert(message('next', 'All **well**.', { status: 'complete' })));
+  await item(page, 'next').locator('strong').waitFor();
+  await page.getByRole('button', { name: /odd words/ }).click();
+  expect(await page.getByText('odd words').count()).toBeGreaterThan(0);
+  expect(await type(page)).toBeLessThan(1000);
+});
