@@ -2,17 +2,18 @@ import { EventEmitter, once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Position, SessionInfo } from '@liminal/protocol';
 import { HistoryReader } from '../history.ts';
-import { hasEndInHistory, readRun, type Storage } from '../read-run.ts';
+import { readRun, type Storage } from '../read-run.ts';
 import { SessionView } from '../session-view.ts';
+import { hasEnd, untilEndInHistory } from './end-in-history.ts';
 import type { Posting } from './postings.ts';
 
 /** How long to wait before a run is read again that could not be read, in ms. */
 const RETRY_MS = 1_000;
-/** How long a run that the log has lost may take to come into history, in ms. */
-const GONE_MS = 60_000;
 /** How long a reader waits at most for what it was shown elsewhere, in ms: the log may have lost it. */
 const REACH_MS = 10_000;
 const SETTLED_KEPT = 20;
+/** How long a run that history has may still be read from the log, in ms. */
+const LEAVE_MS = 2_000;
 
 interface ReplicaOptions {
   sessionId: string;
@@ -96,11 +97,21 @@ export class Replica {
   settled(runId: string): void {
     const isNews = !this.#settled.includes(runId);
     this.#remember(runId);
-    if (this.#followed.has(runId)) return;
+    if (this.#followed.has(runId)) return void this.#leaveSoon(runId);
     const wasShown = this.view.progress(runId) !== undefined;
     this.view.forget(runId);
     // One that came and went before it was heard of.
     if (isNews && !wasShown) this.view.resync({ fromBeginning: true });
+  }
+
+  /** What is followed comes to its end by itself, unless the log has lost it: then history has the rest. */
+  async #leaveSoon(runId: string): Promise<void> {
+    const following = this.#followed.get(runId);
+    await delay(LEAVE_MS, undefined, { signal: this.#closing.signal, ref: false }).catch(nothing);
+    if (following === undefined || this.#followed.get(runId) !== following) return;
+    following.leave.abort();
+    await following.ended;
+    this.view.resync({ fromBeginning: true });
   }
 
   #remember(runId: string): void {
@@ -196,23 +207,10 @@ export class Replica {
 
   /** Where the log has not let a run go but lost it, history is only now given its end. */
   async #showEnd(runId: string, wasShown: boolean): Promise<void> {
-    if (!wasShown && (await this.#hasEnd(runId))) return;
     const { signal } = this.#closing;
-    const deadline = performance.now() + GONE_MS;
-    while (!signal.aborted && performance.now() < deadline && !(await this.#hasEnd(runId))) {
-      await delay(RETRY_MS, undefined, { signal }).catch(() => undefined);
-    }
+    if (!wasShown && (await hasEnd(this.#options, runId))) return;
+    await untilEndInHistory(this.#options, runId, signal);
     if (!signal.aborted) this.view.resync({ fromBeginning: true });
-  }
-
-  async #hasEnd(runId: string): Promise<boolean> {
-    const { storage, onTrouble } = this.#options;
-    try {
-      return await hasEndInHistory(storage, runId);
-    } catch (error) {
-      onTrouble(error);
-      return false;
-    }
   }
 
   /** The log has let events go that were not seen yet. */
@@ -284,7 +282,7 @@ export class Replica {
 
   /** Follows a run that others were told of first. */
   async #hearOf({ runId }: Position): Promise<void> {
-    if (this.view.progress(runId) || (await this.#hasEnd(runId))) return;
+    if (this.view.progress(runId) || (await hasEnd(this.#options, runId))) return;
     if ((await this.#openRuns()).includes(runId)) this.#follow(runId);
   }
 
@@ -297,3 +295,5 @@ export class Replica {
     }
   }
 }
+
+function nothing(): void {}

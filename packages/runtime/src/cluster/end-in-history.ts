@@ -1,0 +1,34 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { hasEndInHistory, type Storage } from '../read-run.ts';
+
+/** How long to wait before history is asked again, in ms. */
+const RETRY_MS = 1_000;
+/** How long a run that the log has lost may take to come into history, in ms. */
+const GONE_MS = 60_000;
+
+interface Asking {
+  storage: Storage;
+  onTrouble: (error: unknown) => void;
+}
+
+/** Resolves when history has a run's end, when that has taken too long, or when nobody wants to know any more. */
+export async function untilEndInHistory(
+  asking: Asking,
+  runId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const deadline = performance.now() + GONE_MS;
+  while (!signal.aborted && performance.now() < deadline && !(await hasEnd(asking, runId))) {
+    await delay(RETRY_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** False, too, where it cannot be told just now. */
+export async function hasEnd({ storage, onTrouble }: Asking, runId: string): Promise<boolean> {
+  try {
+    return await hasEndInHistory(storage, runId);
+  } catch (error) {
+    onTrouble(error);
+    return false;
+  }
+}

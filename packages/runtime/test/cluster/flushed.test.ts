@@ -1,0 +1,59 @@
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ProviderRegistry } from '@liminal/agents';
+import { openMemoryStorage } from '@liminal/storage';
+import { expect, onTestFinished, test } from 'vitest';
+import { ask, ownRedis } from '../../../storage/test/redis-stage.ts';
+import { createRuntime } from '../../src/index.ts';
+import { Reader } from '../reader.ts';
+import { ScriptedAgent } from '../scripted-agent.ts';
+
+test('SAFE: readers hear the end of a turn in which Redis lost everything, on every server, and the session goes on', async () => {
+  const { redis, open } = await ownRedis();
+  const { store } = openMemoryStorage();
+  const projectDir = await realpath(await mkdtemp(join(tmpdir(), 'liminal-flushed-')));
+  onTestFinished(async () => rm(projectDir, { recursive: true }));
+  const agent = new ScriptedAgent();
+  const start = async () => {
+    const providers = new ProviderRegistry();
+    providers.register(agent);
+    const { log, coordination } = await open();
+    const runtime = await createRuntime({
+      storage: { log, coordination, store },
+      providers,
+      roots: [projectDir],
+      settings: { cadenceMs: 0, heartbeatMs: 0, leaseMs: 1_000 },
+      logger: { info() {}, warn() {}, error() {} },
+    });
+    onTestFinished(async () => runtime.close());
+    return runtime;
+  };
+  const [owner, other] = [await start(), await start()];
+  const { sessionId } = await owner.createSession({ cliType: 'scripted', projectDir });
+  const readers = [owner, other].map((runtime) => new Reader(runtime, sessionId));
+  for (const reader of readers) await reader.untilType('session:history');
+  await owner.send(sessionId, 'Hello');
+  agent.text(sessionId, 'said', 'Before.');
+  for (const reader of readers) {
+    await reader.until(({ items }) => JSON.stringify([...items.values()]).includes('Before.'));
+  }
+  await ask(redis, 'FLUSHALL');
+  agent.say(sessionId, { type: 'item_delta', itemId: 'said', deltaContent: ' After.' });
+  agent.finish(sessionId);
+  // Its events are lost: readers are given its end from history.
+  for (const reader of readers) {
+    await reader.until(({ messages }) =>
+      messages.some(
+        (message) =>
+          (message.type === 'session:history' && message.turns.at(-1)?.status === 'complete') ||
+          (message.type === 'session:turn' && message.payload.type === 'turn_complete'),
+      ),
+    );
+    expect(JSON.stringify([...reader.items.values()])).toContain('Before. After.');
+  }
+  await owner.send(sessionId, 'And on');
+  agent.finish(sessionId);
+  for (const reader of readers) await reader.untilTurn('turn_complete');
+  for (const reader of readers) reader.close();
+});
