@@ -17,17 +17,19 @@ interface DiffViewProps {
 /** More lines than this are folded; a few more than that are not worth a click. */
 const visible = 20;
 const slack = 4;
+/** So many more come with each click, and no more: the page answers in between. */
+const step = 2000;
 
 /** One file's change, line by line, in the colours of its language. */
 export function DiffView({ diff, named }: DiffViewProps) {
-  const [open, setOpen] = useRemembered(`diff ${diff.path}`, false);
+  const [count, setCount] = useRemembered(`diff ${diff.path}`, visible);
   const { lines, added, removed } = lineDiff(diff);
   const lang = languageOfFile(diff.path) ?? '';
   const before = useHighlight(diff.oldText ?? '', lang);
   const after = useHighlight(diff.newText, lang);
-  const hidden = lines.length - visible;
-  const folds = hidden > slack;
-  const shown = folds && !open ? lines.slice(0, visible) : lines;
+  const folds = lines.length > visible + slack;
+  const shown = folds ? lines.slice(0, count) : lines;
+  const hidden = lines.length - shown.length;
   const summary = `Changes to ${diff.path}: ${added} added, ${removed} removed`;
 
   return (
@@ -48,10 +50,10 @@ export function DiffView({ diff, named }: DiffViewProps) {
         <Button
           look="quiet"
           className={css.more}
-          aria-expanded={open}
-          onClick={() => setOpen(!open)}
+          aria-expanded={count > visible}
+          onClick={() => setCount(hidden > 0 ? count + step : visible)}
         >
-          {open ? 'Show less' : `Show ${hidden} more lines`}
+          {hidden > 0 ? `Show ${hidden} more lines` : 'Show less'}
         </Button>
       )}
     </div>

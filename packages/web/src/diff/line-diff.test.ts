@@ -37,6 +37,14 @@ it('a newline at the end of the file is no change', () => {
   expect(lineDiff(diff('a', 'a\n')).lines).toEqual([]);
 });
 
+it('a file of which too much changed to compare is all replaced, at once', () => {
+  const text = (word: string) => Array.from({ length: 9900 }, (_, n) => `${word} ${n}`).join('\n');
+  const start = performance.now();
+  const made = lineDiff(diff(text('old'), text('new')));
+  expect(made).toMatchObject({ added: 9900, removed: 9900 });
+  expect(performance.now() - start).toBeLessThan(1000);
+});
+
 it('several files are added up', () => {
   expect(totalChange([diff('a', 'b'), diff(undefined, 'c\nd')])).toEqual({ added: 3, removed: 1 });
 });

@@ -20,8 +20,11 @@ export interface LineDiff {
 /** Unchanged lines around a change. */
 const context = 3;
 
-/** Past this many lines a real comparison takes too long for a page: everything is shown as replaced. */
-const comparable = 20_000;
+/**
+ * Past this many lines, or lines that changed, a real comparison takes too long for a page: everything is shown as
+ * replaced. 10,000 lines that all changed took ten seconds.
+ */
+const comparable = { lines: 20_000, changes: 1000 };
 
 const known = new WeakMap<FileDiff, LineDiff>();
 
@@ -42,17 +45,25 @@ export function lineDiff(diff: FileDiff): LineDiff {
 
 function compare(before: string, after: string): DiffLine[] {
   if (before === '') return splitLines(after).map((text, at) => added(text, at + 1));
-  if (splitLines(before).length + splitLines(after).length > comparable) {
-    return [
-      ...splitLines(before).map((text, at) => removed(text, at + 1)),
-      ...splitLines(after).map((text, at) => added(text, at + 1)),
-    ];
+  if (splitLines(before).length + splitLines(after).length > comparable.lines) {
+    return replaced(before, after);
   }
-  const patch = structuredPatch('', '', endLine(before), endLine(after), '', '', { context });
+  const patch = structuredPatch('', '', endLine(before), endLine(after), '', '', {
+    context,
+    maxEditLength: comparable.changes,
+  });
+  if (patch === undefined) return replaced(before, after);
   return patch.hunks.flatMap((hunk, index) => [
     ...(index === 0 ? [] : [{ kind: 'gap', text: '' } as const]),
     ...hunkLines(hunk),
   ]);
+}
+
+function replaced(before: string, after: string): DiffLine[] {
+  return [
+    ...splitLines(before).map((text, at) => removed(text, at + 1)),
+    ...splitLines(after).map((text, at) => added(text, at + 1)),
+  ];
 }
 
 interface Hunk {

@@ -5,6 +5,8 @@ import { knownLanguage } from './languages.ts';
 
 /** Longer code stays plain (characters): drawing all its colours would hold up the page. */
 const longest = 100_000;
+/** So does code of more coloured pieces: each is an element, and one line may have them all. */
+const mostTokens = 10_000;
 
 /** Coloured code that was seen lately, so that a page one comes back to does not flash. */
 const recent = new Map<string, ColouredLines>();
@@ -22,7 +24,7 @@ export function useHighlight(code: string, lang: string): ColouredLines | undefi
     let wanted = true;
     void colour(code, language).then((lines) => {
       // Colours are a nicety: without them the code is still all there.
-      if (lines === undefined) return;
+      if (lines === undefined || tokensIn(lines) > mostTokens) return;
       remember(key, lines);
       if (wanted) setColoured({ key, lines });
     });
@@ -33,6 +35,10 @@ export function useHighlight(code: string, lang: string): ColouredLines | undefi
 
   if (language === undefined) return undefined;
   return cached ?? (coloured?.key === key ? coloured.lines : undefined);
+}
+
+function tokensIn(lines: ColouredLines): number {
+  return lines.reduce((sum, line) => sum + line.length, 0);
 }
 
 function remember(key: string, lines: ColouredLines): void {

@@ -14,6 +14,7 @@ describe('what is too much for the parser', () => {
     ['lists in a line', '1. '.repeat(500), 'nested too deeply'],
     ['lists by indentation', `${' '.repeat(100)}- a`, 'nested too deeply'],
     ['lists by tabs', `${'\t'.repeat(50)}- a`, 'nested too deeply'],
+    ['footnotes', lines(50, (n) => `${'    '.repeat(n)}[^${n}]:`), 'nested too deeply'],
     ['columns', `${'|a'.repeat(200)}|\n${'|-'.repeat(200)}|`, 'too many columns'],
     [
       'cells that rows leave out',

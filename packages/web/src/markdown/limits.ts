@@ -33,8 +33,8 @@ export const limits = {
 
 /** Begins an item or a heading, and so ends the paragraph before it; indented further it may only continue that. */
 const beginsBlock = /^ {0,3}(?:[-+*]|#{1,6})[ \t]+\S/;
-/** What containers a line begins: quotes and list items. */
-const container = /[ \t]*(?:>|[-+*](?=[ \t]|$)|\d{1,9}[.)](?=[ \t]|$))/y;
+/** What containers a line begins: quotes, list items and footnotes. */
+const container = /[ \t]*(?:>|[-+*](?=[ \t]|$)|\d{1,9}[.)](?=[ \t]|$)|\[\^[^\]\s]+\]:)/y;
 /** A line between a table's head and its rows, without its blanks. */
 const tableRule = /^>*\|?:?-+:?(?:\|:?-*:?)*$/;
 

@@ -11,7 +11,7 @@ interface LongTextProps extends ComponentProps<'div'> {
 }
 
 /** More lines, or characters, than this are folded. */
-const visible = { lines: 20, characters: 10_000 };
+const visible = { lines: 20, characters: 4000 };
 /** So many characters are laid out while a person waits; the rest comes with the next click. */
 const most = 200_000;
 
