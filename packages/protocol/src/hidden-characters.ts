@@ -32,9 +32,14 @@ export interface TextPiece {
   isHidden: boolean;
 }
 
+/** Whether text may hold a hidden character: cheap, and wrong only for what is a part of ordinary writing. */
+export function hasHidden(text: string): boolean {
+  return anySuspect.test(text);
+}
+
 /** Cuts text at its hidden characters; the pieces together are the text. */
 export function splitHidden(text: string): TextPiece[] {
-  if (!anySuspect.test(text)) return [{ text, isHidden: false }];
+  if (!hasHidden(text)) return [{ text, isHidden: false }];
   const pieces: TextPiece[] = [];
   let done = 0;
   const addPlain = (end: number) => {

@@ -26,7 +26,13 @@ export {
 export { defaultUpsertFoldConfig, type UpsertFoldConfig } from './folds/upsert-config.ts';
 export type { FoldResult, UpsertFoldState } from './folds/upsert-state.ts';
 export { GrowingText } from './growing-text.ts';
-export { codePointName, escapeHiddenInJson, markHidden, splitHidden } from './hidden-characters.ts';
+export {
+  codePointName,
+  escapeHiddenInJson,
+  hasHidden,
+  markHidden,
+  splitHidden,
+} from './hidden-characters.ts';
 export * from './items.ts';
 export * from './response.ts';
 export * from './sessions.ts';

@@ -1,9 +1,10 @@
-import type { FileDiff } from '@liminal/protocol';
+import { type FileDiff, markHidden } from '@liminal/protocol';
 import { ColouredLine } from '../highlight/Code.tsx';
 import { languageOfFile } from '../highlight/languages.ts';
 import type { ColouredLines } from '../highlight/coloured-lines.ts';
 import { useHighlight } from '../highlight/use-highlight.ts';
 import { Button } from '../look/controls.tsx';
+import { ShownText } from '../look/ShownText.tsx';
 import { useRemembered } from '../transcript/remembered.ts';
 import css from './DiffView.module.css';
 import { type DiffLine, lineDiff } from './line-diff.ts';
@@ -30,11 +31,15 @@ export function DiffView({ diff, named }: DiffViewProps) {
   const folds = lines.length > visible + slack;
   const shown = folds ? lines.slice(0, count) : lines;
   const hidden = lines.length - shown.length;
-  const summary = `Changes to ${diff.path}: ${added} added, ${removed} removed`;
+  const summary = `Changes to ${markHidden(diff.path)}: ${added} added, ${removed} removed`;
 
   return (
     <div className={css.diff}>
-      {named && <p className={css.path}>{diff.path}</p>}
+      {named && (
+        <p className={css.path}>
+          <ShownText text={diff.path} />
+        </p>
+      )}
       {lines.length === 0 && <p className={css.path}>No change</p>}
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls sideways */}
       <div className={css.scroll} role="region" aria-label={summary} tabIndex={0}>
@@ -82,7 +87,7 @@ function LineRow({ line, before, after }: LineRowProps) {
     <tr data-kind={line.kind}>
       <td className={css.sign}>{signs[line.kind]}</td>
       <td className={css.text}>
-        {tokens === undefined ? line.text : <ColouredLine tokens={tokens} />}
+        {tokens === undefined ? <ShownText text={line.text} /> : <ColouredLine tokens={tokens} />}
       </td>
     </tr>
   );

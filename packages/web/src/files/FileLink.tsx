@@ -1,3 +1,4 @@
+import { markHidden } from '@liminal/protocol';
 import type { ReactNode } from 'react';
 import css from './FileLink.module.css';
 import { type FileTarget, targetWords } from './file-target.ts';
@@ -11,7 +12,7 @@ interface FileLinkProps {
 /** A link to a file, which opens beside the conversation. No address of the web: it would lead out of the app. */
 export function FileLink({ target, children }: FileLinkProps) {
   const files = useFiles();
-  const words = targetWords(target);
+  const words = markHidden(targetWords(target));
   if (files === undefined) return <span title={words}>{children ?? words}</span>;
   return (
     <button

@@ -1,4 +1,5 @@
-import type { ComponentProps } from 'react';
+import { type ComponentProps, Fragment } from 'react';
+import { ShownText } from './ShownText.tsx';
 
 interface LinkedTextProps extends ComponentProps<'p'> {
   text: string;
@@ -12,10 +13,12 @@ export function LinkedText({ text, ...rest }: LinkedTextProps) {
     <p {...rest}>
       {parts.map((part, index) =>
         index % 2 === 0 ? (
-          part
+          <Fragment key={index}>
+            <ShownText text={part} />
+          </Fragment>
         ) : (
           <a key={index} href={part} target="_blank" rel="noopener noreferrer">
-            {part}
+            <ShownText text={part} />
           </a>
         ),
       )}

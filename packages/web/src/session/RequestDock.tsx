@@ -1,5 +1,5 @@
 import type { TurnView } from '@liminal/client';
-import type { ApprovalUpsert } from '@liminal/protocol';
+import { type ApprovalUpsert, markHidden } from '@liminal/protocol';
 import {
   ChevronLeft,
   ChevronRight,
@@ -10,16 +10,18 @@ import { useEffect, useRef, useState } from 'react';
 import { useGiveFocusBack } from '../composer/focus-composer.ts';
 import { IconButton } from '../look/controls.tsx';
 import { LinkedText } from '../look/LinkedText.tsx';
+import { ShownText } from '../look/ShownText.tsx';
 import spoken from '../look/spoken.module.css';
 import { Markdown } from '../markdown/Markdown.tsx';
 import { ApprovalActions, dockId } from '../transcript/ApprovalActions.tsx';
 import { asksSomething, outcomeWords } from '../transcript/answering.ts';
 import { RowGuard } from '../transcript/RowGuard.tsx';
 import { ToolDetails } from '../transcript/ToolDetails.tsx';
-import { isQuestion, toolWords } from '../transcript/tool-words.ts';
+import { commandOf, isQuestion, toolWords } from '../transcript/tool-words.ts';
 import css from './RequestDock.module.css';
 import { useAnswerKeys } from './use-answer-keys.ts';
 import { useSeen } from './use-seen.ts';
+import { useShownWhole } from './use-shown-whole.ts';
 import { findApproval, type WaitingRequest, waitingRequests } from './waiting.ts';
 
 interface RequestDockProps {
@@ -51,10 +53,12 @@ export function RequestDock(props: RequestDockProps) {
   const approval = request?.approval;
   const dock = useRef<HTMLElement>(null);
   const isSeen = useSeen(dock, approval?.approvalId);
+  const whole = useShownWhole(approval?.approvalId);
   const { word, answeredHere } = useAnswerFromElsewhere(turns, approval);
   useAnswerKeys({
     approval,
     isSeen,
+    isRead: whole.isRead,
     running,
     answer: (approvalId, optionId) => {
       answeredHere(approvalId);
@@ -82,6 +86,7 @@ export function RequestDock(props: RequestDockProps) {
             }}
             actions={{
               isSeen,
+              whole,
               draft,
               onNoted: () => onDraft(''),
               onAnswered: () => answeredHere(request.approval.approvalId),
@@ -101,7 +106,7 @@ interface DockedProps {
   onStep: (step: 1 | -1) => void;
   actions: Pick<
     Parameters<typeof ApprovalActions>[0],
-    'isSeen' | 'draft' | 'onNoted' | 'onAnswered'
+    'isSeen' | 'whole' | 'draft' | 'onNoted' | 'onAnswered'
   >;
 }
 
@@ -121,22 +126,26 @@ function Docked({ request, folder, place, onStep, actions }: DockedProps) {
       role="group"
       tabIndex={-1}
       className={css.request}
-      aria-label={`${asks ? 'Question' : 'Permission'}: ${approval.title}`}
+      aria-label={`${asks ? 'Question' : 'Permission'}: ${markHidden(approval.title)}`}
       data-item-id={approval.itemId}
       data-status={approval.status}
     >
       <p className={spoken.only} role="status">
-        {asks ? 'Question' : 'Permission wanted'}: {approval.title}
+        {asks ? 'Question' : 'Permission wanted'}: {markHidden(approval.title)}
       </p>
       <header className={css.head}>
         <Icon size={15} aria-hidden="true" />
-        <span className={css.title}>{title}</span>
+        <span className={css.title} data-long={title.length > oneLine}>
+          <ShownText text={title} />
+        </span>
         <span className={css.wants}>{asks ? 'asks you' : 'wants permission'}</span>
         {place.count > 1 && <Steps place={place} onStep={onStep} />}
       </header>
       {/* What was filled in, and where it was scrolled to, belongs to one request. */}
       <ApprovalActions key={approval.approvalId} approval={approval} {...actions}>
-        {!isWhole && <LinkedText className={css.question} text={approval.title} />}
+        {!isWhole && (
+          <LinkedText className={css.question} text={approval.title} data-to-see={true} />
+        )}
         {approval.description !== undefined && (
           <div className={css.description}>
             <Markdown>{approval.description}</Markdown>
@@ -144,7 +153,7 @@ function Docked({ request, folder, place, onStep, actions }: DockedProps) {
         )}
         {showsCall && (
           <RowGuard of={call}>
-            <ToolDetails call={call} began={call.startedAt} phase="waiting" folder={folder} />
+            <ToolDetails call={call} began={call.startedAt} phase="waiting" folder={folder} whole />
           </RowGuard>
         )}
       </ApprovalActions>
@@ -181,7 +190,8 @@ function headOf({ approval, call }: WaitingRequest, folder: string | undefined) 
   const title = `${verb} ${subject}`.trim();
   // The details below say all of what the call is about; what a title says besides is shown with them.
   const isSaid = !asks && (title === approval.title || approval.title.includes(subject));
-  return { title, isWhole: isSaid };
+  const isShown = commandOf(call) !== undefined || (title.length <= oneLine && !isLong);
+  return { title, isWhole: isSaid && isShown };
 }
 
 /** How long (ms) it is said that somebody else has answered. */
@@ -202,7 +212,8 @@ function useAnswerFromElsewhere(
     last.current = docked?.approvalId;
     if (before === undefined || before === docked?.approvalId || ours.current.has(before)) return;
     const approval = findApproval(turns, before);
-    if (approval?.outcome !== undefined) setWord(`${approval.title}: ${goneWords(approval)}`);
+    if (approval?.outcome !== undefined)
+      setWord(`${markHidden(approval.title)}: ${goneWords(approval)}`);
   }, [turns, docked]);
   useEffect(() => {
     if (word === undefined) return undefined;

@@ -8,6 +8,8 @@ interface AnswerKeys {
   approval: ApprovalUpsert | undefined;
   /** Whether it has been in sight long enough to be answered. */
   isSeen: () => boolean;
+  /** Whether all of it has been shown, and long enough to be allowed. */
+  isRead: () => boolean;
   running: boolean;
   /** Rejects if it did not get through. */
   answer: (approvalId: string, optionId: string) => Promise<void>;
@@ -21,7 +23,8 @@ const tooSoon = 400;
  * Enter and Escape answer the request that is docked; where it has a form, Enter goes there. Without a request, Escape
  * stops the turn.
  */
-export function useAnswerKeys({ approval, isSeen, running, answer, stop }: AnswerKeys): void {
+export function useAnswerKeys(keys: AnswerKeys): void {
+  const { approval, isSeen, isRead, running, answer, stop } = keys;
   const isAsked = approval !== undefined;
   const changed = useRef({ isAsked: false, at: 0 });
   /** The request that was answered here: it stays docked until the server says so. */
@@ -45,6 +48,7 @@ export function useAnswerKeys({ approval, isSeen, running, answer, stop }: Answe
       event.preventDefault();
       const { approvalId } = approval;
       if (chosen === allow && asksSomething(approval)) return focusForm(approvalId);
+      if (chosen === allow && !isRead()) return;
       if (answered.current === approvalId) return;
       answered.current = approvalId;
       answer(approvalId, chosen.optionId).catch(() => {
@@ -53,7 +57,7 @@ export function useAnswerKeys({ approval, isSeen, running, answer, stop }: Answe
     };
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);
-  }, [approval, isSeen, running, answer, stop]);
+  }, [approval, isSeen, isRead, running, answer, stop]);
 }
 
 /** A form is filled in before it is sent. */

@@ -1,7 +1,7 @@
 import { type RefObject, useCallback, useEffect, useRef } from 'react';
 
 /** Shorter than this (ms) nobody has read what to answer: a key was meant for what stood there before. */
-const toRead = 400;
+export const toRead = 400;
 
 /** So much of it must be in the window: the edge of a pixel is no reason. */
 const whole = 0.9;

@@ -1,21 +1,16 @@
 import { describeError } from '@liminal/client';
-import type { ApprovalAnswer, ApprovalOption, ApprovalUpsert } from '@liminal/protocol';
+import type { ApprovalAnswer, ApprovalUpsert } from '@liminal/protocol';
 import { type KeyboardEvent, type MouseEvent, type ReactNode, useRef, useState } from 'react';
 import { focusComposer, giveFocusBack, useGiveFocusBack } from '../composer/focus-composer.ts';
 import { FilledForm } from '../forms/FilledForm.tsx';
 import { FormFields } from '../forms/FormFields.tsx';
 import { useAnswers } from '../forms/use-answers.ts';
-import { Button, Kbd } from '../look/controls.tsx';
 import { LinkedText } from '../look/LinkedText.tsx';
+import { ShownText } from '../look/ShownText.tsx';
+import type { ShownWhole } from '../session/use-shown-whole.ts';
+import { AnswerButtons } from './AnswerButtons.tsx';
 import css from './ApprovalActions.module.css';
-import {
-  asksSomething,
-  isAllowing,
-  keyAnswers,
-  outcomeWords,
-  sortOptions,
-  wasAllowed,
-} from './answering.ts';
+import { asksSomething, isAllowing, keyAnswers, outcomeWords, wasAllowed } from './answering.ts';
 import { useSessionActions } from './session-actions.ts';
 
 interface ApprovalProps {
@@ -27,6 +22,8 @@ interface ApprovalActionsProps extends ApprovalProps {
   children?: ReactNode;
   /** Whether there was time to read it: only then a key answers. */
   isSeen: () => boolean;
+  /** Whether all of it has been shown: only then it can be allowed. */
+  whole: ShownWhole;
   /** What is typed in the composer: it can go with the answer. */
   draft: string;
   /** The draft has gone with the answer. */
@@ -37,23 +34,26 @@ interface ApprovalActionsProps extends ApprovalProps {
 
 /** The answers that can be given to a permission request, and the form that it may want filled in. */
 export function ApprovalActions(props: ApprovalActionsProps) {
-  const { approval, children, isSeen, draft, onNoted, onAnswered } = props;
+  const { approval, children, isSeen, whole, draft, onNoted, onAnswered } = props;
+  const { asked, isOpen, isWhole } = whole;
   const form = useAnswers(approval.form);
   const asks = form.fields.length > 0;
   const { sent, problem, send } = useSending(approval.approvalId, onAnswered);
   const element = useRef<HTMLFormElement>(null);
   useGiveFocusBack(element);
-  const { allow, deny } = keyAnswers(approval);
-  const options = sortOptions(approval.options);
+  const { allow } = keyAnswers(approval);
   const note = draft.trim();
 
+  const mustWait = (optionId: string) => !isWhole && isAllowing(approval, optionId);
   const choose = (optionId: string) => {
+    if (mustWait(optionId)) return undefined;
     if (!asks || !isAllowing(approval, optionId)) return send({ optionId });
     const checked = form.check();
     if ('content' in checked) return send({ optionId, content: checked.content });
     return focusField(element.current, checked.firstProblem);
   };
   const chooseWithNote = (optionId: string) => {
+    if (mustWait(optionId)) return;
     if (note === '') focusComposer();
     else send({ optionId, note }, onNoted);
   };
@@ -75,8 +75,15 @@ export function ApprovalActions(props: ApprovalActionsProps) {
         if (allow !== undefined) choose(allow.optionId);
       }}
     >
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls */}
-      <div className={css.asked} role="region" aria-label="What is asked" tabIndex={0}>
+      <div
+        ref={asked}
+        className={css.asked}
+        data-open={isOpen}
+        role="region"
+        aria-label="What is asked"
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
+        tabIndex={0}
+      >
         {children}
         <FormHead approval={approval} />
         {asks && (
@@ -85,37 +92,14 @@ export function ApprovalActions(props: ApprovalActionsProps) {
           </div>
         )}
       </div>
-      <div className={css.buttons}>
-        {options.map((option) => (
-          <Button
-            key={option.optionId}
-            type={option === allow ? 'submit' : 'button'}
-            look={option === allow ? 'primary' : 'plain'}
-            aria-disabled={sent}
-            onClick={(event) => {
-              if (option !== allow && !event.defaultPrevented) choose(option.optionId);
-            }}
-          >
-            {option.name}
-            {option === allow && <Kbd>⏎</Kbd>}
-            {option === deny && <Kbd>esc</Kbd>}
-          </Button>
-        ))}
-        {options.filter(takesNote).map((option) => (
-          <Button
-            key={option.optionId}
-            look={note === '' ? 'quiet' : 'plain'}
-            aria-disabled={sent}
-            title={note === '' ? 'Write the note below' : undefined}
-            onClick={(event) => {
-              if (!event.defaultPrevented) chooseWithNote(option.optionId);
-            }}
-          >
-            {option.name} with {note === '' ? 'a' : 'this'} note
-          </Button>
-        ))}
-        {approval.deadline !== undefined && <Deadline at={approval.deadline} />}
-      </div>
+      <AnswerButtons
+        approval={approval}
+        whole={whole}
+        sent={sent}
+        note={note}
+        choose={choose}
+        chooseWithNote={chooseWithNote}
+      />
       {problem !== undefined && (
         <p className={css.problem} role="alert">
           {problem}
@@ -123,10 +107,6 @@ export function ApprovalActions(props: ApprovalActionsProps) {
       )}
     </form>
   );
-}
-
-function takesNote(option: ApprovalOption): boolean {
-  return option.takesNote === true;
 }
 
 /**
@@ -191,13 +171,6 @@ function FormHead({ approval: { form, title } }: ApprovalProps) {
   );
 }
 
-function Deadline({ at }: { at: string }) {
-  const time = new Date(at);
-  if (Number.isNaN(time.getTime())) return null;
-  const text = time.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
-  return <span className={css.deadline}>until {text}</span>;
-}
-
 /** Stands where a request came up in the conversation; it is answered above the composer. */
 export function WaitingLink({ approval }: ApprovalProps) {
   const { show } = useSessionActions();
@@ -225,8 +198,8 @@ export function ApprovalOutcomeNote({ approval }: ApprovalProps) {
   return (
     <>
       <p className={css.note} data-allowed={wasAllowed(approval)}>
-        {asksSomething(approval) ? approval.title : 'Permission'}
-        {content === undefined && `: ${outcomeWords(approval)}`}
+        {asksSomething(approval) ? <ShownText text={approval.title} /> : 'Permission'}
+        {content === undefined && <ShownText text={`: ${outcomeWords(approval)}`} />}
         {note !== undefined && <span className={css.given}>. “{note}”</span>}
       </p>
       {content !== undefined && <FilledForm form={form} content={content} />}

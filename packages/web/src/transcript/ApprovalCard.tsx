@@ -1,7 +1,8 @@
-import type { ApprovalUpsert } from '@liminal/protocol';
+import { type ApprovalUpsert, markHidden } from '@liminal/protocol';
 import { MessageCircleQuestionMark, ShieldQuestionMark } from 'lucide-react';
 import { FilledForm } from '../forms/FilledForm.tsx';
 import { LinkedText } from '../look/LinkedText.tsx';
+import { ShownText } from '../look/ShownText.tsx';
 import { WaitingLink } from './ApprovalActions.tsx';
 import actions from './ApprovalActions.module.css';
 import { asksSomething, outcomeWords, wasAllowed } from './answering.ts';
@@ -29,18 +30,20 @@ export function ApprovalCard({ item, turnEnded }: ApprovalCardProps) {
     <div
       className={css.card}
       role="group"
-      aria-label={title}
+      aria-label={markHidden(title)}
       data-item-id={item.itemId}
       data-status={item.status}
       data-phase={waits ? 'waiting' : 'done'}
     >
       <div className={css.head}>
         <Icon size={15} aria-hidden="true" />
-        <span className={css.verb}>{isLong ? short : title}</span>
+        <span className={css.verb}>{isLong ? short : <ShownText text={title} />}</span>
         {waits ? (
           <WaitingLink approval={item} />
         ) : (
-          <span className={css.subject}>{isAnswer ? 'answered' : outcomeWords(item)}</span>
+          <span className={css.subject}>
+            <ShownText text={isAnswer ? 'answered' : outcomeWords(item)} />
+          </span>
         )}
       </div>
       {!waits && isLong && <LinkedText className={actions.title} text={title} />}

@@ -1,5 +1,6 @@
 import type { ComponentProps } from 'react';
 import { Button } from '../look/controls.tsx';
+import { ShownText } from '../look/ShownText.tsx';
 import css from './LongText.module.css';
 import { useRemembered } from './remembered.ts';
 
@@ -8,6 +9,8 @@ interface LongTextProps extends ComponentProps<'div'> {
   label?: string;
   /** Under which it remembers how much of it is shown. */
   name?: string;
+  /** Nothing of it is folded that can be laid out at once: somebody has to see it all. */
+  whole?: boolean;
 }
 
 /** More lines, or characters, than this are folded. */
@@ -16,17 +19,23 @@ const visible = { lines: 20, characters: 4000 };
 const most = 200_000;
 
 /** Text as a terminal has it, folded when it is long. */
-export function LongText({ text, label, name = `text ${label ?? ''}`, ...rest }: LongTextProps) {
+export function LongText({
+  text,
+  label,
+  name = `text ${label ?? ''}`,
+  whole = false,
+  ...rest
+}: LongTextProps) {
   const [shownTo, setShownTo] = useRemembered(name, 0);
-  const whole = withoutBlankEnds(text);
-  const folded = firstLines(whole).slice(0, visible.characters);
-  const shown = whole.slice(0, Math.max(folded.length, shownTo));
+  const all = withoutBlankEnds(text);
+  const folded = whole ? all.slice(0, most) : firstLines(all).slice(0, visible.characters);
+  const shown = all.slice(0, Math.max(folded.length, shownTo));
   const isOpen = shownTo > 0;
-  const hidden = whole.length - shown.length;
+  const hidden = all.length - shown.length;
   return (
     <div {...rest}>
-      <pre className={css.text} aria-label={label}>
-        {shown}
+      <pre className={css.text} aria-label={label} dir={label === 'Command' ? 'ltr' : undefined}>
+        <ShownText text={shown} />
       </pre>
       {hidden > 0 && (
         <Button
@@ -35,7 +44,7 @@ export function LongText({ text, label, name = `text ${label ?? ''}`, ...rest }:
           aria-expanded={isOpen}
           onClick={() => setShownTo(shown.length + most)}
         >
-          {wordsFor(whole.slice(shown.length))}
+          {wordsFor(all.slice(shown.length))}
         </Button>
       )}
       {isOpen && hidden <= 0 && (

@@ -1,6 +1,7 @@
-import type { ApprovalUpsert, ToolCallUpsert } from '@liminal/protocol';
+import { type ApprovalUpsert, markHidden, type ToolCallUpsert } from '@liminal/protocol';
 import { type ReactNode, useId } from 'react';
 import { join } from '../look/controls.tsx';
+import { ShownText } from '../look/ShownText.tsx';
 import { ApprovalOutcomeNote, WaitingLink } from './ApprovalActions.tsx';
 import { isWaiting } from './arrange.ts';
 import { openName, useFirst, useRemembered } from './remembered.ts';
@@ -41,7 +42,7 @@ export function ToolCard({ call, approval, folder, turnEnded, children }: ToolCa
     <div
       className={css.card}
       role="group"
-      aria-label={`${verb} ${subject}`.trim()}
+      aria-label={markHidden(`${verb} ${subject}`.trim())}
       data-item-id={call.itemId}
       data-status={call.status}
       data-phase={phase}
@@ -56,8 +57,12 @@ export function ToolCard({ call, approval, folder, turnEnded, children }: ToolCa
           onClick={() => setChosen(!open)}
         >
           <ToolIcon kind={call.kind} subagent={isSubagent(call)} />
-          <span className={css.verb}>{verb}</span>
-          <span className={join(css.subject, !verb && css.verb)}>{subject}</span>
+          <span className={css.verb}>
+            <ShownText text={verb} />
+          </span>
+          <span className={join(css.subject, !verb && css.verb)}>
+            <ShownText text={subject} />
+          </span>
           <ToolOutcome call={call} phase={phase} began={began} />
         </button>
         {waits && <WaitingLink approval={approval} />}

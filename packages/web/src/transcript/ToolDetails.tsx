@@ -1,6 +1,7 @@
 import type { ToolCallUpsert } from '@liminal/protocol';
 import type { ReactNode } from 'react';
 import { DiffView } from '../diff/DiffView.tsx';
+import { ShownText } from '../look/ShownText.tsx';
 import { Markdown } from '../markdown/Markdown.tsx';
 import { Attachments } from './Attachments.tsx';
 import { LongText } from './LongText.tsx';
@@ -20,12 +21,21 @@ interface ToolDetailsProps {
   /** See `beganAt`. */
   began: string | undefined;
   folder: string | undefined;
+  /** Nothing of what it is asked is left out or folded: somebody is to allow it. */
+  whole?: boolean;
   /** What happened between the question and its answer: a subagent's work. */
   children?: ReactNode;
 }
 
 /** What a tool was asked, and what came of it. */
-export function ToolDetails({ call, phase, began, folder, children }: ToolDetailsProps) {
+export function ToolDetails({
+  call,
+  phase,
+  began,
+  folder,
+  whole = false,
+  children,
+}: ToolDetailsProps) {
   const diffs = call.diffs ?? [];
   return (
     <>
@@ -33,7 +43,7 @@ export function ToolDetails({ call, phase, began, folder, children }: ToolDetail
       {diffs.map((diff, index) => (
         <DiffView key={index} diff={diff} named={diffs.length > 1} />
       ))}
-      {diffs.length === 0 && <Invocation call={call} folder={folder} />}
+      {diffs.length === 0 && <Invocation call={call} folder={folder} whole={whole} />}
       {children}
       <Output call={call} phase={phase} began={began} hasDiffs={diffs.length > 0} />
       {call.outputBlocks !== undefined && (
@@ -45,11 +55,15 @@ export function ToolDetails({ call, phase, began, folder, children }: ToolDetail
   );
 }
 
-function Invocation({ call, folder }: Omit<ToolDetailsProps, 'phase' | 'began' | 'children'>) {
+function Invocation({ call, folder, whole }: Pick<ToolDetailsProps, 'call' | 'folder' | 'whole'>) {
   const { plan } = call.toolArguments;
   const command = commandOf(call);
   if (command !== undefined) {
-    return <LongText className={css.command} text={command} label="Command" />;
+    return (
+      <div data-to-see={whole}>
+        <LongText className={css.command} text={command} label="Command" whole={whole} />
+      </div>
+    );
   }
   if (call.kind === 'switch_mode' && typeof plan === 'string') {
     return (
@@ -58,15 +72,20 @@ function Invocation({ call, folder }: Omit<ToolDetailsProps, 'phase' | 'began' |
       </div>
     );
   }
-  const entries = otherArguments(call, folder);
+  const entries = whole ? Object.entries(call.toolArguments) : otherArguments(call, folder);
   if (entries.length === 0) return null;
   return (
-    <dl className={css.arguments} aria-label="Arguments">
+    <dl className={css.arguments} aria-label="Arguments" data-to-see={whole}>
       {entries.map(([name, value]) => (
         <div key={name}>
-          <dt>{name}</dt>
+          <dt>
+            <ShownText text={name} />
+          </dt>
           <dd>
-            <LongText text={typeof value === 'string' ? value : JSON.stringify(value, null, 2)} />
+            <LongText
+              text={typeof value === 'string' ? value : JSON.stringify(value, null, 2)}
+              whole={whole}
+            />
           </dd>
         </div>
       ))}
@@ -74,7 +93,7 @@ function Invocation({ call, folder }: Omit<ToolDetailsProps, 'phase' | 'began' |
   );
 }
 
-interface OutputProps extends Omit<ToolDetailsProps, 'folder' | 'children'> {
+interface OutputProps extends Omit<ToolDetailsProps, 'folder' | 'whole' | 'children'> {
   hasDiffs: boolean;
 }
 

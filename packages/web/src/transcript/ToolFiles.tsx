@@ -1,6 +1,7 @@
 import type { ToolCallUpsert } from '@liminal/protocol';
 import { FileLink } from '../files/FileLink.tsx';
 import { targetWords } from '../files/file-target.ts';
+import { ShownText } from '../look/ShownText.tsx';
 import { shortPath } from '../words/paths.ts';
 import css from './ToolDetails.module.css';
 
@@ -26,7 +27,7 @@ export function ToolFiles({ call, folder }: ToolFilesProps) {
     <p className={css.files}>
       {[...targets.values()].toReversed().map((target) => (
         <FileLink key={target.path} target={target}>
-          {targetWords({ ...target, path: shortPath(target.path, folder) })}
+          <ShownText text={targetWords({ ...target, path: shortPath(target.path, folder) })} />
         </FileLink>
       ))}
     </p>

@@ -102,6 +102,46 @@ tryControls([
     ],
   },
   {
+    name: 'a request that is longer than its room',
+    set: (stage) => {
+      const command = 'echo\n'.repeat(200);
+      const call = tool('one', { toolArguments: { command } });
+      const request = approval('p-one', { callId: 'one', title: 'Say it', options });
+      stage.history = { ...past, entries: [...past.entries, call, request], turns: [turn('t1')] };
+    },
+    go: (page) => inDock('Show all of it')(page).waitFor(),
+    controls: [
+      {
+        name: 'Show all of it',
+        find: inDock('Show all of it'),
+        effect: (page) => inDock('Show the next part')(page).waitFor(),
+      },
+      {
+        name: 'Show the next part',
+        find: inDock('Show the next part'),
+        use: async (page, control, way) => {
+          await press(page, inDock('Show all of it')(page), way);
+          await press(page, control, way);
+        },
+        effect: (page) => {
+          const asks = dock(page).getByRole('region', { name: 'What is asked' });
+          return expect.poll(() => asks.evaluate(({ scrollTop }) => scrollTop)).toBeGreaterThan(50);
+        },
+      },
+      {
+        name: 'the buttons around it',
+        find: (page) => page.locator('main').getByRole('button'),
+        use: (page, _, way, stage) => answer(page, inDock('Reject')(page), way, stage),
+        effect: answered({ optionId: 'no' }),
+      },
+      {
+        name: 'the line in the conversation',
+        find: (page) => page.getByRole('link', { name: /^waiting for you/ }),
+        effect: (page) => dock(page).locator('[role="group"]:focus').waitFor(),
+      },
+    ],
+  },
+  {
     name: 'a form',
     set: waiting({ form }),
     go: (page) => dock(page).getByRole('textbox').waitFor(),

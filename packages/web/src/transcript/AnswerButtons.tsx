@@ -1,0 +1,102 @@
+import type { ApprovalOption, ApprovalUpsert } from '@liminal/protocol';
+import { type RefObject, useId, useLayoutEffect, useRef } from 'react';
+import { Button, Kbd } from '../look/controls.tsx';
+import { ShownText } from '../look/ShownText.tsx';
+import css from './ApprovalActions.module.css';
+import { isAllowing, keyAnswers, sortOptions } from './answering.ts';
+import type { ShownWhole } from '../session/use-shown-whole.ts';
+
+interface AnswerButtonsProps {
+  approval: ApprovalUpsert;
+  whole: ShownWhole;
+  sent: boolean;
+  note: string;
+  choose: (optionId: string) => void;
+  chooseWithNote: (optionId: string) => void;
+}
+
+/** A button for each answer. What allows waits until all that is asked has been shown; to reject needs no reading. */
+export function AnswerButtons(props: AnswerButtonsProps) {
+  const { approval, whole, sent, note, choose, chooseWithNote } = props;
+  const { allow, deny } = keyAnswers(approval);
+  const options = sortOptions(approval.options);
+  const hintId = useId();
+  const answering = ({ optionId }: ApprovalOption) => {
+    const waits = !whole.isWhole && isAllowing(approval, optionId);
+    return { 'aria-disabled': sent || waits, 'aria-describedby': waits ? hintId : undefined };
+  };
+
+  return (
+    <div className={css.buttons}>
+      {!whole.isWhole && <ShowRest whole={whole} hintId={hintId} />}
+      {options.map((option) => (
+        <Button
+          key={option.optionId}
+          type={option === allow ? 'submit' : 'button'}
+          look={option === allow ? 'primary' : 'plain'}
+          {...answering(option)}
+          onClick={(event) => {
+            if (option !== allow && !event.defaultPrevented) choose(option.optionId);
+          }}
+        >
+          <ShownText text={option.name} />
+          {option === allow && <Kbd>⏎</Kbd>}
+          {option === deny && <Kbd>esc</Kbd>}
+        </Button>
+      ))}
+      {options.filter(takesNote).map((option) => (
+        <Button
+          key={option.optionId}
+          look={note === '' ? 'quiet' : 'plain'}
+          {...answering(option)}
+          title={note === '' ? 'Write the note below' : undefined}
+          onClick={(event) => {
+            if (!event.defaultPrevented) chooseWithNote(option.optionId);
+          }}
+        >
+          <ShownText text={option.name} /> with {note === '' ? 'a' : 'this'} note
+        </Button>
+      ))}
+      {approval.deadline !== undefined && <Deadline at={approval.deadline} />}
+    </div>
+  );
+}
+
+function takesNote(option: ApprovalOption): boolean {
+  return option.takesNote === true;
+}
+
+/** Why nothing can be allowed yet, and what to do. */
+function ShowRest({ whole, hintId }: { whole: ShownWhole; hintId: string }) {
+  const button = useRef<HTMLButtonElement>(null);
+  useFocusLeftTo(whole.asked, button);
+  return (
+    <p className={css.rest}>
+      <span id={hintId}>Show all of it first.</span>
+      <Button ref={button} onClick={whole.showRest}>
+        {whole.isOpen ? 'Show the next part' : 'Show all of it'}
+      </Button>
+    </p>
+  );
+}
+
+/** When a control goes that has the focus, the focus is on what it showed. */
+function useFocusLeftTo(
+  shown: RefObject<HTMLElement | null>,
+  control: RefObject<HTMLElement | null>,
+): void {
+  useLayoutEffect(() => {
+    const held = control.current;
+    const { current: next } = shown;
+    return () => {
+      if (held === document.activeElement) next?.focus();
+    };
+  }, [shown, control]);
+}
+
+function Deadline({ at }: { at: string }) {
+  const time = new Date(at);
+  if (Number.isNaN(time.getTime())) return null;
+  const text = time.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
+  return <span className={css.deadline}>until {text}</span>;
+}
