@@ -1,8 +1,10 @@
 import { join } from 'node:path';
+import type { Requests } from '@liminal/client';
+import type { UpsertObject } from '@liminal/protocol';
 import { byPrompt, gate, reply, text } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { fillDisk, freeDisk, onFullDisk } from './disk.ts';
-import type { Reader } from './reader.ts';
+import { type Reader, textOf } from './reader.ts';
 import { refusedStart } from './refused-start.ts';
 import { FaultServer } from './server.ts';
 
@@ -98,9 +100,12 @@ test('INV-2 INV-8 a server that is asked to end while its disk is full ends in t
 test('more than 16 MiB that wait for room end the turn with LOG_UNAVAILABLE, and its agent; they are written when there is room', async () => {
   const full = gate();
   const megabyte = 'All work and no play. '.repeat(50_000);
-  const flood = Array<string>(80).fill(megabyte);
+  // An item holds less than that.
+  const items = Array.from({ length: 16 }, () => Array<string>(5).fill(megabyte));
+  const flood = items.flat();
+  const blocks = items.map((each) => text(each, { delayMs: 50 }));
   const script = byPrompt({
-    'Begin.': [reply(text(['Before. ', full, ...flood], { delayMs: 50 }))],
+    'Begin.': [reply([text(['Before. ', full]), ...blocks])],
   });
   const faults = await FaultServer.start({ script });
   const { server, requests } = faults;
@@ -119,7 +124,8 @@ test('more than 16 MiB that wait for room end the turn with LOG_UNAVAILABLE, and
     status: 'error',
     error: { code: 'LOG_UNAVAILABLE' },
   });
-  const said = reader.said(turnId);
+  // A page of history holds a part of it.
+  const said = (await wholeHistory(requests, sessionId)).map(textOf).join('');
   const all = `Before. ${flood.join('')}`;
   expect(said.length).toBeGreaterThan(16 * 1024 * 1024);
   expect(said.length).toBeLessThan(all.length);
@@ -168,3 +174,13 @@ test('a server whose disk is full from the start says so and does not begin; wha
   expect(after.said(turnId)).toBe(said);
   expect(after.turn(open.turnId)).toMatchObject({ error: { code: 'OWNER_LOST' } });
 });
+
+async function wholeHistory(requests: Requests, sessionId: string): Promise<UpsertObject[]> {
+  const entries: UpsertObject[] = [];
+  for (let before: string | undefined, hasMore = true; hasMore;) {
+    const page = await requests.history(sessionId, before === undefined ? {} : { before });
+    entries.unshift(...page.entries);
+    ({ before, hasMore } = page);
+  }
+  return entries;
+}

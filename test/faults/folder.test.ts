@@ -111,7 +111,7 @@ test('a data folder in use is known under every name, and its server is not dist
   for (const name of [link, join(root, 'home', '..', 'data'), `${dataDir}/`]) {
     const { exitCode, stderr } = await refusedStart(name, root);
     expect(exitCode).toBe(1);
-    expect(stderr).toContain(faults.server.link);
+    expect(stderr).toContain(`${faults.server.origin}/?code=`);
     expect(stderr).toContain(`process ${faults.server.pid}`);
   }
   expect((await faults.requests.status(sessionId)).sessionId).toBe(sessionId);

@@ -92,7 +92,7 @@ export class InputStage {
   async assertUnharmed(): Promise<void> {
     expect(await this.#look()).toEqual(this.#whole);
     await this.play(await this.create(), 'explain');
-    expect(this.server.log).toBe(`Liminal is at ${this.server.link}\n`);
+    expect(this.server.log).toBe(`Liminal is at ${this.server.printedLink}\n`);
   }
 
   async end(): Promise<void> {

@@ -105,6 +105,6 @@ export class Reader {
 }
 
 /** What the agent says in an item. */
-function textOf(item: UpsertObject): string {
+export function textOf(item: UpsertObject): string {
   return item.type === 'message' && item.origin === 'agent' ? item.content : '';
 }

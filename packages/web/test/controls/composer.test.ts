@@ -208,8 +208,17 @@ tryControls([
         name: 'Try now',
         find: button('Try now'),
         use: async (page, control, way) => {
+          // Until it is pressed, the tries that the page makes by itself must fail.
+          await control.evaluate((element) => {
+            const isBack = () => document.body.setAttribute('data-back', '');
+            element.addEventListener('click', isBack, { capture: true });
+          });
           await page.unrouteAll();
-          await page.routeWebSocket('**/ws', (socket) => void socket.connectToServer());
+          await page.routeWebSocket('**/ws', async (socket) => {
+            const isBack = await page.locator('body[data-back]').count();
+            if (isBack === 0) void socket.close();
+            else socket.connectToServer();
+          });
           await press(page, control, way);
         },
         effect: (page) => gone(button('Try now')(page)),
