@@ -1,4 +1,5 @@
 /** A whole server on SQLite (or, where `BENCH_REDIS` and `BENCH_DATABASE` name them, on a Redis and a PostgreSQL) whose agents play: `source` Claude Code’s stream, `acp` an ACP agent’s, for the FLOODS (JSON). `node source-server.ts DATA_DIR CADENCE_MS [FLOODS]`; prints its port. `BENCH_WEB` names a built web app to serve. With `--expose-gc`, SIGUSR2 makes it print how many bytes are in use, buffers among them. */
+import { setImmediate } from 'node:timers/promises';
 import { ProviderRegistry } from '@liminal/agents';
 import { AcpProvider } from '@liminal/agents/acp';
 import { createRuntime } from '@liminal/runtime';
@@ -42,11 +43,17 @@ const server = await createServer({
 });
 console.log(new URL(await server.listen({ host: '127.0.0.1', port: 0 })).port);
 process.once('SIGTERM', () => void end());
-process.on('SIGUSR2', () => {
-  globalThis.gc?.();
+process.on('SIGUSR2', () => void collectAndPrint());
+
+/** What buffers held is freed in turns of the event loop after the collection. */
+async function collectAndPrint(): Promise<void> {
+  for (let round = 0; round < 4; round += 1) {
+    globalThis.gc?.();
+    await setImmediate();
+  }
   const { heapUsed, external } = process.memoryUsage();
   console.log(heapUsed + external);
-});
+}
 
 async function openStorage(): Promise<OpenedStorage> {
   const { BENCH_REDIS: url, BENCH_DATABASE: database } = process.env;
