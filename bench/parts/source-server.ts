@@ -41,9 +41,10 @@ const server = await createServer({
   allowedHosts: [],
   allowedOrigins: [],
 });
-console.log(new URL(await server.listen({ host: '127.0.0.1', port: 0 })).port);
+const { port } = new URL(await server.listen({ host: '127.0.0.1', port: 0 }));
 process.once('SIGTERM', () => void end());
 process.on('SIGUSR2', () => void collectAndPrint());
+console.log(port);
 
 /** What buffers held is freed in turns of the event loop after the collection. */
 async function collectAndPrint(): Promise<void> {

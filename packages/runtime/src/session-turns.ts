@@ -39,8 +39,8 @@ interface SessionTurnsOptions {
 export class SessionTurns {
   readonly #options: SessionTurnsOptions;
   #current: Turn | undefined;
-  /** The last that began, also when it is over. */
-  #newest: Turn | undefined;
+  /** The last that began, also when it is over; what it said is not kept with it. */
+  #newest: Pick<Turn, 'turnId' | 'heard'> | undefined;
   #usage: Usage | undefined;
   /** Runs on their way into history, which they reach in their order. */
   readonly #finished: Response[] = [];
@@ -99,14 +99,14 @@ export class SessionTurns {
     const turn = new Turn({
       ...this.#options,
       turnId,
-      before: this.#current?.ended,
+      before: this.#current?.ended.then(() => undefined),
       onLogged: (events) => this.#logged(events),
       onTrouble: (error) => this.#logTrouble(error),
       onIdle: () => this.#endSilent(turn),
       onOverflow: () => this.#endUnlogged(turn),
     });
     this.#current = turn;
-    this.#newest = turn;
+    this.#newest = { turnId, heard: turn.heard };
     void turn.ended.then(async (response) => this.#settle(turn, response));
     this.#options.onBegun();
     return true;

@@ -1,0 +1,41 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { Connection } from '../../bench/parts/connection.ts';
+import { Measured } from '../../bench/parts/process.ts';
+
+const script = fileURLToPath(new URL('../../bench/parts/source-server.ts', import.meta.url));
+const SESSIONS = 5;
+/** Deltas of one long answer, of 16 characters each. */
+const DELTAS = 200_000;
+const ANSWER_MIB = (DELTAS * 16) / 2 ** 20;
+
+test('what idle sessions have said is not kept in memory: history has it', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'liminal-idle-memory-'));
+  const server = await Measured.start(['--expose-gc', script, dataDir, '33']);
+  try {
+    const connection = new Connection(`http://127.0.0.1:${server.firstLine}`);
+    await playOne(connection, dataDir);
+    const first = await server.usedMiB();
+    for (let count = 1; count < SESSIONS; count += 1) await playOne(connection, dataDir);
+    expect((await server.usedMiB()) - first).toBeLessThan(ANSWER_MIB);
+  } finally {
+    await server.end();
+    await rm(dataDir, { recursive: true });
+  }
+});
+
+/** A session of one turn, which stays open with its agent when nobody reads it any more. */
+async function playOne(connection: Connection, dataDir: string): Promise<void> {
+  const sessionId = await connection.create('source', dataDir);
+  const ended = Promise.withResolvers<void>();
+  const socket = await connection.follow(sessionId, (message) => {
+    if (message.type !== 'session:turn') return;
+    if (message.payload.type === 'turn_complete') ended.resolve();
+  });
+  await connection.post(`${sessionId}/send`, { message: `${DELTAS} 0` });
+  await ended.promise;
+  socket.close();
+}
