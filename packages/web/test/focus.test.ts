@@ -70,8 +70,10 @@ it('a closed tab hands the focus to the one that is shown then', async () => {
   const page = await stage.visit();
   await tabs(page).getByRole('link', { name: 'Fix the login' }).dblclick();
   await page.getByRole('link', { name: 'Session o1' }).dblclick();
+  await page.waitForURL(/\/session\/o1$/);
   await tabs(page).getByRole('link', { name: 'Session o1' }).focus();
   await page.keyboard.press('Delete');
+  await page.waitForURL((url) => !url.pathname.endsWith('/o1'));
   await expect.poll(() => focused(page)).not.toBe('body');
   await tabs(page).getByRole('button', { name: 'Close Fix the login' }).click();
   await page.getByRole('main', { name: 'Start' }).waitFor();
