@@ -9,6 +9,7 @@ import { keptSignedOut } from './data/signed-out.ts';
 import { dataFolderToken } from './data/token.ts';
 import { usingDataDir } from './data/using-data-dir.ts';
 import { link } from './link.ts';
+import { outliveRejections } from './outlive-rejections.ts';
 import { findPort } from './port.ts';
 import { openStorage } from './storage.ts';
 import { version } from './version.ts';
@@ -45,6 +46,8 @@ export async function startLiminal(config: Config): Promise<Liminal> {
 async function start(config: Config, closers: Closers) {
   const { dataDir, host } = config;
   const logger = createLogger(config.logLevel, process.stderr);
+  const rejectionsEndUs = outliveRejections(logger);
+  closers.push(async () => rejectionsEndUs());
   const storage = await openStorage(config);
   closers.push(() => storage.close());
   for (const sentence of storage.setAside ?? []) {

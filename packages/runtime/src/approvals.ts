@@ -9,6 +9,9 @@ export interface ApprovalPolicy {
   fallback: 'reject' | 'allow';
 }
 
+/** So many requests that are over are known still. */
+const OVER_KEPT = 1_000;
+
 interface Pending {
   /** ISO 8601 UTC. */
   askedAt: string;
@@ -28,7 +31,7 @@ interface ApprovalsOptions {
 export class Approvals {
   readonly #options: ApprovalsOptions;
   readonly #pending = new Map<string, Pending>();
-  /** Over, but worth a better answer than "unknown". */
+  /** Over, but worth a better answer than "unknown"; the last of them. */
   readonly #over = new Set<string>();
 
   constructor(options: ApprovalsOptions) {
@@ -118,6 +121,8 @@ export class Approvals {
     clearTimeout(pending.timer);
     this.#pending.delete(approvalId);
     this.#over.add(approvalId);
+    const [oldest] = this.#over;
+    if (oldest !== undefined && this.#over.size > OVER_KEPT) this.#over.delete(oldest);
     this.#options.onChange();
   }
 }

@@ -34,6 +34,12 @@ export function errorCode(error: unknown): string {
   return error instanceof LiminalError ? error.code : 'INTERNAL';
 }
 
+/** Anything thrown as a log says it: what nobody foresaw, with where it comes from. */
+export function errorForLog(error: unknown): string {
+  if (error instanceof LiminalError || !(error instanceof Error)) return errorMessage(error);
+  return hideUrlSecrets(error.stack ?? error.message);
+}
+
 /** The message of anything thrown. Only ours may name a URL with all that is in it, as an agent's does that asks to log in. */
 export function errorMessage(error: unknown): string {
   if (error instanceof LiminalError) return error.message;

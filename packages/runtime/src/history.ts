@@ -41,13 +41,18 @@ export interface PageOptions {
   limit?: number | undefined;
 }
 
+export interface LiveRuns {
+  /** Runs whose final state the store may lack, oldest first; they win over what is stored of them. */
+  readonly openRuns: Response[];
+  /** How many runs have left `openRuns` for the store. */
+  readonly forgotten: number;
+}
+
 interface HistoryOptions {
   sessionId: string;
   store: ResponseStore;
-  /** Runs whose final state the store may lack, oldest first; they win over what is stored of them. */
-  openRuns: () => Response[];
-  /** How many runs have left `openRuns` for the store. */
-  forgotten: () => number;
+  /** Not there yet when this is made. */
+  live: () => LiveRuns;
   /**
    * Where others write the runs: waits, not for ever, until the open ones have got as far as a place that somebody has
    * seen, and says whether they have.
@@ -70,7 +75,7 @@ export class HistoryReader {
     const wanted = Math.max(1, Math.min(limit, PAGE_MAX));
     const place = before === undefined ? undefined : decodeCursor(before);
     if (place) {
-      const open = runsBefore(this.#options.openRuns(), place);
+      const open = runsBefore(this.#live.openRuns, place);
       if (open.length > 0) return this.#pageBefore(open, wanted);
       const older = await this.#readPage({ runId: place.runId, index: place.seq }, wanted);
       return this.#render(older.runs, older.page);
@@ -98,7 +103,7 @@ export class HistoryReader {
 
   /** What is in memory may be more than a page. */
   #renderNewest(all: readonly Response[], wanted: number, page?: ItemPage): HistoryPage {
-    const open = new Set(this.#options.openRuns().map(({ id }) => id));
+    const open = new Set(this.#live.openRuns.map(({ id }) => id));
     const { runs, before } = newestThatFit(all, ({ id }) => open.has(id), roomFor(wanted));
     return before === undefined ? this.#render(all, page) : withMore(this.#render(runs), before);
   }
@@ -155,19 +160,19 @@ export class HistoryReader {
     { reach = false } = {},
   ): Promise<T> {
     for (;;) {
-      const before = this.#options.forgotten();
+      const before = this.#live.forgotten;
       const found = await this.#withEarlier(await read());
       for (const end of reach ? this.#unreadEnds(found) : []) await this.#options.reach?.(end);
-      if (this.#options.forgotten() === before) return use(found);
+      if (this.#live.forgotten === before) return use(found);
     }
   }
 
   /** Told by what the store has after them: one that begins meanwhile comes after what was read. */
   async #withEarlier(stored: Stored): Promise<Read> {
-    const { store, sessionId, openRuns } = this.#options;
+    const { store, sessionId } = this.#options;
     const [first] = stored.runs;
     const known = new Set(stored.runs.map(({ id }) => id));
-    const others = first ? openRuns().filter(({ id }) => !known.has(id)) : [];
+    const others = first ? this.#live.openRuns.filter(({ id }) => !known.has(id)) : [];
     const earlier = others.map(async ({ id }) => {
       const heads = await store.listRuns(sessionId, { fromRunId: id });
       return heads?.some((head) => head.id === first?.id) ? heads.slice(0, 1) : [];
@@ -176,15 +181,19 @@ export class HistoryReader {
   }
 
   #unreadEnds({ runs, earlier }: Read): Position[] {
-    const open = this.#options.openRuns();
+    const open = this.#live.openRuns;
     return [...earlier, ...runs]
       .filter((run) => open.some((one) => isPast(run, one)))
       .map(({ id, lastSeq }) => ({ runId: id, seq: lastSeq }));
   }
 
   /** Each run as it is known best. */
+  get #live(): LiveRuns {
+    return this.#options.live();
+  }
+
   #newest(read: Read): Response[] {
-    const open = this.#options.openRuns();
+    const open = this.#live.openRuns;
     return this.#withOpen(
       read,
       open.filter((one) => !read.runs.some((run) => isPast(run, one))),
@@ -192,7 +201,7 @@ export class HistoryReader {
   }
 
   /** Each where it is stored: an open run need not be the newest, nor one of these. */
-  #withOpen({ runs, earlier }: Read, openRuns = this.#options.openRuns()): Response[] {
+  #withOpen({ runs, earlier }: Read, openRuns = this.#live.openRuns): Response[] {
     const open = new Map(openRuns.map((run) => [run.id, run]));
     const known = new Set([...earlier, ...runs].map(({ id }) => id));
     const unknown = openRuns.filter(({ id }) => !known.has(id));

@@ -3,6 +3,7 @@ import type { EventLog } from '@liminal/storage';
 import { openMemoryStorage, StorageError } from '@liminal/storage';
 import { describe, expect, test, vi } from 'vitest';
 import { RunWriter } from './run-writer.ts';
+import { Supervisor } from './supervisor.ts';
 
 const run = { sessionId: 's', runId: 'r', traceContext: { traceparent: '00-1-2-01' } };
 const start: EventPayload = { type: 'response_start', modelId: 'm', providerId: 'p' };
@@ -28,6 +29,7 @@ function makeWriter(log: EventLog, cadenceMs: number, maxWaiting = 1_000_000) {
     onLogged: (events) => logged.push(...events),
     onTrouble: (error) => troubles.push(error),
     maxWaiting,
+    supervisor: new Supervisor((error) => troubles.push(error)),
     onOverflow: () => {
       say({ type: 'response_error', error: { code: 'LOG_UNAVAILABLE', message: 'full' } });
       overflow.resolve();

@@ -1,13 +1,11 @@
 import type {
   EventDraft,
-  ItemPatch,
   Response,
   ResponseState,
   RunEnvelope,
   StreamEvent,
 } from '@liminal/protocol';
 import {
-  GrowingText,
   closeOpenItems,
   emptyResponse,
   foldResponse,
@@ -17,6 +15,15 @@ import {
 } from '@liminal/protocol';
 import type { EventLog } from '@liminal/storage';
 import { StorageError } from '@liminal/storage';
+import {
+  type DeltaDraft,
+  type Gathering,
+  gather,
+  gatherFrom,
+  isDelta,
+  joined,
+} from './gathering.ts';
+import type { Supervisor } from './supervisor.ts';
 import { writable } from './writable.ts';
 
 export interface RunWriterOptions {
@@ -36,6 +43,7 @@ export interface RunWriterOptions {
   maxWaiting: number;
   /** More than that waits: whoever hears it ends the run, whose end then waits with the rest. */
   onOverflow: () => void;
+  supervisor: Supervisor;
 }
 
 /** A run as its writer knows it. */
@@ -52,14 +60,6 @@ export interface Unwritten {
   events: number;
   /** Of the events as they would have been written. */
   characters: number;
-}
-
-type DeltaDraft = EventDraft & { payload: { type: 'item_delta' } };
-
-/** Deltas of one item that become one event: the first of them, and what came after it. */
-interface Gathering {
-  first: DeltaDraft;
-  more: GrowingText;
 }
 
 /** How long to wait before the log is tried again after it refused, in ms. */
@@ -119,6 +119,12 @@ export class RunWriter {
     return this.#measure();
   }
 
+  /** Writes no more: the run is ended by what the log has of it. */
+  giveUp(): void {
+    this.#abandoned = true;
+    this.#end(undefined);
+  }
+
   add(draft: EventDraft): void {
     if (this.#sealed) return;
     if (isDelta(draft)) this.#addDelta(draft);
@@ -128,11 +134,12 @@ export class RunWriter {
   #addDelta(draft: DeltaDraft): void {
     const gathering = this.#pending.get(draft.payload.itemId);
     if (gathering) gather(gathering, draft);
-    else this.#pending.set(draft.payload.itemId, { first: draft, more: new GrowingText() });
+    else this.#pending.set(draft.payload.itemId, gatherFrom(draft));
     if (this.#timer) return;
-    const wait = this.#lastDeltaAt + this.#options.cadenceMs - performance.now();
+    const { cadenceMs, supervisor } = this.#options;
+    const wait = this.#lastDeltaAt + cadenceMs - performance.now();
     if (wait <= 0) this.#release();
-    else this.#timer = setTimeout(() => this.#release(), wait);
+    else this.#timer = setTimeout(() => supervisor.run(() => this.#release()), wait);
   }
 
   #addNow(draft: EventDraft): void {
@@ -140,13 +147,13 @@ export class RunWriter {
     if (this.#nextSeq === 0 && draft.payload.type !== 'response_start')
       this.#startUnannounced(draft);
     if (isTerminal(draft.payload)) {
-      this.#sealed = true;
       for (const payload of closeOpenItems(this.#state, endingOf(draft))) {
         this.#number([{ ...draft, payload }]);
       }
     }
     this.#number([draft]);
-    void this.#drain();
+    this.#sealed = isTerminal(draft.payload);
+    this.#startDraining();
   }
 
   #startUnannounced({ turnId, timestamp }: EventDraft): void {
@@ -163,21 +170,30 @@ export class RunWriter {
     // While the log refuses, deltas go on being joined until it is tried again.
     if (this.#refusals > 0) return;
     this.#numberPending();
-    void this.#drain();
+    this.#startDraining();
   }
 
   #numberPending(): void {
-    this.#number([...this.#pending.values()].map(joined));
+    const drafts = [...this.#pending.values()].map(joined);
     this.#pending.clear();
+    this.#number(drafts);
   }
 
   #number(drafts: readonly EventDraft[]): void {
     for (const draft of drafts) {
       const event = stampEvent(draft, this.#options.run, this.#nextSeq);
-      this.#nextSeq += 1;
       this.#state = foldResponse(this.#state, event);
+      this.#nextSeq += 1;
       this.#outbox.push(event);
     }
+  }
+
+  /** Ends as lost where it cannot go on: the log then says how far it got. */
+  #startDraining(): void {
+    this.#drain().catch((error: unknown) => {
+      this.#options.supervisor.fault(error);
+      this.giveUp();
+    });
   }
 
   /** Appends what has gathered while the last append was under way, until nothing is left. */
@@ -217,7 +233,8 @@ export class RunWriter {
       this.#numberPending();
     }
     this.#loggedSeq = batch.at(-1)?.seq ?? this.#loggedSeq;
-    this.#options.onLogged(batch);
+    const { onLogged, supervisor } = this.#options;
+    supervisor.run(() => onLogged(batch));
     if (batch.some(isTerminal)) this.#end(toResponse(this.#state));
   }
 
@@ -259,24 +276,6 @@ function isTakenOver(error: unknown): boolean {
     error instanceof StorageError &&
     ['SEQ_CONFLICT', 'RUN_ENDED', 'STALE_OWNER'].includes(error.code)
   );
-}
-
-function isDelta(draft: EventDraft): draft is DeltaDraft {
-  return draft.payload.type === 'item_delta';
-}
-
-function gather(gathering: Gathering, { payload }: DeltaDraft): void {
-  gathering.more.add(payload.deltaContent);
-  if (payload.patch) gathering.first = withPatch(gathering.first, payload.patch);
-}
-
-/** Copies: whoever gave the draft may still hold it. */
-function withPatch({ payload, ...draft }: DeltaDraft, patch: ItemPatch): DeltaDraft {
-  return { ...draft, payload: { ...payload, patch: { ...payload.patch, ...patch } } };
-}
-
-function joined({ first: { payload, ...draft }, more }: Gathering): EventDraft {
-  return { ...draft, payload: { ...payload, deltaContent: payload.deltaContent + more.take() } };
 }
 
 function endingOf({ payload }: EventDraft): Parameters<typeof closeOpenItems>[1] {

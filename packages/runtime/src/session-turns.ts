@@ -1,23 +1,35 @@
 import { setTimeout } from 'node:timers/promises';
 import type { SessionExit } from '@liminal/agents';
-import type { EventDraft, Response, StreamEvent, Usage } from '@liminal/protocol';
-import type { EventLog } from '@liminal/storage';
+import {
+  type EventDraft,
+  type Response,
+  type StreamEvent,
+  toResponse,
+  type Usage,
+} from '@liminal/protocol';
+import type { EventLog, ResponseStore } from '@liminal/storage';
 import { errorCode, errorMessage } from './errors.ts';
+import { readRun } from './read-run.ts';
 import type { WrittenRun } from './run-writer.ts';
 import type { SessionReaders } from './session-readers.ts';
 import type { RuntimeSettings } from './settings.ts';
+import type { Supervisor } from './supervisor.ts';
 import { Turn } from './turn.ts';
 
 /** How long to wait before history is tried again after the store refused, in ms. */
 const RETRY_MS = 2_000;
+
+const LOST =
+  'The server lost this session while the turn was running. What was said until then is kept.';
 
 interface SessionTurnsOptions {
   sessionId: string;
   cliType: string;
   log: EventLog;
   readers: SessionReaders;
-  /** Brings a finished run into history; resolves when it is there. The signal says that the server ends. */
-  project: (run: Response, signal: AbortSignal) => Promise<void>;
+  store: ResponseStore;
+  /** Brings a finished run into history, where that is others' work; resolves when it is there. The signal says that the server ends. */
+  project: ((run: Response, signal: AbortSignal) => Promise<void>) | undefined;
   /** Whether the session is this server's still, as far as that can be told. */
   owns: () => Promise<boolean>;
   /** Ends a run that its writer cannot go on with, as its session's owner or the last who was. */
@@ -32,6 +44,7 @@ interface SessionTurnsOptions {
   onSettled: (failed: boolean) => void;
   /** A turn was ended before its agent did so: the agent is to be stopped. */
   onGivenUp: () => void;
+  supervisor: Supervisor;
   warn: (error: unknown, message: string) => void;
 }
 
@@ -79,6 +92,16 @@ export class SessionTurns {
     else this.#current?.fail(code, message ?? 'The agent’s process ended during the turn.');
   }
 
+  /** The session is not this server's any more. */
+  lose(): void {
+    this.#current?.fail('OWNER_LOST', LOST);
+  }
+
+  /** Something of ours went wrong with what the agent said. */
+  breakOff(message: string): void {
+    this.#current?.breakOff('INTERNAL', message);
+  }
+
   /** The server ends: what the log or the store has refused to the last is left behind, and said. */
   close(): void {
     this.#closing.abort();
@@ -107,14 +130,14 @@ export class SessionTurns {
     });
     this.#current = turn;
     this.#newest = { turnId, heard: turn.heard };
-    void turn.ended.then(async (response) => this.#settle(turn, response));
+    this.#options.supervisor.start(async () => this.#settle(turn, await turn.ended));
     this.#options.onBegun();
     return true;
   }
 
   #logged(events: readonly StreamEvent[]): void {
-    const { readers } = this.#options;
-    readers.apply(events);
+    const { readers, supervisor } = this.#options;
+    supervisor.run(() => readers.apply(events));
     if (events.some(({ payload }) => 'usage' in payload && payload.usage)) readers.infoChanged();
   }
 
@@ -126,13 +149,16 @@ export class SessionTurns {
   }
 
   async #settle(turn: Turn, response: Response | undefined): Promise<void> {
-    if (response) {
-      this.#finished.push(response);
-      await (this.#projecting ??= this.#project());
-    } else if (!this.#closing.signal.aborted) {
-      await this.#endLost(turn);
+    try {
+      if (response) {
+        this.#finished.push(response);
+        await (this.#projecting ??= this.#project());
+      } else if (!this.#closing.signal.aborted) {
+        await this.#endLost(turn);
+      }
+    } finally {
+      if (this.#current === turn) this.#current = undefined;
     }
-    if (this.#current === turn) this.#current = undefined;
     this.#options.onSettled(response === undefined || response.status === 'error');
   }
 
@@ -141,10 +167,10 @@ export class SessionTurns {
    * session is busy, so that no more runs gather, and the log still has them for readers and for the next start.
    */
   async #project(): Promise<void> {
-    const { project, readers, warn } = this.#options;
+    const { readers, warn } = this.#options;
     for (let [run] = this.#finished; run; [run] = this.#finished) {
       try {
-        await project(run, this.#closing.signal);
+        await this.#bringIntoHistory(run);
         readers.forget(run.id);
         this.#finished.shift();
       } catch (error) {
@@ -156,18 +182,40 @@ export class SessionTurns {
     this.#projecting = undefined;
   }
 
+  async #bringIntoHistory(run: Response): Promise<void> {
+    const { project, store, log } = this.#options;
+    if (project) return project(run, this.#closing.signal);
+    await store.saveResponse(run);
+    await log.settle(run.id);
+  }
+
   /** The log does not have what its writer gave it, or has more: the run is ended, so that it does not hang. */
   async #endLost({ written }: Turn): Promise<void> {
     const { owns, endLost, onGivenUp, warn } = this.#options;
     onGivenUp();
     while (!this.#closing.signal.aborted) {
       try {
-        return await endLost(written, await owns());
+        await endLost(written, await owns());
+        return await this.#showLost(written.runId);
       } catch (error) {
         warn(error, 'a lost run could not be ended yet');
         await this.#untilRetry();
       }
     }
+  }
+
+  /** Its end is in the log, or in history, where nobody here has seen it. */
+  async #showLost(runId: string): Promise<void> {
+    const { project, store, log, readers } = this.#options;
+    // Where others bring runs into history, they are watched there as well.
+    if (project) return;
+    const run = toResponse(await readRun({ log, store }, runId));
+    if (run) {
+      await store.saveResponse(run);
+      await log.settle(runId);
+    }
+    readers.forget(runId);
+    readers.historyGrew([], false);
   }
 
   /** Cut short when the server ends, for one last try. */

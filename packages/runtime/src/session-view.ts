@@ -6,12 +6,14 @@ import { OpenRun } from './open-run.ts';
 import { outgoing, outputMessage } from './outgoing.ts';
 import type { SessionReaders } from './session-readers.ts';
 import { Subscriber } from './subscriber.ts';
+import type { Supervisor } from './supervisor.ts';
 
 export interface SessionViewOptions {
   sessionId: string;
   history: HistoryReader;
   info: () => SessionInfo;
   now: () => number;
+  supervisor: Supervisor;
 }
 
 /**
@@ -98,8 +100,10 @@ export class SessionView implements SessionReaders {
     this.#infoQueued = true;
     queueMicrotask(() => {
       this.#infoQueued = false;
-      const message = this.infoMessage();
-      for (const subscriber of this.#subscribers) subscriber.offer(message);
+      this.#options.supervisor.run(() => {
+        const message = this.infoMessage();
+        for (const subscriber of this.#subscribers) subscriber.offer(message);
+      });
     });
   }
 
@@ -156,8 +160,9 @@ export class SessionView implements SessionReaders {
     clearTimeout(this.#flushTimer);
     const times = [...this.#runs.values()].flatMap((run) => run.flushAt ?? []);
     if (times.length === 0) return;
-    const wait = Math.max(0, Math.min(...times) - this.#options.now());
-    this.#flushTimer = setTimeout(() => this.#flush(), wait);
+    const { now, supervisor } = this.#options;
+    const wait = Math.max(0, Math.min(...times) - now());
+    this.#flushTimer = setTimeout(() => supervisor.run(() => this.#flush()), wait);
     this.#flushTimer.unref();
   }
 

@@ -3,7 +3,6 @@ import { setTimeout } from 'node:timers/promises';
 import type { SessionExit, StoredTurn } from '@liminal/agents';
 import type {
   ApprovalAnswer,
-  Response,
   SendResult,
   SessionInfo,
   SessionState,
@@ -11,7 +10,7 @@ import type {
 } from '@liminal/protocol';
 import type { SessionRecord } from '@liminal/storage';
 import { Approvals } from './approvals.ts';
-import { errorCode, errorMessage } from './errors.ts';
+import { errorCode, errorForLog, errorMessage } from './errors.ts';
 import { HistoryReader } from './history.ts';
 import { OutsideTurns } from './outside-turns.ts';
 import { endLostRun } from './recovery.ts';
@@ -21,13 +20,11 @@ import type { SessionReaders } from './session-readers.ts';
 import { KeptRecord, summarize } from './session-record.ts';
 import { SessionTurns } from './session-turns.ts';
 import { SessionView } from './session-view.ts';
+import { Supervisor } from './supervisor.ts';
 import type { SessionOptions } from './session-options.ts';
 
 /** How long ending a session waits for the log to take the end of its turn, in ms. */
 const END_WAIT_MS = 3_000;
-
-const LOST =
-  'The server lost this session while the turn was running. What was said until then is kept.';
 
 /**
  * One conversation: its queue, its agent, the way from what the agent says to the log, and from the log to
@@ -62,18 +59,19 @@ export class Session {
     this.history = new HistoryReader({
       sessionId,
       store,
-      openRuns: () => this.view.openRuns,
-      forgotten: () => this.view.forgotten,
+      live: () => this.view,
       now: () => this.#iso(),
     });
-    this.view = new SessionView({ sessionId, history: this.history, info: () => this.info(), now });
+    const supervisor = new Supervisor((...fault) => this.#fault(...fault));
+    const info = (): SessionInfo => this.info();
+    this.view = new SessionView({ sessionId, history: this.history, info, now, supervisor });
     this.#readers = options.elsewhere?.readers(this) ?? this.view;
     this.#agent = new SessionAgent({
       ...options,
       record: () => this.record,
-      onEvent: (draft) => this.#turns.hear(this.#approvals.pass(draft)),
-      onExit: (exit) => this.#agentGone(exit),
-      onChange: () => this.#changed(),
+      onEvent: (draft) => supervisor.run(() => this.#turns.hear(this.#approvals.pass(draft))),
+      onExit: (exit) => supervisor.run(() => this.#agentGone(exit)),
+      onChange: () => supervisor.run(() => this.#changed()),
       onTold: async (told) => this.#catchUp(told),
       onNotice: (notice) => options.logger.warn({ sessionId, cliType: provider.cliType }, notice),
       onNews: (change) => this.#record.keep(change),
@@ -96,7 +94,7 @@ export class Session {
       sessionId,
       cliType,
       readers: this.#readers,
-      project: options.elsewhere?.project ?? (async (run) => this.#project(run)),
+      project: options.elsewhere?.project,
       owns: async () => (await options.elsewhere?.owns(sessionId)) ?? true,
       endLost: async (run, isOwner) =>
         endLostRun({ ...options, ...options.elsewhere }, run, isOwner, () => this.#iso()),
@@ -104,10 +102,11 @@ export class Session {
       onBegun: () => this.#changed(),
       onSettled: (failed) => {
         this.#record.keep({ failed, updatedAt: this.#iso() });
-        void this.#outside.note();
+        supervisor.start(async () => this.#outside.note());
         this.#outbox.next();
       },
-      onGivenUp: () => void this.stopAgent(),
+      supervisor,
+      onGivenUp: () => supervisor.start(async () => this.stopAgent()),
       warn: (error, message) => this.#warn(error, message),
     });
     this.#outbox = new SessionOutbox({
@@ -213,7 +212,7 @@ export class Session {
 
   /** Ends the turn under way as lost: the session is not this server's any more. */
   loseTurn(): void {
-    this.#turns.current?.fail('OWNER_LOST', LOST);
+    this.#turns.lose();
   }
 
   /** Ends the agent only; the next message starts it again. */
@@ -271,10 +270,12 @@ export class Session {
     this.#record.keep({ failed: true });
   }
 
-  async #project(run: Response): Promise<void> {
-    const { store, log } = this.#options;
-    await store.saveResponse(run);
-    await log.settle(run.id);
+  /** Ours, or the agent's in a way that nothing here foresaw: its turn ends, its agent too, and the session goes on. */
+  #fault(error: unknown, sentence: string): void {
+    this.#warn(error, 'a session went wrong; its agent is stopped');
+    if (this.#turns.current) this.#turns.breakOff(sentence);
+    else this.#readers.report('INTERNAL', sentence);
+    this.stopAgent().catch((problem: unknown) => this.#warn(problem, 'the agent would not end'));
   }
 
   #agentGone(exit: SessionExit): void {
@@ -290,7 +291,7 @@ export class Session {
 
   #warn(error: unknown, message: string): void {
     const details = { sessionId: this.sessionId, code: errorCode(error) };
-    this.#options.logger.warn({ ...details, error: errorMessage(error) }, message);
+    this.#options.logger.warn({ ...details, error: errorForLog(error) }, message);
   }
 
   #iso(): string {

@@ -51,8 +51,13 @@ export class Subscriber {
 
   /** Gives a message to a reader that is up to date; others will get its effect when they catch up. */
   offer(message: Outgoing, cursor?: string): void {
-    if (this.#state === 'live') this.#send({ message, cursor });
-    else if (this.#state === 'full') this.#keep({ message, cursor });
+    try {
+      if (this.#state === 'live') this.#send({ message, cursor });
+      else if (this.#state === 'full') this.#keep({ message, cursor });
+    } catch (error) {
+      // The other readers have nothing to do with it.
+      this.#fail(error);
+    }
   }
 
   /** The transport can take more: brings a reader that waits, has fallen behind or is new to the present. */
@@ -138,15 +143,13 @@ export class Subscriber {
   #fail(error: unknown): void {
     if (this.#isClosed()) return;
     const { sink, sessionId } = this.#options;
-    this.#state = 'closed';
-    sink.send(
-      outgoing({
-        type: 'session:error',
-        sessionId,
-        code: errorCode(error),
-        message: errorMessage(error),
-      }),
-    );
+    this.close();
+    const problem = { code: errorCode(error), message: errorMessage(error) };
+    try {
+      sink.send(outgoing({ type: 'session:error', sessionId, ...problem }));
+    } catch {
+      // It cannot be told that it is told no more.
+    }
   }
 
   #isClosed(): boolean {

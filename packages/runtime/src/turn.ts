@@ -4,6 +4,7 @@ import type { EventDraft, Response, RunEnvelope, StreamEvent } from '@liminal/pr
 import { type EventLog, StorageError } from '@liminal/storage';
 import { RunWriter, type Unwritten, type WrittenRun } from './run-writer.ts';
 import type { RuntimeSettings } from './settings.ts';
+import type { Supervisor } from './supervisor.ts';
 import { Watchdog } from './watchdog.ts';
 
 /** How long the log may take for the end of the turn before, in ms, until the turn that waits says that it is in trouble. */
@@ -27,6 +28,7 @@ interface TurnOptions {
   onIdle: () => void;
   /** The log has refused events for too long. */
   onOverflow: () => void;
+  supervisor: Supervisor;
 }
 
 /** A turn under way: its writer, and the watch over its silence. */
@@ -41,7 +43,7 @@ export class Turn {
   #passedOn = false;
 
   constructor(options: TurnOptions) {
-    const { sessionId, turnId, log, settings } = options;
+    const { sessionId, turnId, log, settings, supervisor } = options;
     this.turnId = turnId;
     this.#now = options.now;
     this.#writer = new RunWriter({
@@ -62,13 +64,14 @@ export class Turn {
       onTrouble: options.onTrouble,
       maxWaiting: settings.maxUnlogged,
       onOverflow: options.onOverflow,
+      supervisor,
     });
     this.#watchdog = new Watchdog({
       heartbeatMs: settings.heartbeatMs,
       idleLimitMs: settings.idleLimitMs,
       excused: options.waitsForPerson,
-      onHeartbeat: () => this.#say({ type: 'heartbeat' }),
-      onIdle: options.onIdle,
+      onHeartbeat: () => supervisor.run(() => this.#say({ type: 'heartbeat' })),
+      onIdle: () => supervisor.run(options.onIdle),
     });
     void this.ended.then(() => {
       this.#watchdog.stop();
@@ -111,6 +114,15 @@ export class Turn {
   /** Ends a turn that its agent will not end. */
   fail(code: string, message: string): void {
     this.#say({ type: 'response_error', error: { code, message } });
+  }
+
+  /** Something of ours went wrong in it: it ends, as a lost one where even that goes wrong. */
+  breakOff(code: string, message: string): void {
+    try {
+      this.fail(code, message);
+    } catch {
+      this.#writer.giveUp();
+    }
   }
 
   /** Gives the turn up, as the server ends; says what of it the log never took. */

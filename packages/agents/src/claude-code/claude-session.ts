@@ -185,7 +185,7 @@ export class ClaudeSession {
     this.#translator.read(message, now());
     // An interrupt between two calls of the model can get lost: the next call is stopped as well.
     if (facts?.status === 'requesting' && this.#isStopping) void this.#interruptAgain();
-    if (isLocalResult(message)) void this.#lookAtModel();
+    if (isLocalResult(message)) void this.#lookAtModel().catch(() => undefined);
   }
 
   async #lookAtModel(): Promise<void> {

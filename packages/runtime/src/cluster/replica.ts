@@ -4,6 +4,7 @@ import type { Position, SessionInfo } from '@liminal/protocol';
 import { HistoryReader } from '../history.ts';
 import { readRun, type Storage } from '../read-run.ts';
 import { SessionView } from '../session-view.ts';
+import { Supervisor } from '../supervisor.ts';
 import { hasEnd, untilEndInHistory } from './end-in-history.ts';
 import type { Posting } from './postings.ts';
 
@@ -60,13 +61,13 @@ export class Replica {
     this.history = new HistoryReader({
       sessionId,
       store: storage.store,
-      openRuns: () => this.view.openRuns,
-      forgotten: () => this.view.forgotten,
+      live: () => this.view,
       reach: async (place) => this.#reach(place),
       now: () => new Date(now()).toISOString(),
     });
     const info = (): SessionInfo => this.#info;
-    this.view = new SessionView({ sessionId, history: this.history, info, now });
+    const supervisor = new Supervisor(options.onTrouble);
+    this.view = new SessionView({ sessionId, history: this.history, info, now, supervisor });
   }
 
   get info(): SessionInfo {
@@ -107,7 +108,7 @@ export class Replica {
   /** What is followed comes to its end by itself, unless the log has lost it: then history has the rest. */
   async #leaveSoon(runId: string): Promise<void> {
     const following = this.#followed.get(runId);
-    await delay(LEAVE_MS, undefined, { signal: this.#closing.signal, ref: false }).catch(nothing);
+    await delay(LEAVE_MS, undefined, { signal: this.#closing.signal, ref: false }).catch(() => {});
     if (following === undefined || this.#followed.get(runId) !== following) return;
     following.leave.abort();
     await following.ended;
@@ -295,5 +296,3 @@ export class Replica {
     }
   }
 }
-
-function nothing(): void {}

@@ -23,7 +23,7 @@ test('SAFE: readers hear the end of a turn in which Redis lost everything, on ev
       storage: { log, coordination, store },
       providers,
       roots: [projectDir],
-      settings: { cadenceMs: 0, heartbeatMs: 0, leaseMs: 1_000 },
+      settings: { cadenceMs: 0, heartbeatMs: 0, leaseMs: 10_000 },
       logger: { info() {}, warn() {}, error() {} },
     });
     onTestFinished(async () => runtime.close());

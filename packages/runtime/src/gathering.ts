@@ -1,0 +1,31 @@
+import { type EventDraft, GrowingText, type ItemPatch } from '@liminal/protocol';
+
+export type DeltaDraft = EventDraft & { payload: { type: 'item_delta' } };
+
+/** Deltas of one item that become one event: the first of them, and what came after it. */
+export interface Gathering {
+  first: DeltaDraft;
+  more: GrowingText;
+}
+
+export function gatherFrom(first: DeltaDraft): Gathering {
+  return { first, more: new GrowingText() };
+}
+
+export function isDelta(draft: EventDraft): draft is DeltaDraft {
+  return draft.payload.type === 'item_delta';
+}
+
+export function gather(gathering: Gathering, { payload }: DeltaDraft): void {
+  gathering.more.add(payload.deltaContent);
+  if (payload.patch) gathering.first = withPatch(gathering.first, payload.patch);
+}
+
+/** Copies: whoever gave the draft may still hold it. */
+function withPatch({ payload, ...draft }: DeltaDraft, patch: ItemPatch): DeltaDraft {
+  return { ...draft, payload: { ...payload, patch: { ...payload.patch, ...patch } } };
+}
+
+export function joined({ first: { payload, ...draft }, more }: Gathering): EventDraft {
+  return { ...draft, payload: { ...payload, deltaContent: payload.deltaContent + more.take() } };
+}

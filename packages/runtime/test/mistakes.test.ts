@@ -1,0 +1,97 @@
+/** What nobody foresaw, thrown anywhere on the way of what an agent says: it ends that turn, and nothing else. */
+import type { EventPayload } from '@liminal/protocol';
+import { afterEach, expect, test } from 'vitest';
+import { Reader, startWorld, type World } from './harness.ts';
+
+let world: World;
+
+afterEach(async () => world.end());
+
+/** A copy of a value that throws when it is looked at for the so-manieth time, and that time alone. */
+function trap<T extends object>(value: T, after: number): { value: T; isSprung: () => boolean } {
+  let looks = 0;
+  const look = (): void => {
+    looks += 1;
+    if (looks === after) throw new Error('Nobody foresaw this.');
+  };
+  const wrap = (inner: unknown): unknown =>
+    typeof inner === 'object' && inner !== null
+      ? new Proxy(inner, {
+          get: (target, key) => {
+            look();
+            return wrap(Reflect.get(target, key));
+          },
+          ownKeys: (target) => {
+            look();
+            return Reflect.ownKeys(target);
+          },
+        })
+      : inner;
+  return { value: wrap(value) as T, isSprung: () => looks >= after };
+}
+
+const content = 'Something.';
+const payloads: EventPayload[] = [
+  { type: 'item_start', itemId: 'i', itemType: 'message' },
+  { type: 'item_delta', itemId: 'm', deltaContent: content },
+  { type: 'item_delta', itemId: 'm', deltaContent: content, patch: { title: 'Said' } },
+  {
+    type: 'item_done',
+    itemId: 'm',
+    finalItem: { type: 'message', id: 'm', content, origin: 'agent' },
+  },
+  { type: 'item_start', itemId: 'p', itemType: 'approval', approvalId: 'p', options: [] },
+  {
+    type: 'response_done',
+    status: 'completed',
+    finishReason: 'end_turn',
+    usage: { inputTokens: 1, outputTokens: 1 },
+  },
+];
+
+test.each(payloads)(
+  'SAFE: a mistake with $type, wherever it is made, ends the turn: the next one works, and so does another session',
+  async (payload) => {
+    world = await startWorld({ cadenceMs: 1 });
+    const { runtime, agent, projectDir } = world;
+    const create = async (): Promise<string> =>
+      (await runtime.createSession({ cliType: 'scripted', projectDir })).sessionId;
+    const [hurt, healthy] = [await create(), await create()];
+    const rest = async (sessionId: string): Promise<void> => {
+      const state = async (): Promise<string> => (await runtime.status(sessionId)).state;
+      await expect.poll(state, { timeout: 20_000 }).toMatch(/idle|failed/);
+    };
+    let sprung = 0;
+    for (let after = 1; ; after += 1 + Math.floor(after / 8)) {
+      // Readers are on the way as well.
+      const readers = [new Reader(runtime, hurt), new Reader(runtime, hurt, { deltas: true })];
+      const { turnId, queued } = await runtime.send(hurt, 'Go.');
+      await runtime.send(healthy, 'Go on.');
+      expect(queued).toBe(false);
+      agent.text(hurt, 'm', 'Before. ');
+      const { value, isSprung } = trap(payload, after);
+      sayIfItCan(() => agent.say(hurt, value, turnId));
+      sayIfItCan(() => agent.finish(hurt));
+      agent.finish(healthy);
+      await Promise.all([rest(hurt), rest(healthy)]);
+      const turn = (await runtime.history(hurt)).turns.find((one) => one.turnId === turnId);
+      expect(['complete', 'error']).toContain(turn?.status);
+      for (const reader of readers) reader.close();
+      if (!isSprung()) break;
+      sprung += 1;
+    }
+    expect(sprung).toBeGreaterThan(3);
+    expect((await runtime.history(healthy)).turns.map(({ status }) => status)).not.toContain(
+      'error',
+    );
+  },
+);
+
+/** The door, which is the agent's own side, may be where it goes wrong. */
+function sayIfItCan(say: () => void): void {
+  try {
+    say();
+  } catch {
+    // Then nothing of it came in.
+  }
+}
