@@ -4,6 +4,7 @@
  */
 import { cpus, totalmem } from 'node:os';
 import { opening } from './figures/opening.ts';
+import { hostile } from './figures/hostile.ts';
 import { longSession } from './figures/long-session.ts';
 import { memory } from './figures/memory.ts';
 import { page } from './figures/page.ts';
@@ -31,6 +32,7 @@ const groups: Record<string, () => Promise<Figure[]>> = {
   redis,
   readers,
   stored,
+  hostile,
 };
 
 const wanted = process.argv.slice(2);

@@ -123,7 +123,7 @@ async function open(connection: Connection, sessionId: string): Promise<number> 
  * Of a packed copy: how far the search index has got with merging itself, and what room waits for the next events,
  * changes from moment to moment, by up to 0.3 MiB here.
  */
-async function packedMiB(dataDir: string): Promise<number> {
+export async function packedMiB(dataDir: string): Promise<number> {
   const copy = join(dataDir, 'packed.db');
   const store = new DatabaseSync(join(dataDir, 'liminal.db'), { readOnly: true, timeout: 5_000 });
   store.prepare('VACUUM INTO ?').run(copy);

@@ -32,6 +32,12 @@ export class Measured {
     return Number(await nextLine(this.#lines)) / 2 ** 20;
   }
 
+  /** The longest that a source server's event loop has stood still since this was last asked, in ms. */
+  async stallMs(): Promise<number> {
+    this.#child.kill('SIGUSR1');
+    return Number(await nextLine(this.#lines));
+  }
+
   /** Resident memory in MiB. */
   get residentMiB(): number {
     const [, kib] = /VmRSS:\s+(\d+)/.exec(this.#read('status')) ?? [];

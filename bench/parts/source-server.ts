@@ -1,4 +1,5 @@
-/** A whole server on SQLite (or, where `BENCH_REDIS` and `BENCH_DATABASE` name them, on a Redis and a PostgreSQL) whose agents play: `source` Claude Code’s stream, `acp` an ACP agent’s, for the FLOODS (JSON). `node source-server.ts DATA_DIR CADENCE_MS [FLOODS]`; prints its port. `BENCH_WEB` names a built web app to serve. With `--expose-gc`, SIGUSR2 makes it print how many bytes are in use, buffers among them. */
+/** A whole server on SQLite (or, where `BENCH_REDIS` and `BENCH_DATABASE` name them, on a Redis and a PostgreSQL) whose agents play: `source` Claude Code’s stream, `acp` an ACP agent’s, for the FLOODS (JSON). `node source-server.ts DATA_DIR CADENCE_MS [FLOODS]`; prints its port. `BENCH_WEB` names a built web app to serve. `BENCH_AGENT` (JSON: command, args) is one more ACP agent, `named`. SIGUSR1 makes it print the event loop’s longest stall since the last time, in ms. With `--expose-gc`, SIGUSR2 makes it print how many bytes are in use, buffers among them. */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
 import { ProviderRegistry } from '@liminal/agents';
 import { AcpProvider } from '@liminal/agents/acp';
@@ -24,6 +25,12 @@ if (scripted !== undefined) {
   const names = { cliType: 'acp', name: 'Scripted', description: 'Plays chunks.' };
   providers.register(new AcpProvider({ ...names, command, args, env }));
 }
+const { BENCH_AGENT: named } = process.env;
+if (named !== undefined) {
+  const agent = JSON.parse(named) as { command: string; args: string[] };
+  const names = { cliType: 'named', name: 'Named', description: 'Says what it was given.' };
+  providers.register(new AcpProvider({ ...names, ...agent, env: {} }));
+}
 const quiet = { info() {}, warn() {}, error: console.error };
 const runtime = await createRuntime({
   storage: await openStorage(),
@@ -43,6 +50,12 @@ const server = await createServer({
 });
 const { port } = new URL(await server.listen({ host: '127.0.0.1', port: 0 }));
 process.once('SIGTERM', () => void end());
+const delays = monitorEventLoopDelay({ resolution: 5 });
+delays.enable();
+process.on('SIGUSR1', () => {
+  console.log(delays.max / 1e6);
+  delays.reset();
+});
 process.on('SIGUSR2', () => void collectAndPrint());
 console.log(port);
 
