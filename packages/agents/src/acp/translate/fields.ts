@@ -11,6 +11,13 @@ export interface Read<S extends Shape> {
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** As `readFields`, where the rest is not asked for: a record of a million fields costs no more than one of ten. */
+export function pickFields<S extends Shape>(value: unknown, shape: S): Read<S>['fields'] {
+  if (!isRecord(value)) return {};
+  const named = Object.keys(shape).filter((key) => Object.hasOwn(value, key));
+  return readFields(Object.fromEntries(named.map((key) => [key, value[key]])), shape).fields;
+}
+
 /**
  * What is understood of a record, field by field: one that is odd does not spoil the others. As ACP has it, `null` is
  * a field that is not there. Of what is no record, nothing is understood.

@@ -1,7 +1,7 @@
 /** What can be told of a tool's `rawOutput`, in which every agent has its own words. */
 import { z } from 'zod';
 import { readBlock } from './content.ts';
-import { isRecord, readFields } from './fields.ts';
+import { isRecord, pickFields } from './fields.ts';
 
 export interface RawOutput {
   text: string;
@@ -36,11 +36,11 @@ export function readRawOutput(raw: unknown): RawOutput {
     const isJson = text === undefined && raw !== undefined && typeof raw !== 'string';
     return { text: text ?? inWords(raw), isJson, isPrinted: false, exitCode: undefined };
   }
-  const { aggregated_output: all, stdout, stderr, ...codes } = readFields(raw, printed).fields;
+  const { aggregated_output: all, stdout, stderr, ...codes } = pickFields(raw, printed);
   const exitCode = codes.exit_code ?? codes.exitCode;
   const text = all ?? (stdout === undefined ? stderr : `${stdout}${stderr ?? ''}`);
   if (text !== undefined) return { text, isJson: false, isPrinted: true, exitCode };
-  const { content, ...words } = readFields(raw, told).fields;
+  const { content, ...words } = pickFields(raw, told);
   const word = words.output ?? words.text ?? words.result ?? words.message ?? words.error;
   const inContent = Array.isArray(content) ? textOf(content) : content;
   const said = word ?? inContent;
@@ -65,11 +65,15 @@ function isShown(key: string, value: unknown, shown: string): boolean {
 
 /** Content blocks' words, of MCP servers or of models' own tools; undefined if there is more to them. */
 function textOf(blocks: readonly unknown[]): string | undefined {
-  const texts = blocks.map((block) => {
-    const isInput = isRecord(block) && block['type'] === 'input_text';
-    return readBlock(isInput ? { ...block, type: 'text' } : block).text;
-  });
-  return texts.every((text) => text !== undefined) ? texts.join('\n') : undefined;
+  const texts: string[] = [];
+  for (const block of blocks) {
+    if (!isRecord(block)) return undefined;
+    const isInput = block['type'] === 'input_text';
+    const { text } = readBlock(isInput ? { ...block, type: 'text' } : block);
+    if (text === undefined) return undefined;
+    texts.push(text);
+  }
+  return texts.join('\n');
 }
 
 /** JSON is set out in lines where that makes it no longer than this (characters). */
