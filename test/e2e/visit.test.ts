@@ -129,7 +129,7 @@ test('a page that was open while the server got a new version loads itself again
   await page.reload();
   await sidebar.getByRole('button', { name: 'New session' }).click();
   await page.getByRole('dialog', { name: 'New session' }).waitFor();
-  expect(await page.getByRole('radio', { name: 'Demo' }).count()).toBe(1);
+  await expect.poll(async () => page.getByRole('radio', { name: 'Demo' }).count()).toBe(1);
 });
 
 test('a part of the page that cannot be fetched leaves no empty window', async () => {

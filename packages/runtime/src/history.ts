@@ -121,10 +121,7 @@ export class HistoryReader {
     await this.#unlessRunsMove(
       () => this.#readPage(undefined, PAGE_MAX),
       ({ page, ...read }) =>
-        take({
-          ...this.#renderNewest(this.#withOpen(read), PAGE_MAX, page),
-          resumed: 'snapshot',
-        }),
+        take({ ...this.#renderNewest(this.#withOpen(read), PAGE_MAX, page), resumed: 'snapshot' }),
       { reach: true },
     );
   }
@@ -139,7 +136,9 @@ export class HistoryReader {
         const own = runs[first];
         if (!own || from.seq > own.lastSeq) return false;
         if (read.isCut && first === 0 && own.lastSeq !== from.seq) return false;
-        const page = this.#render(runs.slice(own.lastSeq === from.seq ? first + 1 : first));
+        const lacked = runs.slice(own.lastSeq === from.seq ? first + 1 : first);
+        if (lacked.flatMap((run) => run.outputItems).length > TAIL_ITEMS_MAX) return false;
+        const page = this.#render(lacked);
         if (page.entries.length > PAGE_MAX) return false;
         if (sizeOf(page.entries, PAGE_BYTES) > PAGE_BYTES) return false;
         take({ ...page, cursor: page.cursor || encodeCursor(from), resumed: 'tail' });
@@ -181,17 +180,16 @@ export class HistoryReader {
   }
 
   #unreadEnds({ runs, earlier }: Read): Position[] {
-    const open = this.#live.openRuns;
     return [...earlier, ...runs]
-      .filter((run) => open.some((one) => isPast(run, one)))
+      .filter((run) => this.#live.openRuns.some((one) => isPast(run, one)))
       .map(({ id, lastSeq }) => ({ runId: id, seq: lastSeq }));
   }
 
-  /** Each run as it is known best. */
   get #live(): LiveRuns {
     return this.#options.live();
   }
 
+  /** Each run as it is known best. */
   #newest(read: Read): Response[] {
     const open = this.#live.openRuns;
     return this.#withOpen(

@@ -28,6 +28,7 @@ export interface RunOutputs {
 export class OpenRun {
   #live: UpsertFoldState;
   #plain: UpsertFoldState;
+  #rendered: { state: ResponseState; response: Response | undefined } | undefined;
 
   /** @param response - What is known of it, and shown, already. */
   constructor(response: ResponseState = emptyResponse()) {
@@ -79,7 +80,10 @@ export class OpenRun {
     return nextFlushAt(this.#plain);
   }
 
+  /** The same one until something changes: several readers, and each of them more than once, ask for it. */
   get response(): Response | undefined {
-    return toResponse(this.#live.response);
+    const { response: state } = this.#live;
+    if (this.#rendered?.state !== state) this.#rendered = { state, response: toResponse(state) };
+    return this.#rendered.response;
   }
 }
