@@ -5,7 +5,7 @@ const mark = '… (cut here: nested too deeply)';
 
 /** The same text of JSON; where it is nested too deeply, with a text that says so in place of what is inside. */
 export function cutDepth(json: string): string {
-  if (json.length <= 2 * maxDepth) return json;
+  if (json.length <= 2 * maxDepth || isFlat(json)) return json;
   const kept: string[] = [];
   let from = 0;
   let depth = 0;
@@ -22,6 +22,18 @@ export function cutDepth(json: string): string {
     }
   }
   return kept.length === 0 ? json : kept.join('') + json.slice(from);
+}
+
+/** Whether it has fewer brackets than could nest too deeply, wherever they stand: found many times as fast. */
+function isFlat(json: string): boolean {
+  let left = maxDepth;
+  for (const open of ['[', '{']) {
+    for (let at = json.indexOf(open); at !== -1; at = json.indexOf(open, at + 1)) {
+      left -= 1;
+      if (left < 0) return false;
+    }
+  }
+  return true;
 }
 
 const [quote, backslash] = [34, 92];

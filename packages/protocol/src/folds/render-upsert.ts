@@ -89,7 +89,7 @@ function callContent(
   return {
     type: 'tool_call',
     toolName: item.name,
-    toolArguments: parseArguments(item.arguments, whole),
+    toolArguments: argumentsOf(item, whole),
     callId: item.callId,
     title: item.title,
     kind: item.kind,
@@ -128,6 +128,16 @@ function approvalContent(item: ItemOf<'approval'>, standing: Standing): Content 
   const outcome = item.outcome ?? ended;
   const asked = { approvalId, title, description, callId, options, form, deadline };
   return { type: 'approval', ...asked, outcome };
+}
+
+/** From so many characters on, what arguments say is read once, and not again for each kind of reader. */
+const longArguments = 10_000;
+const known = new WeakMap<object, Record<string, unknown>>();
+
+function argumentsOf(item: ItemOf<'function_call'>, whole: boolean): Record<string, unknown> {
+  const found = known.get(item) ?? parseArguments(item.arguments, whole);
+  if (whole && item.arguments.length > longArguments) known.set(item, found);
+  return found;
 }
 
 /** Arguments that are whole and no JSON object are kept as they came, under `raw`. */
