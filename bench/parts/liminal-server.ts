@@ -1,4 +1,6 @@
 import { execFileSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Connection } from './connection.ts';
 import { Measured } from './process.ts';
@@ -11,18 +13,17 @@ export interface LiminalServer {
   connection: Connection;
 }
 
-/** The server as people run it, on a data folder, with an environment of its own. */
+/** The server as people run it, on a data folder, with an environment of its own; `nodeArgs` are for Node. */
 export async function startLiminalServer(
   dataDir: string,
   env: NodeJS.ProcessEnv,
+  nodeArgs: readonly string[] = [],
 ): Promise<LiminalServer> {
-  const args = [bin('liminal'), 'serve', '--port', '0', '--no-open', '--data', dataDir];
+  const serve = [bin('liminal'), 'serve', '--port', '0', '--no-open', '--data', dataDir];
   // As `npm start` does when the code has changed.
   execFileSync(process.execPath, [bin('compile')]);
-  const server = await Measured.start(args, env);
-  const link = new URL(/http\S+/.exec(server.firstLine)?.[0] ?? '');
-  return {
-    process: server,
-    connection: new Connection(link.origin, link.searchParams.get('token') ?? ''),
-  };
+  const server = await Measured.start([...nodeArgs, ...serve], env);
+  const file = await readFile(join(dataDir, 'server.json'), 'utf8');
+  const { url, token } = JSON.parse(file) as { url: string; token: string };
+  return { process: server, connection: new Connection(url, token) };
 }
