@@ -14,14 +14,12 @@ export class Connection {
   }
 
   async post(path: string, body: unknown): Promise<Record<string, unknown>> {
-    const answer = await fetch(`${this.#origin}/api/session/${path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${this.#token}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text}`);
-    return JSON.parse(text) as Record<string, unknown>;
+    return this.#ask('POST', `session/${path}`, body);
+  }
+
+  /** Asks for what stands below `/api/`. */
+  async get(path: string): Promise<Record<string, unknown>> {
+    return this.#ask('GET', path);
   }
 
   async create(cliType: string, projectDir: string): Promise<string> {
@@ -54,5 +52,16 @@ export class Connection {
     socket.send(JSON.stringify({ type: 'session:subscribe', sessionId, deltas: true, cursor }));
     await ready.promise;
     return socket;
+  }
+
+  async #ask(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
+    const answer = await fetch(`${this.#origin}/api/${path}`, {
+      method,
+      headers: { authorization: `Bearer ${this.#token}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text}`);
+    return JSON.parse(text) as Record<string, unknown>;
   }
 }

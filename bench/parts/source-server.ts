@@ -1,6 +1,5 @@
 /** A whole server on SQLite (or, where `BENCH_REDIS` and `BENCH_DATABASE` name them, on a Redis and a PostgreSQL) whose agents play: `source` Claude Code’s stream, `acp` an ACP agent’s, for the FLOODS (JSON). `node source-server.ts DATA_DIR CADENCE_MS [FLOODS]`; prints its port. `BENCH_WEB` names a built web app to serve. `BENCH_AGENT` (JSON: command, args) is one more ACP agent, `named`. SIGUSR1 makes it print the event loop’s longest stall since the last time, in ms. With `--expose-gc`, SIGUSR2 makes it print how many bytes are in use, buffers among them. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { setImmediate } from 'node:timers/promises';
 import { ProviderRegistry } from '@liminal/agents';
 import { AcpProvider } from '@liminal/agents/acp';
 import { createRuntime } from '@liminal/runtime';
@@ -11,6 +10,7 @@ import {
   openRedis,
   openSqliteStorage,
 } from '@liminal/storage';
+import './print-used.ts';
 import { floodingAgent, type Flood } from './acp-source.ts';
 import { SourceAgent } from './source-agent.ts';
 import { token } from './token.ts';
@@ -56,18 +56,7 @@ process.on('SIGUSR1', () => {
   console.log(delays.max / 1e6);
   delays.reset();
 });
-process.on('SIGUSR2', () => void collectAndPrint());
 console.log(port);
-
-/** What buffers held is freed in turns of the event loop after the collection. */
-async function collectAndPrint(): Promise<void> {
-  for (let round = 0; round < 4; round += 1) {
-    globalThis.gc?.();
-    await setImmediate();
-  }
-  const { heapUsed, external } = process.memoryUsage();
-  console.log(heapUsed + external);
-}
 
 async function openStorage(): Promise<OpenedStorage> {
   const { BENCH_REDIS: url, BENCH_DATABASE: database } = process.env;

@@ -1,0 +1,150 @@
+import { once } from 'node:events';
+import type { ServerMessage } from '@liminal/protocol';
+import type { Pace } from './pace.ts';
+import { type Project, Talk } from './talk.ts';
+
+/** What a session that goes on and on is asked, over and over. */
+const ROUND = ['work', 'say', 'work', 'ask', 'work', 'say', 'run', 'work', 'say', 'hold'];
+/** Turns of a session that comes and goes. */
+const TURNS = 5;
+/** Turns of a session of Claude Code, whose model is told all of them each time. */
+const CLAUDE_TURNS = 20;
+const DEMO_SCENES = ['fix', 'plan', 'explain', 'build', 'approve'];
+const PAGES = 3;
+
+export interface Counts {
+  turns: number;
+  connects: number;
+  errors: number;
+}
+
+interface LoadOptions {
+  project: Project;
+  /** When turns begin, and when visitors come. */
+  turnPace: Pace;
+  visitPace: Pace;
+  claudePace: Pace;
+  onError: (error: unknown) => void;
+}
+
+/** People at work on one server, several at once, until their pace is over. */
+export class Load {
+  readonly counts: Counts = { turns: 0, connects: 0, errors: 0 };
+  readonly #options: LoadOptions;
+  /** The sessions that visitors look at, and the cursors that they left with. */
+  readonly #shown = new Map<string, string | undefined>();
+
+  constructor(options: LoadOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when all have left. */
+  async run(): Promise<void> {
+    const { turnPace, visitPace, claudePace } = this.#options;
+    await Promise.all([
+      this.#repeat(turnPace, async () => this.#talkOn()),
+      this.#repeat(turnPace, async () => this.#talkOn()),
+      this.#repeat(turnPace, async () => this.#comeAndGo()),
+      this.#repeat(turnPace, async () => this.#comeAndGo()),
+      this.#repeat(turnPace, async () => this.#playDemo()),
+      this.#repeat(claudePace, async () => this.#talkToClaude()),
+      this.#repeat(visitPace, async () => this.#visit()),
+      this.#repeat(visitPace, async () => this.#visit()),
+    ]);
+  }
+
+  /** Whoever meets an error begins anew. */
+  async #repeat(pace: Pace, act: () => Promise<void>): Promise<void> {
+    while (!pace.isOver) {
+      await pace.next();
+      try {
+        await act();
+      } catch (error) {
+        this.counts.errors += 1;
+        this.#options.onError(error);
+      }
+    }
+  }
+
+  /** One session and one agent process, as long as the load lasts. */
+  async #talkOn(): Promise<void> {
+    const talk = await Talk.begin(this.#options.project, 'soak');
+    this.#shown.set(talk.sessionId, undefined);
+    for (let turn = 0; !this.#options.turnPace.isOver; turn += 1) {
+      await this.#say(talk, this.#options.turnPace, ROUND[turn % ROUND.length]);
+    }
+    await this.#end(talk);
+  }
+
+  /** A session that is closed, opened again, and closed. */
+  async #comeAndGo(): Promise<void> {
+    const talk = await Talk.begin(this.#options.project, 'soak');
+    this.#shown.set(talk.sessionId, undefined);
+    for (const word of ROUND.slice(0, TURNS)) await this.#say(talk, this.#options.turnPace, word);
+    await talk.end();
+    await talk.load();
+    await this.#say(talk, this.#options.turnPace, 'work');
+    await this.#end(talk);
+  }
+
+  async #playDemo(): Promise<void> {
+    const options = { configOptions: { pace: 'instant' } };
+    const talk = await Talk.begin(this.#options.project, 'demo', options);
+    for (const word of DEMO_SCENES) await this.#say(talk, this.#options.turnPace, word);
+    await this.#end(talk);
+  }
+
+  async #talkToClaude(): Promise<void> {
+    const { project, claudePace } = this.#options;
+    const talk = await Talk.begin(project, 'claude-code');
+    for (let turn = 0; turn < CLAUDE_TURNS && !claudePace.isOver; turn += 1) {
+      await this.#say(talk, claudePace, 'say');
+    }
+    await this.#end(talk);
+  }
+
+  async #say(talk: Talk, pace: Pace, word = ''): Promise<void> {
+    await pace.next();
+    await talk.say(`${word} the ${this.counts.turns}. thing`);
+    this.counts.turns += 1;
+  }
+
+  async #end(talk: Talk): Promise<void> {
+    this.#shown.delete(talk.sessionId);
+    await talk.end();
+  }
+
+  /** Somebody opens the page: sees the sessions, reads one of them back, searches, and leaves. */
+  async #visit(): Promise<void> {
+    const { connection, projectDir } = this.#options.project;
+    const visits = this.counts.connects;
+    this.counts.connects += 1;
+    const sessionId = [...this.#shown.keys()].at(visits % Math.max(1, this.#shown.size));
+    if (sessionId === undefined) return;
+    let cursor = this.#shown.get(sessionId);
+    const take = (message: ServerMessage): void => {
+      if ('cursor' in message) cursor = message.cursor;
+    };
+    const socket = await connection.follow(sessionId, take, visits % 3 === 0 ? undefined : cursor);
+    socket.send(JSON.stringify({ type: 'sessions:subscribe' }));
+    await connection.get(`session/list?projectId=${encodeURIComponent(projectDir)}`);
+    await this.#readBack(sessionId);
+    if (visits % 5 === 0) await connection.get('search?q=loader%20file');
+    if (visits % 10 === 0) await connection.get('projects');
+    const closed = once(socket, 'close');
+    socket.close();
+    await closed;
+    if (this.#shown.has(sessionId)) this.#shown.set(sessionId, cursor);
+  }
+
+  async #readBack(sessionId: string): Promise<void> {
+    const { connection } = this.#options.project;
+    let before = '';
+    for (let page = 0; page < PAGES; page += 1) {
+      const from = before === '' ? '' : `&before=${encodeURIComponent(before)}`;
+      const got = await connection.get(`session/${sessionId}/history?limit=50${from}`);
+      if (typeof got['before'] !== 'string') return;
+      before = got['before'];
+    }
+  }
+}

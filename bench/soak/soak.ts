@@ -1,0 +1,114 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setInterval } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import {
+  claudeEnvironment,
+  makeWorkspace,
+  type MessagesRequest,
+  reply,
+  startMessagesApi,
+  text,
+  toolUse,
+  type Workspace,
+} from '@liminal/testkit';
+import { startLiminalServer } from '../parts/liminal-server.ts';
+import type { Measured } from '../parts/process.ts';
+import { type Counts, Load } from './load.ts';
+import { Pace } from './pace.ts';
+import type { Sample } from './slope.ts';
+
+const agentScript = fileURLToPath(new URL('agent.ts', import.meta.url));
+const usedPrinter = new URL('../parts/print-used.ts', import.meta.url).href;
+
+const SAMPLE_MS = 5_000;
+const TURN_MS = 100;
+const VISIT_MS = 50;
+const CLAUDE_TURN_MS = 2_000;
+const FILE = 'loader.ts';
+
+export interface Soaked {
+  counts: Counts;
+  samples: Sample[];
+}
+
+interface SoakOptions {
+  minutes: number;
+  onSample: (sample: Sample, counts: Counts) => void;
+  onError: (error: unknown) => void;
+}
+
+/** One server as people run it, under a mixed load for so many minutes, its memory measured all the time. */
+export async function soak(options: SoakOptions): Promise<Soaked> {
+  const workspace = await makeWorkspace({ [FILE]: 'export const load = () => 1;\n' });
+  const api = await startMessagesApi({ script: answerClaude });
+  try {
+    const dataDir = await makeDataDir(workspace);
+    const env = claudeEnvironment(workspace.home, api.url);
+    const nodeArgs = ['--expose-gc', '--import', usedPrinter];
+    const server = await startLiminalServer(dataDir, env, nodeArgs);
+    try {
+      const { projectDir } = workspace;
+      const lastsMs = options.minutes * 60_000;
+      const load = new Load({
+        project: { connection: server.connection, projectDir },
+        turnPace: new Pace(TURN_MS, lastsMs),
+        visitPace: new Pace(VISIT_MS, lastsMs),
+        claudePace: new Pace(CLAUDE_TURN_MS, lastsMs),
+        onError: options.onError,
+      });
+      const samples = await sampleDuring(load, server.process, options);
+      return { counts: load.counts, samples };
+    } finally {
+      await server.process.end();
+    }
+  } finally {
+    await api.close();
+    await workspace.remove();
+  }
+}
+
+async function makeDataDir({ home, projectDir }: Workspace): Promise<string> {
+  const dataDir = join(home, 'data');
+  await mkdir(dataDir);
+  const agents = { soak: { command: process.execPath, args: [agentScript] } };
+  const config = { roots: [projectDir], agents, logLevel: 'error' };
+  await writeFile(join(dataDir, 'liminal.json'), JSON.stringify(config));
+  return dataDir;
+}
+
+/** A tool, and then words. */
+function answerClaude(request: MessagesRequest) {
+  const { toolResults, body } = request;
+  // Requests are kept, and these are long.
+  Object.assign(body, { messages: [], tools: [], system: [] });
+  if (Object.keys(toolResults).length > 0) return reply('It reads well.');
+  return reply([text('Let me look.'), toolUse('Read', { file_path: FILE })]);
+}
+
+async function sampleDuring(
+  load: Load,
+  server: Measured,
+  { onSample }: SoakOptions,
+): Promise<Sample[]> {
+  const samples: Sample[] = [];
+  const begun = performance.now();
+  const take = async (): Promise<void> => {
+    const usedMiB = await server.usedMiB();
+    const minutes = (performance.now() - begun) / 60_000;
+    const sample = { minutes, usedMiB, residentMiB: server.residentMiB };
+    samples.push(sample);
+    onSample(sample, load.counts);
+  };
+  await take();
+  const over = new AbortController();
+  const run = load.run().finally(() => over.abort());
+  try {
+    for await (const _ of setInterval(SAMPLE_MS, undefined, { signal: over.signal })) await take();
+  } catch (error) {
+    if (!over.signal.aborted) throw error;
+  }
+  await run;
+  await take();
+  return samples;
+}

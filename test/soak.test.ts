@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { type Sample, slopeOfLastHalf } from '../bench/soak/slope.ts';
+import { soak } from '../bench/soak/soak.ts';
+
+const main = fileURLToPath(new URL('../bench/soak/main.ts', import.meta.url));
+
+/** Ten minutes, ten samples each, noisy within 1 MiB. */
+const sampled = (usedAt: (minutes: number) => number): Sample[] =>
+  Array.from({ length: 101 }, (_, index) => {
+    const minutes = index / 10;
+    return { minutes, usedMiB: usedAt(minutes) + ((index * 7) % 10) / 10, residentMiB: 200 };
+  });
+
+test('what rises at first and then stays has no slope in the last half', () => {
+  const samples = sampled((minutes) => 40 + Math.min(minutes, 5) * 10);
+  expect(Math.abs(slopeOfLastHalf(samples, 'usedMiB'))).toBeLessThan(0.02);
+  expect(slopeOfLastHalf(samples, 'residentMiB')).toBe(0);
+});
+
+test('a leak shows as what it adds in a minute, below the noise of one sample too', () => {
+  const slope = slopeOfLastHalf(
+    sampled((minutes) => 40 + minutes * 0.15),
+    'usedMiB',
+  );
+  expect(slope).toBeGreaterThan(0.13);
+  expect(slope).toBeLessThan(0.17);
+});
+
+test('under the load of the soak for a moment nothing fails', async () => {
+  const errors: unknown[] = [];
+  const { counts, samples } = await soak({
+    minutes: 0.1,
+    onSample: () => {},
+    onError: (error) => errors.push(error),
+  });
+  expect(errors).toEqual([]);
+  expect(counts.turns).toBeGreaterThan(0);
+  expect(counts.connects).toBeGreaterThan(0);
+  for (const { usedMiB, residentMiB } of samples) {
+    expect(usedMiB).toBeGreaterThan(0);
+    expect(residentMiB).toBeGreaterThan(usedMiB);
+  }
+});
+
+test.for([['never'], ['0'], ['3', '4']])(
+  'the soak takes no %j minutes, and says what it takes',
+  async (args) => {
+    const { code, stderr } = await run(args);
+    expect(code).toBe(2);
+    expect(stderr).toBe('How many minutes? `npm run soak -- MINUTES` takes one number above 0.\n');
+  },
+);
+
+async function run(args: string[]): Promise<{ code: unknown; stderr: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [main, ...args], (error, _, stderr) =>
+      resolve({ code: error?.code ?? 0, stderr }),
+    );
+  });
+}
