@@ -75,6 +75,12 @@ export class Directory {
     this.#open.delete(session.sessionId);
   }
 
+  /** The same at once, for one that has nothing left to store: whoever wants it is given another, from the store. */
+  forget(session: Session): void {
+    this.#open.delete(session.sessionId);
+    void session.close();
+  }
+
   async find(sessionId: string): Promise<Session | undefined> {
     const known = this.#open.get(sessionId);
     if (known) return known;

@@ -80,6 +80,12 @@ export class OutsideTurns {
     await noting.catch(() => undefined);
   }
 
+  /** Resolves when nothing is being looked for any more, and all that was noted is stored. */
+  async settled(): Promise<void> {
+    await this.#brought;
+    await this.#options.record.saved();
+  }
+
   async #next<T>(work: () => Promise<T>): Promise<T> {
     const working = this.#brought.then(work);
     this.#brought = working.catch(() => undefined);

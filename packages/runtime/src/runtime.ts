@@ -25,6 +25,7 @@ import type {
   Subscription,
 } from './api.ts';
 import { subscribeWhenFound } from './deferred-subscription.ts';
+import { ClosedSessions } from './closed-sessions.ts';
 import { Directory } from './directory.ts';
 import { errorCode, errorMessage, RuntimeError } from './errors.ts';
 import type { PageOptions } from './history.ts';
@@ -36,7 +37,7 @@ import { groupByProject, projectFolders } from './projects.ts';
 import { Roots } from './roots.ts';
 import type { SessionOptions } from './session-options.ts';
 import { searchHistory } from './search.ts';
-import { sessionOfTurn } from './recovery.ts';
+import { hasBegun } from './has-begun.ts';
 import type { Session } from './session.ts';
 import { SessionWatchers } from './session-watchers.ts';
 import type { Logger, RuntimeSettings } from './settings.ts';
@@ -69,6 +70,7 @@ export class SessionRuntime implements Runtime {
   readonly listFolders: Runtime['listFolders'] = async (prefix) => this.#roots.complete(prefix);
   readonly readFile: Runtime['readFile'] = async (...asked) => this.sessions.readFile(...asked);
   readonly #idle: IdleProcesses;
+  readonly #kept: ClosedSessions;
   readonly #watchers = new SessionWatchers();
   #closed = false;
 
@@ -107,6 +109,13 @@ export class SessionRuntime implements Runtime {
       onFound: (sessions) => this.tell(sessions),
       ...(elsewhere && { elsewhere }),
     });
+    this.#kept = new ClosedSessions({
+      get: async (sessionId) => this.sessions.get(sessionId),
+      // Where others can have a session, its owner lets it go.
+      forget: (session) => {
+        if (!elsewhere) this.sessions.forget(session);
+      },
+    });
   }
 
   async metrics(): Promise<RuntimeMetrics> {
@@ -140,16 +149,17 @@ export class SessionRuntime implements Runtime {
   /** @param fence - Of the lease under which it is loaded. */
   async loadSession(sessionId: string, fence = 0): Promise<SessionHandle> {
     this.#assertOpen();
-    const known = await this.sessions.find(sessionId);
-    const session = known ?? (await this.sessions.adopt(sessionId, fence));
-    await this.#roots.admit(session.record.projectDir);
-    await session.open();
-    return handle(session);
+    if (!(await this.sessions.find(sessionId))) await this.sessions.adopt(sessionId, fence);
+    return this.#kept.use(sessionId, async (session) => {
+      await this.#roots.admit(session.record.projectDir);
+      await session.open();
+      return handle(session);
+    });
   }
 
   async prewarm(sessionId: string): Promise<void> {
     this.#assertOpen();
-    (await this.sessions.get(sessionId)).prewarm();
+    await this.#kept.use(sessionId, (session) => session.prewarm());
   }
 
   async listSessions(projectId: string): Promise<SessionSummary[]> {
@@ -157,52 +167,41 @@ export class SessionRuntime implements Runtime {
   }
 
   async status(sessionId: string): Promise<SessionStatusResult> {
-    const { cliType, isAlive, state } = (await this.sessions.get(sessionId)).summary;
+    const { cliType, isAlive, state } = (await this.info(sessionId)).session;
     return { sessionId, cliType, isAlive, state };
   }
 
   async info(sessionId: string): Promise<SessionInfo> {
-    return (await this.sessions.get(sessionId)).info();
+    return this.#kept.use(sessionId, (session) => session.info());
   }
 
   async rename(sessionId: string, title: string): Promise<void> {
-    await (await this.sessions.get(sessionId)).rename(title);
+    await this.#kept.use(sessionId, async (session) => session.rename(title));
   }
 
   async send(sessionId: string, message: string, turnId?: string): Promise<SendResult> {
     this.#assertOpen();
-    const session = await this.sessions.get(sessionId);
-    if (turnId !== undefined && (await this.#hasBegun(session, turnId))) {
-      return { turnId, queued: false };
-    }
-    return session.send(message, turnId);
-  }
-
-  /** Whether a message need not be sent any more: its turn is in the log, or in history. */
-  async #hasBegun({ sessionId, record }: Session, turnId: string): Promise<boolean> {
-    if (record.queue.some((entry) => entry.turnId === turnId)) return false;
-    const owner = await sessionOfTurn({ log: this.#log, store: this.#store }, turnId);
-    if (owner === undefined || owner === sessionId) return owner !== undefined;
-    throw new RuntimeError(
-      'TURN_ID_TAKEN',
-      `The turn ${turnId} belongs to another session. Send the message with a new id.`,
-    );
+    return this.#kept.use(sessionId, async (session) => {
+      const storage = { log: this.#log, store: this.#store };
+      const isBegun = turnId !== undefined && (await hasBegun(storage, session.record, turnId));
+      return isBegun ? { turnId, queued: false } : session.send(message, turnId);
+    });
   }
 
   async editQueued(sessionId: string, turnId: string, message: string): Promise<void> {
-    await (await this.sessions.get(sessionId)).editQueued(turnId, message);
+    await this.#kept.use(sessionId, async (session) => session.editQueued(turnId, message));
   }
 
   async removeQueued(sessionId: string, turnId: string): Promise<void> {
-    await (await this.sessions.get(sessionId)).removeQueued(turnId);
+    await this.#kept.use(sessionId, async (session) => session.removeQueued(turnId));
   }
 
   async cancel(sessionId: string): Promise<void> {
-    await (await this.sessions.get(sessionId)).cancel();
+    await this.#kept.use(sessionId, async (session) => session.cancel());
   }
 
   async kill(sessionId: string): Promise<void> {
-    await (await this.sessions.get(sessionId)).kill();
+    await this.#kept.use(sessionId, async (session) => session.kill());
   }
 
   async answerApproval(
@@ -210,15 +209,15 @@ export class SessionRuntime implements Runtime {
     approvalId: string,
     answer: ApprovalAnswer,
   ): Promise<void> {
-    await (await this.sessions.get(sessionId)).answerApproval(approvalId, answer);
+    await this.#kept.use(sessionId, async (session) => session.answerApproval(approvalId, answer));
   }
 
   async setConfig(sessionId: string, id: string, value: string): Promise<void> {
-    await (await this.sessions.get(sessionId)).setConfig(id, value);
+    await this.#kept.use(sessionId, async (session) => session.setConfig(id, value));
   }
 
   async history(sessionId: string, options: PageOptions = {}): Promise<HistoryPage> {
-    return (await this.sessions.get(sessionId)).history.page(options);
+    return this.#kept.use(sessionId, async (session) => session.history.page(options));
   }
 
   async search(query: SearchQuery): Promise<SearchResult> {
@@ -238,8 +237,8 @@ export class SessionRuntime implements Runtime {
 
   subscribe(sessionId: string, options: SubscribeOptions, sink: Sink): Subscription {
     const find = async () => {
-      const { view } = await this.sessions.get(sessionId);
-      return { view, done: () => {} };
+      const { session, done } = await this.#kept.hold(sessionId);
+      return { view: session.view, done };
     };
     return subscribeWhenFound(sessionId, find, options, sink);
   }
@@ -280,6 +279,7 @@ export class SessionRuntime implements Runtime {
 
   #changed(session: Session): void {
     this.#watchers.changed(session);
+    this.#kept.note(session);
     if (session.isAlive) this.sessions.learn(session.record.cliType);
     for (const old of this.#idle.note(session)) {
       old.stopAgent().catch((error) => this.#warn(error, 'an idle agent would not end'));

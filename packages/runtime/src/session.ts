@@ -50,12 +50,8 @@ export class Session {
     const { sessionId, cliType } = record;
     this.#options = options;
     this.sessionId = sessionId;
-    this.#record = new KeptRecord(
-      record,
-      store,
-      () => this.#changed(),
-      (error) => this.#warn(error, 'the session could not be stored'),
-    );
+    const unstored = (error: unknown): void => this.#warn(error, 'the session could not be stored');
+    this.#record = new KeptRecord(record, store, () => this.#changed(), unstored);
     this.history = new HistoryReader({
       sessionId,
       store,
@@ -237,6 +233,9 @@ export class Session {
     const former = this.record.title;
     await this.#record.change({ title }, (now) => (now.title === title ? { title: former } : {}));
   }
+
+  /** Resolves when what is over has been stored, with what was noted of it. */
+  settled = async (): Promise<void> => this.#outside.settled();
 
   /** Lets go of the agent's listeners and the readers. The agent must have been stopped. */
   async close(): Promise<void> {

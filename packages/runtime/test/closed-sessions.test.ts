@@ -1,0 +1,84 @@
+/** Sessions that are closed are in the store; of those that nobody uses only a few stay in memory. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { SessionRuntime } from '../src/runtime.ts';
+import { Reader, startWorld, type World } from './harness.ts';
+
+/** More than are kept. */
+const MANY = 25;
+const KEPT = 20;
+
+let world: World;
+
+beforeEach(async () => {
+  world = await startWorld();
+});
+afterEach(async () => world.end());
+
+async function say(sessionId: string, message: string): Promise<void> {
+  const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
+  await world.runtime.send(sessionId, message);
+  world.agent.finish(sessionId);
+  await reader.untilTurn('turn_complete');
+  reader.close();
+}
+
+/** A session in which something was said, closed. */
+async function makeClosed(): Promise<string> {
+  const { projectDir, runtime } = world;
+  const { sessionId } = await runtime.createSession({ cliType: 'scripted', projectDir });
+  await say(sessionId, `Hello from ${sessionId}`);
+  await runtime.kill(sessionId);
+  return sessionId;
+}
+
+async function makeManyClosed(): Promise<string[]> {
+  const ids: string[] = [];
+  for (let count = 0; count < MANY; count += 1) ids.push(await makeClosed());
+  return ids;
+}
+
+async function saidIn(sessionId: string): Promise<unknown[]> {
+  const { entries } = await world.runtime.history(sessionId);
+  return entries.map((entry) => entry.type === 'message' && entry.content);
+}
+
+async function inMemory(): Promise<string[]> {
+  if (!(world.runtime instanceof SessionRuntime)) throw new Error('It shares its sessions.');
+  return (await world.runtime.sessions.inMemory()).map(({ sessionId }) => sessionId);
+}
+
+test('of the closed sessions only the newest stay in memory, also when the others were looked at', async () => {
+  const ids = await makeManyClosed();
+  await expect.poll(inMemory).toEqual(ids.slice(-KEPT));
+  for (const id of ids) expect(await saidIn(id)).toEqual([`Hello from ${id}`]);
+  await expect.poll(async () => (await inMemory()).length).toBe(KEPT);
+});
+
+test('a closed session that is not in memory any more is loaded, and goes on', async () => {
+  const [first = ''] = await makeManyClosed();
+  await expect.poll(inMemory).not.toContain(first);
+  await world.runtime.loadSession(first);
+  await say(first, 'And again');
+  expect(await saidIn(first)).toEqual([`Hello from ${first}`, 'And again']);
+});
+
+test('a closed session that somebody follows stays in memory, and shows them how it goes on', async () => {
+  const followed = await makeClosed();
+  const reader = await new Reader(world.runtime, followed).untilType('session:info');
+  await makeManyClosed();
+  await expect.poll(async () => (await inMemory()).length).toBe(KEPT + 1);
+  await say(followed, 'And again');
+  await reader.untilTurn('turn_complete');
+  expect([...reader.items.values()]).toHaveLength(2);
+  reader.close();
+});
+
+test('a closed session in which a message waits stays in memory', async () => {
+  const { projectDir, runtime } = world;
+  const { sessionId } = await runtime.createSession({ cliType: 'scripted', projectDir });
+  await runtime.send(sessionId, 'first');
+  await runtime.send(sessionId, 'second');
+  await runtime.kill(sessionId);
+  await makeManyClosed();
+  expect(await inMemory()).toContain(sessionId);
+});
