@@ -3,6 +3,7 @@ import type { AgentInfo, ApprovalAnswer } from '@liminal/protocol';
 import { checkFolder } from '../base/check-folder.ts';
 import { isoNow } from '../base/iso-clock.ts';
 import { ProviderListeners } from '../base/listeners.ts';
+import { Sessions } from '../base/sessions.ts';
 import { Starts } from '../base/starts.ts';
 import { ProviderError } from '../errors.ts';
 import type { McpServers } from '../mcp-servers.ts';
@@ -17,7 +18,7 @@ import type {
   StoredTurn,
 } from '../provider.ts';
 import { AgentPool } from './agent-pool.ts';
-import { AcpSession } from './acp-session.ts';
+import type { AcpSession } from './acp-session.ts';
 import { describeCommand } from './availability.ts';
 import type { Defaults } from './defaults.ts';
 import { introduce } from './introduction.ts';
@@ -25,6 +26,7 @@ import { beginSession, goOnWithSession, type Opening } from './open-session.ts';
 import { storedMark } from './stored-mark.ts';
 import { StoredSessions } from './stored-sessions.ts';
 import type { AcpQuirks } from './translate/quirks.ts';
+import type { RememberedSession } from './remembered-session.ts';
 import { readReplay } from './translate/replay.ts';
 
 export interface AcpProviderOptions {
@@ -74,12 +76,13 @@ export class AcpProvider implements CliProvider {
   readonly #pool: AgentPool;
   readonly #stored: StoredSessions;
   readonly #listeners = new ProviderListeners();
-  readonly #sessions = new Map<string, AcpSession>();
+  readonly #sessions: Sessions<AcpSession, RememberedSession>;
 
   constructor(options: AcpProviderOptions) {
     this.#options = options;
     this.cliType = options.cliType;
     this.#inherited = options.inherited ?? process.env;
+    this.#sessions = new Sessions(options.name);
     this.#starts = new Starts(options.maxStarts ?? 2, options.name);
     const { command, args = [], env = {}, startLimitMs = 20_000, sharedProcess } = options;
     this.#pool = new AgentPool({
@@ -119,23 +122,23 @@ export class AcpProvider implements CliProvider {
   async loadSession(sessionId: string, options: LoadSessionOptions = {}): Promise<ProviderSession> {
     const starting = this.#starts.of(sessionId);
     if (starting !== undefined) return starting;
-    const known = this.#sessions.get(sessionId);
-    if (known?.isAlive === true) return { sessionId, cliType: this.cliType };
-    const projectDir = options.projectDir ?? known?.options.projectDir;
-    if (projectDir === undefined) throw this.#notFound(sessionId);
+    if (this.isAlive(sessionId)) return { sessionId, cliType: this.cliType };
+    const known = this.#sessions.remembered(sessionId);
+    const projectDir = options.projectDir ?? known?.projectDir;
+    if (projectDir === undefined) throw this.#sessions.notFound(sessionId);
     const config = { ...known?.config, ...options.config };
     if (known?.isStored === false) {
       // Most agents keep no session without a message: it is begun again.
       const again = { config, isLenient: true, notices: known.untold };
       return this.#start(sessionId, projectDir, (opening) => beginSession(opening, again));
     }
-    const agentSessionId = options.agentSessionId ?? known?.options.agentSessionId;
+    const agentSessionId = options.agentSessionId ?? known?.agentSessionId;
     const { hasHistory, storedMark: mark } = options;
     const going = { sessionId, agentSessionId, config, hasHistory, storedMark: mark };
     const session = await this.#start(sessionId, projectDir, (opening) =>
       goOnWithSession(opening, going),
     );
-    const told = this.#told(this.#session(sessionId));
+    const told = this.#told(this.#sessions.get(sessionId));
     // Nobody has to want it.
     told.catch(() => undefined);
     return { ...session, told };
@@ -146,23 +149,23 @@ export class AcpProvider implements CliProvider {
     message: string,
     { turnId = randomUUID() }: { turnId?: string } = {},
   ): Promise<SendMessageResult> {
-    await this.#session(sessionId).send(message, turnId);
+    await this.#sessions.get(sessionId).send(message, turnId);
     return { turnId };
   }
 
   async cancelTurn(sessionId: string): Promise<void> {
-    this.#session(sessionId).cancel();
+    await this.#sessions.unlessEnded(sessionId, (session) => session.cancel());
   }
 
   async killSession(sessionId: string): Promise<void> {
     const isStarting = this.#starts.of(sessionId) !== undefined;
     await this.#starts.giveUp(sessionId);
     if (isStarting && !this.#sessions.has(sessionId)) return;
-    await this.#session(sessionId).kill();
+    await this.#sessions.unlessEnded(sessionId, async () => this.#sessions.end(sessionId));
   }
 
   isAlive(sessionId: string): boolean {
-    return this.#sessions.get(sessionId)?.isAlive ?? false;
+    return this.#sessions.isAlive(sessionId);
   }
 
   async describe(): Promise<AgentInfo> {
@@ -177,8 +180,7 @@ export class AcpProvider implements CliProvider {
 
   async close(): Promise<void> {
     await Promise.all(this.#starts.sessionIds.map((sessionId) => this.#starts.giveUp(sessionId)));
-    const sessions = [...this.#sessions.values()];
-    await Promise.all([this.#stored.close(), ...sessions.map((session) => session.kill())]);
+    await Promise.all([this.#stored.close(), this.#sessions.endAll()]);
     this.#listeners.close();
   }
 
@@ -187,11 +189,11 @@ export class AcpProvider implements CliProvider {
     approvalId: string,
     answer: ApprovalAnswer,
   ): Promise<void> {
-    this.#session(sessionId).answerApproval(approvalId, answer);
+    this.#sessions.get(sessionId).answerApproval(approvalId, answer);
   }
 
   async setConfigOption(sessionId: string, id: string, value: string): Promise<void> {
-    await this.#session(sessionId).setConfigOption(id, value);
+    await this.#sessions.get(sessionId).setConfigOption(id, value);
   }
 
   async introduce(limitMs: number): Promise<AgentIntroduction> {
@@ -219,7 +221,7 @@ export class AcpProvider implements CliProvider {
   }
 
   readStoredHistory(sessionId: string, projectDir: string): Promise<StoredTurn[]> {
-    const agentSessionId = this.#sessions.get(sessionId)?.options.agentSessionId ?? sessionId;
+    const agentSessionId = this.#sessions.remembered(sessionId)?.agentSessionId ?? sessionId;
     return this.#stored.read(agentSessionId, projectDir);
   }
 
@@ -233,17 +235,6 @@ export class AcpProvider implements CliProvider {
     return readReplay(updates, { cliType, quirks, agentSessionId });
   }
 
-  #session(sessionId: string): AcpSession {
-    const session = this.#sessions.get(sessionId);
-    if (session === undefined) throw this.#notFound(sessionId);
-    return session;
-  }
-
-  #notFound(sessionId: string): ProviderError {
-    const message = `${this.#options.name} has no session ${sessionId}.`;
-    return new ProviderError('SESSION_NOT_FOUND', message);
-  }
-
   #start(
     sessionId: string,
     projectDir: string,
@@ -252,9 +243,9 @@ export class AcpProvider implements CliProvider {
     return this.#starts.begin(sessionId, async (signal) => {
       await checkFolder(projectDir);
       // What a crash has left goes first: no two agents of one session are at work at the same time.
-      await this.#sessions.get(sessionId)?.kill();
+      await this.#sessions.end(sessionId);
       const session = await open(this.#opening(sessionId, projectDir, signal));
-      this.#sessions.set(sessionId, session);
+      this.#sessions.put(sessionId, session);
       session.announce();
       return { sessionId, cliType: this.cliType };
     });

@@ -11,6 +11,7 @@ import { SessionClient } from './client-side/session-client.ts';
 import { authSentence, describeError } from './errors.ts';
 import { ProtocolBreach } from './protocol-breach.ts';
 import { type Opened, Replay } from './replay.ts';
+import type { RememberedSession } from './remembered-session.ts';
 import { isOfSession } from './session-news.ts';
 import type { Terminal } from './translate/outcome.ts';
 import type { AcpQuirks } from './translate/quirks.ts';
@@ -104,14 +105,10 @@ export class AcpSession implements AgentSession {
     return this.#isAlive;
   }
 
-  /** Whether the agent has something to take up again: most keep no session without a message. */
-  get isStored(): boolean {
-    return this.#isStored;
-  }
-
-  /** What people are to be told in the next turn. */
-  get untold(): readonly string[] {
-    return this.#notices;
+  get remembered(): RememberedSession {
+    const { projectDir, agentSessionId } = this.options;
+    const { config } = this;
+    return { projectDir, agentSessionId, config, isStored: this.#isStored, untold: this.#notices };
   }
 
   get configOptions(): readonly ConfigOption[] {

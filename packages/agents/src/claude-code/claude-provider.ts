@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AgentInfo, ApprovalAnswer } from '@liminal/protocol';
 import { checkFolder } from '../base/check-folder.ts';
 import { ProviderListeners } from '../base/listeners.ts';
+import { Sessions } from '../base/sessions.ts';
 import { Starts } from '../base/starts.ts';
 import { ProviderError } from '../errors.ts';
 import type { McpServers } from '../mcp-servers.ts';
@@ -15,7 +16,12 @@ import type {
   StoredTurn,
 } from '../provider.ts';
 import { describeClaude } from './availability.ts';
-import { ClaudeSession, isUuid, type ClaudeSessionOptions } from './claude-session.ts';
+import {
+  ClaudeSession,
+  isUuid,
+  type ClaudeSessionOptions,
+  type RememberedSession,
+} from './claude-session.ts';
 import { readConfig } from './config-options.ts';
 import { findStored, listStored, readHistory } from './history.ts';
 import { TranscriptMarks } from './transcript-marks.ts';
@@ -46,7 +52,7 @@ export class ClaudeCodeProvider implements CliProvider {
   readonly #appendSystemPrompt: string | undefined;
   readonly #starts: Starts;
   readonly #listeners = new ProviderListeners();
-  readonly #sessions = new Map<string, ClaudeSession>();
+  readonly #sessions = new Sessions<ClaudeSession, RememberedSession>('Claude Code');
   readonly #marks = new TranscriptMarks();
 
   constructor(options: ClaudeCodeOptions = {}) {
@@ -89,21 +95,21 @@ export class ClaudeCodeProvider implements CliProvider {
     { turnId = randomUUID() }: { turnId?: string } = {},
   ): Promise<SendMessageResult> {
     this.#marks.noteSent(turnId);
-    await this.#session(sessionId).send(message, turnId);
+    await this.#sessions.get(sessionId).send(message, turnId);
     return { turnId };
   }
 
   async cancelTurn(sessionId: string): Promise<void> {
-    await this.#session(sessionId).cancel();
+    await this.#sessions.unlessEnded(sessionId, async (session) => session.cancel());
   }
 
   async killSession(sessionId: string): Promise<void> {
     await this.#starts.giveUp(sessionId);
-    await this.#session(sessionId).kill();
+    await this.#sessions.unlessEnded(sessionId, async () => this.#sessions.end(sessionId));
   }
 
   isAlive(sessionId: string): boolean {
-    return this.#sessions.get(sessionId)?.isAlive ?? false;
+    return this.#sessions.isAlive(sessionId);
   }
 
   describe(): Promise<AgentInfo> {
@@ -112,7 +118,7 @@ export class ClaudeCodeProvider implements CliProvider {
 
   async close(): Promise<void> {
     await Promise.all(this.#starts.sessionIds.map((sessionId) => this.#starts.giveUp(sessionId)));
-    await Promise.all([...this.#sessions.values()].map((session) => session.kill()));
+    await this.#sessions.endAll();
     this.#listeners.close();
   }
 
@@ -121,11 +127,11 @@ export class ClaudeCodeProvider implements CliProvider {
     approvalId: string,
     answer: ApprovalAnswer,
   ): Promise<void> {
-    this.#session(sessionId).answerApproval(approvalId, answer);
+    this.#sessions.get(sessionId).answerApproval(approvalId, answer);
   }
 
   async setConfigOption(sessionId: string, id: string, value: string): Promise<void> {
-    await this.#session(sessionId).setConfigOption(id, value);
+    await this.#sessions.get(sessionId).setConfigOption(id, value);
   }
 
   listStoredSessions(projectDir?: string): Promise<StoredSession[]> {
@@ -138,14 +144,8 @@ export class ClaudeCodeProvider implements CliProvider {
 
   async readStoredHistory(sessionId: string, projectDir: string): Promise<StoredTurn[]> {
     const turns = await readHistory(sessionId, projectDir);
-    if (turns === undefined) throw notFound(sessionId);
+    if (turns === undefined) throw this.#sessions.notFound(sessionId);
     return turns;
-  }
-
-  #session(sessionId: string): ClaudeSession {
-    const session = this.#sessions.get(sessionId);
-    if (session === undefined) throw notFound(sessionId);
-    return session;
   }
 
   /** How a session that exists is to be started. */
@@ -153,14 +153,14 @@ export class ClaudeCodeProvider implements CliProvider {
     sessionId: string,
     { projectDir: givenDir, agentSessionId: givenId, config }: LoadSessionOptions,
   ): Promise<StartOptions> {
-    const known = this.#sessions.get(sessionId);
+    const known = this.#sessions.remembered(sessionId);
     const agentSessionId = givenId ?? known?.agentSessionId ?? sessionId;
-    const dir = givenDir ?? known?.options.projectDir;
+    const dir = givenDir ?? known?.projectDir;
     const stored = await findStored(agentSessionId, dir);
     const projectDir = dir ?? stored?.projectDir;
     // A session without a message is not stored yet: one that was known here is begun again.
     if (projectDir === undefined || (stored === undefined && known === undefined)) {
-      throw notFound(sessionId);
+      throw this.#sessions.notFound(sessionId);
     }
     const resume = stored !== undefined;
     return { projectDir, agentSessionId, resume, config: readConfig(config, known?.config) };
@@ -171,7 +171,7 @@ export class ClaudeCodeProvider implements CliProvider {
       const options = await prepare();
       await checkFolder(options.projectDir);
       // What a crash has left goes first: no two agents of one session are at work at the same time.
-      await this.#sessions.get(sessionId)?.kill();
+      await this.#sessions.end(sessionId);
       const session = await ClaudeSession.start(
         {
           ...options,
@@ -184,11 +184,8 @@ export class ClaudeCodeProvider implements CliProvider {
         },
         signal,
       );
-      this.#sessions.set(sessionId, session);
+      this.#sessions.put(sessionId, session);
       return { sessionId, cliType };
     });
   }
 }
-
-const notFound = (sessionId: string): ProviderError =>
-  new ProviderError('SESSION_NOT_FOUND', `Claude Code has no session ${sessionId}.`);

@@ -18,6 +18,13 @@ export interface ClaudeSessionOptions extends ClaudeProcessOptions {
   exit: (exit: SessionExit) => void;
 }
 
+/** What starting a session again needs. */
+export interface RememberedSession {
+  projectDir: string;
+  agentSessionId: string;
+  config: Config;
+}
+
 interface Sending {
   turnId: string;
   bound: PromiseWithResolvers<void>;
@@ -103,6 +110,11 @@ export class ClaudeSession {
 
   get agentSessionId(): string {
     return this.#standing.agentSessionId;
+  }
+
+  get remembered(): RememberedSession {
+    const { agentSessionId, config } = this;
+    return { projectDir: this.options.projectDir, agentSessionId, config };
   }
 
   /** The settings as they stand, for a process that comes after this one. */

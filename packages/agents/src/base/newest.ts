@@ -1,0 +1,32 @@
+/** A map that keeps its newest entries only: one more than it holds, and the oldest is forgotten. */
+export class Newest<K, V> {
+  readonly #most: number;
+  readonly #entries = new Map<K, V>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  has(key: K): boolean {
+    return this.#entries.has(key);
+  }
+
+  get(key: K): V | undefined {
+    return this.#entries.get(key);
+  }
+
+  /** What is set again is new again. */
+  set(key: K, value: V): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    if (this.#entries.size <= this.#most) return;
+    for (const oldest of this.#entries.keys()) {
+      this.#entries.delete(oldest);
+      return;
+    }
+  }
+
+  delete(key: K): void {
+    this.#entries.delete(key);
+  }
+}
