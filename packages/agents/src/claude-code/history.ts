@@ -101,10 +101,13 @@ function storedSession(info: SDKSessionInfo, knownDir?: string): StoredSession |
   return projectDir === undefined
     ? undefined
     : {
-        sessionId,
-        projectDir,
-        title,
+        sessionId: copied(sessionId),
+        projectDir: copied(projectDir),
+        title: copied(title),
         createdAt: new Date(createdAt).toISOString(),
         updatedAt: new Date(lastModified).toISOString(),
       };
 }
+
+/** A text that is cut out of a file's keeps all of that in memory. */
+const copied = (text: string): string => Buffer.from(text).toString();
