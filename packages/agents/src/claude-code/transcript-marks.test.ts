@@ -68,3 +68,16 @@ test('a line that is only half written is read when it is whole', async () => {
   await appendFile(path, `${line.slice(20)}\n`);
   expect(await marks.read('s1')).not.toBe(before);
 });
+
+test('of what is sent from here the newest thousand messages are known', async () => {
+  const { add, marks } = await store();
+  const before = await marks.read('s1');
+  const sent = Array.from({ length: 1_001 }, (_, place) => `m${place}`);
+  for (const turnId of sent) marks.noteSent(turnId);
+  await add(user('m1', null), user('m1000', 'm1'));
+  const known = await marks.read('s1');
+  expect(before).toBeUndefined();
+  expect(known).toBe('0:');
+  await add(user('m0', 'm1000'));
+  expect(await marks.read('s1')).toBe('1:');
+});

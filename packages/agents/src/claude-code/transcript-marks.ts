@@ -2,6 +2,7 @@ import { open, readdir, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { Newest } from '../base/newest.ts';
 
 const Line = z.looseObject({
   type: z.string(),
@@ -15,12 +16,17 @@ type Line = z.infer<typeof Line>;
 
 const Blocks = z.array(z.looseObject({ type: z.string() }));
 
+/** So many sessions, and messages, and entries of a session's file, are remembered: of others, all is read again. */
+const MAX_SCANS = 200;
+const MAX_SENT = 1_000;
+const MAX_ENTRIES = 1_000;
+
 interface Scan {
   path: string;
   /** How far the file has been read, in bytes. */
   offset: number;
-  /** By id, whether it belongs to a turn that was sent from here. */
-  own: Map<string, boolean>;
+  /** Of the last entries, by id, whether each belongs to a turn that was sent from here. */
+  own: Newest<string, boolean>;
   /** Entries of others. */
   foreign: number;
   /** Where a process noted that it had got to, or that this was here. */
@@ -32,12 +38,12 @@ interface Scan {
  * is read. The SDK reads the whole, which takes a second for ten megabytes.
  */
 export class TranscriptMarks {
-  readonly #scans = new Map<string, Scan>();
+  readonly #scans = new Newest<string, Scan>(MAX_SCANS);
   /** Ids of messages that were sent from here. */
-  readonly #sent = new Set<string>();
+  readonly #sent = new Newest<string, true>(MAX_SENT);
 
   noteSent(turnId: string): void {
-    this.#sent.add(turnId);
+    this.#sent.set(turnId, true);
   }
 
   /** Changes with what others write; nothing if there is no such session. */
@@ -49,7 +55,7 @@ export class TranscriptMarks {
     let scan = this.#scans.get(sessionId);
     // A file that is shorter than it was has been written anew.
     if (!scan || size < scan.offset) {
-      scan = { path, offset: 0, own: new Map(), foreign: 0, leaf: '' };
+      scan = { path, offset: 0, own: new Newest(MAX_ENTRIES), foreign: 0, leaf: '' };
     }
     this.#scans.set(sessionId, scan);
     if (size > scan.offset) await this.#readOn(scan, size);

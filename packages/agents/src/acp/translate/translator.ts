@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ApprovalOutcome, Usage } from '@liminal/protocol';
 import type { ApprovalRequest } from '../../base/pending-approvals.ts';
+import { Newest } from '../../base/newest.ts';
 import type { Emit } from '../../base/turn-writer.ts';
 import type { SessionUpdate } from '../../provider.ts';
 import { readCommands } from './commands.ts';
@@ -30,8 +31,8 @@ export interface AcpTranslatorOptions {
 
 const sessionInfo = { sessionUpdate: z.string(), title: z.string(), updatedAt: z.string() };
 
-/** So many calls of turns that are over are known. */
-const MAX_OVER = 10_000;
+/** So many calls of turns that are over are known: news of those that come late are of the last ones. */
+const MAX_OVER = 1_000;
 
 /**
  * Reads an ACP agent's session updates as canonical events. Any JSON may come: what is not understood is kept with the
@@ -44,7 +45,7 @@ export class AcpTranslator {
   readonly #terminals = new Terminals();
   readonly #kept = new Kept();
   /** The newest calls of turns that are over. */
-  readonly #over = new Set<string>();
+  readonly #over = new Newest<string, true>(MAX_OVER);
   #turn: Turn | undefined;
   /** Told when no turn ran: for the next one. */
   #usage: Usage | undefined;
@@ -211,10 +212,6 @@ export class AcpTranslator {
     turn.at(timestamp);
     for (const raw of this.#kept.take()) turn.keepAside(raw);
     this.#kept.add(...end(turn));
-    for (const callId of turn.calls.ids) this.#over.add(callId);
-    for (const oldest of this.#over) {
-      if (this.#over.size <= MAX_OVER) break;
-      this.#over.delete(oldest);
-    }
+    for (const callId of turn.calls.ids) this.#over.set(callId, true);
   }
 }
