@@ -9,8 +9,8 @@ export interface ApprovalPolicy {
   fallback: 'reject' | 'allow';
 }
 
-/** So many requests that are over are known still. */
-const OVER_KEPT = 1_000;
+/** So many requests that are over are known. */
+const MAX_OVER = 100;
 
 interface Pending {
   /** ISO 8601 UTC. */
@@ -31,7 +31,7 @@ interface ApprovalsOptions {
 export class Approvals {
   readonly #options: ApprovalsOptions;
   readonly #pending = new Map<string, Pending>();
-  /** Over, but worth a better answer than "unknown"; the last of them. */
+  /** The newest that are over, but worth a better answer than "unknown". */
   readonly #over = new Set<string>();
 
   constructor(options: ApprovalsOptions) {
@@ -122,7 +122,7 @@ export class Approvals {
     this.#pending.delete(approvalId);
     this.#over.add(approvalId);
     const [oldest] = this.#over;
-    if (oldest !== undefined && this.#over.size > OVER_KEPT) this.#over.delete(oldest);
+    if (oldest !== undefined && this.#over.size > MAX_OVER) this.#over.delete(oldest);
     this.#options.onChange();
   }
 }
