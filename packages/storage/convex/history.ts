@@ -1,9 +1,7 @@
 /** Reading Responses: what is larger than one call may give comes in several, all of one revision. */
-import { v } from 'convex/values';
+import { getConvexSize, v } from 'convex/values';
 import type { Doc, QueryCtx } from './server.ts';
 import { again, assertSecret, CALL_MAX, query } from './server.ts';
-import type { PageRun } from '../src/store/item-page.ts';
-import { pageOfItems } from '../src/store/item-page.ts';
 
 /** Items of a run from one index up to (not including) another, as they were at a revision. */
 const range = v.object({
@@ -11,22 +9,29 @@ const range = v.object({
   revision: v.string(),
   from: v.number(),
   to: v.number(),
-  /** Parts of the first item that the reader has already. */
-  parts: v.number(),
+  /** Of the last of them the first so many parts; without it, all. */
+  parts: v.optional(v.number()),
 });
 type Range = typeof range.type;
 
-/** Items that one call gives. */
+const place = v.object({ runId: v.string(), index: v.number() });
+
+const run = v.object({ head: v.string(), items: range });
+type Run = typeof run.type;
+
+const row = v.object({ runId: v.string(), index: v.number(), part: v.number(), text: v.string() });
+type Row = typeof row.type;
+
+/** Documents that one call gives. */
 const ROWS_MAX = 4_000;
 
 export const head = query({
   args: { secret: v.string(), runId: v.string() },
-  returns: v.union(v.null(), v.object({ head: v.string(), items: range })),
+  returns: v.union(v.null(), run),
   handler: async (ctx, { secret, runId }) => {
     assertSecret(secret);
     const message = await find(ctx, runId);
-    if (!message) return null;
-    return { head: message.head, items: rangeOf(message, 0, message.itemCount) };
+    return message && runOf(message);
   },
 });
 
@@ -43,106 +48,119 @@ export const runs = query({
     if (from === null) return null;
     const found = ctx.db
       .query('messages')
-      .withIndex('by_threadId', (place) =>
-        place.eq('threadId', threadId).gte('order', from?.order ?? 0),
+      .withIndex('by_threadId', (index) =>
+        index.eq('threadId', threadId).gte('order', from?.order ?? 0),
       );
     const heads: string[] = [];
     let size = 0;
     for await (const message of found) {
       if (size > CALL_MAX || heads.length === ROWS_MAX) return { heads, next: message.runId };
       heads.push(message.head);
-      size += message.head.length;
+      size += getConvexSize(message);
     }
     return { heads, next: null };
   },
 });
 
-/** What the newest `limit` items of a session before a place are, and the heads that belong with them. */
+/**
+ * Runs of a session with what of their items lies before a place, newest first: those of the newest `limit` items, and
+ * one more with items, which shows that there is more. They go on before `next`.
+ */
 export const page = query({
   args: {
     secret: v.string(),
     threadId: v.string(),
-    before: v.optional(v.object({ runId: v.string(), index: v.number() })),
+    before: v.optional(place),
     limit: v.number(),
   },
-  returns: v.object({ ranges: v.array(range), heads: v.array(v.string()), hasMore: v.boolean() }),
+  returns: v.object({ runs: v.array(run), next: v.union(place, v.null()) }),
   handler: async (ctx, { secret, threadId, before, limit }) => {
     assertSecret(secret);
-    const place = before && (await findIn(ctx, threadId, before.runId));
-    if (place === null) return { ranges: [], heads: [], hasMore: false };
-    const pageRuns: PageRun<string, Range>[] = [];
-    let room = limit;
+    const from = before && (await findIn(ctx, threadId, before.runId));
+    if (from === null) return { runs: [], next: null };
     const found = ctx.db
       .query('messages')
-      .withIndex('by_threadId', (run) =>
-        run.eq('threadId', threadId).lte('order', place?.order ?? Infinity),
+      .withIndex('by_threadId', (index) =>
+        index.eq('threadId', threadId).lte('order', from?.order ?? Infinity),
       )
       .order('desc');
+    const newest: Run[] = [];
+    let room = limit;
+    let size = 0;
     for await (const message of found) {
-      const isPlace = message.runId === place?.runId;
-      const end = isPlace ? (before?.index ?? 0) : Infinity;
+      const end = message.runId === from?.runId ? (before?.index ?? 0) : Infinity;
       // A run is left out when nothing of it lies before the place: an earlier page has shown it.
       if (end <= 0) continue;
-      const run = pageRun(message, Math.min(end, message.itemCount));
-      pageRuns.push(run);
-      // The first run with items beyond the page shows that there is more.
-      if (room <= 0 && run.count > 0) break;
-      room -= run.count;
+      const last = newest.at(-1);
+      if (last && (size > CALL_MAX || newest.length === ROWS_MAX)) {
+        return { runs: newest, next: { runId: last.items.runId, index: 0 } };
+      }
+      const each = runOf(message, end);
+      newest.push(each);
+      size += getConvexSize(message);
+      if (room <= 0 && each.items.to > 0) break;
+      room -= each.items.to;
     }
-    const { items, heads, hasMore } = pageOfItems(pageRuns, { limit });
-    return { ranges: items, heads, hasMore };
+    return { runs: newest, next: null };
   },
 });
 
-/** Parts of items in order, as many as one call may give; `rest` is what is left. Throws `AGAIN`. */
+/** Parts of items, of each range the last ones first, as many as one call may give; `rest` is what is left. Throws `AGAIN`. */
 export const items = query({
   args: { secret: v.string(), ranges: v.array(range) },
-  returns: v.object({
-    rows: v.array(v.object({ runId: v.string(), index: v.number(), text: v.string() })),
-    rest: v.array(range),
-  }),
+  returns: v.object({ rows: v.array(row), rest: v.array(range) }),
   handler: async (ctx, { secret, ranges }) => {
     assertSecret(secret);
-    const rows: { runId: string; index: number; text: string }[] = [];
+    const rows: Row[] = [];
     let size = 0;
     for (const [at, each] of ranges.entries()) {
-      const { runId, revision, from, to, parts } = each;
-      const message = await find(ctx, runId);
-      if (message?.revision !== revision) throw again();
-      const found = ctx.db
-        .query('items')
-        .withIndex('by_place', (place) =>
-          place
-            .eq('runId', runId)
-            .eq('generation', message.generation)
-            .gte('index', from)
-            .lt('index', to),
-        );
-      for await (const { index, part, text } of found) {
-        if (index === from && part < parts) continue;
-        if (size > CALL_MAX || rows.length === ROWS_MAX) {
-          const left = { ...each, from: index, parts: part };
+      const message = await find(ctx, each.runId);
+      if (message?.revision !== each.revision) throw again();
+      size += getConvexSize(message);
+      for await (const { runId, index, part, text } of partsOf(ctx, each, message.generation)) {
+        if ((rows.length > 0 && size > CALL_MAX) || rows.length === ROWS_MAX) {
+          const left = { ...each, to: index + 1, parts: part + 1 };
           return { rows, rest: [left, ...ranges.slice(at + 1)] };
         }
-        rows.push({ runId, index, text });
-        size += text.length;
+        rows.push({ runId, index, part, text });
+        size += getConvexSize(text);
       }
     }
     return { rows, rest: [] };
   },
 });
 
-function pageRun(message: Doc<'messages'>, count: number): PageRun<string, Range> {
-  return {
-    head: () => message.head,
-    count,
-    items: (from, to) => [rangeOf(message, from, to)],
-    sizes: () => [],
-  };
+/** Last one first; reads none that it does not give. */
+async function* partsOf(
+  ctx: QueryCtx,
+  { runId, from, to, parts }: Range,
+  generation: number,
+): AsyncGenerator<Doc<'items'>> {
+  if (parts !== undefined) {
+    yield* ctx.db
+      .query('items')
+      .withIndex('by_place', (index) =>
+        index
+          .eq('runId', runId)
+          .eq('generation', generation)
+          .eq('index', to - 1)
+          .lt('part', parts),
+      )
+      .order('desc');
+  }
+  const end = parts === undefined ? to : to - 1;
+  if (from >= end) return;
+  yield* ctx.db
+    .query('items')
+    .withIndex('by_place', (index) =>
+      index.eq('runId', runId).eq('generation', generation).gte('index', from).lt('index', end),
+    )
+    .order('desc');
 }
 
-function rangeOf({ runId, revision }: Doc<'messages'>, from: number, to: number): Range {
-  return { runId, revision, from, to, parts: 0 };
+/** With its items up to (not including) an index. */
+function runOf({ runId, revision, head, itemCount }: Doc<'messages'>, end = Infinity): Run {
+  return { head, items: { runId, revision, from: 0, to: Math.min(end, itemCount) } };
 }
 
 async function findIn(ctx: QueryCtx, threadId: string, runId: string) {

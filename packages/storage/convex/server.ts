@@ -26,8 +26,8 @@ export function again(): ConvexError<string> {
   return new ConvexError(AGAIN);
 }
 
-/** Characters that one call reads or gives at most, about: Convex allows 16 MiB, and a character may take three bytes. */
-export const CALL_MAX = 3_000_000;
+/** Bytes that one call reads or gives at most, about: Convex allows 16 MiB, and an older one 8 MiB. */
+export const CALL_MAX = 6 * 1_048_576;
 
 /** A deployment's functions can be called by anyone who knows its address: every one begins with this. */
 export function assertSecret(secret: string): void {

@@ -54,8 +54,8 @@ export interface ItemsWanted {
   /** At most so many. */
   limit: number;
   /**
-   * No more, where a store can tell, than fit into so many bytes of JSON; but at least one. A page that is full for
-   * this reason has more before it.
+   * No more than fit into so many bytes of JSON; but at least one. A page that is full for this reason has more before
+   * it.
    */
   size?: number;
 }
@@ -84,7 +84,7 @@ export interface SearchHit {
 }
 
 /**
- * Sessions, and their turns as folded Responses. Every driver passes `testing/response-store-suite.ts`.
+ * Sessions, and their turns as folded Responses. Every driver passes the suites of `testing/`.
  * Every write is all or nothing and throws StorageError `STORE_WRITE_FAILED` if the medium refuses it (a full disk) or
  * is away; one that lies elsewhere throws `STORE_READ_FAILED` while it cannot be read. Both can be tried again.
  */

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ConvexCaller } from '../src/convex/deployment.ts';
 import { openStore } from '../src/convex/open.ts';
 import { openConvexStore } from '../src/index.ts';
-import { responseStoreSuite, searchSuite } from '../src/testing/index.ts';
+import { itemPagesSuite, responseStoreSuite, searchSuite } from '../src/testing/index.ts';
 import { response, sessionRecord } from '../src/testing/records.ts';
 import { deploy, modules, secret, serve } from './convex-deployment.ts';
 
@@ -19,6 +19,10 @@ async function setup() {
 
 describe('convex response store', () => {
   responseStoreSuite(setup);
+});
+
+describe('convex pages of items', () => {
+  itemPagesSuite(setup);
 });
 
 describe('convex search', () => {
@@ -86,6 +90,21 @@ describe('what is larger than one call', () => {
     await expect.poll(async () => count('writes'), patience).toBe(0);
     expect(await count('items')).toBe(items);
     await tidied();
+  });
+
+  test('SAFE: a page reads about what it gives, not all that its items would', async () => {
+    const { calls, caller } = watched(deploy().caller);
+    const store = await openStore(caller, secret);
+    await store.saveResponse(big('run-1', {}, 60));
+    calls.length = 0;
+    const mebibyte = 1_048_576;
+    const page = await store.readItems('session-1', { limit: 200, size: mebibyte });
+    // Each has about 360 kB.
+    expect(page.items.map(({ index }) => index)).toEqual([58, 59]);
+    expect(calls.map(({ name }) => name)).toEqual(['history:page', 'history:items']);
+    expect(
+      (await store.readItems('session-1', { limit: 200, size: 8 * mebibyte })).items,
+    ).toHaveLength(23);
   });
 
   test('is saved as a whole or not at all, wherever it breaks off', async () => {
@@ -274,11 +293,11 @@ describe('by the way of HTTP', () => {
       query: async () => version,
       mutation: async () => undefined,
     });
-    await expect(openStore(answering(2), secret)).rejects.toMatchObject({
+    await expect(openStore(answering(3), secret)).rejects.toMatchObject({
       code: 'DATA_TOO_NEW',
       message: expect.stringMatching(/newer Liminal.*Update/),
     });
-    await expect(openStore(answering(0), secret)).rejects.toMatchObject({
+    await expect(openStore(answering(1), secret)).rejects.toMatchObject({
       code: 'DATABASE_UNUSABLE',
       message: expect.stringMatching(/older Liminal.*Deploy/),
     });

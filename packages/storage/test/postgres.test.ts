@@ -7,7 +7,7 @@ import {
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openPostgresStore, type ResponseStore } from '../src/index.ts';
-import { responseStoreSuite, searchSuite } from '../src/testing/index.ts';
+import { itemPagesSuite, responseStoreSuite, searchSuite } from '../src/testing/index.ts';
 import { headOf, response, sessionRecord } from '../src/testing/records.ts';
 
 let postgres: TestPostgres;
@@ -58,6 +58,10 @@ async function setup() {
 
 describe('postgres response store', () => {
   responseStoreSuite(setup);
+});
+
+describe('postgres pages of items', () => {
+  itemPagesSuite(setup);
 });
 
 describe('postgres search', () => {

@@ -7,7 +7,7 @@ import { ConvexResponseStore } from './response-store.ts';
 /** How long one call may take (ms). */
 const CALL_TIMEOUT = 30_000;
 /** The functions that this driver knows: `convex/version.ts`. */
-const VERSION = 1;
+const VERSION = 2;
 
 export async function openConvexStore(url: string, secret: string): Promise<ResponseStore> {
   try {

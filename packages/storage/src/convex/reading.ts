@@ -1,11 +1,13 @@
-import type { Response } from '@liminal/protocol';
-import type { FunctionArgs } from 'convex/server';
+import type { OutputItem, Response } from '@liminal/protocol';
+import type { FunctionArgs, FunctionReturnType } from 'convex/server';
 import type { ItemPage, ItemsWanted, ResponseHead, StoredItem } from '../response-store.ts';
+import type { PageRun } from '../store/item-page.ts';
+import { pageOfItems } from '../store/item-page.ts';
 import { parsed, readHead, readItem } from '../store/stored-json.ts';
 import { idOf, textKey } from '../store/text-key.ts';
 import { api, type Deployment } from './deployment.ts';
 
-export type Range = FunctionArgs<typeof api.history.items>['ranges'][number];
+type Range = FunctionArgs<typeof api.history.items>['ranges'][number];
 
 export async function readResponse(
   deployment: Deployment,
@@ -13,11 +15,9 @@ export async function readResponse(
 ): Promise<Response | undefined> {
   const found = await deployment.query(api.history.head, { runId: textKey(runId) });
   if (!found) return undefined;
-  const items = await readRanges(deployment, [found.items]);
-  return {
-    ...readHead(found.head, { runId, sessionId: '' }),
-    outputItems: items.map(({ item }) => item),
-  };
+  const items: OutputItem[] = [];
+  for await (const { item } of itemsIn(deployment, [found.items])) items.push(item);
+  return { ...readHead(found.head, { runId, sessionId: '' }), outputItems: items.reverse() };
 }
 
 export async function listRuns(
@@ -43,42 +43,83 @@ export async function listRuns(
 export async function readItems(
   deployment: Deployment,
   sessionId: string,
-  { before, limit }: ItemsWanted,
+  wanted: ItemsWanted,
 ): Promise<ItemPage> {
-  const { ranges, heads, hasMore } = await deployment.query(api.history.page, {
-    threadId: textKey(sessionId),
-    ...(before && { before: { runId: textKey(before.runId), index: before.index } }),
-    limit,
-  });
+  const runs = await runsBefore(deployment, sessionId, wanted);
+  const items: StoredItem[] = [];
+  const ranges = newestOf(runs, wanted.limit);
+  for await (const item of itemsIn(deployment, ranges, wanted.size)) items.push(item);
+  const { heads, hasMore } = pageOfItems(runs.map(pageRun), { limit: items.length });
   return {
-    items: await readRanges(deployment, ranges),
+    items: items.toReversed(),
     heads: heads.flatMap((head) => parsedHead(head) ?? []),
     hasMore,
   };
 }
 
-/** The items of these ranges, in order. */
-export async function readRanges(
+type Run = FunctionReturnType<typeof api.history.page>['runs'][number];
+
+/** Newest first: those that a page may reach, and one more. */
+async function runsBefore(
+  deployment: Deployment,
+  sessionId: string,
+  { before, limit }: ItemsWanted,
+): Promise<Run[]> {
+  const threadId = textKey(sessionId);
+  let next = before ? { runId: textKey(before.runId), index: before.index } : undefined;
+  const runs: Run[] = [];
+  let room = limit;
+  for (;;) {
+    const found: FunctionReturnType<typeof api.history.page> = await deployment.query(
+      api.history.page,
+      { threadId, ...(next && { before: next }), limit: room },
+    );
+    runs.push(...found.runs);
+    if (found.next === null) return runs;
+    next = found.next;
+    room -= found.runs.reduce((sum, { items }) => sum + items.to, 0);
+  }
+}
+
+/** Where the newest items of these runs are, which come newest first. */
+function newestOf(runs: readonly Run[], limit: number): Range[] {
+  let room = limit;
+  return runs.flatMap(({ items }) => {
+    const from = Math.max(0, items.to - Math.max(0, room));
+    room -= items.to;
+    return from < items.to ? { ...items, from } : [];
+  });
+}
+
+/** For a page whose items are known already. */
+function pageRun({ head, items }: Run): PageRun<string, never> {
+  return { head: () => head, count: items.to, items: () => [], sizes: () => [] };
+}
+
+/** Items of these ranges, of each the newest first: no more than fit into `size` bytes of JSON, but at least one. */
+export async function* itemsIn(
   deployment: Deployment,
   ranges: readonly Range[],
-): Promise<StoredItem[]> {
-  const texts = new Map<string, { runId: string; index: number; parts: string[] }>();
-  let rest = [...ranges];
-  while (rest.length > 0) {
+  size = Infinity,
+): AsyncGenerator<StoredItem> {
+  let room = size;
+  let isFirst = true;
+  // Of the item that comes next: its last part comes first.
+  let parts: string[] = [];
+  for (let rest = [...ranges]; rest.length > 0;) {
     const found = await deployment.query(api.history.items, { ranges: rest });
-    for (const { runId, index, text } of found.rows) {
-      const key = `${index} ${runId}`;
-      const item = texts.get(key) ?? { runId, index, parts: [] };
-      item.parts.push(text);
-      texts.set(key, item);
+    for (const { runId, index, part, text } of found.rows) {
+      room -= Buffer.byteLength(text);
+      if (room < 0 && !isFirst) return;
+      parts.push(text);
+      if (part > 0) continue;
+      const item = readItem(parts.toReversed().join(''), index);
+      yield { runId: idOf(runId), index, item };
+      parts = [];
+      isFirst = false;
     }
     rest = found.rest;
   }
-  return Array.from(texts.values(), ({ runId, index, parts }) => ({
-    runId: idOf(runId),
-    index,
-    item: readItem(parts.join(''), index),
-  }));
 }
 
 /** Heads come without what they belong to: one that cannot be read is left out. */

@@ -1,3 +1,4 @@
+import type { FunctionReturnType } from 'convex/server';
 import type { SearchHit, SearchQuery } from '../response-store.ts';
 import { itemHit, titleHits } from '../store/search-hits.ts';
 import type { ParsedQuery } from '../store/search-query.ts';
@@ -5,9 +6,9 @@ import { indexTerms, parseQuery } from '../store/search-query.ts';
 import { readSession } from '../store/stored-json.ts';
 import { idOf, textKey } from '../store/text-key.ts';
 import { api, type Deployment } from './deployment.ts';
-import { readRanges } from './reading.ts';
+import { itemsIn } from './reading.ts';
 
-/** Items that are read at once to look for the words in them. */
+/** Items that are asked for at once to look for the words in them. */
 const BATCH = 20;
 
 /** Of a query whose words stand in many places only the 256 best are seen: Convex gives them best first, not newest. */
@@ -30,29 +31,31 @@ export async function search(
     (a, b) => b.savedAt - a.savedAt || b.index - a.index,
   );
   for (let from = 0; hits.length < limit && from < places.length; from += BATCH) {
-    hits.push(...(await findIn(deployment, places.slice(from, from + BATCH), query)));
+    const found = findIn(deployment, places.slice(from, from + BATCH), query);
+    for await (const hit of found) {
+      hits.push(hit);
+      if (hits.length === limit) break;
+    }
   }
-  return hits.slice(0, limit);
+  return hits;
 }
 
-interface Place {
-  threadId: string;
-  runId: string;
-  revision: string;
-  index: number;
-}
+type Place = FunctionReturnType<typeof api.search.items>[number];
 
-async function findIn(
+/** Holds one item at a time. */
+async function* findIn(
   deployment: Deployment,
   places: readonly Place[],
   query: ParsedQuery,
-): Promise<SearchHit[]> {
+): AsyncGenerator<SearchHit> {
   const sessions = new Map(places.map(({ runId, threadId }) => [idOf(runId), idOf(threadId)]));
   const ranges = places.map(({ runId, revision, index }) => {
-    return { runId, revision, from: index, to: index + 1, parts: 0 };
+    return { runId, revision, from: index, to: index + 1 };
   });
-  const items = await readRanges(deployment, ranges);
-  return items.flatMap((item) => itemHit(sessions.get(item.runId) ?? '', item, query) ?? []);
+  for await (const item of itemsIn(deployment, ranges)) {
+    const hit = itemHit(sessions.get(item.runId) ?? '', item, query);
+    if (hit) yield hit;
+  }
 }
 
 function compare(a: string, b: string): number {

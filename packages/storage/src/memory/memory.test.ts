@@ -2,6 +2,7 @@ import { describe } from 'vitest';
 import {
   coordinationSuite,
   eventLogSuite,
+  itemPagesSuite,
   responseStoreSuite,
   searchSuite,
 } from '../testing/index.ts';
@@ -16,6 +17,13 @@ describe('memory event log', () => {
 
 describe('memory response store', () => {
   responseStoreSuite(async () => {
+    const { store, close } = openMemoryStorage();
+    return { subject: store, teardown: close };
+  });
+});
+
+describe('memory pages of items', () => {
+  itemPagesSuite(async () => {
     const { store, close } = openMemoryStorage();
     return { subject: store, teardown: close };
   });

@@ -1,4 +1,4 @@
-import { type Response, sizeOf } from '@liminal/protocol';
+import type { Response } from '@liminal/protocol';
 import { StorageError } from '../errors.ts';
 import { refuseStale } from '../store/refuse-stale.ts';
 import type {
@@ -139,7 +139,7 @@ function pageRun(response: Response, before: number): PageRun {
         .slice(from, to)
         .toReversed()
         .values()
-        .map((item) => sizeOf(item, Infinity)),
+        .map((item) => Buffer.byteLength(JSON.stringify(item))),
     items: (from, to) =>
       response.outputItems
         .slice(from, to)

@@ -1,6 +1,7 @@
 import type { Response } from '@liminal/protocol';
 import type {
   ItemPage,
+  ItemsWanted,
   ResponseHead,
   ResponseStore,
   SearchHit,
@@ -68,10 +69,7 @@ export class PostgresResponseStore implements ResponseStore {
     return this.#database.read(async (db) => listRuns(db, sessionId, options.fromRunId));
   }
 
-  async readItems(
-    sessionId: string,
-    options: { before?: { runId: string; index: number }; limit: number },
-  ): Promise<ItemPage> {
+  async readItems(sessionId: string, options: ItemsWanted): Promise<ItemPage> {
     return this.#database.read(async (db) => readItems(db, sessionId, options));
   }
 

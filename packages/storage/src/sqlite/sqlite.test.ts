@@ -3,7 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe } from 'vitest';
 import type { OpenedStorage } from '../storage.ts';
-import { eventLogSuite, responseStoreSuite, searchSuite } from '../testing/index.ts';
+import {
+  eventLogSuite,
+  itemPagesSuite,
+  responseStoreSuite,
+  searchSuite,
+} from '../testing/index.ts';
 import { openSqliteStorage } from './open.ts';
 
 async function setup<Part extends 'log' | 'store'>(part: Part) {
@@ -29,6 +34,10 @@ describe('sqlite event log', () => {
 
 describe('sqlite response store', () => {
   responseStoreSuite(() => setup('store'));
+});
+
+describe('sqlite pages of items', () => {
+  itemPagesSuite(() => setup('store'));
 });
 
 describe('sqlite search', () => {

@@ -7,7 +7,7 @@ export interface PageRun<Head = ResponseHead, Item = StoredItem> {
   count: number;
   /** Its items from one index up to (not including) another. */
   items: (from: number, to: number) => Item[];
-  /** What each of those takes (bytes of JSON), newest first and read lazily; where nobody can tell, nothing. */
+  /** What each of those takes (bytes of JSON), newest first and read lazily; not asked for without a size. */
   sizes: (from: number, to: number) => Iterable<number>;
 }
 
@@ -44,7 +44,7 @@ class Room {
       if (this.#bytes < 0 && !(this.#isEmpty && from === run.count)) return from;
       from -= 1;
     }
-    return from === run.count ? least : from;
+    return from;
   }
 }
 

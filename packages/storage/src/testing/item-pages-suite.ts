@@ -1,0 +1,151 @@
+import { maxItemSize } from '@liminal/protocol';
+import fc from 'fast-check';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { ResponseStore } from '../response-store.ts';
+import { headOf, message, readAllPages, response } from './records.ts';
+import type { Setup, SubjectUnderTest } from './subject.ts';
+
+/** How every ResponseStore gives history: in pages of so many items and so many bytes. */
+export function itemPagesSuite(setup: Setup<ResponseStore>): void {
+  let store: ResponseStore;
+  let under: SubjectUnderTest<ResponseStore>;
+  beforeEach(async () => {
+    under = await setup();
+    store = under.subject;
+  });
+  afterEach(() => under.teardown());
+
+  /** After a restart, where the driver survives one. */
+  async function reopened(): Promise<ResponseStore> {
+    store = (await under.reopen?.()) ?? store;
+    return store;
+  }
+
+  test('come newest first, each oldest first, across runs', async () => {
+    await store.saveResponse(response('run-1', ['a', 'b', 'c']));
+    await store.saveResponse(response('elsewhere', ['x'], { sessionId: 'session-2' }));
+    await store.saveResponse(response('run-2', ['d', 'e']));
+    expect(await readAllPages(await reopened(), 'session-1', 2)).toEqual([
+      { places: ['run-2:0', 'run-2:1'], heads: ['run-2'], hasMore: true },
+      { places: ['run-1:1', 'run-1:2'], heads: ['run-1'], hasMore: true },
+      { places: ['run-1:0'], heads: ['run-1'], hasMore: false },
+    ]);
+    const page = await store.readItems('session-1', { limit: 3 });
+    expect(page).toStrictEqual({
+      items: [
+        { runId: 'run-1', index: 2, item: message('c', 'run-1-item-2') },
+        { runId: 'run-2', index: 0, item: message('d', 'run-2-item-0') },
+        { runId: 'run-2', index: 1, item: message('e', 'run-2-item-1') },
+      ],
+      heads: [headOf(response('run-1', ['a', 'b', 'c'])), headOf(response('run-2', ['d', 'e']))],
+      hasMore: true,
+    });
+  });
+
+  test('show runs without items beside their neighbours, each once', async () => {
+    const texts: [string, string[]][] = [
+      ['none-1', []],
+      ['run-2', ['a', 'b']],
+      ['none-3', []],
+      ['none-4', []],
+      ['run-5', ['c']],
+      ['none-6', []],
+    ];
+    for (const [id, of] of texts) await store.saveResponse(response(id, of));
+    expect(await readAllPages(store, 'session-1', 1)).toEqual([
+      { places: ['run-5:0'], heads: ['run-5', 'none-6'], hasMore: true },
+      { places: ['run-2:1'], heads: ['run-2', 'none-3', 'none-4'], hasMore: true },
+      { places: ['run-2:0'], heads: ['none-1', 'run-2'], hasMore: false },
+    ]);
+    expect(await readAllPages(store, 'session-1', 3)).toEqual([
+      {
+        places: ['run-2:0', 'run-2:1', 'run-5:0'],
+        heads: ['none-1', 'run-2', 'none-3', 'none-4', 'run-5', 'none-6'],
+        hasMore: false,
+      },
+    ]);
+  });
+
+  test('a session whose runs have no items has heads alone', async () => {
+    await store.saveResponse(response('none-1', []));
+    await store.saveResponse(response('none-2', []));
+    expect(await readAllPages(store, 'session-1', 10)).toEqual([
+      { places: [], heads: ['none-1', 'none-2'], hasMore: false },
+    ]);
+  });
+
+  test('a place in a run that the session does not have gives nothing', async () => {
+    await store.saveResponse(response('run-1', ['a']));
+    await store.saveResponse(response('elsewhere', ['x'], { sessionId: 'session-2' }));
+    for (const runId of ['nobody', 'elsewhere']) {
+      const page = await store.readItems('session-1', { before: { runId, index: 1 }, limit: 5 });
+      expect(page).toEqual({ items: [], heads: [], hasMore: false });
+    }
+  });
+
+  test('a place past the end of a run counts from its end', async () => {
+    await store.saveResponse(response('run-1', ['a', 'b']));
+    const before = { runId: 'run-1', index: 99 };
+    const page = await store.readItems('session-1', { before, limit: 1 });
+    expect(page.items.map(({ index }) => index)).toEqual([1]);
+  });
+
+  test('SAFE: of few bytes together give every item, one that is larger too', async () => {
+    const large = 'x'.repeat(5_000);
+    await store.saveResponse(response('run-1', ['a', large, 'b']));
+    await store.saveResponse(response('run-2', []));
+    await store.saveResponse(response('run-3', [large, 'c', 'd']));
+    const of = (run: number, ...indexes: number[]) => indexes.map((index) => `run-${run}:${index}`);
+    expect(await readAllPages(store, 'session-1', 10, 1_000)).toEqual([
+      { places: of(3, 1, 2), heads: ['run-3'], hasMore: true },
+      { places: of(3, 0), heads: ['run-3'], hasMore: true },
+      { places: of(1, 2), heads: ['run-1', 'run-2'], hasMore: true },
+      { places: of(1, 1), heads: ['run-1'], hasMore: true },
+      { places: of(1, 0), heads: ['run-1'], hasMore: false },
+    ]);
+  });
+
+  test('SAFE: hold as many items as fit, to the byte', async () => {
+    const texts = ['long enough', 'größer 🧵', 'a "quoted"\n\u0001 one', 'last'];
+    const run = response('run-1', texts);
+    await store.saveResponse(run);
+    const [, ...newest] = run.outputItems;
+    const size = Buffer.byteLength(newest.map((item) => JSON.stringify(item)).join(''));
+    const within = await store.readItems('session-1', { limit: 10, size });
+    expect(within).toMatchObject({ items: newest.map((item) => ({ item })), hasMore: true });
+    const below = await store.readItems('session-1', { limit: 10, size: size - 1 });
+    expect(below.items.map(({ index }) => index)).toEqual([2, 3]);
+  });
+
+  test('SAFE: an item as large as items may be is kept whole, and read in pages', async () => {
+    const huge = 'ö'.repeat(maxItemSize - 100);
+    const saved = response('run-1', ['before', huge, huge, 'after']);
+    await store.saveResponse(saved);
+    expect(await store.getResponse('run-1')).toStrictEqual(saved);
+    const pages = await readAllPages(await reopened(), 'session-1', 200, 8 * 1024 * 1024);
+    expect(pages.map(({ places }) => places)).toEqual([
+      ['run-1:3'],
+      ['run-1:2'],
+      ['run-1:1'],
+      ['run-1:0'],
+    ]);
+    const before = { runId: 'run-1', index: 3 };
+    const { items } = await store.readItems('session-1', { before, limit: 200, size: 1 });
+    expect(items.map(({ item }) => item)).toStrictEqual([saved.outputItems[2]]);
+  });
+
+  test('together give every item and every run, whatever the sizes', async () => {
+    const sizes = fc.array(fc.nat({ max: 7 }), { maxLength: 8 });
+    const property = fc.asyncProperty(sizes, fc.integer({ min: 1, max: 9 }), async (of, limit) => {
+      await store.deleteSession('session-1');
+      const runs = of.map((size, at) => response(`run-${at}`, Array(size).fill('x')));
+      await store.importResponses(runs);
+      const pages = (await readAllPages(store, 'session-1', limit)).toReversed();
+      const places = runs.flatMap(({ id, outputItems }) => outputItems.map((_, i) => `${id}:${i}`));
+      expect(pages.flatMap((page) => page.places)).toEqual(places);
+      expect([...new Set(pages.flatMap(({ heads }) => heads))]).toEqual(runs.map(({ id }) => id));
+      for (const page of pages.slice(1)) expect(page.places).toHaveLength(limit);
+    });
+    await fc.assert(property, { numRuns: 60 });
+  });
+}
