@@ -3,7 +3,7 @@ export { appendText } from './append-text.ts';
 export * from './content.ts';
 export * from './cursor.ts';
 export { cutDepth, maxDepth, withinDepth } from './depth.ts';
-export { cutText, maxItemSize, sizeOf, withinSize } from './size.ts';
+export { cutText, maxHeadSize, maxItemSize, sizeOf, withinSize } from './size.ts';
 export * from './errors.ts';
 export * from './events.ts';
 export { closeOpenItems, type Closing } from './folds/close-open-items.ts';

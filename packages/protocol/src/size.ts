@@ -1,5 +1,7 @@
 /** An item is no larger than this (`sizeOf`); what is, is cut. */
 export const maxItemSize = 16 * 1024 * 1024;
+/** Nor what a turn says of itself beside its items: which model, how it ended, what went wrong. */
+export const maxHeadSize = 64 * 1024;
 
 const mark = '… (cut here: too long)';
 /** Texts that are so short are names and words of a vocabulary: they stay what they are. */

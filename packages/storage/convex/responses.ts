@@ -6,7 +6,7 @@ import { makeFunctionReference } from 'convex/server';
 import type { Infer } from 'convex/values';
 import { v } from 'convex/values';
 import { messageFields, rowFields } from './schema.ts';
-import type { MutationCtx, QueryCtx } from './server.ts';
+import type { Doc, MutationCtx, QueryCtx } from './server.ts';
 import { again, assertSecret, internalMutation, mutation } from './server.ts';
 import { tidyRun } from './tidying.ts';
 
@@ -45,8 +45,8 @@ export const begin = mutation({
   returns: v.number(),
   handler: async (ctx, { secret, runId }) => {
     assertSecret(secret);
-    const generation = await nextGeneration(ctx, runId);
     const write = await findWrite(ctx, runId);
+    const generation = nextGeneration(await findMessage(ctx, runId), write);
     if (write) await ctx.db.patch(write._id, { generation });
     else await ctx.db.insert('writes', { runId, generation });
     return generation;
@@ -95,7 +95,7 @@ async function saveRun(ctx: MutationCtx, each: Infer<typeof run>): Promise<boole
 async function placeItems(
   ctx: MutationCtx,
   { message, base, staged, rows }: Infer<typeof run>,
-  stored: Awaited<ReturnType<typeof findMessage>>,
+  stored: Doc<'messages'> | null,
 ): Promise<number> {
   const { runId, itemCount } = message;
   if (staged !== undefined) {
@@ -103,7 +103,7 @@ async function placeItems(
     return staged;
   }
   if (base === undefined) {
-    const generation = await nextGeneration(ctx, runId);
+    const generation = nextGeneration(stored, await findWrite(ctx, runId));
     await addRows(ctx, runId, generation, rows);
     return generation;
   }
@@ -151,9 +151,10 @@ async function assertStaging(ctx: QueryCtx, runId: string, generation: number): 
 }
 
 /** Greater than all that anything was ever written in. */
-async function nextGeneration(ctx: QueryCtx, runId: string): Promise<number> {
-  const stored = await findMessage(ctx, runId);
-  const write = await findWrite(ctx, runId);
+function nextGeneration(
+  stored: Doc<'messages'> | null,
+  write: Pick<Doc<'writes'>, 'generation'> | null,
+): number {
   return Math.max(stored?.generation ?? 0, write?.generation ?? 0) + 1;
 }
 

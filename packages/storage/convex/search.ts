@@ -1,5 +1,6 @@
 /** Where words stand. Convex finds what has any of them, best first; the driver looks again. */
-import { v } from 'convex/values';
+import { getConvexSize, v } from 'convex/values';
+import type { Doc, QueryCtx } from './server.ts';
 import { assertSecret, CALL_MAX, query } from './server.ts';
 import { readRecord } from './sessions.ts';
 
@@ -12,20 +13,17 @@ export const titles = query({
   returns: v.array(v.array(v.string())),
   handler: async (ctx, { secret, words, projectId }) => {
     assertSecret(secret);
-    const found = await ctx.db
-      .query('sessions')
-      .withSearchIndex('search_title', (index) => {
-        const wanted = index.search('titleWords', words);
-        return projectId === undefined ? wanted : wanted.eq('projectId', projectId);
-      })
-      .take(FOUND_MAX);
+    const found = ctx.db.query('sessions').withSearchIndex('search_title', (index) => {
+      const wanted = index.search('titleWords', words);
+      return projectId === undefined ? wanted : wanted.eq('projectId', projectId);
+    });
     const records: string[][] = [];
     let size = 0;
-    for (const { sessionId } of found) {
-      if (size > CALL_MAX) break;
-      const record = await readRecord(ctx, sessionId);
+    for await (const session of found) {
+      const record = await readRecord(ctx, session.sessionId);
       records.push(record);
-      size += record.join('').length;
+      size += getConvexSize(session) + getConvexSize(record);
+      if (size > CALL_MAX || records.length === FOUND_MAX) break;
     }
     return records;
   },
@@ -39,6 +37,7 @@ const place = v.object({
   /** When its run was first saved: ms since the epoch. */
   savedAt: v.number(),
 });
+type Place = typeof place.type;
 
 /** Items in which one of the words stands; some may have changed since. */
 export const items = query({
@@ -49,27 +48,40 @@ export const items = query({
     const found = ctx.db
       .query('words')
       .withSearchIndex('search_words', (index) => index.search('words', words));
-    const places: (typeof place.type)[] = [];
+    const places: Place[] = [];
     let size = 0;
-    for (const each of await found.take(FOUND_MAX)) {
-      size += each.words.length;
-      if (size > CALL_MAX) break;
-      const message = await ctx.db
-        .query('messages')
-        .withIndex('by_runId', (index) => index.eq('runId', each.runId))
-        .unique();
-      if (message?.generation !== each.generation) continue;
-      const { threadId, runId, revision, _creationTime: savedAt } = message;
-      const session =
-        projectId === undefined
-          ? undefined
-          : await ctx.db
-              .query('sessions')
-              .withIndex('by_sessionId', (index) => index.eq('sessionId', threadId))
-              .unique();
-      if (session === null || session?.projectId !== projectId) continue;
-      places.push({ threadId, runId, revision, index: each.index, savedAt });
+    let seen = 0;
+    // One by one: all that may be looked at could be more than one call may read.
+    for await (const { words, ...each } of found) {
+      const message = await findMessage(ctx, each.runId);
+      size += getConvexSize(words) + getConvexSize(message ?? null);
+      if (message?.generation === each.generation && (await isIn(ctx, projectId, message))) {
+        const { threadId, runId, revision, _creationTime: savedAt } = message;
+        places.push({ threadId, runId, revision, index: each.index, savedAt });
+      }
+      if (size > CALL_MAX || ++seen === FOUND_MAX) break;
     }
     return places;
   },
 });
+
+async function findMessage(ctx: QueryCtx, runId: string) {
+  return ctx.db
+    .query('messages')
+    .withIndex('by_runId', (index) => index.eq('runId', runId))
+    .unique();
+}
+
+/** Of a project only what is in its stored sessions. */
+async function isIn(
+  ctx: QueryCtx,
+  projectId: string | undefined,
+  { threadId }: Doc<'messages'>,
+): Promise<boolean> {
+  if (projectId === undefined) return true;
+  const session = await ctx.db
+    .query('sessions')
+    .withIndex('by_sessionId', (index) => index.eq('sessionId', threadId))
+    .unique();
+  return session?.projectId === projectId;
+}

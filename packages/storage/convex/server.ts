@@ -28,6 +28,8 @@ export function again(): ConvexError<string> {
 
 /** Bytes that one call reads or gives at most, about: Convex allows 16 MiB, and an older one 8 MiB. */
 export const CALL_MAX = 6 * 1_048_576;
+/** And that it deletes: they are read, and counted again when they go. */
+export const DELETED_MAX = CALL_MAX / 3;
 
 /** A deployment's functions can be called by anyone who knows its address: every one begins with this. */
 export function assertSecret(secret: string): void {

@@ -1,9 +1,11 @@
 import { makeFunctionReference } from 'convex/server';
-import { v } from 'convex/values';
+import { getConvexSize, v } from 'convex/values';
 import { sessionFields } from './schema.ts';
-import type { MutationCtx, QueryCtx } from './server.ts';
-import { assertSecret, CALL_MAX, mutation, query } from './server.ts';
+import type { Doc, MutationCtx, QueryCtx } from './server.ts';
+import { assertSecret, CALL_MAX, DELETED_MAX, mutation, query } from './server.ts';
 
+/** Sessions that one call looks at. */
+const SESSIONS_MAX = 2_000;
 /** Runs that one call deletes with their session. */
 const RUNS_MAX = 1_000;
 
@@ -52,34 +54,65 @@ export const get = query({
   },
 });
 
-/** Records, newest first, up to what one call may give; `next` begins the rest. */
+const place = v.object({ updatedAt: v.string(), createdAt: v.string(), time: v.number() });
+
+/** Records, newest first, up to what one call may give; they go on after `next`. */
 export const list = query({
   args: {
     secret: v.string(),
     projectId: v.optional(v.string()),
     active: v.optional(v.boolean()),
-    skip: v.number(),
+    after: v.optional(place),
   },
-  returns: v.object({ records: v.array(v.array(v.string())), next: v.union(v.number(), v.null()) }),
-  handler: async (ctx, { secret, projectId, active, skip }) => {
+  returns: v.object({ records: v.array(v.array(v.string())), next: v.union(place, v.null()) }),
+  handler: async (ctx, { secret, projectId, active, after }) => {
     assertSecret(secret);
     const records: string[][] = [];
     let size = 0;
     let seen = 0;
-    for await (const session of ctx.db.query('sessions').withIndex('by_time').order('desc')) {
-      if (projectId !== undefined && session.projectId !== projectId) continue;
-      if (active !== undefined && session.active !== active) continue;
-      if (seen++ < skip) continue;
-      if (size > CALL_MAX || records.length === 2_000) return { records, next: seen - 1 };
-      const record = await readRecord(ctx, session.sessionId);
-      records.push(record);
-      size += record.join('').length;
+    for await (const session of sessionsAfter(ctx, after)) {
+      const isWanted =
+        (projectId === undefined || session.projectId === projectId) &&
+        (active === undefined || session.active === active);
+      const record = isWanted ? await readRecord(ctx, session.sessionId) : [];
+      if (isWanted) records.push(record);
+      size += getConvexSize(session) + getConvexSize(record);
+      if (size > CALL_MAX || ++seen === SESSIONS_MAX) {
+        const { updatedAt, createdAt, _creationTime: time } = session;
+        return { records, next: { updatedAt, createdAt, time } };
+      }
     }
     return { records, next: null };
   },
 });
 
-/** Deletes a session with up to 1000 of its runs; true if there are more. Their items go soon after. */
+/** Newest first; reads none before the place. */
+async function* sessionsAfter(
+  ctx: QueryCtx,
+  after: typeof place.type | undefined,
+): AsyncGenerator<Doc<'sessions'>> {
+  if (after === undefined) {
+    yield* ctx.db.query('sessions').withIndex('by_time').order('desc');
+    return;
+  }
+  const { updatedAt, createdAt, time } = after;
+  yield* ctx.db
+    .query('sessions')
+    .withIndex('by_time', (index) =>
+      index.eq('updatedAt', updatedAt).eq('createdAt', createdAt).lt('_creationTime', time),
+    )
+    .order('desc');
+  yield* ctx.db
+    .query('sessions')
+    .withIndex('by_time', (index) => index.eq('updatedAt', updatedAt).lt('createdAt', createdAt))
+    .order('desc');
+  yield* ctx.db
+    .query('sessions')
+    .withIndex('by_time', (index) => index.lt('updatedAt', updatedAt))
+    .order('desc');
+}
+
+/** Deletes a session with up to 1000 of its runs, if they are not large; true if there are more. Their items go soon after. */
 export const remove = mutation({
   args: { secret: v.string(), sessionId: v.string() },
   returns: v.boolean(),
@@ -88,19 +121,20 @@ export const remove = mutation({
     const stored = await find(ctx, sessionId);
     if (stored) await ctx.db.delete(stored._id);
     await forgetRecord(ctx, sessionId);
-    const runs = await ctx.db
+    const found = ctx.db
       .query('messages')
-      .withIndex('by_threadId', (place) => place.eq('threadId', sessionId))
-      .order('desc')
-      .take(RUNS_MAX);
-    for (const run of runs) {
+      .withIndex('by_threadId', (index) => index.eq('threadId', sessionId))
+      .order('desc');
+    const runIds: string[] = [];
+    let size = 0;
+    for await (const run of found) {
       await ctx.db.delete(run._id);
       await outdate(ctx, run.runId, run.generation);
+      size += getConvexSize(run);
+      if (runIds.push(run.runId) === RUNS_MAX || size > DELETED_MAX) break;
     }
-    if (runs.length > 0) {
-      await ctx.scheduler.runAfter(0, tidy, { runIds: runs.map(({ runId }) => runId) });
-    }
-    return runs.length === RUNS_MAX;
+    if (runIds.length > 0) await ctx.scheduler.runAfter(0, tidy, { runIds });
+    return runIds.length === RUNS_MAX || size > DELETED_MAX;
   },
 });
 
@@ -108,7 +142,7 @@ export const remove = mutation({
 async function outdate(ctx: MutationCtx, runId: string, generation: number): Promise<void> {
   const write = await ctx.db
     .query('writes')
-    .withIndex('by_runId', (place) => place.eq('runId', runId))
+    .withIndex('by_runId', (index) => index.eq('runId', runId))
     .unique();
   if (!write) await ctx.db.insert('writes', { runId, generation: generation + 1 });
   else {
@@ -120,14 +154,14 @@ async function outdate(ctx: MutationCtx, runId: string, generation: number): Pro
 async function find(ctx: QueryCtx, sessionId: string) {
   return ctx.db
     .query('sessions')
-    .withIndex('by_sessionId', (place) => place.eq('sessionId', sessionId))
+    .withIndex('by_sessionId', (index) => index.eq('sessionId', sessionId))
     .unique();
 }
 
 export async function readRecord(ctx: QueryCtx, sessionId: string): Promise<string[]> {
   const parts = await ctx.db
     .query('records')
-    .withIndex('by_sessionId', (place) => place.eq('sessionId', sessionId))
+    .withIndex('by_sessionId', (index) => index.eq('sessionId', sessionId))
     .collect();
   return parts.map(({ text }) => text);
 }
@@ -135,6 +169,6 @@ export async function readRecord(ctx: QueryCtx, sessionId: string): Promise<stri
 async function forgetRecord(ctx: MutationCtx, sessionId: string): Promise<void> {
   const parts = ctx.db
     .query('records')
-    .withIndex('by_sessionId', (place) => place.eq('sessionId', sessionId));
+    .withIndex('by_sessionId', (index) => index.eq('sessionId', sessionId));
   for (const { _id } of await parts.collect()) await ctx.db.delete(_id);
 }

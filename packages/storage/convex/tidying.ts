@@ -1,5 +1,6 @@
+import { getConvexSize } from 'convex/values';
 import type { MutationCtx } from './server.ts';
-import { CALL_MAX } from './server.ts';
+import { DELETED_MAX } from './server.ts';
 
 /** Documents that one call deletes. */
 const ROWS_MAX = 500;
@@ -17,7 +18,7 @@ export async function tidyRun(ctx: MutationCtx, runId: string): Promise<boolean>
   const kept = [message?.generation, write?.generation]
     .filter((generation) => generation !== undefined)
     .toSorted((a, b) => a - b);
-  const budget = { rows: ROWS_MAX, characters: CALL_MAX };
+  const budget = { rows: ROWS_MAX, bytes: DELETED_MAX };
   // Between the generations that are kept, before and after them.
   for (const [at, above] of [-1, ...kept].entries()) {
     const below = kept[at] ?? Infinity;
@@ -34,7 +35,7 @@ async function deleteBetween(
   ctx: MutationCtx,
   table: 'items' | 'words',
   { runId, above, below }: { runId: string; above: number; below: number },
-  budget: { rows: number; characters: number },
+  budget: { rows: number; bytes: number },
 ): Promise<boolean> {
   const found = ctx.db
     .query(table)
@@ -42,10 +43,10 @@ async function deleteBetween(
       place.eq('runId', runId).gt('generation', above).lt('generation', below),
     );
   for await (const row of found) {
-    if (budget.rows <= 0 || budget.characters <= 0) return false;
+    if (budget.rows <= 0 || budget.bytes <= 0) return false;
     await ctx.db.delete(row._id);
     budget.rows -= 1;
-    budget.characters -= 'text' in row ? row.text.length : row.words.length;
+    budget.bytes -= getConvexSize(row);
   }
   return true;
 }

@@ -4,7 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { convexTest } from 'convex-test';
-import { makeFunctionReference } from 'convex/server';
+import type { FunctionReference } from 'convex/server';
+import { getFunctionName, makeFunctionReference } from 'convex/server';
 import { ConvexError, convexToJson, jsonToConvex } from 'convex/values';
 import schema from '../convex/schema.ts';
 import type { ConvexCaller } from '../src/convex/deployment.ts';
@@ -18,18 +19,26 @@ export const modules = {
   '../convex/_generated/api.ts': async () => ({}),
 };
 
-/** Convex takes no more in one call. */
-const ARGUMENTS_MAX = 16 * 1_048_576;
+/** Convex takes no more in one call, nor gives more. */
+const CALL_MAX = 16 * 1_048_576;
 const ARRAY_MAX = 8_192;
 /** Nor holds more in one document. */
 const DOCUMENT_MAX = 1_048_576;
 
+/** What Convex allows one function was half of what it is now: a deployment of one's own may be as old as that. */
+const transactionLimits = {
+  bytesRead: 8 * 1_048_576,
+  bytesWritten: 8 * 1_048_576,
+  documentsRead: 16_384,
+  documentsWritten: 8_192,
+};
+
 /** Runs the real functions within Convex's limits. */
 export function deploy() {
-  const backend = convexTest({ schema, modules, transactionLimits: true });
+  const backend = convexTest({ schema, modules, transactionLimits });
   const caller: ConvexCaller = {
-    query: async (query, args) => backend.query(query, checked(args)),
-    mutation: async (mutation, args) => backend.mutation(mutation, checked(args)),
+    query: async (query, args) => checked(await backend.query(query, checked(args))),
+    mutation: async (mutation, args) => checked(await backend.mutation(mutation, checked(args))),
   };
   /** How many documents a table has. */
   const count = async (table: 'items' | 'words' | 'writes' | 'messages' | 'records') => {
@@ -52,22 +61,48 @@ export function deploy() {
   };
 }
 
-function checked<T extends Record<string, unknown>>(args: T): T {
-  if (Buffer.byteLength(JSON.stringify(args)) > ARGUMENTS_MAX) throw new Error('Too large a call.');
-  for (const text of textsIn(args)) {
+/** Arguments or an answer, that Convex would let pass. */
+function checked<T>(value: T): T {
+  if (Buffer.byteLength(JSON.stringify(value)) > CALL_MAX) throw new Error('Too large a call.');
+  for (const text of textsIn(value)) {
     if (Buffer.byteLength(text) > DOCUMENT_MAX) throw new Error('Too large a document.');
   }
-  const long = Object.values(args).find(
-    (value) => Array.isArray(value) && value.length > ARRAY_MAX,
+  const long = Object.values(value ?? {}).find(
+    (one) => Array.isArray(one) && one.length > ARRAY_MAX,
   );
   if (long) throw new Error('Too long an array.');
-  return args;
+  return value;
 }
 
 function* textsIn(value: unknown): Generator<string> {
   if (typeof value === 'string') yield value;
   if (typeof value !== 'object' || value === null) return;
   for (const inner of Object.values(value)) yield* textsIn(inner);
+}
+
+/** A caller that tells what is called, and can be made to fail there. */
+export function watched({ query, mutation }: ConvexCaller) {
+  const calls: { name: string; args: Record<string, unknown> }[] = [];
+  const watch = { calls, before: (_name: string): void => {} };
+  const tell = (
+    reference: FunctionReference<'query' | 'mutation'>,
+    args: (typeof calls)[0]['args'],
+  ) => {
+    const name = getFunctionName(reference);
+    watch.before(name);
+    calls.push({ name, args });
+  };
+  const caller: ConvexCaller = {
+    query: async (reference, args) => {
+      tell(reference, args);
+      return query(reference, args);
+    },
+    mutation: async (reference, args) => {
+      tell(reference, args);
+      return mutation(reference, args);
+    },
+  };
+  return { ...watch, watch, caller };
 }
 
 /** Serves a deployment on the loopback. */

@@ -1,12 +1,11 @@
-import type { FunctionReference } from 'convex/server';
-import { getFunctionName, makeFunctionReference } from 'convex/server';
+import { makeFunctionReference } from 'convex/server';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ConvexCaller } from '../src/convex/deployment.ts';
 import { openStore } from '../src/convex/open.ts';
 import { openConvexStore } from '../src/index.ts';
 import { itemPagesSuite, responseStoreSuite, searchSuite } from '../src/testing/index.ts';
 import { response, sessionRecord } from '../src/testing/records.ts';
-import { deploy, modules, secret, serve } from './convex-deployment.ts';
+import { deploy, modules, secret, serve, watched } from './convex-deployment.ts';
 
 async function setup() {
   const { caller, tidied } = deploy();
@@ -27,129 +26,6 @@ describe('convex pages of items', () => {
 
 describe('convex search', () => {
   searchSuite(setup);
-});
-
-/** A caller that tells what is called, and can be made to fail there. */
-function watched({ query, mutation }: ConvexCaller) {
-  const calls: { name: string; args: Record<string, unknown> }[] = [];
-  const watch = { calls, before: (_name: string): void => {} };
-  const tell = (
-    reference: FunctionReference<'query' | 'mutation'>,
-    args: (typeof calls)[0]['args'],
-  ) => {
-    const name = getFunctionName(reference);
-    watch.before(name);
-    calls.push({ name, args });
-  };
-  const caller: ConvexCaller = {
-    query: async (reference, args) => {
-      tell(reference, args);
-      return query(reference, args);
-    },
-    mutation: async (reference, args) => {
-      tell(reference, args);
-      return mutation(reference, args);
-    },
-  };
-  return { ...watch, watch, caller };
-}
-
-/** For what the deployment does on its own, soon. */
-const patience = { timeout: 60_000 };
-
-describe('what is larger than one call', () => {
-  const bigText = (at: number) => `${at} ${'größer '.repeat(40_000)}`;
-  const big = (id: string, fields = {}, count = 24) =>
-    response(
-      id,
-      Array.from({ length: count }, (_, at) => bigText(at)),
-      fields,
-    );
-
-  test('is saved whole and given back, as are its pages', async () => {
-    const { caller, count, tidied } = deploy();
-    const store = await openStore(caller, secret);
-    // More than one call may read.
-    const huge = big('run-2', {}, 60);
-    await store.importResponses([response('run-1', ['a']), huge, response('run-3', ['b'])]);
-    expect(await store.getResponse('run-2')).toStrictEqual(huge);
-    expect((await store.listRuns('session-1'))?.map(({ id }) => id)).toEqual([
-      'run-1',
-      'run-2',
-      'run-3',
-    ]);
-    const page = await store.readItems('session-1', { limit: 20 });
-    expect(page.items).toHaveLength(20);
-    expect(page.items[18]).toStrictEqual({
-      runId: 'run-2',
-      index: 59,
-      item: huge.outputItems[59],
-    });
-    const items = await count('items');
-    await store.saveResponse({ ...huge, lastSeq: 99 });
-    await expect.poll(async () => count('writes'), patience).toBe(0);
-    expect(await count('items')).toBe(items);
-    await tidied();
-  });
-
-  test('SAFE: a page reads about what it gives, not all that its items would', async () => {
-    const { calls, caller } = watched(deploy().caller);
-    const store = await openStore(caller, secret);
-    await store.saveResponse(big('run-1', {}, 60));
-    calls.length = 0;
-    const mebibyte = 1_048_576;
-    const page = await store.readItems('session-1', { limit: 200, size: mebibyte });
-    // Each has about 360 kB.
-    expect(page.items.map(({ index }) => index)).toEqual([58, 59]);
-    expect(calls.map(({ name }) => name)).toEqual(['history:page', 'history:items']);
-    expect(
-      (await store.readItems('session-1', { limit: 200, size: 8 * mebibyte })).items,
-    ).toHaveLength(23);
-  });
-
-  test('is saved as a whole or not at all, wherever it breaks off', async () => {
-    const { caller, count, tidied } = deploy();
-    const { watch, caller: breaking } = watched(caller);
-    const store = await openStore(breaking, secret);
-    const saved = response('run-1', ['a', 'b'], { status: 'in_progress' });
-    await store.saveResponse(saved);
-    for (const failAt of [0, 1, 3, 4]) {
-      let left = failAt;
-      watch.before = () => {
-        if (left-- === 0) throw new Error('The line is cut.');
-      };
-      await expect(store.saveResponse(big('run-1', { lastSeq: 99 }))).rejects.toMatchObject({
-        code: 'STORE_WRITE_FAILED',
-        message: expect.stringContaining('The line is cut'),
-      });
-      watch.before = () => {};
-      expect(await store.getResponse('run-1')).toStrictEqual(saved);
-    }
-    await store.saveResponse(big('run-1', { lastSeq: 99 }));
-    expect(await store.getResponse('run-1')).toStrictEqual(big('run-1', { lastSeq: 99 }));
-    await expect.poll(async () => count('writes'), patience).toBe(0);
-    await store.deleteSession('session-1');
-    await expect.poll(async () => count('writes'), patience).toBe(0);
-    for (const table of ['messages', 'items', 'words'] as const) {
-      expect([table, await count(table)]).toEqual([table, 0]);
-    }
-    await tidied();
-  });
-
-  test('may be one item, or a session with a long queue', async () => {
-    const { caller } = deploy();
-    const store = await openStore(caller, secret);
-    const one = response('run-1', ['🧵 größer '.repeat(1_000_000)]);
-    await store.saveResponse(one);
-    expect(await store.getResponse('run-1')).toStrictEqual(one);
-    const queued = { turnId: 't', queuedAt: '2026-01-01T00:00:00Z', state: 'queued' } as const;
-    const waiting = sessionRecord('session-1', {
-      queue: [{ ...queued, message: '🧵'.repeat(500_000) }],
-    });
-    await store.saveSession(waiting);
-    expect(await store.getSession('session-1')).toStrictEqual(waiting);
-    expect(await store.listSessions()).toStrictEqual([waiting]);
-  });
 });
 
 describe('several servers on one deployment', () => {
@@ -212,7 +88,7 @@ describe('the secret', () => {
   const functions: [string, 'query' | 'mutation', object][] = [
     ['version:get', 'query', {}],
     ['sessions:get', 'query', { sessionId: at.sessionId }],
-    ['sessions:list', 'query', { skip: 0 }],
+    ['sessions:list', 'query', {}],
     ['sessions:save', 'mutation', { session, record: [] }],
     ['sessions:take', 'mutation', { sessionId: at.sessionId, fence: 1 }],
     ['sessions:remove', 'mutation', { sessionId: at.sessionId }],

@@ -1,5 +1,12 @@
 /** Of one turn: bounds what is written of its items, each by itself and all together. */
-import { cutText, type EventPayload, maxItemSize, sizeOf, withinSize } from '@liminal/protocol';
+import {
+  cutText,
+  type EventPayload,
+  maxHeadSize,
+  maxItemSize,
+  sizeOf,
+  withinSize,
+} from '@liminal/protocol';
 
 /** A turn says no more than this (about the characters of its events' JSON); what follows is not kept. */
 export const maxTurnSize = 256 * 1024 * 1024;
@@ -20,7 +27,8 @@ export class TurnBounds {
 
   /** Anything that is written whole; of a text that makes an item longer `more` takes care. */
   fit<T extends object>(value: T): T {
-    return isMoreText(value) ? value : withinSize(value, maxItemSize);
+    if (isMoreText(value)) return value;
+    return withinSize(value, isOfTurn(value) ? maxHeadSize : maxItemSize);
   }
 
   /** What there is room for of a text that makes an item longer; nothing once that was cut. */
@@ -49,6 +57,11 @@ export class TurnBounds {
   ended(itemId: string): void {
     this.#texts.delete(itemId);
   }
+}
+
+/** What is kept with the turn, and read with each of its pages. */
+function isOfTurn(value: object): boolean {
+  return 'type' in value && typeof value.type === 'string' && value.type.startsWith('response_');
 }
 
 function isMoreText(value: object): value is { deltaContent: string } {

@@ -1,6 +1,7 @@
 import {
   type EventDraft,
   type EventPayload,
+  maxHeadSize,
   maxItemSize,
   OutputItem,
   sizeOf,
@@ -104,6 +105,27 @@ test('SAFE: a turn that says more than is kept of one says that, still asks, and
     { type: 'item_done', itemId: 'a', finalItem: { outcome: { outcome: 'cancelled' } } },
     { type: 'response_done' },
   ]);
+});
+
+test('SAFE: an error that ends a turn is short, there and at each item that it ends', () => {
+  const { turn, drafts, of } = writer();
+  for (const id of ['a', 'b']) {
+    turn.start(message(id));
+    turn.append(id, 'Hello.');
+  }
+  const error = {
+    code: 'BROKEN',
+    message: 'x'.repeat(maxItemSize),
+    details: { more: 'y'.repeat(99_000) },
+  };
+  turn.end({ type: 'response_error', error });
+  expect(of('item_error')).toHaveLength(2);
+  for (const { payload } of drafts)
+    expect(sizeOf(payload, Infinity)).toBeLessThan(maxHeadSize + 200);
+  expect(of('response_error')[0]?.error).toMatchObject({
+    code: 'BROKEN',
+    message: expect.stringMatching(/^x+… \(cut here: too long\)$/),
+  });
 });
 
 test('SAFE: a long text whose fields change again and again fills its turn: readers are given all of it each time', () => {

@@ -133,7 +133,8 @@ export class TurnWriter {
   }
 
   /** Ends what is open, by `error` where something went wrong, and then the turn. */
-  end(terminal: Extract<EventPayload, { type: 'response_done' | 'response_error' }>): void {
+  end(said: Extract<EventPayload, { type: 'response_done' | 'response_error' }>): void {
+    const terminal = this.#bounds.fit(said);
     const error = terminal.type === 'response_error' ? terminal.error : undefined;
     for (const itemId of this.#open.keys()) this.#close(itemId, error);
     this.write(terminal);

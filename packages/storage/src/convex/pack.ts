@@ -1,6 +1,6 @@
 /** A Response in the shape of the deployment's documents. */
 import { createHash } from 'node:crypto';
-import type { OutputItem, Response } from '@liminal/protocol';
+import { maxHeadSize, type OutputItem, type Response, withinSize } from '@liminal/protocol';
 import type { FunctionArgs } from 'convex/server';
 import { wholeCharacter } from '../store/match.ts';
 import { isSettled, searchableText } from '../store/searchable-text.ts';
@@ -20,11 +20,13 @@ export interface PackedItem {
   /** The same for the same text and words. */
   mark: string;
   rows: Row[];
-  /** Characters. */
+  /** Bytes of all its rows. */
   size: number;
 }
 
-export function packMessage({ outputItems, ...head }: Response): Message {
+/** What of it is too long for one document is cut; an agent says no more than that in the first place. */
+export function packMessage({ outputItems, ...whole }: Response): Message {
+  const head = withinSize(whole, maxHeadSize);
   return {
     runId: textKey(head.id),
     turnId: textKey(head.turnId),
@@ -54,8 +56,15 @@ export function packItem(item: OutputItem, index: number, status: Response['stat
   return {
     mark: words === undefined ? hash : `${hash} with words`,
     rows,
-    size: json.length + (words?.length ?? 0),
+    size: bytesOf(rows),
   };
+}
+
+export function bytesOf(rows: readonly Row[]): number {
+  return rows.reduce(
+    (sum, { text, words = '' }) => sum + Buffer.byteLength(text) + Buffer.byteLength(words),
+    0,
+  );
 }
 
 /** Parts that a document can hold each; no character is cut in two, which Convex would not take. */

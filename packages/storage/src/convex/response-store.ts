@@ -1,4 +1,5 @@
 import type { Response } from '@liminal/protocol';
+import type { FunctionReturnType } from 'convex/server';
 import type {
   ItemPage,
   ItemsWanted,
@@ -19,10 +20,13 @@ import { listRuns, readItems, readResponse } from './reading.ts';
 import { ResponseSaver } from './saving.ts';
 import { search } from './searching.ts';
 
+type Listed = FunctionReturnType<typeof api.sessions.list>;
+
 /**
  * Sessions and Responses in a Convex deployment that has the functions of `convex/`. A write is one mutation, or ends in
  * the one that makes it visible. Two things are less than the contract says, since no mutation may be that large: of an
- * import of more than 1000 runs, and of the deletion of a session with more, each thousand is a step of its own.
+ * import of more than 1000 runs, and of the deletion of a session with more, each thousand is a step of its own, and
+ * fewer where they say much of themselves beside their items.
  */
 export class ConvexResponseStore implements ResponseStore {
   readonly #deployment: Deployment;
@@ -81,15 +85,16 @@ export class ConvexResponseStore implements ResponseStore {
     };
     return this.#deployment.read(async () => {
       const records: SessionRecord[] = [];
-      for (let skip: number | null = 0; skip !== null;) {
-        const found: { records: string[][]; next: number | null } = await this.#deployment.query(
-          api.sessions.list,
-          { ...filter, skip },
-        );
+      let after: { after?: NonNullable<Listed['next']> } = {};
+      for (;;) {
+        const found: Listed = await this.#deployment.query(api.sessions.list, {
+          ...filter,
+          ...after,
+        });
         records.push(...found.records.flatMap((parts) => recordOf(parts) ?? []));
-        skip = found.next;
+        if (found.next === null) return records;
+        after = { after: found.next };
       }
-      return records;
     });
   }
 

@@ -1,22 +1,31 @@
 import { randomUUID } from 'node:crypto';
 import type { Response } from '@liminal/protocol';
 import type { FunctionArgs } from 'convex/server';
+import { fittingCount } from '../store/item-page.ts';
 import { isUnderWay } from '../store/searchable-text.ts';
 import { api, type Deployment } from './deployment.ts';
 import type { Message, PackedItem, Row } from './pack.ts';
-import { packItem, packMessage } from './pack.ts';
+import { bytesOf, packItem, packMessage } from './pack.ts';
 
 type SavedRun = FunctionArgs<typeof api.responses.save>['runs'][number];
 
-/** What one mutation takes, well below what Convex allows it to write and to look for. */
-const limits = { characters: 3_000_000, rows: 1_000, runs: 1_000 };
+/**
+ * What one mutation takes, well below what Convex allows it to write, to read and to look for. Beside its rows it has
+ * the heads of its runs.
+ */
+const limits = { bytes: 4 * 1_048_576, rows: 1_000, runs: 1_000, heads: 1_048_576 };
 
 /** Runs under way whose items' marks are remembered, so that a snapshot that grows sends only what changed. */
 const REMEMBERED_MAX = 200;
 
 interface Remembered {
   revision: string;
-  marks: string[];
+  items: Pick<PackedItem, 'mark' | 'size'>[];
+}
+
+interface Changes extends Pick<SavedRun, 'base' | 'rows'> {
+  /** Bytes that the mutation reads to delete what stood there. */
+  replaced: number;
 }
 
 interface Packed {
@@ -36,11 +45,10 @@ export class ResponseSaver {
     this.#deployment = deployment;
   }
 
-  /** All or none of up to 1000 Responses; of more, each thousand after the other. */
+  /** All or none of up to 1000 Responses, if their heads have no more than 1 MiB; of more, so many after the other. */
   async save(responses: readonly Response[]): Promise<void> {
     const packed = await this.#deployment.write(async () => responses.map(pack));
-    for (let from = 0; from < packed.length; from += limits.runs) {
-      const some = packed.slice(from, from + limits.runs);
+    for (const some of steps(packed)) {
       await this.#inTurn(some, async () =>
         this.#deployment.write(async () => this.#saveTogether(some)),
       );
@@ -64,8 +72,11 @@ export class ResponseSaver {
     const runs: SavedRun[] = [];
     const room = { ...limits };
     for (const each of packed) {
-      const small = this.#changed(each) ?? { rows: each.items.flatMap(({ rows }) => rows) };
-      const inOne = take(room, small.rows) ? small : await this.#stage(each);
+      const { replaced, ...small } = this.#changed(each) ?? {
+        rows: each.items.flatMap(({ rows }) => rows),
+        replaced: 0,
+      };
+      const inOne = take(room, small.rows, replaced) ? small : await this.#stage(each);
       runs.push({ message: each.message, revision: randomUUID(), ...inOne });
       // Whatever becomes of this try: the next one sends all.
       this.#remembered.delete(each.message.runId);
@@ -74,12 +85,18 @@ export class ResponseSaver {
     for (const [at, each] of packed.entries()) this.#remember(each, runs[at]?.revision ?? '');
   }
 
-  /** The items that differ from what this server saved of the run last. */
-  #changed({ message, items }: Packed): Pick<SavedRun, 'base' | 'rows'> | undefined {
+  /** The items that differ from what this server saved of the run last, and what to delete the old ones takes. */
+  #changed({ message, items }: Packed): Changes | undefined {
     const known = this.#remembered.get(message.runId);
-    if (!known || known.marks.length > items.length + limits.rows) return undefined;
-    const changed = items.filter(({ mark }, index) => known.marks[index] !== mark);
-    return { base: known.revision, rows: changed.flatMap(({ rows }) => rows) };
+    if (!known || known.items.length > items.length + limits.rows) return undefined;
+    const changed = items.filter(({ mark }, index) => known.items[index]?.mark !== mark);
+    const replaced = known.items.filter(({ mark }, index) => items[index]?.mark !== mark);
+    return {
+      base: known.revision,
+      rows: changed.flatMap(({ rows }) => rows),
+      // Convex counts them to be found and to be deleted.
+      replaced: 2 * replaced.reduce((sum, { size }) => sum + size, 0),
+    };
   }
 
   async #stage({ message, items }: Packed): Promise<Pick<SavedRun, 'staged' | 'rows'>> {
@@ -93,8 +110,8 @@ export class ResponseSaver {
 
   #remember({ message, items, isUnderWay: goesOn }: Packed, revision: string): void {
     if (!goesOn) return;
-    const marks = items.map(({ mark }) => mark);
-    this.#remembered.set(message.runId, { revision, marks });
+    const known = items.map(({ mark, size }) => ({ mark, size }));
+    this.#remembered.set(message.runId, { revision, items: known });
     const [oldest] = this.#remembered.keys();
     if (oldest !== undefined && this.#remembered.size > REMEMBERED_MAX) {
       this.#remembered.delete(oldest);
@@ -111,14 +128,21 @@ function pack(response: Response): Packed {
   };
 }
 
-/** Whether the rows go into what room there is, which they then take. */
-function take(room: { characters: number; rows: number }, rows: readonly Row[]): boolean {
-  const characters = rows.reduce((sum, row) => sum + sizeOf(row), 0);
-  if (characters > room.characters || rows.length > room.rows) return false;
-  Object.assign(room, {
-    characters: room.characters - characters,
-    rows: room.rows - rows.length,
-  });
+/** As many runs as one mutation takes the heads of, each time. */
+function* steps(packed: readonly Packed[]): Generator<Packed[]> {
+  const heads = packed.map(({ message }) => Buffer.byteLength(message.head));
+  for (let from = 0; from < packed.length;) {
+    const to = from + fittingCount(heads.slice(from, from + limits.runs), limits.heads);
+    yield packed.slice(from, to);
+    from = to;
+  }
+}
+
+/** Whether the rows, and what is replaced by them, go into what room there is, which they then take. */
+function take(room: { bytes: number; rows: number }, rows: readonly Row[], replaced = 0): boolean {
+  const bytes = bytesOf(rows) + replaced;
+  if (bytes > room.bytes || rows.length > room.rows) return false;
+  Object.assign(room, { bytes: room.bytes - bytes, rows: room.rows - rows.length });
   return true;
 }
 
@@ -134,8 +158,4 @@ function* batches(rows: readonly Row[]): Generator<Row[]> {
     batch.push(row);
   }
   if (batch.length > 0) yield batch;
-}
-
-function sizeOf({ text, words }: Row): number {
-  return text.length + (words?.length ?? 0);
 }
