@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EventPayload, StreamEvent } from '../events.ts';
-import type { Response } from '../response.ts';
+import { Response } from '../response.ts';
 import * as say from '../testing/payloads.ts';
 import { runOf } from '../testing/run-of.ts';
 import { closeOpenItems } from './close-open-items.ts';
@@ -167,6 +167,20 @@ describe('an item', () => {
     const ended = items(say.text('a'), say.messageDone('a', 'Hi'), say.delta('a', ' late'));
     expect(ended).toMatchObject([{ content: 'Hi' }]);
   });
+
+  it.each([
+    'function_call',
+    'function_call_output',
+    'script_execution_output',
+    'approval',
+  ] as const)(
+    'SAFE: of the kind %s that begins with an empty id has its own, as where there is none',
+    (itemType) => {
+      const ids = { itemId: 'a', callId: '', approvalId: '' };
+      const response = folded({ type: 'item_start', itemType, ...ids });
+      expect(Response.safeParse(response).error?.issues).toBeUndefined();
+    },
+  );
 
   it('of a script is its code, and its result beside it', () => {
     const script: EventPayload = { type: 'script_execution_start', itemId: 's', code: 'return 1' };

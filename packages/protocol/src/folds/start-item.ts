@@ -2,7 +2,10 @@
 import type { ItemStartPayload } from '../events.ts';
 import type { ItemPatch, OutputItem } from '../items.ts';
 
-/** `startedAt` is ISO 8601 UTC. Ids that the start leaves out (a call's, an approval's) are the item's own until it is done. */
+/**
+ * `startedAt` is ISO 8601 UTC. Ids that the start leaves out, or empty (a call's, an approval's), are the item's own
+ * until it is done.
+ */
 export function startItem(payload: ItemStartPayload, startedAt: string): OutputItem {
   const text = payload.initialContent ?? '';
   const base = withoutUndefined({
@@ -11,7 +14,7 @@ export function startItem(payload: ItemStartPayload, startedAt: string): OutputI
     parentCallId: payload.parentCallId,
     startedAt,
   });
-  const callId = payload.callId ?? payload.itemId;
+  const callId = payload.callId || payload.itemId;
   switch (payload.itemType) {
     case 'message':
       return { ...base, type: 'message', content: text, origin: payload.origin ?? 'agent' };
@@ -59,7 +62,7 @@ export function startItem(payload: ItemStartPayload, startedAt: string): OutputI
       return withoutUndefined({
         ...base,
         type: 'approval',
-        approvalId: payload.approvalId ?? payload.itemId,
+        approvalId: payload.approvalId || payload.itemId,
         title: payload.title ?? '',
         description: payload.description,
         callId: payload.callId,
