@@ -13,6 +13,7 @@ export const length = isLong
       serverCrashes: 20,
       races: 40,
       requests: 20_000,
+      hostile: 10_000,
     }
   : {
       readers: 60,
@@ -24,6 +25,7 @@ export const length = isLong
       serverCrashes: 2,
       races: 3,
       requests: 800,
+      hostile: 200,
     };
 
 /** What random faults follow from: always the same in short runs. `FAULTS_SEED` plays one that a failure has named. */

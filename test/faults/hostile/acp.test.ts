@@ -1,0 +1,82 @@
+/** Whatever an ACP agent says in a turn: the turn ends, all of it can be read, and others do not notice. */
+import { AcpProvider } from '@liminal/agents/acp';
+import { acpAgent, codexRecordingNames, loadCodexRecording, sampleLines } from '@liminal/testkit';
+import { expect, onTestFinished, test } from 'vitest';
+import { codexQuirks } from '../../../packages/agents/src/codex/quirks.ts';
+import { patience } from '../length.ts';
+import { playHostile, share } from './play.ts';
+import { historyOf, hostileStage, startTurn } from './stage.ts';
+import { hostileStream, linesOf, type Scripts } from './stream.ts';
+
+/** What a session's agent says, without answers, and without what runs programs. */
+function* sampleScript(sessionId: string): Generator<object> {
+  for (const line of sampleLines(sessionId)) {
+    const message = JSON.parse(line) as { method?: string };
+    if (message.method !== undefined && !/^terminal|write/.test(message.method)) yield message;
+  }
+}
+
+/** What Codex said in each of its recordings. */
+async function recordedScripts(): Promise<Record<string, unknown>[][]> {
+  const names = await codexRecordingNames();
+  const recordings = await Promise.all(names.map(loadCodexRecording));
+  return recordings.map(({ entries }) =>
+    entries.flatMap((entry) => {
+      const said = 'agent' in entry ? entry.agent : undefined;
+      return said?.method === 'session/update' ? [said] : [];
+    }),
+  );
+}
+
+const recorded = (await recordedScripts()).filter((script) => script.length > 0);
+
+function scriptsOf(sessionId: string): Scripts {
+  const inItsName = recorded.map((script) =>
+    script.map((said) => ({ ...said, params: { ...(said['params'] as object), sessionId } })),
+  );
+  return inItsName.flatMap((script) => [[...sampleScript(sessionId)], script]);
+}
+
+test.each([
+  ['an agent', {}],
+  ['Codex', codexQuirks],
+])(
+  'SAFE: %s says anything at all: each turn ends, is read page by page, and others have theirs',
+  { timeout: patience(share(20)) },
+  async (_, quirks) => {
+    const { command, args, env, control } = await acpAgent({
+      turns: [{ steps: [{ hang: true }] }],
+    });
+    onTestFinished(() => control.close());
+    const names = { cliType: 'hostile', name: 'Hostile', description: 'Says anything.' };
+    const shared = { command, args, env, sharedProcess: true };
+    const stage = await hostileStage(new AcpProvider({ ...names, ...shared, quirks }));
+    const { runtime } = stage;
+    await playHostile(share(10), hostileStream, async (stream) => {
+      const sessionId = await stage.create();
+      const words = `Go on as ${sessionId}.`;
+      const { reader, ended } = await startTurn(runtime, sessionId, words);
+      const { id, params } = await control.until(({ line }) => line.includes(words));
+      const own = String(params['sessionId']);
+      const lines = linesOf(stream, scriptsOf(own));
+      const chunk = {
+        sessionUpdate: 'agent_message_chunk',
+        content: { type: 'text', text: 'Bye.' },
+      };
+      const last = [
+        { method: 'session/update', params: { sessionId: own, update: chunk } },
+        { id, result: { stopReason: 'end_turn' } },
+      ].map((message) => JSON.stringify({ jsonrpc: '2.0', ...message }));
+      control.say([...lines, ...last].join('\n'));
+      const [end] = await Promise.all([ended(), stage.others()]);
+      expect(end).toMatchObject({ type: 'turn_complete', status: 'completed' });
+      expect(reader.fault).toBeUndefined();
+      reader.close();
+      expect(await historyOf(runtime, sessionId)).toContain('Bye.');
+      const stored = await stage.stored(sessionId);
+      await runtime.kill(sessionId);
+      stage.expectCalm();
+      return { said: lines.join().length, stored };
+    });
+  },
+);

@@ -1,0 +1,34 @@
+/** Hostile streams as canonical events: of the right types, and of nothing that anybody would expect. */
+import { EventPayload, type StreamEvent, withinDepth } from '@liminal/protocol';
+import fc from 'fast-check';
+import { eventScripts } from '../../../packages/protocol/src/testing/event-scripts.ts';
+import { runOf } from '../../../packages/protocol/src/testing/run-of.ts';
+import { type HostileStream, linesOf } from './stream.ts';
+
+/** What runs say, always the same. */
+const scripts = fc
+  .sample(eventScripts(), { seed: 1, numRuns: 60 })
+  .map((events) => events.map(({ payload }) => payload).slice(1));
+
+const start: EventPayload = { type: 'response_start', modelId: 'm', providerId: 'p' };
+
+/** A run that begins as every run does; what is no event is left out, and no more is nested than a provider lets in. */
+export function hostileRun(stream: HostileStream, run: Parameters<typeof runOf>[1] = {}) {
+  const payloads = linesOf(stream, scripts).flatMap((line) => {
+    const said: unknown = JSON.parse(line);
+    return EventPayload.safeParse(withinDepth(said)).data ?? [];
+  });
+  return runOf([start, ...payloads], run);
+}
+
+/** The same, of one message that is said in pieces as long, and in as many. */
+export function benignRun(events: readonly StreamEvent[]): StreamEvent[] {
+  return runOf([
+    start,
+    { type: 'item_start', itemId: 'i', itemType: 'message' },
+    ...events.map(({ payload }): EventPayload => {
+      const { length } = JSON.stringify(payload);
+      return { type: 'item_delta', itemId: 'i', deltaContent: 'word '.repeat(length / 5) };
+    }),
+  ]);
+}

@@ -1,0 +1,117 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type CliProvider, ProviderRegistry } from '@liminal/agents';
+import { AcpProvider } from '@liminal/agents/acp';
+import { HistoryPage, Response } from '@liminal/protocol';
+import { createRuntime, type Runtime } from '@liminal/runtime';
+import { openSqliteStorage } from '@liminal/storage';
+import { acpAgent, makeWorkspace } from '@liminal/testkit';
+import { expect, onTestFinished, vi } from 'vitest';
+import { Reader } from '../../../packages/runtime/test/reader.ts';
+
+/** Whatever is said of it is said aloud. */
+const unhandled: unknown[] = [];
+
+/** A server on SQLite with a hostile agent and a healthy one, which end with the test. */
+export async function hostileStage(hostile: CliProvider) {
+  const { projectDir, remove } = await makeWorkspace({});
+  const healthy = await acpAgent({ turns: [{ steps: [{ say: 'I am well.' }] }] });
+  const dataDir = await mkdtemp(join(tmpdir(), 'liminal-hostile-'));
+  const storage = await openSqliteStorage(dataDir);
+  const providers = new ProviderRegistry();
+  providers.register(hostile);
+  const { command, args, env } = healthy;
+  const names = { cliType: 'healthy', name: 'Healthy', description: 'Answers.' };
+  providers.register(new AcpProvider({ ...names, command, args, env, sharedProcess: true }));
+  const warnings: string[] = [];
+  const note = (details: object, text: string) =>
+    void warnings.push(`${text} ${JSON.stringify(details)}`);
+  const logger = { info: () => undefined, warn: note, error: note };
+  const runtime = await createRuntime({ storage, providers, roots: [projectDir], logger });
+  const onUnhandled = (error: unknown): void => void unhandled.push(error);
+  process.on('unhandledRejection', onUnhandled);
+  onTestFinished(async () => {
+    process.off('unhandledRejection', onUnhandled);
+    await runtime.close();
+    await storage.close();
+    await healthy.control.close();
+    await rm(dataDir, { recursive: true });
+    await remove();
+  });
+
+  const create = async (cliType: string) =>
+    (await runtime.createSession({ cliType, projectDir })).sessionId;
+  // While a session of theirs is open, the agents' processes stay.
+  await Promise.all(['healthy', hostile.cliType].map(create));
+
+  return {
+    runtime,
+    create: () => create(hostile.cliType),
+    /** Another session has its turn meanwhile. */
+    async others(): Promise<void> {
+      const sessionId = await create('healthy');
+      const turn = await startTurn(runtime, sessionId, 'How are you?');
+      expect(await turn.ended()).toMatchObject({ type: 'turn_complete' });
+      expect([...turn.reader.items.values()]).toContainEqual(
+        expect.objectContaining({ content: 'I am well.' }),
+      );
+      turn.reader.close();
+      await runtime.kill(sessionId);
+    },
+    /** Characters of JSON that are stored of a session, all of it of the schema. */
+    async stored(sessionId: string): Promise<number> {
+      const runs = (await storage.store.listRuns(sessionId)) ?? [];
+      const all = await Promise.all(runs.map(({ id }) => storage.store.getResponse(id)));
+      for (const run of all) {
+        expect(Response.safeParse(run).error?.issues.slice(0, 3)).toBeUndefined();
+      }
+      return JSON.stringify(all).length;
+    },
+    /** Nothing went wrong beside what was answered. */
+    expectCalm(): void {
+      expect(unhandled.splice(0)).toEqual([]);
+      expect(warnings.splice(0)).toEqual([]);
+    },
+  };
+}
+
+/** Sends a message; gives its reader, once the turn has begun. */
+export async function startTurn(runtime: Runtime, sessionId: string, message: string) {
+  const reader = new Reader(runtime, sessionId);
+  await reader.untilType('session:info');
+  const { turnId } = await runtime.send(sessionId, message);
+  const told = () =>
+    reader
+      .ofType('session:turn')
+      .flatMap(({ payload }) => (payload.turnId === turnId ? payload : []));
+  await reader.until(() => told().length > 0);
+  const end = () => told().find(({ type }) => type !== 'turn_started');
+  return {
+    turnId,
+    reader,
+    /** How it ended, once it is history. */
+    async ended() {
+      await reader.until(() => end() !== undefined);
+      await vi.waitUntil(async () => (await runtime.status(sessionId)).state !== 'running');
+      return end();
+    },
+  };
+}
+
+/** A session's history as JSON, each page of the schema, and each as large as a page may be. */
+export async function historyOf(runtime: Runtime, sessionId: string): Promise<string> {
+  const pages: string[] = [];
+  for (let before: string | undefined; ;) {
+    const page = await runtime.history(sessionId, { before });
+    const json = JSON.stringify(page);
+    expect(HistoryPage.safeParse(JSON.parse(json)).error?.issues.slice(0, 3)).toBeUndefined();
+    expect(page.entries.length).toBeLessThanOrEqual(200);
+    // One item of 16 Mi, of which each character may take six.
+    expect(json.length).toBeLessThan(100 * 1024 * 1024);
+    pages.unshift(json);
+    if (!page.hasMore) return pages.join('\n');
+    expect(page.before).not.toBe(before);
+    before = page.before;
+  }
+}

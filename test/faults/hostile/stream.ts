@@ -1,0 +1,223 @@
+/** Hostile streams: what a program says in truth, and what is done to it. */
+import fc from 'fast-check';
+import { hostileValue, type HostileValue, jsonOf, oddNames, oddNumbers, textOf } from './value.ts';
+
+/** Messages in the order in which a program of that kind says them, one of several conversations. */
+export type Scripts = readonly (readonly object[])[];
+
+/** What is done to one message; `at` and `place` count round. */
+type Harm =
+  /** Another value in one place: of any type, or of the type that is expected there. */
+  | { do: 'replace' | 'alike'; at: number; place: number; with: HostileValue }
+  /** A field that is missing, or one too many. */
+  | { do: 'remove'; at: number; place: number }
+  | { do: 'add'; at: number; place: number; name: string; with: HostileValue }
+  /** Other ids: odd ones, or one that stands for many. */
+  | { do: 'rename'; at: number; id: string | number | null }
+  /** Another kind of message. */
+  | { do: 'change kind'; at: number }
+  | { do: 'leave out'; at: number }
+  /** Said later or earlier: before its item has begun, after it has ended. */
+  | { do: 'move'; at: number; to: number }
+  /** Said so many times more, about the same or about new things. */
+  | { do: 'repeat'; at: number; times: number; anew: boolean }
+  /** Something else altogether. */
+  | { do: 'say'; at: number; with: HostileValue };
+
+/** What changes a message itself. */
+type Spoil = Exclude<Harm, { do: 'leave out' | 'move' | 'repeat' | 'say' }>;
+
+/** A recipe of a stream, small enough to be shown when it has done harm. */
+export interface HostileStream {
+  script: number;
+  /** How much of the script is said. */
+  length: number;
+  harms: Harm[];
+}
+
+const at = fc.nat({ max: 999 });
+const value = { with: hostileValue };
+const times = fc.oneof(
+  { weight: 20, arbitrary: fc.integer({ min: 1, max: 20 }) },
+  { weight: 1, arbitrary: fc.integer({ min: 21, max: 2_500 }) },
+);
+const id = fc.constantFrom(...oddNames, 'x'.repeat(100), 'x'.repeat(100_000), 7, 0, null);
+
+const harm: fc.Arbitrary<Harm> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('replace'), at, place: at, ...value }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('alike'), at, place: at, ...value }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('remove'), at, place: at }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('add'),
+      at,
+      place: at,
+      name: fc.constantFrom(...oddNames),
+      ...value,
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('rename'), at, id }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('change kind'), at }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('leave out'), at }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('move'), at, to: at }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('repeat'), at, times, anew: fc.boolean() }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('say'), at, ...value }) },
+);
+
+/** The one generator of hostile input; what it harms is said by `linesOf`. */
+export const hostileStream: fc.Arbitrary<HostileStream> = fc.record({
+  script: fc.nat({ max: 999 }),
+  length: fc.integer({ min: 1, max: 60 }),
+  harms: fc.array(harm, { minLength: 1, maxLength: 8 }),
+});
+
+/** A stream says no more than so many messages, and about so many characters. */
+const maxMessages = 3_000;
+const maxSize = 12 * 1024 * 1024;
+
+/** The stream as lines of JSON. */
+export function linesOf({ script, length, harms }: HostileStream, scripts: Scripts): string[] {
+  const spoken = scripts[script % scripts.length] ?? [];
+  const maker = new Maker(spoken.slice(0, length));
+  for (const one of harms) maker.harm(one);
+  return maker.lines();
+}
+
+interface Holder {
+  [key: string]: unknown;
+}
+
+/** A place in a message: what holds it, and under which key. */
+type Place = [holder: Holder, key: string];
+
+class Maker {
+  readonly #messages: { said: unknown; times: number; anew: boolean }[];
+  /** JSON that takes the place of a text in the message. */
+  readonly #holes = new Map<string, string>();
+
+  constructor(script: readonly object[]) {
+    this.#messages = script.map((said) => ({ said, times: 1, anew: false }));
+  }
+
+  harm(harm: Harm): void {
+    const { length } = this.#messages;
+    const index = length === 0 ? 0 : harm.at % length;
+    if (harm.do === 'say') {
+      this.#messages.splice(index, 0, { said: this.#hole(harm.with), times: 1, anew: false });
+      return;
+    }
+    const message = this.#messages[index];
+    if (message === undefined) return;
+    if (harm.do === 'leave out') this.#messages.splice(index, 1);
+    else if (harm.do === 'move') {
+      this.#messages.splice(index, 1);
+      this.#messages.splice(harm.to % length, 0, message);
+    } else if (harm.do === 'repeat') {
+      this.#messages[index] = { ...message, times: harm.times + 1, anew: harm.anew };
+    } else {
+      const said = structuredClone(message.said);
+      this.#spoil(said, harm);
+      this.#messages[index] = { ...message, said };
+    }
+  }
+
+  lines(): string[] {
+    const lines: string[] = [];
+    let room = maxSize;
+    for (const { said, times: count, anew } of this.#messages) {
+      const line = this.#line(said);
+      for (let time = 0; time < count && lines.length < maxMessages; time += 1) {
+        room -= line.length;
+        if (room < 0) break;
+        lines.push(
+          anew && time > 0 ? this.#line(renamed(said, (name) => `${name}~${time}`)) : line,
+        );
+      }
+    }
+    return lines;
+  }
+
+  #spoil(said: unknown, harm: Spoil): void {
+    const all = places(said);
+    const [holder, key] = ('place' in harm && all[harm.place % all.length]) || [{}, ''];
+    switch (harm.do) {
+      case 'replace':
+        holder[key] = this.#hole(harm.with);
+        return;
+      case 'alike':
+        holder[key] = this.#alike(holder[key], harm.with);
+        return;
+      case 'remove':
+        delete holder[key];
+        return;
+      case 'add':
+        if (Array.isArray(holder)) return void holder.push(this.#hole(harm.with));
+        // As an assignment, `__proto__` would add nothing.
+        Object.defineProperty(holder, harm.name, {
+          value: this.#hole(harm.with),
+          enumerable: true,
+          configurable: true,
+          writable: true,
+        });
+        return;
+      case 'rename':
+        renameIn(said, () => harm.id);
+        return;
+      case 'change kind':
+        for (const [where, name] of all) if (kinds.has(name)) where[name] = 'hologram';
+    }
+  }
+
+  /** As hostile, and of the same type. */
+  #alike(expected: unknown, harmful: HostileValue): unknown {
+    if (typeof expected === 'string') return textOf(harmful);
+    if (typeof expected === 'number') {
+      return this.#hole({ json: oddNumbers[textOf(harmful).length % oddNumbers.length] ?? '0' });
+    }
+    if (typeof expected === 'boolean') return !expected;
+    if (Array.isArray(expected)) {
+      const count = 'times' in harmful ? Math.min(harmful.times, 3_000) : 100;
+      return Array.from({ length: count }, (_, n) => expected[n % expected.length] as unknown);
+    }
+    if (typeof expected !== 'object' || expected === null) return this.#hole(harmful);
+    return { ...expected, more: this.#hole(harmful) };
+  }
+
+  #hole(harmful: HostileValue): string {
+    const hole = `hole ${this.#holes.size} in the message`;
+    this.#holes.set(JSON.stringify(hole), jsonOf(harmful));
+    return hole;
+  }
+
+  #line(said: unknown): string {
+    const line = JSON.stringify(said);
+    return line.replaceAll(/"hole \d+ in the message"/g, (hole) => this.#holes.get(hole) ?? hole);
+  }
+}
+
+const kinds = new Set(['type', 'sessionUpdate', 'kind', 'status', 'subtype', 'method']);
+
+/** Every place in a value, at any depth. */
+function places(value: unknown): Place[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const holder = value as Holder;
+  return Object.keys(holder).flatMap((key): Place[] => [[holder, key], ...places(holder[key])]);
+}
+
+const isId = (name: string): boolean => /id$/i.test(name) && !/^session/i.test(name);
+
+function renameIn(said: unknown, name: (before: string) => unknown): void {
+  for (const [holder, key] of places(said)) {
+    if (isId(key) && typeof holder[key] === 'string') holder[key] = name(holder[key]);
+  }
+}
+
+function renamed(said: unknown, name: (before: string) => string): unknown {
+  const copy = structuredClone(said);
+  renameIn(copy, name);
+  return copy;
+}
