@@ -25,8 +25,10 @@ export async function hostileStage(hostile: CliProvider) {
   const names = { cliType: 'healthy', name: 'Healthy', description: 'Answers.' };
   providers.register(new AcpProvider({ ...names, command, args, env, sharedProcess: true }));
   const warnings: string[] = [];
-  const note = (details: object, text: string) =>
-    void warnings.push(`${text} ${JSON.stringify(details)}`);
+  const note = (details: object, text: string): void => {
+    // What an agent wants people to know is written down, too.
+    if (!('cliType' in details)) warnings.push(`${text} ${JSON.stringify(details)}`);
+  };
   const logger = { info: () => undefined, warn: note, error: note };
   const runtime = await createRuntime({ storage, providers, roots: [projectDir], logger });
   const onUnhandled = (error: unknown): void => void unhandled.push(error);

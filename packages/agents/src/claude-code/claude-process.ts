@@ -153,7 +153,7 @@ export class ClaudeProcess {
     try {
       for await (const message of this.query) {
         this.#program.heard();
-        onMessage(withinDepth<unknown>(message));
+        this.#take(message, onMessage);
       }
     } catch (error) {
       failure = error;
@@ -161,5 +161,15 @@ export class ClaudeProcess {
     // By then its error output has been read, too.
     await this.#program.closed();
     this.#gone.reject(failure ?? this.#program.ending);
+  }
+
+  /** A message that cannot be dealt with may be one that a turn waits for: whoever said it is given up, not waited for. */
+  #take(message: unknown, onMessage: (message: unknown) => void): void {
+    try {
+      onMessage(withinDepth(message));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#gone.reject(new Error(`It said something that cannot be read (${reason}).`));
+    }
   }
 }

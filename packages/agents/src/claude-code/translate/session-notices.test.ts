@@ -26,6 +26,15 @@ describe('a limit on use', () => {
     ]);
   });
 
+  test.each([8_640_000_000_001, -1e308])(
+    'SAFE: that ends at no time (%s) is said without it',
+    (end) => {
+      expect(texts(event({ status: 'rejected', resetsAt: end }))).toEqual([
+        'Your usage limit is reached.',
+      ]);
+    },
+  );
+
   test('is taken back when there is room again', () => {
     expect(readNotices(event({ ...near, status: 'allowed' }), true)).toEqual([
       { matter: 'limit', notices: [] },

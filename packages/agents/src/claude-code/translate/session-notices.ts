@@ -87,16 +87,20 @@ const windows: Record<string, string> = {
 function limitNotices(info: LimitInfo): SessionNotice[] {
   const { status, utilization, rateLimitType = '', resetsAt } = info;
   const limit = Object.hasOwn(windows, rateLimitType) ? windows[rateLimitType] : 'usage limit';
-  const until = resetsAt === undefined ? '' : ` It begins anew at ${timeOf(resetsAt)}.`;
+  const time = resetsAt === undefined ? undefined : timeOf(resetsAt);
+  const until = time === undefined ? '' : ` It begins anew at ${time}.`;
   if (status === 'rejected') return [warning(`Your ${limit} is reached.${until}`)];
   if (status !== 'allowed_warning') return [];
   const share = utilization === undefined ? 'most' : `${Math.floor(utilization * 100)} %`;
   return [warning(`You have used ${share} of your ${limit}.${until}`)];
 }
 
-/** The server does not know the reader's time zone. */
-const timeOf = (seconds: number): string =>
-  `${new Date(seconds * 1_000).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+/** The server does not know the reader's time zone. Undefined where it is a time of no calendar. */
+function timeOf(seconds: number): string | undefined {
+  const time = new Date(seconds * 1_000);
+  if (Number.isNaN(time.getTime())) return undefined;
+  return `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
 
 /** What the program says on its error output while it runs, less what Node adds to that. */
 export function readErrorOutput(output: string): SessionNotice[] {

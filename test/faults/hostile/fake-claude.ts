@@ -1,0 +1,28 @@
+import type { Query, SDKMessage, SDKUserMessage } from '@anthropic-ai/claude-agent-sdk';
+
+/** Stands where the Agent SDK does: gives out whatever it is told to, message by message. */
+export class FakeClaude {
+  /** What is said when it is given a message: lines of JSON, or whatever else. */
+  answer: (uuid: string) => Iterable<string | object> = () => [];
+
+  query({ prompt }: { prompt: string | AsyncIterable<SDKUserMessage> }): Query {
+    if (typeof prompt === 'string') throw new Error('A session is given its messages one by one.');
+    const nothing = async (): Promise<void> => {};
+    const fake = {
+      initializationResult: async () => ({ models: [], commands: [], agents: [] }),
+      interrupt: nothing,
+      setModel: nothing,
+      setPermissionMode: nothing,
+      close: () => undefined,
+    };
+    return Object.assign(this.#say(prompt), fake) as unknown as Query;
+  }
+
+  async *#say(prompt: AsyncIterable<SDKUserMessage>): AsyncGenerator<SDKMessage> {
+    for await (const { uuid } of prompt) {
+      for (const said of this.answer(uuid ?? '')) {
+        yield (typeof said === 'string' ? JSON.parse(said) : said) as SDKMessage;
+      }
+    }
+  }
+}
