@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Response } from '@liminal/protocol';
 import type { FunctionArgs } from 'convex/server';
-import { fittingCount } from '../store/item-page.ts';
+import { fittingBatches } from '../store/item-page.ts';
 import { isUnderWay } from '../store/searchable-text.ts';
 import { api, type Deployment } from './deployment.ts';
 import type { Message, PackedItem, Row } from './pack.ts';
@@ -48,7 +48,10 @@ export class ResponseSaver {
   /** All or none of up to 1000 Responses, if their heads have no more than 1 MiB; of more, so many after the other. */
   async save(responses: readonly Response[]): Promise<void> {
     const packed = await this.#deployment.write(async () => responses.map(pack));
-    for (const some of steps(packed)) {
+    for (const some of fittingBatches(packed, headSize, {
+      count: limits.runs,
+      size: limits.heads,
+    })) {
       await this.#inTurn(some, async () =>
         this.#deployment.write(async () => this.#saveTogether(some)),
       );
@@ -102,7 +105,9 @@ export class ResponseSaver {
   async #stage({ message, items }: Packed): Promise<Pick<SavedRun, 'staged' | 'rows'>> {
     const { runId } = message;
     const generation = await this.#deployment.mutation(api.responses.begin, { runId });
-    for (const rows of batches(items.flatMap((item) => item.rows))) {
+    const all = items.flatMap((item) => item.rows);
+    const room = { count: limits.rows, size: limits.bytes };
+    for (const rows of fittingBatches(all, (row) => bytesOf([row]), room)) {
       await this.#deployment.mutation(api.responses.stage, { runId, generation, rows });
     }
     return { staged: generation, rows: [] };
@@ -128,34 +133,18 @@ function pack(response: Response): Packed {
   };
 }
 
-/** As many runs as one mutation takes the heads of, each time. */
-function* steps(packed: readonly Packed[]): Generator<Packed[]> {
-  const heads = packed.map(({ message }) => Buffer.byteLength(message.head));
-  for (let from = 0; from < packed.length;) {
-    const to = from + fittingCount(heads.slice(from, from + limits.runs), limits.heads);
-    yield packed.slice(from, to);
-    from = to;
-  }
-}
-
 /** Whether the rows, and what is replaced by them, go into what room there is, which they then take. */
-function take(room: { bytes: number; rows: number }, rows: readonly Row[], replaced = 0): boolean {
+function take(
+  room: { bytes: number; rows: number },
+  rows: readonly Row[],
+  replaced: number,
+): boolean {
   const bytes = bytesOf(rows) + replaced;
   if (bytes > room.bytes || rows.length > room.rows) return false;
   Object.assign(room, { bytes: room.bytes - bytes, rows: room.rows - rows.length });
   return true;
 }
 
-function* batches(rows: readonly Row[]): Generator<Row[]> {
-  let batch: Row[] = [];
-  let room = { ...limits };
-  for (const row of rows) {
-    if (!take(room, [row])) {
-      yield batch;
-      [batch, room] = [[], { ...limits }];
-      take(room, [row]);
-    }
-    batch.push(row);
-  }
-  if (batch.length > 0) yield batch;
+function headSize({ message }: Packed): number {
+  return Buffer.byteLength(message.head);
 }

@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import type { OutputItem, Response, ResponseStatus } from '@liminal/protocol';
 import type { Transaction } from 'kysely';
 import { sql } from 'kysely';
+import { fittingBatches } from '../store/item-page.ts';
 import { isSettled, isUnderWay, searchableText } from '../store/searchable-text.ts';
 import type { Key, Tables } from './tables.ts';
 import { textKey } from '../store/text-key.ts';
 import { wordList } from '../store/words.ts';
 
-/** Characters of items in one statement, about. */
+/** Characters of items in one statement, unless one alone has more: PostgreSQL takes up to 1 GB. */
 const BATCH_MAX = 4_000_000;
 
 /** Saves Responses in their order, each unless what is stored of it is newer. */
@@ -69,7 +70,9 @@ async function saveItems(
 ): Promise<void> {
   const marks = await readMarks(db, key);
   const rows = items.flatMap((item, index) => rowToWrite(item, index, status, marks) ?? []);
-  for (const batch of batches(rows)) await writeItems(db, key, batch);
+  for (const batch of fittingBatches(rows, ({ item }) => item.length, { size: BATCH_MAX })) {
+    await writeItems(db, key, batch);
+  }
   if (marks.size <= items.length) return;
   await db
     .deleteFrom('items')
@@ -144,18 +147,4 @@ async function writeItems(
       })),
     )
     .execute();
-}
-
-function* batches(rows: readonly ItemRow[]): Generator<ItemRow[]> {
-  let batch: ItemRow[] = [];
-  let size = 0;
-  for (const row of rows) {
-    if (size > BATCH_MAX) {
-      yield batch;
-      [batch, size] = [[], 0];
-    }
-    batch.push(row);
-    size += row.item.length;
-  }
-  if (batch.length > 0) yield batch;
 }

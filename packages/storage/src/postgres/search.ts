@@ -4,13 +4,14 @@ import type { SearchHit, SearchQuery, StoredItem } from '../response-store.ts';
 import { itemHit, titleHits } from '../store/search-hits.ts';
 import type { ParsedQuery } from '../store/search-query.ts';
 import { indexTerms, parseQuery } from '../store/search-query.ts';
+import { fittingBatches } from '../store/item-page.ts';
 import { recordOf } from './sessions.ts';
 import { readItem } from '../store/stored-json.ts';
 import type { Key, Tables } from './tables.ts';
 import { idOf, textKey } from '../store/text-key.ts';
 
-/** Items that are read at once, and that one search looks at in all. */
-const BATCH = 100;
+/** Items, and bytes of them, that are read at once; and items that one search looks at in all. */
+const BATCH = { count: 100, size: 8 * 1_048_576 };
 const CANDIDATES_MAX = 20_000;
 
 export async function search(
@@ -22,8 +23,9 @@ export async function search(
   const project = projectId === undefined ? undefined : textKey(projectId);
   const hits = (await findTitles(db, query, project)).slice(0, limit);
   const places = hits.length < limit ? await findPlaces(db, query, project) : [];
-  for (let from = 0; hits.length < limit && from < places.length; from += BATCH) {
-    const rows = await readCandidates(db, places.slice(from, from + BATCH));
+  for (const batch of fittingBatches(places, ({ size }) => size, BATCH)) {
+    if (hits.length >= limit) break;
+    const rows = await readCandidates(db, batch);
     hits.push(
       ...rows.flatMap((row) => itemHit(idOf(row.session_id), storedItem(row), query) ?? []),
     );
@@ -57,12 +59,17 @@ interface Place {
   item_index: number;
 }
 
+interface SizedPlace extends Place {
+  /** Bytes of JSON. */
+  size: number;
+}
+
 /** Where the words stand, newest first. */
 async function findPlaces(
   db: Transaction<Tables>,
   query: ParsedQuery,
   project: string | undefined,
-): Promise<Place[]> {
+): Promise<SizedPlace[]> {
   return (
     db
       // By itself: asked for the newest few at once, the database may look through all items for them instead.
@@ -71,12 +78,12 @@ async function findPlaces(
         (found) =>
           found
             .selectFrom('items')
-            .select(['response_key', 'item_index'])
+            .select(['response_key', 'item_index', sql<number>`octet_length(item)`.as('size')])
             .where('words', 'is not', null)
             .where(hasWords('words', query)),
       )
       .selectFrom('found')
-      .select(['found.response_key', 'found.item_index'])
+      .select(['found.response_key', 'found.item_index', 'found.size'])
       .$if(project !== undefined, (all) =>
         all
           .innerJoin('responses', 'responses.response_key', 'found.response_key')

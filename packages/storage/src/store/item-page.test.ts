@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fittingCount, pageOfItems } from './item-page.ts';
+import { fittingBatches, fittingCount, pageOfItems } from './item-page.ts';
 
 /** Runs of items that are numbers: their sizes. Newest first; what was asked for is noted. */
 function runsOf(...runs: number[][]) {
@@ -44,4 +44,14 @@ test('the first of many sizes always fits', () => {
   expect(fittingCount([50, 10], 20)).toBe(1);
   expect(fittingCount([5, 10, 10], 20)).toBe(2);
   expect(fittingCount([], 20)).toBe(0);
+});
+
+test('SAFE: batches hold all, in order, each what fits by number and by size', () => {
+  const batches = (size: number, count?: number) => [
+    ...fittingBatches([1, 2, 9, 1, 1, 1], (each) => each, { size, ...(count && { count }) }),
+  ];
+  expect(batches(3)).toEqual([[1, 2], [9], [1, 1, 1]]);
+  expect(batches(3, 2)).toEqual([[1, 2], [9], [1, 1], [1]]);
+  expect(batches(100)).toEqual([[1, 2, 9, 1, 1, 1]]);
+  expect([...fittingBatches([], () => 1, { size: 1 })]).toEqual([]);
 });

@@ -48,11 +48,26 @@ class Room {
   }
 }
 
-/** How many things of these sizes fit into `room`; the first one always does. */
-export function fittingCount(sizes: readonly number[], room: number): number {
+/** How many things of these sizes, from one on, fit into `room`; that one always does. */
+export function fittingCount(sizes: readonly number[], room: number, from = 0): number {
   let left = room;
-  const tooMany = sizes.findIndex((size, index) => (left -= size) < 0 && index > 0);
-  return tooMany === -1 ? sizes.length : tooMany;
+  let to = from;
+  while (to < sizes.length && ((left -= sizes[to] ?? 0) >= 0 || to === from)) to += 1;
+  return to - from;
+}
+
+/** All of these in order, each time no more than `count`, nor than fit into `size`; but at least one. */
+export function* fittingBatches<T>(
+  things: readonly T[],
+  sizeOf: (thing: T) => number,
+  { count = Infinity, size }: { count?: number; size: number },
+): Generator<T[]> {
+  const sizes = things.map(sizeOf);
+  for (let from = 0; from < things.length;) {
+    const to = from + Math.min(count, fittingCount(sizes, size, from));
+    yield things.slice(from, to);
+    from = to;
+  }
 }
 
 /** The newest items of runs that come newest first, as many as may be; reads no more of the runs than the page needs. */

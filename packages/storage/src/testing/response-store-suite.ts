@@ -166,6 +166,35 @@ export function responseStoreSuite(setup: Setup<ResponseStore>): void {
       expect(await (await reopened()).getResponse('run-1')).toStrictEqual(snapshots.at(-1));
     });
 
+    // At length as much as an agent may say in one turn.
+    const mebis = process.env['FAULTS'] === 'long' ? 256 : 24;
+    test(
+      'SAFE: a turn of very many characters is kept whole as it grows and ends',
+      { timeout: 300_000 },
+      async () => {
+        const mebi = 'x'.repeat(1024 * 1024);
+        const texts = Array.from({ length: mebis - 16 }, (_, at) => `${at} ${mebi}`);
+        texts.push(mebi.repeat(16), ...Array.from({ length: 3_000 }, (_, at) => `small ${at}`));
+        const saved = response('run-1', texts);
+        for (const [count, status] of [
+          [5, 'in_progress'],
+          [mebis - 15, 'in_progress'],
+          [texts.length, 'in_progress'],
+          [texts.length, 'complete'],
+        ] as const) {
+          const outputItems = saved.outputItems.slice(0, count);
+          await store.saveResponse({ ...saved, status, outputItems });
+        }
+        const again = await reopened();
+        const { items } = await again.readItems('session-1', {
+          limit: 5_000,
+          size: 8 * 1024 * 1024,
+        });
+        expect(items).toHaveLength(3_000);
+        expect(await again.getResponse('run-1')).toStrictEqual(saved);
+      },
+    );
+
     test('an older snapshot changes nothing, one as old replaces', async () => {
       const saved = response('run-1', ['a', 'b'], { lastSeq: 5 });
       await store.saveResponse(saved);
