@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { ProviderRegistry } from '@liminal/agents';
 import { openMemoryStorage } from '@liminal/storage';
 import { expect, onTestFinished, test } from 'vitest';
-import { ask, ownRedis } from '../../../storage/test/redis-stage.ts';
-import { createRuntime } from '../../src/index.ts';
-import { Reader } from '../reader.ts';
-import { ScriptedAgent } from '../scripted-agent.ts';
+import { ask, ownRedis } from '../../packages/storage/test/redis-stage.ts';
+import { createRuntime } from '@liminal/runtime';
+import { Reader } from '../../packages/runtime/test/reader.ts';
+import { ScriptedAgent } from '../../packages/runtime/test/scripted-agent.ts';
 
 test('SAFE: readers hear the end of a turn in which Redis lost everything, on every server, and the session goes on', async () => {
   const { redis, open } = await ownRedis();
