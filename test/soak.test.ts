@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { Gate } from '../bench/soak/gate.ts';
 import { type Sample, slopeOfLastHalf } from '../bench/soak/slope.ts';
 import { soak } from '../bench/soak/soak.ts';
 
@@ -26,6 +27,21 @@ test('a leak shows as what it adds in a minute, below the noise of one sample to
   );
   expect(slope).toBeGreaterThan(0.13);
   expect(slope).toBeLessThan(0.17);
+});
+
+test('the gate is closed until all are out, and nobody goes in meanwhile', async () => {
+  const gate = new Gate();
+  const happened: string[] = [];
+  const leave = Promise.withResolvers<void>();
+  const first = gate.enter(async () => {
+    await leave.promise;
+    happened.push('first is out');
+  });
+  const measured = gate.whenEmpty(async () => void happened.push('measured'));
+  const second = gate.enter(async () => void happened.push('second is in'));
+  leave.resolve();
+  await Promise.all([first, measured, second]);
+  expect(happened).toEqual(['first is out', 'measured', 'second is in']);
 });
 
 test('under the load of the soak for a moment nothing fails', async () => {

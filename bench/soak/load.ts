@@ -48,15 +48,14 @@ export class Load {
       this.#repeat(turnPace, async () => this.#comeAndGo()),
       this.#repeat(turnPace, async () => this.#playDemo()),
       this.#repeat(claudePace, async () => this.#talkToClaude()),
-      this.#repeat(visitPace, async () => this.#visit()),
-      this.#repeat(visitPace, async () => this.#visit()),
+      this.#repeat(visitPace, async () => visitPace.do(async () => this.#visit())),
+      this.#repeat(visitPace, async () => visitPace.do(async () => this.#visit())),
     ]);
   }
 
   /** Whoever meets an error begins anew. */
   async #repeat(pace: Pace, act: () => Promise<void>): Promise<void> {
     while (!pace.isOver) {
-      await pace.next();
       try {
         await act();
       } catch (error) {
@@ -68,7 +67,7 @@ export class Load {
 
   /** One session and one agent process, as long as the load lasts. */
   async #talkOn(): Promise<void> {
-    const talk = await Talk.begin(this.#options.project, 'soak');
+    const talk = await this.#begin('soak');
     this.#shown.set(talk.sessionId, undefined);
     for (let turn = 0; !this.#options.turnPace.isOver; turn += 1) {
       await this.#say(talk, this.#options.turnPace, ROUND[turn % ROUND.length]);
@@ -78,25 +77,26 @@ export class Load {
 
   /** A session that is closed, opened again, and closed. */
   async #comeAndGo(): Promise<void> {
-    const talk = await Talk.begin(this.#options.project, 'soak');
+    const talk = await this.#begin('soak');
     this.#shown.set(talk.sessionId, undefined);
     for (const word of ROUND.slice(0, TURNS)) await this.#say(talk, this.#options.turnPace, word);
-    await talk.end();
-    await talk.load();
+    await this.#options.turnPace.do(async () => {
+      await talk.end();
+      await talk.load();
+    });
     await this.#say(talk, this.#options.turnPace, 'work');
     await this.#end(talk);
   }
 
   async #playDemo(): Promise<void> {
-    const options = { configOptions: { pace: 'instant' } };
-    const talk = await Talk.begin(this.#options.project, 'demo', options);
+    const talk = await this.#begin('demo', { configOptions: { pace: 'instant' } });
     for (const word of DEMO_SCENES) await this.#say(talk, this.#options.turnPace, word);
     await this.#end(talk);
   }
 
   async #talkToClaude(): Promise<void> {
-    const { project, claudePace } = this.#options;
-    const talk = await Talk.begin(project, 'claude-code');
+    const { claudePace } = this.#options;
+    const talk = await this.#begin('claude-code');
     for (let turn = 0; turn < CLAUDE_TURNS && !claudePace.isOver; turn += 1) {
       await this.#say(talk, claudePace, 'say');
     }
@@ -104,14 +104,20 @@ export class Load {
   }
 
   async #say(talk: Talk, pace: Pace, word = ''): Promise<void> {
-    await pace.next();
-    await talk.say(`${word} the ${this.counts.turns}. thing`);
+    await pace.do(async () => talk.say(`${word} the ${this.counts.turns}. thing`));
     this.counts.turns += 1;
   }
 
+  async #begin(cliType: string, options: object = {}): Promise<Talk> {
+    const { project, turnPace } = this.#options;
+    return turnPace.do(async () => Talk.begin(project, cliType, options));
+  }
+
   async #end(talk: Talk): Promise<void> {
-    this.#shown.delete(talk.sessionId);
-    await talk.end();
+    await this.#options.turnPace.do(async () => {
+      this.#shown.delete(talk.sessionId);
+      await talk.end();
+    });
   }
 
   /** Somebody opens the page: sees the sessions, reads one of them back, searches, and leaves. */

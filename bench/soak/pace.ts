@@ -1,24 +1,32 @@
 import { setTimeout } from 'node:timers/promises';
+import type { Gate } from './gate.ts';
 
-/** Lets one through every so many ms, in the order in which they ask, and none once it is over. */
+interface PaceOptions {
+  gate: Gate;
+  everyMs: number;
+  lastsMs: number;
+}
+
+/** Lets one through its gate every so many ms, in the order in which they ask. */
 export class Pace {
-  readonly #everyMs: number;
+  readonly #options: PaceOptions;
   readonly #ends: number;
   #next = performance.now();
 
-  constructor(everyMs: number, lastsMs: number) {
-    this.#everyMs = everyMs;
-    this.#ends = performance.now() + lastsMs;
+  constructor(options: PaceOptions) {
+    this.#options = options;
+    this.#ends = performance.now() + options.lastsMs;
   }
 
   get isOver(): boolean {
     return performance.now() >= this.#ends;
   }
 
-  /** Nobody makes up for time in which the machine was slow. */
-  async next(): Promise<void> {
+  /** Does something in its turn. Nobody makes up for time in which the machine was slow. */
+  async do<T>(act: () => Promise<T>): Promise<T> {
     const now = performance.now();
-    this.#next = Math.max(this.#next + this.#everyMs, now);
+    this.#next = Math.max(this.#next + this.#options.everyMs, now);
     await setTimeout(this.#next - now);
+    return this.#options.gate.enter(act);
   }
 }

@@ -14,6 +14,7 @@ import {
 } from '@liminal/testkit';
 import { startLiminalServer } from '../parts/liminal-server.ts';
 import type { Measured } from '../parts/process.ts';
+import { Gate } from './gate.ts';
 import { type Counts, Load } from './load.ts';
 import { Pace } from './pace.ts';
 import type { Sample } from './slope.ts';
@@ -21,7 +22,7 @@ import type { Sample } from './slope.ts';
 const agentScript = fileURLToPath(new URL('agent.ts', import.meta.url));
 const usedPrinter = new URL('../parts/print-used.ts', import.meta.url).href;
 
-const SAMPLE_MS = 5_000;
+const SAMPLE_MS = 10_000;
 const TURN_MS = 100;
 const VISIT_MS = 50;
 const CLAUDE_TURN_MS = 2_000;
@@ -50,14 +51,17 @@ export async function soak(options: SoakOptions): Promise<Soaked> {
     try {
       const { projectDir } = workspace;
       const lastsMs = options.minutes * 60_000;
+      const gate = new Gate();
+      const pace = (everyMs: number) => new Pace({ gate, everyMs, lastsMs });
       const load = new Load({
         project: { connection: server.connection, projectDir },
-        turnPace: new Pace(TURN_MS, lastsMs),
-        visitPace: new Pace(VISIT_MS, lastsMs),
-        claudePace: new Pace(CLAUDE_TURN_MS, lastsMs),
+        turnPace: pace(TURN_MS),
+        visitPace: pace(VISIT_MS),
+        claudePace: pace(CLAUDE_TURN_MS),
         onError: options.onError,
       });
-      const samples = await sampleDuring(load, server.process, options);
+      const measured = { load, gate, server: server.process };
+      const samples = await sampleDuring(measured, options);
       return { counts: load.counts, samples };
     } finally {
       await server.process.end();
@@ -87,14 +91,14 @@ function answerClaude(request: MessagesRequest) {
 }
 
 async function sampleDuring(
-  load: Load,
-  server: Measured,
+  { load, gate, server }: { load: Load; gate: Gate; server: Measured },
   { onSample }: SoakOptions,
 ): Promise<Sample[]> {
   const samples: Sample[] = [];
   const begun = performance.now();
   const take = async (): Promise<void> => {
-    const usedMiB = await server.usedMiB();
+    // What is under way is no leak.
+    const usedMiB = await gate.whenEmpty(async () => server.usedMiB());
     const minutes = (performance.now() - begun) / 60_000;
     const sample = { minutes, usedMiB, residentMiB: server.residentMiB };
     samples.push(sample);
