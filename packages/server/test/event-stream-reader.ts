@@ -79,7 +79,8 @@ export class EventStreamReader {
   #read(block: string): void {
     const fields = new Map(
       block.split('\n').map((line) => {
-        const [, name, value] = /^(\w*): ?(.*)$/.exec(line)!;
+        // A line of it may hold U+2028, which ends a line of JavaScript only.
+        const [, name, value] = /^(\w*): ?(.*)$/s.exec(line)!;
         return [name!, value!];
       }),
     );

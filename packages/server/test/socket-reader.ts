@@ -44,6 +44,11 @@ export class SocketReader {
     }
   }
 
+  /** Waits for something that it may hear in one of several ways. */
+  async until(condition: () => boolean): Promise<void> {
+    while (!condition()) await this.#heard.promise;
+  }
+
   of<T extends MessageType>(type: T): Of<T>[] {
     return this.messages.filter((message): message is Of<T> => message.type === type);
   }

@@ -73,11 +73,11 @@ const last = (uuid: string) =>
 
 test(
   'SAFE: Claude Code says anything at all: each turn ends, is read page by page, and others have theirs',
-  { timeout: patience(share(25)) },
+  { timeout: patience(share(20)) },
   async () => {
     const stage = await hostileStage(new ClaudeCodeProvider());
     const { runtime } = stage;
-    await playHostile(share(25), hostileStream, async (stream) => {
+    await playHostile(share(20), hostileStream, async (stream) => {
       let said = 0;
       fake.answer = (uuid) => {
         const lines = linesOf(stream, scriptsFor(uuid));

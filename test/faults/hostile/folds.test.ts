@@ -107,9 +107,9 @@ function issuesOf(result: { error?: { issues: readonly unknown[] } | undefined }
 
 test(
   'SAFE: any run of events is folded into what is of its schemas, in a time that grows with its length',
-  { timeout: patience(share(20)) },
+  { timeout: patience(share(15)) },
   async () => {
-    await playHostile(share(20), hostileStream, async (stream) => {
+    await playHostile(share(15), hostileStream, async (stream) => {
       const events = hostileRun(stream);
       const made: ReturnType<typeof foldAll>[] = [];
       const cost = costOf(() => made.push(foldAll(events)));
