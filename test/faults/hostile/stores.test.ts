@@ -149,7 +149,9 @@ test.each([
     const healthy = response('healthy', ['I am well.'], { sessionId: 'healthy' });
     await playHostile(share(5), hostileStream, async (stream) => {
       count += 1;
-      const name = `${oddNames[count % oddNames.length]} ${count}`;
+      // All of them at once every other time.
+      const odd = count % 2 === 0 ? oddNames.join('') : oddNames[count % oddNames.length];
+      const name = `${odd} ${count}`;
       const run = { sessionId: `s ${name}`, turnId: `t ${name}`, runId: `r ${name}` };
       const events = upToEnd(hostileRun(stream, run));
       const folded = toResponse(events.reduce(foldResponse, emptyResponse()));

@@ -133,7 +133,11 @@ export const hostileValue: fc.Arbitrary<HostileValue> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({
-      text: fc.oneof(fc.constantFrom(...pieces), fc.string({ unit: 'binary', minLength: 1 })),
+      text: fc.oneof(
+        fc.constant(pieces.join('')),
+        fc.constantFrom(...pieces),
+        fc.string({ unit: 'binary', minLength: 1 }),
+      ),
       times: size(20_000, 4_000_000),
     }),
   },
