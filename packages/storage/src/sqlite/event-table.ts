@@ -3,6 +3,7 @@ import type { RunProgress } from '../log/append-rules.ts';
 import type { EventRow, RunConstants } from '../log/event-rows.ts';
 import { parsed } from '../store/stored-json.ts';
 import type { Database } from './database.ts';
+import { idOf, keyOf } from './id-key.ts';
 
 /** A run whose events are in the table. */
 export interface TableRun {
@@ -51,7 +52,7 @@ export class EventTable {
   }
 
   addRun(runId: string, constants: RunConstants): TableRun['key'] {
-    return this.#insertRun.run(runId, JSON.stringify(constants)).lastInsertRowid;
+    return this.#insertRun.run(keyOf(runId), JSON.stringify(constants)).lastInsertRowid;
   }
 
   addEvent(key: TableRun['key'], row: EventRow): void {
@@ -69,11 +70,11 @@ export class EventTable {
   /** Deletes the run with its events; all that is kept is that it was. */
   dropRun(runId: string, key: TableRun['key']): void {
     this.#deleteRun.run(key);
-    this.#keepSettled.run(runId);
+    this.#keepSettled.run(keyOf(runId));
   }
 
   isDropped(runId: string): boolean {
-    return this.#findSettled.get(runId) !== undefined;
+    return this.#findSettled.get(keyOf(runId)) !== undefined;
   }
 
   /** Read lazily: a caller that has enough can stop. */
@@ -88,7 +89,7 @@ export class EventTable {
     return new Map(
       rows.flatMap((row) => {
         const progress = progressOf(row);
-        return progress === undefined ? [] : [[row.run_id, { key: row.run_key, progress }]];
+        return progress === undefined ? [] : [[idOf(row.run_id), { key: row.run_key, progress }]];
       }),
     );
   }
@@ -96,7 +97,7 @@ export class EventTable {
   /** Ids of runs of which nobody can tell any more whose they are. */
   unreadable(): string[] {
     const rows = this.#selectRuns.all() as unknown[] as RunRow[];
-    return rows.filter((row) => progressOf(row) === undefined).map((row) => row.run_id);
+    return rows.filter((row) => progressOf(row) === undefined).map((row) => idOf(row.run_id));
   }
 }
 

@@ -5,6 +5,7 @@ import type { ParsedQuery } from '../store/search-query.ts';
 import { indexTerms } from '../store/search-query.ts';
 import { readItem } from '../store/stored-json.ts';
 import type { Database } from './database.ts';
+import { idOf, keyOf } from './id-key.ts';
 import { INDEX_BITS } from './item-words.ts';
 
 /** Items that one search looks at; each takes the server's one thread a little. */
@@ -37,11 +38,14 @@ export class ItemSearch {
 
   /** Newest first; read lazily. */
   *hits(query: ParsedQuery, projectId: string | undefined): Generator<SearchHit> {
-    const rows: Iterable<unknown> = this.#candidates.iterate(matchOf(query), projectId ?? null);
+    const rows: Iterable<unknown> = this.#candidates.iterate(
+      matchOf(query),
+      projectId === undefined ? null : keyOf(projectId),
+    );
     for (const row of rows as Iterable<Candidate>) {
       const item = readItem(row.item, row.item_index);
-      const stored = { runId: row.run_id, index: row.item_index, item };
-      const hit = itemHit(row.session_id, stored, query);
+      const stored = { runId: idOf(row.run_id), index: row.item_index, item };
+      const hit = itemHit(idOf(row.session_id), stored, query);
       if (hit) yield hit;
     }
   }

@@ -3,6 +3,7 @@ import type { Response } from '@liminal/protocol';
 import type { ResponseHead, StoredItem } from '../response-store.ts';
 import { readHead, readItem } from '../store/stored-json.ts';
 import type { Database } from './database.ts';
+import { idOf, keyOf } from './id-key.ts';
 import { ItemWords } from './item-words.ts';
 
 /** A stored Response beside its items. */
@@ -67,8 +68,8 @@ export class ResponseTable {
   /** Does nothing if what is stored is newer. */
   save({ outputItems, ...head }: Response): void {
     const saved = this.#saveHead.get(
-      head.id,
-      head.sessionId,
+      keyOf(head.id),
+      keyOf(head.sessionId),
       head.lastSeq,
       outputItems.length,
       JSON.stringify(head),
@@ -85,22 +86,24 @@ export class ResponseTable {
 
   deleteSession(sessionId: string): void {
     for (const row of this.oldestFirst(sessionId, 0)) this.#words.delete(row.response_key, 0);
-    this.#deleteOfSession.run(sessionId);
+    this.#deleteOfSession.run(keyOf(sessionId));
   }
 
   find(runId: string): ResponseRow | undefined {
-    return this.#find.get(runId) as unknown as ResponseRow | undefined;
+    const row = this.#find.get(keyOf(runId)) as unknown as ResponseRow | undefined;
+    return row && withIds(row);
   }
 
   /** A session's runs from a key on, oldest first. */
   oldestFirst(sessionId: string, fromKey: number): ResponseRow[] {
-    return this.#oldestFirst.all(sessionId, fromKey) as unknown[] as ResponseRow[];
+    const rows = this.#oldestFirst.all(keyOf(sessionId), fromKey) as unknown[] as ResponseRow[];
+    return rows.map(withIds);
   }
 
   /** A session's runs up to a key, newest first; read lazily. */
-  newestFirst(sessionId: string, toKey: number): Iterable<ResponseRow> {
-    const rows: Iterable<unknown> = this.#newestFirst.iterate(sessionId, toKey);
-    return rows as Iterable<ResponseRow>;
+  *newestFirst(sessionId: string, toKey: number): Generator<ResponseRow> {
+    const rows: Iterable<unknown> = this.#newestFirst.iterate(keyOf(sessionId), toKey);
+    for (const row of rows as Iterable<ResponseRow>) yield withIds(row);
   }
 
   /** Bytes of those items' JSON, newest first; read lazily. */
@@ -118,6 +121,11 @@ export class ResponseTable {
       item: readItem(item, item_index),
     }));
   }
+}
+
+/** A row with the ids that its keys stand for. */
+function withIds(row: ResponseRow): ResponseRow {
+  return { ...row, run_id: idOf(row.run_id), session_id: idOf(row.session_id) };
 }
 
 interface ItemRow {

@@ -2,6 +2,7 @@ import type { StatementSync } from 'node:sqlite';
 import type { SessionRecord } from '../response-store.ts';
 import { readSession } from '../store/stored-json.ts';
 import type { Database } from './database.ts';
+import { idOf, keyOf } from './id-key.ts';
 
 interface SessionRow {
   /** The whole record as JSON; other columns repeat what is searched and sorted by. */
@@ -34,28 +35,32 @@ export class SessionTable {
   save(session: SessionRecord): void {
     const { sessionId, projectId, active, createdAt, updatedAt } = session;
     const record = JSON.stringify(session);
-    this.#save.run(sessionId, projectId, Number(active), createdAt, updatedAt, record);
+    const [id, project] = [keyOf(sessionId), keyOf(projectId)];
+    this.#save.run(id, project, Number(active), createdAt, updatedAt, record);
   }
 
   find(sessionId: string): SessionRecord | undefined {
-    const row = this.#find.get(sessionId) as SessionRow | undefined;
+    const row = this.#find.get(keyOf(sessionId)) as SessionRow | undefined;
     return row && recordOf(row);
   }
 
   list({ projectId, active }: { projectId?: string; active?: boolean }): SessionRecord[] {
     const open = active === undefined ? null : Number(active);
-    const rows = this.#list.all(projectId ?? null, open) as unknown[] as SessionRow[];
+    const rows = this.#list.all(
+      projectId === undefined ? null : keyOf(projectId),
+      open,
+    ) as unknown[] as SessionRow[];
     return rows.flatMap((row) => recordOf(row) ?? []);
   }
 
   /** Ids of sessions whose records cannot be read any more. */
   unreadable(): string[] {
     const rows = this.#all.all() as unknown[] as (SessionRow & { session_id: string })[];
-    return rows.filter((row) => recordOf(row) === undefined).map((row) => row.session_id);
+    return rows.filter((row) => recordOf(row) === undefined).map((row) => idOf(row.session_id));
   }
 
   delete(sessionId: string): void {
-    this.#delete.run(sessionId);
+    this.#delete.run(keyOf(sessionId));
   }
 }
 

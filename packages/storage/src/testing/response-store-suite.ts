@@ -4,7 +4,7 @@ import { eventScripts } from '@liminal/protocol/testing';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ResponseStore } from '../response-store.ts';
-import { headOf, message, response, sessionRecord } from './records.ts';
+import { headOf, message, readAllPages, response, sessionRecord } from './records.ts';
 import type { Setup, SubjectUnderTest } from './subject.ts';
 
 /** What every ResponseStore promises. */
@@ -272,6 +272,24 @@ export function responseStoreSuite(setup: Setup<ResponseStore>): void {
       expect(await store.getSession('session-1')).toStrictEqual(sessionRecord('session-1'));
       (await store.getSession('session-1'))!.queue.length = 1;
       expect((await store.getSession('session-1'))!.queue).toEqual([]);
+    });
+
+    test('SAFE: ids of half characters are not taken for each other, in a store or a page', async () => {
+      const halves = ['\ud800', '\ud801', '\udc00', '\ufffd', '\u0000json:\\ud800', '\\ud800'];
+      for (const id of halves) {
+        await store.saveSession(sessionRecord(id, { projectId: id }));
+        await store.saveResponse(response(id, ['a', 'b', id], { sessionId: id }));
+      }
+      const again = await reopened();
+      for (const id of halves) {
+        expect(await again.getSession(id)).toMatchObject({ sessionId: id });
+        expect(await again.listSessions({ projectId: id })).toHaveLength(1);
+        expect(await again.getResponse(id)).toMatchObject({ id, sessionId: id });
+        expect((await readAllPages(again, id, 2)).map(({ places }) => places)).toEqual([
+          [`${id}:1`, `${id}:2`],
+          [`${id}:0`],
+        ]);
+      }
     });
   });
 }
