@@ -103,7 +103,7 @@ export function modelOf(
   return meant[0]?.value ?? fullName;
 }
 
-const isConfigId = (id: string): id is ConfigId => id in defaultConfig;
+const isConfigId = (id: string): id is ConfigId => Object.hasOwn(defaultConfig, id);
 
 /** `base` with what is given. Checks what can be checked before a process runs. Throws ProviderError `INVALID_OPTION`. */
 export function readConfig(given: Record<string, string> = {}, base = defaultConfig): Config {

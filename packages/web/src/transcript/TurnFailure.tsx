@@ -16,7 +16,8 @@ export function TurnFailure({ error, children }: TurnFailureProps) {
   const { cliType } = useSessionActions();
   const name = useAgentName(cliType);
   const agent = useAgent(cliType);
-  const title = titles[error?.code ?? '']?.(name);
+  const code = error?.code ?? '';
+  const title = Object.hasOwn(titles, code) ? titles[code]?.(name) : undefined;
   const message = { code: error?.code, message: error?.message, isNews: false };
   if (title === undefined) {
     return (

@@ -45,9 +45,10 @@ const silentTypes = new Set([
 
 /** What to tell people: a sentence, nothing, or `unknown` for a message that must be kept as it is. */
 export function readNotice(message: SystemMessage): { tell: string } | 'silent' | 'unknown' {
-  const tell = told[message.subtype]?.(message);
+  const { subtype } = message;
+  const tell = Object.hasOwn(told, subtype) ? told[subtype]?.(message) : undefined;
   if (tell !== undefined) return tell.trim() === '' ? 'silent' : { tell };
-  return silentSystem.has(message.subtype) ? 'silent' : 'unknown';
+  return silentSystem.has(subtype) ? 'silent' : 'unknown';
 }
 
 export const isSilentType = (message: unknown): boolean =>

@@ -62,12 +62,16 @@ function readError(result: ResultMessage, { errorCategory }: TurnFacts): ErrorOb
   const code =
     (status === undefined ? undefined : codesByStatus[status]) ??
     (result.api_error === 'connection_failed' ? 'CONNECTION_LOST' : undefined) ??
-    (errorCategory === undefined ? undefined : codesByCategory[errorCategory]) ??
+    (errorCategory === undefined ? undefined : wordIn(codesByCategory, errorCategory)) ??
     (status === undefined ? undefined : `API_ERROR_${status}`) ??
-    codesBySubtype[result.subtype] ??
+    wordIn(codesBySubtype, result.subtype) ??
     'AGENT_ERROR';
   return { code, message: message === '' ? 'Claude Code reported an error.' : forPage(message) };
 }
+
+/** What every object inherits is no word of a table's. */
+const wordIn = (table: Record<string, string>, key: string): string | undefined =>
+  Object.hasOwn(table, key) ? table[key] : undefined;
 
 /** Claude Code tells people to type its command for signing in, which works only in a terminal. */
 const forPage = (message: string): string =>

@@ -518,6 +518,20 @@ test('a message that the agent drops still has its turn', () => {
   });
 });
 
+test.each(['constructor', 'toString', '__proto__'])(
+  'SAFE: words that every object inherits (%s) are no words of Claude Code’s',
+  (word) => {
+    const { translator, drafts } = startReplay();
+    translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
+    translator.read({ type: 'system', subtype: word }, timestamp);
+    const refused = { id: 'm', model: 'm', content: [] };
+    translator.read({ type: 'assistant', error: word, message: refused }, timestamp);
+    translator.read({ type: 'result', subtype: word, is_error: true }, timestamp);
+    const error = { code: 'AGENT_ERROR', message: 'Claude Code reported an error.' };
+    expect(drafts.at(-1)?.payload).toMatchObject({ type: 'response_error', error });
+  },
+);
+
 test('a turn that stops at the limit of steps is complete, and says why', () => {
   const { translator, drafts } = startReplay();
   translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
