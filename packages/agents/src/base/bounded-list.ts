@@ -37,6 +37,11 @@ export class BoundedList {
     this.#size += size;
   }
 
+  /** Whether nothing was added since the last `take`. */
+  get isEmpty(): boolean {
+    return this.#kept.length === 0 && this.#omitted === 0;
+  }
+
   /** What was kept, and `{ omitted: count }` for the rest. */
   take(): unknown[] {
     const values = this.#kept.map(({ value }) => value);

@@ -532,6 +532,20 @@ test.each(['constructor', 'toString', '__proto__'])(
   },
 );
 
+test('SAFE: of what subagents say between turns only so much waits for the next turn', () => {
+  const { translator, drafts } = startReplay();
+  for (let n = 0; n < 1_200; n += 1) {
+    const content = [{ type: 'text', text: `${n}` }];
+    const message = { id: `${n}`, model: 'm', content };
+    translator.read({ type: 'assistant', parent_tool_use_id: 'call', message }, timestamp);
+  }
+  expect(drafts).toEqual([]);
+  translator.end({ type: 'response_done', status: 'completed' }, timestamp);
+  const [response] = foldTurns(drafts).values();
+  expect(response?.outputItems).toHaveLength(1_000);
+  expect(response?.outputItems.slice(0, 2)).toMatchObject([{ content: '0' }, { content: '1' }]);
+});
+
 test('a turn that stops at the limit of steps is complete, and says why', () => {
   const { translator, drafts } = startReplay();
   translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);

@@ -1,4 +1,5 @@
 import type { ApprovalOutcome, EventDraft } from '@liminal/protocol';
+import { BoundedList } from '../../base/bounded-list.ts';
 import {
   parseNative,
   type NativeMessage,
@@ -37,7 +38,7 @@ export class ClaudeTranslator {
   readonly #expected = new Map<string, ExpectedTurn>();
   readonly #memory = new TurnMemory();
   /** What subagents in the background said between turns: it waits for the next one. */
-  #between: NativeMessage[] = [];
+  readonly #between = new BoundedList();
   readonly #cost = new CostMeter();
   #turn: Turn | undefined;
   #modelId = 'unknown';
@@ -89,7 +90,7 @@ export class ClaudeTranslator {
   /** The agent is gone, or is sent away: the running turn ends like this. */
   end(terminal: Terminal, timestamp: string): void {
     this.#expected.clear();
-    if (this.#between.length > 0) this.#running(timestamp);
+    if (!this.#between.isEmpty) this.#running(timestamp);
     this.#finish(terminal, timestamp);
   }
 
@@ -152,7 +153,7 @@ export class ClaudeTranslator {
   }
 
   #keepForNext(message: NativeMessage): void {
-    this.#between.push(message);
+    this.#between.add(message);
   }
 
   /** The running turn; where nobody asked for one, the agent begins its own. */
@@ -165,9 +166,11 @@ export class ClaudeTranslator {
     const turn = new Turn({ turnId, trigger, modelId: this.#modelId }, cwd, this.#memory, emit);
     this.#turn = turn;
     turn.begin(timestamp, text);
-    const between = this.#between;
-    this.#between = [];
-    for (const message of between) this.#translate(message, timestamp);
+    for (const one of this.#between.take()) {
+      const message = parseNative(one);
+      if (message === undefined) turn.keep(one);
+      else this.#translate(message, timestamp);
+    }
     return turn;
   }
 
