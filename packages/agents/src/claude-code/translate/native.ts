@@ -2,14 +2,20 @@
 import { z } from 'zod';
 import { isPlainDelta } from './plain-delta.ts';
 
+/** An empty one names nothing. */
+const Id = z
+  .string()
+  .transform((id) => (id === '' ? undefined : id))
+  .optional();
+
 export const NativeBlock = z.looseObject({
   type: z.string(),
   text: z.string().optional(),
   thinking: z.string().optional(),
-  id: z.string().optional(),
+  id: Id,
   name: z.string().optional(),
   input: z.unknown().optional(),
-  tool_use_id: z.string().optional(),
+  tool_use_id: Id,
   content: z.unknown().optional(),
   is_error: z.boolean().nullish(),
 });

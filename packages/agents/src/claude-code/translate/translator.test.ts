@@ -3,13 +3,13 @@ import {
   emptyResponse,
   foldResponse,
   isTerminal,
+  Response,
   StreamEvent,
   stampEvent,
   toResponse,
   type EventDraft,
   type EventPayload,
   type OutputItem,
-  type Response,
 } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import { periodicTexts } from '../../testing/periodic-texts.ts';
@@ -531,6 +531,19 @@ test.each(['constructor', 'toString', '__proto__'])(
     expect(drafts.at(-1)?.payload).toMatchObject({ type: 'response_error', error });
   },
 );
+
+test('SAFE: a call and a result with empty ids are still of the schema', () => {
+  const { translator, drafts } = startReplay();
+  const call = { type: 'tool_use', id: '', name: 'Bash', input: {} };
+  const message = { id: 'm', model: 'm', content: [call] };
+  translator.read({ type: 'assistant', message }, timestamp);
+  const result = { type: 'tool_result', tool_use_id: '', content: 'x' };
+  translator.read({ type: 'user', message: { content: [result] } }, timestamp);
+  translator.end({ type: 'response_done', status: 'completed' }, timestamp);
+  const [response] = foldTurns(drafts).values();
+  expect(Response.safeParse(response).error?.issues).toBeUndefined();
+  expect(response?.outputItems).toHaveLength(2);
+});
 
 test('SAFE: of what subagents say between turns only so much waits for the next turn', () => {
   const { translator, drafts } = startReplay();
