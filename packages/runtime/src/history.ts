@@ -7,6 +7,7 @@ import {
   summarizeTurn,
 } from '@liminal/protocol';
 import type { ItemPage, ResponseHead, ResponseStore, StoredItem } from '@liminal/storage';
+import { isLargeRun, othersFirst } from './large.ts';
 import { newestThatFit, type PageRoom, runsBefore } from './open-page.ts';
 
 /** Entries of one page at most, and bytes of its items; an item that is larger is a page of its own. */
@@ -161,6 +162,7 @@ export class HistoryReader {
     for (;;) {
       const before = this.#live.forgotten;
       const found = await this.#withEarlier(await read());
+      if (found.runs.some(isLargeRun)) await othersFirst();
       for (const end of reach ? this.#unreadEnds(found) : []) await this.#options.reach?.(end);
       if (this.#live.forgotten === before) return use(found);
     }

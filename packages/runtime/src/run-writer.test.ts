@@ -270,3 +270,32 @@ describe('while the log refuses', () => {
     expect(writer.abandon()).toEqual({ events: 0, characters: 0 });
   });
 });
+
+test('SAFE: a long text and a flood are written in batches, and others have a turn between them', async () => {
+  const { log } = openMemoryStorage();
+  const { writer, say, logged } = makeWriter(log, 0);
+  let turns = 0;
+  const count = (): void => {
+    turns += 1;
+    if (!writer.sealed || logged.at(-1)?.type !== 'response_done') setImmediate(count);
+  };
+  const sizes: number[] = [];
+  const { append } = log;
+  log.append = (runId, events) => {
+    sizes.push(events.length);
+    return append.call(log, runId, events);
+  };
+  setImmediate(count);
+  const lines = Array.from({ length: 3_000 }, (_, n) => [
+    { ...open, itemId: `i${n}` },
+    text(`i${n}`, 'x'.repeat(100)),
+  ]);
+  say(start, open, text('a', 'x'.repeat(1_000_000)), ...lines.flat(), done);
+  await writer.ended;
+  expect(await log.read('r')).toEqual(logged);
+  expect(logged).toHaveLength(6_000 + 3_001 + 4);
+  // The long text, and the flood at 1,500 or so at a time.
+  expect(sizes.length).toBeGreaterThan(5);
+  expect(Math.max(...sizes)).toBeLessThan(5_000);
+  expect(turns).toBeGreaterThanOrEqual(sizes.length);
+});

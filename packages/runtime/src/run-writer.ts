@@ -23,6 +23,7 @@ import {
   isDelta,
   joined,
 } from './gathering.ts';
+import { firstBatch, othersFirst } from './large.ts';
 import type { Supervisor } from './supervisor.ts';
 import { writable } from './writable.ts';
 
@@ -203,19 +204,23 @@ export class RunWriter {
     // What is said at once is logged at once: a turn is not in the log without the message that set it off.
     await Promise.resolve();
     while (this.#outbox.length > 0 && !this.#abandoned) {
-      const batch = this.#outbox;
-      this.#outbox = [];
+      const { events, isLarge } = firstBatch(this.#outbox);
+      if (isLarge) await othersFirst();
+      if (this.#abandoned) break;
+      this.#outbox = this.#outbox.slice(events.length);
       try {
-        if (batch[0]?.seq === 0) await this.#assertMayBegin();
-        await this.#options.log.append(this.#options.run.runId, batch);
+        if (events[0]?.seq === 0) await this.#assertMayBegin();
+        await this.#options.log.append(this.#options.run.runId, events);
       } catch (error) {
         if (isTakenOver(error)) return this.#giveUp(error);
-        this.#outbox = [...batch.map(writable), ...this.#outbox];
+        this.#outbox = [...events.map(writable), ...this.#outbox];
         this.#refused(error);
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
         continue;
       }
-      this.#accepted(batch);
+      this.#loggedSeq = events.at(-1)?.seq ?? this.#loggedSeq;
+      if (isLarge) await othersFirst();
+      this.#accepted(events);
     }
     this.#appending = false;
   }
@@ -226,16 +231,15 @@ export class RunWriter {
     throw new StorageError('STALE_OWNER', `Run ${runId} is another server's to begin.`);
   }
 
-  #accepted(batch: readonly StreamEvent[]): void {
+  #accepted(events: readonly StreamEvent[]): void {
     if (this.#refusals > 0) {
       this.#refusals = 0;
       this.#waiting = { events: 0, characters: 0 };
       this.#numberPending();
     }
-    this.#loggedSeq = batch.at(-1)?.seq ?? this.#loggedSeq;
     const { onLogged, supervisor } = this.#options;
-    supervisor.run(() => onLogged(batch));
-    if (batch.some(isTerminal)) this.#end(toResponse(this.#state));
+    supervisor.run(() => onLogged(events));
+    if (events.some(isTerminal)) this.#end(toResponse(this.#state));
   }
 
   #refused(error: unknown): void {

@@ -26,7 +26,10 @@ export function isWorthShowing({ shown }: Pace, length: number): boolean {
 
 /** The default token counter: words between white space. Exact over deltas too, however they cut the words. */
 export function countWords(text: string): number {
-  return text.match(/\S+/g)?.length ?? 0;
+  let words = 0;
+  // Finds one after the other: a list of them all would be many times as large as the text.
+  for (const word = /\S+/g; word.test(text);) words += 1;
+  return words;
 }
 
 /**
@@ -37,7 +40,7 @@ export function addText(pace: Pace, text: string, tokenCounter: (text: string) =
   if (text === '') return pace;
   const continues = tokenCounter === countWords && pace.inWord && /^\S/.test(text);
   const tokens = pace.tokens + tokenCounter(text) - (continues ? 1 : 0);
-  return { ...pace, tokens, inWord: /\S$/.test(text) };
+  return { ...pace, tokens, inWord: /\S/.test(text.at(-1) ?? '') };
 }
 
 /**

@@ -18,7 +18,7 @@ export interface EventRow {
   payload: string;
 }
 
-export function encodeEvent(event: StreamEvent): EventRow {
+function encodeEvent(event: StreamEvent): EventRow {
   const { type, ...payload } = event.payload;
   return { seq: event.seq, timestamp: event.timestamp, type, payload: JSON.stringify(payload) };
 }

@@ -1,11 +1,12 @@
 import type { StreamEvent } from '@liminal/protocol';
 import type { EventLog, FollowOptions, LoggedRun, ReadOptions } from '../event-log.ts';
 import { advanceRun, isNotEmpty, runEnded } from '../log/append-rules.ts';
-import { decodeEvent, encodeEvent } from '../log/event-rows.ts';
+import { decodeEvent, encodeEvents } from '../log/event-rows.ts';
 import { Followers } from '../log/followers.ts';
 import type { Database } from './database.ts';
 import type { TableRun } from './event-table.ts';
 import { EventTable } from './event-table.ts';
+import { isLarge, othersFirst } from './others-first.ts';
 
 /** What a follower reads at once: so many events, or so many characters of them (and the one that goes past). */
 const followPage = { events: 128, characters: 1_000_000 };
@@ -34,12 +35,15 @@ export class SqliteEventLog implements EventLog {
 
   async append(runId: string, events: readonly StreamEvent[]): Promise<void> {
     if (!isNotEmpty(events)) return;
+    const rows = encodeEvents(runId, events);
+    // What took long to put in words takes long to write: others have a turn in between.
+    if (rows.some(({ payload }) => isLarge(payload))) await othersFirst();
     const run = await this.#database.writeInTurn('LOG_WRITE_FAILED', () => {
       const known = this.#runs.get(runId);
       if (!known && this.#isSettled(runId)) throw runEnded(runId, events[0]);
       const progress = advanceRun(known?.progress, runId, events);
       const key = known?.key ?? this.#table.addRun(runId, progress.constants);
-      for (const event of events) this.#table.addEvent(key, encodeEvent(event));
+      for (const row of rows) this.#table.addEvent(key, row);
       if (progress.ended) this.#table.markEnded(key);
       return { key, progress };
     });

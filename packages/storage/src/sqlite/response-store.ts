@@ -15,8 +15,9 @@ import { titleHits } from '../store/search-hits.ts';
 import { parseQuery } from '../store/search-query.ts';
 import type { Database } from './database.ts';
 import { ItemSearch } from './item-search.ts';
-import type { ResponseRow } from './response-table.ts';
-import { headOf, ResponseTable } from './response-table.ts';
+import { isLarge, othersFirst } from './others-first.ts';
+import type { EncodedResponse, ResponseRow } from './response-table.ts';
+import { encodeResponse, headOf, ResponseTable } from './response-table.ts';
 import { SessionTable } from './session-table.ts';
 
 /** Sessions, Responses and items in tables of their own, so that a page of items reads those items alone. */
@@ -71,9 +72,13 @@ export class SqliteResponseStore implements ResponseStore {
   }
 
   async importResponses(responses: readonly Response[]): Promise<void> {
+    const encoded: EncodedResponse[] = [];
+    for (const response of responses) encoded.push(await encodeResponse(response));
     await this.#database.writeInTurn('STORE_WRITE_FAILED', () => {
-      for (const response of responses) this.#responses.save(response);
+      for (const response of encoded) this.#responses.save(response);
     });
+    // What a large one leaves behind is not done in the same turn either.
+    if (encoded.some(({ items }) => items.some(isLarge))) await othersFirst();
   }
 
   async getResponse(runId: string): Promise<Response | undefined> {

@@ -1,10 +1,21 @@
 import type { StatementSync } from 'node:sqlite';
 import type { Response } from '@liminal/protocol';
+import { StorageError } from '../errors.ts';
 import type { ResponseHead, StoredItem } from '../response-store.ts';
 import { readHead, readItem } from '../store/stored-json.ts';
 import type { Database } from './database.ts';
 import { idOf, keyOf } from './id-key.ts';
 import { ItemWords } from './item-words.ts';
+import { isLarge, othersFirst } from './others-first.ts';
+
+/** A Response as its rows hold it. */
+export interface EncodedResponse {
+  response: Response;
+  /** JSON. */
+  head: string;
+  /** JSON of each. */
+  items: string[];
+}
 
 /** A stored Response beside its items. */
 export interface ResponseRow {
@@ -66,19 +77,20 @@ export class ResponseTable {
   }
 
   /** Does nothing if what is stored is newer. */
-  save({ outputItems, ...head }: Response): void {
+  save({ response, head, items }: EncodedResponse): void {
+    const { id, sessionId, lastSeq, outputItems, status } = response;
     const saved = this.#saveHead.get(
-      keyOf(head.id),
-      keyOf(head.sessionId),
-      head.lastSeq,
+      keyOf(id),
+      keyOf(sessionId),
+      lastSeq,
       outputItems.length,
-      JSON.stringify(head),
+      head,
     ) as { response_key: number } | undefined;
     if (!saved) return;
     const { response_key: key } = saved;
     for (const [index, item] of outputItems.entries()) {
-      const { changes } = this.#saveItem.run(key, index, JSON.stringify(item));
-      this.#words.note({ key, index, item, status: head.status }, changes > 0);
+      const { changes } = this.#saveItem.run(key, index, items[index] ?? 'null');
+      this.#words.note({ key, index, item, status }, changes > 0);
     }
     const { changes } = this.#trimItems.run(key, outputItems.length);
     if (changes > 0) this.#words.delete(key, outputItems.length);
@@ -120,6 +132,23 @@ export class ResponseTable {
       index: item_index,
       item: readItem(item, item_index),
     }));
+  }
+}
+
+/** Others have a turn after each large item. Throws StorageError `STORE_WRITE_FAILED` for what JSON cannot hold. */
+export async function encodeResponse(response: Response): Promise<EncodedResponse> {
+  const { outputItems, ...head } = response;
+  const items: string[] = [];
+  try {
+    for (const item of outputItems) {
+      const json = JSON.stringify(item);
+      items.push(json);
+      if (isLarge(json)) await othersFirst();
+    }
+    return { response, head: JSON.stringify(head), items };
+  } catch (cause) {
+    const message = `Run ${head.id} cannot be written as JSON: ${String(cause)}`;
+    throw new StorageError('STORE_WRITE_FAILED', message, { cause });
   }
 }
 
