@@ -1,7 +1,9 @@
+import { closeList, closeObject, eachMark, openList, openObject } from './json-marks.ts';
+
 /** JSON that is nested deeper than this is cut there: nobody could rely on it being written, compared or drawn. */
 export const maxDepth = 200;
 
-const mark = '… (cut here: nested too deeply)';
+const cutHere = '… (cut here: nested too deeply)';
 
 /** The same text of JSON; where it is nested too deeply, with a text that says so in place of what is inside. */
 export function cutDepth(json: string): string {
@@ -9,18 +11,15 @@ export function cutDepth(json: string): string {
   const kept: string[] = [];
   let from = 0;
   let depth = 0;
-  for (let at = 0; at < json.length; at += 1) {
-    const code = json.charCodeAt(at);
-    if (code === quote) {
-      at = endOfString(json, at);
-    } else if (code === openList || code === openObject) {
+  eachMark(json, (mark, at) => {
+    if (mark === openList || mark === openObject) {
       depth += 1;
-      if (depth === maxDepth + 1) kept.push(json.slice(from, at), JSON.stringify(mark));
-    } else if (code === closeList || code === closeObject) {
+      if (depth === maxDepth + 1) kept.push(json.slice(from, at), JSON.stringify(cutHere));
+    } else if (mark === closeList || mark === closeObject) {
       depth -= 1;
       if (depth === maxDepth) from = at + 1;
     }
-  }
+  });
   return kept.length === 0 ? json : kept.join('') + json.slice(from);
 }
 
@@ -36,18 +35,6 @@ function isFlat(json: string): boolean {
   return true;
 }
 
-const [quote, backslash] = [34, 92];
-const [openList, closeList, openObject, closeObject] = [91, 93, 123, 125];
-
-function endOfString(json: string, start: number): number {
-  for (let end = json.indexOf('"', start + 1); end !== -1; end = json.indexOf('"', end + 1)) {
-    let escapes = 0;
-    while (json.charCodeAt(end - 1 - escapes) === backslash) escapes += 1;
-    if (escapes % 2 === 0) return end;
-  }
-  return json.length;
-}
-
 /** As `cutDepth`, of what has been parsed. What is not nested too deeply is given as it is. */
 export function withinDepth<T>(value: T): T {
   return isWithin(value, maxDepth) ? value : (copied(value, maxDepth) as T);
@@ -60,7 +47,7 @@ function isWithin(value: unknown, depth: number): boolean {
 
 function copied(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (depth === 0) return mark;
+  if (depth === 0) return cutHere;
   if (Array.isArray(value)) return value.map((one) => copied(one, depth - 1));
   const fields = Object.entries(value).map(([key, one]) => [key, copied(one, depth - 1)] as const);
   return Object.fromEntries(fields);

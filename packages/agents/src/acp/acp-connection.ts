@@ -1,7 +1,8 @@
 import { setImmediate as untilHandled } from 'node:timers/promises';
 import type { AnyMessage, ClientApp, ClientConnection } from '@agentclientprotocol/sdk';
-import { cutDepth } from '@liminal/protocol';
 import { z } from 'zod';
+import { isLargeLine, parseLargeLine } from './large-lines.ts';
+import { parseLine } from './parse-line.ts';
 import { ProtocolBreach } from './protocol-breach.ts';
 import { isRecord } from './translate/fields.ts';
 
@@ -50,7 +51,14 @@ export class AcpConnection {
 
   /** Takes a line; what it gives resolves when the library has dealt with it. Throws ProtocolBreach. */
   read(line: string): void | Promise<void> {
-    const message = parse(line);
+    return isLargeLine(line) ? this.#readLarge(line) : this.#take(parseLine(line), line);
+  }
+
+  async #readLarge(line: string): Promise<void> {
+    await this.#take(await parseLargeLine(line), line);
+  }
+
+  #take(message: unknown, line: string): void | Promise<void> {
     if (message === undefined) {
       if (line.trim() !== '') this.#events.onNoise(`${line}\n`);
       return undefined;
@@ -104,13 +112,5 @@ export class AcpConnection {
       if ('id' in message) this.#asked.set(message.id, params['sessionId']);
     } else if ('id' in message) this.#open -= 1;
     this.#send(JSON.stringify(message));
-  }
-}
-
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(cutDepth(line));
-  } catch {
-    return undefined;
   }
 }

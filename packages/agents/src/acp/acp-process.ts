@@ -40,6 +40,8 @@ export class AcpProcess {
   readonly #errorsEnded = Promise.withResolvers<void>();
   readonly #lines = new LineSplitter();
   #errorOutput = '';
+  /** What is done with the lines that were read last, where that takes time. */
+  #handling: Promise<void> | undefined;
   #isGone = false;
 
   constructor({ command, args, env, inherited, cwd }: AcpCommand) {
@@ -65,6 +67,7 @@ export class AcpProcess {
     const reason = await Promise.race([this.#exited.promise, reading]);
     // What it wrote last is still to be read; but a program that it left behind may hold the pipes open for ever.
     await Promise.race([Promise.all([reading, this.#errorsEnded.promise]), delay(lastLinesMs)]);
+    await this.#handling?.catch(() => undefined);
     this.#isGone = true;
     events.onGone(reason);
     this.#child.stdout.destroy();
@@ -131,6 +134,7 @@ export class AcpProcess {
         const handled = handle(this.#lines.push(chunk), onLine);
         if (handled === undefined) return;
         stdout.pause();
+        this.#handling = handled;
         handled.then(() => stdout.resume(), ended.reject);
       } catch (error) {
         ended.reject(error);

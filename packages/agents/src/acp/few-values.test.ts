@@ -1,0 +1,44 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { withFewValues } from './few-values.ts';
+
+const many = Array.from({ length: 250_000 }, (_, n) => n);
+const message = (update: unknown): object => ({ params: { sessionId: 's', update } });
+const parsed = (json: string | undefined): unknown => JSON.parse(json ?? 'null');
+
+test('a message of few values is the same message', () => {
+  const update = { rawInput: { deep: [[1, { a: null }], 'x'] }, list: many.slice(0, 100_000) };
+  const json = JSON.stringify(message(update));
+  expect(withFewValues(json)).toBe(json);
+});
+
+test('of one with too many, the fields that have most stand there as their JSON, and the others stay', () => {
+  const update = { id: 'c', rawInput: { command: ['ls', '],{'] }, rawOutput: { many }, last: [] };
+  const json = JSON.stringify(message(update));
+  expect(parsed(withFewValues(json))).toStrictEqual(
+    message({ ...update, rawOutput: JSON.stringify({ many }) }),
+  );
+});
+
+test('where that is not enough, so does what stands further out', () => {
+  const fields = Object.fromEntries(many.map((n) => [`f${n}`, [n]]));
+  const words = JSON.stringify(fields);
+  expect(parsed(withFewValues(JSON.stringify(message(fields))))).toStrictEqual(message(words));
+  expect(parsed(withFewValues(JSON.stringify({ result: fields })))).toStrictEqual({
+    result: words,
+  });
+  expect(withFewValues(words)).toBeUndefined();
+});
+
+test('what stands before and after it is what it was, whatever it is', () => {
+  const words = JSON.stringify(many);
+  fc.assert(
+    fc.property(fc.json(), fc.json(), (one, other) => {
+      const json = `{"params":{"update":{"a":${one},"many":${words},"b":${other}},"c":${one}}}`;
+      const [a, b] = [one, other].map((text) => JSON.parse(text) as unknown);
+      const update = { a, many: words, b };
+      expect(parsed(withFewValues(json))).toEqual({ params: { update, c: a } });
+    }),
+    { numRuns: 20 },
+  );
+});

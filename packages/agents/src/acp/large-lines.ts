@@ -1,0 +1,25 @@
+import { Tinypool } from 'tinypool';
+
+/** Characters: a line that is longer would hold up everybody while it is read. */
+const largeLine = 1024 * 1024;
+/** How long (ms) the thread waits for another line. */
+const idleMs = 10_000;
+
+export function isLargeLine(line: string): boolean {
+  return line.length > largeLine;
+}
+
+/** One for all agents: whoever floods it waits for its own lines. */
+let pool: Tinypool | undefined;
+
+/** As `parseLine`, in another thread, and with no more values than there is time for (`withFewValues`). */
+export async function parseLargeLine(line: string): Promise<unknown> {
+  // It has no dependencies of its own, and a thread only while there is work.
+  pool ??= new Tinypool({
+    filename: new URL('./large-line-worker.ts', import.meta.url).href,
+    minThreads: 0,
+    maxThreads: 1,
+    idleTimeout: idleMs,
+  });
+  return pool.run(line);
+}

@@ -1,0 +1,50 @@
+/** Lines of more than a MiB are read in a thread of their own: nobody sees it but by the time it takes. */
+import { expect, test } from 'vitest';
+import { parseLargeLine } from '../../src/acp/large-lines.ts';
+import { runAgent, said } from './running-agent.ts';
+
+const long = 'slow and steady '.repeat(200_000);
+
+test('a large line comes between those before it and after it', async () => {
+  const { create } = await runAgent({
+    turns: [{ steps: [{ say: 'before ' }, { say: long }, { say: 'after' }] }],
+  });
+  const listener = await create();
+  expect(said(await listener.ask('Go.'))).toEqual(['user: Go.', `agent: before ${long}after`]);
+});
+
+test('a large line is not lost with an agent that ends after it', async () => {
+  const { create } = await runAgent({
+    turns: [{ steps: [{ say: 'before ' }, { say: long }, { exit: { code: 1 } }] }],
+  });
+  const gone = await (await create()).ask('Go.');
+  expect(said(gone)).toEqual(['user: Go.', `agent: before ${long}`]);
+  expect(gone.error).toMatchObject({ code: 'PROCESS_CRASH' });
+});
+
+test('SAFE: a large line that is no message is noise, and the turn goes on', async () => {
+  const { create } = await runAgent({
+    turns: [{ steps: [{ say: 'before ' }, { raw: 'x'.repeat(3_000_000) }, { say: 'after' }] }],
+  });
+  const listener = await create();
+  expect(said(await listener.ask('Go.'))).toEqual(['user: Go.', 'agent: before after']);
+});
+
+test('SAFE: an output of more values than there is time for is shown as its JSON, whole', async () => {
+  const values = Object.fromEntries(Array.from({ length: 300_000 }, (_, n) => [`key${n}`, n]));
+  const call = { toolCallId: 'c', title: 'Run', kind: 'execute', status: 'completed' };
+  const { create } = await runAgent({
+    turns: [{ steps: [{ update: { sessionUpdate: 'tool_call', ...call, rawOutput: values } }] }],
+  });
+  const { outputItems } = await (await create()).ask('Go.');
+  const output = outputItems.find(({ type }) => type === 'function_call_output');
+  expect(output).toMatchObject({ output: JSON.stringify(values), success: true });
+});
+
+test('SAFE: lines of more values than there is memory for are read all the same', async () => {
+  const output = `[${'{},'.repeat(11_000_000)}1]`;
+  const line = (json: string): string => `{"params":{"update":{"rawOutput":${json}}}}`;
+  expect(await parseLargeLine(line(output))).toEqual({ params: { update: { rawOutput: output } } });
+  // Nobody could name so many fields.
+  expect(await parseLargeLine(`{${'"a":1,'.repeat(5_000_000)}"b":2}`)).toBeUndefined();
+});
