@@ -103,7 +103,8 @@ export interface ResponseStore {
   deleteSession(sessionId: string): Promise<void>;
   /**
    * Saves a Response, replacing an earlier snapshot of the same run. Runs of a session keep the order of their first
-   * save. A snapshot older than what is stored (by a smaller `lastSeq`) changes nothing. Its session need not be stored.
+   * save. A snapshot older than what is stored (by a smaller `lastSeq`) changes nothing. Its session need not be stored. One with thousands of items may be there
+   * in part until it is saved; where that fails, until it is saved again.
    */
   saveResponse(response: Response): Promise<void>;
   /** Saves many Responses, in their order, in one step: a session's turns from before Liminal. */

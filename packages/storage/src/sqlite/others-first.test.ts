@@ -43,3 +43,34 @@ test('SAFE: others have a turn between the steps of a large event and of large i
   expect(await turnsDuring(() => store.saveResponse(saved))).toBeGreaterThanOrEqual(3);
   expect(await store.getResponse('b')).toStrictEqual(saved);
 });
+
+test('SAFE: a run of many items is saved in parts, and is whole in the end, whatever it was before', async () => {
+  const { store } = storage;
+  const texts = Array.from({ length: 9_000 }, (_, n) => `item number${n}`);
+  const saved = response('a', texts, { lastSeq: 3 });
+  expect(await turnsDuring(() => store.saveResponse(saved))).toBeGreaterThanOrEqual(4);
+  expect(await store.getResponse('a')).toStrictEqual(saved);
+  expect(await store.search({ text: 'number8999', limit: 5 })).toHaveLength(1);
+
+  const shorter = response('a', texts.slice(0, 3_000), { lastSeq: 4 });
+  await store.saveResponse(shorter);
+  await store.saveResponse(saved);
+  expect(await store.getResponse('a')).toStrictEqual(shorter);
+  expect(await store.search({ text: 'number2999', limit: 5 })).toHaveLength(1);
+  expect(await store.search({ text: 'number8999', limit: 5 })).toHaveLength(0);
+});
+
+test('SAFE: a run that is saved in part only is saved again, by the same snapshot', async () => {
+  const { store } = storage;
+  const texts = Array.from({ length: 5_000 }, (_, n) => `item number${n}`);
+  const saved = response('a', texts);
+  const saving = store.saveResponse(saved);
+  await new Promise(setImmediate);
+  // Its beginning is there.
+  const part = await store.getResponse('a');
+  expect(part?.outputItems.length).toBeLessThan(5_000);
+  expect(saved.outputItems).toEqual(expect.arrayContaining(part?.outputItems ?? []));
+  await store.saveResponse(saved);
+  await saving;
+  expect(await store.getResponse('a')).toStrictEqual(saved);
+});

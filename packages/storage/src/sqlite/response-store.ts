@@ -15,9 +15,9 @@ import { titleHits } from '../store/search-hits.ts';
 import { parseQuery } from '../store/search-query.ts';
 import type { Database } from './database.ts';
 import { ItemSearch } from './item-search.ts';
-import { isLarge, othersFirst } from './others-first.ts';
+import { othersFirst } from './others-first.ts';
 import type { EncodedResponse, ResponseRow } from './response-table.ts';
-import { encodeResponse, headOf, ResponseTable } from './response-table.ts';
+import { encodeResponse, headOf, partsOf, ResponseTable } from './response-table.ts';
 import { SessionTable } from './session-table.ts';
 
 /** Sessions, Responses and items in tables of their own, so that a page of items reads those items alone. */
@@ -67,8 +67,18 @@ export class SqliteResponseStore implements ResponseStore {
     });
   }
 
+  /** One that is large is saved in parts, so that others have a turn between them; whoever saves it tries again if one fails. */
   async saveResponse(response: Response): Promise<void> {
-    await this.importResponses([response]);
+    const encoded = await encodeResponse(response);
+    const parts = partsOf(encoded);
+    let from = 0;
+    for (const to of parts) {
+      await this.#database.writeInTurn('STORE_WRITE_FAILED', () => {
+        this.#responses.save(encoded, from, to);
+      });
+      if (parts.length > 1) await othersFirst();
+      from = to;
+    }
   }
 
   async importResponses(responses: readonly Response[]): Promise<void> {
@@ -77,8 +87,6 @@ export class SqliteResponseStore implements ResponseStore {
     await this.#database.writeInTurn('STORE_WRITE_FAILED', () => {
       for (const response of encoded) this.#responses.save(response);
     });
-    // What a large one leaves behind is not done in the same turn either.
-    if (encoded.some(({ items }) => items.some(isLarge))) await othersFirst();
   }
 
   async getResponse(runId: string): Promise<Response | undefined> {

@@ -6,7 +6,11 @@ import { readHead, readItem } from '../store/stored-json.ts';
 import type { Database } from './database.ts';
 import { idOf, keyOf } from './id-key.ts';
 import { ItemWords } from './item-words.ts';
-import { isLarge, othersFirst } from './others-first.ts';
+import { othersFirst } from './others-first.ts';
+
+/** Items that are saved at once, and characters of their JSON; one that is larger is saved alone. */
+const PART_ITEMS = 2_000;
+const PART_SIZE = 1024 * 1024;
 
 /** A Response as its rows hold it. */
 export interface EncodedResponse {
@@ -76,24 +80,25 @@ export class ResponseTable {
     this.#deleteOfSession = database.prepare('DELETE FROM responses WHERE session_id = ?');
   }
 
-  /** Does nothing if what is stored is newer. */
-  save({ response, head, items }: EncodedResponse): void {
+  /**
+   * Does nothing if what is stored is newer. With `from` and `to`, only those of its items: until the last are saved,
+   * those that follow are missing.
+   */
+  save({ response, head, items }: EncodedResponse, from = 0, to = items.length): void {
     const { id, sessionId, lastSeq, outputItems, status } = response;
-    const saved = this.#saveHead.get(
-      keyOf(id),
-      keyOf(sessionId),
-      lastSeq,
-      outputItems.length,
-      head,
-    ) as { response_key: number } | undefined;
+    const saved = this.#saveHead.get(keyOf(id), keyOf(sessionId), lastSeq, to, head) as
+      | { response_key: number }
+      | undefined;
     if (!saved) return;
     const { response_key: key } = saved;
-    for (const [index, item] of outputItems.entries()) {
+    for (const [at, item] of outputItems.slice(from, to).entries()) {
+      const index = from + at;
       const { changes } = this.#saveItem.run(key, index, items[index] ?? 'null');
       this.#words.note({ key, index, item, status }, changes > 0);
     }
-    const { changes } = this.#trimItems.run(key, outputItems.length);
-    if (changes > 0) this.#words.delete(key, outputItems.length);
+    if (to < items.length) return;
+    const { changes } = this.#trimItems.run(key, to);
+    if (changes > 0) this.#words.delete(key, to);
   }
 
   deleteSession(sessionId: string): void {
@@ -135,21 +140,39 @@ export class ResponseTable {
   }
 }
 
-/** Others have a turn after each large item. Throws StorageError `STORE_WRITE_FAILED` for what JSON cannot hold. */
+/** Others have a turn now and again. Throws StorageError `STORE_WRITE_FAILED` for what JSON cannot hold. */
 export async function encodeResponse(response: Response): Promise<EncodedResponse> {
   const { outputItems, ...head } = response;
   const items: string[] = [];
+  let size = 0;
   try {
     for (const item of outputItems) {
       const json = JSON.stringify(item);
       items.push(json);
-      if (isLarge(json)) await othersFirst();
+      size += json.length;
+      if (size <= PART_SIZE) continue;
+      await othersFirst();
+      size = 0;
     }
     return { response, head: JSON.stringify(head), items };
   } catch (cause) {
     const message = `Run ${head.id} cannot be written as JSON: ${String(cause)}`;
     throw new StorageError('STORE_WRITE_FAILED', message, { cause });
   }
+}
+
+/** Where the parts end in which a Response's items are saved: most have one. */
+export function partsOf({ items }: EncodedResponse): number[] {
+  const ends: number[] = [];
+  let [from, size] = [0, 0];
+  for (const [index, { length }] of items.entries()) {
+    if (index > from && (size + length > PART_SIZE || index - from >= PART_ITEMS)) {
+      ends.push(index);
+      [from, size] = [index, 0];
+    }
+    size += length;
+  }
+  return [...ends, items.length];
 }
 
 /** A row with the ids that its keys stand for. */
