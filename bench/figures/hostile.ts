@@ -63,17 +63,26 @@ async function play(lines: readonly string[]) {
   }
 }
 
+/** Until it is history, too. */
 async function playTurn(connection: Connection, sessionId: string, message: string): Promise<void> {
   const ended = Promise.withResolvers<void>();
+  const settled = Promise.withResolvers<void>();
+  let isOver = false;
   const socket = await connection.follow(sessionId, (received) => {
     const isTurn = received.type === 'session:turn' ? received.payload : undefined;
     const isHistory = received.type === 'session:history' ? received.turns.at(-1) : undefined;
     if (isTurn?.type === 'turn_error' || isHistory?.status === 'error') {
       ended.reject(new Error(JSON.stringify(received).slice(0, 1_000)));
     }
-    if (isTurn?.type === 'turn_complete' || isHistory?.status === 'complete') ended.resolve();
+    if (isTurn?.type === 'turn_complete' || isHistory?.status === 'complete') {
+      isOver = true;
+      ended.resolve();
+    }
+    const isAtRest = received.type === 'session:info' && received.info.session.state === 'idle';
+    if (isOver && isAtRest) settled.resolve();
   });
   await connection.post(`${sessionId}/send`, { message });
   await ended.promise;
+  await settled.promise;
   socket.close();
 }
