@@ -31,6 +31,11 @@ export const hostileInputs: Record<string, () => string[]> = {
   'one piece of quotes': () => [saysText('"'.repeat(MOST / 2))],
   'a million lines in one piece': () => [saysText('a\n'.repeat(1_000_000))],
   'an output in one line': () => [call('c'), done({ rawOutput: { output: 'x'.repeat(MOST) } })],
+  'outputs of 1 MiB': () =>
+    times(30, (n) => [
+      call(`c${n}`),
+      update(`c${n}`, { status: 'completed', rawOutput: { output: 'word '.repeat(MIB / 5) } }),
+    ]).flat(),
   'an output of leaves': () => [call('c'), done({ rawOutput: leaves(MOST) })],
   'an output of keys': () => [call('c'), done({ rawOutput: keys(1_000_000) })],
   'an input of leaves': () => [call('c', { rawInput: { list: leaves(MOST) } }), done({})],

@@ -5,6 +5,8 @@ import { sizeOf } from '@liminal/protocol';
 
 /** About the characters of what is done at once. */
 const LARGE = 256 * 1024;
+/** Events: each costs its readers more than its size tells. */
+const MANY = 500;
 
 export interface Batch {
   events: StreamEvent[];
@@ -17,10 +19,10 @@ export function firstBatch(waiting: readonly StreamEvent[]): Batch {
   let count = 0;
   for (const { payload } of waiting) {
     size += sizeOf(payload, LARGE);
-    if (size > LARGE && count > 0) break;
+    if ((size > LARGE && count > 0) || count === MANY) break;
     count += 1;
   }
-  return { events: waiting.slice(0, count), isLarge: size > LARGE };
+  return { events: waiting.slice(0, count), isLarge: size > LARGE || count === MANY };
 }
 
 export function isLargeRun({ outputItems }: Response): boolean {

@@ -221,6 +221,8 @@ export class RunWriter {
       this.#loggedSeq = events.at(-1)?.seq ?? this.#loggedSeq;
       if (isLarge) await othersFirst();
       this.#accepted(events);
+      if (isLarge) await othersFirst();
+      if (events.some(isTerminal)) this.#end(toResponse(this.#state));
     }
     this.#appending = false;
   }
@@ -239,7 +241,6 @@ export class RunWriter {
     }
     const { onLogged, supervisor } = this.#options;
     supervisor.run(() => onLogged(events));
-    if (events.some(isTerminal)) this.#end(toResponse(this.#state));
   }
 
   #refused(error: unknown): void {

@@ -1,4 +1,4 @@
-import { decodeCursor } from '@liminal/protocol';
+import { decodeCursor, sizeOf } from '@liminal/protocol';
 import type { HistoryReader, Resumed } from './history.ts';
 import type { Outgoing, Sink } from './api.ts';
 import { errorCode, errorMessage } from './errors.ts';
@@ -14,7 +14,7 @@ interface SubscriberOptions {
   deltas: boolean;
 }
 
-/** Characters of messages that wait for a full transport, at most: enough for what a healthy reader misses. */
+/** About the characters of messages that wait for a full transport, at most: enough for what a healthy reader misses. */
 const BACKLOG_MAX = 64 * 1024;
 
 interface Waiting {
@@ -96,7 +96,7 @@ export class Subscriber {
 
   #keep(waiting: Waiting): void {
     this.#backlog.push(waiting);
-    this.#backlogSize += waiting.message.json().length;
+    this.#backlogSize += sizeOf(waiting.message.message, BACKLOG_MAX);
     if (this.#backlogSize <= BACKLOG_MAX) return;
     this.#forgetBacklog();
     this.#state = 'behind';

@@ -10,6 +10,8 @@ import {
 
 /** A turn says no more than this (about the characters of its events' JSON); what follows is not kept. */
 export const maxTurnSize = 256 * 1024 * 1024;
+/** Nor has it more items; a call and its output are two. */
+export const maxTurnItems = 50_000;
 /** Of a text that is longer than this (characters) it counts that it is told again. */
 const longText = 64 * 1024;
 /** What any event takes beside what it says. */
@@ -20,9 +22,10 @@ export class TurnBounds {
   /** Characters of text that each open item has been given. */
   readonly #texts = new Map<string, number>();
   #size = 0;
+  #items = 0;
 
   get isFull(): boolean {
-    return this.#size > maxTurnSize;
+    return this.#size > maxTurnSize || this.#items > maxTurnItems;
   }
 
   /** Anything that is written whole; of a text that makes an item longer `more` takes care. */
@@ -42,6 +45,7 @@ export class TurnBounds {
 
   /** Notes what is written. */
   count(payload: EventPayload): void {
+    if (payload.type === 'item_start') this.#items += 1;
     // Text comes in many small pieces, which become few events.
     this.#size += isMoreText(payload)
       ? payload.deltaContent.length

@@ -7,7 +7,7 @@ import {
   sizeOf,
 } from '@liminal/protocol';
 import { expect, test } from 'vitest';
-import { maxTurnSize } from './turn-bounds.ts';
+import { maxTurnItems, maxTurnSize } from './turn-bounds.ts';
 import { TurnWriter } from './turn-writer.ts';
 
 const cut = '… (cut here: too long)';
@@ -104,6 +104,23 @@ test('SAFE: a turn that says more than is kept of one says that, still asks, and
     { type: 'item_done', itemId: 'first', finalItem: { content: 'Hello.' } },
     { type: 'item_done', itemId: 'a', finalItem: { outcome: { outcome: 'cancelled' } } },
     { type: 'response_done' },
+  ]);
+});
+
+test('SAFE: a turn of too many items says so once, and keeps what it has and how those end', () => {
+  const { turn, drafts, of } = writer();
+  turn.start(message('first'));
+  for (let n = 0; n < maxTurnItems + 100; n += 1) turn.add(message(`m${n}`, 'Hello.'));
+  const starts = of('item_start');
+  expect(starts.filter(({ itemId }) => itemId === 't1:full')).toHaveLength(1);
+  // The one that was too many, and the notice.
+  expect(starts).toHaveLength(maxTurnItems + 2);
+  expect(of('item_done')).toHaveLength(maxTurnItems + 1);
+  turn.done('first', message('first', 'At last.'));
+  turn.end({ type: 'response_done', status: 'completed' });
+  expect(drafts.slice(-2).map(({ payload }) => payload.type)).toEqual([
+    'item_done',
+    'response_done',
   ]);
 });
 
