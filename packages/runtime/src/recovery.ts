@@ -1,4 +1,5 @@
 import type {
+  ErrorObject,
   EventPayload,
   QueuedMessage,
   ResponseState,
@@ -12,9 +13,20 @@ import { hasEndInHistory, readRun, type Storage } from './read-run.ts';
 import type { WrittenRun } from './run-writer.ts';
 
 /** Why a turn was cut off. */
-const STOPPED = 'The server stopped while this turn was running. What was said until then is kept.';
-const FORGOTTEN =
-  'The log lost a part of this turn, so it could not go on. What was known of it until then is kept.';
+const STOPPED: ErrorObject = {
+  code: 'OWNER_LOST',
+  message: 'The server stopped while this turn was running. What was said until then is kept.',
+};
+const FORGOTTEN: ErrorObject = {
+  code: 'OWNER_LOST',
+  message:
+    'The log lost a part of this turn, so it could not go on. What was known of it until then is kept.',
+};
+const BROKEN: ErrorObject = {
+  code: 'INTERNAL',
+  message:
+    'Liminal could not deal with something in this turn, so it was ended. What was said until then is kept; the server’s log says more.',
+};
 
 /** Brings what an earlier server left behind to an end: its open runs, and messages that were on their way. */
 export async function recover(storage: Storage, now: () => string): Promise<void> {
@@ -107,7 +119,12 @@ async function undelivered(
 }
 
 /** Gives an open run its terminal event (invariant 2), after its open items have ended (invariant 3). */
-async function endRun(storage: Storage, run: LoggedRun, now: () => string): Promise<void> {
+async function endRun(
+  storage: Storage,
+  run: LoggedRun,
+  now: () => string,
+  error = STOPPED,
+): Promise<void> {
   let tried: number | undefined;
   for (let open = !run.ended; open;) {
     const state = await readRun(storage, run.runId);
@@ -115,7 +132,7 @@ async function endRun(storage: Storage, run: LoggedRun, now: () => string): Prom
     if (state.lastSeq === tried) return endInHistory(storage, state, now);
     tried = state.lastSeq;
     try {
-      await storage.log.append(run.runId, endOf(run, state, now(), STOPPED));
+      await storage.log.append(run.runId, endOf(run, state, now(), error));
       open = false;
     } catch (error) {
       // Its writer lives and was quicker, which the end stops soon; or somebody else has ended it.
@@ -131,7 +148,7 @@ async function endRun(storage: Storage, run: LoggedRun, now: () => string): Prom
  */
 export async function endLostRun(
   storage: Storage,
-  { runId, state, loggedSeq }: WrittenRun,
+  { runId, state, loggedSeq, isBroken }: WrittenRun,
   isOwner: boolean,
   now: () => string,
 ): Promise<void> {
@@ -140,7 +157,7 @@ export async function endLostRun(
   if (!isWhole && !(await hasEndInHistory(storage, runId))) {
     await endInHistory(storage, state, now);
   } else if (run && isOwner) {
-    await endRun(storage, run, now);
+    await endRun(storage, run, now, isBroken ? BROKEN : STOPPED);
   }
 }
 
@@ -166,9 +183,8 @@ function endOf(
   run: RunEnvelope & { turnId: string },
   state: ResponseState,
   timestamp: string,
-  message: string,
+  error: ErrorObject,
 ): StreamEvent[] {
-  const error = { code: 'OWNER_LOST', message };
   const payloads: EventPayload[] = [
     ...closeOpenItems(state, { status: 'error', error }),
     { type: 'response_error', error },

@@ -54,6 +54,8 @@ export interface WrittenRun {
   state: ResponseState;
   /** `seq` of the last event that the log has taken; -1 before the first. */
   loggedSeq: number;
+  /** Its writer cannot go on for a mistake of its own, and not for the log's sake. */
+  isBroken: boolean;
 }
 
 /** What the log never took. */
@@ -84,6 +86,7 @@ export class RunWriter {
   #loggedSeq = -1;
   #sealed = false;
   #abandoned = false;
+  #isBroken = false;
   #appending = false;
   /** How often in a row the log has refused. */
   #refusals = 0;
@@ -104,7 +107,12 @@ export class RunWriter {
 
   /** What it has come to. */
   get written(): WrittenRun {
-    return { runId: this.#options.run.runId, state: this.#state, loggedSeq: this.#loggedSeq };
+    return {
+      runId: this.#options.run.runId,
+      state: this.#state,
+      loggedSeq: this.#loggedSeq,
+      isBroken: this.#isBroken,
+    };
   }
 
   /** Whether the terminal event has been given; later drafts are ignored. */
@@ -123,6 +131,7 @@ export class RunWriter {
   /** Writes no more: the run is ended by what the log has of it. */
   giveUp(): void {
     this.#abandoned = true;
+    this.#isBroken = true;
     this.#end(undefined);
   }
 
@@ -212,7 +221,11 @@ export class RunWriter {
         if (events[0]?.seq === 0) await this.#assertMayBegin();
         await this.#options.log.append(this.#options.run.runId, events);
       } catch (error) {
-        if (isTakenOver(error)) return this.#giveUp(error);
+        if (isTakenOver(error)) {
+          // The run has another writer now: what it says is the truth (invariant 1).
+          this.#options.onTrouble(error);
+          return this.#end(undefined);
+        }
         this.#outbox = [...events.map(writable), ...this.#outbox];
         this.#refused(error);
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
@@ -261,12 +274,6 @@ export class RunWriter {
     }
     waiting.events = this.#outbox.length;
     return waiting;
-  }
-
-  /** The run has another writer now: what it says is the truth (invariant 1). */
-  #giveUp(error: unknown): void {
-    this.#options.onTrouble(error);
-    this.#end(undefined);
   }
 
   #end(response: Response | undefined): void {
