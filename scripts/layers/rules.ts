@@ -20,6 +20,16 @@ const rooms = {
   testkit: ['protocol'],
 };
 
+/** Room within the runtime → those within it that it may import; errors, settings and contracts beside them are for all. */
+const runtimeRooms = {
+  turn: [],
+  history: ['turn'],
+  readers: ['turn', 'history'],
+  session: ['turn', 'history', 'readers'],
+  directory: ['turn', 'history', 'readers', 'session'],
+  cluster: ['turn', 'history', 'readers', 'session', 'directory'],
+};
+
 const testFiles = String.raw`\.test\.tsx?$`;
 const testing = '^packages/[^/]+/src/testing/';
 const testkit = '^packages/testkit/';
@@ -58,6 +68,32 @@ export const rules: IForbiddenRuleType[] = [
       path: '^packages/(storage|agents)/',
       pathNot: String.raw`^packages/(storage|agents)/src/index\.ts$`,
     },
+  },
+  ...Object.entries(runtimeRooms).map(runtimeRoomRule),
+  {
+    name: 'runtime-known',
+    comment: 'A new room within the runtime gets its row in the table before it imports anything.',
+    severity: 'error',
+    from: { path: `^packages/runtime/src/(?!(?:${Object.keys(runtimeRooms).join('|')})/)[^/]+/` },
+    to: {},
+  },
+  ...['([^/]+)/', '[^/]+[.]ts$'].map((from) => ({
+    name: 'runtime-doors',
+    comment:
+      'A room within the runtime is entered by its first file, index.ts, which says what it is.',
+    severity: 'error' as const,
+    from: { path: `^packages/runtime/src/${from}`, pathNot: testFiles },
+    to: {
+      path: '^packages/runtime/src/[^/]+/(?!index[.]ts$)',
+      pathNot: from.startsWith('(') ? '^packages/runtime/src/$1/' : [],
+    },
+  })),
+  {
+    name: 'runtime-whole',
+    comment: 'What puts the runtime together is above its rooms.',
+    severity: 'error',
+    from: { path: '^packages/runtime/src/(?!cluster/)[^/]+/' },
+    to: { path: '^packages/runtime/src/(runtime|create-runtime|index)[.]ts$' },
   },
   {
     name: 'adapters-apart',
@@ -121,6 +157,17 @@ function doors(room: string): string[] {
   return Object.values(exports).map((path) => {
     return `^packages/${room}/${path.slice('./'.length).replaceAll('.', '[.]')}$`;
   });
+}
+
+function runtimeRoomRule([room, allowed]: [string, string[]]): IForbiddenRuleType {
+  const within = '^packages/runtime/src/';
+  return {
+    name: `runtime-${room}`,
+    comment: `Within the runtime ${room} may import ${allowed.join(', ') || 'no other room'}.`,
+    severity: 'error',
+    from: { path: `${within}${room}/`, pathNot: testFiles },
+    to: { path: `${within}[^/]+/`, pathNot: `${within}(${[room, ...allowed].join('|')})/` },
+  };
 }
 
 function roomRule([room, allowed]: [string, string[]]): IForbiddenRuleType {

@@ -1,6 +1,6 @@
 import type { Runtime } from './api.ts';
-import { ClusterRuntime } from './cluster/cluster-runtime.ts';
-import { recover } from './recovery.ts';
+import { ClusterRuntime } from './cluster/index.ts';
+import { recover } from './history/index.ts';
 import { Roots } from './roots.ts';
 import { type RuntimeOptions, SessionRuntime } from './runtime.ts';
 

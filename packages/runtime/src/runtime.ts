@@ -24,22 +24,26 @@ import type {
   SubscribeOptions,
   Subscription,
 } from './api.ts';
-import { subscribeWhenFound } from './deferred-subscription.ts';
-import { ClosedSessions } from './closed-sessions.ts';
-import { Directory } from './directory.ts';
+import { followRun, subscribeWhenFound, wholeRun } from './readers/index.ts';
+import {
+  ClosedSessions,
+  IdleProcesses,
+  type Session,
+  type SessionOptions,
+  SessionWatchers,
+} from './session/index.ts';
+import {
+  AgentStores,
+  describeAgent,
+  Directory,
+  groupByProject,
+  type LearntStores,
+  projectFolders,
+  searchHistory,
+} from './directory/index.ts';
 import { errorCode, errorMessage, RuntimeError } from './errors.ts';
-import type { PageOptions } from './history.ts';
-import { followRun, wholeRun } from './follow-run.ts';
-import { IdleProcesses } from './idle-processes.ts';
-import { AgentStores, describeAgent } from './agent-stores.ts';
-import type { LearntStores } from './learnt-sessions.ts';
-import { groupByProject, projectFolders } from './projects.ts';
+import { hasBegun, type PageOptions } from './history/index.ts';
 import { Roots } from './roots.ts';
-import type { SessionOptions } from './session-options.ts';
-import { searchHistory } from './search.ts';
-import { hasBegun } from './has-begun.ts';
-import type { Session } from './session.ts';
-import { SessionWatchers } from './session-watchers.ts';
 import type { Logger, RuntimeSettings } from './settings.ts';
 import { defaultSettings } from './settings.ts';
 

@@ -1,4 +1,4 @@
-import type { ApprovalPolicy } from './approvals.ts';
+import type { ApprovalPolicy } from './session/index.ts';
 
 /** What can be tuned; `defaultSettings` says the defaults. Times are ms. */
 export interface RuntimeSettings {

@@ -24,10 +24,10 @@ import type {
   SubscribeOptions,
   Subscription,
 } from '../api.ts';
-import { subscribeWhenFound } from '../deferred-subscription.ts';
+import { subscribeWhenFound } from '../readers/index.ts';
 import { errorCode, errorMessage } from '../errors.ts';
-import type { PageOptions } from '../history.ts';
-import { postSettled } from '../projector.ts';
+import type { PageOptions } from '../history/index.ts';
+import { postSettled } from './projector.ts';
 import type { Roots } from '../roots.ts';
 import { type RuntimeOptions, SessionRuntime } from '../runtime.ts';
 import { defaultSettings } from '../settings.ts';

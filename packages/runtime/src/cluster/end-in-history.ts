@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { hasEndInHistory, type Storage } from '../read-run.ts';
+import { hasEndInHistory, type Storage } from '../history/index.ts';
 
 /** How long to wait before history is asked again, in ms. */
 const RETRY_MS = 1_000;

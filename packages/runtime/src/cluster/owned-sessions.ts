@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Lease } from '@liminal/storage';
-import { recoverSession } from '../recovery.ts';
-import type { Storage } from '../read-run.ts';
+import { recoverSession, type Storage } from '../history/index.ts';
 import type { SessionRuntime } from '../runtime.ts';
-import type { Session } from '../session.ts';
+import type { Session } from '../session/index.ts';
 import type { Ownership } from './ownership.ts';
 
 interface OwnedSessionsOptions {

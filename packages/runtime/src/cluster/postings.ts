@@ -2,9 +2,9 @@
 import { type Response, SessionInfo } from '@liminal/protocol';
 import type { Board } from '@liminal/storage';
 import { z } from 'zod';
-import { postSettled } from '../projector.ts';
-import type { SessionReaders } from '../session-readers.ts';
-import type { Session } from '../session.ts';
+import { postSettled } from './projector.ts';
+import type { SessionReaders } from '../readers/index.ts';
+import type { Session } from '../session/index.ts';
 
 /** Where a session stands. */
 export const Posting = z.object({

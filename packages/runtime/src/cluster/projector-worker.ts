@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Coordination } from '@liminal/storage';
 import { errorCode, errorMessage } from '../errors.ts';
-import { Projector } from '../projector.ts';
-import type { Storage } from '../read-run.ts';
-import { recoverSession } from '../recovery.ts';
+import { Projector } from './projector.ts';
+import { recoverSession, type Storage } from '../history/index.ts';
 import { defaultSettings, type Logger, type RuntimeSettings } from '../settings.ts';
 import { LOOK_SHARE, LostSessions } from './lost-sessions.ts';
 import { Ownership, TTL_SHARE } from './ownership.ts';

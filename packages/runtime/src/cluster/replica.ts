@@ -1,10 +1,9 @@
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Position, SessionInfo } from '@liminal/protocol';
-import { HistoryReader } from '../history.ts';
-import { readRun, type Storage } from '../read-run.ts';
-import { SessionView } from '../session-view.ts';
-import { Supervisor } from '../supervisor.ts';
+import { HistoryReader, readRun, type Storage } from '../history/index.ts';
+import { SessionView } from '../readers/index.ts';
+import { Supervisor } from '../turn/index.ts';
 import { hasEnd, untilEndInHistory } from './end-in-history.ts';
 import type { Posting } from './postings.ts';
 

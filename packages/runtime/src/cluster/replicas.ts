@@ -1,6 +1,6 @@
 import type { Board, Unsubscribe } from '@liminal/storage';
-import { settledPrefix } from '../projector.ts';
-import type { Storage } from '../read-run.ts';
+import { settledPrefix } from './projector.ts';
+import type { Storage } from '../history/index.ts';
 import type { Posting } from './postings.ts';
 import { parsePosting, postingPrefix, Report, reportPrefix } from './postings.ts';
 import { Replica } from './replica.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Response } from '@liminal/protocol';
 import type { Board, Unsubscribe } from '@liminal/storage';
-import { settledPrefix } from '../projector.ts';
-import type { Storage } from '../read-run.ts';
+import { settledPrefix } from './projector.ts';
+import type { Storage } from '../history/index.ts';
 
 /** How often a run that waits is looked for in history, in ms, in case that nobody said when it came there. */
 const LOOK_MS = 2_000;

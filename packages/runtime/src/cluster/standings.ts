@@ -1,7 +1,7 @@
 import type { SessionSummary } from '@liminal/protocol';
 import type { Board, ResponseStore } from '@liminal/storage';
 import { RuntimeError } from '../errors.ts';
-import { summarize } from '../session-record.ts';
+import { summarize } from '../session/index.ts';
 import type { Ownership } from './ownership.ts';
 import { parsePosting, type Posting, postingPrefix } from './postings.ts';
 

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { EventDraft, Response, RunEnvelope, StreamEvent } from '@liminal/protocol';
 import { type EventLog, StorageError } from '@liminal/storage';
 import { RunWriter, type Unwritten, type WrittenRun } from './run-writer.ts';
-import type { RuntimeSettings } from './settings.ts';
+import type { RuntimeSettings } from '../settings.ts';
 import type { Supervisor } from './supervisor.ts';
 import { Watchdog } from './watchdog.ts';
 

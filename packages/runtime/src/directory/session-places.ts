@@ -1,4 +1,4 @@
-import { RuntimeError } from './errors.ts';
+import { RuntimeError } from '../errors.ts';
 
 interface SessionPlacesOptions {
   /** Sessions open at once. */

@@ -1,5 +1,5 @@
 import type { QueuedMessage } from '@liminal/protocol';
-import { RuntimeError } from './errors.ts';
+import { RuntimeError } from '../errors.ts';
 
 /** Messages that wait for their turn, first one next. Pure: each step gives a new queue. */
 export type MessageQueue = readonly QueuedMessage[];

@@ -10,8 +10,8 @@ import type {
   SessionNotice,
 } from '@liminal/protocol';
 import type { ResponseStore, SessionRecord } from '@liminal/storage';
-import { errorCode } from './errors.ts';
-import type { Roots } from './roots.ts';
+import { errorCode } from '../errors.ts';
+import type { Roots } from '../roots.ts';
 
 interface SessionAgentOptions {
   provider: CliProvider;

@@ -1,12 +1,12 @@
 import type { Response, ResponseState, SessionInfo, StreamEvent } from '@liminal/protocol';
 import { encodeCursor, type FoldOutput } from '@liminal/protocol';
-import type { Outgoing, Sink, SubscribeOptions, Subscription } from './api.ts';
-import type { HistoryReader } from './history.ts';
+import type { Outgoing, Sink, SubscribeOptions, Subscription } from '../api.ts';
+import type { HistoryReader } from '../history/index.ts';
 import { OpenRun } from './open-run.ts';
 import { outgoing, outputMessage } from './outgoing.ts';
 import type { SessionReaders } from './session-readers.ts';
 import { Subscriber } from './subscriber.ts';
-import type { Supervisor } from './supervisor.ts';
+import type { Supervisor } from '../turn/index.ts';
 
 export interface SessionViewOptions {
   sessionId: string;

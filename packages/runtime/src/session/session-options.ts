@@ -1,11 +1,11 @@
 import type { CliProvider } from '@liminal/agents';
 import type { Response, SessionSummary } from '@liminal/protocol';
 import type { EventLog, ResponseStore, SessionRecord } from '@liminal/storage';
-import type { SessionReaders } from './session-readers.ts';
-import type { Storage } from './read-run.ts';
-import type { Roots } from './roots.ts';
+import type { SessionReaders } from '../readers/index.ts';
+import type { Storage } from '../history/index.ts';
+import type { Roots } from '../roots.ts';
 import type { Session } from './session.ts';
-import type { Logger, RuntimeSettings } from './settings.ts';
+import type { Logger, RuntimeSettings } from '../settings.ts';
 
 export interface SessionOptions {
   record: SessionRecord;

@@ -1,6 +1,6 @@
 import type { SearchResult } from '@liminal/protocol';
 import type { ResponseStore, SearchQuery } from '@liminal/storage';
-import { nameOf } from './session-record.ts';
+import { nameOf } from '../session/index.ts';
 
 /** What the store finds, each with what a person needs to know of its session. */
 export async function searchHistory(

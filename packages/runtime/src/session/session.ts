@@ -10,17 +10,15 @@ import type {
 } from '@liminal/protocol';
 import type { SessionRecord } from '@liminal/storage';
 import { Approvals } from './approvals.ts';
-import { errorCode, errorForLog, errorMessage } from './errors.ts';
-import { HistoryReader } from './history.ts';
+import { errorCode, errorForLog, errorMessage } from '../errors.ts';
+import { endLostRun, HistoryReader } from '../history/index.ts';
 import { OutsideTurns } from './outside-turns.ts';
-import { endLostRun } from './recovery.ts';
 import { SessionAgent } from './session-agent.ts';
 import { SessionOutbox } from './session-outbox.ts';
-import type { SessionReaders } from './session-readers.ts';
+import { type SessionReaders, SessionView } from '../readers/index.ts';
 import { KeptRecord, summarize } from './session-record.ts';
 import { SessionTurns } from './session-turns.ts';
-import { SessionView } from './session-view.ts';
-import { Supervisor } from './supervisor.ts';
+import { Supervisor } from '../turn/index.ts';
 import type { SessionOptions } from './session-options.ts';
 
 /** How long ending a session waits for the log to take the end of its turn, in ms. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { summarizeFound } from './projects.ts';
+import { summarizeFound } from '../directory/projects.ts';
 import { nameOf, newRecord, summarize } from './session-record.ts';
 
 const time = '2026-01-01T00:00:00.000Z';

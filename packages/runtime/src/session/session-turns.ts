@@ -8,13 +8,11 @@ import {
   type Usage,
 } from '@liminal/protocol';
 import type { EventLog, ResponseStore } from '@liminal/storage';
-import { errorCode, errorMessage } from './errors.ts';
-import { readRun } from './read-run.ts';
-import type { WrittenRun } from './run-writer.ts';
-import type { SessionReaders } from './session-readers.ts';
-import type { RuntimeSettings } from './settings.ts';
-import type { Supervisor } from './supervisor.ts';
-import { Turn } from './turn.ts';
+import { errorCode, errorMessage } from '../errors.ts';
+import { readRun } from '../history/index.ts';
+import { type Supervisor, Turn, type WrittenRun } from '../turn/index.ts';
+import type { SessionReaders } from '../readers/index.ts';
+import type { RuntimeSettings } from '../settings.ts';
 
 /** How long to wait before history is tried again after the store refused, in ms. */
 const RETRY_MS = 2_000;

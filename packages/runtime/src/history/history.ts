@@ -7,7 +7,7 @@ import {
   summarizeTurn,
 } from '@liminal/protocol';
 import type { ItemPage, ResponseHead, ResponseStore, StoredItem } from '@liminal/storage';
-import { isLargeRun, othersFirst } from './large.ts';
+import { isLargeRun, othersFirst } from '../turn/index.ts';
 import { newestThatFit, type PageRoom, runsBefore } from './open-page.ts';
 
 /** Entries of one page at most, and bytes of its items; an item that is larger is a page of its own. */

@@ -9,10 +9,9 @@ import {
   toResponse,
 } from '@liminal/protocol';
 import type { Board, RunClaim, RunRegistry, UpsertStreams } from '@liminal/storage';
-import { errorCode, errorMessage } from './errors.ts';
-import { hasEndInHistory, type Storage } from './read-run.ts';
-import { endInHistory } from './recovery.ts';
-import type { Logger } from './settings.ts';
+import { errorCode, errorMessage } from '../errors.ts';
+import { endInHistory, hasEndInHistory, type Storage } from '../history/index.ts';
+import type { Logger } from '../settings.ts';
 import { UpsertPublisher } from './upsert-publisher.ts';
 
 interface ProjectorOptions {

@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { CliProvider, StoredSession } from '@liminal/agents';
 import type { AgentInfo } from '@liminal/protocol';
-import { RuntimeError } from './errors.ts';
+import { RuntimeError } from '../errors.ts';
 import { type LearntStores, Learnt } from './learnt-sessions.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { decodeCursor, sizeOf } from '@liminal/protocol';
-import type { HistoryReader, Resumed } from './history.ts';
-import type { Outgoing, Sink } from './api.ts';
-import { errorCode, errorMessage } from './errors.ts';
+import type { HistoryReader, Resumed } from '../history/index.ts';
+import type { Outgoing, Sink } from '../api.ts';
+import { errorCode, errorMessage } from '../errors.ts';
 import { outgoing } from './outgoing.ts';
 import type { SessionView } from './session-view.ts';
 

@@ -8,9 +8,9 @@ import type {
 } from '@liminal/protocol';
 import { closeOpenItems, foldResponse, stampEvent, toResponse } from '@liminal/protocol';
 import type { LoggedRun, SessionRecord } from '@liminal/storage';
-import { errorCode } from './errors.ts';
+import { errorCode } from '../errors.ts';
 import { hasEndInHistory, readRun, type Storage } from './read-run.ts';
-import type { WrittenRun } from './run-writer.ts';
+import type { WrittenRun } from '../turn/index.ts';
 
 /** Why a turn was cut off. */
 const STOPPED: ErrorObject = {

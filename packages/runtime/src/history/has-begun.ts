@@ -1,5 +1,5 @@
 import type { SessionRecord } from '@liminal/storage';
-import { RuntimeError } from './errors.ts';
+import { RuntimeError } from '../errors.ts';
 import type { Storage } from './read-run.ts';
 import { sessionOfTurn } from './recovery.ts';
 

@@ -2,15 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { CliProvider, ProviderRegistry } from '@liminal/agents';
 import type { CreateSessionBody, FileResult, SessionSummary } from '@liminal/protocol';
 import type { ResponseStore, SessionRecord } from '@liminal/storage';
-import { RuntimeError } from './errors.ts';
-import { importTurns } from './imports.ts';
+import { RuntimeError } from '../errors.ts';
+import { importTurns } from '../history/index.ts';
 import type { AgentStores, FoundSession } from './agent-stores.ts';
 import { readProjectFile } from './project-file.ts';
 import { summarizeFound } from './projects.ts';
-import type { SessionOptions } from './session-options.ts';
+import { newRecord, Session, type SessionOptions, summarize } from '../session/index.ts';
 import { SessionPlaces } from './session-places.ts';
-import { Session } from './session.ts';
-import { newRecord, summarize } from './session-record.ts';
 
 interface DirectoryOptions extends Omit<SessionOptions, 'record' | 'provider'> {
   providers: ProviderRegistry;

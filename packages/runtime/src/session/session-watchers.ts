@@ -1,5 +1,5 @@
 import type { SessionSummary } from '@liminal/protocol';
-import type { SessionsChange } from './api.ts';
+import type { SessionsChange } from '../api.ts';
 import type { Session } from './session.ts';
 
 /** Those who follow the list of sessions; changes that come together are told together. */

@@ -1,7 +1,7 @@
 import { type Response, toResponse } from '@liminal/protocol';
-import type { RunFeed } from './api.ts';
-import { RuntimeError } from './errors.ts';
-import { readRun, type Storage } from './read-run.ts';
+import type { RunFeed } from '../api.ts';
+import { RuntimeError } from '../errors.ts';
+import { readRun, type Storage } from '../history/index.ts';
 import { withoutGap } from './without-gap.ts';
 
 /** A run as history has it, or so far. Throws `RUN_NOT_FOUND`. */

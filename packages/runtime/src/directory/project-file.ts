@@ -10,9 +10,9 @@ import {
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { FileResult } from '@liminal/protocol';
-import { RuntimeError } from './errors.ts';
+import { RuntimeError } from '../errors.ts';
 import { imageType } from './image-type.ts';
-import { contains, type Roots } from './roots.ts';
+import { contains, type Roots } from '../roots.ts';
 
 /** Of a longer text the start is shown (bytes). */
 export const TEXT_MAX = 2 * 1024 * 1024;

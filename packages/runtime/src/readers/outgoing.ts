@@ -1,5 +1,5 @@
 import type { FoldOutput, ServerMessage } from '@liminal/protocol';
-import type { Outgoing } from './api.ts';
+import type { Outgoing } from '../api.ts';
 
 /** Wraps a message so that many readers share one encoding. */
 export function outgoing(message: ServerMessage): Outgoing {

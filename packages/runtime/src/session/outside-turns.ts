@@ -10,10 +10,9 @@ import {
   storedPrompt,
   withNotice,
 } from './fork-notices.ts';
-import { importTurns } from './imports.ts';
+import { importTurns, withKnownIds } from '../history/index.ts';
 import type { SessionAgent } from './session-agent.ts';
 import type { KeptRecord } from './session-record.ts';
-import { withKnownIds } from './stored-pairs.ts';
 
 /** So many of history's last runs are compared with what an agent tells. */
 const COMPARED = 30;

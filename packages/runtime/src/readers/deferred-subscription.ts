@@ -1,5 +1,5 @@
-import type { Sink, SubscribeOptions, Subscription } from './api.ts';
-import { errorCode, errorMessage } from './errors.ts';
+import type { Sink, SubscribeOptions, Subscription } from '../api.ts';
+import { errorCode, errorMessage } from '../errors.ts';
 import { outgoing } from './outgoing.ts';
 import type { SessionView } from './session-view.ts';
 

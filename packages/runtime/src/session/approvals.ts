@@ -1,5 +1,5 @@
 import type { ApprovalAnswer, ApprovalOption, EventDraft } from '@liminal/protocol';
-import { RuntimeError } from './errors.ts';
+import { RuntimeError } from '../errors.ts';
 
 /** What happens to a permission request that nobody answers. */
 export interface ApprovalPolicy {

@@ -1,0 +1,9 @@
+/**
+ * Which sessions and projects there are, here and in the agents' own stores, and where in them something was said. In:
+ * ids, folders, words. Out: sessions, opened when they are needed; lists, files of a project, hits.
+ */
+export { AgentStores, describeAgent } from './agent-stores.ts';
+export { Directory } from './directory.ts';
+export type { LearntStores } from './learnt-sessions.ts';
+export { groupByProject, projectFolders } from './projects.ts';
+export { searchHistory } from './search.ts';

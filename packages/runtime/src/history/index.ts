@@ -1,0 +1,12 @@
+/**
+ * What has been said and is over: pages of it, what a reader has missed, and how an open run becomes history when nobody
+ * writes it any more. In: the log, the store, runs under way. Out: pages, tails, ended runs. Writes no live turn.
+ */
+export { hasBegun } from './has-begun.ts';
+export { HistoryReader } from './history.ts';
+export type { PageOptions, Resumed } from './history.ts';
+export { importTurns } from './imports.ts';
+export { hasEndInHistory, readRun } from './read-run.ts';
+export type { Storage } from './read-run.ts';
+export { endInHistory, endLostRun, recover, recoverSession } from './recovery.ts';
+export { withKnownIds } from './stored-pairs.ts';
