@@ -1,6 +1,6 @@
 import type { EventPayload, StreamEvent } from '@liminal/protocol';
 import { stampEvent } from '@liminal/protocol';
-import { openRedis } from '@liminal/storage';
+import { openRedis } from '@liminal/storage/redis';
 import { startRedis } from '@liminal/testkit';
 import { Redis } from 'ioredis';
 import type { Figure } from '../parts/figure.ts';

@@ -4,12 +4,10 @@ import { ProviderRegistry } from '@liminal/agents';
 import { AcpProvider } from '@liminal/agents/acp';
 import { createRuntime } from '@liminal/runtime';
 import { createCredentials, createServer } from '@liminal/server';
-import {
-  type OpenedStorage,
-  openPostgresStore,
-  openRedis,
-  openSqliteStorage,
-} from '@liminal/storage';
+import { type OpenedStorage } from '@liminal/storage';
+import { openPostgresStore } from '@liminal/storage/postgres';
+import { openRedis } from '@liminal/storage/redis';
+import { openSqliteStorage } from '@liminal/storage/sqlite';
 import './print-used.ts';
 import { floodingAgent, type Flood } from './acp-source.ts';
 import { SourceAgent } from './source-agent.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { OutputItem, Response } from '@liminal/protocol';
-import { openSqliteStorage } from '@liminal/storage';
+import { openSqliteStorage } from '@liminal/storage/sqlite';
 
 const PARAGRAPH =
   'The loader reads the file, checks it against the schema and says where it is wrong. ';

@@ -69,6 +69,7 @@ const plants: [rule: string, file: string, text: string][] = [
   ['no-node-in-browser', 'web/src/Node.tsx', "import 'node:fs'; export const a = <b>bold</b>;"],
   ['no-node-in-browser', 'web/src/node.ts', "import type { Stats } from 'node:fs';"],
   ['protocol-only-zod', 'protocol/src/library.ts', "import fc from 'fast-check';"],
+  ['declared', 'server/src/undeclared.ts', "import fc from 'fast-check';"],
   ['resolvable', 'server/src/lost.ts', "import './nowhere.ts';"],
 ];
 
@@ -158,7 +159,7 @@ function rulesBrokenBy(file: string): string[] {
 function furnish(room: string): void {
   const packageFolder = join(folder, 'packages', room);
   const exports = { '.': './src/index.ts', './testing': './src/testing/index.ts' };
-  const dependencies = { '@liminal/protocol': '*' };
+  const dependencies = { '@liminal/protocol': '*', zod: '*' };
   write(`${room}/package.json`, JSON.stringify({ exports, dependencies }));
   write(`${room}/src/index.ts`, 'export const a = 1;');
   write(`${room}/src/testing/index.ts`, 'export const b = 1;');

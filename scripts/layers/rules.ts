@@ -128,6 +128,13 @@ export const rules: IForbiddenRuleType[] = [
     to: { path: 'node_modules/', pathNot: 'node_modules/zod/' },
   },
   {
+    name: 'declared',
+    comment: 'What a package runs on stands in its package.json, and not in another one alone.',
+    severity: 'error',
+    from: production,
+    to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
+  },
+  {
     name: 'resolvable',
     comment: 'What cannot be found cannot be judged.',
     severity: 'error',

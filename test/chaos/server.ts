@@ -7,7 +7,8 @@ import { ProviderRegistry } from '@liminal/agents';
 import { createRuntime, startProjectorWorker } from '@liminal/runtime';
 import { createLogger, createCredentials, createServer } from '@liminal/server';
 import type { ResponseStore } from '@liminal/storage';
-import { openPostgresStore, openRedis } from '@liminal/storage';
+import { openPostgresStore } from '@liminal/storage/postgres';
+import { openRedis } from '@liminal/storage/redis';
 import type { MemberSettings } from './member.ts';
 import { TalkingAgent } from './talking-agent.ts';
 

@@ -6,7 +6,7 @@ import {
   type StreamEvent,
   type UpsertObject,
 } from '@liminal/protocol';
-import { openPostgresStore } from '@liminal/storage';
+import { openPostgresStore } from '@liminal/storage/postgres';
 import { expect } from 'vitest';
 import {
   checkRun,

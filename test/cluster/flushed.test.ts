@@ -2,7 +2,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ProviderRegistry } from '@liminal/agents';
-import { openMemoryStorage } from '@liminal/storage';
+import { openMemoryStorage } from '@liminal/storage/memory';
 import { expect, onTestFinished, test } from 'vitest';
 import { ask, ownRedis } from '../../packages/storage/test/redis-stage.ts';
 import { createRuntime } from '@liminal/runtime';

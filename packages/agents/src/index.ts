@@ -1,7 +1,6 @@
-/** How Liminal drives agents: the contract, what every provider shares, and the demo. */
+/** How Liminal drives agents: the contract, and what every provider shares. Each kind of agent has an entry point of its own. */
 export * from './base/listeners.ts';
 export * from './base/start-limit.ts';
-export * from './demo/index.ts';
 export * from './errors.ts';
 export type * from './mcp-servers.ts';
 export * from './process/index.ts';

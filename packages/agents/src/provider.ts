@@ -17,8 +17,6 @@ export interface CreateSessionOptions {
   sessionId?: string;
   /** Config options by id, as `setConfigOption` would take them. */
   config?: Record<string, string>;
-  /** What only this provider understands. */
-  providerOptions?: Record<string, unknown>;
 }
 
 export interface LoadSessionOptions {
@@ -27,7 +25,6 @@ export interface LoadSessionOptions {
   /** The agent's own id for the session, where it is not ours. */
   agentSessionId?: string;
   config?: Record<string, string>;
-  viewFilePath?: string;
   /** What `storedMark` was when all that the agent has stored was known: then it need not tell that again. */
   storedMark?: string;
   /**

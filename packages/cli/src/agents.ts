@@ -1,4 +1,5 @@
-import { createDemoProvider, ProviderRegistry } from '@liminal/agents';
+import { ProviderRegistry } from '@liminal/agents';
+import { createDemoProvider } from '@liminal/agents/demo';
 import { AcpProvider } from '@liminal/agents/acp';
 import { ClaudeCodeProvider } from '@liminal/agents/claude-code';
 import { createCodexProvider } from '@liminal/agents/codex';

@@ -1,14 +1,10 @@
 /** Picks the storage: the data folder alone, or the Redis and the database that several servers share. */
 import { LiminalError } from '@liminal/protocol';
-import {
-  type OpenedStorage,
-  openConvexStore,
-  openPostgresStore,
-  openRedis,
-  openSqliteStorage,
-  type ResponseStore,
-  takeDataDir,
-} from '@liminal/storage';
+import { type OpenedStorage, type ResponseStore } from '@liminal/storage';
+import { openConvexStore } from '@liminal/storage/convex';
+import { openPostgresStore } from '@liminal/storage/postgres';
+import { openRedis } from '@liminal/storage/redis';
+import { openSqliteStorage, takeDataDir } from '@liminal/storage/sqlite';
 import type { Config } from './config/load.ts';
 import { isConvex, type SharedConfig } from './config/shared.ts';
 import { readServerFile } from './data/server-file.ts';

@@ -8,3 +8,8 @@ export class LiminalError extends Error {
     this.code = code;
   }
 }
+
+/** The message of anything that was thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

@@ -1,4 +1,4 @@
-import { hideUrlSecrets, LiminalError } from '@liminal/protocol';
+import { hideUrlSecrets, LiminalError, messageOf } from '@liminal/protocol';
 
 /** Codes that the runtime's commands reject with, beside those of ProviderError and StorageError. */
 export type RuntimeErrorCode =
@@ -43,5 +43,5 @@ export function errorForLog(error: unknown): string {
 /** The message of anything thrown. Only ours may name a URL with all that is in it, as an agent's does that asks to log in. */
 export function errorMessage(error: unknown): string {
   if (error instanceof LiminalError) return error.message;
-  return hideUrlSecrets(error instanceof Error ? error.message : String(error));
+  return hideUrlSecrets(messageOf(error));
 }

@@ -1,4 +1,5 @@
-import { openMemoryStorage, StorageError } from '@liminal/storage';
+import { StorageError } from '@liminal/storage';
+import { openMemoryStorage } from '@liminal/storage/memory';
 import { afterEach, expect, test } from 'vitest';
 import type { RuntimeSettings } from '../src/index.ts';
 import type { World } from './harness.ts';

@@ -1,5 +1,6 @@
 import { ProviderRegistry } from '@liminal/agents';
-import { openMemoryStorage, type ResponseStore, StorageError } from '@liminal/storage';
+import { type ResponseStore, StorageError } from '@liminal/storage';
+import { openMemoryStorage } from '@liminal/storage/memory';
 import { expect, test } from 'vitest';
 import { createRuntime } from '../src/index.ts';
 import { ScriptedAgent } from './scripted-agent.ts';

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StreamEvent } from '@liminal/protocol';
 import type { EventLog, OpenedStorage } from '@liminal/storage';
-import { openMemoryStorage, openSqliteStorage } from '@liminal/storage';
+import { openMemoryStorage } from '@liminal/storage/memory';
+import { openSqliteStorage } from '@liminal/storage/sqlite';
 
 /** What a driver keeps its data on: it outlives the servers that use it one after the other, and their crashes. */
 interface Medium {

@@ -2,10 +2,11 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createDemoProvider, ProviderRegistry } from '@liminal/agents';
+import { ProviderRegistry } from '@liminal/agents';
+import { createDemoProvider } from '@liminal/agents/demo';
 import { createRuntime, type Runtime } from '@liminal/runtime';
 import { createCredentials, createServer, type ServerOptions } from '@liminal/server';
-import { openMemoryStorage } from '@liminal/storage';
+import { openMemoryStorage } from '@liminal/storage/memory';
 import type { FastifyInstance } from 'fastify';
 import { expect } from 'vitest';
 import { ScriptedProvider } from './scripted-provider.ts';

@@ -2,7 +2,7 @@ import { makeFunctionReference } from 'convex/server';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ConvexCaller } from '../src/convex/deployment.ts';
 import { openStore } from '../src/convex/open.ts';
-import { openConvexStore } from '../src/index.ts';
+import { openConvexStore } from '../src/convex/index.ts';
 import { itemPagesSuite, responseStoreSuite, searchSuite } from '../src/testing/index.ts';
 import { response, sessionRecord } from '../src/testing/records.ts';
 import { deploy, modules, secret, serve, watched } from './convex-deployment.ts';

@@ -1,6 +1,6 @@
 /** Writes run after run until it is killed, and says on standard output what has been acknowledged or seen. */
 import { writeSync } from 'node:fs';
-import { openSqliteStorage } from '../src/index.ts';
+import { openSqliteStorage } from '../src/sqlite/index.ts';
 import { batchesOf, responseOf, runIdAt } from './crash-script.ts';
 
 /** In one synchronous write: said before anything else happens, whole or not at all. */

@@ -2,7 +2,7 @@
 import { startPostgres, type PostgresServer } from '@liminal/testkit';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { describePostgres, openPostgresStore } from '../src/index.ts';
+import { describePostgres, openPostgresStore } from '../src/postgres/index.ts';
 import { sessionRecord } from '../src/testing/records.ts';
 
 const MOST = 8;

@@ -6,7 +6,8 @@ import {
 } from '@liminal/testkit';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { openPostgresStore, type ResponseStore } from '../src/index.ts';
+import { type ResponseStore } from '../src/index.ts';
+import { openPostgresStore } from '../src/postgres/index.ts';
 import { itemPagesSuite, responseStoreSuite, searchSuite } from '../src/testing/index.ts';
 import { headOf, response, sessionRecord } from '../src/testing/records.ts';
 

@@ -2,8 +2,8 @@ import { type RedisServer, startRedisCluster, type TestRedisCluster } from '@lim
 import { randomUUID } from 'node:crypto';
 import calculateSlot from 'cluster-key-slot';
 import { onTestFinished } from 'vitest';
-import type { OpenedRedis, RedisOptions } from '../src/index.ts';
-import { openRedis } from '../src/index.ts';
+import type { OpenedRedis, RedisOptions } from '../src/redis/index.ts';
+import { openRedis } from '../src/redis/index.ts';
 import { Keys } from '../src/redis/keys.ts';
 import { ask } from './redis-stage.ts';
 

@@ -6,8 +6,9 @@ import type { StreamEvent } from '@liminal/protocol';
 import { startRedis, type RedisServer } from '@liminal/testkit';
 import { Redis } from 'ioredis';
 import { onTestFinished } from 'vitest';
-import type { EventLog, OpenedRedis, RedisOptions } from '../src/index.ts';
-import { openRedis } from '../src/index.ts';
+import type { EventLog } from '../src/index.ts';
+import type { OpenedRedis, RedisOptions } from '../src/redis/index.ts';
+import { openRedis } from '../src/redis/index.ts';
 
 /** A Redis of this test's own, and servers that use it; all end with the test. */
 export async function ownRedis(options: Parameters<typeof startRedis>[0] = {}) {

@@ -1,7 +1,7 @@
 import { testRedis } from '@liminal/testkit';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
-import { openRedis } from '../src/index.ts';
+import { openRedis } from '../src/redis/index.ts';
 
 test('TC-13: what is published of a turn is read by whoever speaks Redis, and does not stay for ever', async () => {
   const server = await testRedis();

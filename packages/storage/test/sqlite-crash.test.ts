@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { OpenedStorage } from '../src/index.ts';
-import { openSqliteStorage } from '../src/index.ts';
+import { openSqliteStorage } from '../src/sqlite/index.ts';
 import { batchesOf, indexOf, responseOf } from './crash-script.ts';
 
 /** `npm run faults` plays the long version. */

@@ -5,7 +5,7 @@ import { type CliProvider, ProviderRegistry } from '@liminal/agents';
 import { AcpProvider } from '@liminal/agents/acp';
 import { HistoryPage, Response } from '@liminal/protocol';
 import { createRuntime, type Runtime } from '@liminal/runtime';
-import { openSqliteStorage } from '@liminal/storage';
+import { openSqliteStorage } from '@liminal/storage/sqlite';
 import { acpAgent, makeWorkspace } from '@liminal/testkit';
 import { expect, onTestFinished, vi } from 'vitest';
 import { Reader } from '../../../packages/runtime/test/reader.ts';

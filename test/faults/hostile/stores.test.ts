@@ -10,14 +10,11 @@ import {
   type StreamEvent,
   toResponse,
 } from '@liminal/protocol';
-import {
-  type EventLog,
-  openMemoryStorage,
-  openPostgresStore,
-  openRedis,
-  openSqliteStorage,
-  type ResponseStore,
-} from '@liminal/storage';
+import { type EventLog, type ResponseStore } from '@liminal/storage';
+import { openMemoryStorage } from '@liminal/storage/memory';
+import { openPostgresStore } from '@liminal/storage/postgres';
+import { openRedis } from '@liminal/storage/redis';
+import { openSqliteStorage } from '@liminal/storage/sqlite';
 import { testPostgres, testRedis } from '@liminal/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { response, sessionRecord } from '../../../packages/storage/src/testing/records.ts';

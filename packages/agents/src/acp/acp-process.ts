@@ -1,3 +1,4 @@
+import { messageOf } from '@liminal/protocol';
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -94,7 +95,7 @@ export class AcpProcess {
 
   /** Why it ended, with what it said about it. */
   explain(reason: unknown): string {
-    const text = reason instanceof Error ? reason.message : String(reason);
+    const text = messageOf(reason);
     const output = this.#errorOutput.trim();
     return output === '' ? text : `${text} It said: ${output}`;
   }

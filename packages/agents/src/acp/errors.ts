@@ -1,4 +1,5 @@
 /** What an agent answered, or did, instead of what it was asked for. */
+import { messageOf } from '@liminal/protocol';
 import { z } from 'zod';
 
 /** JSON-RPC's and ACP's error codes that mean something to us. */
@@ -51,7 +52,7 @@ function plain(detail: string): string {
 export function describeError(error: unknown): string {
   const said = readRpcError(error);
   if (said !== undefined) return describeRpcError(said);
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }
 
 const AuthMethods = z

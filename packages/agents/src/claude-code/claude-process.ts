@@ -6,7 +6,7 @@ import type {
   Query,
   SDKControlInitializeResponse,
 } from '@anthropic-ai/claude-agent-sdk';
-import { withinDepth } from '@liminal/protocol';
+import { withinDepth, messageOf } from '@liminal/protocol';
 import type { McpServers } from '../mcp-servers.ts';
 import { endTree, processMark } from '../process/index.ts';
 import { childEnvironment } from './child-environment.ts';
@@ -119,7 +119,7 @@ export class ClaudeProcess {
 
   /** Why the process ended, with what it said about it. */
   explain(error: unknown): string {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     const { errorOutput } = this.#program;
     return errorOutput === '' ? reason : `${reason} It said: ${errorOutput}`;
   }
@@ -168,7 +168,7 @@ export class ClaudeProcess {
     try {
       onMessage(withinDepth(message));
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       this.#gone.reject(new Error(`It said something that cannot be read (${reason}).`));
     }
   }

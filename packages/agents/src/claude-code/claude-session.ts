@@ -1,5 +1,5 @@
 import { randomUUID, type UUID } from 'node:crypto';
-import { isTerminal, type ApprovalAnswer, type EventDraft } from '@liminal/protocol';
+import { isTerminal, type ApprovalAnswer, type EventDraft, messageOf } from '@liminal/protocol';
 import { isoNow as now } from '../base/iso-clock.ts';
 import { ProviderError } from '../errors.ts';
 import type { SessionExit, SessionUpdate } from '../provider.ts';
@@ -75,7 +75,7 @@ export class ClaudeSession {
     try {
       return new ClaudeSession(sdk, options);
     } catch (error) {
-      throw notStarted(options, errorText(error), error);
+      throw notStarted(options, messageOf(error), error);
     }
   }
 
@@ -275,6 +275,3 @@ function notStarted(
   const message = `Claude Code did not start in ${projectDir}. ${why}`;
   return new ProviderError('SESSION_CREATE_FAILED', message, { cause });
 }
-
-const errorText = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);

@@ -1,4 +1,5 @@
 /** The settings of a Claude Code session that people can change: model, permission mode, thinking. */
+import { messageOf } from '@liminal/protocol';
 import type {
   EffortLevel,
   ModelInfo,
@@ -159,7 +160,7 @@ export async function applyOption(
     else if (id === 'mode') await query.setPermissionMode(findMode(value));
     else await applyThinking(query, value);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     const message = `Claude Code did not set “${id}” to “${value}”. ${why}`;
     throw new ProviderError('INVALID_OPTION', message, { cause: error });
   }

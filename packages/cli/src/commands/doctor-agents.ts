@@ -1,4 +1,5 @@
 /** What doctor finds out of agents: each that can be is started, asked who it is, and ended. */
+import { messageOf } from '@liminal/protocol';
 import { type AgentIntroduction, type CliProvider, StartLimit, startGuard } from '@liminal/agents';
 import type { AgentInfo } from '@liminal/protocol';
 import { createAgents } from '../agents.ts';
@@ -32,7 +33,7 @@ async function checkAgent(provider: CliProvider): Promise<Finding> {
   try {
     return describeAgent(info, await provider.introduce(answerLimitMs));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return describeAgent({ ...info, available: false, reason });
   }
 }

@@ -1,8 +1,10 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { processSupport } from '@liminal/agents';
-import { hideUrlSecrets } from '@liminal/protocol';
-import { describePostgres, describeRedis, openConvexStore } from '@liminal/storage';
+import { hideUrlSecrets, messageOf } from '@liminal/protocol';
+import { openConvexStore } from '@liminal/storage/convex';
+import { describePostgres } from '@liminal/storage/postgres';
+import { describeRedis } from '@liminal/storage/redis';
 import type { Config } from '../config/load.ts';
 import { isConvex, type SharedConfig } from '../config/shared.ts';
 import { findServer } from '../data/server-file.ts';
@@ -102,7 +104,7 @@ async function orWhyNot(check: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
     return await check();
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
+    const said = messageOf(error);
     return [{ verdict: 'bad', text: hideUrlSecrets(said) }];
   }
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { LiminalClient, SessionView, TurnView } from '@liminal/client';
-import { type ApprovalOption, LiminalError, markHidden } from '@liminal/protocol';
+import { type ApprovalOption, LiminalError, markHidden, messageOf } from '@liminal/protocol';
 import type { Config } from '../config/load.ts';
 import { ConfigError } from '../config/errors.ts';
 import { connect } from '../connect.ts';
@@ -155,5 +155,5 @@ function rejection(title: string, options: readonly ApprovalOption[]): ApprovalO
 }
 
 function complain(error: unknown): void {
-  console.error(error instanceof Error ? error.message : String(error));
+  console.error(messageOf(error));
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '@liminal/protocol';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
@@ -94,7 +95,7 @@ function parseJson(path: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new ConfigError(`The configuration in ${path} is not valid JSON: ${why}`, { cause });
   }
 }

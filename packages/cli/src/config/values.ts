@@ -1,5 +1,5 @@
 /** Values that come from more than one place, so that they mean the same in each. */
-import { splitRedisUrls } from '@liminal/storage';
+import { splitRedisUrls } from '@liminal/storage/redis';
 import { z } from 'zod';
 
 /** 0 takes any free port. */

@@ -1,4 +1,4 @@
-import { LiminalError } from '@liminal/protocol';
+import { LiminalError, messageOf } from '@liminal/protocol';
 
 /**
  * A request that the server refused or never answered. `code` is the server's own, or `UNREACHABLE` (no answer) or
@@ -42,5 +42,5 @@ export function isForLater(error: unknown): boolean {
 /** What a person can be told of anything that was thrown. */
 export function describeError(error: unknown): { code: string; message: string } {
   if (error instanceof LiminalError) return { code: error.code, message: error.message };
-  return { code: 'UNKNOWN', message: error instanceof Error ? error.message : String(error) };
+  return { code: 'UNKNOWN', message: messageOf(error) };
 }

@@ -53,7 +53,7 @@ export class Directory {
       config: configOf(request.options),
     });
     return this.#places.fill(owned.sessionId, async () =>
-      this.#start(this.#make(record, provider), provider, request.options),
+      this.#start(this.#make(record, provider), provider),
     );
   }
 
@@ -178,14 +178,10 @@ export class Directory {
   }
 
   /** The session listens before its agent starts, so that nothing said at the start is missed. */
-  async #start(
-    session: Session,
-    provider: CliProvider,
-    providerOptions: Record<string, unknown> = {},
-  ): Promise<Session> {
+  async #start(session: Session, provider: CliProvider): Promise<Session> {
     const { sessionId, projectDir, config } = session.record;
     try {
-      await provider.createSession({ sessionId, projectDir, config, providerOptions });
+      await provider.createSession({ sessionId, projectDir, config });
       await this.#store.saveSession(session.record);
     } catch (error) {
       await provider.killSession(sessionId).catch(() => undefined);

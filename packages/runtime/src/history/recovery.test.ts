@@ -1,7 +1,8 @@
 import type { StreamEvent } from '@liminal/protocol';
 import { emptyResponse, foldResponse, toResponse } from '@liminal/protocol';
 import { runOf } from '@liminal/protocol/testing';
-import { type EventLog, openMemoryStorage } from '@liminal/storage';
+import { type EventLog } from '@liminal/storage';
+import { openMemoryStorage } from '@liminal/storage/memory';
 import { expect, test } from 'vitest';
 import { recoverSession } from './recovery.ts';
 

@@ -1,4 +1,5 @@
-import { openMemoryStorage, StorageError } from '@liminal/storage';
+import { StorageError } from '@liminal/storage';
+import { openMemoryStorage } from '@liminal/storage/memory';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { SessionOutbox } from './session-outbox.ts';
 import { KeptRecord, newRecord } from './session-record.ts';

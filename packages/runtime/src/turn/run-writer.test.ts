@@ -1,6 +1,7 @@
 import type { EventPayload, StreamEvent } from '@liminal/protocol';
 import type { EventLog } from '@liminal/storage';
-import { openMemoryStorage, StorageError } from '@liminal/storage';
+import { StorageError } from '@liminal/storage';
+import { openMemoryStorage } from '@liminal/storage/memory';
 import { describe, expect, test, vi } from 'vitest';
 import { RunWriter } from './run-writer.ts';
 import { Supervisor } from './supervisor.ts';

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { LiminalError } from '@liminal/protocol';
-import { type Inboxes, openSharedMemoryStorage } from '@liminal/storage';
+import { type Inboxes } from '@liminal/storage';
+import { openSharedMemoryStorage } from '@liminal/storage/memory';
 import { expect, test } from 'vitest';
 import { Messenger } from '../../src/cluster/messenger.ts';
 

@@ -1,3 +1,4 @@
+import { messageOf } from '@liminal/protocol';
 import { setTimeout } from 'node:timers/promises';
 import type {
   ApiFromModules,
@@ -102,5 +103,5 @@ function isAgain(error: unknown): boolean {
 export function reasonOf(error: unknown): string {
   if (isAgain(error)) return 'other servers write the same at the same time';
   if (error instanceof ConvexError) return String(error.data);
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }

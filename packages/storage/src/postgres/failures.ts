@@ -1,3 +1,4 @@
+import { messageOf } from '@liminal/protocol';
 import { PATIENCE_MS } from './patient-pool.ts';
 
 /** What PostgreSQL's errors mean to people: https://www.postgresql.org/docs/current/errcodes-appendix.html */
@@ -23,7 +24,7 @@ const advice = new Map([
 export function reasonOf(error: unknown): string {
   // Of a host with several addresses, each has its own error.
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : error;
-  const said = inner instanceof Error ? inner.message : String(inner);
+  const said = messageOf(inner);
   const code = inner instanceof Error && 'code' in inner ? String(inner.code) : '';
   const known = advice.get(code);
   return known === undefined ? said : `${known} (${said})`;

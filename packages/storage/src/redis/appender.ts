@@ -1,3 +1,4 @@
+import { messageOf } from '@liminal/protocol';
 import type { StreamEvent } from '@liminal/protocol';
 import { StorageError } from '../errors.ts';
 import {
@@ -78,7 +79,7 @@ export class Appender {
     } catch (cause) {
       this.forget(runId);
       this.#inDoubt.add(runId);
-      const said = cause instanceof Error ? cause.message : String(cause);
+      const said = messageOf(cause);
       const message = `Run ${runId} cannot be written: ${said}`;
       throw new StorageError('LOG_WRITE_FAILED', message, { cause });
     }

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openSqliteStorage } from '../index.ts';
+import { openSqliteStorage } from './index.ts';
 import { response, sessionRecord } from '../testing/records.ts';
 import { delta, eventsOf, start } from '../testing/runs.ts';
 

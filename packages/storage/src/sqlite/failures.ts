@@ -1,3 +1,4 @@
+import { messageOf } from '@liminal/protocol';
 /** What SQLite's errors mean to people. */
 
 /** Primary result codes of SQLite (https://sqlite.org/rescode.html). */
@@ -18,7 +19,7 @@ export function isBusy(error: unknown): boolean {
 
 /** What is wrong, as the end of a sentence, and what to do about it where that is known. */
 export function reasonOf(error: unknown): string {
-  const said = error instanceof Error ? error.message : String(error);
+  const said = messageOf(error);
   const known = advice.get(resultCodeOf(error) ?? -1);
   return known === undefined ? said : `${known} (${said})`;
 }

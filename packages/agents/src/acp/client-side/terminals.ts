@@ -1,3 +1,4 @@
+import { messageOf } from '@liminal/protocol';
 import { randomUUID } from 'node:crypto';
 import { endTree, type ProcessMark, processMark } from '../../process/index.ts';
 import { invalidParams, notFound } from './client-error.ts';
@@ -110,7 +111,7 @@ export class Terminals {
         watcher.terminalExit(terminalId, exit);
       },
     }).catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       throw invalidParams(`“${command}” could not be started: ${reason}.`);
     });
     return { terminalId, terminal };

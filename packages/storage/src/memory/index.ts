@@ -1,0 +1,2 @@
+/** Storage that ends with the process. */
+export * from './open.ts';
