@@ -3,6 +3,9 @@ import { defineConfig } from 'vitest/config';
 // Generous, because the slowest machine that must pass has two busy cores.
 const timeouts = { unit: 20_000, integration: 120_000 };
 
+/** `npm run faults`: what a run before each commit plays a part of is played whole. */
+const atLength = process.env['FAULTS'] === 'long';
+
 export default defineConfig({
   test: {
     // A child process per file: a test that leaks a handle or a variable cannot harm another file.
@@ -26,6 +29,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['packages/*/test/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
+          exclude: atLength ? [] : ['**/*.long.test.ts'],
           testTimeout: timeouts.integration,
           hookTimeout: timeouts.integration,
           // These start servers, agents and browsers: one file at a time, after the unit tests.

@@ -125,6 +125,7 @@ export class ScriptedAgent implements CliProvider {
 
   async cancelTurn(sessionId: string): Promise<void> {
     this.cancels.push(sessionId);
+    this.say(sessionId, { type: 'turn_aborted_by_user', reason: 'The user asked to stop.' });
     this.say(sessionId, { type: 'response_done', status: 'cancelled', finishReason: 'cancelled' });
   }
 

@@ -133,6 +133,9 @@ test('cancel says that the user stopped it, and ends the turn as cancelled', asy
   expect(reader.items.get('a')).toMatchObject({ content: 'One', status: 'complete' });
   await world.runtime.cancel(sessionId);
   expect(world.agent.cancels).toHaveLength(1);
+  // Said once, though the agent says it, too.
+  const types = world.medium.acknowledged.get(turnId)?.map(({ type }) => type) ?? [];
+  expect(types.filter((type) => type === 'turn_aborted_by_user')).toHaveLength(1);
 });
 
 test('a stop asked for while the message is on its way is not lost', async () => {

@@ -101,6 +101,10 @@ export class Turn {
 
   add(draft: EventDraft): void {
     this.#watchdog.heard();
+    if (draft.payload.type === 'turn_aborted_by_user') {
+      if (this.#aborted) return;
+      this.#aborted = true;
+    }
     this.#writer.add(draft);
   }
 
