@@ -8,6 +8,7 @@ import { ClaudeProcess, type ClaudeProcessOptions } from './claude-process.ts';
 import { applyAfterStart, mayBypass, type Config } from './config-options.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 import { isLocalResult, readFacts } from './session-facts.ts';
+import { isPlainDelta } from './translate/plain-delta.ts';
 import { SessionStanding } from './session-standing.ts';
 import { askSettings } from './settings-in-force.ts';
 import { ClaudeTranslator } from './translate/translator.ts';
@@ -191,6 +192,11 @@ export class ClaudeSession {
 
   #onMessage(message: unknown): void {
     if (!this.#isAlive) return;
+    // Nearly all that it says: the schemas below take longer than all that is done with it.
+    if (isPlainDelta(message)) {
+      this.#standing.hearDelta();
+      return this.#translator.read(message, now());
+    }
     const facts = readFacts(message);
     this.#standing.hear(message, facts, this.#translator.turn !== undefined);
     if (facts?.elicitation_id !== undefined) this.#approvals.completeLink(facts.elicitation_id);

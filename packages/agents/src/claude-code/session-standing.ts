@@ -77,12 +77,15 @@ export class SessionStanding {
   /** @param facts - What was read of the message already. */
   hear(message: unknown, facts: SessionFacts | undefined, inTurn: boolean): void {
     if (facts !== undefined) this.#learn(facts);
-    const activity = readActivity(message) ?? this.#activity;
-    if (activity !== this.#activity) this.#options.update({ activity });
-    this.#activity = activity;
+    this.#setActivity(readActivity(message) ?? this.#activity);
     for (const { matter, notices } of readNotices(message, inTurn)) {
       this.#notices.put(matter, notices);
     }
+  }
+
+  /** The turn goes on: whatever was waited for has come. */
+  hearDelta(): void {
+    this.#setActivity('');
   }
 
   hearErrorOutput(output: string): void {
@@ -92,6 +95,11 @@ export class SessionStanding {
   /** Whoever is told of a turn's end knows that nothing is waited for any more. */
   turnEnded(): void {
     this.#activity = '';
+  }
+
+  #setActivity(activity: string): void {
+    if (activity !== this.#activity) this.#options.update({ activity });
+    this.#activity = activity;
   }
 
   /** Throws ProviderError `INVALID_OPTION`. */
