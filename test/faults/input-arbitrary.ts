@@ -220,7 +220,13 @@ function badFields({ required, properties }: z.infer<typeof Schema>): fc.Arbitra
 
 function spoilBody(schema: z.infer<typeof Schema>): fc.Arbitrary<Spoil> {
   return fc.oneof(
-    fc.oneof(badFields(schema), strangeJson).map((body): Spoil => (wire) => ({ ...wire, body })),
+    // Where no field is required, an object of others lacks nothing.
+    fc
+      .oneof(
+        badFields(schema),
+        strangeJson.filter((body) => schema.required.length > 0 || !body.startsWith('{')),
+      )
+      .map((body): Spoil => (wire) => ({ ...wire, body })),
     contentType.map((type): Spoil => (wire) => ({
       ...withHeaders({ 'content-type': type })(wire),
       body: wire.body ?? '{}',

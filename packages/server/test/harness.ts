@@ -6,6 +6,7 @@ import { ProviderRegistry } from '@liminal/agents';
 import { createDemoProvider } from '@liminal/agents/demo';
 import { createRuntime, type Runtime } from '@liminal/runtime';
 import { createCredentials, createServer, type ServerOptions } from '@liminal/server';
+import type { OpenedStorage } from '@liminal/storage';
 import { openMemoryStorage } from '@liminal/storage/memory';
 import type { FastifyInstance } from 'fastify';
 import { expect } from 'vitest';
@@ -26,9 +27,11 @@ export interface TestServer {
   close(): Promise<void>;
 }
 
-export async function startServer(options: Partial<ServerOptions> = {}): Promise<TestServer> {
+export async function startServer(
+  options: Partial<ServerOptions> = {},
+  storage: OpenedStorage = openMemoryStorage(),
+): Promise<TestServer> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'liminal-server-')));
-  const storage = openMemoryStorage();
   const providers = new ProviderRegistry();
   const agent = new ScriptedProvider();
   providers.register(agent);

@@ -37,6 +37,24 @@ function scriptsOf(sessionId: string): Scripts {
   return inItsName.flatMap((script) => [[...sampleScript(sessionId)], script]);
 }
 
+/** An agent with more than 1,000 requests open is ended, which is tested elsewhere: here it is to live. */
+function withFewRequests(lines: readonly string[]): string[] {
+  let left = 900;
+  return lines.filter((line) => {
+    if (isRequest(line)) left -= 1;
+    return left > 0 || !isRequest(line);
+  });
+}
+
+function isRequest(line: string): boolean {
+  try {
+    const message: unknown = JSON.parse(line);
+    return typeof message === 'object' && message !== null && 'id' in message;
+  } catch {
+    return false;
+  }
+}
+
 test.each([
   ['an agent', {}],
   ['Codex', codexQuirks],
@@ -58,7 +76,7 @@ test.each([
       const { reader, ended } = await startTurn(runtime, sessionId, words);
       const { id, params } = await control.until(({ line }) => line.includes(words));
       const own = String(params['sessionId']);
-      const lines = linesOf(stream, scriptsOf(own));
+      const lines = withFewRequests(linesOf(stream, scriptsOf(own)));
       const chunk = {
         sessionUpdate: 'agent_message_chunk',
         content: { type: 'text', text: 'Bye.' },

@@ -1,4 +1,7 @@
 /** Whatever a session holds: every surface gives it as valid JSON in UTF-8, and a terminal is not steered by it. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { applyMessage, type SessionView } from '@liminal/client';
 import {
   HistoryPage,
@@ -9,6 +12,7 @@ import {
   type ServerMessage,
   SessionHandle,
 } from '@liminal/protocol';
+import { openSqliteStorage } from '@liminal/storage/sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import type { z } from 'zod';
 import { cleanText } from '../../../packages/cli/src/terminal/clean-text.ts';
@@ -103,7 +107,9 @@ test(
   'SAFE: whatever is said, HTTP, WebSocket, event streams and terminals give what can be read',
   { timeout: patience(share(15)) },
   async () => {
-    const server = await startServer();
+    const dataDir = await mkdtemp(join(tmpdir(), 'liminal-surfaces-'));
+    onTestFinished(async () => rm(dataDir, { recursive: true }));
+    const server = await startServer({}, await openSqliteStorage(dataDir));
     onTestFinished(() => server.close());
     const { agent, port } = server;
     const { ask, create, send, history, others } = surface(server);
