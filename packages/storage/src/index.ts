@@ -2,5 +2,6 @@
 export type * from './coordination.ts';
 export * from './errors.ts';
 export * from './event-log.ts';
+export * from './others-first.ts';
 export * from './response-store.ts';
 export * from './storage.ts';

@@ -6,8 +6,14 @@ import {
   sizeOf,
   summarizeTurn,
 } from '@liminal/protocol';
-import type { ItemPage, ResponseHead, ResponseStore, StoredItem } from '@liminal/storage';
-import { isLargeRun, othersFirst } from '../turn/index.ts';
+import {
+  type ItemPage,
+  othersFirst,
+  type ResponseHead,
+  type ResponseStore,
+  type StoredItem,
+} from '@liminal/storage';
+import { isLargeRun } from '../turn/index.ts';
 import { newestThatFit, type PageRoom, runsBefore } from './open-page.ts';
 
 /** Entries of one page at most, and bytes of its items; an item that is larger is a page of its own. */

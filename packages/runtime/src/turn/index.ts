@@ -3,7 +3,7 @@
  * person's stop. Out: events in the log, numbered, closed and ended once; whoever listens hears them when the log has
  * them. Knows no session and no reader.
  */
-export { isLargeRun, othersFirst } from './large.ts';
+export { isLargeRun } from './large.ts';
 export type { WrittenRun } from './run-writer.ts';
 export { Supervisor } from './supervisor.ts';
 export { Turn } from './turn.ts';

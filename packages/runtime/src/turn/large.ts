@@ -1,5 +1,4 @@
-/** Everybody shares the one thread: before and after what takes long, others have a turn. */
-import { setImmediate as othersFirst } from 'node:timers/promises';
+/** What is so much that others have a turn before it is dealt with, and after. */
 import type { Response, StreamEvent } from '@liminal/protocol';
 import { sizeOf } from '@liminal/protocol';
 
@@ -28,5 +27,3 @@ export function firstBatch(waiting: readonly StreamEvent[]): Batch {
 export function isLargeRun({ outputItems }: Response): boolean {
   return sizeOf(outputItems, LARGE) > LARGE;
 }
-
-export { othersFirst };

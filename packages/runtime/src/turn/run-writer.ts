@@ -14,7 +14,7 @@ import {
   toResponse,
 } from '@liminal/protocol';
 import type { EventLog } from '@liminal/storage';
-import { StorageError } from '@liminal/storage';
+import { othersFirst, StorageError } from '@liminal/storage';
 import {
   type DeltaDraft,
   type Gathering,
@@ -23,7 +23,7 @@ import {
   isDelta,
   joined,
 } from './gathering.ts';
-import { firstBatch, othersFirst } from './large.ts';
+import { firstBatch } from './large.ts';
 import type { Supervisor } from './supervisor.ts';
 import { writable } from './writable.ts';
 

@@ -3,13 +3,16 @@ import type { EventLog, FollowOptions, LoggedRun, ReadOptions } from '../event-l
 import { advanceRun, isNotEmpty, runEnded } from '../log/append-rules.ts';
 import { decodeEvent, encodeEvents } from '../log/event-rows.ts';
 import { Followers } from '../log/followers.ts';
+import { othersFirst } from '../others-first.ts';
 import type { Database } from './database.ts';
 import type { TableRun } from './event-table.ts';
 import { EventTable } from './event-table.ts';
-import { isLarge, othersFirst } from './others-first.ts';
 
 /** What a follower reads at once: so many events, or so many characters of them (and the one that goes past). */
 const followPage = { events: 128, characters: 1_000_000 };
+
+/** Characters of an event's JSON that take so long to make and to write that others have a turn in between. */
+const LARGE = 256 * 1024;
 
 /**
  * Works on the one thread: an append takes microseconds, and is in the database when it returns.
@@ -36,8 +39,7 @@ export class SqliteEventLog implements EventLog {
   async append(runId: string, events: readonly StreamEvent[]): Promise<void> {
     if (!isNotEmpty(events)) return;
     const rows = encodeEvents(runId, events);
-    // What took long to put in words takes long to write: others have a turn in between.
-    if (rows.some(({ payload }) => isLarge(payload))) await othersFirst();
+    if (rows.some(({ payload }) => payload.length > LARGE)) await othersFirst();
     const run = await this.#database.writeInTurn('LOG_WRITE_FAILED', () => {
       const known = this.#runs.get(runId);
       if (!known && this.#isSettled(runId)) throw runEnded(runId, events[0]);

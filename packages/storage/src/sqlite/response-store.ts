@@ -15,7 +15,7 @@ import { titleHits } from '../store/search-hits.ts';
 import { parseQuery } from '../store/search-query.ts';
 import type { Database } from './database.ts';
 import { ItemSearch } from './item-search.ts';
-import { othersFirst } from './others-first.ts';
+import { othersFirst } from '../others-first.ts';
 import type { EncodedResponse, ResponseRow } from './response-table.ts';
 import { encodeResponse, headOf, partsOf, ResponseTable } from './response-table.ts';
 import { SessionTable } from './session-table.ts';

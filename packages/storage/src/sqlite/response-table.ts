@@ -6,7 +6,7 @@ import { readHead, readItem } from '../store/stored-json.ts';
 import type { Database } from './database.ts';
 import { idOf, keyOf } from './id-key.ts';
 import { ItemWords } from './item-words.ts';
-import { othersFirst } from './others-first.ts';
+import { othersFirst } from '../others-first.ts';
 
 /** Items that are saved at once, and characters of their JSON; one that is larger is saved alone. */
 const PART_ITEMS = 2_000;
