@@ -20,14 +20,32 @@ const rooms = {
   testkit: ['protocol'],
 };
 
-/** Room within the runtime → those within it that it may import; errors, settings and contracts beside them are for all. */
-const runtimeRooms = {
-  turn: [],
-  history: ['turn'],
-  readers: ['turn', 'history'],
-  session: ['turn', 'history', 'readers'],
-  directory: ['turn', 'history', 'readers', 'session'],
-  cluster: ['turn', 'history', 'readers', 'session', 'directory'],
+/**
+ * Rooms within a package, by the folder that holds them: room → those beside it that it may import. What stands beside
+ * the rooms themselves (contracts, errors, settings) is for all of them.
+ */
+const innerRooms: Record<string, { within: string; rooms: Record<string, string[]> }> = {
+  runtime: {
+    within: '^packages/runtime/src/',
+    rooms: {
+      turn: [],
+      history: ['turn'],
+      readers: ['turn', 'history'],
+      session: ['turn', 'history', 'readers'],
+      directory: ['turn', 'history', 'readers', 'session'],
+      cluster: ['turn', 'history', 'readers', 'session', 'directory'],
+    },
+  },
+  redis: {
+    within: '^packages/storage/src/redis/',
+    rooms: {
+      connection: [],
+      streams: ['connection'],
+      log: ['connection', 'streams'],
+      registry: ['connection', 'streams', 'log'],
+      coordination: ['connection', 'streams'],
+    },
+  },
 };
 
 const testFiles = String.raw`\.test\.tsx?$`;
@@ -69,25 +87,7 @@ export const rules: IForbiddenRuleType[] = [
       pathNot: String.raw`^packages/(storage|agents)/src/index\.ts$`,
     },
   },
-  ...Object.entries(runtimeRooms).map(runtimeRoomRule),
-  {
-    name: 'runtime-known',
-    comment: 'A new room within the runtime gets its row in the table before it imports anything.',
-    severity: 'error',
-    from: { path: `^packages/runtime/src/(?!(?:${Object.keys(runtimeRooms).join('|')})/)[^/]+/` },
-    to: {},
-  },
-  ...['([^/]+)/', '[^/]+[.]ts$'].map((from) => ({
-    name: 'runtime-doors',
-    comment:
-      'A room within the runtime is entered by its first file, index.ts, which says what it is.',
-    severity: 'error' as const,
-    from: { path: `^packages/runtime/src/${from}`, pathNot: testFiles },
-    to: {
-      path: '^packages/runtime/src/[^/]+/(?!index[.]ts$)',
-      pathNot: from.startsWith('(') ? '^packages/runtime/src/$1/' : [],
-    },
-  })),
+  ...Object.entries(innerRooms).flatMap(innerRoomRules),
   {
     name: 'runtime-whole',
     comment: 'What puts the runtime together is above its rooms.',
@@ -166,15 +166,36 @@ function doors(room: string): string[] {
   });
 }
 
-function runtimeRoomRule([room, allowed]: [string, string[]]): IForbiddenRuleType {
-  const within = '^packages/runtime/src/';
-  return {
-    name: `runtime-${room}`,
-    comment: `Within the runtime ${room} may import ${allowed.join(', ') || 'no other room'}.`,
-    severity: 'error',
+function innerRoomRules([name, { within, rooms: inner }]: [
+  string,
+  (typeof innerRooms)[string],
+]): IForbiddenRuleType[] {
+  const severity = 'error';
+  const each = Object.entries(inner).map(([room, allowed]): IForbiddenRuleType => ({
+    name: `${name}-${room}`,
+    comment: `Within ${name}, ${room} may import ${allowed.join(', ') || 'no other room'}.`,
+    severity,
     from: { path: `${within}${room}/`, pathNot: testFiles },
     to: { path: `${within}[^/]+/`, pathNot: `${within}(${[room, ...allowed].join('|')})/` },
-  };
+  }));
+  const known = {
+    name: `${name}-known`,
+    comment: `A new room within ${name} gets its row in the table before it imports anything.`,
+    severity,
+    from: { path: `${within}(?!(?:${Object.keys(inner).join('|')})/)[^/]+/` },
+    to: {},
+  } as const;
+  const doors = ['([^/]+)/', '[^/]+[.]ts$'].map((from): IForbiddenRuleType => ({
+    name: `${name}-doors`,
+    comment: 'An inner room is entered by its first file, index.ts, which says what it is.',
+    severity,
+    from: { path: `${within}${from}`, pathNot: testFiles },
+    to: {
+      path: `${within}[^/]+/(?!index[.]ts$)`,
+      pathNot: from.startsWith('(') ? `${within}$1/` : [],
+    },
+  }));
+  return [...each, known, ...doors];
 }
 
 function roomRule([room, allowed]: [string, string[]]): IForbiddenRuleType {

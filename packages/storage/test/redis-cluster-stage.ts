@@ -4,7 +4,7 @@ import calculateSlot from 'cluster-key-slot';
 import { onTestFinished } from 'vitest';
 import type { OpenedRedis, RedisOptions } from '../src/redis/index.ts';
 import { openRedis } from '../src/redis/index.ts';
-import { Keys } from '../src/redis/keys.ts';
+import { Keys } from '../src/redis/connection/keys.ts';
 import { ask } from './redis-stage.ts';
 
 type ClusterOptions = Parameters<typeof startRedisCluster>[0];

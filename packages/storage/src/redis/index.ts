@@ -1,5 +1,5 @@
 /** The log that several servers share in one Redis, or a Redis Cluster. What it needs is loaded when it is opened. */
-import type { RedisReport } from './describe.ts';
+import type { RedisReport } from './connection/index.ts';
 import type { OpenedRedis, RedisOptions } from './open.ts';
 
 export type { OpenedRedis, RedisOptions } from './open.ts';
@@ -17,6 +17,6 @@ export async function openRedis(options: RedisOptions): Promise<OpenedRedis> {
 
 /** What that Redis is, and what of its settings does not fit; changes nothing. Throws StorageError `REDIS_UNAVAILABLE`. */
 export async function describeRedis(url: string): Promise<RedisReport> {
-  const driver = await import('./describe.ts');
+  const driver = await import('./connection/index.ts');
   return driver.describeRedis(url);
 }

@@ -1,19 +1,10 @@
 import type { Coordination } from '../coordination.ts';
 import type { EventLog } from '../event-log.ts';
-import { Announcements } from './announcements.ts';
-import { Appender } from './appender.ts';
-import { RedisBoard } from './board.ts';
-import { Claims } from './claims.ts';
-import { RedisEventLog } from './event-log.ts';
-import { RedisFollowing } from './following.ts';
-import { RedisInboxes } from './inboxes.ts';
-import { Keys } from './keys.ts';
-import { RedisLeases } from './leases.ts';
-import { RedisLink } from './link.ts';
-import { RedisRunRegistry } from './run-registry.ts';
-import { RunStreams } from './run-streams.ts';
-import { StreamReader } from './stream-reader.ts';
-import { RedisUpsertStreams } from './upsert-streams.ts';
+import { Announcements, Appender, RedisEventLog, RedisFollowing, RunStreams } from './log/index.ts';
+import { RedisBoard, RedisInboxes, RedisLeases, RedisUpsertStreams } from './coordination/index.ts';
+import { Claims, RedisRunRegistry } from './registry/index.ts';
+import { Keys, RedisLink } from './connection/index.ts';
+import { StreamReader } from './streams/index.ts';
 
 export interface RedisOptions {
   /**

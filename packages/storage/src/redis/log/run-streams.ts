@@ -1,13 +1,9 @@
 import type { StreamEvent } from '@liminal/protocol';
-import type { RunProgress } from '../log/append-rules.ts';
-import type { EventRow, RunConstants } from '../log/event-rows.ts';
-import { decodeEvent } from '../log/event-rows.ts';
-import type { Keys } from './keys.ts';
-import type { RedisLink } from './link.ts';
-import { isReply } from './failures.ts';
-import type { StreamEntry } from './rows.ts';
-import { encodeConstants, idOf, progressOf, rowOf } from './rows.ts';
-import { scripts } from './scripts.ts';
+import type { RunProgress } from '../../log/append-rules.ts';
+import type { EventRow, RunConstants } from '../../log/event-rows.ts';
+import { decodeEvent } from '../../log/event-rows.ts';
+import { isReply, type Keys, type RedisLink, scripts } from '../connection/index.ts';
+import { encodeConstants, idOf, progressOf, rowOf, type StreamEntry } from '../streams/index.ts';
 
 /** What is appended at once. */
 export interface Batch {

@@ -1,5 +1,4 @@
-import type { Keys } from './keys.ts';
-import type { RedisLink } from './link.ts';
+import type { Keys, RedisLink } from '../connection/index.ts';
 import { SlotReader, type StreamListener } from './slot-reader.ts';
 
 /** Waits for news of any number of streams: of all on one connection, or in a cluster of those of each slot. */

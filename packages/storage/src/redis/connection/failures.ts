@@ -1,5 +1,5 @@
 import { ReplyError } from 'ioredis';
-import { StorageError } from '../errors.ts';
+import { StorageError } from '../../errors.ts';
 
 /** Whether Redis itself refused a command, with that word where one is given. */
 export function isReply(error: unknown, word = ''): boolean {

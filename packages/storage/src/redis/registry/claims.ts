@@ -1,10 +1,6 @@
-import type { Announced } from './announcements.ts';
-import { GROUP, announcedIn } from './announcements.ts';
-import type { Keys } from './keys.ts';
-import type { RedisLink } from './link.ts';
-import { isReply } from './failures.ts';
-import type { StreamEntry } from './rows.ts';
-import { scripts } from './scripts.ts';
+import { type Announced, announcedIn, GROUP } from '../log/index.ts';
+import { isReply, type Keys, type RedisLink, scripts } from '../connection/index.ts';
+import type { StreamEntry } from '../streams/index.ts';
 
 /** Claims that are looked at in one step when those of the dead are taken over. */
 const PAGE = 100;

@@ -1,15 +1,15 @@
 import { messageOf } from '@liminal/protocol';
 import type { StreamEvent } from '@liminal/protocol';
-import { StorageError } from '../errors.ts';
+import { StorageError } from '../../errors.ts';
 import {
   advanceRun,
   constantsOf,
   envelopeMismatch,
   runEnded,
   seqConflict,
-} from '../log/append-rules.ts';
-import type { RunConstants } from '../log/event-rows.ts';
-import { encodeEvents } from '../log/event-rows.ts';
+} from '../../log/append-rules.ts';
+import type { RunConstants } from '../../log/event-rows.ts';
+import { encodeEvents } from '../../log/event-rows.ts';
 import type { Announcements } from './announcements.ts';
 import type { Appended, Batch, RunStreams } from './run-streams.ts';
 

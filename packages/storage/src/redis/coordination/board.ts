@@ -1,8 +1,6 @@
 import type { Redis } from 'ioredis';
-import type { Board, BoardListener, Unsubscribe } from '../coordination.ts';
-import type { Keys } from './keys.ts';
-import type { RedisLink } from './link.ts';
-import { scripts } from './scripts.ts';
+import type { Board, BoardListener, Unsubscribe } from '../../coordination.ts';
+import { type Keys, type RedisLink, scripts } from '../connection/index.ts';
 
 export class RedisBoard implements Board {
   readonly #link: RedisLink;

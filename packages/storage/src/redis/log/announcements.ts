@@ -1,7 +1,5 @@
-import type { Keys } from './keys.ts';
-import type { RedisLink } from './link.ts';
-import type { StreamEntry } from './rows.ts';
-import { scripts } from './scripts.ts';
+import { type Keys, type RedisLink, scripts } from '../connection/index.ts';
+import type { StreamEntry } from '../streams/index.ts';
 
 /** Those who project runs share them through this consumer group (seed 001). */
 export const GROUP = 'codex-projector-group';

@@ -1,13 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StreamEvent } from '@liminal/protocol';
-import type { FollowOptions } from '../event-log.ts';
-import type { RunProgress } from '../log/append-rules.ts';
-import { Followers } from '../log/followers.ts';
-import { StorageError } from '../errors.ts';
-import { idOf } from './rows.ts';
+import type { FollowOptions } from '../../event-log.ts';
+import type { RunProgress } from '../../log/append-rules.ts';
+import { Followers } from '../../log/followers.ts';
+import { StorageError } from '../../errors.ts';
+import { idOf, type StreamReader } from '../streams/index.ts';
 import { RunTail } from './run-tail.ts';
 import type { RunStreams } from './run-streams.ts';
-import type { StreamReader } from './stream-reader.ts';
 
 /** A tail, and how to end it. */
 interface Live {

@@ -1,6 +1,6 @@
 import type { StreamEvent } from '@liminal/protocol';
-import type { RunProgress } from '../log/append-rules.ts';
-import type { EventRow, RunConstants } from '../log/event-rows.ts';
+import type { RunProgress } from '../../log/append-rules.ts';
+import type { EventRow, RunConstants } from '../../log/event-rows.ts';
 
 /** An entry of a stream as Redis gives it: its id, and names and values in turn. */
 export type StreamEntry = [id: string, fields: string[]];

@@ -1,6 +1,6 @@
 import type { StreamEvent } from '@liminal/protocol';
-import type { EventLog, FollowOptions, LoggedRun, ReadOptions } from '../event-log.ts';
-import { isNotEmpty } from '../log/append-rules.ts';
+import type { EventLog, FollowOptions, LoggedRun, ReadOptions } from '../../event-log.ts';
+import { isNotEmpty } from '../../log/append-rules.ts';
 import type { Announcements } from './announcements.ts';
 import type { Appender } from './appender.ts';
 import type { RedisFollowing } from './following.ts';

@@ -1,6 +1,5 @@
-import type { UpsertMessage, UpsertStreams } from '../coordination.ts';
-import type { Keys } from './keys.ts';
-import type { RedisLink } from './link.ts';
+import type { UpsertMessage, UpsertStreams } from '../../coordination.ts';
+import type { Keys, RedisLink } from '../connection/index.ts';
 
 /** Messages that a turn's stream keeps, about. */
 const MAX_LENGTH = 1_000;

@@ -1,7 +1,5 @@
-import type { Lease, Leases } from '../coordination.ts';
-import type { Keys } from './keys.ts';
-import type { RedisLink } from './link.ts';
-import { scripts } from './scripts.ts';
+import type { Lease, Leases } from '../../coordination.ts';
+import { type Keys, type RedisLink, scripts } from '../connection/index.ts';
 
 /** How long it is known whose a lease was that ran out, ms: so long can it be renewed if nobody else took it. */
 const REMEMBER_MS = 24 * 60 * 60_000;

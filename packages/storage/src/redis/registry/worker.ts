@@ -1,4 +1,4 @@
-import type { Announced } from './announcements.ts';
+import type { Announced } from '../log/index.ts';
 import { Bell } from './bell.ts';
 
 /** One who brings runs to their end: what it has been given, and what it is still to be given. */

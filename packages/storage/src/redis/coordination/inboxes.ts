@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Inboxes, Unsubscribe } from '../coordination.ts';
-import type { Keys } from './keys.ts';
-import type { RedisLink } from './link.ts';
-import { scripts } from './scripts.ts';
-import type { StreamReader } from './stream-reader.ts';
+import type { Inboxes, Unsubscribe } from '../../coordination.ts';
+import { type Keys, type RedisLink, scripts } from '../connection/index.ts';
+import type { StreamReader } from '../streams/index.ts';
 
 /** An inbox whose opener has not been heard of for so long is no longer open, ms. */
 const OPEN_MS = 15_000;

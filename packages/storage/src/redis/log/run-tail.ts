@@ -1,10 +1,9 @@
 import type { StreamEvent } from '@liminal/protocol';
 import { isTerminal } from '@liminal/protocol';
-import type { RunConstants } from '../log/event-rows.ts';
-import { decodeEvent } from '../log/event-rows.ts';
-import type { RunProgress } from '../log/append-rules.ts';
-import type { StreamEntry } from './rows.ts';
-import { constantsIn, rowOf } from './rows.ts';
+import type { RunConstants } from '../../log/event-rows.ts';
+import { decodeEvent } from '../../log/event-rows.ts';
+import type { RunProgress } from '../../log/append-rules.ts';
+import { constantsIn, rowOf, type StreamEntry } from '../streams/index.ts';
 
 /** What is kept for those who are nearly up to date: so many events, or so many characters of them. */
 const WINDOW = { events: 256, characters: 1_000_000 };

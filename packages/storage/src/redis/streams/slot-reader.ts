@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import { BLOCK_MS } from './connections.ts';
-import { isReply } from './failures.ts';
-import type { Keys } from './keys.ts';
-import type { RedisLink } from './link.ts';
+import { BLOCK_MS, isReply, type Keys, type RedisLink, scripts } from '../connection/index.ts';
 import type { StreamEntry } from './rows.ts';
-import { scripts } from './scripts.ts';
 
 export interface StreamListener {
   onEntries(entries: StreamEntry[]): void;

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RunClaim, RunRegistry } from '../coordination.ts';
-import { StorageError } from '../errors.ts';
-import type { Announced, Announcements } from './announcements.ts';
+import type { RunClaim, RunRegistry } from '../../coordination.ts';
+import { StorageError } from '../../errors.ts';
+import type { Announced, Announcements, RunStreams } from '../log/index.ts';
 import type { Claims } from './claims.ts';
-import { isReply } from './failures.ts';
-import type { RunStreams } from './run-streams.ts';
-import type { StreamReader } from './stream-reader.ts';
+import { isReply } from '../connection/index.ts';
+import type { StreamReader } from '../streams/index.ts';
 import { Worker } from './worker.ts';
 
 export interface RegistryOptions {

@@ -1,9 +1,9 @@
-import { StorageError } from '../errors.ts';
+import { StorageError } from '../../errors.ts';
 import type { Servers } from './connections.ts';
 import { isReply, unavailable } from './failures.ts';
 import { OneRedis } from './one-redis.ts';
 import { RedisCluster } from './redis-cluster.ts';
-import { splitRedisUrls } from './split-urls.ts';
+import { splitRedisUrls } from '../split-urls.ts';
 
 /**
  * Connects to a Redis, or to the cluster that the named ones are nodes of: the first that answers says which.

@@ -1,0 +1,8 @@
+/** The connections to one Redis or to the nodes of a cluster: which there are, what is sent over them, and as what scripts and keys. */
+export { BLOCK_MS } from './connections.ts';
+export { isReply } from './failures.ts';
+export { Keys } from './keys.ts';
+export { RedisLink } from './link.ts';
+export { scripts } from './scripts.ts';
+export { describeRedis } from './describe.ts';
+export type { RedisReport } from './describe.ts';

@@ -1,0 +1,7 @@
+/** The event log: a stream a run. In: events of a run's one writer. Out: the same events, to whoever reads or follows. */
+export { Announcements, GROUP, announcedIn } from './announcements.ts';
+export type { Announced } from './announcements.ts';
+export { Appender } from './appender.ts';
+export { RedisEventLog } from './event-log.ts';
+export { RedisFollowing } from './following.ts';
+export { RunStreams } from './run-streams.ts';
