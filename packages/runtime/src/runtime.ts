@@ -78,12 +78,12 @@ export class SessionRuntime implements Runtime {
   readonly #watchers = new SessionWatchers();
   #closed = false;
 
-  /** @param elsewhere - Where readers and history are served by others too. */
+  /** @param cluster - Where readers and history are served by others too. */
   constructor(
     options: RuntimeOptions,
     roots: Roots,
     now: () => number,
-    elsewhere?: SessionOptions['elsewhere'],
+    cluster?: SessionOptions['cluster'],
   ) {
     const { storage, providers, logger } = options;
     const settings = { ...defaultSettings, ...options.settings };
@@ -111,13 +111,13 @@ export class SessionRuntime implements Runtime {
       }),
       onChange: (session) => this.#changed(session),
       onFound: (sessions) => this.tell(sessions),
-      ...(elsewhere && { elsewhere }),
+      ...(cluster && { cluster }),
     });
     this.#kept = new ClosedSessions({
       get: async (sessionId) => this.sessions.get(sessionId),
       // Where others can have a session, its owner lets it go.
       forget: (session) => {
-        if (!elsewhere) this.sessions.forget(session);
+        if (!cluster) this.sessions.forget(session);
       },
     });
   }

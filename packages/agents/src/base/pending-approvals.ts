@@ -26,7 +26,7 @@ export interface ApprovalRequest extends ApprovalQuestion {
 }
 
 /** Where approvals are shown. */
-export interface ApprovalDesk {
+export interface ApprovalEvents {
   open(request: ApprovalRequest): void;
   close(approvalId: string, outcome: ApprovalOutcome): void;
 }
@@ -41,10 +41,10 @@ const maxQuestion = 1024 * 1024;
 
 /** The permission requests of one agent that wait for an answer. */
 export class PendingApprovals {
-  readonly #desk: ApprovalDesk;
+  readonly #desk: ApprovalEvents;
   readonly #pending = new Map<string, Pending>();
 
-  constructor(desk: ApprovalDesk) {
+  constructor(desk: ApprovalEvents) {
     this.#desk = desk;
   }
 

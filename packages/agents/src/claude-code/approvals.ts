@@ -8,7 +8,7 @@ import type {
 } from '@anthropic-ai/claude-agent-sdk';
 import type { ApprovalAnswer, ApprovalOption, ApprovalOutcome } from '@liminal/protocol';
 import { Elicitations } from '../base/elicitations.ts';
-import { type ApprovalDesk, PendingApprovals } from '../base/pending-approvals.ts';
+import { type ApprovalEvents, PendingApprovals } from '../base/pending-approvals.ts';
 import { lastingPermissions } from './lasting-permissions.ts';
 import {
   answerQuestions,
@@ -17,7 +17,7 @@ import {
   readQuestions,
   type Question,
 } from './questions.ts';
-import { toolFace } from './translate/tool-faces.ts';
+import { describeTool } from './translate/describe-tool.ts';
 
 /** A choice and what Claude Code is told when it is taken. */
 interface Choice extends ApprovalOption {
@@ -31,18 +31,18 @@ const refusal = { optionId: 'reject_once', kind: 'reject_once', takesNote: true 
 const withdrawn: PermissionResult = { behavior: 'deny', message: 'The user stopped the turn.' };
 
 /** Where requests are shown, and whether a turn is running that people can be asked in. */
-interface Desk extends ApprovalDesk {
+interface ApprovalOutput extends ApprovalEvents {
   canAsk: () => boolean;
 }
 
 /** The permission requests and questions of one process that wait for an answer. */
 export class Approvals {
-  readonly #desk: Desk;
+  readonly #desk: ApprovalOutput;
   readonly #pending: PendingApprovals;
   readonly #elicitations: Elicitations;
   readonly #cwd: string;
 
-  constructor(desk: Desk, cwd: string) {
+  constructor(desk: ApprovalOutput, cwd: string) {
     this.#desk = desk;
     this.#pending = new PendingApprovals(desk);
     this.#elicitations = new Elicitations((question, signal) =>
@@ -58,7 +58,7 @@ export class Approvals {
     const questions = toolName === 'AskUserQuestion' ? readQuestions(input) : [];
     if (questions.length > 0) return this.#askQuestions(questions, input, context);
     const choices = permissionChoices(toolName, input, context, this.#cwd);
-    const title = toolFace(toolName, input, this.#cwd).title;
+    const title = describeTool(toolName, input, this.#cwd).title;
     const outcome = await this.#ask(title, choices, context);
     if (outcome.outcome === 'cancelled') return withdrawn;
     const { result } = choices.find(({ optionId }) => optionId === outcome.optionId) ?? {};

@@ -35,12 +35,12 @@ import { CommandRequest } from './commands.ts';
 import { Messenger } from './messenger.ts';
 import { OwnedSessions } from './owned-sessions.ts';
 import { Ownership, TTL_SHARE } from './ownership.ts';
-import { PostedSession, type Posting } from './postings.ts';
+import { PostedSession, type PostedState } from './posted-state.ts';
 import { type ProjectorWorker, startProjectorWorker } from './projector-worker.ts';
-import { Replicas } from './replicas.ts';
+import { FollowedSessions } from './followed-sessions.ts';
 import { notOwner, Router } from './router.ts';
 import { SettledRuns } from './settled-runs.ts';
-import { Standings } from './standings.ts';
+import { SessionStates } from './session-states.ts';
 
 /** How long readers may take to be given the ends of turns as the server ends, in ms. */
 const SHOWN_MS = 1_000;
@@ -52,14 +52,14 @@ const SHOWN_MS = 1_000;
 export class ClusterRuntime implements Runtime {
   readonly #options: RuntimeOptions;
   readonly #ownership: Ownership;
-  readonly #standings: Standings;
+  readonly #sessionStates: SessionStates;
   readonly #settled: SettledRuns;
   /** The sessions that this server owns, and what needs no owner. */
   readonly #own: SessionRuntime;
   readonly #owned: OwnedSessions;
   readonly #messenger: Messenger;
   readonly #router: Router;
-  readonly #replicas: Replicas;
+  readonly #followedSessions: FollowedSessions;
   readonly #projector: ProjectorWorker;
   /** Servers that share sessions share their project folders. */
   readonly listFolders: Runtime['listFolders'] = async (prefix) => this.#own.listFolders(prefix);
@@ -73,7 +73,7 @@ export class ClusterRuntime implements Runtime {
     now: () => number,
   ): Promise<ClusterRuntime> {
     const runtime = new ClusterRuntime(options, coordination, roots, now);
-    await runtime.#replicas.open();
+    await runtime.#followedSessions.open();
     await runtime.#settled.open(coordination.board);
     await runtime.#messenger.open();
     return runtime;
@@ -101,7 +101,11 @@ export class ClusterRuntime implements Runtime {
       onLost: (sessionId) => void this.#owned.lost(sessionId).catch(onTrouble),
       onTrouble,
     });
-    this.#standings = new Standings({ board, store: storage.store, ownership: this.#ownership });
+    this.#sessionStates = new SessionStates({
+      board,
+      store: storage.store,
+      ownership: this.#ownership,
+    });
     this.#own = new SessionRuntime(options, roots, now, {
       readers: (session) => {
         const isOwner = () => this.#ownership.leaseOf(session.sessionId) !== undefined;
@@ -111,7 +115,7 @@ export class ClusterRuntime implements Runtime {
       onEndInHistory,
       fenceOf: (sessionId) => this.#ownership.leaseOf(sessionId)?.token,
       owns: async (sessionId) => this.#ownership.confirm(sessionId),
-      summaries: async (sessionIds) => this.#standings.summaries(sessionIds),
+      summaries: async (sessionIds) => this.#sessionStates.summaries(sessionIds),
     });
     this.#owned = new OwnedSessions({
       storage,
@@ -135,11 +139,11 @@ export class ClusterRuntime implements Runtime {
         fenceOf: (sessionId) => this.#ownership.leaseOf(sessionId)?.token ?? 0,
       },
     });
-    this.#replicas = new Replicas({
+    this.#followedSessions = new FollowedSessions({
       storage,
       board,
-      standing: async (sessionId) => this.#standings.of(sessionId),
-      onPosting: (posting) => this.#posted(posting),
+      standing: async (sessionId) => this.#sessionStates.of(sessionId),
+      onPostedState: (postedState) => this.#posted(postedState),
       onGap: () => void this.#own.tellAll().catch(onTrouble),
       now,
       onTrouble,
@@ -189,7 +193,7 @@ export class ClusterRuntime implements Runtime {
   }
 
   async info(sessionId: string): Promise<SessionInfo> {
-    return (await this.#standings.of(sessionId)).info;
+    return (await this.#sessionStates.of(sessionId)).info;
   }
 
   async rename(sessionId: string, title: string): Promise<void> {
@@ -233,8 +237,8 @@ export class ClusterRuntime implements Runtime {
   }
 
   async history(sessionId: string, options: PageOptions = {}): Promise<HistoryPage> {
-    const { replica, done } = await this.#replicas.use(sessionId);
-    return replica.history.page(options).finally(done);
+    const { followed, done } = await this.#followedSessions.use(sessionId);
+    return followed.history.page(options).finally(done);
   }
 
   async search(query: SearchQuery): Promise<SearchResult> {
@@ -254,8 +258,8 @@ export class ClusterRuntime implements Runtime {
 
   subscribe(sessionId: string, options: SubscribeOptions, sink: Sink): Subscription {
     const find = async () => {
-      const { replica, done } = await this.#replicas.use(sessionId);
-      return { view: replica.view, done };
+      const { followed, done } = await this.#followedSessions.use(sessionId);
+      return { view: followed.view, done };
     };
     return subscribeWhenFound(sessionId, find, options, sink);
   }
@@ -272,11 +276,11 @@ export class ClusterRuntime implements Runtime {
     // Its turns end, are logged and shown, and only then others may have its sessions.
     const { owned } = this.#ownership;
     await this.#own.close();
-    await Promise.race([this.#replicas.read(owned), delay(SHOWN_MS)]);
+    await Promise.race([this.#followedSessions.read(owned), delay(SHOWN_MS)]);
     await this.#messenger.close();
     await this.#ownership.close();
     await this.#projector.close();
-    await this.#replicas.close();
+    await this.#followedSessions.close();
     await this.#settled.close();
   }
 
@@ -288,7 +292,7 @@ export class ClusterRuntime implements Runtime {
   }
 
   /** Its own changes the runtime tells by itself. */
-  #posted({ info: { session } }: Posting): void {
+  #posted({ info: { session } }: PostedState): void {
     if (!this.#ownership.leaseOf(session.sessionId)) this.#own.tell([session]);
   }
 

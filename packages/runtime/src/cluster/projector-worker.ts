@@ -6,8 +6,8 @@ import { recoverSession, type Storage } from '../history/index.ts';
 import { defaultSettings, type Logger, type RuntimeSettings } from '../settings.ts';
 import { LOOK_SHARE, LostSessions } from './lost-sessions.ts';
 import { Ownership, TTL_SHARE } from './ownership.ts';
-import { postSession } from './postings.ts';
-import { Standings } from './standings.ts';
+import { postSession } from './posted-state.ts';
+import { SessionStates } from './session-states.ts';
 
 interface ProjectorWorkerOptions {
   storage: Storage & { coordination: Coordination };
@@ -41,13 +41,13 @@ export function startProjectorWorker(options: ProjectorWorkerOptions): Projector
     onLost: () => {},
     onTrouble,
   });
-  const standings = new Standings({ board, store: storage.store, ownership });
+  const sessionStates = new SessionStates({ board, store: storage.store, ownership });
   const recover = async (sessionId: string): Promise<void> => {
     const lease = await ownership.take(sessionId);
     if (!lease) return;
     try {
       await recoverSession(storage, sessionId, lease.token, () => new Date().toISOString());
-      await postSession(board, await standings.stored(sessionId));
+      await postSession(board, await sessionStates.stored(sessionId));
     } finally {
       await ownership.release(sessionId);
     }

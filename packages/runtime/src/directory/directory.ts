@@ -169,8 +169,8 @@ export class Directory {
 
   /** What another owner has stored since is not to be acted on: this server has lost the session and not heard of it. */
   #assertOwned({ sessionId, fence }: SessionRecord): void {
-    const { elsewhere } = this.#options;
-    if (!elsewhere || elsewhere.fenceOf(sessionId) === fence) return;
+    const { cluster } = this.#options;
+    if (!cluster || cluster.fenceOf(sessionId) === fence) return;
     throw new RuntimeError(
       'STALE_OWNER',
       `Another server has just taken session ${sessionId}. Try again.`,
@@ -228,11 +228,11 @@ export class Directory {
 
   async #summarizeAll(records: readonly SessionRecord[]): Promise<SessionSummary[]> {
     const ids = records.map(({ sessionId }) => sessionId);
-    const elsewhere = await this.#options.elsewhere?.summaries(ids);
+    const others = await this.#options.cluster?.summaries(ids);
     return Promise.all(
       records.map(async (record) => {
         const session = await this.#open.get(record.sessionId);
-        return session?.summary ?? elsewhere?.get(record.sessionId) ?? summarize(record);
+        return session?.summary ?? others?.get(record.sessionId) ?? summarize(record);
       }),
     );
   }

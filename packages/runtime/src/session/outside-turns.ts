@@ -12,7 +12,7 @@ import {
 } from './fork-notices.ts';
 import { importTurns, withKnownIds } from '../history/index.ts';
 import type { SessionAgent } from './session-agent.ts';
-import type { KeptRecord } from './session-record.ts';
+import type { SessionRecordHolder } from './session-record.ts';
 
 /** So many of history's last runs are compared with what an agent tells. */
 const COMPARED = 30;
@@ -29,7 +29,7 @@ interface Found {
 interface OutsideTurnsOptions {
   provider: CliProvider;
   store: ResponseStore;
-  record: KeptRecord;
+  record: SessionRecordHolder;
   /** One that runs goes on from what it has itself said and heard; the next one is told all that is stored. */
   agent: SessionAgent;
   /** What the agent stores of a turn that runs is no turn yet. */

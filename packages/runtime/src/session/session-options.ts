@@ -20,7 +20,7 @@ export interface SessionOptions {
   /** Its summary has changed. */
   onChange: (session: Session) => void;
   /** Where others than this server show it and bring it into history. */
-  elsewhere?: {
+  cluster?: {
     readers: (session: Session) => SessionReaders;
     project: (run: Response, signal: AbortSignal) => Promise<void>;
     onEndInHistory: NonNullable<Storage['onEndInHistory']>;

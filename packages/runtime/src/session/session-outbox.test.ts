@@ -2,7 +2,7 @@ import { StorageError } from '@liminal/storage';
 import { openMemoryStorage } from '@liminal/storage/memory';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { SessionOutbox } from './session-outbox.ts';
-import { KeptRecord, newRecord } from './session-record.ts';
+import { SessionRecordHolder, newRecord } from './session-record.ts';
 
 const time = '2026-01-01T00:00:00.000Z';
 const start = newRecord({
@@ -30,7 +30,7 @@ beforeEach(() => {
   const { store } = openMemoryStorage();
   const saveSession = vi.spyOn(store, 'saveSession');
   saveSession.mockImplementationOnce(async () => storing.promise);
-  const record = new KeptRecord(start, store, nothing, nothing);
+  const record = new SessionRecordHolder(start, store, nothing, nothing);
   outbox = new SessionOutbox({
     record,
     maxQueue: 10,

@@ -10,10 +10,10 @@ import {
   restore,
   rewrite,
 } from './message-queue.ts';
-import { type KeptRecord, titleOf } from './session-record.ts';
+import { type SessionRecordHolder, titleOf } from './session-record.ts';
 
 interface SessionOutboxOptions {
-  record: KeptRecord;
+  record: SessionRecordHolder;
   /** Messages that may wait. */
   maxQueue: number;
   /** ISO 8601 UTC. */
@@ -37,7 +37,7 @@ interface SessionOutboxOptions {
 /** A session's messages on their way to its agent: each waits in the queue until no turn is under way. */
 export class SessionOutbox {
   readonly #options: SessionOutboxOptions;
-  readonly #record: KeptRecord;
+  readonly #record: SessionRecordHolder;
   /** A message is on its way from the queue's head to the agent's `response_start`. */
   #sending = false;
   /** The turn of the last message that the agent was given: it must not get it again from here. */

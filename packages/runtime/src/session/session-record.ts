@@ -24,7 +24,7 @@ export function newRecord(start: NewRecord): SessionRecord {
 }
 
 /** One session's record, in memory and in the store; changes are stored in the order they were made. */
-export class KeptRecord {
+export class SessionRecordHolder {
   readonly #store: ResponseStore;
   readonly #onChange: () => void;
   readonly #onTrouble: (error: unknown) => void;

@@ -16,7 +16,7 @@ import { OutsideTurns } from './outside-turns.ts';
 import { SessionAgent } from './session-agent.ts';
 import { SessionOutbox } from './session-outbox.ts';
 import { type SessionReaders, SessionView } from '../readers/index.ts';
-import { KeptRecord, summarize } from './session-record.ts';
+import { SessionRecordHolder, summarize } from './session-record.ts';
 import { SessionTurns } from './session-turns.ts';
 import { Supervisor } from '../turn/index.ts';
 import type { SessionOptions } from './session-options.ts';
@@ -34,7 +34,7 @@ export class Session {
   readonly history: HistoryReader;
   readonly #options: SessionOptions;
   readonly #readers: SessionReaders;
-  readonly #record: KeptRecord;
+  readonly #record: SessionRecordHolder;
   readonly #agent: SessionAgent;
   readonly #approvals: Approvals;
   readonly #turns: SessionTurns;
@@ -49,7 +49,7 @@ export class Session {
     this.#options = options;
     this.sessionId = sessionId;
     const unstored = (error: unknown): void => this.#warn(error, 'the session could not be stored');
-    this.#record = new KeptRecord(record, store, () => this.#changed(), unstored);
+    this.#record = new SessionRecordHolder(record, store, () => this.#changed(), unstored);
     this.history = new HistoryReader({
       sessionId,
       store,
@@ -59,7 +59,7 @@ export class Session {
     const supervisor = new Supervisor((...fault) => this.#fault(...fault));
     const info = (): SessionInfo => this.info();
     this.view = new SessionView({ sessionId, history: this.history, info, now, supervisor });
-    this.#readers = options.elsewhere?.readers(this) ?? this.view;
+    this.#readers = options.cluster?.readers(this) ?? this.view;
     this.#agent = new SessionAgent({
       ...options,
       record: () => this.record,
@@ -88,10 +88,10 @@ export class Session {
       sessionId,
       cliType,
       readers: this.#readers,
-      project: options.elsewhere?.project,
-      owns: async () => (await options.elsewhere?.owns(sessionId)) ?? true,
+      project: options.cluster?.project,
+      owns: async () => (await options.cluster?.owns(sessionId)) ?? true,
       endLost: async (run, isOwner) =>
-        endLostRun({ ...options, ...options.elsewhere }, run, isOwner, () => this.#iso()),
+        endLostRun({ ...options, ...options.cluster }, run, isOwner, () => this.#iso()),
       waitsForPerson: () => this.#approvals.waiting,
       onBegun: () => this.#changed(),
       onSettled: (failed) => {

@@ -1,13 +1,13 @@
 import type { ApprovalAnswer } from '@liminal/protocol';
 import { Elicitations, type ElicitationAnswer } from '../../base/elicitations.ts';
-import type { ApprovalDesk, ApprovalQuestion } from '../../base/pending-approvals.ts';
+import type { ApprovalEvents, ApprovalQuestion } from '../../base/pending-approvals.ts';
 import { PendingApprovals } from '../../base/pending-approvals.ts';
 import { ProjectFiles } from './project-files.ts';
 import { elicit, requestPermission, type PermissionAnswer } from './questions.ts';
 import { Terminals, type TerminalsOptions } from './terminals.ts';
 
 export interface SessionClientOptions extends TerminalsOptions {
-  desk: ApprovalDesk;
+  desk: ApprovalEvents;
   /** Shows the tool call of a permission request, and gives its id. */
   showCall: (toolCall: unknown) => string | undefined;
   /** Whether a turn is running that people can be asked in. */

@@ -7,7 +7,7 @@ import type { SessionUpdate } from '../../provider.ts';
 import { readCommands } from './commands.ts';
 import { conversationReader, typeOf } from './conversation.ts';
 import { readFields } from './fields.ts';
-import { Kept } from './kept.ts';
+import { UnplacedNews } from './unplaced-news.ts';
 import type { Terminal } from './outcome.ts';
 import { isPlainChunk } from './plain-chunk.ts';
 import type { AcpQuirks } from './quirks.ts';
@@ -43,7 +43,7 @@ export class AcpTranslator {
   readonly #options: AcpTranslatorOptions;
   readonly #settings = new Settings();
   readonly #terminals = new Terminals();
-  readonly #kept = new Kept();
+  readonly #kept = new UnplacedNews();
   /** The newest calls of turns that are over. */
   readonly #over = new Newest<string, true>(MAX_OVER);
   #turn: Turn | undefined;

@@ -5,7 +5,7 @@ import { TurnWriter, type Emit } from '../../base/turn-writer.ts';
 import { AnnouncedAgain } from './announced-again.ts';
 import { Calls } from './calls.ts';
 import { Compactions } from './compaction.ts';
-import { Echo } from './echo.ts';
+import { PromptEcho } from './prompt-echo.ts';
 import { isRecord, readFields } from './fields.ts';
 import { readNotice } from './notices.ts';
 import { readOutcome, terminalOf, type Terminal } from './outcome.ts';
@@ -46,7 +46,7 @@ export class Turn {
   readonly #again: AnnouncedAgain;
   readonly #plan: Plan;
   readonly #compactions: Compactions;
-  #echo = new Echo('');
+  #echo = new PromptEcho('');
   /** Of what is kept, what beside the conversation was told: no item is made for it. */
   readonly #aside = new WeakSet<object>();
   #notices = 0;
@@ -75,7 +75,7 @@ export class Turn {
     const { modelId, providerId, trigger } = this.#options;
     this.#writer.write({ type: 'response_start', modelId, providerId, trigger });
     if (text === undefined) return;
-    this.#echo = new Echo(text);
+    this.#echo = new PromptEcho(text);
     const id = `${this.turnId}:user`;
     this.#writer.add({ type: 'message', id, content: text, origin: 'user' });
   }

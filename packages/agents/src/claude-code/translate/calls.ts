@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { OutputItem } from '@liminal/protocol';
 import type { NativeBlock } from './native.ts';
 import { isPlanTool, type Plan } from './plan.ts';
-import { toolFace } from './tool-faces.ts';
+import { describeTool } from './describe-tool.ts';
 import { readToolResult, type ToolResult } from './tool-results.ts';
 import type { TurnWriter } from '../../base/turn-writer.ts';
 
@@ -111,7 +111,7 @@ export class Calls {
       arguments: json,
       origin: 'agent',
       ...(parentCallId === undefined ? {} : { parentCallId }),
-      ...toolFace(name, input, this.#cwd),
+      ...describeTool(name, input, this.#cwd),
     };
   }
 

@@ -5,8 +5,8 @@ import { runOf } from '@liminal/protocol/testing';
 import { type EventLog, type ResponseStore } from '@liminal/storage';
 import { openMemoryStorage } from '@liminal/storage/memory';
 import { expect, test, vi } from 'vitest';
-import type { Posting } from '../../src/cluster/postings.ts';
-import { Replica } from '../../src/cluster/replica.ts';
+import type { PostedState } from '../../src/cluster/posted-state.ts';
+import { FollowedSession } from '../../src/cluster/followed-session.ts';
 import type { Outgoing } from '../../src/api.ts';
 
 const run: StreamEvent[] = runOf([
@@ -15,7 +15,7 @@ const run: StreamEvent[] = runOf([
 ]);
 const [{ sessionId, runId }] = run as [StreamEvent];
 const time = '2026-01-01T00:00:00.000Z';
-const posting: Posting = {
+const postedState: PostedState = {
   info: {
     session: {
       sessionId,
@@ -48,9 +48,9 @@ async function keep(store: ResponseStore, events: readonly StreamEvent[]): Promi
   if (response) await store.saveResponse(response);
 }
 
-function replicaOf(storage: { log: EventLog; store: ResponseStore }): Replica {
+function replicaOf(storage: { log: EventLog; store: ResponseStore }): FollowedSession {
   const onTrouble = (error: unknown) => expect.fail(String(error));
-  return new Replica({ sessionId, storage, posting, now: Date.now, onTrouble });
+  return new FollowedSession({ sessionId, storage, postedState, now: Date.now, onTrouble });
 }
 
 test('a run that comes into history in the moment in which somebody begins to watch is history, in its place', async () => {
@@ -60,72 +60,72 @@ test('a run that comes into history in the moment in which somebody begins to wa
     const events = await log.read(...args);
     await keep(store, run);
     await log.settle(runId);
-    replica.settled(runId);
+    followed.settled(runId);
     return events;
   };
   const unsettled: EventLog['unsettled'] = async () => log.unsettled();
   const slow: EventLog = { ...log, read, unsettled };
-  const replica: Replica = replicaOf({ log: slow, store });
-  await replica.open();
-  expect(replica.view.openRuns).toEqual([]);
-  expect((await replica.history.page()).turns).toMatchObject([{ turnId: run[0]?.turnId }]);
-  await replica.close();
+  const followed: FollowedSession = replicaOf({ log: slow, store });
+  await followed.open();
+  expect(followed.view.openRuns).toEqual([]);
+  expect((await followed.history.page()).turns).toMatchObject([{ turnId: run[0]?.turnId }]);
+  await followed.close();
 });
 
 test('INV-7: whoever has got as far as the next run is brought the one that came and went before it unseen', async () => {
   const { log, store } = openMemoryStorage();
   await keep(store, runNamed('1'));
-  const replica = replicaOf({ log, store });
-  await replica.open();
+  const followed = replicaOf({ log, store });
+  await followed.open();
   const told: ServerMessage[] = [];
   const send = ({ message }: Outgoing) => told.push(message) > 0;
-  const subscription = replica.view.subscribe({ deltas: true }, { send });
+  const subscription = followed.view.subscribe({ deltas: true }, { send });
   const turnIds = () => told.flatMap((one) => (one.type === 'session:history' ? [one.turns] : []));
   await expect.poll(() => turnIds().at(-1)).toMatchObject([{ turnId: '1' }]);
 
   await keep(store, runNamed('2'));
   await log.append('3', runNamed('3'));
-  replica.posted({ ...posting, runId: '3' });
+  followed.posted({ ...postedState, runId: '3' });
   await expect.poll(() => turnIds().at(-1)).toMatchObject([{ turnId: '2' }, { turnId: '3' }]);
   expect(cursorsBefore(told, '2')).not.toContain('3:0');
   subscription.close();
-  await replica.close();
+  await followed.close();
 });
 
 test('INV-7: nobody is given anything of the next run before the end of the one before it, which this server is slow to read', async () => {
-  const { log, store, slow, replica } = await openedSlow();
-  const first = watch(replica);
+  const { log, store, slow, followed } = await openedSlow();
+  const first = watch(followed);
   await expect.poll(() => first.told).toEqual(['snapshot in_progress']);
 
   await keep(store, runNamed('1'));
   await log.append('2', runNamed('2'));
-  replica.posted({ ...posting, runId: '2' });
+  followed.posted({ ...postedState, runId: '2' });
   await expect.poll(() => first.told.join(', ')).toMatch(/tail complete/);
   slow.catchUp();
-  await replica.read();
+  await followed.read();
   expect(first.told[1]).toMatch(/^tail complete/);
   // What is left of it is nobody's any more.
   expect(slow.given).toEqual(new Set(['2:0', '2:1']));
-  expect(replica.view.openRuns).toMatchObject([{ id: '2', status: 'complete' }]);
+  expect(followed.view.openRuns).toMatchObject([{ id: '2', status: 'complete' }]);
   first.subscription.close();
-  await replica.close();
+  await followed.close();
 });
 
 test('INV-7: nor before an end that is in the log, while history does not have it', async () => {
-  const { log, slow, replica } = await openedSlow();
-  const { told, subscription } = watch(replica);
+  const { log, slow, followed } = await openedSlow();
+  const { told, subscription } = watch(followed);
   await expect.poll(() => told).toEqual(['snapshot in_progress']);
 
   await log.append('2', runNamed('2'));
-  replica.posted({ ...posting, runId: '2' });
+  followed.posted({ ...postedState, runId: '2' });
   await expect.poll(() => slow.given).toContain('2:0');
   await everythingAtHand();
   expect(told).toEqual(['snapshot in_progress']);
   slow.catchUp();
-  await replica.read();
+  await followed.read();
   expect(told.slice(1)).toEqual(['turn_complete 1', 'turn_started 2', 'turn_complete 2']);
   subscription.close();
-  await replica.close();
+  await followed.close();
 });
 
 /** The cursors of what was told before a history with this turn. */
@@ -158,19 +158,19 @@ function lagging(log: EventLog, runId?: string) {
   return { log: slow, catchUp: resolve, given };
 }
 
-/** A replica that has run 1, which is over, as far as its first event, and so has history. */
+/** One that has run 1, which is over, as far as its first event, and so has history. */
 async function openedSlow() {
   const { log, store } = openMemoryStorage();
   await log.append('1', runNamed('1'));
   await keep(store, runNamed('1').slice(0, 1));
   const slow = lagging(log, '1');
-  const replica = replicaOf({ log: slow.log, store });
-  await replica.open();
-  return { log, store, slow, replica };
+  const followed = replicaOf({ log: slow.log, store });
+  await followed.open();
+  return { log, store, slow, followed };
 }
 
 /** Watches, and keeps what it is told of turns. */
-function watch(replica: Replica, cursor?: string) {
+function watch(followed: FollowedSession, cursor?: string) {
   const told: string[] = [];
   const send = ({ message }: Outgoing) => {
     if (message.type === 'session:turn') {
@@ -182,7 +182,7 @@ function watch(replica: Replica, cursor?: string) {
     return true;
   };
   const options = { deltas: true, ...(cursor !== undefined && { cursor }) };
-  return { told, subscription: replica.view.subscribe(options, { send }) };
+  return { told, subscription: followed.view.subscribe(options, { send }) };
 }
 
 test('INV-7: whoever has seen a turn end is never shown it as running by a server that is behind', async () => {
@@ -190,12 +190,12 @@ test('INV-7: whoever has seen a turn end is never shown it as running by a serve
   await log.append(runId, run);
   await keep(store, run.slice(0, 1));
   const slow = lagging(log);
-  const replica = replicaOf({ log: slow.log, store });
-  await replica.open();
-  const first = watch(replica);
+  const followed = replicaOf({ log: slow.log, store });
+  await followed.open();
+  const first = watch(followed);
   await expect.poll(() => first.told).toEqual(['snapshot in_progress']);
 
-  const { told, subscription } = watch(replica, `${runId}:1`);
+  const { told, subscription } = watch(followed, `${runId}:1`);
   await everythingAtHand();
   expect(told).toEqual([]);
   slow.catchUp();
@@ -203,127 +203,127 @@ test('INV-7: whoever has seen a turn end is never shown it as running by a serve
   expect(first.told).toEqual(['snapshot in_progress', 'turn_complete turn-1']);
   subscription.close();
   first.subscription.close();
-  await replica.close();
+  await followed.close();
 });
 
 test('INV-7: a turn that a reader was given from history to its end does not begin again, though it is read from the log only now', async () => {
   const { log, store } = openMemoryStorage();
-  const replica = replicaOf({ log, store });
-  await replica.open();
+  const followed = replicaOf({ log, store });
+  await followed.open();
   await log.append(runId, run);
   await keep(store, run);
-  const { told, subscription } = watch(replica);
+  const { told, subscription } = watch(followed);
   await expect.poll(() => told).toEqual(['snapshot complete']);
-  replica.posted({ ...posting, runId });
-  await replica.read();
+  followed.posted({ ...postedState, runId });
+  await followed.read();
   await everythingAtHand();
   expect(told).toEqual(['snapshot complete']);
   subscription.close();
-  await replica.close();
+  await followed.close();
 });
 
 test('INV-7: nor does one that came into history in the moment in which its first event was read', async () => {
   const { log, store } = openMemoryStorage();
-  const replica = replicaOf({ log, store });
-  await replica.open();
+  const followed = replicaOf({ log, store });
+  await followed.open();
   await log.append(runId, run);
   const reader = Promise.withResolvers<ReturnType<typeof watch>>();
   const listRuns = store.listRuns.bind(store);
   vi.spyOn(store, 'listRuns').mockImplementationOnce(async (...args) => {
     const heads = await listRuns(...args);
     await keep(store, run);
-    const { told, subscription } = watch(replica);
+    const { told, subscription } = watch(followed);
     await expect.poll(() => told).toEqual(['snapshot complete']);
     reader.resolve({ told, subscription });
     return heads;
   });
-  replica.posted({ ...posting, runId });
+  followed.posted({ ...postedState, runId });
   const { told, subscription } = await reader.promise;
-  await replica.read();
+  await followed.read();
   await everythingAtHand();
   expect(told).toEqual(['snapshot complete']);
   subscription.close();
-  await replica.close();
+  await followed.close();
 });
 
 test('INV-7: a server that ends before it has come as far as a reader shows it nothing older', async () => {
   const { log, store } = openMemoryStorage();
   await log.append(runId, run);
   await keep(store, run.slice(0, 1));
-  const replica = replicaOf({ log: lagging(log).log, store });
-  await replica.open();
-  await Promise.all([replica.close(), log.close()]);
-  const { told } = watch(replica, `${runId}:1`);
+  const followed = replicaOf({ log: lagging(log).log, store });
+  await followed.open();
+  await Promise.all([followed.close(), log.close()]);
+  const { told } = watch(followed, `${runId}:1`);
   await everythingAtHand();
   expect(told).toEqual([]);
 });
 
 test('INV-7: a run that a reader has seen elsewhere is found, though nobody has told of it here', async () => {
   const { log, store } = openMemoryStorage();
-  const replica = replicaOf({ log, store });
-  await replica.open();
+  const followed = replicaOf({ log, store });
+  await followed.open();
   await log.append(runId, run);
-  const { told, subscription } = watch(replica, `${runId}:0`);
+  const { told, subscription } = watch(followed, `${runId}:0`);
   await expect.poll(() => told).toEqual(['tail complete']);
   subscription.close();
-  await replica.close();
+  await followed.close();
 });
 
 test('a turn whose end history has is nowhere shown as running, and to those who go on from there when it is theirs', async () => {
   const { log, store } = openMemoryStorage();
   await log.append(runId, run);
   const slow = lagging(log);
-  const replica = replicaOf({ log: slow.log, store });
-  await replica.open();
+  const followed = replicaOf({ log: slow.log, store });
+  await followed.open();
   await keep(store, run);
-  expect((await replica.history.page()).turns).toMatchObject([{ status: 'complete' }]);
+  expect((await followed.history.page()).turns).toMatchObject([{ status: 'complete' }]);
 
-  const { told, subscription } = watch(replica);
+  const { told, subscription } = watch(followed);
   await everythingAtHand();
   expect(told).toEqual([]);
   slow.catchUp();
   await expect.poll(() => told).toEqual(['snapshot complete']);
   subscription.close();
-  await replica.close();
+  await followed.close();
 });
 
 test('INV-7: whoever goes on in a turn is given none that came before it, though that is not yet let go here', async () => {
   const { log, store } = openMemoryStorage();
   await log.append('1', runNamed('1'));
   await keep(store, runNamed('1'));
-  const replica = replicaOf({ log, store });
-  await replica.open();
-  await replica.read();
+  const followed = replicaOf({ log, store });
+  await followed.open();
+  await followed.read();
   await keep(store, runNamed('2').slice(0, 1));
-  const { told, subscription } = watch(replica, '2:0');
+  const { told, subscription } = watch(followed, '2:0');
   await expect.poll(() => told).toEqual(['tail']);
   subscription.close();
-  await replica.close();
+  await followed.close();
 });
 
 test('INV-7: nor anything of one before it whose end this server has not read yet', async () => {
-  const { store, slow, replica } = await openedSlow();
+  const { store, slow, followed } = await openedSlow();
   await keep(store, runNamed('1'));
   await keep(store, runNamed('2').slice(0, 1));
-  const { told, subscription } = watch(replica, '2:0');
+  const { told, subscription } = watch(followed, '2:0');
   await everythingAtHand();
   expect(told).toEqual([]);
   slow.catchUp();
-  await replica.read();
+  await followed.read();
   await expect.poll(() => told).toEqual(['tail']);
   subscription.close();
-  await replica.close();
+  await followed.close();
 });
 
 test('a cursor of a run that is nowhere is no reason to wait', async () => {
   const { log, store } = openMemoryStorage();
   await keep(store, run);
-  const replica = replicaOf({ log, store });
-  await replica.open();
-  const { told, subscription } = watch(replica, 'another:7');
+  const followed = replicaOf({ log, store });
+  await followed.open();
+  const { told, subscription } = watch(followed, 'another:7');
   await expect.poll(() => told).toEqual(['snapshot complete']);
   subscription.close();
-  await replica.close();
+  await followed.close();
 });
 
 test('a run that is open is shown where it began, before a later one that is over', async () => {
@@ -332,13 +332,13 @@ test('a run that is open is shown where it began, before a later one that is ove
   await log.append('1', begun);
   await keep(store, begun);
   await keep(store, runNamed('2'));
-  const replica = replicaOf({ log, store });
-  await replica.open();
-  const { turns, cursor } = await replica.history.page();
+  const followed = replicaOf({ log, store });
+  await followed.open();
+  const { turns, cursor } = await followed.history.page();
   expect(turns).toMatchObject([
     { turnId: '1', status: 'in_progress' },
     { turnId: '2', status: 'complete' },
   ]);
   expect(cursor).toBe('2:1');
-  await replica.close();
+  await followed.close();
 });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { toolFace } from './tool-faces.ts';
+import { describeTool } from './describe-tool.ts';
 
 const face = (name: string, input: Record<string, unknown> = {}) =>
-  toolFace(name, input, '/code/shop');
+  describeTool(name, input, '/code/shop');
 
 test.each([
   ['Bash', { command: 'npm test' }, 'execute', 'Run npm test'],

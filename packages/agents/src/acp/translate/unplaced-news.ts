@@ -7,7 +7,7 @@ const MAX_KEPT = 100;
 const MAX_LATE = 40_000;
 
 /** What there is no place for and came when no turn ran, or found no item in its turn: for the next one. */
-export class Kept {
+export class UnplacedNews {
   readonly #things = new BoundedList({ values: MAX_KEPT, omits: 'first' });
   /** News of calls that ended with their turn: the last of each. */
   readonly #late = new Map<string, unknown>();

@@ -2,7 +2,7 @@
 import { relative } from 'node:path/posix';
 import type { FileDiff, ToolKind, ToolLocation } from '@liminal/protocol';
 
-export interface ToolFace {
+export interface ToolDescription {
   kind: ToolKind;
   /** A short sentence: what is done to what. */
   title: string;
@@ -175,7 +175,7 @@ function unknownFace(name: string): FaceMaker {
 }
 
 /** The face of a call. `cwd` is the session's folder, from which paths are told. */
-export function toolFace(name: string, input: Input, cwd: string): ToolFace {
+export function describeTool(name: string, input: Input, cwd: string): ToolDescription {
   const maker = (Object.hasOwn(faces, name) && faces[name]) || unknownFace(name);
   const told = maker.subject?.(input, cwd);
   const locations = maker.locations?.(input) ?? [];

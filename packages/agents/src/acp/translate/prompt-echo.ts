@@ -3,7 +3,7 @@
  * what the agent says in the user's name what is not that: chunks that repeat the message are held back until they
  * differ from it, or nothing more comes of them. An echo comes once, and before all that answers it.
  */
-export class Echo {
+export class PromptEcho {
   #expected: string;
   #length = 0;
 

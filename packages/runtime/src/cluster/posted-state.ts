@@ -7,33 +7,33 @@ import type { SessionReaders } from '../readers/index.ts';
 import type { Session } from '../session/index.ts';
 
 /** Where a session stands. */
-export const Posting = z.object({
+export const PostedState = z.object({
   info: SessionInfo,
   /** The run under way, or on its way into history. */
   runId: z.string().optional(),
 });
-export type Posting = z.infer<typeof Posting>;
+export type PostedState = z.infer<typeof PostedState>;
 
 /** A problem that belongs to no turn. */
 export const Report = z.object({ code: z.string(), message: z.string() });
 
-export const postingPrefix = 'session:';
+export const postedStatePrefix = 'session:';
 export const reportPrefix = 'report:';
 
 /** The same session is put up at most so often, in ms; a first change after silence at once. */
 const POST_EVERY_MS = 33;
-/** Long after the owner, whom the leases know, a posting is no use any more. */
+/** Long after the owner, whom the leases know, what it posted is no use any more. */
 const POSTING_TTL_MS = 24 * 60 * 60_000;
 const REPORT_TTL_MS = 1_000;
 
-export function parsePosting(text: string): Posting {
-  return Posting.parse(JSON.parse(text));
+export function parsePostedState(text: string): PostedState {
+  return PostedState.parse(JSON.parse(text));
 }
 
-export async function postSession(board: Board, { info, runId }: Posting): Promise<void> {
-  const posting = { info, ...(runId !== undefined && { runId }) };
-  const name = postingPrefix + info.session.sessionId;
-  await board.post(name, JSON.stringify(posting), POSTING_TTL_MS);
+export async function postSession(board: Board, { info, runId }: PostedState): Promise<void> {
+  const postedState = { info, ...(runId !== undefined && { runId }) };
+  const name = postedStatePrefix + info.session.sessionId;
+  await board.post(name, JSON.stringify(postedState), POSTING_TTL_MS);
 }
 
 /** Shows where a session stands to the other servers, which read its conversation from the log. */
@@ -96,7 +96,7 @@ export class PostedSession implements SessionReaders {
     const { turnId: runId } = this.#session;
     this.#runId = runId;
     if (!this.#isOwner()) return;
-    const posting = { info: this.#session.info(), ...(runId !== undefined && { runId }) };
-    postSession(this.#board, posting).catch(this.#onTrouble);
+    const postedState = { info: this.#session.info(), ...(runId !== undefined && { runId }) };
+    postSession(this.#board, postedState).catch(this.#onTrouble);
   }
 }

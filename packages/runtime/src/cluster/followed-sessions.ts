@@ -1,17 +1,17 @@
 import type { Board, Unsubscribe } from '@liminal/storage';
 import { settledPrefix } from './projector.ts';
 import type { Storage } from '../history/index.ts';
-import type { Posting } from './postings.ts';
-import { parsePosting, postingPrefix, Report, reportPrefix } from './postings.ts';
-import { Replica } from './replica.ts';
+import type { PostedState } from './posted-state.ts';
+import { parsePostedState, postedStatePrefix, Report, reportPrefix } from './posted-state.ts';
+import { FollowedSession } from './followed-session.ts';
 
 interface ReplicasOptions {
   storage: Storage;
   board: Board;
   /** Where a session stands; throws `SESSION_NOT_FOUND`. */
-  standing: (sessionId: string) => Promise<Posting>;
+  standing: (sessionId: string) => Promise<PostedState>;
   /** A session's owner has said where it stands. */
-  onPosting: (posting: Posting) => void;
+  onPostedState: (postedState: PostedState) => void;
   /** Postings may have been missed. */
   onGap: () => void;
   /** ms since the epoch. */
@@ -20,16 +20,16 @@ interface ReplicasOptions {
 }
 
 interface Kept {
-  opening: Promise<Replica>;
+  opening: Promise<FollowedSession>;
   users: number;
 }
 
 /** The sessions that somebody watches on this server. */
-export class Replicas {
+export class FollowedSessions {
   readonly #options: ReplicasOptions;
   readonly #kept = new Map<string, Kept>();
   /** Sessions that are in use and open. */
-  readonly #open = new Map<string, Replica>();
+  readonly #open = new Map<string, FollowedSession>();
   #leave: Unsubscribe[] = [];
 
   constructor(options: ReplicasOptions) {
@@ -52,14 +52,14 @@ export class Replicas {
     };
     const nothing = (): void => {};
     this.#leave = await Promise.all([
-      board.watch(postingPrefix, { onPost, onGap: mend }),
+      board.watch(postedStatePrefix, { onPost, onGap: mend }),
       board.watch(settledPrefix, { onPost, onGap: nothing }),
       board.watch(reportPrefix, { onPost, onGap: nothing }),
     ]);
   }
 
-  /** Uses a session's replica until `done` is called, once. Throws `SESSION_NOT_FOUND`. */
-  async use(sessionId: string): Promise<{ replica: Replica; done: () => void }> {
+  /** Uses a session that is followed here until `done` is called, once. Throws `SESSION_NOT_FOUND`. */
+  async use(sessionId: string): Promise<{ followed: FollowedSession; done: () => void }> {
     const kept = this.#kept.get(sessionId) ?? this.#begin(sessionId);
     kept.users += 1;
     const done = (): void => {
@@ -67,7 +67,7 @@ export class Replicas {
       if (kept.users === 0) this.#drop(sessionId, kept);
     };
     try {
-      return { replica: await kept.opening, done };
+      return { followed: await kept.opening, done };
     } catch (error) {
       done();
       throw error;
@@ -77,12 +77,12 @@ export class Replicas {
   /** Resolves when those who watch one of these sessions have been given its runs to their ends. */
   async read(sessionIds: readonly string[]): Promise<void> {
     const watched = sessionIds.flatMap((sessionId) => this.#open.get(sessionId) ?? []);
-    await Promise.all(watched.map((replica) => replica.read()));
+    await Promise.all(watched.map((followed) => followed.read()));
   }
 
   async close(): Promise<void> {
     await Promise.all(this.#leave.map((leave) => leave()));
-    const closing = [...this.#open.values()].map((replica) => replica.close());
+    const closing = [...this.#open.values()].map((followed) => followed.close());
     await Promise.all(closing);
   }
 
@@ -92,19 +92,19 @@ export class Replicas {
     return kept;
   }
 
-  async #start(sessionId: string): Promise<Replica> {
+  async #start(sessionId: string): Promise<FollowedSession> {
     const { standing, storage, now, onTrouble } = this.#options;
-    const posting = await standing(sessionId);
-    const replica = new Replica({ sessionId, storage, posting, now, onTrouble });
+    const postedState = await standing(sessionId);
+    const followed = new FollowedSession({ sessionId, storage, postedState, now, onTrouble });
     // From here on it hears what is posted; what was posted a moment ago is read once more.
-    this.#open.set(sessionId, replica);
+    this.#open.set(sessionId, followed);
     try {
-      await replica.open();
-      replica.posted(await standing(sessionId));
-      return replica;
+      await followed.open();
+      followed.posted(await standing(sessionId));
+      return followed;
     } catch (error) {
       this.#open.delete(sessionId);
-      await replica.close();
+      await followed.close();
       throw error;
     }
   }
@@ -112,19 +112,19 @@ export class Replicas {
   #drop(sessionId: string, kept: Kept): void {
     if (this.#kept.get(sessionId) === kept) this.#kept.delete(sessionId);
     void kept.opening.then(
-      (replica) => {
-        if (this.#open.get(sessionId) === replica) this.#open.delete(sessionId);
-        return replica.close();
+      (followed) => {
+        if (this.#open.get(sessionId) === followed) this.#open.delete(sessionId);
+        return followed.close();
       },
       () => undefined,
     );
   }
 
   #posted(name: string, text: string): void {
-    if (name.startsWith(postingPrefix)) {
-      const posting = parsePosting(text);
-      this.#open.get(posting.info.session.sessionId)?.posted(posting);
-      this.#options.onPosting(posting);
+    if (name.startsWith(postedStatePrefix)) {
+      const postedState = parsePostedState(text);
+      this.#open.get(postedState.info.session.sessionId)?.posted(postedState);
+      this.#options.onPostedState(postedState);
     } else if (name.startsWith(settledPrefix)) {
       this.#open.get(text)?.settled(name.slice(settledPrefix.length));
     } else {
@@ -134,9 +134,9 @@ export class Replicas {
   }
 
   async #mend(): Promise<void> {
-    for (const [sessionId, replica] of this.#open) {
+    for (const [sessionId, followed] of this.#open) {
       try {
-        await replica.mend(await this.#options.standing(sessionId));
+        await followed.mend(await this.#options.standing(sessionId));
       } catch (error) {
         this.#options.onTrouble(error);
       }

@@ -5,7 +5,7 @@ import { HistoryReader, readRun, type Storage } from '../history/index.ts';
 import { SessionView } from '../readers/index.ts';
 import { Supervisor } from '../turn/index.ts';
 import { hasEnd, untilEndInHistory } from './end-in-history.ts';
-import type { Posting } from './postings.ts';
+import type { PostedState } from './posted-state.ts';
 
 /** How long to wait before a run is read again that could not be read, in ms. */
 const RETRY_MS = 1_000;
@@ -19,7 +19,7 @@ interface ReplicaOptions {
   sessionId: string;
   storage: Storage;
   /** Where the session stands before anything is posted. */
-  posting: Posting;
+  postedState: PostedState;
   /** ms since the epoch. */
   now: () => number;
   onTrouble: (error: unknown) => void;
@@ -36,7 +36,7 @@ interface Following {
  * A session as any server shows it: its runs read from the log, where it stands from what its owner posts. What cannot
  * be followed without a gap is read anew, and readers are brought there by their cursors (invariant 7).
  */
-export class Replica {
+export class FollowedSession {
   readonly view: SessionView;
   readonly history: HistoryReader;
   readonly #options: ReplicaOptions;
@@ -54,9 +54,9 @@ export class Replica {
   #info: SessionInfo;
 
   constructor(options: ReplicaOptions) {
-    const { sessionId, storage, posting, now } = options;
+    const { sessionId, storage, postedState, now } = options;
     this.#options = options;
-    this.#info = posting.info;
+    this.#info = postedState.info;
     this.history = new HistoryReader({
       sessionId,
       store: storage.store,
@@ -87,7 +87,7 @@ export class Replica {
   }
 
   /** The session's owner says where it stands. */
-  posted({ info, runId }: Posting): void {
+  posted({ info, runId }: PostedState): void {
     this.#info = info;
     if (runId !== undefined) this.#follow(runId);
     this.view.infoChanged();
@@ -119,10 +119,10 @@ export class Replica {
   }
 
   /** Something that was posted may have been missed. */
-  async mend(posting: Posting | undefined): Promise<void> {
+  async mend(postedState: PostedState | undefined): Promise<void> {
     // Before anything of a next run moves their cursors past what came and went unseen.
     this.view.resync();
-    if (posting) this.posted(posting);
+    if (postedState) this.posted(postedState);
     for (const runId of await this.#openRuns()) this.#follow(runId);
     await this.#forgetStored();
     this.view.resync();

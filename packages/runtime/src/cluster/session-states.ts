@@ -3,7 +3,7 @@ import type { Board, ResponseStore } from '@liminal/storage';
 import { RuntimeError } from '../errors.ts';
 import { summarize } from '../session/index.ts';
 import type { Ownership } from './ownership.ts';
-import { parsePosting, type Posting, postingPrefix } from './postings.ts';
+import { parsePostedState, type PostedState, postedStatePrefix } from './posted-state.ts';
 
 interface StandingsOptions {
   board: Board;
@@ -12,7 +12,7 @@ interface StandingsOptions {
 }
 
 /** Where sessions stand: as their owner says, or, without one, as they are stored. */
-export class Standings {
+export class SessionStates {
   readonly #options: StandingsOptions;
 
   constructor(options: StandingsOptions) {
@@ -20,19 +20,19 @@ export class Standings {
   }
 
   /** Throws `SESSION_NOT_FOUND`. */
-  async of(sessionId: string): Promise<Posting> {
-    const posted = await this.#postings([sessionId]);
+  async of(sessionId: string): Promise<PostedState> {
+    const posted = await this.#postedStates([sessionId]);
     return posted.get(sessionId) ?? this.stored(sessionId);
   }
 
   /** Those of these sessions that some server owns. */
   async summaries(sessionIds: readonly string[]): Promise<Map<string, SessionSummary>> {
-    const posted = await this.#postings(sessionIds);
+    const posted = await this.#postedStates(sessionIds);
     return new Map([...posted].map(([sessionId, { info }]) => [sessionId, info.session]));
   }
 
   /** As it stands while nobody owns it. Throws `SESSION_NOT_FOUND`. */
-  async stored(sessionId: string): Promise<Posting> {
+  async stored(sessionId: string): Promise<PostedState> {
     const record = await this.#options.store.getSession(sessionId);
     if (!record) {
       throw new RuntimeError(
@@ -40,10 +40,10 @@ export class Standings {
         `There is no session ${sessionId}. If it is in an agent's own store, load it first.`,
       );
     }
-    const name = postingPrefix + sessionId;
+    const name = postedStatePrefix + sessionId;
     const text = (await this.#options.board.read([name])).get(name);
     // What its agent offered last is offered still.
-    const last = text === undefined ? undefined : parsePosting(text).info;
+    const last = text === undefined ? undefined : parsePostedState(text).info;
     return {
       info: {
         session: summarize(record),
@@ -56,14 +56,14 @@ export class Standings {
   }
 
   /** What the owners of these sessions have posted. */
-  async #postings(sessionIds: readonly string[]): Promise<Map<string, Posting>> {
+  async #postedStates(sessionIds: readonly string[]): Promise<Map<string, PostedState>> {
     const owners = await this.#options.ownership.ownersOf(sessionIds);
     const owned = sessionIds.filter((sessionId) => owners.has(sessionId));
-    const texts = await this.#options.board.read(owned.map((id) => postingPrefix + id));
+    const texts = await this.#options.board.read(owned.map((id) => postedStatePrefix + id));
     return new Map(
       owned.flatMap((sessionId) => {
-        const text = texts.get(postingPrefix + sessionId);
-        return text === undefined ? [] : [[sessionId, parsePosting(text)] as const];
+        const text = texts.get(postedStatePrefix + sessionId);
+        return text === undefined ? [] : [[sessionId, parsePostedState(text)] as const];
       }),
     );
   }
