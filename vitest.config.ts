@@ -6,6 +6,11 @@ const timeouts = { unit: 20_000, integration: 120_000 };
 /** `npm run faults`: what a run before each commit plays a part of is played whole. */
 const atLength = process.env['FAULTS'] === 'long';
 
+const long = atLength ? [] : ['**/*.long.test.ts'];
+const alone = ['process', 'claude-code', 'codex', 'opencode'].map(
+  (kind) => `packages/agents/test/${kind}/**/*.test.ts`,
+);
+
 export default defineConfig({
   test: {
     // A child process per file: a test that leaks a handle or a variable cannot harm another file.
@@ -28,13 +33,26 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'integration',
-          include: ['packages/*/test/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
-          exclude: atLength ? [] : ['**/*.long.test.ts'],
+          include: ['packages/*/test/**/*.test.{ts,tsx}'],
+          exclude: [...long, ...alone],
           testTimeout: timeouts.integration,
           hookTimeout: timeouts.integration,
-          // These start servers, agents and browsers: one file at a time, after the unit tests.
-          maxWorkers: 1,
+          // These start servers, agents and browsers of their own: one file on each core, after the unit tests.
+          maxWorkers: atLength ? 1 : '100%',
           sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'alone',
+          include: [...alone, 'test/**/*.test.ts'],
+          exclude: long,
+          testTimeout: timeouts.integration,
+          hookTimeout: timeouts.integration,
+          // What these look at is the whole machine: its processes, its time, its memory.
+          maxWorkers: 1,
+          sequence: { groupOrder: 3 },
         },
       },
     ],

@@ -9,13 +9,14 @@ import { testServices } from './bootstrap/services.mjs';
 import { start } from './bootstrap/start.mjs';
 import { buildWeb } from './bootstrap/web.mjs';
 
-async function test() {
+/** @param {string[]} only - Files or folders; none for all. */
+async function test(only) {
   try {
     await install(root);
     const browser = await chromium();
     await testServices();
     await buildWeb(root);
-    return await runOwnNode(root, ['scripts/checks.ts'], { CHROMIUM_PATH: browser });
+    return await runOwnNode(root, ['scripts/checks.ts', ...only], { CHROMIUM_PATH: browser });
   } catch (error) {
     complain(error);
     console.log('0 passed, 1 failed');
@@ -24,5 +25,5 @@ async function test() {
 }
 
 const [command, ...args] = process.argv.slice(2);
-if (command === 'test') process.exitCode = await test();
+if (command === 'test') process.exitCode = await test(args);
 else await start(args);
