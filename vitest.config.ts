@@ -7,9 +7,12 @@ const timeouts = { unit: 20_000, integration: 120_000 };
 const atLength = process.env['FAULTS'] === 'long';
 
 const long = atLength ? [] : ['**/*.long.test.ts'];
-const alone = ['process', 'claude-code', 'codex', 'opencode'].map(
-  (kind) => `packages/agents/test/${kind}/**/*.test.ts`,
-);
+const alone = [
+  ...['process', 'claude-code', 'codex', 'opencode'].map(
+    (kind) => `packages/agents/test/${kind}/**/*.test.ts`,
+  ),
+  'packages/web/test/markdown-bombs.test.ts',
+];
 
 export default defineConfig({
   test: {

@@ -154,15 +154,17 @@ export class RunWriter {
 
   #addNow(draft: EventDraft): void {
     this.#numberPending();
+    // Looked at once: an end that is numbered seals the run, whatever goes wrong after that.
+    const isEnd = isTerminal(draft.payload);
     if (this.#nextSeq === 0 && draft.payload.type !== 'response_start')
       this.#startUnannounced(draft);
-    if (isTerminal(draft.payload)) {
+    if (isEnd) {
       for (const payload of closeOpenItems(this.#state, endingOf(draft))) {
         this.#number([{ ...draft, payload }]);
       }
     }
     this.#number([draft]);
-    this.#sealed = isTerminal(draft.payload);
+    this.#sealed = isEnd;
     this.#startDraining();
   }
 
