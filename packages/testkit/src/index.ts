@@ -8,7 +8,6 @@ export { seeded, type Random } from './acp-agent/fuzz/random.ts';
 export { sampleLines, sampleUpdates } from './acp-agent/fuzz/sample-lines.ts';
 export { shapes } from './acp-agent/shapes.ts';
 export type { AgentScript, Step } from './acp-agent/script.ts';
-export { atLength } from './at-length.ts';
 export { claudeEnvironment } from './claude-code/environment.ts';
 export { claudeRecordingNames, loadClaudeRecording } from './claude-code/fixtures.ts';
 export type { ClaudeRecording, HostAction, RecordedEntry } from './claude-code/recording.ts';

@@ -1,4 +1,3 @@
-import { atLength } from '@liminal/testkit';
 import { describe, expect, it } from 'vitest';
 import type { Locator, Page } from 'playwright-core';
 import { message, turn } from '../items.ts';
@@ -26,10 +25,7 @@ export interface Control {
   only?: Way[];
 }
 
-/**
- * Uses every control of the scenes, each in another way than the one before it, and at length by mouse, by keyboard and
- * by touch; one that has no line in its scene fails.
- */
+/** Uses every control of the scenes by mouse, by keyboard and by touch; one that has no line in its scene fails. */
 export function tryControls(scenes: readonly Scene[]): void {
   openStage();
 
@@ -42,22 +38,16 @@ export function tryControls(scenes: readonly Scene[]): void {
     return page;
   };
 
-  let turn = 0;
-  const waysOf = (able: readonly Way[]): readonly Way[] => {
-    turn += 1;
-    return atLength ? able : able.filter((_, at) => at === turn % able.length);
-  };
-
   describe.for(scenes)('$name', (scene) => {
     describe.for(scene.controls)('$name', ({ find, effect, only, use = press }) => {
-      it.for(waysOf(only ?? ways))('works by %s', async (way) => {
+      it.for(only ?? ways)('works by %s', async (way) => {
         const page = await visit(scene, way);
         await use(page, find(page), way, stage);
         await expect(effect(page, stage)).resolves.not.toThrow();
       });
     });
 
-    it.for(waysOf(['mouse', 'touch']))('there is no other control (%s)', async (way) => {
+    it.for(['mouse', 'touch'] as const)('there is no other control (%s)', async (way) => {
       const page = await visit(scene, way);
       const known = [...frame, ...scene.controls.map(({ find }) => find)];
       const unknown = () =>
