@@ -2,9 +2,16 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import {
+  claudeEnvironment,
+  makeWorkspace,
+  reply,
+  startMessagesApi,
+  toolUse,
+} from '@liminal/testkit';
 import { Connection } from '../parts/connection.ts';
 import type { Figure } from '../parts/figure.ts';
-import { hostileInputs } from '../parts/hostile-inputs.ts';
+import { hostileInputs, hostileToolInputs } from '../parts/hostile-inputs.ts';
 import { packedMiB } from '../parts/long-session.ts';
 import { Measured } from '../parts/process.ts';
 
@@ -12,66 +19,116 @@ const part = (name: string): string => fileURLToPath(new URL(`../parts/${name}`,
 
 const MOST_STALL_MS = 250;
 const TRIES = 3;
+/** Characters that a model says at once. */
+const PIECE = 256 * 1024;
 /** What a store holds of a session in which little was said. */
 const EMPTY_MIB = 0.25;
+
+/** What plays an input, once: to a server with this environment, as this agent. */
+interface Source {
+  env: Record<string, string | undefined>;
+  cliType: string;
+  inputMiB: number;
+  end: () => Promise<unknown>;
+}
 
 /** Inputs of up to 32 MB that nobody would want: how long the server answers nobody else, and what it stores of them. */
 export async function hostile(): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const [name, make] of Object.entries(hostileInputs)) {
-    const { stalls, storedMiB, inputMiB } = await playUntilCalm(make());
-    const tries = stalls.map((ms) => ms.toFixed(0)).join(', ');
-    const detail = `best of ${tries}; ${inputMiB.toFixed(1)} MiB, followed by a client`;
-    figures.push(
-      {
-        name: `${name}: longest stall`,
-        value: Math.min(...stalls),
-        unit: 'ms',
-        bound: { atMost: MOST_STALL_MS },
-        detail,
-      },
-      {
-        name: `${name}: stored`,
-        value: Math.max(0, storedMiB - EMPTY_MIB) / inputMiB,
-        unit: '× its bytes',
-        bound: { atMost: 3 },
-        detail: `${storedMiB.toFixed(1)} MiB of ${inputMiB.toFixed(1)} MiB`,
-      },
-    );
+    figures.push(...(await figuresOf(name, () => fromAgent(make()))));
+  }
+  for (const [name, make] of Object.entries(hostileToolInputs)) {
+    figures.push(...(await figuresOf(`Claude Code, ${name}`, () => fromClaude(make()))));
   }
   return figures;
 }
 
+async function figuresOf(name: string, source: () => Promise<Source>): Promise<Figure[]> {
+  const { stalls, storedMiB, inputMiB } = await playUntilCalm(source);
+  const tries = stalls.map((ms) => ms.toFixed(0)).join(', ');
+  return [
+    {
+      name: `${name}: longest stall`,
+      value: Math.min(...stalls),
+      unit: 'ms',
+      bound: { atMost: MOST_STALL_MS },
+      detail: `best of ${tries}; ${inputMiB.toFixed(1)} MiB, followed by a client`,
+    },
+    {
+      name: `${name}: stored`,
+      value: Math.max(0, storedMiB - EMPTY_MIB) / inputMiB,
+      unit: '× its bytes',
+      bound: { atMost: 3 },
+      detail: `${storedMiB.toFixed(1)} MiB of ${inputMiB.toFixed(1)} MiB`,
+    },
+  ];
+}
+
+/** An ACP agent that writes these lines. */
+async function fromAgent(lines: readonly string[]): Promise<Source> {
+  const folder = await mkdtemp(join(tmpdir(), 'liminal-lines-'));
+  const file = join(folder, 'lines.jsonl');
+  const text = `${lines.join('\n')}\n`;
+  await writeFile(file, text);
+  const agent = { command: process.execPath, args: [part('hostile-agent.ts'), file] };
+  return {
+    env: { BENCH_AGENT: JSON.stringify(agent) },
+    cliType: 'named',
+    inputMiB: text.length / 2 ** 20,
+    end: () => rm(folder, { recursive: true }),
+  };
+}
+
+/** The real Claude Code, whose model gives a tool this input. */
+async function fromClaude(json: string): Promise<Source> {
+  const pieces = Array.from({ length: Math.ceil(json.length / PIECE) }, (_, at) =>
+    json.slice(at * PIECE, (at + 1) * PIECE),
+  );
+  const api = await startMessagesApi({
+    script: ({ prompt, body }) =>
+      prompt.includes('Go.') && !JSON.stringify(body.messages.at(-1)).includes('tool_result')
+        ? reply({ ...toolUse('Made_up', {}), parts: pieces })
+        : reply('Bye.'),
+  });
+  const workspace = await makeWorkspace();
+  return {
+    env: { ...claudeEnvironment(workspace.home, api.url), BENCH_CLAUDE: '1' },
+    cliType: 'claude-code',
+    inputMiB: json.length / 2 ** 20,
+    end: () => Promise.all([api.close(), workspace.remove()]),
+  };
+}
+
 /** Again where it stalled for too long: other programs on the machine stall it, too. */
-async function playUntilCalm(lines: readonly string[]) {
+async function playUntilCalm(source: () => Promise<Source>) {
   const stalls: number[] = [];
   for (;;) {
-    const { stallMs, ...sizes } = await play(lines);
+    const { stallMs, ...sizes } = await play(await source());
     stalls.push(stallMs);
     if (stallMs <= MOST_STALL_MS || stalls.length === TRIES) return { ...sizes, stalls };
   }
 }
 
-async function play(lines: readonly string[]) {
+async function play({ env, cliType, inputMiB, end }: Source) {
   const dataDir = await mkdtemp(join(tmpdir(), 'liminal-hostile-'));
-  const file = join(dataDir, 'lines.jsonl');
-  const text = `${lines.join('\n')}\n`;
-  await writeFile(file, text);
-  const agent = { command: process.execPath, args: [part('hostile-agent.ts'), file] };
-  const env = { ...process.env, BENCH_AGENT: JSON.stringify(agent) };
-  const server = await Measured.start([part('source-server.ts'), dataDir, '33'], env);
+  const program = [part('source-server.ts'), dataDir, '33'];
+  const server = await Measured.start(program, { ...process.env, ...env });
   try {
     const connection = new Connection(`http://127.0.0.1:${server.firstLine}`);
-    // The first turn of a server compiles much.
+    // The first turn of a server compiles much, and so does the first of an agent's kind.
     await playTurn(connection, await connection.create('source', dataDir), '100 0');
-    const sessionId = await connection.create('named', dataDir);
+    if (cliType === 'claude-code') {
+      await playTurn(connection, await connection.create(cliType, dataDir), 'Hello.');
+    }
+    const sessionId = await connection.create(cliType, dataDir);
     await server.stallMs();
     await playTurn(connection, sessionId, 'Go.');
     const stallMs = await server.stallMs();
-    const storedMiB = await packedMiB(dataDir);
-    return { stallMs, storedMiB, inputMiB: text.length / 2 ** 20 };
+    return { stallMs, storedMiB: await packedMiB(dataDir), inputMiB };
   } finally {
     await server.end();
+    await end();
     await rm(dataDir, { recursive: true });
   }
 }

@@ -22,6 +22,13 @@ const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(dept
 /** A line whose `"{{here}}"` is JSON that no `JSON.stringify` would have made. */
 const withJson = (line: string, json: string): string => line.replace('"{{here}}"', json);
 const leaves = (bytes: number): number[] => times(Math.floor(bytes / 8), (n) => 1_000_000 + n);
+/** What a model could give a tool of Claude Code’s for an input: the JSON, by name. */
+export const hostileToolInputs: Record<string, () => string> = {
+  'an input of keys': () => JSON.stringify(keys(1_000_000)),
+  'an input of 100,000 keys': () => JSON.stringify(keys(100_000)),
+  'an input of one text': () => JSON.stringify({ text: 'word '.repeat(MOST / 5) }),
+};
+
 const keys = (count: number): object => Object.fromEntries(times(count, (n) => [`key${n}`, n]));
 
 export const hostileInputs: Record<string, () => string[]> = {

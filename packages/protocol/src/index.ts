@@ -2,7 +2,7 @@
 export { appendText } from './append-text.ts';
 export * from './content.ts';
 export * from './cursor.ts';
-export { closeList, closeObject, comma, eachMark } from './json-marks.ts';
+export { closeList, closeObject, comma, eachMark, hasMoreValues } from './json-marks.ts';
 export { cutDepth, maxDepth, withinDepth } from './depth.ts';
 export { cutText, maxHeadSize, maxItemSize, sizeOf, withinSize } from './size.ts';
 export * from './errors.ts';

@@ -2,8 +2,11 @@
 export const [openList, closeList, openObject, closeObject, comma] = [91, 93, 123, 125, 44];
 const [quote, backslash] = [34, 92];
 
-/** Goes through the brackets and commas of a text of JSON, but for those in strings: costs O(length), parses nothing. */
-export function eachMark(json: string, see: (mark: number, at: number) => void): void {
+/**
+ * Goes through the brackets and commas of a text of JSON, but for those in strings, until `see` says false: costs
+ * O(length), parses nothing.
+ */
+export function eachMark(json: string, see: (mark: number, at: number) => boolean | void): void {
   for (let at = 0; at < json.length; at += 1) {
     const code = json.charCodeAt(at);
     if (code === quote) at = endOfString(json, at);
@@ -14,9 +17,19 @@ export function eachMark(json: string, see: (mark: number, at: number) => void):
       code === openObject ||
       code === closeObject
     ) {
-      see(code, at);
+      if (see(code, at) === false) return;
     }
   }
+}
+
+/** Whether more values (words, numbers, lists, objects) stand in it: each costs who parses it time and memory. */
+export function hasMoreValues(json: string, most: number): boolean {
+  let values = 0;
+  eachMark(json, (mark) => {
+    if (mark !== closeList && mark !== closeObject) values += 1;
+    return values <= most;
+  });
+  return values > most;
 }
 
 function endOfString(json: string, start: number): number {

@@ -3,7 +3,7 @@ import { expect, it, test } from 'vitest';
 import { cutText, sizeOf, withinSize } from './size.ts';
 
 const all = Number.MAX_SAFE_INTEGER;
-const mark = '… (cut here: too long)';
+const mark = '... (cut here: too long)';
 
 test('what is small enough stays the same object', () => {
   const value = { a: ['text', 1, null], b: { c: true } };
@@ -19,7 +19,7 @@ test('a text that is too long is cut and says so; what comes after it keeps its 
   };
   expect(withinSize(item, 200)).toEqual({
     type: 'message',
-    content: expect.stringMatching(/^x{100,200}… \(cut here: too long\)$/),
+    content: expect.stringMatching(/^x{100,200}\.\.\. \(cut here: too long\)$/),
     blocks: [],
     origin: 'agent',
   });

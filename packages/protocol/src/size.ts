@@ -3,7 +3,8 @@ export const maxItemSize = 16 * 1024 * 1024;
 /** Nor what a turn says of itself beside its items: which model, how it ended, what went wrong. */
 export const maxHeadSize = 64 * 1024;
 
-const mark = '… (cut here: too long)';
+/** In ASCII: one other letter would make the whole text take twice the memory. */
+const mark = '... (cut here: too long)';
 /** Texts that are so short are names and words of a vocabulary: they stay what they are. */
 const short = 64;
 /** So many fields of an object stay, though there is no room for more of what they hold. */

@@ -1,9 +1,9 @@
 import { setImmediate as untilHandled } from 'node:timers/promises';
 import type { AnyMessage, ClientApp, ClientConnection } from '@agentclientprotocol/sdk';
 import { z } from 'zod';
-import { isLargeLine, parseLargeLine } from './large-lines.ts';
-import { parseLine } from './parse-line.ts';
-import { ProtocolBreach } from './protocol-breach.ts';
+import { largeLine, parseLargeLine } from '../base/large-lines.ts';
+import { parseLine } from '../base/parse-line.ts';
+import { ProtocolBreach } from '../base/protocol-breach.ts';
 import { isRecord } from './translate/fields.ts';
 
 /** What the agent says in a `session/update`, as it came. */
@@ -51,7 +51,7 @@ export class AcpConnection {
 
   /** Takes a line; what it gives resolves when the library has dealt with it. Throws ProtocolBreach. */
   read(line: string): void | Promise<void> {
-    return isLargeLine(line) ? this.#readLarge(line) : this.#take(parseLine(line), line);
+    return line.length > largeLine ? this.#readLarge(line) : this.#take(parseLine(line), line);
   }
 
   async #readLarge(line: string): Promise<void> {

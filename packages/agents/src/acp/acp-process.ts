@@ -4,8 +4,8 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { childrenOf, endNewChildren, endTree, processMark } from '../process/index.ts';
 import { childEnvironment } from './child-environment.ts';
-import { LineSplitter } from './line-splitter.ts';
-import { ProtocolBreach } from './protocol-breach.ts';
+import { LineSplitter } from '../base/line-splitter.ts';
+import { ProtocolBreach } from '../base/protocol-breach.ts';
 
 export interface AcpCommand {
   command: string;

@@ -9,7 +9,7 @@ import { AcpTurns } from './acp-turns.ts';
 import { childEnvironment } from './child-environment.ts';
 import { SessionClient } from './client-side/session-client.ts';
 import { authSentence, describeError } from './errors.ts';
-import { ProtocolBreach } from './protocol-breach.ts';
+import { ProtocolBreach } from '../base/protocol-breach.ts';
 import { type Opened, Replay } from './replay.ts';
 import type { RememberedSession } from './remembered-session.ts';
 import { isOfSession } from './session-news.ts';

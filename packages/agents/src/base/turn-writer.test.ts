@@ -10,7 +10,7 @@ import { expect, test } from 'vitest';
 import { maxTurnItems, maxTurnSize } from './turn-bounds.ts';
 import { TurnWriter } from './turn-writer.ts';
 
-const cut = '… (cut here: too long)';
+const cut = '... (cut here: too long)';
 
 function writer() {
   const drafts: EventDraft[] = [];
@@ -40,7 +40,7 @@ test('SAFE: a text that grows past what an item may be is cut there, says so onc
   expect(told.join('')).toBe(`${'x'.repeat(maxItemSize)}${cut}`);
   const [last] = of('item_done');
   expect(last?.finalItem).toMatchObject({
-    content: expect.stringMatching(/^x+… \(cut here: too long\)$/),
+    content: expect.stringMatching(/^x+\.\.\. \(cut here: too long\)$/),
   });
 });
 
@@ -141,7 +141,7 @@ test('SAFE: an error that ends a turn is short, there and at each item that it e
     expect(sizeOf(payload, Infinity)).toBeLessThan(maxHeadSize + 200);
   expect(of('response_error')[0]?.error).toMatchObject({
     code: 'BROKEN',
-    message: expect.stringMatching(/^x+… \(cut here: too long\)$/),
+    message: expect.stringMatching(/^x+\.\.\. \(cut here: too long\)$/),
   });
 });
 

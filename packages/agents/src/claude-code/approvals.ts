@@ -115,6 +115,9 @@ export class Approvals {
   }
 }
 
+/** With the input that the program has: what has come of it can be shortened (`ShortenedOutput`). */
+const allowed = { behavior: 'allow' } satisfies PermissionResult;
+
 /** What the model reads in place of the tool's output. */
 const refusedWith = (note?: string): PermissionResult =>
   note === undefined
@@ -128,7 +131,6 @@ function permissionChoices(
   cwd: string,
 ): Choice[] {
   if (toolName === 'ExitPlanMode') return planChoices(input);
-  const allowed: PermissionResult = { behavior: 'allow', updatedInput: input };
   const lasting = suppressAlwaysAllowRule === true ? [] : lastingPermissions(suggestions, cwd);
   const always = lasting.map(({ name, updates: updatedPermissions }, index): Choice => ({
     optionId: index === 0 ? 'allow_always' : `allow_always_${index + 1}`,
@@ -143,6 +145,7 @@ function permissionChoices(
   ];
 }
 
+/** The program says that the plan was approved only where it is given the plan. */
 function planChoices(input: Record<string, unknown>): Choice[] {
   const approved: PermissionResult = { behavior: 'allow', updatedInput: input };
   const acceptEdits: PermissionUpdate = {

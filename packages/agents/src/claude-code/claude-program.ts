@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { SpawnedProcess, SpawnOptions } from '@anthropic-ai/claude-agent-sdk';
+import { ShortenedOutput } from './shortened-output.ts';
 
 /** How long nothing may be heard of a program that has exited before its output is taken for held, in ms. */
 const heldOutputMs = 150;
@@ -14,6 +15,7 @@ export class ClaudeProgram {
   readonly #exited = Promise.withResolvers<void>();
   readonly #closed = Promise.withResolvers<void>();
   readonly #onErrorOutput: (output: string) => void;
+  readonly #output = new ShortenedOutput();
   #child: ChildProcess | undefined;
   #ending = new Error('It exited.');
   #lastHeard = 0;
@@ -57,13 +59,16 @@ export class ClaudeProgram {
       this.#errorOutput = (this.#errorOutput + output).slice(-keptOutput);
       this.#onErrorOutput(this.#errorOutput);
     });
+    child.stdout.pipe(this.#output);
+    // Where something else has closed it, no end comes.
+    child.stdout.once('close', () => this.#output.end());
     child.once('close', () => this.#closed.resolve());
     child.once('exit', (code, by) => {
       const how = by === null ? `exited with code ${code}` : `was ended by ${by}`;
       this.#ending = new Error(`Its process ${how}.`);
       this.#waitForSilence();
     });
-    return child;
+    return Object.assign(child, { stdout: this.#output });
   };
 
   /** To be called for all that it says. */
@@ -75,7 +80,7 @@ export class ClaudeProgram {
   #waitForSilence(): void {
     const start = performance.now();
     const look = (): void => {
-      const silentSince = Math.max(start, this.#lastHeard);
+      const silentSince = Math.max(start, this.#lastHeard, this.#output.busyUntil);
       if (performance.now() - silentSince >= heldOutputMs) this.#exited.resolve();
       else later();
     };

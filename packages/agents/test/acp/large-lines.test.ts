@@ -1,6 +1,6 @@
 /** Lines of more than a MiB are read in a thread of their own: nobody sees it but by the time it takes. */
 import { expect, test } from 'vitest';
-import { parseLargeLine } from '../../src/acp/large-lines.ts';
+import { parseLargeLine } from '../../src/base/large-lines.ts';
 import { runAgent, said } from './running-agent.ts';
 
 const long = 'slow and steady '.repeat(200_000);
@@ -30,14 +30,23 @@ test('SAFE: a large line that is no message is noise, and the turn goes on', asy
   expect(said(await listener.ask('Go.'))).toEqual(['user: Go.', 'agent: before after']);
 });
 
-test('SAFE: an output of more values than there is time for is shown as its JSON, whole', async () => {
+test('SAFE: an input and an output of more values than there is time for are shown as their JSON, whole', async () => {
   const values = Object.fromEntries(Array.from({ length: 300_000 }, (_, n) => [`key${n}`, n]));
-  const call = { toolCallId: 'c', title: 'Run', kind: 'execute', status: 'completed' };
+  const update = { sessionUpdate: 'tool_call', title: 'Run', kind: 'execute', status: 'completed' };
   const { create } = await runAgent({
-    turns: [{ steps: [{ update: { sessionUpdate: 'tool_call', ...call, rawOutput: values } }] }],
+    turns: [
+      {
+        steps: [
+          { update: { ...update, toolCallId: 'c', rawInput: values } },
+          { update: { ...update, toolCallId: 'd', rawOutput: values } },
+        ],
+      },
+    ],
   });
   const { outputItems } = await (await create()).ask('Go.');
-  const output = outputItems.find(({ type }) => type === 'function_call_output');
+  const call = outputItems.find(({ type }) => type === 'function_call');
+  expect(call).toMatchObject({ arguments: JSON.stringify(values) });
+  const output = outputItems.findLast(({ type }) => type === 'function_call_output');
   expect(output).toMatchObject({ output: JSON.stringify(values), success: true });
 });
 

@@ -19,6 +19,28 @@ test('an MCP server of the configuration is started, and its tool can be called'
   );
 });
 
+test('SAFE: a tool gets an input of more values than there is time for whole, and so do readers', async () => {
+  const values = Object.fromEntries(Array.from({ length: 150_000 }, (_, n) => [`key${n}`, n]));
+  const input = { values, name: 'Ada' };
+  const call = reply(toolUse('mcp__greeter__measure', input));
+  const { create, provider } = await runClaude(() => [call, reply('Done.')], {
+    provider: { mcpServers: { greeter: greeter() } },
+  });
+  const listener = await create();
+  const { turnId } = await listener.send('Measure it.');
+  const permission = await request(listener, () => true);
+  await provider.answerApproval(listener.sessionId, permission.approvalId!, {
+    optionId: 'allow_once',
+  });
+  const { outputItems } = await listener.ended(turnId);
+  const size = JSON.stringify(input).length;
+  expect(outputItems).toContainEqual(
+    expect.objectContaining({ type: 'function_call_output', output: `${size} characters.` }),
+  );
+  const asked = outputItems.find((item) => item.type === 'function_call');
+  expect(JSON.parse(asked!.arguments)).toEqual(input);
+});
+
 type Asked = Extract<EventPayload, { type: 'item_start' }>;
 
 /** A turn in which the model calls a tool of the MCP server's, up to what that asks people. */

@@ -1,6 +1,7 @@
 /** A view as the upsert that shows it (seed 000, Upsert Object): the same for live and for stored turns. */
 import { cutDepth } from '../depth.ts';
 import type { OutputItem } from '../items.ts';
+import { hasMoreValues } from '../json-marks.ts';
 import type { UpsertObject } from '../upserts.ts';
 import { hasContent } from './item-text.ts';
 import type { Answer } from './pair-answers.ts';
@@ -140,10 +141,14 @@ function argumentsOf(item: ItemOf<'function_call'>, whole: boolean): Record<stri
   return found;
 }
 
-/** Arguments that are whole and no JSON object are kept as they came, under `raw`. */
+/** Arguments of more values would take too long to parse, for readers too. */
+const maxValues = 50_000;
+
+/** Arguments that are whole and no JSON object, or too large a one, are kept as they came, under `raw`. */
 function parseArguments(text: string, whole: boolean): Record<string, unknown> {
   if (text.trim() === '') return {};
-  const parsed = parseJson(text);
+  const isLarge = text.length > maxValues && hasMoreValues(text, maxValues);
+  const parsed = isLarge ? undefined : parseJson(text);
   if (isRecord(parsed)) return parsed;
   return whole ? { raw: text } : {};
 }

@@ -139,7 +139,11 @@ describe('without appends', () => {
     expect(whole.upserts).toMatchObject([{ toolArguments: { path: '/a' } }]);
   });
 
-  it('keeps arguments that are no JSON object as they came', () => {
+  it.each([
+    ['no JSON object', '{"a":'],
+    ['no object, but a list', '[1]'],
+    ['SAFE: an object of more values than there is time for', `{"a":[${'0,'.repeat(50_000)}0]}`],
+  ])('keeps arguments that are %s as they came', (_, text) => {
     const broken: EventPayload = {
       type: 'item_done',
       itemId: 'call',
@@ -148,11 +152,11 @@ describe('without appends', () => {
         type: 'function_call',
         name: 'X',
         callId: 'c',
-        arguments: '{"a":',
+        arguments: text,
         origin: 'agent',
       },
     };
-    expect(foldRun([broken]).upserts).toMatchObject([{ toolArguments: { raw: '{"a":' } }]);
+    expect(foldRun([broken]).upserts).toMatchObject([{ toolArguments: { raw: text } }]);
   });
 });
 

@@ -1,9 +1,13 @@
 /**
- * An MCP server on standard input and output: `greet` greets in the words of `$GREETING`, `register` asks people for
- * what its form says, `sign_in` asks them to open a link. The last two answer with what people answered, as JSON.
+ * An MCP server on standard input and output: `greet` greets in the words of `$GREETING`, `measure` says how many
+ * characters of JSON it was given, `register` asks people for what its form says, `sign_in` asks them to open a link.
+ * The last two answer with what people answered, as JSON.
  */
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
+
+const Input = z.looseObject({ name: z.string().optional() });
+type Input = z.infer<typeof Input>;
 
 const Message = z.looseObject({
   id: z.union([z.string(), z.number()]).optional(),
@@ -12,7 +16,7 @@ const Message = z.looseObject({
     .looseObject({
       protocolVersion: z.string().optional(),
       name: z.string().optional(),
-      arguments: z.looseObject({ name: z.string().optional() }).optional(),
+      arguments: Input.optional(),
     })
     .optional(),
   result: z.unknown().optional(),
@@ -24,6 +28,11 @@ const tools = [
     name: 'greet',
     description: 'Greets somebody.',
     inputSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+  },
+  {
+    name: 'measure',
+    description: 'Says how large its input is.',
+    inputSchema: { type: 'object', properties: {} },
   },
   {
     name: 'register',
@@ -71,12 +80,16 @@ function ask(params: object): Promise<unknown> {
 }
 
 async function call({ params }: Message): Promise<object> {
-  const question = questions[params?.name ?? ''];
-  const text =
-    question === undefined
-      ? `${process.env['GREETING'] ?? 'Hello'}, ${params?.arguments?.name ?? 'you'}!`
-      : JSON.stringify(await ask(question));
-  return { content: [{ type: 'text', text }] };
+  return {
+    content: [{ type: 'text', text: await answerOf(params?.name ?? '', params?.arguments) }],
+  };
+}
+
+async function answerOf(tool: string, input: Input = {}): Promise<string> {
+  const question = questions[tool];
+  if (question !== undefined) return JSON.stringify(await ask(question));
+  if (tool === 'measure') return `${JSON.stringify(input).length} characters.`;
+  return `${process.env['GREETING'] ?? 'Hello'}, ${input.name ?? 'you'}!`;
 }
 
 async function answer(request: Message): Promise<object | undefined> {

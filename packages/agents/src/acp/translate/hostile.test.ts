@@ -59,7 +59,7 @@ test('SAFE: output that goes on to be told past what an item may be is cut once,
   expect(size).toBeLessThan(2.1 * maxItemSize);
   const outputs = itemsOf(foldTurn(drafts, 'turn'), 'function_call_output');
   expect(outputs).toHaveLength(1);
-  expect(outputs[0]?.output).toMatch(/^x+… \(cut here: too long\)$/);
+  expect(outputs[0]?.output).toMatch(/^x+\.\.\. \(cut here: too long\)$/);
 });
 
 test('SAFE: a call that has failed and is announced without end is read: only so much of it waits', () => {

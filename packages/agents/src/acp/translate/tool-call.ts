@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { cutDepth, ToolKind, type OutputItem } from '@liminal/protocol';
+import { ToolKind, type OutputItem } from '@liminal/protocol';
 import { BoundedList } from '../../base/bounded-list.ts';
+import { jsonOf } from '../../base/few-values.ts';
 import type { TurnWriter } from '../../base/turn-writer.ts';
 import { isRecord, readFields, type Read } from './fields.ts';
 import { parentCallOf } from './parent-call.ts';
@@ -95,7 +96,7 @@ export class ToolCall {
     return (
       (title === undefined || title === known) &&
       (kind === undefined || kind === knownKind) &&
-      (isEmpty(input) || JSON.stringify(input) === told) &&
+      (isEmpty(input) || jsonOf(input) === told) &&
       (diffs.length === 0 || isSame(diffs, this.#item.diffs)) &&
       diffs.length === (content?.length ?? 0)
     );
@@ -137,12 +138,17 @@ export class ToolCall {
     if (!this.#writer.isOpen(this.#item.id)) return fields;
     const { title, name, kind, rawInput, locations } = fields;
     const input = this.#withoutBookkeeping(rawInput);
+    const known = this.#item.arguments;
     const told: [keyof Fields, unknown, unknown][] = [
       ['title', title, this.#item.title],
       ['name', name, this.#name],
       ['kind', kind, this.#item.kind],
       ['locations', locations, this.#item.locations],
-      ['rawInput', isEmpty(input) ? undefined : input, parsed(this.#item.arguments)],
+      [
+        'rawInput',
+        isEmpty(input) ? undefined : input,
+        known === jsonOf(input) ? input : known || undefined,
+      ],
     ];
     const isKnown = told.filter(([, asked, known]) => asked !== undefined && known !== undefined);
     const differs = isKnown.filter(([, asked, known]) => !isSame(asked, known));
@@ -162,7 +168,7 @@ export class ToolCall {
       ...(title !== undefined && { title }),
       ...(kind !== undefined && { kind }),
       ...(read !== undefined && { locations: read.locations }),
-      ...(!isEmpty(input) && { arguments: JSON.stringify(input) }),
+      ...(!isEmpty(input) && { arguments: jsonOf(input) }),
       ...(parentCallId !== undefined && parentCallId !== this.callId && { parentCallId }),
     };
   }
@@ -226,8 +232,6 @@ function isOutput({ status }: Fields, source: Source): boolean {
 
 const isSame = (one: unknown, other: unknown): boolean =>
   one === other || JSON.stringify(one) === JSON.stringify(other);
-
-const parsed = (args: string): unknown => (args === '' ? undefined : JSON.parse(cutDepth(args)));
 
 const isEmpty = (input: unknown): boolean =>
   input === undefined || input === '' || (isRecord(input) && Object.keys(input).length === 0);

@@ -4,6 +4,7 @@ import type { NativeBlock } from './native.ts';
 import { isPlanTool, type Plan } from './plan.ts';
 import { describeTool } from './describe-tool.ts';
 import { readToolResult, type ToolResult } from './tool-results.ts';
+import { jsonOf } from '../../base/few-values.ts';
 import type { TurnWriter } from '../../base/turn-writer.ts';
 
 interface Call {
@@ -16,7 +17,11 @@ interface Call {
 
 const Input = z.record(z.string(), z.unknown());
 
-const readInput = (input: unknown): Record<string, unknown> => Input.safeParse(input).data ?? {};
+/** A call's input, and its JSON: of one with too many values nothing else comes (`ShortenedOutput`). */
+function readInput(given: unknown): { input: Record<string, unknown>; json: string } {
+  const input = Input.safeParse(given).data ?? {};
+  return { input, json: jsonOf(typeof given === 'string' ? given : input) };
+}
 
 /** The tool calls of one turn: each an item of its own, with its output merged by call id. */
 export class Calls {
@@ -45,9 +50,9 @@ export class Calls {
   /** The call's arguments are whole; a call that was not begun is both at once. */
   complete(itemId: string, block: NativeBlock, parentCallId?: string): void {
     const call = this.#note(itemId, block, parentCallId);
-    const input = readInput(block.input);
+    const { input, json } = readInput(block.input);
     if (call.isPlan) return this.#showPlan(this.#plan.call(call.name, input));
-    const item = this.#item(call, block, input, JSON.stringify(input));
+    const item = this.#item(call, block, input, json);
     if (this.#writer.isOpen(itemId)) this.#writer.done(itemId, item);
     else this.#writer.add(item);
   }

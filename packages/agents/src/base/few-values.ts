@@ -1,10 +1,10 @@
-import { closeList, closeObject, comma, eachMark } from '@liminal/protocol';
+import { closeList, closeObject, comma, eachMark, hasMoreValues } from '@liminal/protocol';
 
-/** One field of an update has no more values (words, numbers, lists, objects) than this; a message a few times as many. */
+/** Values (words, numbers, lists, objects): where a message has more of them, each of its fields has no more than this. */
+const maxValues = 100_000;
 const maxFieldValues = 50_000;
-const maxValues = 4 * maxFieldValues;
-/** In how many lists and objects the fields of an update stand. */
-const fieldDepth = 3;
+/** In how many lists and objects the deepest of these stand: the input of a call, the fields of an update. */
+const fieldDepth = 4;
 
 /**
  * The same message, as JSON; each value costs time and memory, so what has too many stands there as its own JSON, a
@@ -13,19 +13,18 @@ const fieldDepth = 3;
  */
 export function withFewValues(json: string): string | undefined {
   let fewer = json;
-  for (let depth = fieldDepth; hasMany(fewer); depth -= 1) {
+  for (let depth = fieldDepth; hasMoreValues(fewer, maxValues); depth -= 1) {
     if (depth === 0) return undefined;
     fewer = putInWords(fewer, depth);
   }
   return fewer;
 }
 
-function hasMany(json: string): boolean {
-  let values = 0;
-  eachMark(json, (mark) => {
-    if (!isClose(mark)) values += 1;
-  });
-  return values > maxValues;
+/** A value as JSON, be it one that `withFewValues` has made a text. */
+export function jsonOf(value: unknown): string {
+  const isJson =
+    typeof value === 'string' && /^[[{]/.test(value) && hasMoreValues(value, maxFieldValues);
+  return isJson ? value : JSON.stringify(value);
 }
 
 function putInWords(json: string, wanted: number): string {

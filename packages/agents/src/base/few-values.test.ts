@@ -1,22 +1,22 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { withFewValues } from './few-values.ts';
+import { jsonOf, withFewValues } from './few-values.ts';
 
 const many = Array.from({ length: 250_000 }, (_, n) => n);
 const message = (update: unknown): object => ({ params: { sessionId: 's', update } });
 const parsed = (json: string | undefined): unknown => JSON.parse(json ?? 'null');
 
 test('a message of few values is the same message', () => {
-  const update = { rawInput: { deep: [[1, { a: null }], 'x'] }, list: many.slice(0, 100_000) };
+  const update = { rawInput: { deep: [[1, { a: null }], 'x'] }, list: many.slice(0, 90_000) };
   const json = JSON.stringify(message(update));
   expect(withFewValues(json)).toBe(json);
 });
 
-test('of one with too many, the fields that have most stand there as their JSON, and the others stay', () => {
+test('of one with too many, the deepest that have most stand there as their JSON, and the others stay', () => {
   const update = { id: 'c', rawInput: { command: ['ls', '],{'] }, rawOutput: { many }, last: [] };
   const json = JSON.stringify(message(update));
   expect(parsed(withFewValues(json))).toStrictEqual(
-    message({ ...update, rawOutput: JSON.stringify({ many }) }),
+    message({ ...update, rawOutput: { many: JSON.stringify(many) } }),
   );
 });
 
@@ -41,4 +41,11 @@ test('what stands before and after it is what it was, whatever it is', () => {
     }),
     { numRuns: 20 },
   );
+});
+
+test('a field that has become its JSON is that JSON; other texts are texts', () => {
+  expect(jsonOf(JSON.stringify(many))).toBe(JSON.stringify(many));
+  for (const value of ['[1,2]', '{', 'x'.repeat(60_000), { a: 1 }]) {
+    expect(jsonOf(value)).toBe(JSON.stringify(value));
+  }
 });
