@@ -62,7 +62,7 @@ export class FollowedSession {
       store: storage.store,
       live: () => this.view,
       reach: async (place) => this.#reach(place),
-      now: () => new Date(now()).toISOString(),
+      iso: () => new Date(now()).toISOString(),
     });
     const info = (): SessionInfo => this.#info;
     const supervisor = new Supervisor(options.onTrouble);

@@ -65,8 +65,8 @@ interface HistoryOptions {
    * seen, and says whether they have.
    */
   reach?: (place: Position) => Promise<boolean>;
-  /** ISO 8601 UTC. */
-  now: () => string;
+  /** The time, ISO 8601 UTC. */
+  iso: () => string;
 }
 
 /** A session's conversation as readers are given it: the store's part, then the runs under way. */
@@ -246,7 +246,7 @@ export class HistoryReader {
   }
 
   #render(runs: readonly Response[], page?: ItemPage): HistoryPage {
-    const now = this.#options.now();
+    const now = this.#options.iso();
     const last = runs.at(-1);
     const first = page?.items[0];
     return {

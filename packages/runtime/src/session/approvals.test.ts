@@ -1,15 +1,12 @@
 import { expect, test } from 'vitest';
+import { defaultSettings } from '../settings.ts';
 import { Approvals } from './approvals.ts';
 
 const MANY = 101;
 
 test('of the requests that are over the newest hundred are known, the others forgotten', async () => {
-  const approvals = new Approvals({
-    policy: { deadlineMs: 0, fallback: 'reject' },
-    answer: async () => {},
-    onChange: () => {},
-    onTrouble: () => {},
-  });
+  const context = { settings: defaultSettings, changed: () => {}, warn: () => {} };
+  const approvals = new Approvals(context, { answerApproval: async () => {} });
   const draft = { turnId: 't', timestamp: '2026-01-01T00:00:00.000Z' };
   for (let count = 0; count < MANY; count += 1) {
     const [itemId, title, options] = [`a${count}`, 'Run it?', []];

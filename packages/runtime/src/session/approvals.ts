@@ -1,5 +1,7 @@
 import type { ApprovalAnswer, ApprovalOption, EventDraft } from '@liminal/protocol';
 import { RuntimeError } from '../errors.ts';
+import type { SessionAgent } from './session-agent.ts';
+import type { SessionContext } from './session-context.ts';
 
 /** What happens to a permission request that nobody answers. */
 export interface ApprovalPolicy {
@@ -19,23 +21,20 @@ interface Pending {
   timer: NodeJS.Timeout | undefined;
 }
 
-interface ApprovalsOptions {
-  policy: ApprovalPolicy;
-  answer: (approvalId: string, answer: ApprovalAnswer) => Promise<void>;
-  /** The number of requests that wait has changed. */
-  onChange: () => void;
-  onTrouble: (error: unknown) => void;
-}
-
 /** A session's permission requests: asked once, answerable by any client, the first answer wins. */
 export class Approvals {
-  readonly #options: ApprovalsOptions;
+  readonly #context: Pick<SessionContext, 'settings' | 'changed' | 'warn'>;
+  readonly #agent: Pick<SessionAgent, 'answerApproval'>;
   readonly #pending = new Map<string, Pending>();
   /** The newest that are over, but worth a better answer than "unknown". */
   readonly #over = new Set<string>();
 
-  constructor(options: ApprovalsOptions) {
-    this.#options = options;
+  constructor(
+    context: Pick<SessionContext, 'settings' | 'changed' | 'warn'>,
+    agent: Pick<SessionAgent, 'answerApproval'>,
+  ) {
+    this.#context = context;
+    this.#agent = agent;
   }
 
   get waiting(): boolean {
@@ -77,12 +76,12 @@ export class Approvals {
     }
     pending.answered = true;
     try {
-      await this.#options.answer(approvalId, answer);
+      await this.#agent.answerApproval(approvalId, answer);
     } catch (error) {
       pending.answered = false;
       throw error;
     } finally {
-      this.#options.onChange();
+      this.#context.changed();
     }
   }
 
@@ -91,7 +90,7 @@ export class Approvals {
   }
 
   #asked(draft: EventDraft, payload: EventDraft['payload'] & { type: 'item_start' }): EventDraft {
-    const { deadlineMs } = this.#options.policy;
+    const { deadlineMs } = this.#context.settings.approvals;
     const approvalId = payload.approvalId ?? payload.itemId;
     const options = payload.options ?? [];
     this.#pending.set(approvalId, {
@@ -99,19 +98,21 @@ export class Approvals {
       answered: false,
       timer: deadlineMs > 0 ? this.#answerLater(approvalId, options) : undefined,
     });
-    this.#options.onChange();
+    this.#context.changed();
     if (deadlineMs === 0 || payload.deadline !== undefined) return draft;
     const deadline = new Date(Date.parse(draft.timestamp) + deadlineMs).toISOString();
     return { ...draft, payload: { ...payload, deadline } };
   }
 
   #answerLater(approvalId: string, options: readonly ApprovalOption[]): NodeJS.Timeout {
-    const { deadlineMs, fallback } = this.#options.policy;
+    const { deadlineMs, fallback } = this.#context.settings.approvals;
     const choice = options.find((option) => option.kind === `${fallback}_once`) ?? options.at(-1);
     return setTimeout(() => {
       if (!choice) return;
       const { optionId } = choice;
-      this.answer(approvalId, { optionId }).catch(this.#options.onTrouble);
+      this.answer(approvalId, { optionId }).catch((error: unknown) => {
+        this.#context.warn(error, 'a permission request could not be answered');
+      });
     }, deadlineMs);
   }
 
@@ -123,6 +124,6 @@ export class Approvals {
     this.#over.add(approvalId);
     const [oldest] = this.#over;
     if (oldest !== undefined && this.#over.size > MAX_OVER) this.#over.delete(oldest);
-    this.#options.onChange();
+    this.#context.changed();
   }
 }

@@ -1,6 +1,6 @@
-import type { CliProvider, StoredTurn } from '@liminal/agents';
+import type { StoredTurn } from '@liminal/agents';
 import type { Response } from '@liminal/protocol';
-import type { ResponseHead, ResponseStore } from '@liminal/storage';
+import type { ResponseHead } from '@liminal/storage';
 import {
   forkNotice,
   goesOnFrom,
@@ -12,7 +12,7 @@ import {
 } from './fork-notices.ts';
 import { importTurns, withKnownIds } from '../history/index.ts';
 import type { SessionAgent } from './session-agent.ts';
-import type { SessionRecordHolder } from './session-record.ts';
+import type { SessionContext } from './session-context.ts';
 
 /** So many of history's last runs are compared with what an agent tells. */
 const COMPARED = 30;
@@ -26,16 +26,6 @@ interface Found {
   isAtEnd: boolean;
 }
 
-interface OutsideTurnsOptions {
-  provider: CliProvider;
-  store: ResponseStore;
-  record: SessionRecordHolder;
-  /** One that runs goes on from what it has itself said and heard; the next one is told all that is stored. */
-  agent: SessionAgent;
-  /** What the agent stores of a turn that runs is no turn yet. */
-  inTurn: () => boolean;
-}
-
 const nothing: Found = { runs: [], isAtEnd: true };
 
 /**
@@ -43,7 +33,11 @@ const nothing: Found = { runs: [], isAtEnd: true };
  * the agent as it starts, and brought into history behind what is there. No process is started for that alone.
  */
 export class OutsideTurns {
-  readonly #options: OutsideTurnsOptions;
+  readonly #context: SessionContext;
+  /** One that runs goes on from what it has itself said and heard; the next one is told all that is stored. */
+  readonly #agent: SessionAgent;
+  /** What the agent stores of a turn that runs is no turn yet. */
+  readonly #inTurn: () => boolean;
   /** What the agent had stored when it was last read. */
   #mark: string | undefined;
   /** What the agent says of its store has changed though nothing new was there: it is not asked again. */
@@ -53,8 +47,10 @@ export class OutsideTurns {
   /** Settles when those that were asked for have been brought. */
   #brought: Promise<unknown> = Promise.resolve();
 
-  constructor(options: OutsideTurnsOptions) {
-    this.#options = options;
+  constructor(context: SessionContext, agent: SessionAgent, inTurn: () => boolean) {
+    this.#context = context;
+    this.#agent = agent;
+    this.#inTurn = inTurn;
   }
 
   /**
@@ -63,17 +59,17 @@ export class OutsideTurns {
    */
   async bring(told?: Promise<StoredTurn[]>): Promise<Found> {
     return this.#next(async () => {
-      if (this.#options.inTurn()) return nothing;
+      if (this.#inTurn()) return nothing;
       if (told !== undefined) return this.#bringTold(await told);
-      return this.#options.provider.numbersStoredTurns === true ? this.#ask() : this.#bring();
+      return this.#context.provider.numbersStoredTurns === true ? this.#ask() : this.#bring();
     });
   }
 
   /** A turn has ended here: what is stored now is known. */
   async note(): Promise<void> {
-    if (this.#options.provider.numbersStoredTurns !== true) return;
+    if (this.#context.provider.numbersStoredTurns !== true) return;
     const noting = this.#next(async () => {
-      if (!this.#options.inTurn()) this.#keepMark(await this.#readMark());
+      if (!this.#inTurn()) this.#keepMark(await this.#readMark());
     });
     // Then the next message asks.
     await noting.catch(() => undefined);
@@ -82,7 +78,7 @@ export class OutsideTurns {
   /** Resolves when nothing is being looked for any more, and all that was noted is stored. */
   async settled(): Promise<void> {
     await this.#brought;
-    await this.#options.record.saved();
+    await this.#context.record.saved();
   }
 
   async #next<T>(work: () => Promise<T>): Promise<T> {
@@ -93,7 +89,8 @@ export class OutsideTurns {
 
   /** An agent that runs and says that there may be something new is ended; the next one tells it. */
   async #ask(): Promise<Found> {
-    const { agent, record } = this.#options;
+    const { record } = this.#context;
+    const agent = this.#agent;
     const known = record.value.storedMark;
     // Before its first turn here there is nothing to compare with, and the question takes time.
     if (!agent.isAlive || this.#isMarkVain || known === undefined) return nothing;
@@ -115,7 +112,7 @@ export class OutsideTurns {
 
   /** Of all that an agent has told, what history does not have. */
   async #compare(stored: readonly StoredTurn[]): Promise<Found> {
-    const { store, record } = this.#options;
+    const { store, record } = this.#context;
     const { sessionId } = record.value;
     const known = (await store.listRuns(sessionId)) ?? [];
     const last = await Promise.all(
@@ -132,14 +129,15 @@ export class OutsideTurns {
   }
 
   #keepMark(storedMark: string | undefined): void {
-    const { record } = this.#options;
+    const { record } = this.#context;
     if (storedMark !== undefined && storedMark !== record.value.storedMark) {
       record.keep({ storedMark });
     }
   }
 
   async #bring(): Promise<Found> {
-    const { store, record, agent } = this.#options;
+    const { store, record } = this.#context;
+    const agent = this.#agent;
     const { sessionId } = record.value;
     let mark = await this.#readMark();
     if (mark === undefined || mark === this.#mark) return nothing;
@@ -163,13 +161,13 @@ export class OutsideTurns {
   }
 
   async #readMark(): Promise<string | undefined> {
-    const { provider, record } = this.#options;
+    const { provider, record } = this.#context;
     const { sessionId, agentSessionId = sessionId, projectDir } = record.value;
     return provider.storedMark?.(agentSessionId, projectDir);
   }
 
   async #read(): Promise<StoredTurn[]> {
-    const { provider, record } = this.#options;
+    const { provider, record } = this.#context;
     const { sessionId, agentSessionId = sessionId, projectDir } = record.value;
     return (await provider.readStoredHistory?.(agentSessionId, projectDir)) ?? [];
   }
@@ -237,7 +235,7 @@ export class OutsideTurns {
 
   /** What people have been told of a run already stays. */
   async #noticeOf(runId: string): Promise<string | undefined> {
-    const [first] = (await this.#options.store.getResponse(runId))?.outputItems ?? [];
+    const [first] = (await this.#context.store.getResponse(runId))?.outputItems ?? [];
     return first?.type === 'message' && first.id === noticeId(runId) ? first.content : undefined;
   }
 
@@ -264,7 +262,7 @@ export class OutsideTurns {
   }
 
   async #promptOf(runId: string): Promise<string | undefined> {
-    const items = (await this.#options.store.getResponse(runId))?.outputItems ?? [];
+    const items = (await this.#context.store.getResponse(runId))?.outputItems ?? [];
     const prompt = items.find((item) => item.type === 'message' && item.origin === 'user');
     return prompt?.type === 'message' ? prompt.content : undefined;
   }

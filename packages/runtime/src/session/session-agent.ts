@@ -1,4 +1,4 @@
-import type { CliProvider, SessionExit, SessionUpdate, StoredTurn } from '@liminal/agents';
+import type { SessionExit, SessionUpdate, StoredTurn } from '@liminal/agents';
 import { ProviderError } from '@liminal/agents';
 import { isTerminal } from '@liminal/protocol';
 import type {
@@ -9,29 +9,19 @@ import type {
   SessionInfo,
   SessionNotice,
 } from '@liminal/protocol';
-import type { ResponseStore, SessionRecord } from '@liminal/storage';
 import { errorCode } from '../errors.ts';
-import type { Roots } from '../roots.ts';
+import type { SessionContext } from './session-context.ts';
 
 interface SessionAgentOptions {
-  provider: CliProvider;
-  store: ResponseStore;
-  roots: Pick<Roots, 'admit'>;
-  record: () => SessionRecord;
   onEvent: (draft: EventDraft) => void;
   onExit: (exit: SessionExit) => void;
-  /** What it tells of itself, or liveness, has changed. */
-  onChange: () => void;
   /** As it was started it tells of earlier turns; it is ready for a message when that is done. */
   onTold: (told: Promise<StoredTurn[]>) => Promise<void>;
-  /** People should know this. */
-  onNotice: (text: string) => void;
-  /** The agent has named the session, gives it another id of its own, or has changed a setting that was kept. */
-  onNews: (change: Pick<Partial<SessionRecord>, 'title' | 'agentSessionId' | 'config'>) => void;
 }
 
 /** A session's agent: started when it is needed, ended with all that it started. */
 export class SessionAgent {
+  readonly #context: SessionContext;
   readonly #options: SessionAgentOptions;
   readonly #sessionId: string;
   readonly #unsubscribe: (() => void)[];
@@ -44,14 +34,15 @@ export class SessionAgent {
   /** How many wait for it to start. */
   #starts = 0;
 
-  constructor(options: SessionAgentOptions) {
+  constructor(context: SessionContext, options: SessionAgentOptions) {
+    this.#context = context;
     this.#options = options;
-    this.#sessionId = options.record().sessionId;
-    const { provider } = options;
+    this.#sessionId = context.sessionId;
+    const { provider, supervisor } = context;
     this.#unsubscribe = [
-      provider.onEvent(this.#sessionId, (draft) => this.#hear(draft)),
-      provider.onUpdate(this.#sessionId, (update) => this.#learn(update)),
-      provider.onExit(this.#sessionId, (exit) => this.#exited(exit)),
+      provider.onEvent(this.#sessionId, (draft) => supervisor.run(() => this.#hear(draft))),
+      provider.onUpdate(this.#sessionId, (update) => supervisor.run(() => this.#learn(update))),
+      provider.onExit(this.#sessionId, (exit) => supervisor.run(() => this.#exited(exit))),
     ];
   }
 
@@ -65,12 +56,8 @@ export class SessionAgent {
     };
   }
 
-  get cliType(): string {
-    return this.#options.provider.cliType;
-  }
-
   get isAlive(): boolean {
-    return this.#options.provider.isAlive(this.#sessionId);
+    return this.#context.provider.isAlive(this.#sessionId);
   }
 
   /** Whether it runs, or is on its way to or from that. */
@@ -84,7 +71,7 @@ export class SessionAgent {
 
   /** Whether starting it before there is a message saves time. */
   get prewarms(): boolean {
-    return this.#options.provider.prewarms ?? false;
+    return this.#context.provider.prewarms ?? false;
   }
 
   /**
@@ -101,11 +88,11 @@ export class SessionAgent {
   }
 
   async #start(): Promise<void> {
-    const { provider, record, roots, onChange } = this.#options;
+    const { provider, record, roots, changed } = this.#context;
     await this.#stopping;
-    await roots.admit(record().projectDir);
+    await roots.admit(record.value.projectDir);
     if (this.isAlive) return;
-    const { projectDir, agentSessionId, config, storedMark } = record();
+    const { projectDir, agentSessionId, config, storedMark } = record.value;
     try {
       const { told } = await provider.loadSession(this.#sessionId, {
         projectDir,
@@ -119,32 +106,32 @@ export class SessionAgent {
       if (errorCode(error) !== 'SESSION_NOT_FOUND' || (await this.#hasAnswered())) throw error;
       await provider.createSession({ sessionId: this.#sessionId, projectDir, config });
     }
-    onChange();
+    changed();
   }
 
   async send(message: string, turnId: string): Promise<void> {
     await this.start();
-    await this.#options.provider.sendMessage(this.#sessionId, message, { turnId });
+    await this.#context.provider.sendMessage(this.#sessionId, message, { turnId });
   }
 
   async cancel(): Promise<void> {
-    await this.#options.provider.cancelTurn(this.#sessionId);
+    await this.#context.provider.cancelTurn(this.#sessionId);
   }
 
   /** Ends it; it can be started again. */
   async stop(): Promise<void> {
-    this.#stopping ??= this.#options.provider
+    this.#stopping ??= this.#context.provider
       .killSession(this.#sessionId)
       .catch(ignoreUnknown)
       .finally(() => {
         this.#stopping = undefined;
-        this.#options.onChange();
+        this.#context.supervisor.run(this.#context.changed);
       });
     await this.#stopping;
   }
 
   async answerApproval(approvalId: string, answer: ApprovalAnswer): Promise<void> {
-    const { provider } = this.#options;
+    const { provider } = this.#context;
     if (!provider.answerApproval) {
       throw new ProviderError('NOT_SUPPORTED', `${provider.cliType} asks for no permission.`);
     }
@@ -152,7 +139,7 @@ export class SessionAgent {
   }
 
   async setConfigOption(id: string, value: string): Promise<void> {
-    const { provider } = this.#options;
+    const { provider } = this.#context;
     if (!provider.setConfigOption) {
       throw new ProviderError('NOT_SUPPORTED', `${provider.cliType} has no settings to change.`);
     }
@@ -170,7 +157,7 @@ export class SessionAgent {
    * the agent had written anything down: there is nothing to go on from, and it is made anew.
    */
   async #hasAnswered(): Promise<boolean> {
-    const runs = (await this.#options.store.listRuns(this.#sessionId)) ?? [];
+    const runs = (await this.#context.store.listRuns(this.#sessionId)) ?? [];
     return runs.some(({ status }) => status === 'complete');
   }
 
@@ -187,7 +174,10 @@ export class SessionAgent {
   #notice(notices: SessionNotice[]): void {
     const known = new Set(this.#notices.map(({ text }) => text));
     this.#notices = notices;
-    for (const { text } of notices) if (!known.has(text)) this.#options.onNotice(text);
+    const { logger, cliType } = this.#context;
+    for (const { text } of notices) {
+      if (!known.has(text)) logger.warn({ sessionId: this.#sessionId, cliType }, text);
+    }
   }
 
   #learn(update: SessionUpdate): void {
@@ -196,10 +186,10 @@ export class SessionAgent {
     if (commands) this.#commands = commands;
     if (notices) this.#notice(notices);
     if (activity !== undefined) this.#activity = activity;
-    this.#options.onChange();
+    this.#context.changed();
     const config = configOptions && this.#changedConfig(configOptions);
     if (title === undefined && agentSessionId === undefined && config === undefined) return;
-    this.#options.onNews({
+    this.#context.record.keep({
       ...(title !== undefined && { title }),
       ...(agentSessionId !== undefined && { agentSessionId }),
       ...(config !== undefined && { config }),
@@ -208,7 +198,7 @@ export class SessionAgent {
 
   /** What a person has set, as the agent now has it: agreeing to a plan, for one, ends the mode for planning. */
   #changedConfig(options: readonly ConfigOption[]): Record<string, string> | undefined {
-    const { config } = this.#options.record();
+    const { config } = this.#context.record.value;
     const changed = options.filter(
       ({ id, currentValue }) => (config[id] ?? currentValue) !== currentValue,
     );

@@ -1,6 +1,7 @@
 import { StorageError } from '@liminal/storage';
 import { openMemoryStorage } from '@liminal/storage/memory';
 import { beforeEach, expect, test, vi } from 'vitest';
+import { defaultSettings } from '../settings.ts';
 import { SessionOutbox } from './session-outbox.ts';
 import { SessionRecordHolder, newRecord } from './session-record.ts';
 
@@ -31,16 +32,16 @@ beforeEach(() => {
   const saveSession = vi.spyOn(store, 'saveSession');
   saveSession.mockImplementationOnce(async () => storing.promise);
   const record = new SessionRecordHolder(start, store, nothing, nothing);
-  outbox = new SessionOutbox({
-    record,
-    maxQueue: 10,
-    now: () => time,
-    inTurn: () => delivered.length > 0,
-    isEnding: () => false,
+  const context = { record, settings: defaultSettings, iso: () => time, changed: nothing };
+  const turns = {
+    get isRunning() {
+      return delivered.length > 0;
+    },
+    logged: async () => new Promise<void>(nothing),
+  };
+  outbox = new SessionOutbox(context, { isStopping: false }, turns, {
     deliver: async (message) => void delivered.push(message),
-    logged: async () => new Promise(nothing),
     stop: async () => void (stops += 1),
-    onChange: nothing,
     onTrouble: (error) => expect.fail(String(error)),
   });
 });

@@ -10,32 +10,27 @@ import {
   restore,
   rewrite,
 } from './message-queue.ts';
+import type { SessionAgent } from './session-agent.ts';
+import type { SessionContext } from './session-context.ts';
 import { type SessionRecordHolder, titleOf } from './session-record.ts';
+import type { SessionTurns } from './session-turns.ts';
 
 interface SessionOutboxOptions {
-  record: SessionRecordHolder;
-  /** Messages that may wait. */
-  maxQueue: number;
-  /** ISO 8601 UTC. */
-  now: () => string;
-  /** Whether a turn is under way. */
-  inTurn: () => boolean;
-  /** Whether the session ends: what waits then goes on waiting. */
-  isEnding: () => boolean;
   /** Resolves when the agent has the message. */
   deliver: (message: string, turnId: string) => Promise<void>;
-  /** Resolves when the log has a message that was delivered; never if it will not. */
-  logged: (turnId: string) => Promise<void>;
   /** Stops the turn that has just begun: it was asked for while its message was on its way. */
   stop: () => Promise<void>;
-  /** A message has been taken up or put down. */
-  onChange: () => void;
   /** A message that waited could not be sent; it goes on waiting. */
   onTrouble: (error: unknown) => void;
 }
 
+type Context = Pick<SessionContext, 'record' | 'settings' | 'iso' | 'changed'>;
+
 /** A session's messages on their way to its agent: each waits in the queue until no turn is under way. */
 export class SessionOutbox {
+  readonly #context: Context;
+  readonly #agent: Pick<SessionAgent, 'isStopping'>;
+  readonly #turns: Pick<SessionTurns, 'isRunning' | 'logged'>;
   readonly #options: SessionOutboxOptions;
   readonly #record: SessionRecordHolder;
   /** A message is on its way from the queue's head to the agent's `response_start`. */
@@ -45,10 +40,19 @@ export class SessionOutbox {
   #stopWhenSent = false;
   /** By turn, until it is answered. */
   readonly #sends = new Map<string, Promise<SendResult>>();
+  #isClosed = false;
 
-  constructor(options: SessionOutboxOptions) {
+  constructor(
+    context: Context,
+    agent: Pick<SessionAgent, 'isStopping'>,
+    turns: Pick<SessionTurns, 'isRunning' | 'logged'>,
+    options: SessionOutboxOptions,
+  ) {
+    this.#context = context;
+    this.#agent = agent;
+    this.#turns = turns;
     this.#options = options;
-    this.#record = options.record;
+    this.#record = context.record;
   }
 
   get isSending(): boolean {
@@ -106,9 +110,15 @@ export class SessionOutbox {
   /** Sends the queue's head if nothing is in its way; its failure leaves it in the queue and is told. */
   next(): void {
     const { active, queue } = this.#record.value;
-    if (this.#options.isEnding() || !active || !this.#isFree || queue.length === 0) return;
+    if (this.#isClosed || this.#agent.isStopping || !active || !this.#isFree || queue.length === 0)
+      return;
     if (queue[0]?.turnId === this.#delivered) return;
     this.#dispatch().catch(this.#options.onTrouble);
+  }
+
+  /** The server ends: no message that waits is sent any more. */
+  close(): void {
+    this.#isClosed = true;
   }
 
   async #change(
@@ -127,15 +137,15 @@ export class SessionOutbox {
   }
 
   get #isFree(): boolean {
-    return !this.#sending && !this.#options.inTurn();
+    return !this.#sending && !this.#turns.isRunning;
   }
 
   async #enqueue(turnId: string, message: string): Promise<void> {
     const { queue, title, active, failed, updatedAt } = this.#record.value;
     const before = { title, active, failed, updatedAt };
-    const now = this.#options.now();
+    const now = this.#context.iso();
     const entry = { turnId, message, queuedAt: now, state: 'queued' } as const;
-    const longer = enqueue(queue, entry, this.#options.maxQueue);
+    const longer = enqueue(queue, entry, this.#context.settings.maxQueue);
     const named = title === '' ? titleOf(message) : title;
     const change = { queue: longer, title: named, active: true, failed: false, updatedAt: now };
     // Whoever is told that it failed will send it again.
@@ -184,12 +194,12 @@ export class SessionOutbox {
   #doneSending(): void {
     this.#sending = false;
     this.#stopWhenSent = false;
-    this.#options.onChange();
+    this.#context.changed();
   }
 
   /** Until then it can be lost with this server, and whoever comes after it finds it here. */
   async #removeWhenLogged(turnId: string): Promise<void> {
-    await this.#options.logged(turnId);
+    await this.#turns.logged(turnId);
     this.#record.keep({ queue: remove(this.#record.value.queue, turnId) });
     this.next();
   }

@@ -7,12 +7,12 @@ import {
   toResponse,
   type Usage,
 } from '@liminal/protocol';
-import type { EventLog, ResponseStore } from '@liminal/storage';
 import { errorCode, errorMessage } from '../errors.ts';
-import { readRun } from '../history/index.ts';
-import { type Supervisor, Turn, type WrittenRun } from '../turn/index.ts';
+import { endLostRun, readRun } from '../history/index.ts';
 import type { SessionReaders } from '../readers/index.ts';
-import type { RuntimeSettings } from '../settings.ts';
+import { Turn } from '../turn/index.ts';
+import type { Approvals } from './approvals.ts';
+import type { SessionContext } from './session-context.ts';
 
 /** How long to wait before history is tried again after the store refused, in ms. */
 const RETRY_MS = 2_000;
@@ -21,33 +21,17 @@ const LOST =
   'The server lost this session while the turn was running. What was said until then is kept.';
 
 interface SessionTurnsOptions {
-  sessionId: string;
-  cliType: string;
-  log: EventLog;
-  readers: SessionReaders;
-  store: ResponseStore;
-  /** Brings a finished run into history, where that is others' work; resolves when it is there. The signal says that the server ends. */
-  project: ((run: Response, signal: AbortSignal) => Promise<void>) | undefined;
-  /** Whether the session is this server's still, as far as that can be told. */
-  owns: () => Promise<boolean>;
-  /** Ends a run that its writer cannot go on with, as its session's owner or the last who was. */
-  endLost: (run: WrittenRun, isOwner: boolean) => Promise<void>;
-  settings: RuntimeSettings;
-  /** ms since the epoch. */
-  now: () => number;
-  /** Silence is right: a person is being waited for. */
-  waitsForPerson: () => boolean;
-  onBegun: () => void;
   /** A turn is over and, if that was possible, history. */
   onSettled: (failed: boolean) => void;
   /** A turn was ended before its agent did so: the agent is to be stopped. */
   onGivenUp: () => void;
-  supervisor: Supervisor;
-  warn: (error: unknown, message: string) => void;
 }
 
 /** What a session's agent says, turn by turn: into the log, from there to the readers, and in the end to history. */
 export class SessionTurns {
+  readonly #context: SessionContext;
+  readonly #readers: SessionReaders;
+  readonly #approvals: Approvals;
   readonly #options: SessionTurnsOptions;
   #current: Turn | undefined;
   /** The last that began, also when it is over; what it said is not kept with it. */
@@ -58,13 +42,25 @@ export class SessionTurns {
   #projecting: Promise<void> | undefined;
   readonly #closing = new AbortController();
 
-  constructor(options: SessionTurnsOptions) {
+  constructor(
+    context: SessionContext,
+    readers: SessionReaders,
+    approvals: Approvals,
+    options: SessionTurnsOptions,
+  ) {
+    this.#context = context;
+    this.#readers = readers;
+    this.#approvals = approvals;
     this.#options = options;
   }
 
   /** The turn under way, or on its way into history. */
   get current(): Turn | undefined {
     return this.#current;
+  }
+
+  get isRunning(): boolean {
+    return this.#current !== undefined;
   }
 
   /** What the agent last told of each count. */
@@ -107,43 +103,44 @@ export class SessionTurns {
     const { events, characters } = turn?.abandon() ?? { events: 0, characters: 0 };
     if (!turn || events === 0) return;
     const lost = `${events} events (${characters} characters) of turn ${turn.turnId} are lost`;
-    this.#options.warn('LOG_UNAVAILABLE', `${lost}: the log refused them until the server ended`);
+    this.#context.warn('LOG_UNAVAILABLE', `${lost}: the log refused them until the server ended`);
   }
 
   /** Whether a draft of another turn begins it; anything else outside a turn is left out. */
   #begins({ turnId, payload: { type } }: EventDraft): boolean {
     if (type !== 'response_start') {
-      this.#options.warn(type, `an event outside its turn ${turnId} was left out`);
+      this.#context.warn(type, `an event outside its turn ${turnId} was left out`);
       return false;
     }
     this.#current?.fail('PROTOCOL_ERROR', 'The agent began another turn before this one ended.');
-    const turn = new Turn({
-      ...this.#options,
+    const turn = new Turn(this.#context, {
       turnId,
       before: this.#current?.ended.then(() => undefined),
-      onLogged: (events) => this.#logged(events),
-      onTrouble: (error) => this.#logTrouble(error),
-      onIdle: () => this.#endSilent(turn),
-      onOverflow: () => this.#endUnlogged(turn),
+      waitsForPerson: () => this.#approvals.waiting,
+      owns: async () => this.#owns(),
     });
+    turn.on('logged', (events) => this.#logged(events));
+    turn.on('refused', (error) => this.#logTrouble(error));
+    turn.on('silent', () => this.#endSilent(turn));
+    turn.on('overflow', () => this.#endUnlogged(turn));
     this.#current = turn;
     this.#newest = { turnId, heard: turn.heard };
-    this.#options.supervisor.start(async () => this.#settle(turn, await turn.ended));
-    this.#options.onBegun();
+    this.#context.supervisor.start(async () => this.#settle(turn, await turn.ended));
+    this.#context.changed();
     return true;
   }
 
   #logged(events: readonly StreamEvent[]): void {
-    const { readers, supervisor } = this.#options;
-    supervisor.run(() => readers.apply(events));
-    if (events.some(({ payload }) => 'usage' in payload && payload.usage)) readers.infoChanged();
+    this.#context.supervisor.run(() => this.#readers.apply(events));
+    if (events.some(({ payload }) => 'usage' in payload && payload.usage)) {
+      this.#readers.infoChanged();
+    }
   }
 
   #logTrouble(error: unknown): void {
-    const { readers, warn } = this.#options;
-    warn(error, 'the log refuses events; they are kept and tried again');
+    this.#context.warn(error, 'the log refuses events; they are kept and tried again');
     const problem = `What the agent says cannot be stored right now: ${errorMessage(error)}`;
-    readers.report(errorCode(error), `${problem} It is kept and tried again.`);
+    this.#readers.report(errorCode(error), `${problem} It is kept and tried again.`);
   }
 
   async #settle(turn: Turn, response: Response | undefined): Promise<void> {
@@ -165,14 +162,13 @@ export class SessionTurns {
    * session is busy, so that no more runs gather, and the log still has them for readers and for the next start.
    */
   async #project(): Promise<void> {
-    const { readers, warn } = this.#options;
     for (let [run] = this.#finished; run; [run] = this.#finished) {
       try {
         await this.#bringIntoHistory(run);
-        readers.forget(run.id);
+        this.#readers.forget(run.id);
         this.#finished.shift();
       } catch (error) {
-        warn(error, 'a finished run could not be stored yet');
+        this.#context.warn(error, 'a finished run could not be stored yet');
         if (this.#closing.signal.aborted) break;
         await this.#untilRetry();
       }
@@ -181,19 +177,19 @@ export class SessionTurns {
   }
 
   async #bringIntoHistory(run: Response): Promise<void> {
-    const { project, store, log } = this.#options;
-    if (project) return project(run, this.#closing.signal);
+    const { cluster, store, log } = this.#context;
+    if (cluster) return cluster.project(run, this.#closing.signal);
     await store.saveResponse(run);
     await log.settle(run.id);
   }
 
   /** The log does not have what its writer gave it, or has more: the run is ended, so that it does not hang. */
   async #endLost({ written }: Turn): Promise<void> {
-    const { owns, endLost, onGivenUp, warn } = this.#options;
-    onGivenUp();
+    const { cluster, warn, iso } = this.#context;
+    this.#options.onGivenUp();
     while (!this.#closing.signal.aborted) {
       try {
-        await endLost(written, await owns());
+        await endLostRun({ ...this.#context, ...cluster }, written, await this.#owns(), iso);
         return await this.#showLost(written.runId);
       } catch (error) {
         warn(error, 'a lost run could not be ended yet');
@@ -204,16 +200,22 @@ export class SessionTurns {
 
   /** Its end is in the log, or in history, where nobody here has seen it. */
   async #showLost(runId: string): Promise<void> {
-    const { project, store, log, readers } = this.#options;
+    const { cluster, store, log } = this.#context;
     // Where others bring runs into history, they are watched there as well.
-    if (project) return;
+    if (cluster) return;
     const run = toResponse(await readRun({ log, store }, runId));
     if (run) {
       await store.saveResponse(run);
       await log.settle(runId);
     }
-    readers.forget(runId);
-    readers.historyGrew([], false);
+    this.#readers.forget(runId);
+    this.#readers.historyGrew([], false);
+  }
+
+  /** Whether the session is this server's still, as far as that can be told. */
+  async #owns(): Promise<boolean> {
+    const { cluster, sessionId } = this.#context;
+    return cluster === undefined || cluster.owns(sessionId);
   }
 
   /** Cut short when the server ends, for one last try. */
@@ -222,19 +224,18 @@ export class SessionTurns {
   }
 
   #endSilent(turn: Turn): void {
-    const minutes = Math.round(this.#options.settings.idleLimitMs / 60_000);
+    const minutes = Math.round(this.#context.settings.idleLimitMs / 60_000);
     const message = `The agent said nothing for ${minutes} minutes, so the turn was ended.`;
     turn.fail('IDLE_TIMEOUT', message);
     this.#options.onGivenUp();
   }
 
   #endUnlogged(turn: Turn): void {
-    const { readers, warn, onGivenUp } = this.#options;
     const message =
       'What the agent says could not be stored for too long, so the turn was ended. Free some space on the disk.';
     turn.fail('LOG_UNAVAILABLE', message);
-    warn('LOG_UNAVAILABLE', 'a turn was ended: too much of it waits for the log');
-    readers.report('LOG_UNAVAILABLE', message);
-    onGivenUp();
+    this.#context.warn('LOG_UNAVAILABLE', 'a turn was ended: too much of it waits for the log');
+    this.#readers.report('LOG_UNAVAILABLE', message);
+    this.#options.onGivenUp();
   }
 }

@@ -10,15 +10,15 @@ import type {
 } from '@liminal/protocol';
 import type { SessionRecord } from '@liminal/storage';
 import { Approvals } from './approvals.ts';
-import { errorCode, errorForLog, errorMessage } from '../errors.ts';
-import { endLostRun, HistoryReader } from '../history/index.ts';
+import { errorCode, errorMessage } from '../errors.ts';
+import { HistoryReader } from '../history/index.ts';
 import { OutsideTurns } from './outside-turns.ts';
 import { SessionAgent } from './session-agent.ts';
 import { SessionOutbox } from './session-outbox.ts';
 import { type SessionReaders, SessionView } from '../readers/index.ts';
-import { SessionRecordHolder, summarize } from './session-record.ts';
+import { type SessionContext, sessionContext } from './session-context.ts';
+import { type SessionRecordHolder, summarize } from './session-record.ts';
 import { SessionTurns } from './session-turns.ts';
-import { Supervisor } from '../turn/index.ts';
 import type { SessionOptions } from './session-options.ts';
 
 /** How long ending a session waits for the log to take the end of its turn, in ms. */
@@ -32,7 +32,7 @@ export class Session {
   readonly sessionId: string;
   readonly view: SessionView;
   readonly history: HistoryReader;
-  readonly #options: SessionOptions;
+  readonly #context: SessionContext;
   readonly #readers: SessionReaders;
   readonly #record: SessionRecordHolder;
   readonly #agent: SessionAgent;
@@ -40,82 +40,34 @@ export class Session {
   readonly #turns: SessionTurns;
   readonly #outbox: SessionOutbox;
   readonly #outside: OutsideTurns;
-  /** The server ends. */
-  #isClosing = false;
 
   constructor(options: SessionOptions) {
-    const { record, store, provider, settings, now } = options;
-    const { sessionId, cliType } = record;
-    this.#options = options;
-    this.sessionId = sessionId;
-    const unstored = (error: unknown): void => this.#warn(error, 'the session could not be stored');
-    this.#record = new SessionRecordHolder(record, store, () => this.#changed(), unstored);
-    this.history = new HistoryReader({
-      sessionId,
-      store,
-      live: () => this.view,
-      now: () => this.#iso(),
-    });
-    const supervisor = new Supervisor((...fault) => this.#fault(...fault));
-    const info = (): SessionInfo => this.info();
-    this.view = new SessionView({ sessionId, history: this.history, info, now, supervisor });
+    const changed = (): void => {
+      this.#readers.infoChanged();
+      options.onChange(this);
+    };
+    const context = sessionContext(options, changed, (...fault) => this.#fault(...fault));
+    const { supervisor } = context;
+    this.#context = context;
+    this.sessionId = context.sessionId;
+    this.#record = context.record;
+    this.history = new HistoryReader({ ...context, live: () => this.view });
+    this.view = new SessionView({ ...context, history: this.history, info: () => this.info() });
     this.#readers = options.cluster?.readers(this) ?? this.view;
-    this.#agent = new SessionAgent({
-      ...options,
-      record: () => this.record,
-      onEvent: (draft) => supervisor.run(() => this.#turns.hear(this.#approvals.pass(draft))),
-      onExit: (exit) => supervisor.run(() => this.#agentGone(exit)),
-      onChange: () => supervisor.run(() => this.#changed()),
+    this.#agent = new SessionAgent(context, {
+      onEvent: (draft) => this.#turns.hear(this.#approvals.pass(draft)),
+      onExit: (exit) => this.#agentGone(exit),
       onTold: async (told) => this.#catchUp(told),
-      onNotice: (notice) => options.logger.warn({ sessionId, cliType: provider.cliType }, notice),
-      onNews: (change) => this.#record.keep(change),
     });
-    this.#outside = new OutsideTurns({
-      provider,
-      store,
-      record: this.#record,
-      agent: this.#agent,
-      inTurn: () => this.#turns.current !== undefined,
-    });
-    this.#approvals = new Approvals({
-      policy: settings.approvals,
-      answer: async (approvalId, answer) => this.#agent.answerApproval(approvalId, answer),
-      onChange: () => this.#changed(),
-      onTrouble: (error) => this.#warn(error, 'a permission request could not be answered'),
-    });
-    this.#turns = new SessionTurns({
-      ...options,
-      sessionId,
-      cliType,
-      readers: this.#readers,
-      project: options.cluster?.project,
-      owns: async () => (await options.cluster?.owns(sessionId)) ?? true,
-      endLost: async (run, isOwner) =>
-        endLostRun({ ...options, ...options.cluster }, run, isOwner, () => this.#iso()),
-      waitsForPerson: () => this.#approvals.waiting,
-      onBegun: () => this.#changed(),
-      onSettled: (failed) => {
-        this.#record.keep({ failed, updatedAt: this.#iso() });
-        supervisor.start(async () => this.#outside.note());
-        this.#outbox.next();
-      },
-      supervisor,
+    this.#outside = new OutsideTurns(context, this.#agent, () => this.#turns.isRunning);
+    this.#approvals = new Approvals(context, this.#agent);
+    this.#turns = new SessionTurns(context, this.#readers, this.#approvals, {
+      onSettled: (failed) => this.#settled(failed),
       onGivenUp: () => supervisor.start(async () => this.stopAgent()),
-      warn: (error, message) => this.#warn(error, message),
     });
-    this.#outbox = new SessionOutbox({
-      record: this.#record,
-      maxQueue: settings.maxQueue,
-      now: () => this.#iso(),
-      inTurn: () => this.#turns.current !== undefined,
-      isEnding: () => this.#agent.isStopping || this.#isClosing,
-      deliver: async (...message) => {
-        await this.#catchUp();
-        await this.#agent.send(...message);
-      },
-      logged: async (turnId) => this.#turns.logged(turnId),
+    this.#outbox = new SessionOutbox(context, this.#agent, this.#turns, {
+      deliver: async (...message) => this.#deliver(...message),
       stop: async () => this.cancel(),
-      onChange: () => this.#changed(),
       onTrouble: (error) => this.#undelivered(error),
     });
   }
@@ -170,7 +122,9 @@ export class Session {
   /** Starts its agent ahead of the message that somebody is about to send, where that saves time. */
   prewarm(): void {
     if (!this.#agent.prewarms || this.isAlive) return;
-    this.#agent.start().catch((error) => this.#warn(error, 'the agent could not be started ahead'));
+    this.#agent
+      .start()
+      .catch((error) => this.#context.warn(error, 'the agent could not be started ahead'));
   }
 
   /** Resolves when the message is bound to its turn or queued; a failed sending rejects and leaves nothing behind. */
@@ -200,7 +154,7 @@ export class Session {
 
   /** Ends the agent as the server ends: no message that waits may start it again. */
   async shutDown(): Promise<void> {
-    this.#isClosing = true;
+    this.#outbox.close();
     await this.stopAgent();
   }
 
@@ -256,12 +210,23 @@ export class Session {
       this.#record.keep({ updatedAt: new Date(last.updatedAt).toISOString() });
       this.#readers.historyGrew(runs, isAtEnd);
     } catch (error) {
-      this.#warn(error, 'what was done outside could not be read');
+      this.#context.warn(error, 'what was done outside could not be read');
     }
   }
 
+  async #deliver(message: string, turnId: string): Promise<void> {
+    await this.#catchUp();
+    await this.#agent.send(message, turnId);
+  }
+
+  #settled(failed: boolean): void {
+    this.#record.keep({ failed, updatedAt: this.#context.iso() });
+    this.#context.supervisor.start(async () => this.#outside.note());
+    this.#outbox.next();
+  }
+
   #undelivered(error: unknown): void {
-    this.#warn(error, 'a queued message could not be sent');
+    this.#context.warn(error, 'a queued message could not be sent');
     const problem = `A queued message could not be sent: ${errorMessage(error)}`;
     this.#readers.report(errorCode(error), problem);
     this.#record.keep({ failed: true });
@@ -269,29 +234,17 @@ export class Session {
 
   /** Ours, or the agent's in a way that nothing here foresaw: its turn ends, its agent too, and the session goes on. */
   #fault(error: unknown, sentence: string): void {
-    this.#warn(error, 'a session went wrong; its agent is stopped');
+    this.#context.warn(error, 'a session went wrong; its agent is stopped');
     if (this.#turns.current) this.#turns.breakOff(sentence);
     else this.#readers.report('INTERNAL', sentence);
-    this.stopAgent().catch((problem: unknown) => this.#warn(problem, 'the agent would not end'));
+    this.stopAgent().catch((problem: unknown) =>
+      this.#context.warn(problem, 'the agent would not end'),
+    );
   }
 
   #agentGone(exit: SessionExit): void {
     this.#turns.agentGone(exit);
     this.#approvals.closeAll();
-    this.#changed();
-  }
-
-  #changed(): void {
-    this.#readers.infoChanged();
-    this.#options.onChange(this);
-  }
-
-  #warn(error: unknown, message: string): void {
-    const details = { sessionId: this.sessionId, code: errorCode(error) };
-    this.#options.logger.warn({ ...details, error: errorForLog(error) }, message);
-  }
-
-  #iso(): string {
-    return new Date(this.#options.now()).toISOString();
+    this.#context.changed();
   }
 }

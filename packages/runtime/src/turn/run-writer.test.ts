@@ -17,7 +17,7 @@ const itemDone = {
   finalItem: { type: 'message', id: 'a', content: 'x', origin: 'agent' },
 } as const;
 
-function makeWriter(log: EventLog, cadenceMs: number, maxWaiting = 1_000_000) {
+function makeWriter(log: EventLog, cadenceMs: number, maxUnlogged = 1_000_000) {
   const logged: StreamEvent[] = [];
   const troubles: unknown[] = [];
   const overflow = Promise.withResolvers<void>();
@@ -27,14 +27,14 @@ function makeWriter(log: EventLog, cadenceMs: number, maxWaiting = 1_000_000) {
     run,
     providerId: 'p',
     cadenceMs,
-    onLogged: (events) => logged.push(...events),
-    onTrouble: (error) => troubles.push(error),
-    maxWaiting,
+    maxUnlogged,
     supervisor: new Supervisor((error) => troubles.push(error)),
-    onOverflow: () => {
-      say({ type: 'response_error', error: { code: 'LOG_UNAVAILABLE', message: 'full' } });
-      overflow.resolve();
-    },
+  });
+  writer.on('logged', (events) => logged.push(...events));
+  writer.on('refused', (error) => troubles.push(error));
+  writer.on('overflow', () => {
+    say({ type: 'response_error', error: { code: 'LOG_UNAVAILABLE', message: 'full' } });
+    overflow.resolve();
   });
   const say = (...payloads: EventPayload[]) => {
     for (const payload of payloads) {

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import type {
   EventDraft,
   Response,
@@ -36,15 +37,19 @@ export interface RunWriterOptions {
   mayBegin: () => Promise<boolean>;
   /** Deltas of one item that arrive within so many ms become one event; 0 logs each at once. */
   cadenceMs: number;
-  /** Events that the log has just taken, in order (invariant 6). */
-  onLogged: (events: readonly StreamEvent[]) => void;
-  /** The log refuses to take events; they are kept and tried again. Told at first, and then now and again. */
-  onTrouble: (error: unknown) => void;
   /** Characters of events that may wait while the log refuses them. */
-  maxWaiting: number;
-  /** More than that waits: whoever hears it ends the run, whose end then waits with the rest. */
-  onOverflow: () => void;
+  maxUnlogged: number;
   supervisor: Supervisor;
+}
+
+/** What a writer tells. */
+export interface RunNews {
+  /** The log has just taken these events, in order (invariant 6). */
+  logged: [events: readonly StreamEvent[]];
+  /** The log refuses to take events; they are kept and tried again. Told at first, and then now and again. */
+  refused: [error: unknown];
+  /** More waits than may: whoever hears it ends the run, whose end then waits with the rest. */
+  overflow: [];
 }
 
 /** A run as its writer knows it. */
@@ -75,7 +80,7 @@ const TELL_EVERY = 20;
  * closes what is open before it (invariant 3), and coalesces deltas before the log, so that a flood costs a few
  * appends a second whatever its rate.
  */
-export class RunWriter {
+export class RunWriter extends EventEmitter<RunNews> {
   readonly #options: RunWriterOptions;
   /** Deltas that wait for the cadence, by item. */
   readonly #pending = new Map<string, Gathering>();
@@ -97,6 +102,7 @@ export class RunWriter {
   readonly #ended = Promise.withResolvers<Response | undefined>();
 
   constructor(options: RunWriterOptions) {
+    super();
     this.#options = options;
   }
 
@@ -225,7 +231,7 @@ export class RunWriter {
       } catch (error) {
         if (isTakenOver(error)) {
           // The run has another writer now: what it says is the truth (invariant 1).
-          this.#options.onTrouble(error);
+          this.emit('refused', error);
           return this.#end(undefined);
         }
         this.#outbox = [...events.map(writable), ...this.#outbox];
@@ -254,17 +260,16 @@ export class RunWriter {
       this.#waiting = { events: 0, characters: 0 };
       this.#numberPending();
     }
-    const { onLogged, supervisor } = this.#options;
-    supervisor.run(() => onLogged(events));
+    this.#options.supervisor.run(() => this.emit('logged', events));
   }
 
   #refused(error: unknown): void {
-    if (this.#refusals % TELL_EVERY === 0) this.#options.onTrouble(error);
+    if (this.#refusals % TELL_EVERY === 0) this.emit('refused', error);
     this.#refusals += 1;
     this.#numberPending();
     this.#outbox = this.#outbox.map(writable);
-    if (!this.#sealed && this.#measure().characters > this.#options.maxWaiting) {
-      this.#options.onOverflow();
+    if (!this.#sealed && this.#measure().characters > this.#options.maxUnlogged) {
+      this.emit('overflow');
     }
   }
 

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventDraft, Response, RunEnvelope, StreamEvent } from '@liminal/protocol';
 import { type EventLog, StorageError } from '@liminal/storage';
-import { RunWriter, type Unwritten, type WrittenRun } from './run-writer.ts';
+import { type RunNews, RunWriter, type Unwritten, type WrittenRun } from './run-writer.ts';
 import type { RuntimeSettings } from '../settings.ts';
 import type { Supervisor } from './supervisor.ts';
 import { Watchdog } from './watchdog.ts';
@@ -10,68 +11,72 @@ import { Watchdog } from './watchdog.ts';
 /** How long the log may take for the end of the turn before, in ms, until the turn that waits says that it is in trouble. */
 const BEFORE_MS = 500;
 
-interface TurnOptions {
+/** What a turn needs of its session. */
+export interface TurnContext {
   sessionId: string;
-  turnId: string;
-  /** Resolves when the log has the end of the turn before. */
-  before: Promise<unknown> | undefined;
   cliType: string;
   log: EventLog;
   settings: RuntimeSettings;
-  now: () => number;
-  waitsForPerson: () => boolean;
-  /** Whether the session is this server's still. */
-  owns: () => Promise<boolean>;
-  onLogged: (events: readonly StreamEvent[]) => void;
-  onTrouble: (error: unknown) => void;
-  /** The agent has been silent for too long. */
-  onIdle: () => void;
-  /** The log has refused events for too long. */
-  onOverflow: () => void;
+  /** ISO 8601 UTC. */
+  iso: () => string;
   supervisor: Supervisor;
 }
 
+interface TurnOptions {
+  turnId: string;
+  /** Resolves when the log has the end of the turn before. */
+  before: Promise<unknown> | undefined;
+  /** Whether a person is being waited for: then silence is right. */
+  waitsForPerson: () => boolean;
+  /** Whether the session is this server's still. */
+  owns: () => Promise<boolean>;
+}
+
+interface TurnNews extends RunNews {
+  /** The agent has been silent for too long. */
+  silent: [];
+}
+
 /** A turn under way: its writer, and the watch over its silence. */
-export class Turn {
+export class Turn extends EventEmitter<TurnNews> {
   readonly turnId: string;
   readonly #writer: RunWriter;
   readonly #watchdog: Watchdog;
-  readonly #now: () => number;
+  readonly #iso: () => string;
   readonly #heard = Promise.withResolvers<void>();
   #aborted = false;
   /** Its message, which the log does not have, is the next owner's to give an agent. */
   #passedOn = false;
 
-  constructor(options: TurnOptions) {
-    const { sessionId, turnId, log, settings, supervisor } = options;
+  constructor(context: TurnContext, { turnId, before, waitsForPerson, owns }: TurnOptions) {
+    super();
+    const { sessionId, cliType, log, settings, supervisor } = context;
     this.turnId = turnId;
-    this.#now = options.now;
+    this.#iso = context.iso;
     this.#writer = new RunWriter({
+      ...settings,
       log,
       // The first run of a turn shares its id.
       run: { sessionId, runId: turnId, traceContext: newTrace() },
-      providerId: options.cliType,
+      providerId: cliType,
       mayBegin: async () => {
-        if (options.before) await loggedSoon(options.before);
-        this.#passedOn = !(await options.owns());
+        if (before) await loggedSoon(before);
+        this.#passedOn = !(await owns());
         return !this.#passedOn;
       },
-      cadenceMs: settings.cadenceMs,
-      onLogged: (events) => {
-        if (events.some(isPrompt)) this.#heard.resolve();
-        options.onLogged(events);
-      },
-      onTrouble: options.onTrouble,
-      maxWaiting: settings.maxUnlogged,
-      onOverflow: options.onOverflow,
       supervisor,
     });
+    this.#writer.on('logged', (events) => {
+      if (events.some(isPrompt)) this.#heard.resolve();
+      this.emit('logged', events);
+    });
+    this.#writer.on('refused', (error) => this.emit('refused', error));
+    this.#writer.on('overflow', () => this.emit('overflow'));
     this.#watchdog = new Watchdog({
-      heartbeatMs: settings.heartbeatMs,
-      idleLimitMs: settings.idleLimitMs,
-      excused: options.waitsForPerson,
+      ...settings,
+      excused: waitsForPerson,
       onHeartbeat: () => supervisor.run(() => this.#say({ type: 'heartbeat' })),
-      onIdle: () => supervisor.run(options.onIdle),
+      onIdle: () => supervisor.run(() => this.emit('silent')),
     });
     void this.ended.then(() => {
       this.#watchdog.stop();
@@ -140,8 +145,7 @@ export class Turn {
   }
 
   #say(payload: EventDraft['payload']): void {
-    const timestamp = new Date(this.#now()).toISOString();
-    this.#writer.add({ turnId: this.turnId, timestamp, payload });
+    this.#writer.add({ turnId: this.turnId, timestamp: this.#iso(), payload });
   }
 }
 

@@ -1,0 +1,42 @@
+import { errorCode, errorForLog } from '../errors.ts';
+import { Supervisor } from '../turn/index.ts';
+import type { SessionOptions } from './session-options.ts';
+import { SessionRecordHolder } from './session-record.ts';
+
+/** What all parts of a session share: what it is, where it is kept, and how the rest hears of a change or of trouble. */
+export interface SessionContext extends Omit<SessionOptions, 'record' | 'onChange'> {
+  sessionId: string;
+  cliType: string;
+  record: SessionRecordHolder;
+  supervisor: Supervisor;
+  /** What people see of it beside its conversation is another. */
+  changed: () => void;
+  /** For the server's log. */
+  warn: (error: unknown, message: string) => void;
+  /** ISO 8601 UTC. */
+  iso: () => string;
+}
+
+/** @param onFault - Something went wrong that nothing foresaw: it ends what cannot go on. */
+export function sessionContext(
+  options: SessionOptions,
+  changed: () => void,
+  onFault: (error: unknown, sentence: string) => void,
+): SessionContext {
+  const { record, store, logger, now } = options;
+  const { sessionId, cliType } = record;
+  const warn = (error: unknown, message: string): void => {
+    logger.warn({ sessionId, code: errorCode(error), error: errorForLog(error) }, message);
+  };
+  const unstored = (error: unknown): void => warn(error, 'the session could not be stored');
+  return {
+    ...options,
+    sessionId,
+    cliType,
+    record: new SessionRecordHolder(record, store, changed, unstored),
+    supervisor: new Supervisor(onFault),
+    changed,
+    warn,
+    iso: () => new Date(now()).toISOString(),
+  };
+}
