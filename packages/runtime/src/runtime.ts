@@ -101,7 +101,7 @@ export class SessionRuntime implements Runtime {
       logger,
       now,
       agentStores: new AgentStores({
-        providers: () => providers.list(),
+        providers,
         folders: async () => projectFolders(await this.#store.listSessions()),
         ...(options.learntStores && { kept: options.learntStores }),
         now,

@@ -142,12 +142,12 @@ export class ClusterRuntime implements Runtime {
     this.#followedSessions = new FollowedSessions({
       storage,
       board,
-      standing: async (sessionId) => this.#sessionStates.of(sessionId),
-      onPostedState: (postedState) => this.#posted(postedState),
-      onGap: () => void this.#own.tellAll().catch(onTrouble),
+      sessionStates: this.#sessionStates,
       now,
       onTrouble,
     });
+    this.#followedSessions.on('posted', (postedState) => this.#posted(postedState));
+    this.#followedSessions.on('gap', () => void this.#own.tellAll().catch(onTrouble));
     this.#projector = startProjectorWorker({
       ...options,
       storage: { ...options.storage, coordination },

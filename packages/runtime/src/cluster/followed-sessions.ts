@@ -1,22 +1,26 @@
+import { EventEmitter } from 'node:events';
 import type { Board, Unsubscribe } from '@liminal/storage';
 import { settledPrefix } from './projector.ts';
 import type { Storage } from '../history/index.ts';
 import type { PostedState } from './posted-state.ts';
 import { parsePostedState, postedStatePrefix, Report, reportPrefix } from './posted-state.ts';
 import { FollowedSession } from './followed-session.ts';
+import type { SessionStates } from './session-states.ts';
 
-interface ReplicasOptions {
+interface FollowedSessionsOptions {
   storage: Storage;
   board: Board;
-  /** Where a session stands; throws `SESSION_NOT_FOUND`. */
-  standing: (sessionId: string) => Promise<PostedState>;
-  /** A session's owner has said where it stands. */
-  onPostedState: (postedState: PostedState) => void;
-  /** Postings may have been missed. */
-  onGap: () => void;
+  sessionStates: Pick<SessionStates, 'of'>;
   /** ms since the epoch. */
   now: () => number;
   onTrouble: (error: unknown) => void;
+}
+
+interface News {
+  /** A session's owner has said where it stands. */
+  posted: [PostedState];
+  /** Postings may have been missed. */
+  gap: [];
 }
 
 interface Kept {
@@ -25,20 +29,21 @@ interface Kept {
 }
 
 /** The sessions that somebody watches on this server. */
-export class FollowedSessions {
-  readonly #options: ReplicasOptions;
+export class FollowedSessions extends EventEmitter<News> {
+  readonly #options: FollowedSessionsOptions;
   readonly #kept = new Map<string, Kept>();
   /** Sessions that are in use and open. */
   readonly #open = new Map<string, FollowedSession>();
   #leave: Unsubscribe[] = [];
 
-  constructor(options: ReplicasOptions) {
+  constructor(options: FollowedSessionsOptions) {
+    super();
     this.#options = options;
   }
 
   /** Listens to what is posted. */
   async open(): Promise<void> {
-    const { board, onGap, onTrouble } = this.#options;
+    const { board, onTrouble } = this.#options;
     const onPost = (name: string, text: string): void => {
       try {
         this.#posted(name, text);
@@ -47,7 +52,7 @@ export class FollowedSessions {
       }
     };
     const mend = (): void => {
-      onGap();
+      this.emit('gap');
       void this.#mend();
     };
     const nothing = (): void => {};
@@ -93,14 +98,14 @@ export class FollowedSessions {
   }
 
   async #start(sessionId: string): Promise<FollowedSession> {
-    const { standing, storage, now, onTrouble } = this.#options;
-    const postedState = await standing(sessionId);
+    const { sessionStates, storage, now, onTrouble } = this.#options;
+    const postedState = await sessionStates.of(sessionId);
     const followed = new FollowedSession({ sessionId, storage, postedState, now, onTrouble });
     // From here on it hears what is posted; what was posted a moment ago is read once more.
     this.#open.set(sessionId, followed);
     try {
       await followed.open();
-      followed.posted(await standing(sessionId));
+      followed.posted(await sessionStates.of(sessionId));
       return followed;
     } catch (error) {
       this.#open.delete(sessionId);
@@ -124,7 +129,7 @@ export class FollowedSessions {
     if (name.startsWith(postedStatePrefix)) {
       const postedState = parsePostedState(text);
       this.#open.get(postedState.info.session.sessionId)?.posted(postedState);
-      this.#options.onPostedState(postedState);
+      this.emit('posted', postedState);
     } else if (name.startsWith(settledPrefix)) {
       this.#open.get(text)?.settled(name.slice(settledPrefix.length));
     } else {
@@ -136,7 +141,7 @@ export class FollowedSessions {
   async #mend(): Promise<void> {
     for (const [sessionId, followed] of this.#open) {
       try {
-        await followed.mend(await this.#options.standing(sessionId));
+        await followed.mend(await this.#options.sessionStates.of(sessionId));
       } catch (error) {
         this.#options.onTrouble(error);
       }

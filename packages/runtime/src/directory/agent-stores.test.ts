@@ -25,7 +25,7 @@ function storesKept(
 ): { stores: AgentStores; troubles: string[] } {
   const troubles: string[] = [];
   const made = new AgentStores({
-    providers: () => providers,
+    providers: { list: () => providers },
     folders: async () => ['/project'],
     ...(kept && { kept }),
     now: () => performance.now(),

@@ -1,6 +1,6 @@
 /** Sessions that only the agents' own stores know. */
 import { setTimeout } from 'node:timers/promises';
-import type { CliProvider, StoredSession } from '@liminal/agents';
+import type { CliProvider, ProviderRegistry, StoredSession } from '@liminal/agents';
 import type { AgentInfo } from '@liminal/protocol';
 import { RuntimeError } from '../errors.ts';
 import { type LearntStores, Learnt } from './learnt-sessions.ts';
@@ -22,7 +22,7 @@ export interface FoundSession extends StoredSession {
 }
 
 interface AgentStoresOptions {
-  providers: () => readonly CliProvider[];
+  providers: Pick<ProviderRegistry, 'list'>;
   /** Of the projects that are known, the one worked in last first. */
   folders: () => Promise<string[]>;
   /** Where what agents have told is kept; without it, it is forgotten with the server. */
@@ -92,7 +92,7 @@ export class AgentStores {
   }
 
   get #providers(): readonly CliProvider[] {
-    return this.#options.providers();
+    return this.#options.providers.list();
   }
 
   async #soon(provider: CliProvider): Promise<FoundSession[]> {
