@@ -11,14 +11,15 @@ import { openRedis } from '@liminal/storage/redis';
 import { openSqliteStorage } from '@liminal/storage/sqlite';
 import './print-used.ts';
 import { floodingAgent, type Flood } from './acp-source.ts';
-import { SourceAgent } from './source-agent.ts';
+import { sourceProgram } from './source-program.ts';
 import { token } from './token.ts';
 
 const [dataDir = '', cadence = '33', floods] = process.argv.slice(2);
 const scripted =
   floods === undefined ? undefined : await floodingAgent(JSON.parse(floods) as Flood[]);
 const providers = new ProviderRegistry();
-providers.register(new SourceAgent());
+const source = new ClaudeCodeProvider({ program: await sourceProgram(dataDir) });
+providers.register(Object.assign(source, { cliType: 'source' }));
 if (scripted !== undefined) {
   const { command, args, env } = scripted;
   const names = { cliType: 'acp', name: 'Scripted', description: 'Plays chunks.' };

@@ -1,60 +1,101 @@
 /**
- * Plays an agent: says one turn as Claude Code's stream does, one JSON message a line.
+ * Plays Claude Code: says one turn as its stream does, one JSON message a line.
  * `node source.ts COUNT RATE BLOCKS`: COUNT text deltas, RATE a second (0: as fast as the reader takes them), and that
- * for each of BLOCKS texts.
+ * for each of BLOCKS texts. With other arguments it is the program that the SDK starts: each message says what it plays.
  * Each delta's text is the time it was written (µs on the machine's monotonic clock, 15 digits) and a space.
  */
 import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 
-const [count = 0, rate = 0, blocks = 1] = process.argv.slice(2).map(Number);
-const session = { session_id: 'bench', parent_tool_use_id: null, uuid: 'bench' };
-
-function line(event: unknown): string {
-  return `${JSON.stringify({ type: 'stream_event', event, ...session })}\n`;
+interface Asked {
+  type: string;
+  uuid?: string;
+  request_id?: string;
+  message?: { content: string };
 }
 
-let index = 0;
+const session_id = 'c1a0de00-0000-4000-8000-000000000000';
+const session = { session_id, parent_tool_use_id: null, uuid: session_id };
+const usage = { input_tokens: 1, output_tokens: 1 };
 
-function delta(): string {
-  const text = `${String(process.hrtime.bigint() / 1000n).padStart(15, '0')} `;
-  return line({ type: 'content_block_delta', index, delta: { type: 'text_delta', text } });
+const [count] = process.argv.slice(2).map(Number);
+if (count !== undefined && !Number.isNaN(count)) await play(process.argv.slice(2));
+else for await (const line of createInterface(process.stdin)) await hear(JSON.parse(line) as Asked);
+
+async function hear({ type, uuid, request_id, message }: Asked): Promise<void> {
+  if (type === 'control_request') {
+    const response = { commands: [], models: [], account: {} };
+    const success = { subtype: 'success', request_id, response };
+    await say({ type: 'control_response', response: success });
+  }
+  if (type !== 'user') return;
+  await say({
+    type: 'system',
+    subtype: 'init',
+    model: 'bench',
+    ...session,
+    user_message_uuid: uuid,
+  });
+  await play(message?.content.split(' ') ?? []);
+  const over = { is_error: false, result: '', total_cost_usd: 0, num_turns: 1, usage };
+  await say({ type: 'result', subtype: 'success', ...session, ...over });
 }
 
-async function write(text: string): Promise<void> {
-  if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+async function play(asked: string[]): Promise<void> {
+  const [count = 0, rate = 0, blocks = 1] = asked.map(Number);
+  const message = { id: 'msg', model: 'bench', role: 'assistant', content: [], usage };
+  await say(event({ type: 'message_start', message }));
+  for (let index = 0; index < blocks; index++) {
+    await say(event({ type: 'content_block_start', index, content_block: text('') }));
+    await (rate === 0 ? flood(index, count) : pace(index, count, rate));
+    await say(event({ type: 'content_block_stop', index }));
+  }
+  await say(event({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage }));
+  await say(event({ type: 'message_stop' }));
 }
 
-async function flood(): Promise<void> {
+async function flood(index: number, count: number): Promise<void> {
   for (let sent = 0; sent < count; sent += 64) {
     const size = Math.min(64, count - sent);
-    await write(Array.from({ length: size }, delta).join(''));
+    await write(Array.from({ length: size }, () => delta(index)).join(''));
   }
 }
 
 /** Keeps the rate over all, however late a timer is. */
-async function pace(): Promise<void> {
+async function pace(index: number, count: number, rate: number): Promise<void> {
   const start = performance.now();
   for (let sent = 0; sent < count;) {
     const due = Math.min(count, Math.floor(((performance.now() - start) * rate) / 1000) + 1);
     while (sent < due) {
-      await write(delta());
+      await write(delta(index));
       sent += 1;
     }
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }
 
-const message = { id: 'msg', model: 'bench', role: 'assistant', content: [], usage: {} };
-await write(line({ type: 'message_start', message }));
-for (; index < blocks; index++) {
-  await write(
-    line({ type: 'content_block_start', index, content_block: { type: 'text', text: '' } }),
-  );
-  await (rate === 0 ? flood() : pace());
-  await write(line({ type: 'content_block_stop', index }));
+function delta(index: number): string {
+  const time = `${String(process.hrtime.bigint() / 1000n).padStart(15, '0')} `;
+  const said = { type: 'text_delta', text: time };
+  return line(event({ type: 'content_block_delta', index, delta: said }));
 }
-await write(line({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: {} }));
-await write(line({ type: 'message_stop' }));
-await write(
-  `${JSON.stringify({ type: 'result', subtype: 'success', is_error: false, ...session, result: '', total_cost_usd: 0, num_turns: 1, usage: { input_tokens: 1, output_tokens: count } })}\n`,
-);
+
+function text(said: string): object {
+  return { type: 'text', text: said };
+}
+
+function event(said: object): object {
+  return { type: 'stream_event', event: said, ...session };
+}
+
+function line(message: object): string {
+  return `${JSON.stringify(message)}\n`;
+}
+
+async function say(message: object): Promise<void> {
+  await write(line(message));
+}
+
+async function write(said: string): Promise<void> {
+  if (!process.stdout.write(said)) await once(process.stdout, 'drain');
+}

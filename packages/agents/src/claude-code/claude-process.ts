@@ -26,6 +26,8 @@ export interface ClaudeProcessOptions {
   mcpServers: McpServers;
   /** Added to Claude Code's own system prompt. */
   appendSystemPrompt: string | undefined;
+  /** The path of the program, where it is not the one that comes with the SDK. */
+  program: string | undefined;
 }
 
 export interface ClaudeProcessEvents {
@@ -69,7 +71,7 @@ export class ClaudeProcess {
     { canUseTool, onElicitation, onMessage, onErrorOutput, onGone }: ClaudeProcessEvents,
   ) {
     const { projectDir, agentSessionId, resume, config, env, mcpServers } = options;
-    const { appendSystemPrompt: append } = options;
+    const { appendSystemPrompt: append, program } = options;
     this.#gone.promise.catch(onGone);
     this.#program = new ClaudeProgram(onErrorOutput);
     this.query = sdk.query({
@@ -78,6 +80,7 @@ export class ClaudeProcess {
         ...startOptions(config, mayBypass(env)),
         ...(resume ? { resume: agentSessionId } : { sessionId: agentSessionId }),
         ...asInTerminal,
+        ...(program !== undefined && { pathToClaudeCodeExecutable: program }),
         systemPrompt: {
           ...wholePrompt,
           ...(append && { append }),

@@ -34,6 +34,8 @@ export interface ClaudeCodeOptions {
   mcpServers?: McpServers;
   /** Added to Claude Code's own system prompt, in every session. */
   appendSystemPrompt?: string | undefined;
+  /** The path of another Claude Code than the one that comes with the SDK. */
+  program?: string;
 }
 
 type StartOptions = Pick<
@@ -50,6 +52,7 @@ export class ClaudeCodeProvider implements CliProvider {
   readonly #env: NodeJS.ProcessEnv;
   readonly #mcpServers: McpServers;
   readonly #appendSystemPrompt: string | undefined;
+  readonly #program: string | undefined;
   readonly #starts: Starts;
   readonly #listeners = new ProviderListeners();
   readonly #sessions = new Sessions<ClaudeSession, RememberedSession>('Claude Code');
@@ -60,6 +63,7 @@ export class ClaudeCodeProvider implements CliProvider {
     this.#env = env;
     this.#mcpServers = mcpServers;
     this.#appendSystemPrompt = appendSystemPrompt;
+    this.#program = options.program;
     this.#starts = new Starts(maxStarts, 'Claude Code');
   }
 
@@ -178,6 +182,7 @@ export class ClaudeCodeProvider implements CliProvider {
           env: this.#env,
           mcpServers: this.#mcpServers,
           appendSystemPrompt: this.#appendSystemPrompt,
+          program: this.#program,
           emit: (draft) => this.#listeners.emit(sessionId, draft),
           update: (update) => this.#listeners.update(sessionId, update),
           exit: (exit) => this.#listeners.exit(sessionId, exit),
