@@ -115,7 +115,7 @@ export class Approvals {
   }
 }
 
-/** With the input that the program has: what has come of it can be shortened (`ShortenedOutput`). */
+/** With the input that the program has: what has come of it can be shortened (`ProgramOutput`). */
 const allowed = { behavior: 'allow' } satisfies PermissionResult;
 
 /** What the model reads in place of the tool's output. */

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { SpawnedProcess, SpawnOptions } from '@anthropic-ai/claude-agent-sdk';
-import { ShortenedOutput } from './shortened-output.ts';
+import { ProgramOutput } from './program-output.ts';
 
 /** How long nothing may be heard of a program that has exited before its output is taken for held, in ms. */
 const heldOutputMs = 150;
@@ -15,7 +15,7 @@ export class ClaudeProgram {
   readonly #exited = Promise.withResolvers<void>();
   readonly #closed = Promise.withResolvers<void>();
   readonly #onErrorOutput: (output: string) => void;
-  readonly #output = new ShortenedOutput();
+  readonly #output = new ProgramOutput();
   #child: ChildProcess | undefined;
   #ending = new Error('It exited.');
   #lastHeard = 0;

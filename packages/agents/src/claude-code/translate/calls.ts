@@ -17,7 +17,7 @@ interface Call {
 
 const Input = z.record(z.string(), z.unknown());
 
-/** A call's input, and its JSON: of one with too many values nothing else comes (`ShortenedOutput`). */
+/** A call's input, and its JSON: of one with too many values nothing else comes (`ProgramOutput`). */
 function readInput(given: unknown): { input: Record<string, unknown>; json: string } {
   const input = Input.safeParse(given).data ?? {};
   return { input, json: jsonOf(typeof given === 'string' ? given : input) };

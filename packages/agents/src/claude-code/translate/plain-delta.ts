@@ -1,6 +1,6 @@
 import type { StreamMessage } from './native.ts';
 
-type PlainDelta = StreamMessage & {
+export type PlainDelta = StreamMessage & {
   event: Extract<StreamMessage['event'], { type: 'content_block_delta' }>;
 };
 

@@ -1,15 +1,16 @@
 import { Transform, type TransformCallback } from 'node:stream';
 import { largeLine, shortenLargeLine } from '../base/large-lines.ts';
+import { joinDeltas } from './joined-deltas.ts';
 
 /** Bytes; a line that is longer is passed on as it is, since nobody can hold them all. */
 const longestHeld = 32 * 1024 * 1024;
 const lineEnd = 10;
 
 /**
- * What a program prints, as it is but for large lines, which come shortened: whoever reads them parses them on the one
- * thread that everybody shares.
+ * What Claude Code prints, made quick for the SDK, which parses it line by line on the one thread that everybody shares:
+ * large lines come shortened, and deltas that have come together are one.
  */
-export class ShortenedOutput extends Transform {
+export class ProgramOutput extends Transform {
   /** The beginning of a line whose end has not come. */
   #begun: Buffer[] = [];
   #begunBytes = 0;
@@ -52,8 +53,13 @@ export class ShortenedOutput extends Transform {
   #pass(chunk: Buffer): void {
     const whole = chunk.lastIndexOf(lineEnd) + 1;
     if (whole > 0) {
-      this.#release();
-      this.push(chunk.subarray(0, whole));
+      const lines = Buffer.concat([...this.#begun, chunk.subarray(0, whole)]);
+      // One line, or the end of one whose beginning could not be held: it may begin within a character.
+      const isAsItIs =
+        lines.indexOf(lineEnd) === lines.length - 1 || this.#begunBytes > longestHeld;
+      this.push(isAsItIs ? lines : joinDeltas(lines.toString('utf8').split('\n')).join('\n'));
+      this.#begun = [];
+      this.#begunBytes = 0;
     }
     if (whole === chunk.length) return;
     this.#begun.push(chunk.subarray(whole));

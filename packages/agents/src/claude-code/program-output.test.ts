@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ShortenedOutput } from './shortened-output.ts';
+import { ProgramOutput } from './program-output.ts';
 
 /** What comes out of it, given in chunks of so many bytes. */
 async function passed(said: string, chunk: number): Promise<string> {
@@ -10,7 +10,7 @@ async function passed(said: string, chunk: number): Promise<string> {
   const chunks = Array.from({ length: Math.ceil(bytes.length / chunk) }, (_, at) =>
     bytes.subarray(at * chunk, (at + 1) * chunk),
   );
-  return text(Readable.from(chunks, { objectMode: false }).pipe(new ShortenedOutput()));
+  return text(Readable.from(chunks, { objectMode: false }).pipe(new ProgramOutput()));
 }
 
 test('small lines come as they are, however they are cut, with or without a last line end', async () => {
