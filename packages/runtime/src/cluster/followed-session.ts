@@ -4,6 +4,7 @@ import type { Position, SessionInfo } from '@liminal/protocol';
 import { HistoryReader, readRun, type Storage } from '../history/index.ts';
 import { SessionView } from '../readers/index.ts';
 import { Supervisor } from '../turn/index.ts';
+import { untilDone } from '../until-done.ts';
 import { hasEnd, untilEndInHistory } from './end-in-history.ts';
 import type { PostedState } from './posted-state.ts';
 
@@ -169,14 +170,12 @@ export class FollowedSession {
     const signal = AbortSignal.any([this.#closing.signal, left]);
     // Else readers would be past the ends of those when they come.
     await Promise.all(this.#ending.values());
-    while (!signal.aborted) {
-      try {
-        return await this.#read(runId, signal);
-      } catch (error) {
-        this.#options.onTrouble(error);
-        await delay(RETRY_MS, undefined, { signal }).catch(() => undefined);
-      }
-    }
+    const { onTrouble } = this.#options;
+    await untilDone(async () => this.#read(runId, signal), {
+      signal,
+      everyMs: RETRY_MS,
+      onTrouble,
+    });
   }
 
   async #read(runId: string, signal: AbortSignal): Promise<void> {

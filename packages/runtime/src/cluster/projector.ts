@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { ResponseState } from '@liminal/protocol';
 import {
   emptyResponse,
@@ -12,6 +11,7 @@ import type { Board, RunClaim, RunRegistry, UpsertStreams } from '@liminal/stora
 import { errorCode, errorMessage } from '../errors.ts';
 import { endInHistory, hasEndInHistory, type Storage } from '../history/index.ts';
 import type { Logger } from '../settings.ts';
+import { untilDone } from '../until-done.ts';
 import { UpsertPublisher } from './upsert-publisher.ts';
 
 interface ProjectorOptions {
@@ -83,21 +83,18 @@ export class Projector {
   /** Tries again until it is done or the projector closes. */
   async #untilDone(step: () => Promise<void>): Promise<void> {
     const { signal } = this.#closing;
-    while (!signal.aborted) {
-      try {
-        return await step();
-      } catch (error) {
-        if (signal.aborted) return;
-        const details = { code: errorCode(error), error: errorMessage(error) };
-        this.#options.logger.warn(details, 'a run could not be brought into history yet');
-        await delay(RETRY_MS, undefined, { signal }).catch(() => undefined);
-      }
-    }
+    const onTrouble = (error: unknown): void => {
+      if (signal.aborted) return;
+      const details = { code: errorCode(error), error: errorMessage(error) };
+      this.#options.logger.warn(details, 'a run could not be brought into history yet');
+    };
+    await untilDone(step, { signal, everyMs: RETRY_MS, onTrouble });
   }
 
   async #project(claim: RunClaim): Promise<void> {
     const { log, store } = this.#options.storage;
     const { signal } = this.#closing;
+    if (signal.aborted) return;
     const stored = await store.getResponse(claim.runId);
     const run = new ProjectedRun(stored ? resumeResponse(stored) : emptyResponse());
     const publisher = this.#publisherOf(run);

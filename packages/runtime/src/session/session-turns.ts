@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import type { SessionExit } from '@liminal/agents';
 import {
   type EventDraft,
@@ -11,6 +10,7 @@ import { errorCode, errorMessage } from '../errors.ts';
 import { endLostRun, readRun } from '../history/index.ts';
 import type { SessionReaders } from '../readers/index.ts';
 import { Turn } from '../turn/index.ts';
+import { untilDone } from '../until-done.ts';
 import type { Approvals } from './approvals.ts';
 import type { SessionContext } from './session-context.ts';
 
@@ -162,17 +162,13 @@ export class SessionTurns {
    * session is busy, so that no more runs gather, and the log still has them for readers and for the next start.
    */
   async #project(): Promise<void> {
-    for (let [run] = this.#finished; run; [run] = this.#finished) {
-      try {
+    await this.#untilDone('a finished run could not be stored yet', async () => {
+      for (let [run] = this.#finished; run; [run] = this.#finished) {
         await this.#bringIntoHistory(run);
         this.#readers.forget(run.id);
         this.#finished.shift();
-      } catch (error) {
-        this.#context.warn(error, 'a finished run could not be stored yet');
-        if (this.#closing.signal.aborted) break;
-        await this.#untilRetry();
       }
-    }
+    });
     this.#projecting = undefined;
   }
 
@@ -185,17 +181,12 @@ export class SessionTurns {
 
   /** The log does not have what its writer gave it, or has more: the run is ended, so that it does not hang. */
   async #endLost({ written }: Turn): Promise<void> {
-    const { cluster, warn, iso } = this.#context;
+    const { cluster, iso } = this.#context;
     this.#options.onGivenUp();
-    while (!this.#closing.signal.aborted) {
-      try {
-        await endLostRun({ ...this.#context, ...cluster }, written, await this.#owns(), iso);
-        return await this.#showLost(written.runId);
-      } catch (error) {
-        warn(error, 'a lost run could not be ended yet');
-        await this.#untilRetry();
-      }
-    }
+    await this.#untilDone('a lost run could not be ended yet', async () => {
+      await endLostRun({ ...this.#context, ...cluster }, written, await this.#owns(), iso);
+      await this.#showLost(written.runId);
+    });
   }
 
   /** Its end is in the log, or in history, where nobody here has seen it. */
@@ -218,9 +209,9 @@ export class SessionTurns {
     return cluster === undefined || cluster.owns(sessionId);
   }
 
-  /** Cut short when the server ends, for one last try. */
-  async #untilRetry(): Promise<void> {
-    await setTimeout(RETRY_MS, undefined, { signal: this.#closing.signal }).catch(() => undefined);
+  async #untilDone(trouble: string, step: () => Promise<void>): Promise<void> {
+    const onTrouble = (error: unknown): void => this.#context.warn(error, trouble);
+    await untilDone(step, { signal: this.#closing.signal, everyMs: RETRY_MS, onTrouble });
   }
 
   #endSilent(turn: Turn): void {

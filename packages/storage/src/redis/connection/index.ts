@@ -2,6 +2,7 @@
 export { BLOCK_MS } from './connections.ts';
 export { isReply } from './failures.ts';
 export { Keys } from './keys.ts';
+export { patiently } from './patiently.ts';
 export { RedisLink } from './link.ts';
 export { scripts } from './scripts.ts';
 export { describeRedis } from './describe.ts';

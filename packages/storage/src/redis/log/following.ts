@@ -1,9 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { StreamEvent } from '@liminal/protocol';
 import type { FollowOptions } from '../../event-log.ts';
 import type { RunProgress } from '../../log/append-rules.ts';
+import { patiently } from '../connection/index.ts';
 import { Followers } from '../../log/followers.ts';
-import { StorageError } from '../../errors.ts';
 import { idOf, type StreamReader } from '../streams/index.ts';
 import { RunTail } from './run-tail.ts';
 import type { RunStreams } from './run-streams.ts';
@@ -16,8 +15,6 @@ interface Live {
 
 /** What a follower that is behind reads at once. */
 const PAGE = 128;
-/** How long to wait before Redis is asked again, ms. */
-const RETRY_MS = 100;
 
 /** Those who follow runs from here: each run is read once for all of them, from where it was when the first came. */
 export class RedisFollowing {
@@ -109,16 +106,8 @@ export class RedisFollowing {
     this.#followers.notify(runId);
   }
 
-  /** Asks until Redis answers; undefined when nobody wants to know any more. */
+  /** Undefined when nobody wants to know any more. */
   async #patiently<T>(isWanted: () => boolean, ask: () => Promise<T>): Promise<T | undefined> {
-    while (isWanted() && !this.#closed) {
-      try {
-        return await ask();
-      } catch (error) {
-        if (!(error instanceof StorageError)) throw error;
-        await delay(RETRY_MS);
-      }
-    }
-    return undefined;
+    return patiently(() => isWanted() && !this.#closed, ask);
   }
 }

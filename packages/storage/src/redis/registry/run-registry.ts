@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { RunClaim, RunRegistry } from '../../coordination.ts';
-import { StorageError } from '../../errors.ts';
 import type { Announced, Announcements, RunStreams } from '../log/index.ts';
 import type { Claims } from './claims.ts';
-import { isReply } from '../connection/index.ts';
+import { isReply, patiently } from '../connection/index.ts';
 import type { StreamReader } from '../streams/index.ts';
 import { Worker } from './worker.ts';
 
@@ -24,8 +22,6 @@ interface Parts {
   runsKey: string;
 }
 
-/** How long to wait before Redis is asked again after it refused, ms. */
-const RETRY_MS = 300;
 /** How long it is looked for the first events of a run that is announced before it has any, at first often, ms. */
 const UNBORN = { firstMs: 20, everyMs: 500, forMs: 60_000 };
 
@@ -155,18 +151,15 @@ export class RedisRunRegistry implements RunRegistry {
     for (const worker of this.#workers) worker.ring();
   }
 
-  /** Asks until Redis answers; undefined when the registry is closed. */
+  /** Undefined when the registry is closed. */
   async #patiently<T>(ask: () => Promise<T>): Promise<T | undefined> {
-    while (!this.#closed) {
-      try {
-        return await ask();
-      } catch (error) {
-        if (!(error instanceof StorageError)) throw error;
+    return patiently(
+      () => !this.#closed,
+      ask,
+      async (error) => {
         // A Redis that has lost what it had has lost the group too.
         if (isReply(error, 'NOGROUP')) await this.#parts.claims.prepare().catch(() => {});
-        await delay(RETRY_MS);
-      }
-    }
-    return undefined;
+      },
+    );
   }
 }
