@@ -19,6 +19,8 @@ export default defineConfig({
     // A child process per file: a test that leaks a handle or a variable cannot harm another file.
     pool: 'forks',
     setupFiles: ['test/property-seed.ts'],
+    // As generous: the default of a second is short where two browsers start.
+    expect: { poll: { timeout: 10_000 } },
     projects: [
       {
         extends: true,

@@ -1,6 +1,6 @@
 // What `npm start` and `npm test` run first, on a machine that may have nothing but Node 20 and npm:
 // plain JavaScript without dependencies. Everything after it is TypeScript on the repo's own Node.
-import { chromium } from './bootstrap/chromium.mjs';
+import { chromium, headlessShell } from './bootstrap/chromium.mjs';
 import { complain } from './bootstrap/complain.mjs';
 import { install } from './bootstrap/install.mjs';
 import { root } from './bootstrap/root.mjs';
@@ -14,9 +14,10 @@ async function test(only) {
   try {
     await install(root);
     const browser = await chromium();
+    const programs = { CHROMIUM_PATH: browser, CHROMIUM_SHELL_PATH: await headlessShell(browser) };
     await testServices();
     await buildWeb(root);
-    return await runOwnNode(root, ['scripts/checks.ts', ...only], { CHROMIUM_PATH: browser });
+    return await runOwnNode(root, ['scripts/checks.ts', ...only], programs);
   } catch (error) {
     complain(error);
     console.log('0 passed, 1 failed');

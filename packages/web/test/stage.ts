@@ -108,7 +108,7 @@ export class Stage {
 
   static #launch(): Promise<Browser> {
     Stage.#browser ??= chromium.launch({
-      executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
+      executablePath: process.env['CHROMIUM_SHELL_PATH'] ?? '/usr/bin/chromium-headless-shell',
       args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking'],
     });
     return Stage.#browser;
