@@ -1,5 +1,5 @@
 import * as protocol from '@liminal/protocol';
-import type { RouteOptions } from 'fastify';
+import { type Operation, operations, pathSchema, serverOperations } from '@liminal/protocol';
 import { z } from 'zod';
 import type { App } from './schema.ts';
 
@@ -10,19 +10,12 @@ for (const [id, value] of Object.entries(protocol)) {
 }
 const uri = (id: string) => `#/components/schemas/${id}`;
 
-/** Serves the OpenAPI document of all routes with a summary that are registered after this. */
+/** Serves the OpenAPI document of all operations. */
 export function openApiRoute(app: App, { version }: { version: string }) {
-  const paths: Record<string, Record<string, unknown>> = {};
-  app.addHook('onRoute', (route) => {
-    if (!route.schema?.summary || route.method === 'HEAD') return;
-    const path = route.url.replaceAll(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [String(route.method).toLowerCase()]: describe(route) };
-  });
-
   app.get('/openapi.json', () => ({
     openapi: '3.1.0',
     info: { title: 'Liminal', version },
-    paths,
+    paths: paths({ ...operations, ...serverOperations }),
     components: {
       schemas: z.toJSONSchema(named, { uri }).schemas,
       securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
@@ -31,38 +24,37 @@ export function openApiRoute(app: App, { version }: { version: string }) {
   }));
 }
 
-function describe({ schema = {} }: RouteOptions) {
+function paths(table: Record<string, Operation>) {
+  const byPath = Map.groupBy(Object.values(table), ({ path }) =>
+    path.replaceAll(/:(\w+)/g, '{$1}'),
+  );
+  return Object.fromEntries(
+    [...byPath].map(([path, there]) => [
+      path,
+      Object.fromEntries(there.map((one) => [one.method.toLowerCase(), describe(one)])),
+    ]),
+  );
+}
+
+function describe(operation: Operation) {
+  const { summary, query, body } = operation;
   return {
-    summary: schema.summary,
-    parameters: [...parameters('path', schema.params), ...parameters('query', schema.querystring)],
-    ...(schema.body instanceof z.ZodType && {
-      requestBody: { required: true, content: json(schema.body) },
-    }),
-    responses: { ...answers(schema.response), ...streamed(schema.streams), default: refusal },
+    summary,
+    parameters: [...parameters('path', pathSchema(operation)), ...parameters('query', query)],
+    ...(body && { requestBody: { required: true, content: json(body) } }),
+    responses: { ...answer(operation), default: refusal },
   };
 }
 
 const refusal = { description: 'A refusal.', content: json(protocol.ErrorBody) };
 
-function answers(response: unknown) {
-  const entries: [string, unknown][] = Object.entries(response ?? {});
-  return Object.fromEntries(
-    entries.flatMap(([status, schema]) =>
-      schema instanceof z.ZodType
-        ? [[status, { description: 'Done.', content: json(schema) }]]
-        : [],
-    ),
-  );
-}
-
-function streamed(streams: boolean | undefined) {
-  if (!streams) return {};
+function answer({ status = 200, answer: schema = z.object({}), streams }: Operation) {
+  if (!streams) return { [status]: { description: 'Done.', content: json(schema) } };
   const content = { 'text/event-stream': { schema: { type: 'string' } } };
   return { 200: { description: 'Server-sent events.', content } };
 }
 
-function parameters(place: 'path' | 'query', schema: unknown) {
-  if (!(schema instanceof z.ZodObject)) return [];
+function parameters(place: 'path' | 'query', schema: z.ZodObject = z.object({})) {
   const fields: [string, unknown][] = Object.entries(schema.shape);
   return fields.flatMap(([name, field]) => {
     if (!(field instanceof z.ZodType)) return [];
