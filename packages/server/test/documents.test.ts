@@ -1,3 +1,4 @@
+import { operations, serverOperations } from '@liminal/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bearer, startServer, type TestServer } from './harness.ts';
 
@@ -53,6 +54,13 @@ test('the OpenAPI document lists the routes that there are', async () => {
     'put',
   ]);
 });
+
+test.each(Object.entries({ ...operations, ...serverOperations }))(
+  'there is a route for %s',
+  (_, { method, path }) => {
+    expect(server.app.hasRoute({ method, url: path })).toBe(true);
+  },
+);
 
 test('the OpenAPI document refers only to schemas that it holds', async () => {
   const document = await openApi();

@@ -10,7 +10,7 @@ import {
 import type { Operation } from './operation.ts';
 
 /** Of every command: the session is not there, or its owner is not to be had, or cannot store what is done. */
-const ofCommands = [
+export const refusalsOfCommands = [
   'SESSION_NOT_FOUND',
   'STALE_OWNER',
   'OWNER_UNREACHABLE',
@@ -19,7 +19,7 @@ const ofCommands = [
 ] as const;
 
 /** Of what starts an agent. */
-export const ofStarts = [
+export const refusalsOfStarts = [
   'PROJECT_DIR_NOT_FOUND',
   'PROJECT_DIR_NOT_ALLOWED',
   'UNSUPPORTED_CLI_TYPE',
@@ -39,14 +39,14 @@ export const commands = {
     path: '/api/session/:id/load',
     summary: 'Opens an existing session, ours or the agent’s own.',
     answer: SessionHandle,
-    refusals: [...ofCommands, ...ofStarts, 'SHUTTING_DOWN'],
+    refusals: [...refusalsOfCommands, ...refusalsOfStarts, 'SHUTTING_DOWN'],
   },
   /** Somebody is about to send a message: the agent may start. Resolves before it runs. */
   prewarm: {
     method: 'POST',
     path: '/api/session/:id/prewarm',
     summary: 'Starts a session’s agent ahead of its next message, where that saves time.',
-    refusals: [...ofCommands, 'SHUTTING_DOWN'],
+    refusals: [...refusalsOfCommands, 'SHUTTING_DOWN'],
   },
   /**
    * Resolves when the message is bound to its turn, or queued behind another. With a `turnId` (a UUID that the sender
@@ -62,8 +62,8 @@ export const commands = {
     status: 202,
     answer: SendResult,
     refusals: [
-      ...ofCommands,
-      ...ofStarts,
+      ...refusalsOfCommands,
+      ...refusalsOfStarts,
       'QUEUE_FULL',
       'TURN_ID_TAKEN',
       'TURN_IN_PROGRESS',
@@ -76,26 +76,26 @@ export const commands = {
     summary: 'Changes a message that waits in the queue.',
     body: QueuedBody,
     fields: ['message'],
-    refusals: [...ofCommands, 'MESSAGE_NOT_QUEUED', 'QUEUE_FULL'],
+    refusals: [...refusalsOfCommands, 'MESSAGE_NOT_QUEUED', 'QUEUE_FULL'],
   },
   removeQueued: {
     method: 'DELETE',
     path: '/api/session/:id/queue/:turnId',
     summary: 'Takes a message out of the queue.',
-    refusals: [...ofCommands, 'MESSAGE_NOT_QUEUED'],
+    refusals: [...refusalsOfCommands, 'MESSAGE_NOT_QUEUED'],
   },
   cancel: {
     method: 'POST',
     path: '/api/session/:id/cancel',
     summary: 'Stops the running turn; with nothing to stop it does nothing.',
-    refusals: [...ofCommands, 'INTERRUPT_FAILED', 'PROCESS_CRASH'],
+    refusals: [...refusalsOfCommands, 'INTERRUPT_FAILED', 'PROCESS_CRASH'],
   },
   /** Ends the agent's processes. */
   kill: {
     method: 'POST',
     path: '/api/session/:id/kill',
     summary: 'Ends a session’s agent and closes the session; its history stays.',
-    refusals: ofCommands,
+    refusals: refusalsOfCommands,
   },
   answerApproval: {
     method: 'POST',
@@ -103,7 +103,7 @@ export const commands = {
     summary: 'Answers a permission request; the first answer counts.',
     body: ApprovalAnswerBody,
     refusals: [
-      ...ofCommands,
+      ...refusalsOfCommands,
       'APPROVAL_NOT_FOUND',
       'APPROVAL_ALREADY_ANSWERED',
       'INVALID_OPTION',
@@ -117,7 +117,7 @@ export const commands = {
     summary: 'Sets one of the session’s config options.',
     body: ConfigBody,
     fields: ['id', 'value'],
-    refusals: [...ofCommands, ...ofStarts, 'NOT_SUPPORTED'],
+    refusals: [...refusalsOfCommands, ...refusalsOfStarts, 'NOT_SUPPORTED'],
   },
   rename: {
     method: 'POST',
@@ -125,7 +125,7 @@ export const commands = {
     summary: 'Renames a session.',
     body: TitleBody,
     fields: ['title'],
-    refusals: ofCommands,
+    refusals: refusalsOfCommands,
   },
 } as const satisfies Record<string, Operation>;
 

@@ -1,5 +1,5 @@
 /** What can be asked of the server over HTTP, each as one entry of a table. Where it is about bodies, see `wire/http.ts`. */
-export { commands, type CommandName } from './commands.ts';
+export { type CommandName, commands, refusalsOfCommands } from './commands.ts';
 export {
   type Answer,
   type Arguments,

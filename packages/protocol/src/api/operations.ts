@@ -14,7 +14,7 @@ import {
   SessionStatusResult,
   SignInLink,
 } from '../wire/http.ts';
-import { commands, ofStarts } from './commands.ts';
+import { commands, refusalsOfStarts } from './commands.ts';
 import type { Operation } from './operation.ts';
 
 /** What any server answers, whoever owns the session. */
@@ -26,7 +26,7 @@ const requests = {
     body: CreateSessionBody,
     status: 201,
     answer: SessionHandle,
-    refusals: [...ofStarts, 'TOO_MANY_SESSIONS', 'STORE_WRITE_FAILED', 'SHUTTING_DOWN'],
+    refusals: [...refusalsOfStarts, 'TOO_MANY_SESSIONS', 'STORE_WRITE_FAILED', 'SHUTTING_DOWN'],
   },
   /** Open sessions of a project, and those that only an agent's own store knows. */
   listSessions: {
@@ -142,7 +142,7 @@ const requests = {
 } as const satisfies Record<string, Operation>;
 
 /** What is asked of the runtime, and answered once. */
-export const operations = { ...commands, ...requests };
+export const operations = { ...requests, ...commands };
 
 /** What else there is: streams, and what the server itself answers. */
 export const serverOperations = {
