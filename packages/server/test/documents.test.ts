@@ -73,6 +73,17 @@ test('the OpenAPI document refers only to schemas that it holds', async () => {
   });
 });
 
+test('the OpenAPI document says what each operation can be refused with', async () => {
+  const { responses } = (await openApi()).paths['/api/session/{id}/queue/{turnId}']!['put']!;
+  expect(responses).toMatchObject({
+    200: { description: 'Done.' },
+    404: { description: 'SESSION_NOT_FOUND.' },
+    409: { description: 'MESSAGE_NOT_QUEUED.' },
+    429: { description: 'QUEUE_FULL.' },
+    default: { description: 'A refusal.' },
+  });
+});
+
 test('the metrics are in the text format of Prometheus', async () => {
   const answer = await server.app.inject({ url: '/metrics', headers: bearer });
   expect(answer.headers['content-type']).toContain('text/plain; version=0.0.4');

@@ -1,33 +1,48 @@
 import * as protocol from '@liminal/protocol';
-import { type Operation, operations, pathSchema, serverOperations } from '@liminal/protocol';
+import {
+  type Operation,
+  operations,
+  pathSchema,
+  refusals,
+  serverOperations,
+} from '@liminal/protocol';
 import { z } from 'zod';
+import {
+  createDocument,
+  type CreateDocumentOptions,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiResponsesObject,
+} from 'zod-openapi';
 import type { App } from './schema.ts';
 
 /** The protocol's schemas under their own names, so that the document refers to each instead of repeating it. */
-const named = z.registry<{ id: string }>();
-for (const [id, value] of Object.entries(protocol)) {
-  if (value instanceof z.ZodType) named.add(value, { id });
-}
-const uri = (id: string) => `#/components/schemas/${id}`;
+const schemas = Object.fromEntries(
+  Object.entries(protocol).filter(([, value]) => value instanceof z.ZodType),
+) as Record<string, z.ZodType>;
 
 /** Serves the OpenAPI document of all operations. */
 export function openApiRoute(app: App, { version }: { version: string }) {
-  app.get('/openapi.json', () => ({
-    openapi: '3.1.0',
-    info: { title: 'Liminal', version },
-    paths: paths({ ...operations, ...serverOperations }),
-    components: {
-      schemas: z.toJSONSchema(named, { uri }).schemas,
-      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
-    },
-    security: [{ token: [] }],
-  }));
+  app.get('/openapi.json', () =>
+    createDocument(
+      {
+        openapi: '3.1.0',
+        info: { title: 'Liminal', version },
+        paths: paths(Object.values({ ...operations, ...serverOperations })),
+        components: { schemas, securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
+        security: [{ token: [] }],
+      },
+      { override: allowMore },
+    ),
+  );
 }
 
-function paths(table: Record<string, Operation>) {
-  const byPath = Map.groupBy(Object.values(table), ({ path }) =>
-    path.replaceAll(/:(\w+)/g, '{$1}'),
-  );
+/** Fields that are not known are ignored, and more may come. */
+const allowMore: CreateDocumentOptions['override'] = ({ jsonSchema }) => {
+  if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+};
+
+function paths(all: readonly Operation[]) {
+  const byPath = Map.groupBy(all, ({ path }) => path.replaceAll(/:(\w+)/g, '{$1}'));
   return Object.fromEntries(
     [...byPath].map(([path, there]) => [
       path,
@@ -36,38 +51,35 @@ function paths(table: Record<string, Operation>) {
   );
 }
 
-function describe(operation: Operation) {
+function describe(operation: Operation): ZodOpenApiOperationObject {
   const { summary, query, body } = operation;
   return {
     summary,
-    parameters: [...parameters('path', pathSchema(operation)), ...parameters('query', query)],
+    requestParams: { path: pathSchema(operation), ...(query && { query }) },
     ...(body && { requestBody: { required: true, content: json(body) } }),
-    responses: { ...answer(operation), default: refusal },
+    responses: { ...answer(operation), ...refused(operation), default: refusal('A refusal.') },
   };
 }
 
-const refusal = { description: 'A refusal.', content: json(protocol.ErrorBody) };
-
-function answer({ status = 200, answer: schema = z.object({}), streams }: Operation) {
+function answer(operation: Operation): ZodOpenApiResponsesObject {
+  const { status = 200, answer: schema = z.object({}), streams } = operation;
   if (!streams) return { [status]: { description: 'Done.', content: json(schema) } };
-  const content = { 'text/event-stream': { schema: { type: 'string' } } };
+  const content = { 'text/event-stream': { schema: { type: 'string' } } } as const;
   return { 200: { description: 'Server-sent events.', content } };
 }
 
-function parameters(place: 'path' | 'query', schema: z.ZodObject = z.object({})) {
-  const fields: [string, unknown][] = Object.entries(schema.shape);
-  return fields.flatMap(([name, field]) => {
-    if (!(field instanceof z.ZodType)) return [];
-    const required = place === 'path' || !field.safeParse(undefined).success;
-    return [{ name, in: place, required, schema: reference(field) }];
-  });
+/** What it can be refused with, besides what any request can. */
+function refused(operation: Operation): ZodOpenApiResponsesObject {
+  const byStatus = Map.groupBy(operation.refusals, (code) => refusals[code]);
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [status, refusal(`${codes.join(', ')}.`)]),
+  );
+}
+
+function refusal(description: string) {
+  return { description, content: json(protocol.ErrorBody) };
 }
 
 function json(schema: z.ZodType) {
-  return { 'application/json': { schema: reference(schema) } };
-}
-
-function reference(schema: z.ZodType) {
-  const id = named.get(schema)?.id;
-  return id === undefined ? z.toJSONSchema(schema, { io: 'input' }) : { $ref: uri(id) };
+  return { 'application/json': { schema } };
 }
