@@ -53,7 +53,7 @@ async function ask(
     const message = `The server's answer to ${path} has a wrong shape.`;
     throw new ApiError('UNEXPECTED_ANSWER', 200, message, { cause: parsed.error });
   }
-  return unwrap === undefined ? parsed.data : Reflect.get(Object(parsed.data), unwrap);
+  return unwrap === undefined ? parsed.data : (parsed.data as Record<string, unknown>)[unwrap];
 }
 
 function search(values: object = {}): string {

@@ -1,28 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type {
-  AgentInfo,
   CommandName,
   CreateSessionBody,
   HistoryPage,
-  Project,
-  Response,
   SessionHandle,
   SessionInfo,
   SessionStatusResult,
-  SessionSummary,
 } from '@liminal/protocol';
 import { LiminalError } from '@liminal/protocol';
 import type { Coordination } from '@liminal/storage';
-import type {
-  RunFeed,
-  Runtime,
-  RuntimeMetrics,
-  SessionsChange,
-  Sink,
-  SubscribeOptions,
-  Subscription,
-} from '../api.ts';
+import type { Runtime, RuntimeMetrics, Sink, SubscribeOptions, Subscription } from '../api.ts';
 import { subscribeWhenFound } from '../readers/index.ts';
 import { errorCode, errorMessage } from '../errors.ts';
 import type { PageOptions } from '../history/index.ts';
@@ -60,9 +48,22 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
   readonly #router: Router;
   readonly #followedSessions: FollowedSessions;
   readonly #projector: ProjectorWorker;
-  /** Servers that share sessions share their project folders. */
-  readonly listFolders: Runtime['listFolders'] = async (prefix) => this.#own.listFolders(prefix);
+  /** What every server answers alike: they share agents, project folders, the store and the log. */
+  readonly listAgents: Runtime['listAgents'] = async (...asked) => this.#own.listAgents(...asked);
+  readonly findSessions: Runtime['findSessions'] = async (...asked) =>
+    this.#own.findSessions(...asked);
+  readonly listProjects: Runtime['listProjects'] = async (...asked) =>
+    this.#own.listProjects(...asked);
+  readonly listFolders: Runtime['listFolders'] = async (...asked) =>
+    this.#own.listFolders(...asked);
+  readonly listSessions: Runtime['listSessions'] = async (...asked) =>
+    this.#own.listSessions(...asked);
   readonly readFile: Runtime['readFile'] = async (...asked) => this.#own.readFile(...asked);
+  readonly search: Runtime['search'] = async (...asked) => this.#own.search(...asked);
+  readonly getRun: Runtime['getRun'] = async (...asked) => this.#own.getRun(...asked);
+  readonly followRun: Runtime['followRun'] = async (...asked) => this.#own.followRun(...asked);
+  readonly watchSessions: Runtime['watchSessions'] = (...asked) =>
+    this.#own.watchSessions(...asked);
 
   /** Tells the other servers of itself, and begins to look after what they may leave. */
   static async open(
@@ -155,16 +156,6 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     return { ...metrics, lagEvents: this.#projector.lagEvents };
   }
 
-  async listAgents(): Promise<AgentInfo[]> {
-    return this.#own.listAgents();
-  }
-
-  findSessions = async (cliType: string) => this.#own.findSessions(cliType);
-
-  async listProjects(): Promise<Project[]> {
-    return this.#own.listProjects();
-  }
-
   async createSession(request: CreateSessionBody): Promise<SessionHandle> {
     const sessionId = randomUUID();
     const created = await this.#owned.act(sessionId, async ({ token }) =>
@@ -172,10 +163,6 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     );
     if (!created) throw new Error('Somebody else owns a session that is not there yet.');
     return created.value;
-  }
-
-  async listSessions(projectId?: string): Promise<SessionSummary[]> {
-    return this.#own.listSessions(projectId);
   }
 
   async status(sessionId: string): Promise<SessionStatusResult> {
@@ -192,32 +179,12 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     return followed.history.page(options).finally(done);
   }
 
-  search: Runtime['search'] = async (...asked) => this.#own.search(...asked);
-
-  async getRun(runId: string): Promise<Response> {
-    return this.#own.getRun(runId);
-  }
-
-  async followRun(
-    runId: string,
-    options: { after: number; signal: AbortSignal },
-  ): Promise<RunFeed> {
-    return this.#own.followRun(runId, options);
-  }
-
   subscribe(sessionId: string, options: SubscribeOptions, sink: Sink): Subscription {
     const find = async () => {
       const { followed, done } = await this.#followedSessions.use(sessionId);
       return { view: followed.view, done };
     };
     return subscribeWhenFound(sessionId, find, options, sink);
-  }
-
-  watchSessions(
-    listener: (change: SessionsChange) => void,
-    options?: { ownOnly?: boolean },
-  ): () => void {
-    return this.#own.watchSessions(listener, options);
   }
 
   async close(): Promise<void> {
