@@ -11,7 +11,7 @@ import { answerError, RequestError } from './http/errors.ts';
 import { healthRoute } from './http/health-route.ts';
 import { metricsRoute } from './http/metrics-route.ts';
 import { openApiRoute } from './http/openapi.ts';
-import { operationRoutes } from './http/routes.ts';
+import { checkRefusals, operationRoutes } from './http/routes.ts';
 import { type App, checkByZod } from './http/schema.ts';
 import { signInRoutes } from './http/sign-in-routes.ts';
 import { defaultLimits, type Limits } from './limits.ts';
@@ -32,7 +32,7 @@ export interface ServerOptions extends GuardOptions {
   limits?: Partial<Limits>;
   /** Without it nothing is logged. */
   logger?: FastifyBaseLogger;
-  /** Checks answers by their schemas, too; for tests. */
+  /** Checks answers by their schemas, and refusals by their operation's entry, too; for tests. */
   checkAnswers?: boolean;
 }
 
@@ -78,13 +78,14 @@ async function api(app: FastifyInstance, options: ServerOptions & { limits: Limi
   const { runtime, version, limits, checkAnswers = false } = options;
   const connections = new Connections(limits.streams);
   const typed: App = checkByZod(app, checkAnswers);
+  if (checkAnswers) checkRefusals(typed);
   typed.addHook('onSend', async (_request, reply) => {
     reply.header('cache-control', 'no-store');
   });
   openApiRoute(typed, { version });
   await typed.register(healthRoute, { version });
   await typed.register(signInRoutes, { credentials: options.credentials });
-  await typed.register(operationRoutes, { runtime, checkAnswers });
+  await typed.register(operationRoutes, { runtime });
   imageFrameRoute(app);
   await typed.register(metricsRoute, { runtime, connections });
   await typed.register(streamRoutes, { runtime, connections, limits });

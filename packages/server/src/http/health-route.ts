@@ -4,5 +4,8 @@ import type { App } from './schema.ts';
 
 /** The one route without authorisation: it tells nothing but that the server is there. */
 export async function healthRoute(app: App, { version }: { version: string }) {
-  app.route({ ...routeOf(serverOperations.health), handler: () => ({ ok: true, version }) });
+  app.route({
+    ...routeOf(serverOperations.health),
+    handler: () => ({ ok: true as const, version }),
+  });
 }

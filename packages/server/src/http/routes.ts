@@ -6,7 +6,7 @@ import {
   refusalsOfAny,
 } from '@liminal/protocol';
 import { perform, type Runtime } from '@liminal/runtime';
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyError } from 'fastify';
 import { z } from 'zod';
 import { answerError, describeError } from './errors.ts';
 import type { App } from './schema.ts';
@@ -14,10 +14,17 @@ import type { App } from './schema.ts';
 /** What an operation that has nothing to tell answers with. */
 const Done = z.object({});
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    operation?: Operation;
+  }
+}
+
 interface Schema<O extends Operation> {
   params: ReturnType<typeof pathSchema<O>>;
   querystring: O['query'];
   body: O['body'];
+  response: O extends { answer: infer Answer } ? Record<200, Answer> : object;
 }
 
 /** An operation as a route of Fastify, but for its handler. */
@@ -30,23 +37,16 @@ export function routeOf<O extends Operation>(operation: O) {
     ...(body && { body }),
     ...(!streams && { response: { [status]: answer } }),
   };
-  return { method, url: path, schema: schema as Schema<O> };
-}
-
-interface Options {
-  runtime: Runtime;
-  /** Sees to it that each refusal stands in the operation's entry; for tests. */
-  checkAnswers: boolean;
+  return { method, url: path, schema: schema as Schema<O>, config: { operation } };
 }
 
 /** A route for each operation of the runtime. */
-export async function operationRoutes(app: App, { runtime, checkAnswers }: Options) {
+export async function operationRoutes(app: App, { runtime }: { runtime: Runtime }) {
   for (const name of Object.keys(operations) as (keyof typeof operations)[]) {
     const operation: Operation = operations[name];
     const { status = 200, unwrap, body: hasBody } = operation;
     app.route({
       ...routeOf(operation),
-      ...(checkAnswers && { errorHandler: knownRefusals(name, operation) }),
       handler: async ({ params, query, body }, reply) => {
         const args = argumentsOf(operation, { ids: params, content: hasBody ? body : query });
         const given = await perform(runtime, name, args);
@@ -57,12 +57,14 @@ export async function operationRoutes(app: App, { runtime, checkAnswers }: Optio
   }
 }
 
-/** Answers errors, and fails on a refusal that the operation's entry does not name. */
-function knownRefusals(name: string, operation: Operation) {
-  const known: readonly string[] = [...operation.refusals, ...refusalsOfAny];
-  return (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+/** Makes an instance fail on a refusal that the operation's entry does not name; for tests. */
+export function checkRefusals(app: App): void {
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const { operation } = request.routeOptions.config;
     const { code } = describeError(error).body.error;
+    const known: readonly string[] = [...(operation?.refusals ?? [code]), ...refusalsOfAny];
     if (known.includes(code)) return void answerError(error, request, reply);
-    throw new Error(`${name} was refused with ${code}, which its entry does not name.`);
-  };
+    const { method, path } = operation ?? {};
+    throw new Error(`${method} ${path} was refused with ${code}, which its entry does not name.`);
+  });
 }
