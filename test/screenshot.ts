@@ -46,7 +46,11 @@ async function begin(client: LiminalClient, folder: string, message: string, pac
   const projectDir = join(home, 'code', folder);
   await mkdir(projectDir, { recursive: true });
   const options = { configOptions: { pace } };
-  const { sessionId } = await client.requests.create({ cliType: 'demo', projectDir, options });
+  const { sessionId } = await client.requests.createSession({
+    cliType: 'demo',
+    projectDir,
+    options,
+  });
   await client.requests.send(sessionId, message);
   return sessionId;
 }

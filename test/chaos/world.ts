@@ -117,7 +117,7 @@ export class World {
     const request = { cliType: 'talking', projectDir: this.settings.root };
     for (let tries = 1; ; tries += 1) {
       try {
-        const made = await this.requests[(index + tries) % SERVERS]?.create(request);
+        const made = await this.requests[(index + tries) % SERVERS]?.createSession(request);
         if (made) return made.sessionId;
       } catch (error) {
         if (tries === 10) throw error;

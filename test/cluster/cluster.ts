@@ -113,7 +113,7 @@ export class Cluster {
   /** Begins a session of Claude Code on a server; gives its id. */
   async create({ requests }: Member): Promise<string> {
     const request = { cliType: 'claude-code', projectDir: this.project };
-    return (await requests.create(request)).sessionId;
+    return (await requests.createSession(request)).sessionId;
   }
 
   #join(server: LiminalServer): void {

@@ -29,7 +29,7 @@ test('a projector beside the servers brings into history what they leave to it, 
   onTestFinished(() => void projector.kill('SIGKILL'));
   expect(await reader.ended(next.turnId)).toMatchObject({ status: 'complete' });
   await expect.poll(metrics).toContain('\nliminal_projector_backlog_runs 0\n');
-  expect(await a!.requests.run(turnId)).toMatchObject({ status: 'complete' });
+  expect(await a!.requests.getRun(turnId)).toMatchObject({ status: 'complete' });
   projector.kill('SIGTERM');
   expect(await exited).toEqual([0, null]);
 });

@@ -27,7 +27,7 @@ test.each([
     expect(reader.said(turnId)).toBe(words);
     await expect.poll(() => run.getSnapshot().phase).toBe('ended');
     expect(run.getSnapshot().entries.at(-1)).toMatchObject({ content: words, status: 'complete' });
-    expect(run.getSnapshot().response).toEqual(await b!.requests.run(turnId));
+    expect(run.getSnapshot().response).toEqual(await b!.requests.getRun(turnId));
     for (const { requests } of cluster.members) {
       const { entries } = await requests.history(sessionId);
       expect(entries.at(-1)).toMatchObject({ content: words, status: 'complete' });

@@ -72,7 +72,7 @@ export class InputStage {
   async create(): Promise<string> {
     const options = { configOptions: { pace: 'instant' } };
     const made = { cliType: 'demo', projectDir: this.project, options };
-    return (await this.requests.create(made)).sessionId;
+    return (await this.requests.createSession(made)).sessionId;
   }
 
   async follow(sessionId: string): Promise<Reader> {

@@ -129,8 +129,8 @@ test('INV-8 two who want a session at once get one agent', async () => {
   await faults.requests.kill(sessionId);
   const [{ turnId }] = await Promise.all([
     faults.requests.send(sessionId, 'Go on.'),
-    faults.requests.load(sessionId),
-    faults.requests.load(sessionId),
+    faults.requests.loadSession(sessionId),
+    faults.requests.loadSession(sessionId),
   ]);
   await reader.ended(turnId);
   expect(faults.others).toHaveLength(1);

@@ -77,7 +77,10 @@ export class FaultServer {
 
   /** Begins a session of Claude Code, or of another agent, in the project folder; gives its id. */
   async create(cliType = 'claude-code'): Promise<string> {
-    const { sessionId } = await this.requests.create({ cliType, projectDir: this.folders.project });
+    const { sessionId } = await this.requests.createSession({
+      cliType,
+      projectDir: this.folders.project,
+    });
     return sessionId;
   }
 

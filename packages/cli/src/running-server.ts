@@ -1,5 +1,5 @@
 /** What commands ask of the server that runs on the data folder. */
-import { LiminalError, SignInLink } from '@liminal/protocol';
+import { LiminalError, serverOperations, SignInLink } from '@liminal/protocol';
 import type { Config } from './config/load.ts';
 import { findServer, type ServerFile } from './data/server-file.ts';
 import { link } from './link.ts';
@@ -21,7 +21,7 @@ export async function runningServer({ dataDir, token }: Config): Promise<Server>
 
 /** A link that signs one browser in, once. Throws a LiminalError with what the server says. */
 export async function linkTo(server: Server): Promise<string> {
-  const { code } = SignInLink.parse(await ask(server, '/api/sign-in-link'));
+  const { code } = SignInLink.parse(await ask(server, serverOperations.createSignInLink.path));
   return link(server.url, code);
 }
 

@@ -1,4 +1,5 @@
 /** The vocabulary of Liminal. Browser-safe: no Node built-ins, clock, timers, randomness or I/O. */
+export * from './api/index.ts';
 export { appendText } from './append-text.ts';
 export * from './content.ts';
 export * from './cursor.ts';

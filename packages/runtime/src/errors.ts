@@ -4,6 +4,7 @@ import { hideUrlSecrets, LiminalError, messageOf } from '@liminal/protocol';
 export type RuntimeErrorCode =
   | 'SESSION_NOT_FOUND'
   | 'RUN_NOT_FOUND'
+  | 'PROJECT_ID_REQUIRED'
   | 'PROJECT_DIR_NOT_FOUND'
   | 'PROJECT_DIR_NOT_ALLOWED'
   | 'FILE_NOT_FOUND'

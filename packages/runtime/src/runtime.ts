@@ -13,12 +13,11 @@ import type {
   SessionStatusResult,
   SessionSummary,
 } from '@liminal/protocol';
-import type { EventLog, OpenedStorage, ResponseStore } from '@liminal/storage';
+import type { EventLog, OpenedStorage, ResponseStore, SearchQuery } from '@liminal/storage';
 import type {
   RunFeed,
   Runtime,
   RuntimeMetrics,
-  SearchQuery,
   SessionsChange,
   Sink,
   SubscribeOptions,
@@ -75,6 +74,8 @@ export class SessionRuntime implements Runtime {
   readonly readFile: Runtime['readFile'] = async (...asked) => this.sessions.readFile(...asked);
   readonly #idle: IdleProcesses;
   readonly #kept: ClosedSessions;
+  /** Of the lease under which this server owns a session, where there are several servers. */
+  readonly #fenceOf: NonNullable<SessionOptions['cluster']>['fenceOf'] | undefined;
   readonly #watchers = new SessionWatchers();
   #closed = false;
 
@@ -92,6 +93,7 @@ export class SessionRuntime implements Runtime {
     this.#providers = providers;
     this.#logger = logger;
     this.#roots = roots;
+    this.#fenceOf = cluster?.fenceOf;
     this.#idle = new IdleProcesses(settings.maxIdleProcesses);
     this.sessions = new Directory({
       ...storage,
@@ -150,9 +152,9 @@ export class SessionRuntime implements Runtime {
     return handle(await this.sessions.create(request, owned));
   }
 
-  /** @param fence - Of the lease under which it is loaded. */
-  async loadSession(sessionId: string, fence = 0): Promise<SessionHandle> {
+  async loadSession(sessionId: string): Promise<SessionHandle> {
     this.#assertOpen();
+    const fence = this.#fenceOf?.(sessionId) ?? 0;
     if (!(await this.sessions.find(sessionId))) await this.sessions.adopt(sessionId, fence);
     return this.#kept.use(sessionId, async (session) => {
       await this.#roots.admit(session.record.projectDir);
@@ -166,7 +168,10 @@ export class SessionRuntime implements Runtime {
     await this.#kept.use(sessionId, (session) => session.prewarm());
   }
 
-  async listSessions(projectId: string): Promise<SessionSummary[]> {
+  async listSessions(projectId = ''): Promise<SessionSummary[]> {
+    if (projectId === '') {
+      throw new RuntimeError('PROJECT_ID_REQUIRED', 'Say which project: ?projectId=…');
+    }
     return this.sessions.projectSummaries(projectId);
   }
 
@@ -224,8 +229,8 @@ export class SessionRuntime implements Runtime {
     return this.#kept.use(sessionId, async (session) => session.history.page(options));
   }
 
-  async search(query: SearchQuery): Promise<SearchResult> {
-    return searchHistory(this.#store, query);
+  async search(text: string, options: Omit<SearchQuery, 'text'>): Promise<SearchResult> {
+    return searchHistory(this.#store, { text, ...options });
   }
 
   async getRun(runId: string): Promise<Response> {

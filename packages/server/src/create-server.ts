@@ -1,22 +1,18 @@
 import cookie from '@fastify/cookie';
 import websocket from '@fastify/websocket';
+import { ID_MAX } from '@liminal/protocol';
 import type { Runtime } from '@liminal/runtime';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import { type GuardOptions, guardRequests } from './auth/guard.ts';
 import { isLoopback } from './auth/host.ts';
 import { Connections } from './connections.ts';
 import { refuseBrokenRequest, refuseBrokenRequests } from './http/broken-requests.ts';
-import { catalogueRoutes } from './http/catalogue-routes.ts';
 import { answerError, RequestError } from './http/errors.ts';
-import { fileRoute } from './http/file-route.ts';
 import { healthRoute } from './http/health-route.ts';
-import { messageRoutes } from './http/message-routes.ts';
 import { metricsRoute } from './http/metrics-route.ts';
 import { openApiRoute } from './http/openapi.ts';
-import { ID_MAX } from './http/path-params.ts';
+import { checkRefusals, operationRoutes } from './http/routes.ts';
 import { type App, checkByZod } from './http/schema.ts';
-import { sessionRoutes } from './http/session-routes.ts';
-import { settingRoutes } from './http/setting-routes.ts';
 import { signInRoutes } from './http/sign-in-routes.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import { streamRoutes } from './sse/routes.ts';
@@ -36,7 +32,7 @@ export interface ServerOptions extends GuardOptions {
   limits?: Partial<Limits>;
   /** Without it nothing is logged. */
   logger?: FastifyBaseLogger;
-  /** Checks answers by their schemas, too; for tests. */
+  /** Checks answers by their schemas, and refusals by their operation's entry, too; for tests. */
   checkAnswers?: boolean;
 }
 
@@ -82,18 +78,15 @@ async function api(app: FastifyInstance, options: ServerOptions & { limits: Limi
   const { runtime, version, limits, checkAnswers = false } = options;
   const connections = new Connections(limits.streams);
   const typed: App = checkByZod(app, checkAnswers);
+  if (checkAnswers) checkRefusals(typed);
   typed.addHook('onSend', async (_request, reply) => {
     reply.header('cache-control', 'no-store');
   });
   openApiRoute(typed, { version });
   await typed.register(healthRoute, { version });
   await typed.register(signInRoutes, { credentials: options.credentials });
-  await typed.register(sessionRoutes, { runtime });
-  await typed.register(fileRoute, { runtime });
+  await typed.register(operationRoutes, { runtime });
   imageFrameRoute(app);
-  await typed.register(messageRoutes, { runtime });
-  await typed.register(settingRoutes, { runtime });
-  await typed.register(catalogueRoutes, { runtime });
   await typed.register(metricsRoute, { runtime, connections });
   await typed.register(streamRoutes, { runtime, connections, limits });
   await typed.register(webSocketRoute, { runtime, connections, limits });

@@ -1,3 +1,4 @@
+import { operations, serverOperations } from '@liminal/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bearer, startServer, type TestServer } from './harness.ts';
 
@@ -54,6 +55,13 @@ test('the OpenAPI document lists the routes that there are', async () => {
   ]);
 });
 
+test.each(Object.entries({ ...operations, ...serverOperations }))(
+  'there is a route for %s',
+  (_, { method, path }) => {
+    expect(server.app.hasRoute({ method, url: path })).toBe(true);
+  },
+);
+
 test('the OpenAPI document refers only to schemas that it holds', async () => {
   const document = await openApi();
   const references = JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g);
@@ -62,6 +70,17 @@ test('the OpenAPI document refers only to schemas that it holds', async () => {
   for (const name of names) expect(document.components.schemas).toHaveProperty(name);
   expect(document.paths['/api/session/create']!['post']!.requestBody).toMatchObject({
     content: { 'application/json': { schema: { $ref: '#/components/schemas/CreateSessionBody' } } },
+  });
+});
+
+test('the OpenAPI document says what each operation can be refused with', async () => {
+  const { responses } = (await openApi()).paths['/api/session/{id}/queue/{turnId}']!['put']!;
+  expect(responses).toMatchObject({
+    200: { description: 'Done.' },
+    404: { description: 'SESSION_NOT_FOUND.' },
+    409: { description: 'MESSAGE_NOT_QUEUED.' },
+    429: { description: 'QUEUE_FULL.' },
+    default: { description: 'A refusal.' },
   });
 });
 

@@ -1,10 +1,21 @@
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import * as protocol from '@liminal/protocol';
+import {
+  commands,
+  type Operation,
+  operations,
+  refusals,
+  refusalsOfAny,
+  refusalsOfCommands,
+  serverOperations,
+} from '@liminal/protocol';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { bearer, startServer } from './harness.ts';
 
-const page = readFileSync(new URL('../../../docs/protocol.md', import.meta.url), 'utf8');
+const pagePath = fileURLToPath(new URL('../../../docs/protocol.md', import.meta.url));
+const page = readFileSync(pagePath, 'utf8');
 
 interface Example {
   language: string;
@@ -71,6 +82,70 @@ describe('the examples of docs/protocol.md', () => {
       allTypes(protocol.ServerMessage).toSorted(),
     );
   });
+});
+
+/** The page's table of operations, as the protocol's own has them. */
+function operationTable(): string {
+  const all: [string, Operation][] = Object.entries({ ...operations, ...serverOperations });
+  const rows = all.map(([name, operation]) => {
+    const { method, path, query, summary, body, status = 200, answer, streams } = operation;
+    const common: readonly string[] = name in commands ? refusalsOfCommands : [];
+    return [
+      quoted(`${method} ${path}${query ? `?${fieldsOf(query).join('=&')}=` : ''}`),
+      summary,
+      body ? nameOf(body) : '',
+      streams ? '[server-sent events](#server-sent-events)' : `${status} ${nameOf(answer)}`.trim(),
+      operation.refusals
+        .filter((code) => !common.includes(code))
+        .map(quoted)
+        .join(', '),
+    ];
+  });
+  const others = [
+    [quoted('GET /metrics'), 'Gives gauges in Prometheus’ text format.', '', '200', ''],
+    [quoted('GET /openapi.json'), 'Gives this table for programs.', '', '200', ''],
+  ];
+  const head = [
+    ['request', 'what it does', 'body', 'answer', 'refusals'],
+    ['---', '---', '---', '---', '---'],
+  ];
+  return [...head, ...rows, ...others].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
+}
+
+function nameOf(schema: z.ZodType | undefined): string {
+  if (!schema) return '`{}`';
+  const [name] = [...schemas].find(([, value]) => value === schema) ?? [];
+  return quoted(name ?? `{ ${fieldsOf(schema).join(', ')} }`);
+}
+
+function fieldsOf(schema: z.ZodType): string[] {
+  const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema;
+  return inner instanceof z.ZodObject ? Object.keys(inner.shape) : [];
+}
+
+function quoted(text: string): string {
+  return `\`${text}\``;
+}
+
+test('docs/protocol.md has the protocol’s table of operations (vitest -u writes it there)', async () => {
+  const place = /(?<=<!-- operations -->\n)[\s\S]*?(?=<!-- end -->)/;
+  expect(page).toMatch(place);
+  await expect(page.replace(place, () => operationTable())).toMatchFileSnapshot(pagePath);
+});
+
+test('docs/protocol.md says which refusals any request and any command can meet', () => {
+  for (const codes of [refusalsOfAny, refusalsOfCommands])
+    expect(page).toContain(codes.map(quoted).join(', '));
+});
+
+test('docs/protocol.md lists each refusal by its status', () => {
+  const rows = page.matchAll(/^\| (\d{3}) \| (.+) \|$/gm);
+  const listed = [...rows].flatMap(([, status, codes]) =>
+    [...codes!.matchAll(/`([A-Z_]{3,})`/g)].map(([, code]) => [code!, Number(status)]),
+  );
+  // No request meets it: the server does not start.
+  const { INSECURE_HOST: _, ...met } = refusals;
+  expect(Object.fromEntries(listed)).toEqual(met);
 });
 
 test('docs/protocol.md lists the routes that there are', async () => {

@@ -46,7 +46,7 @@ export async function run(prompt: string, flags: RunFlags, config: Config): Prom
 
 async function create(client: LiminalClient, { agent, dir }: RunFlags): Promise<string> {
   const projectDir = resolve(dir ?? process.cwd());
-  return (await client.requests.create({ cliType: agent, projectDir })).sessionId;
+  return (await client.requests.createSession({ cliType: agent, projectDir })).sessionId;
 }
 
 function readSetting(text: string): [id: string, value: string] {

@@ -1,3 +1,4 @@
+import { serverOperations } from '@liminal/protocol';
 import type { Config } from '../config/load.ts';
 import { findServer } from '../data/server-file.ts';
 import { keptSignedOut } from '../data/signed-out.ts';
@@ -8,7 +9,7 @@ import { ask } from '../running-server.ts';
 export async function signOut(config: Config): Promise<number> {
   const { dataDir } = config;
   const running = await findServer(dataDir);
-  if (running) await ask(running, '/api/sign-out', { everywhere: true });
+  if (running) await ask(running, serverOperations.signOut.path, { everywhere: true });
   else await usingDataDir(dataDir, () => keptSignedOut(dataDir).addAll());
   console.log('Every browser is signed out. “./liminal link” prints a link to sign one in again.');
   return 0;

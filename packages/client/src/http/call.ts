@@ -1,4 +1,4 @@
-import { ErrorBody } from '@liminal/protocol';
+import { ErrorBody, type Operation } from '@liminal/protocol';
 import { ApiError } from './api-error.ts';
 
 export interface HttpOptions {
@@ -10,15 +10,13 @@ export interface HttpOptions {
   key?: (() => string | undefined) | undefined;
 }
 
-type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
-
 /** Starting an agent can take seconds; nothing honest takes longer than this (ms). */
 const patience = 60_000;
 
 /** One request; gives the parsed JSON, or undefined for an empty body. `signal` gives it up. Throws `ApiError`. */
 export async function call(
   options: HttpOptions,
-  method: Method,
+  method: Operation['method'],
   path: string,
   body?: unknown,
   signal?: AbortSignal,

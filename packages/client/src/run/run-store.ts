@@ -1,11 +1,13 @@
 import {
   emptyResponse,
+  fillPath,
   foldResponse,
   hasEnded,
   type Response as RunResponse,
   responseToUpserts,
   type ResponseState,
   resumeResponse,
+  serverOperations,
   type StreamEvent,
   toResponse,
   type UpsertObject,
@@ -42,7 +44,7 @@ export class RunStore implements Store<RunView> {
   #attempt = 0;
 
   constructor(runId: string, options: HttpOptions) {
-    this.#path = `/api/run/${encodeURIComponent(runId)}/events`;
+    this.#path = fillPath(serverOperations.followRun, { id: runId });
     this.#options = options;
     this.subscribe = this.#cell.subscribe;
     this.getSnapshot = this.#cell.getSnapshot;

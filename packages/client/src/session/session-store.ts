@@ -106,7 +106,7 @@ export class SessionStore implements Store<SessionView> {
     const { requests, socket } = this.#deps;
     this.#again.cancel();
     try {
-      await requests.load(this.sessionId);
+      await requests.loadSession(this.sessionId);
     } catch (error) {
       this.#fail(describeError(error));
       return;

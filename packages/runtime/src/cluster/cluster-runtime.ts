@@ -1,29 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type {
-  AgentInfo,
-  ApprovalAnswer,
+  CommandName,
   CreateSessionBody,
   HistoryPage,
-  Project,
-  Response,
-  SearchResult,
+  SessionHandle,
   SessionInfo,
   SessionStatusResult,
-  SessionSummary,
 } from '@liminal/protocol';
-import { LiminalError, SendResult, SessionHandle } from '@liminal/protocol';
+import { LiminalError } from '@liminal/protocol';
 import type { Coordination } from '@liminal/storage';
-import type {
-  RunFeed,
-  Runtime,
-  RuntimeMetrics,
-  SearchQuery,
-  SessionsChange,
-  Sink,
-  SubscribeOptions,
-  Subscription,
-} from '../api.ts';
+import type { Runtime, RuntimeMetrics, Sink, SubscribeOptions, Subscription } from '../api.ts';
 import { subscribeWhenFound } from '../readers/index.ts';
 import { errorCode, errorMessage } from '../errors.ts';
 import type { PageOptions } from '../history/index.ts';
@@ -31,7 +18,7 @@ import { postSettled } from './projector.ts';
 import type { Roots } from '../roots.ts';
 import { type RuntimeOptions, SessionRuntime } from '../runtime.ts';
 import { defaultSettings } from '../settings.ts';
-import { CommandRequest } from './commands.ts';
+import { CommandRequest, type Commands, passingOn } from './commands.ts';
 import { Messenger } from './messenger.ts';
 import { OwnedSessions } from './owned-sessions.ts';
 import { Ownership, TTL_SHARE } from './ownership.ts';
@@ -49,7 +36,7 @@ const SHOWN_MS = 1_000;
  * One of several servers that share the sessions. Each session has one owner, which acts; every server shows it, from
  * the log and from what the owner posts, and passes commands on to the owner.
  */
-export class ClusterRuntime implements Runtime {
+export class ClusterRuntime implements Omit<Runtime, CommandName> {
   readonly #options: RuntimeOptions;
   readonly #ownership: Ownership;
   readonly #sessionStates: SessionStates;
@@ -61,9 +48,22 @@ export class ClusterRuntime implements Runtime {
   readonly #router: Router;
   readonly #followedSessions: FollowedSessions;
   readonly #projector: ProjectorWorker;
-  /** Servers that share sessions share their project folders. */
-  readonly listFolders: Runtime['listFolders'] = async (prefix) => this.#own.listFolders(prefix);
+  /** What every server answers alike: they share agents, project folders, the store and the log. */
+  readonly listAgents: Runtime['listAgents'] = async (...asked) => this.#own.listAgents(...asked);
+  readonly findSessions: Runtime['findSessions'] = async (...asked) =>
+    this.#own.findSessions(...asked);
+  readonly listProjects: Runtime['listProjects'] = async (...asked) =>
+    this.#own.listProjects(...asked);
+  readonly listFolders: Runtime['listFolders'] = async (...asked) =>
+    this.#own.listFolders(...asked);
+  readonly listSessions: Runtime['listSessions'] = async (...asked) =>
+    this.#own.listSessions(...asked);
   readonly readFile: Runtime['readFile'] = async (...asked) => this.#own.readFile(...asked);
+  readonly search: Runtime['search'] = async (...asked) => this.#own.search(...asked);
+  readonly getRun: Runtime['getRun'] = async (...asked) => this.#own.getRun(...asked);
+  readonly followRun: Runtime['followRun'] = async (...asked) => this.#own.followRun(...asked);
+  readonly watchSessions: Runtime['watchSessions'] = (...asked) =>
+    this.#own.watchSessions(...asked);
 
   /** Tells the other servers of itself, and begins to look after what they may leave. */
   static async open(
@@ -71,12 +71,12 @@ export class ClusterRuntime implements Runtime {
     coordination: Coordination,
     roots: Roots,
     now: () => number,
-  ): Promise<ClusterRuntime> {
+  ): Promise<Runtime> {
     const runtime = new ClusterRuntime(options, coordination, roots, now);
     await runtime.#followedSessions.open();
     await runtime.#settled.open(coordination.board);
     await runtime.#messenger.open();
-    return runtime;
+    return Object.assign(runtime, runtime.#commands());
   }
 
   private constructor(
@@ -134,10 +134,7 @@ export class ClusterRuntime implements Runtime {
       ownership: this.#ownership,
       owned: this.#owned,
       messenger: this.#messenger,
-      owner: {
-        runtime: this.#own,
-        fenceOf: (sessionId) => this.#ownership.leaseOf(sessionId)?.token ?? 0,
-      },
+      runtime: this.#own,
     });
     this.#followedSessions = new FollowedSessions({
       storage,
@@ -159,17 +156,6 @@ export class ClusterRuntime implements Runtime {
     return { ...metrics, lagEvents: this.#projector.lagEvents };
   }
 
-  async listAgents(): Promise<AgentInfo[]> {
-    return this.#own.listAgents();
-  }
-
-  findSessions = async (cliType: string) => this.#own.findSessions(cliType);
-  prewarm = async (sessionId: string) => void (await this.#router.run('prewarm', sessionId));
-
-  async listProjects(): Promise<Project[]> {
-    return this.#own.listProjects();
-  }
-
   async createSession(request: CreateSessionBody): Promise<SessionHandle> {
     const sessionId = randomUUID();
     const created = await this.#owned.act(sessionId, async ({ token }) =>
@@ -177,14 +163,6 @@ export class ClusterRuntime implements Runtime {
     );
     if (!created) throw new Error('Somebody else owns a session that is not there yet.');
     return created.value;
-  }
-
-  async loadSession(sessionId: string): Promise<SessionHandle> {
-    return SessionHandle.parse(await this.#router.run('loadSession', sessionId));
-  }
-
-  async listSessions(projectId: string): Promise<SessionSummary[]> {
-    return this.#own.listSessions(projectId);
   }
 
   async status(sessionId: string): Promise<SessionStatusResult> {
@@ -196,64 +174,9 @@ export class ClusterRuntime implements Runtime {
     return (await this.#sessionStates.of(sessionId)).info;
   }
 
-  async rename(sessionId: string, title: string): Promise<void> {
-    await this.#router.run('rename', sessionId, title);
-  }
-
-  async send(
-    sessionId: string,
-    message: string,
-    turnId: string = randomUUID(),
-  ): Promise<SendResult> {
-    return SendResult.parse(await this.#router.run('send', sessionId, message, turnId));
-  }
-
-  async editQueued(sessionId: string, turnId: string, message: string): Promise<void> {
-    await this.#router.run('editQueued', sessionId, turnId, message);
-  }
-
-  async removeQueued(sessionId: string, turnId: string): Promise<void> {
-    await this.#router.run('removeQueued', sessionId, turnId);
-  }
-
-  async cancel(sessionId: string): Promise<void> {
-    await this.#router.run('cancel', sessionId);
-  }
-
-  async kill(sessionId: string): Promise<void> {
-    await this.#router.run('kill', sessionId);
-  }
-
-  async answerApproval(
-    sessionId: string,
-    approvalId: string,
-    answer: ApprovalAnswer,
-  ): Promise<void> {
-    await this.#router.run('answerApproval', sessionId, approvalId, answer);
-  }
-
-  async setConfig(sessionId: string, id: string, value: string): Promise<void> {
-    await this.#router.run('setConfig', sessionId, id, value);
-  }
-
   async history(sessionId: string, options: PageOptions = {}): Promise<HistoryPage> {
     const { followed, done } = await this.#followedSessions.use(sessionId);
     return followed.history.page(options).finally(done);
-  }
-
-  async search(query: SearchQuery): Promise<SearchResult> {
-    return this.#own.search(query);
-  }
-
-  async getRun(runId: string): Promise<Response> {
-    return this.#own.getRun(runId);
-  }
-
-  async followRun(
-    runId: string,
-    options: { after: number; signal: AbortSignal },
-  ): Promise<RunFeed> {
-    return this.#own.followRun(runId, options);
   }
 
   subscribe(sessionId: string, options: SubscribeOptions, sink: Sink): Subscription {
@@ -262,13 +185,6 @@ export class ClusterRuntime implements Runtime {
       return { view: followed.view, done };
     };
     return subscribeWhenFound(sessionId, find, options, sink);
-  }
-
-  watchSessions(
-    listener: (change: SessionsChange) => void,
-    options?: { ownOnly?: boolean },
-  ): () => void {
-    return this.#own.watchSessions(listener, options);
   }
 
   async close(): Promise<void> {
@@ -282,6 +198,16 @@ export class ClusterRuntime implements Runtime {
     await this.#projector.close();
     await this.#followedSessions.close();
     await this.#settled.close();
+  }
+
+  /** Each is passed on to the session's owner. A message gets its turn's id here: asked twice, it is sent once. */
+  #commands(): Commands {
+    const commands = passingOn(async (request) => this.#router.run(request));
+    return {
+      ...commands,
+      send: (sessionId, message, turnId = randomUUID()) =>
+        commands.send(sessionId, message, turnId),
+    };
   }
 
   /** Another server takes this one for the owner. */

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LiminalError } from '@liminal/protocol';
 import { RuntimeError } from '../errors.ts';
-import type { CommandArgs, CommandName, CommandRequest, Owner } from './commands.ts';
-import { runCommand } from './commands.ts';
+import { type CommandRequest, type Commands, runCommand } from './commands.ts';
 import { type Messenger, NotHeard } from './messenger.ts';
 import type { OwnedSessions } from './owned-sessions.ts';
 import type { Ownership } from './ownership.ts';
@@ -11,7 +10,8 @@ interface RouterOptions {
   ownership: Ownership;
   owned: OwnedSessions;
   messenger: Messenger;
-  owner: Owner;
+  /** The runtime of the sessions that this server owns. */
+  runtime: Commands;
 }
 
 /** How long a command may take, in ms: an agent's start is part of some. */
@@ -34,12 +34,8 @@ export class Router {
   }
 
   /** Rejects with what the command rejects with, or with `OWNER_UNREACHABLE`. */
-  async run<Name extends CommandName>(
-    command: Name,
-    sessionId: string,
-    ...args: CommandArgs<Name>
-  ): Promise<unknown> {
-    const request = { command, sessionId, args };
+  async run(request: CommandRequest): Promise<unknown> {
+    const { sessionId } = request;
     const giveUp = AbortSignal.timeout(COMMAND_MS);
     while (!giveUp.aborted) {
       const here = await this.answer(request);
@@ -57,9 +53,9 @@ export class Router {
 
   /** Runs a command here; undefined if another server owns the session. */
   async answer(request: CommandRequest): Promise<{ value: unknown } | undefined> {
-    const { owned, owner } = this.#options;
+    const { owned, runtime } = this.#options;
     try {
-      return await owned.act(request.sessionId, async () => runCommand(owner, request));
+      return await owned.act(request.sessionId, async () => runCommand(runtime, request));
     } catch (error) {
       // Until now it was this one: the store knows better.
       if (error instanceof LiminalError && error.code === 'STALE_OWNER') return undefined;

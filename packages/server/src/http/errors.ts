@@ -1,4 +1,4 @@
-import { type ErrorBody, LiminalError } from '@liminal/protocol';
+import { type ErrorBody, LiminalError, refusals, refusalStatus } from '@liminal/protocol';
 import type { RuntimeErrorCode } from '@liminal/runtime';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 
@@ -14,7 +14,6 @@ export type ServerErrorCode =
   | 'INVALID_JSON'
   | 'INVALID_CURSOR'
   | 'INVALID_REQUEST'
-  | 'PROJECT_ID_REQUIRED'
   | 'BODY_TOO_LARGE'
   | 'UNSUPPORTED_MEDIA_TYPE'
   | 'NOT_FOUND'
@@ -38,57 +37,11 @@ type StorageErrorCode =
   | 'STALE_OWNER'
   | 'REDIS_UNAVAILABLE';
 
-/** The one table from codes to HTTP statuses. A code that is not in it is not for people: 500 INTERNAL. */
-const statuses = {
-  UNAUTHORIZED: 401,
-  HOST_NOT_ALLOWED: 403,
-  ORIGIN_NOT_ALLOWED: 403,
-  INSECURE_HOST: 500,
-  INVALID_BODY: 400,
-  INVALID_QUERY: 400,
-  INVALID_PATH: 400,
-  INVALID_JSON: 400,
-  INVALID_CURSOR: 400,
-  INVALID_REQUEST: 400,
-  PROJECT_ID_REQUIRED: 400,
-  BODY_TOO_LARGE: 413,
-  UNSUPPORTED_MEDIA_TYPE: 415,
-  NOT_FOUND: 404,
-  TOO_MANY_CONNECTIONS: 503,
-  INTERNAL: 500,
-
-  SESSION_NOT_FOUND: 404,
-  RUN_NOT_FOUND: 404,
-  APPROVAL_NOT_FOUND: 404,
-  PROJECT_DIR_NOT_FOUND: 400,
-  PROJECT_DIR_NOT_ALLOWED: 403,
-  FILE_NOT_FOUND: 404,
-  FILE_NOT_ALLOWED: 403,
-  FILE_UNREADABLE: 422,
-  AGENT_UNAVAILABLE: 503,
-  TOO_MANY_SESSIONS: 429,
-  QUEUE_FULL: 429,
-  MESSAGE_NOT_QUEUED: 409,
-  TURN_ID_TAKEN: 409,
-  APPROVAL_ALREADY_ANSWERED: 409,
-  NOT_SUPPORTED: 409,
-  OWNER_UNREACHABLE: 504,
-  SHUTTING_DOWN: 503,
-
-  SESSION_CREATE_FAILED: 502,
-  PROCESS_CRASH: 502,
-  INTERRUPT_FAILED: 502,
-  PROTOCOL_ERROR: 502,
-  UNSUPPORTED_CLI_TYPE: 400,
-  TURN_IN_PROGRESS: 409,
-  INVALID_OPTION: 400,
-
-  LOG_WRITE_FAILED: 507,
-  STORE_WRITE_FAILED: 507,
-  STORE_READ_FAILED: 503,
-  STALE_OWNER: 503,
-  REDIS_UNAVAILABLE: 503,
-} satisfies Record<RuntimeErrorCode | ServerErrorCode | AgentErrorCode | StorageErrorCode, number>;
+/** Each code that people are told has its status in the protocol. */
+refusals satisfies Record<
+  RuntimeErrorCode | ServerErrorCode | AgentErrorCode | StorageErrorCode,
+  number
+>;
 
 /** What Fastify itself refuses with, in our words. */
 const frameworkCodes = new Map(
@@ -123,12 +76,12 @@ export class RequestError extends LiminalError {
 
 /** What a reader is told of an error: its own words if they are meant for people, else nothing of the inside. */
 export function describeError(error: unknown): { status: number; body: ErrorBody } {
-  if (error instanceof LiminalError && Object.hasOwn(statuses, error.code)) {
-    const status = statuses[error.code as keyof typeof statuses];
+  const status = error instanceof LiminalError ? refusalStatus(error.code) : undefined;
+  if (error instanceof LiminalError && status !== undefined) {
     return { status, body: errorBody(error.code, error.message) };
   }
   const known = frameworkCodes.get(codeOf(error)) ?? otherFrameworkRefusal(error);
-  if (known) return { status: statuses[known.code], body: errorBody(known.code, known.message) };
+  if (known) return { status: refusals[known.code], body: errorBody(known.code, known.message) };
   return {
     status: 500,
     body: errorBody('INTERNAL', 'Something went wrong in the server. Its log says what.'),

@@ -1,4 +1,4 @@
-/** Routes say what they take and give in Zod schemas; Fastify checks by them and the OpenAPI document lists them. */
+/** Routes say what they take and give in Zod schemas, and Fastify checks by them. */
 import type {
   FastifyBaseLogger,
   FastifyInstance,
@@ -9,15 +9,6 @@ import type {
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { RequestError, type ServerErrorCode } from './errors.ts';
-
-declare module 'fastify' {
-  interface FastifySchema {
-    /** One sentence for the OpenAPI document. A route without it is not part of the API. */
-    summary?: string;
-    /** Answers with a stream of server-sent events. */
-    streams?: boolean;
-  }
-}
 
 interface ZodTypeProvider extends FastifyTypeProvider {
   validator: this['schema'] extends z.ZodType ? z.output<this['schema']> : unknown;
@@ -32,9 +23,6 @@ export type App = FastifyInstance<
   FastifyBaseLogger,
   ZodTypeProvider
 >;
-
-/** What a command that has nothing to tell answers with. */
-export const Done = z.object({});
 
 const codes: Record<string, { code: ServerErrorCode; what: string }> = {
   body: { code: 'INVALID_BODY', what: 'body' },

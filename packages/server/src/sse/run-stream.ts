@@ -1,7 +1,13 @@
-import { decodeCursor, encodeCursor, type Response, type StreamEvent } from '@liminal/protocol';
+import {
+  decodeCursor,
+  encodeCursor,
+  type Response,
+  serverOperations,
+  type StreamEvent,
+} from '@liminal/protocol';
 import type { RunFeed, Runtime } from '@liminal/runtime';
 import { RequestError } from '../http/errors.ts';
-import { RunPath } from '../http/path-params.ts';
+import { routeOf } from '../http/routes.ts';
 import type { App } from '../http/schema.ts';
 import type { EventStream } from './event-stream.ts';
 import type { EventStreams } from './event-streams.ts';
@@ -14,17 +20,10 @@ interface Options {
 
 /** A run as its canonical events, each named by its type; or as one `snapshot` once the log has let them go. */
 export async function runStreamRoute(app: App, { runtime, streams }: Options) {
-  app.get(
-    '/api/run/:id/events',
-    {
-      schema: {
-        summary: 'Follows a run as canonical events, up to its terminal event.',
-        params: RunPath,
-        streams: true,
-      },
-      exposeHeadRoute: false,
-    },
-    async (request, reply) => {
+  app.route({
+    ...routeOf(serverOperations.followRun),
+    exposeHeadRoute: false,
+    handler: async (request, reply) => {
       const { id } = request.params;
       const after = positionIn(id, lastEventId(request.headers));
       // Browsers come back after the end of a stream, until they are told that there is no content.
@@ -49,7 +48,7 @@ export async function runStreamRoute(app: App, { runtime, streams }: Options) {
       });
       return stream.answer(reply);
     },
-  );
+  });
 }
 
 async function copy(

@@ -1,7 +1,7 @@
+import { serverOperations } from '@liminal/protocol';
 import type { Outgoing, Runtime } from '@liminal/runtime';
-import { z } from 'zod';
 import type { Connections } from '../connections.ts';
-import { SessionPath } from '../http/path-params.ts';
+import { routeOf } from '../http/routes.ts';
 import type { App } from '../http/schema.ts';
 import type { ServerSentEvent } from './event-stream.ts';
 import type { EventStreams } from './event-streams.ts';
@@ -13,27 +13,12 @@ interface Options {
   streams: EventStreams;
 }
 
-const StreamQuery = z.object({
-  /** Where the reader goes on from; a `Last-Event-ID` is newer and goes before it. */
-  cursor: z.string().optional(),
-  /** `1`: text as `append` between full upserts. */
-  deltas: z.enum(['0', '1']).optional(),
-});
-
 /** A session as server-sent events: the WebSocket's messages, each with its cursor as id. */
 export async function sessionStreamRoute(app: App, { runtime, connections, streams }: Options) {
-  app.get(
-    '/api/session/:id/stream',
-    {
-      schema: {
-        summary: 'Follows a session: history and info, then upserts, appends, discards, turns.',
-        params: SessionPath,
-        querystring: StreamQuery,
-        streams: true,
-      },
-      exposeHeadRoute: false,
-    },
-    async ({ params: { id }, query, headers }, reply) => {
+  app.route({
+    ...routeOf(serverOperations.followSession),
+    exposeHeadRoute: false,
+    handler: async ({ params: { id }, query, headers }, reply) => {
       // Refuses an unknown session while there still is a status to refuse with.
       await runtime.status(id);
       const stream = streams.open({
@@ -51,7 +36,7 @@ export async function sessionStreamRoute(app: App, { runtime, connections, strea
       );
       return stream.answer(reply);
     },
-  );
+  });
 }
 
 /** `session:upsert` is the event `upsert`; an `error` would look like the browser's own, so that is `problem`. */

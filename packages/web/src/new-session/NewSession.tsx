@@ -41,7 +41,10 @@ export default function NewSession({ onClose }: { onClose: () => void }) {
     setStarting(true);
     setProblem(undefined);
     try {
-      const made = await requests.create({ cliType: agent.cliType, projectDir: folder.trim() });
+      const made = await requests.createSession({
+        cliType: agent.cliType,
+        projectDir: folder.trim(),
+      });
       localStorage.setItem(lastAgentKey, agent.cliType);
       keepTyped('');
       open(made.sessionId);

@@ -1,0 +1,132 @@
+import {
+  ApprovalAnswerBody,
+  ConfigBody,
+  QueuedBody,
+  SendBody,
+  SendResult,
+  SessionHandle,
+  TitleBody,
+} from '../wire/http.ts';
+import type { Operation } from './operation.ts';
+
+/** Of every command: the session is not there, or its owner is not to be had, or cannot store what is done. */
+export const refusalsOfCommands = [
+  'SESSION_NOT_FOUND',
+  'STALE_OWNER',
+  'OWNER_UNREACHABLE',
+  'LOG_WRITE_FAILED',
+  'STORE_WRITE_FAILED',
+] as const;
+
+/** Of what starts an agent. */
+export const refusalsOfStarts = [
+  'PROJECT_DIR_NOT_FOUND',
+  'PROJECT_DIR_NOT_ALLOWED',
+  'UNSUPPORTED_CLI_TYPE',
+  'SESSION_CREATE_FAILED',
+  'PROCESS_CRASH',
+  'PROTOCOL_ERROR',
+  'INVALID_OPTION',
+] as const;
+
+/**
+ * What is asked of the server that owns a session, here or by way of another one. The first id in each path is the
+ * session's. Every command can be asked twice: one whose owner was lost is asked of the next.
+ */
+export const commands = {
+  loadSession: {
+    method: 'POST',
+    path: '/api/session/:id/load',
+    summary: 'Opens an existing session, ours or the agent’s own.',
+    answer: SessionHandle,
+    refusals: [...refusalsOfCommands, ...refusalsOfStarts, 'SHUTTING_DOWN'],
+  },
+  /** Somebody is about to send a message: the agent may start. Resolves before it runs. */
+  prewarm: {
+    method: 'POST',
+    path: '/api/session/:id/prewarm',
+    summary: 'Starts a session’s agent ahead of its next message, where that saves time.',
+    refusals: [...refusalsOfCommands, 'SHUTTING_DOWN'],
+  },
+  /**
+   * Resolves when the message is bound to its turn, or queued behind another. With a `turnId` (a UUID that the sender
+   * chose) it can be asked again, at any time: the message is sent once.
+   */
+  send: {
+    method: 'POST',
+    path: '/api/session/:id/send',
+    summary:
+      'Sends a message; it is bound to its turn, or queued behind another. Asked again for the same turn, it is sent once.',
+    body: SendBody,
+    fields: ['message', 'turnId'],
+    status: 202,
+    answer: SendResult,
+    refusals: [
+      ...refusalsOfCommands,
+      ...refusalsOfStarts,
+      'QUEUE_FULL',
+      'TURN_ID_TAKEN',
+      'TURN_IN_PROGRESS',
+      'SHUTTING_DOWN',
+    ],
+  },
+  editQueued: {
+    method: 'PUT',
+    path: '/api/session/:id/queue/:turnId',
+    summary: 'Changes a message that waits in the queue.',
+    body: QueuedBody,
+    fields: ['message'],
+    refusals: [...refusalsOfCommands, 'MESSAGE_NOT_QUEUED', 'QUEUE_FULL'],
+  },
+  removeQueued: {
+    method: 'DELETE',
+    path: '/api/session/:id/queue/:turnId',
+    summary: 'Takes a message out of the queue.',
+    refusals: [...refusalsOfCommands, 'MESSAGE_NOT_QUEUED'],
+  },
+  cancel: {
+    method: 'POST',
+    path: '/api/session/:id/cancel',
+    summary: 'Stops the running turn; with nothing to stop it does nothing.',
+    refusals: [...refusalsOfCommands, 'INTERRUPT_FAILED', 'PROCESS_CRASH'],
+  },
+  /** Ends the agent's processes. */
+  kill: {
+    method: 'POST',
+    path: '/api/session/:id/kill',
+    summary: 'Ends a session’s agent and closes the session; its history stays.',
+    refusals: refusalsOfCommands,
+  },
+  answerApproval: {
+    method: 'POST',
+    path: '/api/session/:id/approval/:approvalId',
+    summary: 'Answers a permission request; the first answer counts.',
+    body: ApprovalAnswerBody,
+    refusals: [
+      ...refusalsOfCommands,
+      'APPROVAL_NOT_FOUND',
+      'APPROVAL_ALREADY_ANSWERED',
+      'INVALID_OPTION',
+      'NOT_SUPPORTED',
+      'PROCESS_CRASH',
+    ],
+  },
+  setConfig: {
+    method: 'POST',
+    path: '/api/session/:id/config',
+    summary: 'Sets one of the session’s config options.',
+    body: ConfigBody,
+    fields: ['id', 'value'],
+    refusals: [...refusalsOfCommands, ...refusalsOfStarts, 'NOT_SUPPORTED'],
+  },
+  rename: {
+    method: 'POST',
+    path: '/api/session/:id/title',
+    summary: 'Renames a session.',
+    body: TitleBody,
+    fields: ['title'],
+    refusals: refusalsOfCommands,
+  },
+} as const satisfies Record<string, Operation>;
+
+export type CommandName = keyof typeof commands;

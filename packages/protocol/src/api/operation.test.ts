@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import {
+  argumentsOf,
+  commands,
+  fillPath,
+  ID_MAX,
+  type Operation,
+  operations,
+  partsOf,
+  readArguments,
+  serverOperations,
+} from './index.ts';
+
+const table: [string, Operation][] = Object.entries({ ...operations, ...serverOperations });
+
+describe.each([
+  ['ids alone', operations.removeQueued, ['s', 't'], { id: 's', turnId: 't' }, undefined],
+  ['a field', operations.editQueued, ['s', 't', 'Hi'], { id: 's', turnId: 't' }, { message: 'Hi' }],
+  [
+    'a field named as an id is',
+    operations.setConfig,
+    ['s', 'model', 'opus'],
+    { id: 's' },
+    { id: 'model', value: 'opus' },
+  ],
+  [
+    'a whole body',
+    operations.answerApproval,
+    ['s', 'a', { optionId: 'yes', note: 'Well.' }],
+    { id: 's', approvalId: 'a' },
+    { optionId: 'yes', note: 'Well.' },
+  ],
+  ['a field and the rest', operations.search, ['a b', { limit: 5 }], {}, { q: 'a b', limit: 5 }],
+  ['nothing', operations.listAgents, [], {}, undefined],
+])('an operation with %s', (_, operation, args, ids, content) => {
+  test('has its arguments in the parts of its request', () => {
+    expect(partsOf(operation, args)).toEqual({ ids, ...(content && { content }) });
+  });
+
+  test('is given back the same arguments by those parts', () => {
+    expect(argumentsOf(operation, { ids, content })).toEqual(args);
+  });
+});
+
+describe('arguments that come from elsewhere', () => {
+  test('are read by the schemas, which fill in and trim', () => {
+    expect(readArguments(operations.rename, ['s', '  A name '])).toEqual(['s', 'A name']);
+    expect(readArguments(operations.listFolders, [])).toEqual(['']);
+    expect(readArguments(operations.search, ['a'])).toEqual(['a', { limit: 20 }]);
+  });
+
+  test.each([
+    ['an id is missing', operations.editQueued, ['s', undefined, 'Hi']],
+    ['an id is no text', operations.cancel, [{ id: 's' }]],
+    ['an id is too long', operations.cancel, ['s'.repeat(ID_MAX + 1)]],
+    ['a field is missing', operations.editQueued, ['s', 't']],
+    ['a field is of a wrong kind', operations.setConfig, ['s', 'model', 1]],
+    ['a body is none', operations.answerApproval, ['s', 'a', 'yes']],
+  ])('are refused where %s', (_, operation, args) => {
+    expect(() => readArguments(operation, args)).toThrow(z.ZodError);
+  });
+});
+
+test('ids stand in a path as text that means nothing there', () => {
+  const ids = { id: 'a/../b?c', turnId: '%' };
+  expect(fillPath(operations.editQueued, ids)).toBe('/api/session/a%2F..%2Fb%3Fc/queue/%25');
+});
+
+describe('the table', () => {
+  test('has each method of a path once', () => {
+    const routes = table.map(([, { method, path }]) => `${method} ${path}`);
+    expect(routes).toEqual([...new Set(routes)]);
+  });
+
+  test.each(table)('names only what there is: %s', (_, operation) => {
+    const { query, body, answer, fields = [], unwrap } = operation;
+    const shapeOf = (schema: unknown) => (schema instanceof z.ZodObject ? schema.shape : {});
+    expect(Object.keys(shapeOf(body ?? query))).toEqual(expect.arrayContaining([...fields]));
+    const answered = Object.keys(shapeOf(answer));
+    expect(answered).toEqual(unwrap === undefined ? answered : [unwrap]);
+    expect([query, body]).toContain(undefined);
+  });
+
+  test.each(Object.entries(commands))('%s is told to a session', (_, { path }) => {
+    expect(path).toMatch(/^\/api\/session\/:id\//);
+  });
+});

@@ -1,0 +1,190 @@
+import { z } from 'zod';
+import { decodeCursor } from '../cursor.ts';
+import { Response } from '../response.ts';
+import {
+  AgentsResult,
+  CreateSessionBody,
+  FileResult,
+  FoldersResult,
+  HistoryPage,
+  ProjectsResult,
+  SearchResult,
+  SessionHandle,
+  SessionListResult,
+  SessionStatusResult,
+  SignInLink,
+} from '../wire/http.ts';
+import { commands, refusalsOfStarts } from './commands.ts';
+import type { Operation } from './operation.ts';
+
+/** What any server answers, whoever owns the session. */
+const requests = {
+  createSession: {
+    method: 'POST',
+    path: '/api/session/create',
+    summary: 'Starts an agent in a project folder.',
+    body: CreateSessionBody,
+    status: 201,
+    answer: SessionHandle,
+    refusals: [...refusalsOfStarts, 'TOO_MANY_SESSIONS', 'STORE_WRITE_FAILED', 'SHUTTING_DOWN'],
+  },
+  /** Open sessions of a project, and those that only an agent's own store knows. */
+  listSessions: {
+    method: 'GET',
+    path: '/api/session/list',
+    summary: 'Lists the open sessions of a project, and those in the agents’ own stores.',
+    query: z.object({ projectId: z.string().optional() }),
+    fields: ['projectId'],
+    answer: SessionListResult,
+    unwrap: 'sessions',
+    refusals: ['PROJECT_ID_REQUIRED'],
+  },
+  status: {
+    method: 'GET',
+    path: '/api/session/:id/status',
+    summary: 'Says whether a session’s agent runs, and what it does.',
+    answer: SessionStatusResult,
+    refusals: ['SESSION_NOT_FOUND', 'STALE_OWNER'],
+  },
+  /** A page of the conversation, the newest one without `before`; at most 200 entries. */
+  history: {
+    method: 'GET',
+    path: '/api/session/:id/history',
+    summary: 'Gives a page of the conversation, the newest first; starts no agent.',
+    query: z.object({
+      before: z
+        .string()
+        .refine((place) => decodeCursor(place) !== undefined, 'is no place that a page has given')
+        .optional(),
+      limit: z.coerce.number<number>().int().min(1).max(200).optional(),
+    }),
+    answer: HistoryPage,
+    refusals: ['SESSION_NOT_FOUND', 'STALE_OWNER'],
+  },
+  /** A file to look at, by a path that is absolute or from the session's project folder. */
+  readFile: {
+    method: 'GET',
+    path: '/api/session/:id/file',
+    summary: 'Gives a file of the session’s project to look at; starts no agent.',
+    query: z.object({ path: z.string().min(1).max(4096) }),
+    fields: ['path'],
+    answer: FileResult,
+    refusals: ['SESSION_NOT_FOUND', 'FILE_NOT_FOUND', 'FILE_NOT_ALLOWED', 'FILE_UNREADABLE'],
+  },
+  /** A run as history has it, or so far. */
+  getRun: {
+    method: 'GET',
+    path: '/api/run/:id',
+    summary: 'Gives a run as its Response.',
+    answer: Response,
+    refusals: ['RUN_NOT_FOUND'],
+  },
+  /**
+   * Titles of sessions, and items by what was said and done, that have every word of a text; of a session that runs,
+   * items that have ended.
+   */
+  search: {
+    method: 'GET',
+    path: '/api/search',
+    summary: 'Finds sessions by their titles, and items by their text.',
+    query: z.object({
+      q: z.string().max(1_000),
+      projectId: z.string().optional(),
+      limit: z.coerce.number<number>().int().min(1).max(100).default(20),
+    }),
+    fields: ['q'],
+    answer: SearchResult,
+    refusals: [],
+  },
+  listAgents: {
+    method: 'GET',
+    path: '/api/agents',
+    summary: 'Lists the agent types, and whether each can run here.',
+    answer: AgentsResult,
+    unwrap: 'agents',
+    refusals: [],
+  },
+  /** The sessions in the own store of an agent that only it can read. Nothing else that lists starts an agent. */
+  findSessions: {
+    method: 'POST',
+    path: '/api/agents/:cliType/sessions',
+    summary: 'Asks an agent for the sessions in its own store; starts it if it does not run.',
+    answer: SessionListResult,
+    unwrap: 'sessions',
+    refusals: [
+      'UNSUPPORTED_CLI_TYPE',
+      'NOT_SUPPORTED',
+      'SESSION_CREATE_FAILED',
+      'PROCESS_CRASH',
+      'PROTOCOL_ERROR',
+      'SHUTTING_DOWN',
+    ],
+  },
+  listProjects: {
+    method: 'GET',
+    path: '/api/projects',
+    summary: 'Lists all projects with their sessions, also those in the agents’ own stores.',
+    answer: ProjectsResult,
+    unwrap: 'projects',
+    refusals: [],
+  },
+  /** At most 50. */
+  listFolders: {
+    method: 'GET',
+    path: '/api/folders',
+    summary: 'Lists folders below the allowed roots whose path begins with a prefix.',
+    query: z.object({ prefix: z.string().max(4096).default('') }),
+    fields: ['prefix'],
+    answer: FoldersResult,
+    unwrap: 'folders',
+    refusals: [],
+  },
+} as const satisfies Record<string, Operation>;
+
+/** What is asked of the runtime, and answered once. */
+export const operations = { ...requests, ...commands };
+
+/** What else there is: streams, and what the server itself answers. */
+export const serverOperations = {
+  followSession: {
+    method: 'GET',
+    path: '/api/session/:id/stream',
+    summary: 'Follows a session: history and info, then upserts, appends, discards, turns.',
+    query: z.object({
+      /** Where the reader goes on from; a `Last-Event-ID` is newer and goes before it. */
+      cursor: z.string().optional(),
+      /** `1`: text as `append` between full upserts. */
+      deltas: z.enum(['0', '1']).optional(),
+    }),
+    streams: true,
+    refusals: ['SESSION_NOT_FOUND', 'STALE_OWNER', 'TOO_MANY_CONNECTIONS'],
+  },
+  followRun: {
+    method: 'GET',
+    path: '/api/run/:id/events',
+    summary: 'Follows a run as canonical events, up to its terminal event.',
+    streams: true,
+    refusals: ['RUN_NOT_FOUND', 'INVALID_CURSOR', 'TOO_MANY_CONNECTIONS'],
+  },
+  createSignInLink: {
+    method: 'POST',
+    path: '/api/sign-in-link',
+    summary: 'Gives a code for a link that signs one browser in, once: `/?code=…`.',
+    answer: SignInLink,
+    refusals: [],
+  },
+  signOut: {
+    method: 'POST',
+    path: '/api/sign-out',
+    summary: 'Signs this browser out; with `everywhere`, every browser that has signed in.',
+    body: z.object({ everywhere: z.boolean().optional() }).optional(),
+    refusals: [],
+  },
+  health: {
+    method: 'GET',
+    path: '/healthz',
+    summary: 'Says that the server is there.',
+    answer: z.object({ ok: z.literal(true), version: z.string() }),
+    refusals: [],
+  },
+} as const satisfies Record<string, Operation>;

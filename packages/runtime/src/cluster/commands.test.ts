@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { CommandRequest, type Commands, passingOn, runCommand } from './commands.ts';
+
+/** Commands that say what they were called with. */
+function recorder(): { commands: Commands; calls: unknown[][] } {
+  const calls: unknown[][] = [];
+  const commands = passingOn(async ({ command, sessionId, args }) => {
+    calls.push([command, sessionId, ...args]);
+    return { turnId: 't', queued: true, sessionId, cliType: 'demo', else: 1 };
+  });
+  return { commands, calls };
+}
+
+test('a command goes to another server by its name, session and arguments, and gives its answer', async () => {
+  const { commands, calls } = recorder();
+  await expect(commands.send('s', 'Hi', 'turn')).resolves.toEqual({ turnId: 't', queued: true });
+  await expect(commands.editQueued('s', 't', 'Hi')).resolves.toBeUndefined();
+  expect(calls).toEqual([
+    ['send', 's', 'Hi', 'turn'],
+    ['editQueued', 's', 't', 'Hi'],
+  ]);
+});
+
+test('what another server sends is carried out as the table says', async () => {
+  const { commands, calls } = recorder();
+  const answer = { optionId: 'yes', unknown: 1 };
+  const request = CommandRequest.parse(
+    JSON.parse(
+      JSON.stringify({ command: 'answerApproval', sessionId: 's', args: ['ask-1', answer] }),
+    ),
+  );
+  await runCommand(commands, request);
+  expect(calls).toEqual([['answerApproval', 's', 'ask-1', { optionId: 'yes' }]]);
+});
+
+test.each([
+  { command: 'send', sessionId: 's', args: ['Hi', 'no UUID'] },
+  { command: 'editQueued', sessionId: 's', args: ['t'] },
+  { command: 'setConfig', sessionId: 's', args: ['model', 1] },
+  { command: 'rename', sessionId: 's', args: [' '] },
+] as const)('$command with arguments that it does not take does nothing', async (request) => {
+  const { commands, calls } = recorder();
+  await expect(runCommand(commands, { ...request, args: [...request.args] })).rejects.toThrow(
+    z.ZodError,
+  );
+  expect(calls).toEqual([]);
+});
+
+test.each(['createSession', 'toString', '__proto__', 'close', ''])(
+  '"%s" is no command that another server may send',
+  (command) => {
+    const request = { command, sessionId: 's', args: [] };
+    expect(CommandRequest.safeParse(request).success).toBe(false);
+  },
+);

@@ -1,0 +1,70 @@
+import {
+  argumentsOf,
+  type Operation,
+  operations,
+  pathSchema,
+  refusalsOfAny,
+} from '@liminal/protocol';
+import { perform, type Runtime } from '@liminal/runtime';
+import type { FastifyError } from 'fastify';
+import { z } from 'zod';
+import { answerError, describeError } from './errors.ts';
+import type { App } from './schema.ts';
+
+/** What an operation that has nothing to tell answers with. */
+const Done = z.object({});
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    operation?: Operation;
+  }
+}
+
+interface Schema<O extends Operation> {
+  params: ReturnType<typeof pathSchema<O>>;
+  querystring: O['query'];
+  body: O['body'];
+  response: O extends { answer: infer Answer } ? Record<200, Answer> : object;
+}
+
+/** An operation as a route of Fastify, but for its handler. */
+export function routeOf<O extends Operation>(operation: O) {
+  const { method, path, query, body, status = 200, answer = Done, streams }: Operation = operation;
+  // Fastify warns of a schema that is named and not there.
+  const schema = {
+    params: pathSchema(operation),
+    ...(query && { querystring: query }),
+    ...(body && { body }),
+    ...(!streams && { response: { [status]: answer } }),
+  };
+  return { method, url: path, schema: schema as Schema<O>, config: { operation } };
+}
+
+/** A route for each operation of the runtime. */
+export async function operationRoutes(app: App, { runtime }: { runtime: Runtime }) {
+  for (const name of Object.keys(operations) as (keyof typeof operations)[]) {
+    const operation: Operation = operations[name];
+    const { status = 200, unwrap, body: hasBody } = operation;
+    app.route({
+      ...routeOf(operation),
+      handler: async ({ params, query, body }, reply) => {
+        const args = argumentsOf(operation, { ids: params, content: hasBody ? body : query });
+        const given = await perform(runtime, name, args);
+        const answer = unwrap === undefined ? given : { [unwrap]: given };
+        return reply.code(status).send(answer ?? {});
+      },
+    });
+  }
+}
+
+/** Makes an instance fail on a refusal that the operation's entry does not name; for tests. */
+export function checkRefusals(app: App): void {
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const { operation } = request.routeOptions.config;
+    const { code } = describeError(error).body.error;
+    const known: readonly string[] = [...(operation?.refusals ?? [code]), ...refusalsOfAny];
+    if (known.includes(code)) return void answerError(error, request, reply);
+    const { method, path } = operation ?? {};
+    throw new Error(`${method} ${path} was refused with ${code}, which its entry does not name.`);
+  });
+}
