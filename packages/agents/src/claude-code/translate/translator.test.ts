@@ -217,6 +217,21 @@ test('TC-3.3f: a turn starts with its model and ends at the result, however many
   expect((await respond('max-tokens')).outputItems).toHaveLength(3);
 });
 
+test.each(['end_turn', 'max_tokens', 'refusal', 'pause_turn', 'of_tomorrow'])(
+  'TC-3.3f: a turn that stops with %s is complete, and says why',
+  (reason) => {
+    const { translator, drafts } = startReplay();
+    translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
+    const result = { type: 'result', subtype: 'success', is_error: false, stop_reason: reason };
+    translator.read(result, timestamp);
+    expect(drafts.at(-1)?.payload).toMatchObject({
+      type: 'response_done',
+      status: 'completed',
+      finishReason: reason,
+    });
+  },
+);
+
 test('TC-3.3f: a failed turn ends in an error with its code', async () => {
   const codes = ['error-400', 'error-401', 'error-429', 'error-529', 'error-connection'];
   const errors = await Promise.all(codes.map(async (name) => (await respond(name)).error));
