@@ -126,7 +126,7 @@ test('a queued message that cannot be sent stays in the queue, and the next send
   expect(world.agent.received).toEqual(['first', 'second']);
 });
 
-test('a crash ends the turn as an error with what was said until then, and the next message starts the agent again', async () => {
+test('NFR-000-05: a crash ends the turn as an error with what was said until then, and the next message starts the agent again', async () => {
   const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
   await world.runtime.send(sessionId, 'Hello');
   world.agent.text(sessionId, 'a', 'I was about to');

@@ -75,7 +75,7 @@ describe('searching', () => {
 });
 
 describe('creating, listing and loading', () => {
-  test('TC-6.1a Create session returns session handle', async () => {
+  test('NFR-000-10, TC-6.1a Create session returns session handle', async () => {
     const body = { cliType: 'scripted', projectDir: server.folder };
     const answer = await ask('POST', '/api/session/create', body);
     expect(answer).toEqual({

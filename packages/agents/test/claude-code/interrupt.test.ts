@@ -32,7 +32,7 @@ async function halfway() {
   return { listener, turnId, rest, cancel, interrupt: vi.spyOn(running[0]!, 'interrupt') };
 }
 
-test('an interrupt that fails is told with its reason; the turn goes on to its end, and the session after it', async () => {
+test('FR-002-01: an interrupt that fails is told with its reason; the turn goes on to its end, and the session after it', async () => {
   const { listener, turnId, rest, cancel, interrupt } = await halfway();
   const cause = new Error('The pipe is closed.');
   interrupt.mockRejectedValueOnce(cause);

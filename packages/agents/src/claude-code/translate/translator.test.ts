@@ -104,7 +104,7 @@ test('there are recordings of what matters', () => {
 });
 
 test.each(names)(
-  '%s: valid turns, each with one start and one end, and every item ended before it',
+  'NFR-000-08: %s: valid turns, each with one start and one end, and every item ended before it',
   async (name) => {
     const { translator, drafts } = await replay(name);
     expect(translator.turn).toBeUndefined();
@@ -218,7 +218,7 @@ test('TC-3.3f: a turn starts with its model and ends at the result, however many
 });
 
 test.each(['end_turn', 'max_tokens', 'refusal', 'pause_turn', 'of_tomorrow'])(
-  'TC-3.3f: a turn that stops with %s is complete, and says why',
+  'FR-002-05, TC-3.3f: a turn that stops with %s is complete, and says why',
   (reason) => {
     const { translator, drafts } = startReplay();
     translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
