@@ -7,7 +7,7 @@ export default defineConfig({
     setupFiles: ['test/property-seed.ts'],
     include: [
       'packages/protocol/src/**/*.test.ts',
-      'packages/agents/src/{acp,claude-code}/**/*.test.ts',
+      'packages/agents/src/{acp,claude-code}/translate/**/*.test.ts',
     ],
     // They measure time, which a mutated program takes more of.
     exclude: ['**/big-*.test.ts'],
