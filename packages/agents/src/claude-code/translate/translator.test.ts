@@ -547,6 +547,31 @@ test.each(['constructor', 'toString', '__proto__'])(
   },
 );
 
+test.each([
+  [{ error: 'rate_limit' }, 'RATE_LIMITED'],
+  [{ is_api_error_message: true, error: 'rate_limit' }, 'RATE_LIMITED'],
+  [{ is_api_error_message: true }, 'AGENT_ERROR'],
+])('an API error that comes as an answer (%j) is no answer, and is told as %s', (marks, code) => {
+  const { translator, drafts } = startReplay();
+  translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
+  const content = [{ type: 'text', text: 'API Error: slow down' }];
+  const message = { id: 'm', model: 'm', content };
+  translator.read({ type: 'assistant', ...marks, message }, timestamp);
+  translator.read({ type: 'result', subtype: 'success', is_error: true }, timestamp);
+  const [response] = foldTurns(drafts).values();
+  expect(response).toMatchObject({ status: 'error', error: { code } });
+  expect(response?.outputItems).toEqual([]);
+});
+
+test('an answer that says itself to be no API error is one', () => {
+  const { translator, drafts } = startReplay();
+  const message = { id: 'm', model: 'm', content: [{ type: 'text', text: 'Hi.' }] };
+  translator.read({ type: 'assistant', is_api_error_message: false, message }, timestamp);
+  translator.end({ type: 'response_done', status: 'completed' }, timestamp);
+  const [response] = foldTurns(drafts).values();
+  expect(response?.outputItems).toMatchObject([{ content: 'Hi.' }]);
+});
+
 test('SAFE: a call and a result with empty ids are still of the schema', () => {
   const { translator, drafts } = startReplay();
   const call = { type: 'tool_use', id: '', name: 'Bash', input: {} };
