@@ -13,6 +13,8 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 process.chdir(root);
+// Of a part nothing is remembered: its result would count everything that was ever tried.
+const isWhole = positionals.length === 0 && values.sample === undefined;
 const files = positionals.length > 0 ? positionals : globSync(mutated.files, mutated.without);
 const lines = (file: string): number => readFileSync(file, 'utf8').split('\n').length;
 const mutate =
@@ -24,4 +26,4 @@ const mutate =
         Number(values.seed),
       );
 // Sets the exit code, too: 1 where fewer are killed than the bound asks for.
-await new Stryker({ ...mutantOptions, mutate }).runMutationTest();
+await new Stryker({ ...mutantOptions, mutate, incremental: isWhole }).runMutationTest();

@@ -22,7 +22,6 @@ export const mutantOptions: ConstructorParameters<typeof Stryker>[0] = {
   ignoreStatic: true,
   // It would be rewritten by TypeScript's former interface, which version 7 lacks.
   tsconfigFile: 'none',
-  incremental: true,
   incrementalFile: 'node_modules/.cache/mutants/results.json',
   tempDirName: 'node_modules/.cache/mutants/sandbox',
   reporters: ['clear-text'],
