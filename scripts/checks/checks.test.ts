@@ -78,7 +78,11 @@ describe('a check', () => {
 });
 
 function file(status: string, tests: string[]) {
-  const assertionResults = tests.map((test, index) => ({ fullName: `${index}`, status: test }));
+  const assertionResults = tests.map((test, index) => ({
+    ancestorTitles: [],
+    title: `${index}`,
+    status: test,
+  }));
   return { name: 'a.test.ts', status, assertionResults };
 }
 

@@ -134,6 +134,12 @@ describe('layering', () => {
     expect(rulesBrokenBy(`${room}/src/to-${other}.ts`)).toContain(`room-${room}`);
   });
 
+  test('TC-7.4a: no surface reaches an agent but through the runtime', () => {
+    const surfaces = ['server', 'client', 'web'];
+    const broken = surfaces.map((room) => rulesBrokenBy(`${room}/src/to-agents.ts`));
+    expect(broken).toEqual(surfaces.map((room) => expect.arrayContaining([`room-${room}`])));
+  });
+
   test.each(plants)('%s is reported for %s', (rule, file) => {
     expect(rulesBrokenBy(file)).toContain(rule);
   });

@@ -1,34 +1,59 @@
+/** What is not built yet, by the name of the work that will build it. */
+export type Work = 'bare models' | 'an ACP agent for editors' | 'traces, verification and figures';
+
+/** What was promised; with `open`, by work that is still to be done. */
+export type Requirement = string | { readonly text: string; readonly open: Work };
+
+/** Not built yet. */
+const open =
+  (work: Work) =>
+  (text: string): Requirement => ({ text, open: work });
+const models = open('bare models');
+const editors = open('an ACP agent for editors');
+const traces = open('traces, verification and figures');
+
 /**
- * What has been promised, by id. A test that proves a promise carries its id in its name, and
- * `npm run requirements` fails on an id that no test carries.
+ * What has been promised, by id. A test that proves a promise carries its id in its own name; an acceptance criterion
+ * (AC) is proved by the tests of its test cases (TC). Ids are those of the seeds; where a seed has none, they count
+ * its sentences: `NFR-000-…`, `FR-001-…`, `FR-002-…`, `FR-003-…`, and `AS-039-…` for the scenarios of seed 004.
+ * `npm run requirements` says what is wrong with it. TC-6.4a and TC-6.4c are missing: seed 000 took them back.
  */
-export const catalogue: Readonly<Record<string, string>> = {
+export const catalogue: Readonly<Record<string, Requirement>> = {
   // Seed 000: the event vocabulary.
+  'AC-1.1': 'One schema represents every event of Claude Code and of Codex',
   'TC-1.1a': 'The event schema covers text streaming',
   'TC-1.1b': 'The event schema covers the life of a tool call',
   'TC-1.1c': 'The event schema covers reasoning',
   'TC-1.1d': 'The event schema covers the life of a turn',
   'TC-1.1e': 'The event schema covers errors of items and of responses',
   'TC-1.1f': 'The event schema rejects malformed events and says why',
+  'AC-1.2': 'Events carry the ids that join them',
   'TC-1.2a': 'All events of a turn share its turnId',
   'TC-1.2b': 'All events of an item share its itemId',
   'TC-1.2c': 'A tool call and its result share one callId',
+  'AC-1.3': 'What a later ingestion needs is kept',
   'TC-1.3a': 'Schemas keep ids and both timestamps that later ingestion needs',
   'TC-1.3b': 'What is derived only after ingestion stays out of the schemas',
 
   // Seed 000: the provider contract and its registry.
+  'AC-2.1': 'Every provider implements one typed interface',
   'TC-2.1a': 'The provider interface has every lifecycle method',
   'TC-2.1b': 'The Claude Code provider satisfies the interface',
+  'TC-2.1c': 'The Codex provider satisfies the interface',
+  'AC-2.2': 'A registry maps CLI types to providers',
   'TC-2.2a': 'The registry finds a provider by its CLI type',
   'TC-2.2b': 'The registry refuses an unknown CLI type',
 
   // Seed 000: Claude Code.
+  'AC-3.1': 'Claude Code sessions are created and loaded through its SDK',
   'TC-3.1a': 'Creating a session starts a process that stays',
   'TC-3.1b': 'Loading a session restores its context',
   'TC-3.1c': 'A session that cannot start says why and leaves no process',
+  'AC-3.2': 'Messages reach Claude Code through its streaming input',
   'TC-3.2a': 'A message reaches the process, and the send resolves once its turn is bound',
   'TC-3.2b': 'Messages in sequence reach the same process in order',
   'TC-3.2c': 'A send to a dead process fails with PROCESS_CRASH',
+  'AC-3.3': 'What Claude Code streams becomes upserts and turns',
   'TC-3.3a': 'Text blocks become message events',
   'TC-3.3b': 'Tool use blocks become function calls',
   'TC-3.3c': 'Tool results become function call outputs with the same callId',
@@ -36,31 +61,38 @@ export const catalogue: Readonly<Record<string, string>> = {
   'TC-3.3e': 'Several blocks in one response are several items',
   'TC-3.3f': 'A message’s beginning and end become those of the turn',
   'TC-3.3g': 'The result of an unknown tool call is emitted, not dropped',
+  'AC-3.4': 'A Claude Code session is cancelled, killed and asked about',
   'TC-3.4a': 'Cancel interrupts the running turn',
   'TC-3.4b': 'Kill ends the process',
   'TC-3.4c': 'isAlive tells whether the process lives',
 
   // Seed 000: Codex, and every agent that speaks ACP.
+  'AC-4.1': 'Codex works behind the provider interface as it did before',
   'TC-4.1a': 'A Codex session is created',
   'TC-4.1b': 'A Codex session is loaded',
   'TC-4.1c': 'A message reaches Codex',
+  'AC-4.2': 'ACP notifications become upserts and turns',
   'TC-4.2a': 'agent_message_chunk becomes message upserts',
   'TC-4.2b': 'tool_call becomes the create of a tool call',
   'TC-4.2c': 'tool_call_update becomes its completion',
 
   // Seed 000: the upsert fold.
+  'AC-5.1': 'Events become upserts with full content',
   'TC-5.1a': 'A text message is created and completed',
   'TC-5.1b': 'Each emission carries the full content',
   'TC-5.1c': 'A tool call is emitted at its invocation and its completion only',
   'TC-5.1d': 'Reasoning becomes upserts of type thinking',
+  'AC-5.2': 'A gradient controls how often text is emitted',
   'TC-5.2a': 'Early emissions are frequent',
   'TC-5.2b': 'Later emissions are wider apart',
   'TC-5.2c': 'A threshold must be exceeded, not reached',
   'TC-5.2d': 'One delta across several thresholds is emitted once',
   'TC-5.2e': 'The last entry of the gradient repeats',
   'TC-5.2f': 'The default gradient is 10, 20, 40, 80, 120',
+  'AC-5.3': 'A tool call is correlated with its result',
   'TC-5.3a': 'A result completes its invocation by callId, under the same itemId',
   'TC-5.3b': 'Concurrent tool calls are told apart',
+  'AC-5.4': 'The edge cases of the fold',
   'TC-5.4a': 'Destroyed in mid-stream: an error with all that was buffered',
   'TC-5.4b': 'The batch timeout emits what is buffered',
   'TC-5.4c': 'Empty content is one complete emission',
@@ -69,35 +101,111 @@ export const catalogue: Readonly<Record<string, string>> = {
   'TC-5.4f': 'A failed turn is a turn_error, never a turn_complete',
 
   // Seed 000: the session routes.
+  'AC-6.1': 'Routes for the life of a session',
   'TC-6.1a': 'Creating a session returns its handle',
   'TC-6.1b': 'Creating with an unknown CLI type is 400',
   'TC-6.1c': 'Listing gives the active sessions of a project',
   'TC-6.1d': 'Listing without projectId is 400 PROJECT_ID_REQUIRED',
   'TC-6.1e': 'Loading reaches the provider',
   'TC-6.1f': 'Loading a session that does not exist is 404',
+  'AC-6.2': 'Routes for messages',
   'TC-6.2a': 'Sending reaches the right provider and returns the turnId',
   'TC-6.2b': 'Sending to a session that does not exist is 404',
   'TC-6.2c': 'Cancelling reaches the right provider',
   'TC-6.2d': 'The returned turnId is that of all the turn’s output',
+  'AC-6.3': 'Routes coordinate the life of a provider’s process',
   'TC-6.3a': 'Kill ends the provider’s process and takes the session off the list',
   'TC-6.3b': 'Status tells the provider’s state',
+  'AC-6.4': 'The messages of before are gone',
+  'TC-6.4b': 'There is one family of messages, and the one before it is refused',
 
   // Seed 000: the pipeline, the browser, end to end.
+  'AC-7.1': 'What providers say reaches the WebSocket',
   'TC-7.1a': 'Claude Code’s text reaches the browser as upserts',
   'TC-7.1b': 'Codex’s text reaches the browser as upserts',
   'TC-7.1c': 'The tool calls of both agents reach the browser as create and complete',
+  'AC-7.2': 'The browser renders from upserts',
   'TC-7.2a': 'Text renders progressively, in place',
   'TC-7.2b': 'A tool call renders its invocation, then its result',
   'TC-7.2c': 'Interleaved items render independently',
+  'AC-7.3': 'Loading a session shows its history',
   'TC-7.3a': 'Loading an existing Claude Code session shows its history',
   'TC-7.3b': 'Loading an existing Codex session shows its history',
+  'AC-7.4': 'The direct way from ACP to the browser is gone',
+  'TC-7.4a': 'No code leads from an agent straight to a surface',
+  'AC-8.1': 'Claude Code from end to end',
   'TC-8.1a': 'Create, send, and see the answer stream in',
   'TC-8.1b': 'Tool calls show name, arguments and result',
   'TC-8.1c': 'Cancel stops the turn, and the session takes the next message',
+  'AC-8.2': 'Codex from end to end',
   'TC-8.2a': 'Codex: create, send, and see the answer stream in',
   'TC-8.2b': 'Codex: tool calls show name, arguments and result',
+  'AC-8.3': 'Tabs are switched and sessions loaded',
   'TC-8.3a': 'Switching between two tabs keeps the state of both',
   'TC-8.3b': 'Opening an existing session loads its history',
+
+  // Seed 000: what is not about functions.
+  'NFR-000-01': traces(
+    'Claude Code starts and loads in one SDK session; median and P95 beside the bare program',
+  ),
+  'NFR-000-02': traces('Codex loads within 10 % of the bare program'),
+  'NFR-000-03': traces('Latency from provider to browser within 10 % of the direct way'),
+  'NFR-000-04': traces('The first text is seen within 200 ms of the response’s start'),
+  'NFR-000-05': 'A crash of the provider’s process is detected and reported',
+  'NFR-000-06': 'No orphans are left by a kill',
+  'NFR-000-07': 'An error loses no buffered content, and calls nothing complete that is not',
+  'NFR-000-08': 'Translation can be tested without a real process',
+  'NFR-000-09': 'The fold can be tested with fixtures',
+  'NFR-000-10': 'The routes can be tested by inject, without a real provider',
+
+  // Seed 001: one stream of typed events, on Redis; its sections and appendix.
+  'FR-001-01': 'A.1: a Response holds items of every type, each of its schema',
+  'FR-001-02':
+    'A.1: every event carries its id, time, run and trace, and its type is that of its payload',
+  'FR-001-03': 'A.1: scripts and their results are items',
+  'FR-001-04': 'A.2: streams and the projectors’ group have their names',
+  'FR-001-05': 'A.2: projectors share the runs through a consumer group',
+  'FR-001-06': 'A.2: readers read from any place without a consumer group, each all of it',
+  'FR-001-07': 'A.2: of a run about the newest 1,000 events are kept',
+  'FR-001-08': 'A.2: consumers bear duplicates',
+  'FR-001-09': 'A.2: events of a response keep their order',
+  'FR-001-10': traces('A.3: the active trace context is injected into every event'),
+  'FR-001-11': traces('A.3: projector and SSE go on with the trace that an event carries'),
+  'FR-001-12': traces('A.3: one waterfall from the request to the database'),
+  'FR-001-13': traces('A.3: OpenLLMetry with disableBatch, and Langfuse'),
+  'FR-001-14': 'A.4: Responses are stored in Convex',
+  'FR-001-15': '4.3: one reducer builds the Response from events',
+  'FR-001-16': '5.2: a worker brings runs from the stream into the database',
+  'FR-001-17': '5.3: a route streams the events of a run as server-sent events',
+  'FR-001-18': '5.3: a client library keeps the Response of a run as its events come',
+  'FR-001-19': '4.3: history is what the stream came to',
+  'FR-001-20': '6: a run whose server is gone does not hang, and is marked as failed',
+  'FR-001-21': '6: Redis’ memory stays bounded, however many runs come and go',
+  'FR-001-22': models('5.4: tool calls are executed and their outputs pushed'),
+  'FR-001-23': models('6: a tool call is picked up at once'),
+  'FR-001-24': models('5.4: an adapter for Anthropic’s Messages API'),
+  'FR-001-25': models('5.1: an adapter for OpenAI, as a function that stands alone'),
+  'FR-001-26': models('A.5: the Responses API first, Chat Completions only where it is missing'),
+  'FR-001-27': models('A.5: delta.content becomes item_delta of a message'),
+  'FR-001-28': models('A.5: delta.reasoning_content becomes item_delta of reasoning'),
+  'FR-001-29': models('A.5: delta.tool_calls become the start and deltas of calls, each by its id'),
+  'FR-001-30': models('A.5: finish_reason tool_calls ends every call'),
+  'FR-001-31': models('A.5: finish_reason becomes response_done'),
+  'FR-001-32': models(
+    'A.5: a script says its start, its calls with their outputs, and its end or error',
+  ),
+  'FR-001-33': traces('A.6: the verification checks the settings'),
+  'FR-001-34': traces('A.6: the verification sends a prompt through an agent'),
+  'FR-001-35': traces('A.6: the verification prints a valid trace id'),
+  'FR-001-36': traces('A.6: the verification reads each kind of event by XREAD, with its trace'),
+  'FR-001-37': traces('A.6: the verification deletes what it made'),
+
+  // Seed 002: Claude Code through its SDK; the rest of it is seed 000’s AC-3 and AC-5.
+  'FR-002-01': 'An interrupt that fails is INTERRUPT_FAILED',
+  'FR-002-02': 'Output that breaks off ends the turn with PROCESS_CRASH, and the session is dead',
+  'FR-002-03': 'Loading a session that is open gives the same one',
+  'FR-002-04': 'An unknown session is SESSION_NOT_FOUND',
+  'FR-002-05': 'A turn’s stop reason is passed on',
 
   // Seed 003: the same fold with its own gradient and token counter.
   'TC-01': 'A simple agent message',
@@ -114,6 +222,33 @@ export const catalogue: Readonly<Record<string, string>> = {
   'TC-12': 'Flush on destroy',
   'TC-13': 'What could not be published is tried again and delivered',
   'TC-14': 'What cannot be published at all is given up, and says so',
+  'FR-003-01': 'What is published has the envelope of stream B',
+  'FR-003-02': 'Stream B has its key and can be read by whoever speaks Redis',
+  'FR-003-03': traces('Gradient, token counter, first emission and retry of stream B are settings'),
+  'FR-003-04': traces('Stream B tells what is withdrawn'),
+  'FR-003-05': traces('What is buffered is published before the server ends'),
+
+  // Seed 004: an editor drives any agent through ACP.
+  'FR-039-01': editors('Notifications are the protocol’s own types'),
+  'FR-039-02': editors('Content blocks are the protocol’s own types'),
+  'FR-039-03': editors('Tool call statuses are the protocol’s own'),
+  'FR-039-04': editors('Tool calls and their updates carry all metadata'),
+  'FR-039-05': editors('What is repeated is suppressed by documented rules'),
+  'FR-039-06': editors('A notification or the idle limit ends a turn'),
+  'FR-039-07': editors('Recorded JSONL scenarios replay the same'),
+  'FR-039-08': editors('No simulated fallback: all that is streamed comes from the agent'),
+  'FR-039-09': editors('An optional smoke test of an installed Codex CLI'),
+  'AS-039-1': editors('An agent’s messages match the schema of SessionNotification'),
+  'AS-039-2': editors('A tool call’s statuses go on in their order'),
+  'AS-039-3': editors('Chunks that come twice are compared and filtered'),
+  'AS-039-4': editors('A notify event completes the turn at once, with an official stop reason'),
+  'AS-039-5': editors('Silence ends the session with an official stop reason'),
+  'AS-039-6': editors(
+    'codex --version and codex exec --help run where the smoke test is asked for',
+  ),
+  'NFR-039-01': editors('Updates take at most 150 ms'),
+  'NFR-039-02': editors('Memory of a session stays as it was'),
+  'NFR-039-03': editors('Every line is of the protocol'),
 
   // Safety: each is refused with its status and code.
   'SAFE-1': 'No token is refused',

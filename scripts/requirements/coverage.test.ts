@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { catalogue } from './catalogue.ts';
-import { cover, describeCoverage } from './coverage.ts';
+import {
+  cover,
+  describeCoverage,
+  findProblems,
+  type Catalogue,
+  type NamedTest,
+} from './coverage.ts';
 
 // Ids that nobody has promised: a real one in a test's name would count as covered.
 describe('requirement coverage', () => {
@@ -27,22 +33,92 @@ describe('requirement coverage', () => {
     expect(testsOf(id, name)).toHaveLength(0);
   });
 
+  test('a suite’s name proves nothing', () => {
+    const named = { file: 'a.test.ts', suites: ['AB-1: all of it'], name: 'some of it' };
+    expect(cover({ 'AB-1': '' }, [named])).toMatchObject([{ id: 'AB-1', tests: [] }]);
+  });
+
+  test('an acceptance criterion is proved by its own test cases', () => {
+    const tests = [
+      'TC-1.1a: one',
+      'TC-1.1b: another',
+      'TC-1.2a: of the next',
+      'TC-11.1a: of a later',
+      'AC-1.1',
+    ].map(named);
+    expect(cover({ 'AC-1.1': '' }, tests)[0]?.tests).toEqual(tests.slice(0, 2));
+  });
+
   test('lists a requirement with its tests', () => {
-    const tests = [{ file: 'a.test.ts', name: 'fold > says so' }];
+    const tests = [{ file: 'a.test.ts', suites: ['fold'], name: 'says so' }];
     expect(describeCoverage({ id: 'ID-1', text: 'It says so', tests })).toBe(
-      'ID-1  It says so\n    a.test.ts › fold > says so',
+      'ID-1  It says so\n    a.test.ts › fold › says so',
     );
   });
 
-  test('names a requirement without a test', () => {
-    expect(describeCoverage({ id: 'ID-1', text: 'It says so', tests: [] })).toContain('NO TEST');
-  });
-
-  test('holds every id that was promised', () => {
-    expect(Object.keys(catalogue)).toHaveLength(112);
+  test('names a requirement without a test, and the work that an open one waits for', () => {
+    const none = { id: 'ID-1', text: 'It says so', tests: [] };
+    expect(describeCoverage(none)).toBe('ID-1  It says so\n    NO TEST');
+    expect(describeCoverage({ ...none, open: 'traces' })).toBe(
+      'ID-1  It says so\n    open: traces',
+    );
   });
 });
 
-function testsOf(id: string, name: string) {
-  return cover({ [id]: '' }, [{ file: 'a.test.ts', name }]).flatMap(({ tests }) => tests);
-}
+describe('what is wrong with a catalogue', () => {
+  const known: Catalogue = {
+    'AB-1': 'Built',
+    'AB-2': { text: 'Not built', open: 'bare models' },
+  };
+
+  test('is nothing where what is built has tests, and what is open none', () => {
+    expect(findProblems(known, [named('AB-1: a test'), named('CD-1 is of another kind')])).toEqual(
+      [],
+    );
+  });
+
+  test('is a requirement without a test', () => {
+    expect(findProblems(known, [])).toEqual(['AB-1 has no test, and is not open.']);
+  });
+
+  test('is an open one with a test', () => {
+    expect(findProblems(known, [named('AB-1'), named('AB-2 is built')])).toEqual([
+      'AB-2 is open (bare models), yet has a test: it is built.',
+    ]);
+  });
+
+  test.each(['AB-3', 'AB-1.1', 'AB-1-1', 'AB-12', 'AB-1a'])(
+    'is the unknown id %s in a test’s name, once',
+    (id) => {
+      const tests = ['AB-1: known', `${id}: not known`, `AB-1, ${id}: nor here`].map(named);
+      expect(findProblems(known, tests)).toEqual([
+        `${id} stands in a test’s name, not in the catalogue.`,
+      ]);
+    },
+  );
+
+  test('is an id in the name of a suite, known or not', () => {
+    const tests = ['AB-1: all', 'AB-9: all'].map((suite) => ({
+      file: 'a.test.ts',
+      suites: ['outer', suite],
+      name: 'AB-1: a test',
+    }));
+    expect(findProblems(known, tests)).toEqual([
+      '"AB-1: all" is a suite: an id belongs to a test.',
+      '"AB-9: all" is a suite: an id belongs to a test.',
+    ]);
+  });
+});
+
+test('the catalogue holds every id that was promised', () => {
+  const kinds = Object.keys(catalogue).map((id) => id.split('-')[0]!);
+  const counts = Object.fromEntries(
+    [...new Set(kinds)].map((kind) => [kind, kinds.filter((one) => one === kind).length]),
+  );
+  expect(counts).toEqual({ AC: 26, TC: 99, NFR: 13, FR: 56, AS: 6, SAFE: 7, INV: 9 });
+});
+
+const named = (name: string): NamedTest => ({ file: 'a.test.ts', suites: [], name });
+
+const testsOf = (id: string, name: string): readonly NamedTest[] =>
+  cover({ [id]: '' }, [named(name)])[0]!.tests;

@@ -1,31 +1,67 @@
-/** A test by its file and full name. */
-export type NamedTest = { readonly file: string; readonly name: string };
+import type { Requirement } from './catalogue.ts';
 
-/** A requirement with the tests that carry its id. */
+/** A test by its file, the names of the suites around it, and its own. */
+export type NamedTest = {
+  readonly file: string;
+  readonly suites: readonly string[];
+  readonly name: string;
+};
+
+/** A requirement with the tests that prove it. */
 export type Covered = {
   readonly id: string;
   readonly text: string;
+  /** The work that will build it. */
+  readonly open?: string;
   readonly tests: readonly NamedTest[];
 };
 
-/** Finds for each requirement the tests whose names carry its id. */
-export function cover(
-  catalogue: Readonly<Record<string, string>>,
-  tests: readonly NamedTest[],
-): Covered[] {
-  return Object.entries(catalogue).map(([id, text]) => {
-    const pattern = idPattern(id);
-    return { id, text, tests: tests.filter((test) => pattern.test(test.name)) };
+export type Catalogue = Readonly<Record<string, Requirement>>;
+
+/** Finds for each requirement the tests whose own names carry its id; for an acceptance criterion, its test cases'. */
+export function cover(catalogue: Catalogue, tests: readonly NamedTest[]): Covered[] {
+  return Object.entries(catalogue).map(([id, requirement]) => {
+    const described = typeof requirement === 'string' ? { text: requirement } : requirement;
+    const pattern = id.startsWith('AC-') ? testCasesOf(id) : idPattern(RegExp.escape(id));
+    return { id, ...described, tests: tests.filter(({ name }) => pattern.test(name)) };
   });
 }
 
+/** All that is wrong with a catalogue and its tests, a sentence each. */
+export function findProblems(catalogue: Catalogue, tests: readonly NamedTest[]): string[] {
+  const isAnyId = anyId(catalogue);
+  const idsIn = (name: string): string[] => name.match(isAnyId) ?? [];
+  const unknown = tests.flatMap(({ name }) => idsIn(name).filter((id) => !(id in catalogue)));
+  const inSuites = tests.flatMap(({ suites }) => suites.filter((name) => idsIn(name).length > 0));
+  const covered = cover(catalogue, tests);
+  const bare = covered.filter(({ open, tests: proof }) => !open && proof.length === 0);
+  const built = covered.filter(({ open, tests: proof }) => open && proof.length > 0);
+  return [
+    ...bare.map(({ id }) => `${id} has no test, and is not open.`),
+    ...built.map(({ id, open }) => `${id} is open (${open}), yet has a test: it is built.`),
+    ...unique(unknown).map((id) => `${id} stands in a test’s name, not in the catalogue.`),
+    ...unique(inSuites).map((name) => `"${name}" is a suite: an id belongs to a test.`),
+  ];
+}
+
 /** The list that a person reads: each id with its text and its tests, or that it has none. */
-export function describeCoverage({ id, text, tests }: Covered): string {
-  const lines = tests.map(({ file, name }) => `    ${file} › ${name}`);
-  return [`${id}  ${text}`, ...(lines.length > 0 ? lines : ['    NO TEST'])].join('\n');
+export function describeCoverage({ id, text, open, tests }: Covered): string {
+  const lines = tests.map(({ file, suites, name }) => `    ${[file, ...suites, name].join(' › ')}`);
+  const none = open ? `    open: ${open}` : '    NO TEST';
+  return [`${id}  ${text}`, ...(lines.length > 0 ? lines : [none])].join('\n');
 }
 
 /** The id as a word of its own: `TC-01` stands neither in `TC-012` nor in `TC-01.2`. */
-function idPattern(id: string): RegExp {
-  return new RegExp(String.raw`(?<![\w.-])${RegExp.escape(id)}(?!\w|\.\w)`);
+const idPattern = (id: string): RegExp => new RegExp(String.raw`(?<![\w.-])${id}(?!\w|\.\w)`);
+
+/** `AC-1.1` is proved by `TC-1.1a`, `TC-1.1b`, … */
+const testCasesOf = (criterion: string): RegExp =>
+  idPattern(`${RegExp.escape(criterion.replace('AC', 'TC'))}[a-z]`);
+
+/** Whatever looks like an id of the catalogue's kinds, known or not. */
+function anyId(catalogue: Catalogue): RegExp {
+  const kinds = unique(Object.keys(catalogue).map((id) => id.replace(/-.*/, '')));
+  return new RegExp(String.raw`(?<![\w.-])(?:${kinds.join('|')})-\d(?:[\w.-]*\w)?`, 'g');
 }
+
+const unique = (words: readonly string[]): string[] => [...new Set(words)];

@@ -11,7 +11,11 @@ const listSchema = z.array(z.object({ file: z.string(), name: z.string() }));
 /** The tests that a run left in its results file. */
 export function testsThatRan(resultsFile: string): NamedTest[] {
   return readResults(resultsFile).flatMap(({ name: file, assertionResults }) =>
-    assertionResults.map(({ fullName }) => ({ file, name: fullName })),
+    assertionResults.map(({ ancestorTitles, title }) => ({
+      file,
+      suites: ancestorTitles,
+      name: title,
+    })),
   );
 }
 
@@ -26,8 +30,14 @@ export function listTests(): NamedTest[] {
     const args = ['list', '--no-static-parse', `--json=${file}`];
     const { status } = spawnSync('vitest', args, { stdio: 'inherit' });
     if (status !== 0) throw new Error('Vitest could not list the tests; see above.');
-    return listSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+    return listSchema.parse(JSON.parse(readFileSync(file, 'utf8'))).map(named);
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/** Vitest lists a test by its suites' names and its own, in one text. */
+function named({ file, name }: z.infer<typeof listSchema>[number]): NamedTest {
+  const names = name.split(' > ');
+  return { file, suites: names.slice(0, -1), name: names.at(-1) ?? '' };
 }

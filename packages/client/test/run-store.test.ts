@@ -75,7 +75,7 @@ const timeless = (entries: readonly object[]) =>
 const whole = toResponse(events.reduce(applyEvent, emptyResponse()))!;
 const shown = timeless(responseToUpserts(whole, ''));
 
-test('a run that is followed shows what history shows of it, however its characters are cut', async () => {
+test('FR-001-18: a run that is followed shows what history shows of it, however its characters are cut', async () => {
   const all = Buffer.from(events.map(line).join(''));
   const middle = all.indexOf(Buffer.from('世')) + 1;
   const { store, asked, until } = await follow((response) => {

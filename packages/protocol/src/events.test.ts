@@ -18,7 +18,7 @@ function refusal(value: unknown): string {
   return result.error.message;
 }
 
-describe('AC-1.1: the schema represents what agents say', () => {
+describe('the schema represents what agents say', () => {
   it('TC-1.1a: text streaming', () => {
     const events = [
       parse({ type: 'item_start', itemId: 'i', itemType: 'message' }),
@@ -113,7 +113,7 @@ describe('AC-1.1: the schema represents what agents say', () => {
   });
 });
 
-describe('AC-1.2: events carry the ids that join them', () => {
+describe('events carry the ids that join them', () => {
   const call = {
     id: 'i',
     type: 'function_call',
@@ -157,7 +157,7 @@ describe('AC-1.2: events carry the ids that join them', () => {
   });
 });
 
-describe('AC-1.3: what a later ingestion needs is kept', () => {
+describe('what a later ingestion needs is kept', () => {
   it('TC-1.3a: events and upserts demand ids and times', () => {
     const upsert = {
       type: 'tool_call',
@@ -195,7 +195,7 @@ describe('AC-1.3: what a later ingestion needs is kept', () => {
 });
 
 describe('the envelope', () => {
-  it('gives an event its place in its run', () => {
+  it('FR-001-02: gives an event its place in its run', () => {
     const draft = { turnId: 't', timestamp: '2026-01-01T00:00:00.000Z', payload: start };
     const run = { sessionId: 's', runId: 'r', traceContext: { traceparent: '00-1-2-01' } };
     const event = stampEvent(draft, run, 3);

@@ -15,6 +15,9 @@ describe('SAFE: a printed URL shows no secret', () => {
     ['https://me:pass@calm-cat-1.convex.cloud/', 'https://***@calm-cat-1.convex.cloud/'],
     ['http://calm-cat-1.convex.cloud?key=k&x', 'http://calm-cat-1.convex.cloud?***'],
     ['HTTPS://pass@calm-cat-1.convex.cloud', 'HTTPS://***@calm-cat-1.convex.cloud'],
+    ['http://h/@scope?x=1', 'http://h/@scope?x=***'],
+    ['xhttp://pa/ss@h', 'xhttp://***@h'],
+    ['httpx://pa/ss@h', 'httpx://***@h'],
     ['https://h/?key=prod:calm-cat-1|eyJ2MiI6Ij0123456789', 'https://h/?key=***'],
     ['https://h/prod:calm-cat-1|eyJ2MiI6Ij0123456789=', 'https://h/prod:calm-cat-1|***'],
   ])('%s', (url, shown) => {

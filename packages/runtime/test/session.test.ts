@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { ProviderError } from '@liminal/agents';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { World } from './harness.ts';
 import { Reader, startWorld } from './harness.ts';
 
@@ -34,6 +34,28 @@ test('a message becomes a turn that every reader sees under the id that was retu
     ['message', 'complete', turnId],
     ['message', 'complete', turnId],
   ]);
+});
+
+test('each run has a W3C trace of its own, which all its events carry', async () => {
+  const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
+  for (const count of [1, 2]) {
+    await world.runtime.send(sessionId, 'Hello');
+    world.agent.text(sessionId, `a${count}`, 'Hi');
+    world.agent.finish(sessionId);
+    await reader.untilTurn('turn_complete', count);
+  }
+  const traces = [...world.medium.acknowledged.values()].map(
+    (events) => new Set(events.map(({ traceContext }) => traceContext.traceparent)),
+  );
+  expect(traces.map(({ size }) => size)).toEqual([1, 1]);
+  const [first, second] = traces.flatMap((trace) => [...trace]);
+  // https://www.w3.org/TR/trace-context/#traceparent-header: ids of zeros alone are not valid.
+  const traceparent = /^00-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-01$/;
+  expect([first, second]).toEqual([
+    expect.stringMatching(traceparent),
+    expect.stringMatching(traceparent),
+  ]);
+  expect(first).not.toBe(second);
 });
 
 test('messages sent during a turn wait, in order, and can be edited and removed', async () => {
@@ -104,7 +126,7 @@ test('a queued message that cannot be sent stays in the queue, and the next send
   expect(world.agent.received).toEqual(['first', 'second']);
 });
 
-test('a crash ends the turn as an error with what was said until then, and the next message starts the agent again', async () => {
+test('NFR-000-05: a crash ends the turn as an error with what was said until then, and the next message starts the agent again', async () => {
   const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
   await world.runtime.send(sessionId, 'Hello');
   world.agent.text(sessionId, 'a', 'I was about to');
@@ -136,6 +158,23 @@ test('cancel says that the user stopped it, and ends the turn as cancelled', asy
   // Said once, though the agent says it, too.
   const types = world.medium.acknowledged.get(turnId)?.map(({ type }) => type) ?? [];
   expect(types.filter((type) => type === 'turn_aborted_by_user')).toHaveLength(1);
+});
+
+test('an agent that cannot be interrupted: cancel is refused with its code, the turn goes on, and can be cancelled again', async () => {
+  const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
+  await world.runtime.send(sessionId, 'Hello');
+  const failure = new ProviderError('INTERRUPT_FAILED', 'It does not listen.');
+  vi.spyOn(world.agent, 'cancelTurn').mockRejectedValueOnce(failure);
+  await expect(world.runtime.cancel(sessionId)).rejects.toThrow(failure);
+  expect((await world.runtime.info(sessionId)).session).toMatchObject({
+    state: 'running',
+    isAlive: true,
+  });
+  world.agent.text(sessionId, 'a', 'Still talking');
+  await world.runtime.cancel(sessionId);
+  await reader.untilTurn('turn_complete');
+  expect(reader.ofType('session:turn').at(-1)?.payload).toMatchObject({ status: 'cancelled' });
+  expect(reader.items.get('a')).toMatchObject({ content: 'Still talking', status: 'complete' });
 });
 
 test('a stop asked for while the message is on its way is not lost', async () => {

@@ -165,7 +165,7 @@ describe('a session as server-sent events', () => {
 describe('a run as server-sent events', () => {
   const path = (runId: string) => `/api/run/${runId}/events`;
 
-  test('gives canonical events, each with its id, live, and ends after the terminal one', async () => {
+  test('FR-001-17: gives canonical events, each with its id, live, and ends after the terminal one', async () => {
     const sessionId = await createSession();
     const { turnId } = await server.runtime.send(sessionId, 'hello');
     const reader = await open(path(turnId));

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-describe('SAFE-1 without a token', () => {
+describe('without a token', () => {
   test.each(['/api/agents', '/api/projects', '/metrics', '/openapi.json', '/api/nothing'])(
     'SAFE-1 %s is refused with 401 UNAUTHORIZED',
     async (path) => {
@@ -60,7 +60,7 @@ describe('SAFE-1 without a token', () => {
   });
 });
 
-describe('SAFE-2 with a wrong token', () => {
+describe('with a wrong token', () => {
   test.each([
     ['another token', 'Bearer wrong'],
     ['no token', 'Bearer '],
@@ -97,7 +97,7 @@ describe('SAFE-2 with a wrong token', () => {
   });
 });
 
-describe('SAFE-3 a foreign Origin', () => {
+describe('a foreign Origin', () => {
   const foreign = ['https://evil.example', 'null', 'http://127.0.0.1:1', 'http://localhost'];
 
   test.each(foreign)('SAFE-3 %s may not ask, even with the token', async (origin) => {
@@ -152,7 +152,7 @@ describe('SAFE-3 a foreign Origin', () => {
   });
 });
 
-describe('SAFE-4 a foreign Host', () => {
+describe('a foreign Host', () => {
   const foreign = [
     'evil.example',
     'localhost:1',
@@ -203,7 +203,7 @@ describe('SAFE-4 a foreign Host', () => {
   });
 });
 
-describe('SAFE-5 a folder outside the roots', () => {
+describe('a folder outside the roots', () => {
   const create = (projectDir: string) => {
     const body = JSON.stringify({ cliType: 'scripted', projectDir });
     const headers = { ...bearer, ...json };
@@ -245,7 +245,7 @@ describe('SAFE-5 a folder outside the roots', () => {
   });
 });
 
-describe('SAFE-6 what is broken', () => {
+describe('what is broken', () => {
   const post = (body: string, headers: Record<string, string> = json) => {
     return ask({
       method: 'POST',
@@ -309,7 +309,7 @@ describe('SAFE-6 what is broken', () => {
   );
 });
 
-describe('SAFE-7 what is too large', () => {
+describe('what is too large', () => {
   test('SAFE-7 a body is refused with 413 BODY_TOO_LARGE', async () => {
     const body = JSON.stringify({ message: 'x'.repeat(bodyBytes) });
     const headers = { ...bearer, ...json };

@@ -1,8 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { ProviderError } from '@liminal/agents';
 import { HistoryPage, type Response, type SessionSummary } from '@liminal/protocol';
 import type { InjectOptions } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { bearer, eventually, startServer, type TestServer } from './harness.ts';
 
 let server: TestServer;
@@ -74,7 +75,7 @@ describe('searching', () => {
 });
 
 describe('creating, listing and loading', () => {
-  test('TC-6.1a Create session returns session handle', async () => {
+  test('NFR-000-10, TC-6.1a Create session returns session handle', async () => {
     const body = { cliType: 'scripted', projectDir: server.folder };
     const answer = await ask('POST', '/api/session/create', body);
     expect(answer).toEqual({
@@ -154,6 +155,19 @@ describe('messages', () => {
     await ask('POST', `/api/session/${id}/send`, { message: 'hello' });
     expect(await ask('POST', `/api/session/${id}/cancel`)).toEqual({ status: 200, body: {} });
     expect(server.agent.calls.at(-1)).toBe(`cancelTurn ${id}`);
+  });
+
+  test('a cancel that the agent does not take is answered with 502 INTERRUPT_FAILED', async () => {
+    const { id } = await createSession();
+    await ask('POST', `/api/session/${id}/send`, { message: 'hello' });
+    const failure = new ProviderError('INTERRUPT_FAILED', 'It does not listen.');
+    vi.spyOn(server.agent, 'cancelTurn').mockRejectedValueOnce(failure);
+    expect(await ask('POST', `/api/session/${id}/cancel`)).toEqual({
+      status: 502,
+      body: { error: { code: 'INTERRUPT_FAILED', message: 'It does not listen.' } },
+    });
+    const status = await ask('GET', `/api/session/${id}/status`);
+    expect(status.body).toMatchObject({ state: 'running', isAlive: true });
   });
 
   test('TC-6.2d Returned turnId is the canonical turn identifier', async () => {

@@ -155,7 +155,7 @@ describe('following a session', () => {
   });
 
   test.each(['tour', 'plan', 'subagent', 'error'])(
-    'brings the demo’s %s so that what was seen at the end is what is stored',
+    'FR-001-19: brings the demo’s %s so that what was seen at the end is what is stored',
     async (scene) => {
       const { sessionId } = await server.runtime.createSession({
         cliType: 'demo',

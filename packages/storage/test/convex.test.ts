@@ -133,7 +133,7 @@ describe('the secret', () => {
 });
 
 describe('by the way of HTTP', () => {
-  test('a store works as it does in memory', async () => {
+  test('FR-001-14: a store works as it does in memory', async () => {
     const { url, close } = await serve(deploy().caller);
     onTestFinished(close);
     const [one, other] = [await openConvexStore(url, secret), await openConvexStore(url, secret)];

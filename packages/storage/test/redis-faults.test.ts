@@ -183,7 +183,7 @@ describe('a Redis that is killed and started again', () => {
 
 describe('the memory of a Redis', () => {
   test(
-    'stays flat, however many runs have come and gone',
+    'FR-001-21: stays flat, however many runs have come and gone',
     { timeout: isLong ? 600_000 : 120_000 },
     async () => {
       const { redis, open } = await ownRedis();

@@ -82,7 +82,7 @@ test('INV-2: a run is in the registry before it has events, also where Redis has
   await expect.poll(ofOthers, patience).toEqual(expected);
 });
 
-test('a run’s stream, the registry and its group have the names that readers in any language know', async () => {
+test('FR-001-04: a run’s stream, the registry and its group have the names that readers in any language know', async () => {
   const { redis, open } = await ownRedis();
   const { log, coordination } = await open();
   await log.append('run-1', wholeRun('run-1', ['a']));

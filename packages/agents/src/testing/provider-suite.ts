@@ -89,7 +89,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         expect(provider.isAlive(sessionId)).toBe(false);
       });
 
-      test('that already runs is given when it is loaded', async () => {
+      test('FR-002-03: that already runs is given when it is loaded', async () => {
         const { sessionId, watch, send } = await open();
 
         expect(await provider.loadSession(sessionId)).toMatchObject({ sessionId });

@@ -90,7 +90,7 @@ test('TC-3.1c: a Claude Code that will not start says why, and no process is lef
   expect(processesOf(workspace.projectDir)).toEqual([]);
 });
 
-test('a session that nobody knows cannot be loaded or written to', async () => {
+test('FR-002-04: a session that nobody knows cannot be loaded or written to', async () => {
   const { provider, workspace } = await runClaude(() => []);
   const id = randomUUID();
   const notFound = { code: 'SESSION_NOT_FOUND' };
@@ -104,7 +104,7 @@ test('a session that nobody knows cannot be loaded or written to', async () => {
   expect(provider.isAlive(id)).toBe(false);
 });
 
-test('TC-3.4b, TC-3.4c: killing ends the process and all it started; then nothing is alive', async () => {
+test('NFR-000-06, TC-3.4b, TC-3.4c: killing ends the process and all it started; then nothing is alive', async () => {
   const { create, provider, workspace } = await runClaude(
     () => [reply(toolUse('Bash', { command: 'setsid tail -f notes.txt & tail -f notes.txt' }))],
     { files: { 'notes.txt': '' } },
@@ -141,7 +141,7 @@ async function answerFirstApproval(
   }
 }
 
-test('TC-3.2c: a crash ends the turn at once as an error that keeps what was said, and later sends fail', async () => {
+test('FR-002-02, TC-3.2c: a crash ends the turn at once as an error that keeps what was said, and later sends fail', async () => {
   const held = gate();
   const { create, provider } = await runClaude(() => [
     reply(text(['So far so ', held, 'good.'])),

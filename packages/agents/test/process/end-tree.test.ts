@@ -38,19 +38,22 @@ const shapes: Record<string, { script: string; count: number }> = {
   'is stopped': { script: 'sleep 300 & echo $!; kill -STOP $!; wait', count: 1 },
 };
 
-describe('INV-8: ending a tree that', () => {
-  test.each(Object.entries(shapes))('%s leaves nothing of it', async (_name, { script, count }) => {
-    const mark = processMark();
-    const { root, pids, closed } = await growTree(script, count, mark.env);
+describe('ending a tree that', () => {
+  test.each(Object.entries(shapes))(
+    'INV-8: %s leaves nothing of it',
+    async (_name, { script, count }) => {
+      const mark = processMark();
+      const { root, pids, closed } = await growTree(script, count, mark.env);
 
-    const outcome = await endTree({ mark: mark.id, pid: root.pid! }, { graceMs: 300 });
+      const outcome = await endTree({ mark: mark.id, pid: root.pid! }, { graceMs: 300 });
 
-    expect(pids.filter(isThere)).toEqual([]);
-    expect(outcome.left).toEqual([]);
-    expect(outcome.ended).toBeGreaterThanOrEqual(count);
-    // Nobody is left to hold the pipe either, not even what was forked in the meantime.
-    await closed;
-  });
+      expect(pids.filter(isThere)).toEqual([]);
+      expect(outcome.left).toEqual([]);
+      expect(outcome.ended).toBeGreaterThanOrEqual(count);
+      // Nobody is left to hold the pipe either, not even what was forked in the meantime.
+      await closed;
+    },
+  );
 });
 
 test('INV-8: a tree ends in time though the clock is set back meanwhile', async () => {

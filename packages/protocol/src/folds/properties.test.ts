@@ -121,7 +121,7 @@ describe('generated runs', () => {
 
 const typeOf = (payload: (typeof EventPayload.options)[number]) => payload.shape.type.value;
 
-describe('INV-3: every item that starts ends before its run does', () => {
+describe('every item that starts ends before its run does', () => {
   it('INV-3 holds in the Response of every whole run', () => {
     fc.assert(
       fc.property(eventScripts(), (events) => {
@@ -157,7 +157,7 @@ describe('INV-3: every item that starts ends before its run does', () => {
   });
 });
 
-describe('INV-4: an upsert lives create → update* → complete | error, and ends as the Response has it', () => {
+describe('an upsert lives create → update* → complete | error, and ends as the Response has it', () => {
   it('INV-4 orders each life, whose first state may be its last', () => {
     const life = /^((create (update )*)?(complete|error) )$/;
     fc.assert(
@@ -247,7 +247,7 @@ describe('INV-4: an upsert lives create → update* → complete | error, and en
     );
   });
 
-  it('INV-4 gives upserts, turns and Responses of their schemas, whatever is cut off', () => {
+  it('INV-4, FR-001-01: gives upserts, turns and Responses of their schemas, whatever is cut off', () => {
     fc.assert(
       fc.property(eventScripts(), fc.nat(), anyConfig, (events, at, config) => {
         const prefix = events.slice(0, 1 + (at % (events.length - 1)));
@@ -291,7 +291,7 @@ function summaryOf(upsert: UpsertObject) {
 const isTurnError = ({ errorCode }: UpsertObject) =>
   errorCode === 'RATE_LIMIT' || errorCode === 'MAX_TOKENS';
 
-describe('INV-5: a fold of a prefix, then the rest, is the fold of the whole', () => {
+describe('a fold of a prefix, then the rest, is the fold of the whole', () => {
   it('INV-5 holds for both folds, and a state can be folded on from more than once', () => {
     fc.assert(
       fc.property(eventScripts(), fc.nat(), anyConfig, (events, at, config) => {
@@ -334,7 +334,7 @@ describe('INV-5: a fold of a prefix, then the rest, is the fold of the whole', (
     );
   });
 
-  it('INV-5 ignores duplicates', () => {
+  it('INV-5, FR-001-08: ignores duplicates', () => {
     const repeats = fc.array(fc.tuple(fc.nat(), fc.nat()), { maxLength: 5 });
     fc.assert(
       fc.property(eventScripts(), repeats, anyConfig, (events, again, config) => {
@@ -393,7 +393,7 @@ describe('INV-5: a fold of a prefix, then the rest, is the fold of the whole', (
     );
   });
 
-  it('INV-5 agrees with a naive fold', () => {
+  it('INV-5, FR-001-15: agrees with a naive fold', () => {
     fc.assert(
       fc.property(eventScripts(), (events) => {
         const { items } = naiveTurn(events);

@@ -182,7 +182,7 @@ describe('an item', () => {
     },
   );
 
-  it('of a script is its code, and its result beside it', () => {
+  it('FR-001-03: of a script is its code, and its result beside it', () => {
     const script: EventPayload = { type: 'script_execution_start', itemId: 's', code: 'return 1' };
     expect(
       items(script, { type: 'script_execution_done', itemId: 's', result: '1', success: true }),

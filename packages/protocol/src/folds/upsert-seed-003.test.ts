@@ -50,7 +50,7 @@ describe('seed 003: characters / 4, its gradient, first emission at once', () =>
     expect(outputs[1]).toMatchObject({ upsert: { origin: 'agent' } });
   });
 
-  it('TC-02: an agent message with batching', () => {
+  it('NFR-000-09, TC-02: an agent message with batching', () => {
     const pieces = ['Hello, how are you?', " I hope you're having a great", ' day today!'];
     const { outputs } = run([
       say.text('msg-1'),

@@ -20,7 +20,7 @@ const emittedAt = (outputs: readonly FoldOutput[]) =>
     .filter(({ status }) => status === 'create' || status === 'update')
     .map((upsert) => ('content' in upsert ? countWords(upsert.content) : 0));
 
-describe('AC-5.1: events become upserts with full content', () => {
+describe('events become upserts with full content', () => {
   it('TC-5.1a: a simple text message gives create and complete', () => {
     const { outputs } = foldRun([
       say.text('a'),
@@ -111,7 +111,7 @@ describe('AC-5.1: events become upserts with full content', () => {
   });
 });
 
-describe('AC-5.2: the batch gradient controls how often', () => {
+describe('the batch gradient controls how often', () => {
   it('TC-5.2a: the first emission comes once 10 tokens are exceeded', () => {
     expect(emittedAt(foldRun([say.text('a'), ...tokens('a', 10)]).outputs)).toEqual([]);
     expect(emittedAt(foldRun([say.text('a'), ...tokens('a', 11)]).outputs)).toEqual([11]);
@@ -185,7 +185,7 @@ describe('AC-5.2: the batch gradient controls how often', () => {
   });
 });
 
-describe('AC-5.3: invocation and result are correlated', () => {
+describe('invocation and result are correlated', () => {
   it('TC-5.3a: a result completes its invocation, under the itemId of the invocation', () => {
     const { upserts } = foldRun([
       say.callDone('call', 'Read', 'call-1', { path: '/a' }),
@@ -272,10 +272,10 @@ describe('AC-5.3: invocation and result are correlated', () => {
   });
 });
 
-describe('AC-5.4: edge cases', () => {
+describe('edge cases', () => {
   const error = { code: 'PROCESS_CRASH', message: 'It died.' };
 
-  it('TC-5.4a: destruction flushes what is buffered as an error, never as complete', () => {
+  it('NFR-000-07, TC-5.4a: destruction flushes what is buffered as an error, never as complete', () => {
     const { state, upserts } = foldRun([
       say.text('a'),
       say.delta('a', 'half a thou'),

@@ -47,7 +47,7 @@ function stage(failures = 0) {
 const failureOf = async (process: Promise<void>): Promise<unknown> =>
   process.then(() => undefined).catch((error: unknown) => error);
 
-test('a turn is published as upserts and turn events in seed 003’s envelope, in order', async () => {
+test('FR-003-01: a turn is published as upserts and turn events in seed 003’s envelope, in order', async () => {
   const { publisher, published } = stage();
   for (const event of runOf(start, item, done, end)) await publisher.process(event);
   expect(

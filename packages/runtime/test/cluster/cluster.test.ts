@@ -131,7 +131,7 @@ test('every server lists every session as it stands', async () => {
   stop();
 });
 
-test('INV-2: the turn of a server that dies ends as lost for those who watch elsewhere, who go on', async () => {
+test('INV-2, FR-001-20: the turn of a server that dies ends as lost for those who watch elsewhere, who go on', async () => {
   const servers = await startServers();
   const [a, b, c] = [await servers.start(), await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -368,7 +368,7 @@ test('commands for a session that nobody knows say so on every server', async ()
   await reader.untilType('session:error');
 });
 
-test('runs are brought into history by whichever server does that; how far it is behind can be asked', async () => {
+test('FR-001-16: runs are brought into history by whichever server does that; how far it is behind can be asked', async () => {
   const servers = await startServers();
   const a = await servers.start({ projects: false });
   const sessionId = await newSession(a, servers.projectDir);
@@ -409,8 +409,8 @@ const isShown = (turnId: string, status: string) => (reader: Reader) =>
     .ofType('session:history')
     .some(({ turns }) => turns.some((turn) => turn.turnId === turnId && turn.status === status));
 
-describe('INV-2: a log that has lost something', () => {
-  test('ends the turn whose next word does not fit, and the session goes on', async () => {
+describe('a log that has lost something', () => {
+  test('INV-2: ends the turn whose next word does not fit, and the session goes on', async () => {
     const servers = await startServers();
     const [a, b] = [await servers.start(), await servers.start()];
     const sessionId = await newSession(a, servers.projectDir);
@@ -429,7 +429,7 @@ describe('INV-2: a log that has lost something', () => {
     await expect.poll(() => [...a.agent.received, ...b.agent.received]).toEqual(['Hello', 'Go on']);
   });
 
-  test('brings a turn into history whose end it had taken, from where it is known', async () => {
+  test('INV-2: brings a turn into history whose end it had taken, from where it is known', async () => {
     const servers = await startServers();
     const [a, b] = [await servers.start(), await servers.start()];
     const sessionId = await newSession(a, servers.projectDir);
@@ -447,7 +447,7 @@ describe('INV-2: a log that has lost something', () => {
     expect(await b.runtime.metrics()).toMatchObject({ openRuns: 1, backlogRuns: 0 });
   });
 
-  test('of which the log knows nothing any more ends in history, when its session is next taken up', async () => {
+  test('INV-2: of which the log knows nothing any more ends in history, when its session is next taken up', async () => {
     const servers = await startServers();
     const a = await servers.start();
     const sessionId = await newSession(a, servers.projectDir);
@@ -474,7 +474,7 @@ describe('INV-2: a log that has lost something', () => {
     expect(await b.runtime.getRun(turnId)).toMatchObject({ status: 'complete' });
   });
 
-  test('of which history has more ends there, with all that it has', async () => {
+  test('INV-2: of which history has more ends there, with all that it has', async () => {
     const servers = await startServers();
     const a = await servers.start({ projects: false });
     const sessionId = await newSession(a, servers.projectDir);

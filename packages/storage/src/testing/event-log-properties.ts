@@ -142,7 +142,7 @@ const step: fc.Arbitrary<(world: World) => Promise<void> | void> = fc.oneof(
 
 /** Random interleavings over several runs, against a model that is too simple to be wrong; and random whole runs. */
 export function eventLogProperties(setup: Setup<EventLog>): void {
-  test('INV-1, INV-2, INV-6: agrees with a naive model under any interleaving', async () => {
+  test('FR-001-09, INV-1, INV-2, INV-6: agrees with a naive model under any interleaving', async () => {
     const property = fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
       const under = await setup();
       try {

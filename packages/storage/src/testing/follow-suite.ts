@@ -60,7 +60,7 @@ export function followSuite(logOf: () => EventLog, reopened: () => Promise<Event
       expect(await followed).toStrictEqual(wholeRun('run-1', ['a']));
     });
 
-    test('many followers at their own pace get the same', async () => {
+    test('FR-001-06: many followers at their own pace get the same', async () => {
       const log = logOf();
       const run = wholeRun('run-1', Array(400).fill('text'));
       const followers = [0, 1, 2].map(() => collect(log.follow('run-1')));

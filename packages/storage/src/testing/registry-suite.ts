@@ -53,7 +53,7 @@ export function registrySuite(servers: () => TwoServers): void {
       );
     });
 
-    test('gives each run to one worker', async () => {
+    test('FR-001-05: gives each run to one worker', async () => {
       const { one, two } = servers();
       const workers = [new Worker(one, 'a'), new Worker(two, 'b'), new Worker(two, 'c')];
       const runIds = Array.from({ length: 30 }, (_, index) => `run-${index}`);
@@ -106,7 +106,7 @@ export function registrySuite(servers: () => TwoServers): void {
       await new Worker(two, 'takes').has('run-1');
     });
 
-    test('a run keeps what is not projected, and its newest events', async () => {
+    test('FR-001-07: a run keeps what is not projected, and its newest events', async () => {
       const { one, two } = servers();
       const run = wholeRun('run-1', Array(3_000).fill('text'));
       await one.log.append('run-1', run);

@@ -157,6 +157,67 @@ describe('raw output', () => {
   });
 });
 
+describe('the output of a call that has ended', () => {
+  const image = { type: 'image', mimeType: 'image/png', data: 'AAAA' };
+  /** The last word on it, as it was said. */
+  const finalOf = (...updates: unknown[]) =>
+    hearTurn([call, ...updates]).drafts.flatMap(({ payload }) =>
+      payload.type === 'item_done' && payload.finalItem.type === 'function_call_output'
+        ? [payload.finalItem]
+        : [],
+    );
+  const said = {
+    type: 'function_call_output',
+    id: 'turn:output:1',
+    callId: 'c1',
+    output: 'out',
+    success: true,
+    origin: 'tool_harness',
+  };
+
+  test('says what is known of it, and nothing else', () => {
+    expect(finalOf(update({ content: [text('out')] }), done)).toEqual([
+      { ...said, id: expect.stringMatching(/^turn:output:\d+$/) },
+    ]);
+  });
+
+  test('has an id of its own each time that it was begun anew', () => {
+    const told = ['10 %', '20 %', 'out'].map((all) => update({ content: [text(all)] }));
+    expect(finalOf(...told, done)).toMatchObject([
+      { output: 'out', id: expect.stringMatching(/^turn:output:\d+:3$/) },
+    ]);
+  });
+
+  test('has its blocks', () => {
+    const content = [{ type: 'content', content: image }];
+    expect(finalOf(update({ content }), done)).toMatchObject([{ blocks: [image] }]);
+  });
+
+  test.each([
+    [{ exitCode: 0 }, { exitCode: 0 }],
+    [{ exitCode: 3 }, { exitCode: 3 }],
+    [{ exitCode: null, signal: 'SIGKILL' }, {}],
+    [{ exitCode: 0.5 }, {}],
+  ])('of a terminal that ended as %j has %j', (exit, known) => {
+    const { drafts, translator, hear } = startHearing();
+    translator.begin('turn', 'Do it.', timestamp);
+    hear(call, update({ content: [terminal] }));
+    translator.terminalOutput('t1', 'out', timestamp);
+    translator.terminalExit('t1', exit, timestamp);
+    hear(done, { ...call, toolCallId: 'c2', content: [terminal] });
+    translator.finish({ stopReason: 'end_turn' }, timestamp);
+    const [first, second] = itemsOf(foldTurn(drafts, 'turn'), 'function_call_output');
+    const { exitCode } = first ?? {};
+    expect({ output: first?.output, exitCode }).toEqual({
+      output: 'out',
+      exitCode: undefined,
+      ...known,
+    });
+    // The terminal is gone with the call that showed it.
+    expect(second?.output).not.toContain('out');
+  });
+});
+
 describe('a terminal of ours', () => {
   test('shows in the call as it prints, with its exit code', () => {
     const { drafts, translator, hear } = startHearing();

@@ -14,6 +14,7 @@ test.each([
   ['Grep', { pattern: 'load', path: '/code/shop' }, 'search', 'Search for “load”'],
   ['Glob', { pattern: '**/*.ts' }, 'search', 'Find “**/*.ts”'],
   ['WebFetch', { url: 'https://example.org' }, 'fetch', 'Fetch https://example.org'],
+  ['ToolSearch', { query: 'images' }, 'search', 'Look for tools “images”'],
   ['Agent', { description: 'Find the bug' }, 'think', 'Delegate: Find the bug'],
   ['ExitPlanMode', { plan: '# Plan' }, 'switch_mode', 'Present the plan'],
   ['constructor', {}, 'other', 'constructor'],

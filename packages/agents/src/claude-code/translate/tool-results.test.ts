@@ -28,6 +28,9 @@ test('texts are put together, images kept as blocks, and what is not known kept 
   );
   expect(read([{ type: 'tool_reference', tool_name: 'WebFetch' }]).output).toBe('WebFetch');
   expect(read(undefined)).toEqual({ output: '', success: true });
+  expect(read(null)).toEqual({ output: '', success: true });
+  expect(read({ type: 'text', text: 'a' })).toEqual({ output: 'a', success: true });
+  expect(read(7)).toEqual({ output: '', success: true, raw: [7] });
 });
 
 test('a command says how it ended, once', () => {

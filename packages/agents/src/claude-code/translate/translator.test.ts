@@ -104,7 +104,7 @@ test('there are recordings of what matters', () => {
 });
 
 test.each(names)(
-  '%s: valid turns, each with one start and one end, and every item ended before it',
+  'NFR-000-08: %s: valid turns, each with one start and one end, and every item ended before it',
   async (name) => {
     const { translator, drafts } = await replay(name);
     expect(translator.turn).toBeUndefined();
@@ -216,6 +216,21 @@ test('TC-3.3f: a turn starts with its model and ends at the result, however many
   });
   expect((await respond('max-tokens')).outputItems).toHaveLength(3);
 });
+
+test.each(['end_turn', 'max_tokens', 'refusal', 'pause_turn', 'of_tomorrow'])(
+  'FR-002-05, TC-3.3f: a turn that stops with %s is complete, and says why',
+  (reason) => {
+    const { translator, drafts } = startReplay();
+    translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
+    const result = { type: 'result', subtype: 'success', is_error: false, stop_reason: reason };
+    translator.read(result, timestamp);
+    expect(drafts.at(-1)?.payload).toMatchObject({
+      type: 'response_done',
+      status: 'completed',
+      finishReason: reason,
+    });
+  },
+);
 
 test('TC-3.3f: a failed turn ends in an error with its code', async () => {
   const codes = ['error-400', 'error-401', 'error-429', 'error-529', 'error-connection'];
@@ -531,6 +546,31 @@ test.each(['constructor', 'toString', '__proto__'])(
     expect(drafts.at(-1)?.payload).toMatchObject({ type: 'response_error', error });
   },
 );
+
+test.each([
+  [{ error: 'rate_limit' }, 'RATE_LIMITED'],
+  [{ is_api_error_message: true, error: 'rate_limit' }, 'RATE_LIMITED'],
+  [{ is_api_error_message: true }, 'AGENT_ERROR'],
+])('an API error that comes as an answer (%j) is no answer, and is told as %s', (marks, code) => {
+  const { translator, drafts } = startReplay();
+  translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
+  const content = [{ type: 'text', text: 'API Error: slow down' }];
+  const message = { id: 'm', model: 'm', content };
+  translator.read({ type: 'assistant', ...marks, message }, timestamp);
+  translator.read({ type: 'result', subtype: 'success', is_error: true }, timestamp);
+  const [response] = foldTurns(drafts).values();
+  expect(response).toMatchObject({ status: 'error', error: { code } });
+  expect(response?.outputItems).toEqual([]);
+});
+
+test('an answer that says itself to be no API error is one', () => {
+  const { translator, drafts } = startReplay();
+  const message = { id: 'm', model: 'm', content: [{ type: 'text', text: 'Hi.' }] };
+  translator.read({ type: 'assistant', is_api_error_message: false, message }, timestamp);
+  translator.end({ type: 'response_done', status: 'completed' }, timestamp);
+  const [response] = foldTurns(drafts).values();
+  expect(response?.outputItems).toMatchObject([{ content: 'Hi.' }]);
+});
 
 test('SAFE: a call and a result with empty ids are still of the schema', () => {
   const { translator, drafts } = startReplay();

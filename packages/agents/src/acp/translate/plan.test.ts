@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { foldTurn, itemsOf } from './testing/folding.ts';
+import { hearTurn } from './testing/hearing.ts';
+
+const plan = (entries: unknown[], more: object = {}) => ({
+  sessionUpdate: 'plan',
+  entries,
+  ...more,
+});
+const plansOf = (...updates: unknown[]) =>
+  itemsOf(foldTurn(hearTurn(updates).drafts, 'turn'), 'plan');
+
+const look = { content: 'Look', priority: 'high', status: 'completed' };
+const leap = { content: 'Leap', priority: 'medium', status: 'pending' };
+
+test('a plan is one item, with the entries that were told last', () => {
+  expect(plansOf(plan([look]), plan([look, leap]))).toMatchObject([
+    { id: 'turn:plan', entries: [look, leap] },
+  ]);
+});
+
+test('an entry that says only what is to be done waits, and is of medium priority', () => {
+  expect(plansOf(plan([{ content: 'Leap' }]))).toMatchObject([{ entries: [leap] }]);
+});
+
+test('a plan without entries is none', () => {
+  expect(plansOf(plan([]))).toEqual([]);
+  expect(plansOf({ sessionUpdate: 'plan' })).toEqual([]);
+});
+
+test('an entry without words, and what nobody knows of an entry, are kept as they came', () => {
+  const odd = [{ status: 'pending' }, { ...leap, beam: 1 }];
+  const call = { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'make', status: 'completed' };
+  const response = foldTurn(hearTurn([plan([look, ...odd]), call]).drafts, 'turn');
+  expect(itemsOf(response, 'plan')).toMatchObject([{ entries: [look, leap] }]);
+  // On the next item that ends.
+  expect(itemsOf(response, 'function_call')).toMatchObject([{ raw: odd }]);
+});

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { Terminals } from './terminals.ts';
+
+test('a terminal has all that it has printed, and how it ended', () => {
+  const terminals = new Terminals();
+  terminals.print('t', 'one ');
+  terminals.print('other', 'else');
+  terminals.print('t', 'two');
+  expect(terminals.exitOf('t')).toBeUndefined();
+  terminals.exit('t', { exitCode: 3 });
+  expect(terminals.text('t')).toBe('one two');
+  expect(terminals.text('t')).toBe('one two');
+  expect(terminals.exitOf('t')).toEqual({ exitCode: 3 });
+});
+
+test('a terminal that nobody knows has printed nothing and not ended', () => {
+  const terminals = new Terminals();
+  expect(terminals.exitOf('nobody')).toBeUndefined();
+  expect(terminals.text('nobody')).toBe('');
+});
+
+test('what is forgotten is gone', () => {
+  const terminals = new Terminals();
+  terminals.print('t', 'one');
+  terminals.exit('t', { exitCode: 0 });
+  terminals.forget('t');
+  expect(terminals.exitOf('t')).toBeUndefined();
+  expect(terminals.text('t')).toBe('');
+});
+
+test('SAFE: of a terminal that no call shows the end is kept, of one that is shown all', () => {
+  const terminals = new Terminals();
+  const [block, size] = ['x'.repeat(1_024), 1_025];
+  terminals.text('shown');
+  for (const id of ['hidden', 'shown']) {
+    for (let n = 0; n < size; n += 1) terminals.print(id, block);
+    terminals.print(id, 'end');
+  }
+  expect(terminals.text('shown')).toHaveLength(1_024 * size + 3);
+  const kept = terminals.text('hidden');
+  expect(kept).toHaveLength(512 * 1_024 + 3);
+  expect(kept.endsWith('xend')).toBe(true);
+});
+
+test('SAFE: of more terminals than may be known the oldest are forgotten', () => {
+  const terminals = new Terminals();
+  for (let n = 0; n <= 200; n += 1) terminals.exit(`t${n}`, { exitCode: n });
+  expect(terminals.exitOf('t0')).toBeUndefined();
+  expect(terminals.exitOf('t1')).toEqual({ exitCode: 1 });
+  expect(terminals.exitOf('t200')).toEqual({ exitCode: 200 });
+});

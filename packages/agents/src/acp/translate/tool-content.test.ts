@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { readLocations, readToolContent } from './tool-content.ts';
+
+const empty = { parts: [], blocks: [], diffs: [], unread: [] };
+
+test.each([
+  { type: 'terminal' },
+  { type: 'terminal', path: '/a', newText: 'b' },
+  { type: 'diff', terminalId: 't1' },
+  { type: 'diff', path: '/a' },
+  { type: 'diff', newText: 'b' },
+  { type: 'hologram', terminalId: 't1', path: '/a', newText: 'b' },
+])('what lacks something of its type, or has another, is kept as it came: %j', (entry) => {
+  expect(readToolContent([entry])).toEqual({ ...empty, unread: [entry] });
+});
+
+test('a diff of a new file has no old text', () => {
+  const diff = { type: 'diff', path: '/a', newText: 'b' };
+  expect(readToolContent([diff, { ...diff, oldText: 'a' }]).diffs).toEqual([
+    { path: '/a', oldText: null, newText: 'b' },
+    { path: '/a', oldText: 'a', newText: 'b' },
+  ]);
+});
+
+test('of text, terminals and diffs each comes in its order, and what nobody knows of them is kept', () => {
+  const text = { type: 'content', content: { type: 'text', text: 'One' } };
+  const read = readToolContent([text, { type: 'terminal', terminalId: 't1', beam: 1 }, text]);
+  expect(read.parts).toEqual([{ text: 'One' }, { terminalId: 't1' }, { text: 'One' }]);
+  expect(read.unread).toEqual([{ beam: 1 }]);
+});
+
+test.each([
+  ['```\nout\n```', 'out'],
+  ['```sh\na\n\nb\n```\n', 'a\n\nb'],
+  ['```out```', '```out```'],
+  ['see ```\nout\n```', 'see ```\nout\n```'],
+  ['```\nout\n``` and more', '```\nout\n``` and more'],
+])('output %j is taken out of its fence, where fences are asked for', (text, out) => {
+  const content = [{ type: 'content', content: { type: 'text', text } }];
+  expect(readToolContent(content, true).parts).toEqual([{ text: out }]);
+  expect(readToolContent(content).parts).toEqual([{ text }]);
+});
+
+test('a location has its path, and its line where that is told', () => {
+  const odd = { path: '/c', beam: 1 };
+  const read = readLocations([{ path: '/a' }, { path: '/b', line: 3 }, { line: 4 }, odd, 7]);
+  expect(read.locations).toEqual([{ path: '/a' }, { path: '/b', line: 3 }, { path: '/c' }]);
+  expect(read.unread).toEqual([{ line: 4 }, odd, 7]);
+});

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { readUsageUpdate, TurnUsage } from './usage.ts';
+
+test.each([
+  [{}, {}],
+  [
+    { used: 0, size: 10 },
+    { contextTokens: 0, contextWindow: 10 },
+  ],
+  [
+    { used: 5, cost: { amount: 0.5, currency: 'USD' } },
+    { contextTokens: 5, costUsd: 0.5 },
+  ],
+])('of %j is told what it counts, and no more', (update, counts) => {
+  expect(readUsageUpdate({ sessionUpdate: 'usage_update', ...update })).toEqual({
+    usage: { inputTokens: 0, outputTokens: 0, ...counts },
+    rest: undefined,
+  });
+});
+
+test('what is no count, or in another currency, is kept as it came', () => {
+  const odd = { used: -1, size: 'big', cost: { amount: 1, currency: 'EUR' } };
+  expect(readUsageUpdate({ sessionUpdate: 'usage_update', ...odd })).toEqual({
+    usage: { inputTokens: 0, outputTokens: 0 },
+    rest: odd,
+  });
+});
+
+test.each([
+  [{}, { inputTokens: 0, outputTokens: 0 }],
+  [
+    { inputTokens: 1, outputTokens: null },
+    { inputTokens: 1, outputTokens: 0 },
+  ],
+  [{ cachedReadTokens: 2 }, { inputTokens: 0, outputTokens: 0, cacheReadInputTokens: 2 }],
+  [
+    { outputTokens: 3, cachedReadTokens: null, cachedWriteTokens: 0 },
+    { inputTokens: 0, outputTokens: 3, cacheCreationInputTokens: 0 },
+  ],
+])('a turn that counts %j has used %j', (turn, usage) => {
+  expect(TurnUsage.parse(turn)).toEqual(usage);
+});

@@ -1,0 +1,173 @@
+import { emptyResponse, foldResponse, stampEvent, toResponse } from '@liminal/protocol';
+import { expect, test } from 'vitest';
+import { translateTranscript } from './transcript-turns.ts';
+import { readTranscript } from './transcript.ts';
+
+/** Each entry a second after the one before it. */
+function turnsOf(entries: object[], subagents: Record<string, object[]> = {}) {
+  const timed = entries.map((entry, at) => ({
+    uuid: `u${at}`,
+    timestamp: new Date(at * 1_000).toISOString(),
+    ...entry,
+  }));
+  const inner = Object.entries(subagents).map(
+    ([callId, said]) => [callId, readTranscript(said)] as const,
+  );
+  return translateTranscript(readTranscript(timed), new Map(inner), '/project').map(
+    ({ turnId, events }) => {
+      const run = { sessionId: 's', runId: turnId, traceContext: { traceparent: '00' } };
+      const state = events.reduce(
+        (folded, draft, seq) => foldResponse(folded, stampEvent(draft, run, seq)),
+        emptyResponse(),
+      );
+      return toResponse(state);
+    },
+  );
+}
+
+const user = (content: unknown, more: object = {}) => ({
+  type: 'user',
+  message: { content },
+  ...more,
+});
+const assistant = (content: unknown, message: object = {}) => ({
+  type: 'assistant',
+  message: { id: 'm', model: 'model-1', content, ...message },
+});
+const text = (words: string) => [{ type: 'text', text: words }];
+
+test('each message of the user begins a turn of its id, model, time and words', () => {
+  const turns = turnsOf([
+    user('One?'),
+    assistant(text('One.')),
+    user(text('Two?')),
+    assistant(text('Two.'), { id: 'm2', model: 'model-2' }),
+  ]);
+  expect(turns).toMatchObject([
+    {
+      id: 'u0',
+      trigger: 'user',
+      modelId: 'model-1',
+      createdAt: 0,
+      status: 'complete',
+      finishReason: 'end_turn',
+    },
+    { id: 'u2', trigger: 'user', modelId: 'model-2', createdAt: 2_000 },
+  ]);
+  expect(turns.map((turn) => turn?.outputItems)).toMatchObject([
+    [
+      { origin: 'user', content: 'One?' },
+      { origin: 'agent', content: 'One.' },
+    ],
+    [
+      { origin: 'user', content: 'Two?' },
+      { origin: 'agent', content: 'Two.' },
+    ],
+  ]);
+});
+
+test.each([
+  '[Request interrupted by user]',
+  '<local-command-stdout>out</local-command-stdout>',
+  '<bash-input>ls</bash-input>',
+  'This session is being continued from a previous conversation that ran out of context.',
+  'Your response above was cut off mid-stream.',
+  'Output token limit hit. Go on.',
+  '[Your previous response had no visible output.]',
+  '',
+])('what Claude Code says in the user’s name begins no turn: %s', (words) => {
+  expect(turnsOf([user('One?'), user(words), assistant(text('One.'))])).toHaveLength(1);
+  expect(turnsOf([user(words)])).toEqual([]);
+});
+
+test('nor does what is meant for the model alone, nor an answer before any message', () => {
+  expect(turnsOf([assistant(text('Hm.')), user('For the model.', { isMeta: true })])).toEqual([]);
+});
+
+test('words of the user that speak of such things are words of the user', () => {
+  expect(turnsOf([user('See <bash-input> and [Request interrupted by user].')])).toHaveLength(1);
+});
+
+test.each([
+  ['<command-name>/review</command-name>', '/review'],
+  ['<command-name>/review</command-name><command-args> a\nb </command-args>', '/review  a\nb'],
+])('a command is shown as it was typed: %s', (words, shown) => {
+  expect(turnsOf([user(words)])[0]?.outputItems).toMatchObject([{ content: shown }]);
+});
+
+test('the notice of a task in the background begins a turn of the agent’s own, without words', () => {
+  const [turn] = turnsOf([
+    user('<task-notification>done</task-notification>'),
+    assistant(text('It is done.')),
+  ]);
+  expect(turn).toMatchObject({ trigger: 'agent', outputItems: [{ content: 'It is done.' }] });
+});
+
+test('a turn that was interrupted is cancelled', () => {
+  const [turn] = turnsOf([
+    user('Talk.'),
+    assistant(text('Half')),
+    user('[Request interrupted by user]'),
+  ]);
+  expect(turn).toMatchObject({ status: 'aborted', finishReason: 'cancelled' });
+});
+
+test('an error that Claude Code says for the model ends the turn as an error, and is no answer', () => {
+  const synthetic = { model: '<synthetic>' };
+  const [turn] = turnsOf([user('Talk.'), assistant(text('The API is away.'), synthetic)]);
+  expect(turn).toMatchObject({
+    status: 'error',
+    modelId: 'unknown',
+    error: { code: 'AGENT_ERROR', message: 'The API is away.' },
+  });
+  expect(turn?.outputItems).toHaveLength(1);
+  const [silent] = turnsOf([user('Talk.'), assistant(text(''), synthetic)]);
+  expect(silent).toMatchObject({ status: 'complete' });
+});
+
+test('usage is counted once for each answer, however many entries it has', () => {
+  const usage = { input_tokens: 3, output_tokens: 5 };
+  const [turn] = turnsOf([
+    user('Talk.'),
+    assistant(text('One.'), { usage }),
+    assistant(text('Two.'), { usage }),
+    assistant(text('Three.'), { id: 'm2', usage: { input_tokens: 10, output_tokens: 20 } }),
+    assistant(text('Four.'), { id: 'm3' }),
+  ]);
+  expect(turn?.usage).toEqual({ inputTokens: 13, outputTokens: 25 });
+});
+
+test('a summary is a notice, other words of the system are none', () => {
+  const [turn] = turnsOf([
+    user('Talk.'),
+    { type: 'system', subtype: 'compact_boundary' },
+    { type: 'system', subtype: 'turn_duration' },
+  ]);
+  expect(turn?.outputItems.slice(1)).toMatchObject([
+    { origin: 'system', content: 'The conversation so far was summarised to make room.' },
+  ]);
+});
+
+test('what a subagent said stands behind the call that sent it, and belongs to it', () => {
+  const call = { type: 'tool_use', id: 'call-1', name: 'Task', input: {} };
+  const result = { type: 'tool_result', tool_use_id: 'call-1', content: 'Looked.' };
+  const inner = { ...assistant(text('I look.'), { id: 'inner' }), uuid: 'i' };
+  const [turn] = turnsOf([user('Look.'), assistant([call]), user([result])], { 'call-1': [inner] });
+  expect(turn?.outputItems.slice(1)).toMatchObject([
+    { type: 'function_call', callId: 'call-1' },
+    { type: 'message', content: 'I look.', parentCallId: 'call-1' },
+    { type: 'function_call_output', callId: 'call-1', output: 'Looked.' },
+  ]);
+});
+
+test('an entry that cannot be read is left out, and one without a time has that of the one before', () => {
+  const [turn] = turnsOf([
+    user('Talk.'),
+    { type: 'hologram' },
+    assistant(text('One.')),
+    { ...assistant(text('Two.'), { id: 'm2' }), timestamp: undefined },
+  ]);
+  expect(turn?.outputItems.map(({ startedAt }) => Date.parse(startedAt ?? ''))).toEqual([
+    0, 2_000, 2_000,
+  ]);
+});

@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto';
+
+const PIECE_LINES = 10;
+
+/**
+ * Picks pieces of the files at random, the same for the same seed.
+ * @returns as Stryker names them: `file.ts:11-20`
+ */
+export function samplePieces(
+  files: readonly { file: string; lines: number }[],
+  count: number,
+  seed: number,
+): string[] {
+  const pieces = files.flatMap(({ file, lines }) =>
+    Array.from({ length: Math.ceil(lines / PIECE_LINES) }, (_, index) => {
+      const first = index * PIECE_LINES + 1;
+      return `${file}:${first}-${Math.min(first + PIECE_LINES - 1, lines)}`;
+    }),
+  );
+  return pieces
+    .map((piece) => ({ piece, place: hash(`${seed} ${piece}`) }))
+    .toSorted((a, b) => a.place.localeCompare(b.place))
+    .slice(0, count)
+    .map(({ piece }) => piece);
+}
+
+const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
