@@ -22,17 +22,21 @@ const start = newRecord({
 let storing: PromiseWithResolvers<void>;
 let delivered: string[];
 let stops: number;
+let stop: () => Promise<void>;
+let warnings: string[];
 let outbox: SessionOutbox;
 
 beforeEach(() => {
   storing = Promise.withResolvers<void>();
   delivered = [];
   stops = 0;
+  stop = async () => void (stops += 1);
+  warnings = [];
   const { store } = openMemoryStorage();
   const saveSession = vi.spyOn(store, 'saveSession');
   saveSession.mockImplementationOnce(async () => storing.promise);
   const record = new SessionRecordHolder(start, store, nothing, nothing);
-  const context = { record, settings: defaultSettings, iso: () => time, changed: nothing };
+  const context = { record, settings: defaultSettings, iso: () => time, changed: nothing, warn };
   const turns = {
     get isRunning() {
       return delivered.length > 0;
@@ -41,12 +45,16 @@ beforeEach(() => {
   };
   outbox = new SessionOutbox(context, { isStopping: false }, turns, {
     deliver: async (message) => void delivered.push(message),
-    stop: async () => void (stops += 1),
+    stop: async () => stop(),
     onTrouble: (error) => expect.fail(String(error)),
   });
 });
 
 function nothing(): void {}
+
+function warn(error: unknown): void {
+  warnings.push(String(error));
+}
 
 test('a message is given to the agent once, whoever asks meanwhile for what waits to be sent', async () => {
   const sending = outbox.send('Hello', 't1');
@@ -89,6 +97,17 @@ test('a stop asked for while the message is being stored stops its turn', async 
   storing.resolve();
   await sending;
   expect([delivered, stops]).toEqual([['Hello'], 1]);
+});
+
+test('a message whose turn cannot be stopped is sent all the same, and the trouble is told', async () => {
+  stop = async () => {
+    throw new Error('It does not listen.');
+  };
+  const sending = outbox.send('Hello', 't1');
+  outbox.stopWhenSent();
+  storing.resolve();
+  expect(await sending).toEqual({ turnId: 't1', queued: false });
+  await expect.poll(() => warnings).toEqual(['Error: It does not listen.']);
 });
 
 test('a stop of a message that could not be stored is not kept for the next', async () => {

@@ -24,7 +24,7 @@ interface SessionOutboxOptions {
   onTrouble: (error: unknown) => void;
 }
 
-type Context = Pick<SessionContext, 'record' | 'settings' | 'iso' | 'changed'>;
+type Context = Pick<SessionContext, 'record' | 'settings' | 'iso' | 'changed' | 'warn'>;
 
 /** A session's messages on their way to its agent: each waits in the queue until no turn is under way. */
 export class SessionOutbox {
@@ -178,7 +178,7 @@ export class SessionOutbox {
       await this.#options.deliver(message, turnId);
       this.#delivered = turnId;
       void this.#removeWhenLogged(turnId);
-      if (this.#stopWhenSent) await this.#options.stop();
+      if (this.#stopWhenSent) await this.#stopTurn();
     } catch (error) {
       if (this.#delivered !== turnId) {
         this.#record.keep({ queue: mark(this.#record.value.queue, turnId, 'queued') });
@@ -189,6 +189,15 @@ export class SessionOutbox {
     }
     // The turn may have ended while the queue was being stored.
     this.next();
+  }
+
+  /** The agent has the message, whatever becomes of that: people see the turn go on, and can stop it again. */
+  async #stopTurn(): Promise<void> {
+    try {
+      await this.#options.stop();
+    } catch (error) {
+      this.#context.warn(error, 'a turn could not be stopped as it began');
+    }
   }
 
   #doneSending(): void {
