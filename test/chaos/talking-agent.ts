@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CliProvider, CreateSessionOptions, ProviderSession } from '@liminal/agents';
-import { ProviderError, ProviderListeners } from '@liminal/agents';
+import type { AgentDriver, AgentSession, SessionOpening, SessionOutput } from '@liminal/agents';
+import { DriverProvider, ProviderError } from '@liminal/agents';
 import type { AgentInfo, ApprovalAnswer, EventPayload, OutputItem } from '@liminal/protocol';
 import { type Step, type Talk, talkOf } from './talk.ts';
 
@@ -18,112 +18,100 @@ interface Talking {
   asked?: { approvalId: string; answered: PromiseWithResolvers<string> };
 }
 
+type OnDelivered = (sessionId: string, turnId: string) => void;
+
 /** An agent without a process that talks by itself, as the message it is given decides. It knows every session. */
-export class TalkingAgent implements CliProvider {
+export class TalkingAgent extends DriverProvider {
+  constructor(onDelivered: OnDelivered) {
+    super(new TalkingDriver(onDelivered));
+  }
+}
+
+class TalkingDriver implements AgentDriver {
   readonly cliType = 'talking';
-  readonly #listeners = new ProviderListeners();
-  readonly #alive = new Set<string>();
-  readonly #talking = new Map<string, Talking>();
+  readonly name = 'Talker';
+  readonly #onDelivered: OnDelivered;
 
-  readonly #onDelivered: (sessionId: string, turnId: string) => void;
-
-  constructor(onDelivered: (sessionId: string, turnId: string) => void) {
+  constructor(onDelivered: OnDelivered) {
     this.#onDelivered = onDelivered;
   }
 
-  async createSession({ sessionId = '' }: CreateSessionOptions): Promise<ProviderSession> {
-    return this.loadSession(sessionId);
+  async open(opening: SessionOpening): Promise<AgentSession> {
+    return new TalkingSession(opening, this.#onDelivered);
   }
 
-  async loadSession(sessionId: string): Promise<ProviderSession> {
-    this.#alive.add(sessionId);
-    return { sessionId, cliType: this.cliType };
+  async describe(): Promise<AgentInfo> {
+    const { cliType, name } = this;
+    return { cliType, name, description: 'Talks by itself.', available: true };
+  }
+}
+
+class TalkingSession implements AgentSession {
+  isAlive = true;
+  readonly #sessionId: string;
+  readonly #output: SessionOutput;
+  readonly #onDelivered: OnDelivered;
+  #talking: Talking | undefined;
+
+  constructor({ sessionId, output }: SessionOpening, onDelivered: OnDelivered) {
+    this.#sessionId = sessionId;
+    this.#output = output;
+    this.#onDelivered = onDelivered;
   }
 
-  async sendMessage(sessionId: string, message: string, { turnId = '' } = {}) {
-    if (!this.#alive.has(sessionId)) {
-      throw new ProviderError('PROCESS_CRASH', 'The process is gone.');
-    }
-    this.#onDelivered(sessionId, turnId);
+  async send(message: string, turnId: string): Promise<void> {
+    if (!this.isAlive) throw new ProviderError('PROCESS_CRASH', 'The process is gone.');
+    this.#onDelivered(this.#sessionId, turnId);
     const talking: Talking = { turnId, over: new AbortController() };
-    this.#talking.set(sessionId, talking);
-    this.#say(sessionId, turnId, {
-      type: 'response_start',
-      modelId: 'talker-1',
-      providerId: this.cliType,
-    });
+    this.#talking = talking;
+    this.#say(turnId, { type: 'response_start', modelId: 'talker-1', providerId: 'talking' });
     const itemId = `${turnId}/user`;
-    const start = { type: 'item_start', itemId, itemType: 'message', origin: 'user' } as const;
-    this.#say(sessionId, turnId, start);
+    this.#say(turnId, { type: 'item_start', itemId, itemType: 'message', origin: 'user' });
     const finalItem = { type: 'message', id: itemId, content: message, origin: 'user' } as const;
-    this.#say(sessionId, turnId, { type: 'item_done', itemId, finalItem });
-    void this.#talk(sessionId, talking, talkOf(message));
-    return { turnId };
+    this.#say(turnId, { type: 'item_done', itemId, finalItem });
+    void this.#talk(talking, talkOf(message));
   }
 
-  async cancelTurn(sessionId: string): Promise<void> {
-    const talking = this.#stop(sessionId);
+  async cancel(): Promise<void> {
+    const talking = this.#stop();
     if (!talking) return;
-    this.#say(sessionId, talking.turnId, {
-      type: 'response_done',
-      status: 'cancelled',
-      finishReason: 'cancelled',
-    });
+    const status = 'cancelled';
+    this.#say(talking.turnId, { type: 'response_done', status, finishReason: status });
   }
 
-  async killSession(sessionId: string): Promise<void> {
-    this.#stop(sessionId);
-    if (this.#alive.delete(sessionId)) this.#listeners.exit(sessionId, { expected: true });
+  async close(): Promise<void> {
+    this.#stop();
+    if (this.isAlive) this.#output.exit({ expected: true });
+    this.isAlive = false;
   }
 
-  async answerApproval(
-    sessionId: string,
-    approvalId: string,
-    { optionId }: ApprovalAnswer,
-  ): Promise<void> {
-    const asked = this.#talking.get(sessionId)?.asked;
+  async answerApproval(approvalId: string, { optionId }: ApprovalAnswer): Promise<void> {
+    const asked = this.#talking?.asked;
     if (asked?.approvalId !== approvalId) {
       throw new ProviderError('APPROVAL_NOT_FOUND', `Nobody waits for an answer to ${approvalId}.`);
     }
     asked.answered.resolve(optionId);
   }
 
-  isAlive = (sessionId: string): boolean => this.#alive.has(sessionId);
-  onEvent: CliProvider['onEvent'] = (id, callback) => this.#listeners.onEvent(id, callback);
-  onUpsert: CliProvider['onUpsert'] = (id, callback) => this.#listeners.onUpsert(id, callback);
-  onTurn: CliProvider['onTurn'] = (id, callback) => this.#listeners.onTurn(id, callback);
-  onUpdate: CliProvider['onUpdate'] = (id, callback) => this.#listeners.onUpdate(id, callback);
-  onExit: CliProvider['onExit'] = (id, callback) => this.#listeners.onExit(id, callback);
-
-  async describe(): Promise<AgentInfo> {
-    const names = { name: 'Talker', description: 'Talks by itself.' };
-    return { cliType: this.cliType, ...names, available: true };
-  }
-
-  async close(): Promise<void> {
-    for (const sessionId of this.#talking.keys()) this.#stop(sessionId);
-    this.#alive.clear();
-  }
-
-  async #talk(sessionId: string, talking: Talking, { steps, ending }: Talk): Promise<void> {
+  async #talk(talking: Talking, { steps, ending }: Talk): Promise<void> {
     const { turnId, over } = talking;
     const say = (payload: EventPayload): void => {
-      if (!over.signal.aborted) this.#say(sessionId, turnId, payload);
+      if (!over.signal.aborted) this.#say(turnId, payload);
     };
     for (const [index, step] of steps.entries()) {
       if (over.signal.aborted) return;
       await this.#take(step, `${turnId}/${index}`, talking, say);
     }
     if (over.signal.aborted) return;
-    this.#stop(sessionId);
+    this.#stop();
     if (ending === 'crash') {
-      this.#alive.delete(sessionId);
-      this.#listeners.exit(sessionId, { expected: false });
+      this.isAlive = false;
+      this.#output.exit({ expected: false });
     } else if (ending === 'error') {
       const error = { code: 'OVERLOADED', message: 'The model is overloaded.' };
-      this.#say(sessionId, turnId, { type: 'response_error', error });
+      this.#say(turnId, { type: 'response_error', error });
     } else {
-      this.#say(sessionId, turnId, { type: 'response_done', status: 'completed' });
+      this.#say(turnId, { type: 'response_done', status: 'completed' });
     }
   }
 
@@ -147,14 +135,14 @@ export class TalkingAgent implements CliProvider {
     else say({ type: 'item_done', itemId, finalItem });
   }
 
-  #say(sessionId: string, turnId: string, payload: EventPayload): void {
-    this.#listeners.emit(sessionId, { turnId, timestamp: new Date().toISOString(), payload });
+  #say(turnId: string, payload: EventPayload): void {
+    this.#output.emit({ turnId, timestamp: new Date().toISOString(), payload });
   }
 
-  #stop(sessionId: string): Talking | undefined {
-    const talking = this.#talking.get(sessionId);
+  #stop(): Talking | undefined {
+    const talking = this.#talking;
     talking?.over.abort();
-    this.#talking.delete(sessionId);
+    this.#talking = undefined;
     return talking;
   }
 }

@@ -9,6 +9,7 @@ import type {
   TurnEvent,
   UpsertObject,
 } from '@liminal/protocol';
+import type { AgentCapabilities } from './driver.ts';
 
 export interface CreateSessionOptions {
   /** Absolute path of an existing folder. */
@@ -102,10 +103,10 @@ export interface AgentIntroduction {
 export type Unsubscribe = () => void;
 
 /**
- * One kind of agent. It runs at most one turn per session at a time: the runtime queues.
- * Every provider passes `testing/provider-suite.ts`. Methods reject with ProviderError.
+ * One kind of agent, by the ids of its sessions. It runs at most one turn per session at a time: the runtime queues.
+ * `DriverProvider` makes one of an `AgentDriver`. Methods reject with ProviderError.
  */
-export interface CliProvider {
+export interface CliProvider extends AgentCapabilities {
   readonly cliType: string;
 
   /** Starts the agent for a new session; the process stays for the session's turns. `SESSION_CREATE_FAILED`. */
@@ -144,9 +145,7 @@ export interface CliProvider {
   /** Ends all its sessions and whatever else it holds. */
   close(): Promise<void>;
 
-  /** Optional capabilities. */
-  /** Whether `loadSession` ahead of a message saves its sender time; the runtime then does so while it is written. */
-  readonly prewarms?: boolean;
+  /** Optional capabilities, beside those of `AgentCapabilities`. */
   /**
    * Answers a permission request; `content` fills in its form, where it has one, and `note` is for an option that takes
    * one. `APPROVAL_NOT_FOUND` once it is over, `INVALID_OPTION`.
@@ -154,28 +153,4 @@ export interface CliProvider {
   answerApproval?(sessionId: string, approvalId: string, answer: ApprovalAnswer): Promise<void>;
   /** `INVALID_OPTION` for an unknown id or value. */
   setConfigOption?(sessionId: string, id: string, value: string): Promise<void>;
-  /** Starts the agent as far as its greeting, and ends it. Rejects with why there was none within `limitMs`. */
-  introduce?(limitMs: number): Promise<AgentIntroduction>;
-  /**
-   * Sessions in the agent's own store, newest first; of one folder, or all. `known` are folders of projects, for agents
-   * that list nothing unless they are asked for a folder.
-   */
-  listStoredSessions?(projectDir?: string, known?: readonly string[]): Promise<StoredSession[]>;
-  /**
-   * The same from an agent that runs anyway; undefined if none does. A provider that has it starts a program for
-   * `listStoredSessions`, which is then called only when a person asks for it.
-   */
-  peekStoredSessions?(known?: readonly string[]): Promise<StoredSession[] | undefined>;
-  /**
-   * Whether the ids of stored turns are numbers, which say nothing of which of our turns they are: that follows from what
-   * was said. Such a provider can tell what is stored only while its agent runs.
-   */
-  readonly numbersStoredTurns?: boolean;
-  /**
-   * Changes whenever others than this provider add to what the agent has stored of a session. It is cheap to ask for and
-   * starts no process. Nothing if there is none stored, or if nobody can tell just now.
-   */
-  storedMark?(sessionId: string, projectDir: string): Promise<string | undefined>;
-  /** The conversation as the agent stored it, oldest turn first; starts no process. `SESSION_NOT_FOUND`. */
-  readStoredHistory?(sessionId: string, projectDir: string): Promise<StoredTurn[]>;
 }

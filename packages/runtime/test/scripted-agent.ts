@@ -1,20 +1,21 @@
-import { existsSync } from 'node:fs';
 import type {
+  AgentSession,
   CliProvider,
-  CreateSessionOptions,
-  LoadSessionOptions,
-  ProviderSession,
-  SendMessageResult,
+  SessionOpening,
+  SessionOutput,
+  SessionUpdate,
   StoredSession,
   StoredTurn,
 } from '@liminal/agents';
-import { ProviderError, ProviderListeners } from '@liminal/agents';
-import type { AgentInfo, ApprovalAnswer, EventPayload } from '@liminal/protocol';
+import { DriverProvider, ProviderError } from '@liminal/agents';
+import type { ApprovalAnswer, EventPayload } from '@liminal/protocol';
+
+const about = { cliType: 'scripted', name: 'Scripted' };
 
 /** What a test can make go wrong, since no real agent does so on cue. */
-export class ScriptedAgent implements CliProvider {
-  readonly cliType = 'scripted';
-  readonly listeners = new ProviderListeners();
+export class ScriptedAgent extends DriverProvider {
+  /** A test may put another in its place. */
+  declare listStoredSessions: CliProvider['listStoredSessions'];
   readonly alive = new Set<string>();
   readonly loads: string[] = [];
   /** Of each load, whether something had been said in the session before. */
@@ -30,35 +31,49 @@ export class ScriptedAgent implements CliProvider {
   refuse: ProviderError | undefined;
   /** Holds `sendMessage` back until it resolves. */
   hold: Promise<void> = Promise.resolve();
+  readonly #outputs = new Map<string, SessionOutput>();
   readonly #turns = new Map<string, string>();
 
-  async createSession(options: CreateSessionOptions): Promise<ProviderSession> {
-    if (!existsSync(options.projectDir))
-      throw new ProviderError('SESSION_CREATE_FAILED', 'No folder.');
-    const sessionId = options.sessionId ?? 'made-here';
-    this.alive.add(sessionId);
-    return { sessionId, cliType: this.cliType };
+  constructor() {
+    super({
+      ...about,
+      describe: async () => ({ ...about, description: 'Does as it is told.', available: true }),
+      open: (opening) => this.#open(opening),
+      listStoredSessions: async () => this.stored,
+      storedMark: async () => this.mark,
+      readStoredHistory: async () => this.storedTurns,
+      close: async () => this.alive.clear(),
+    });
   }
 
-  async loadSession(sessionId: string, options?: LoadSessionOptions): Promise<ProviderSession> {
-    this.loads.push(sessionId);
-    this.histories.push(await options?.hasHistory?.());
+  async #open({ sessionId, output, earlier }: SessionOpening): Promise<AgentSession> {
+    if (earlier) {
+      this.loads.push(sessionId);
+      this.histories.push(await earlier.hasHistory?.());
+    }
     this.alive.add(sessionId);
-    return { sessionId, cliType: this.cliType };
+    this.#outputs.set(sessionId, output);
+    const { alive } = this;
+    return {
+      get isAlive() {
+        return alive.has(sessionId);
+      },
+      send: (message, turnId) => this.#take(sessionId, message, turnId),
+      cancel: async () => this.#cancel(sessionId),
+      close: async () => {
+        if (alive.delete(sessionId)) output.exit({ expected: true });
+      },
+      answerApproval: async (approvalId, answer) => this.#answer(sessionId, approvalId, answer),
+    };
   }
 
-  async sendMessage(
-    sessionId: string,
-    message: string,
-    options: { turnId?: string } = {},
-  ): Promise<SendMessageResult> {
+  async #take(sessionId: string, message: string, turnId: string): Promise<void> {
     const refusal = this.refuse;
     this.refuse = undefined;
     if (refusal) throw refusal;
     if (!this.alive.has(sessionId))
       throw new ProviderError('PROCESS_CRASH', 'The process is gone.');
     await this.hold;
-    const turnId = options.turnId ?? 'made-here';
     this.received.push(message);
     this.#turns.set(sessionId, turnId);
     this.say(sessionId, { type: 'response_start', modelId: 'model-1', providerId: this.cliType });
@@ -69,13 +84,16 @@ export class ScriptedAgent implements CliProvider {
       itemId,
       finalItem: { type: 'message', id: itemId, content: message, origin: 'user' },
     });
-    return { turnId };
+  }
+
+  update(sessionId: string, update: SessionUpdate): void {
+    this.#output(sessionId).update(update);
   }
 
   say(sessionId: string, payload: EventPayload, turnId = this.#turns.get(sessionId)): void {
     if (turnId === undefined) throw new Error('No turn has begun in this session.');
     this.#turns.set(sessionId, turnId);
-    this.listeners.emit(sessionId, { turnId, timestamp: new Date().toISOString(), payload });
+    this.#output(sessionId).emit({ turnId, timestamp: new Date().toISOString(), payload });
   }
 
   text(sessionId: string, itemId: string, ...chunks: string[]): void {
@@ -116,28 +134,20 @@ export class ScriptedAgent implements CliProvider {
   /** The process dies without a word. */
   crash(sessionId: string): void {
     this.alive.delete(sessionId);
-    this.listeners.exit(sessionId, {
+    this.#output(sessionId).exit({
       expected: false,
       code: 'PROCESS_CRASH',
       message: 'The agent was ended by SIGKILL.',
     });
   }
 
-  async cancelTurn(sessionId: string): Promise<void> {
+  #cancel(sessionId: string): void {
     this.cancels.push(sessionId);
     this.say(sessionId, { type: 'turn_aborted_by_user', reason: 'The user asked to stop.' });
     this.say(sessionId, { type: 'response_done', status: 'cancelled', finishReason: 'cancelled' });
   }
 
-  async killSession(sessionId: string): Promise<void> {
-    if (this.alive.delete(sessionId)) this.listeners.exit(sessionId, { expected: true });
-  }
-
-  async answerApproval(
-    sessionId: string,
-    approvalId: string,
-    answer: ApprovalAnswer,
-  ): Promise<void> {
+  #answer(sessionId: string, approvalId: string, answer: ApprovalAnswer): void {
     this.answers.push(answer);
     this.say(sessionId, {
       type: 'item_done',
@@ -164,36 +174,10 @@ export class ScriptedAgent implements CliProvider {
     });
   }
 
-  isAlive = (sessionId: string): boolean => this.alive.has(sessionId);
-  onEvent: CliProvider['onEvent'] = (id, callback) => this.listeners.onEvent(id, callback);
-  onUpsert: CliProvider['onUpsert'] = (id, callback) => this.listeners.onUpsert(id, callback);
-  onTurn: CliProvider['onTurn'] = (id, callback) => this.listeners.onTurn(id, callback);
-  onUpdate: CliProvider['onUpdate'] = (id, callback) => this.listeners.onUpdate(id, callback);
-  onExit: CliProvider['onExit'] = (id, callback) => this.listeners.onExit(id, callback);
-
-  async describe(): Promise<AgentInfo> {
-    return {
-      cliType: this.cliType,
-      name: 'Scripted',
-      description: 'Does as it is told.',
-      available: true,
-    };
-  }
-
-  async listStoredSessions(): Promise<StoredSession[]> {
-    return this.stored;
-  }
-
-  async storedMark(): Promise<string | undefined> {
-    return this.mark;
-  }
-
-  async readStoredHistory(): Promise<StoredTurn[]> {
-    return this.storedTurns;
-  }
-
-  async close(): Promise<void> {
-    this.alive.clear();
+  #output(sessionId: string): SessionOutput {
+    const output = this.#outputs.get(sessionId);
+    if (output === undefined) throw new Error(`There is no session ${sessionId}.`);
+    return output;
   }
 }
 

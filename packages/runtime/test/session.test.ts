@@ -253,22 +253,22 @@ test('what an agent waits for is told until its turn ends or its process goes, a
   const notices = [{ level: 'warning', text: 'This folder is not trusted.' } as const];
   const told = (expected: object) => reader.until((r) => isDeepStrictEqual(toldIn(r), expected));
   await world.runtime.send(sessionId, 'Hello');
-  world.agent.listeners.update(sessionId, { activity, notices });
+  world.agent.update(sessionId, { activity, notices });
   await told({ activity, notices });
-  world.agent.listeners.update(sessionId, { notices });
+  world.agent.update(sessionId, { notices });
   expect(world.warnings).toEqual(['This folder is not trusted.']);
-  world.agent.listeners.update(sessionId, { activity: '' });
+  world.agent.update(sessionId, { activity: '' });
   await told({ notices });
-  world.agent.listeners.update(sessionId, { activity });
+  world.agent.update(sessionId, { activity });
   await told({ activity, notices });
   world.agent.finish(sessionId);
   await told({ notices });
   await world.runtime.send(sessionId, 'Once more');
-  world.agent.listeners.update(sessionId, { activity });
+  world.agent.update(sessionId, { activity });
   await told({ activity, notices });
   world.agent.crash(sessionId);
   await told({ notices });
-  world.agent.listeners.update(sessionId, { notices: [] });
+  world.agent.update(sessionId, { notices: [] });
   await told({});
 });
 

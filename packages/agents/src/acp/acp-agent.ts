@@ -10,7 +10,7 @@ import { readAuthMethods, readRpcError, rpc, type AuthMethod } from './errors.ts
 import { loadSdk, type Sdk } from './sdk.ts';
 
 /** A session as its agent's process sees it. */
-export interface AgentSession {
+export interface HostedSession {
   /** What does what the agent asks for in it; without it, nothing is done. */
   readonly client?: SessionClient;
   /** `params.update` of a `session/update`, as it came. */
@@ -54,7 +54,7 @@ export class AcpAgent {
   readonly #process: AcpProcess;
   readonly #connection: AcpConnection;
   readonly #env: NodeJS.ProcessEnv;
-  readonly #sessions = new Map<unknown, AgentSession>();
+  readonly #sessions = new Map<unknown, HostedSession>();
   readonly #early = new EarlyUpdates();
   readonly #gone = Promise.withResolvers<never>();
   #isAlive = true;
@@ -152,7 +152,7 @@ export class AcpAgent {
   }
 
   /** From now on the session hears what is said of it; and what was said of it since it was begun. */
-  admit(sessionId: string, session: AgentSession): void {
+  admit(sessionId: string, session: HostedSession): void {
     this.#sessions.set(sessionId, session);
     for (const update of this.#early.take(sessionId)) session.onUpdate(update);
   }

@@ -1,20 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import type { ApprovalAnswer, ConfigOption, EventDraft } from '@liminal/protocol';
+import type { ApprovalAnswer, ConfigOption } from '@liminal/protocol';
 import { isoNow as now } from '../base/iso-clock.ts';
+import type { AgentSession, SessionOutput } from '../driver.ts';
 import { ProviderError } from '../errors.ts';
-import type { SessionExit, SessionUpdate } from '../provider.ts';
-import type { AcpAgent, AgentSession } from './acp-agent.ts';
+import type { SessionUpdate, StoredTurn } from '../provider.ts';
+import type { AcpAgent, HostedSession } from './acp-agent.ts';
 import { AcpSettings } from './acp-settings.ts';
 import { AcpTurns } from './acp-turns.ts';
+import type { AgentPool } from './agent-pool.ts';
 import { childEnvironment } from './child-environment.ts';
 import { SessionClient } from './client-side/session-client.ts';
-import { authSentence, describeError } from './errors.ts';
+import { describeError } from './errors.ts';
 import { ProtocolBreach } from '../base/protocol-breach.ts';
 import { type Opened, Replay } from './replay.ts';
-import type { RememberedSession } from './remembered-session.ts';
 import { isOfSession } from './session-news.ts';
+import { storedMark } from './stored-mark.ts';
 import type { Terminal } from './translate/outcome.ts';
 import type { AcpQuirks } from './translate/quirks.ts';
+import { readReplay } from './translate/replay.ts';
 import { AcpTranslator } from './translate/translator.ts';
 
 export interface AcpSessionOptions {
@@ -29,20 +32,29 @@ export interface AcpSessionOptions {
   quirks: AcpQuirks;
   cancelLimitMs: number;
   ownTurnIdleMs: number;
-  emit: (draft: EventDraft) => void;
-  update: (update: SessionUpdate) => void;
-  exit: (exit: SessionExit) => void;
-  /** The session has left its agent. `isWarned`: the agent has closed it. */
-  release: (agent: AcpAgent, isWarned: boolean) => Promise<void>;
+  output: SessionOutput;
+  /** Where the agent is from, and goes back to. */
+  pool: AgentPool;
+}
+
+/** What opening a session again needs. */
+export interface AcpMemory {
+  config: Record<string, string>;
+  /** Whether the agent has something to take up again: most keep no session without a message. */
+  isStored: boolean;
+  /** What people are to be told in the next turn. */
+  untold: readonly string[];
 }
 
 /** For an agent to change a setting, ms. */
 const settingLimitMs = 30_000;
 
 /** A session of an ACP agent, over all of its turns. */
-export class AcpSession implements AgentSession {
-  readonly options: AcpSessionOptions;
+export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
   readonly client: SessionClient;
+  /** What the agent told of earlier turns, where the session was gone on with. */
+  told: Promise<StoredTurn[]> | undefined;
+  readonly #options: AcpSessionOptions;
   readonly #translator: AcpTranslator;
   readonly #turns: AcpTurns;
   readonly #settings = new AcpSettings();
@@ -51,64 +63,46 @@ export class AcpSession implements AgentSession {
   /** Before that, what the agent says of turns is what it said in earlier ones, which we have. */
   #isOpen = false;
   readonly #replay = new Replay();
-  /** What is to be told once somebody may listen. */
+  /** What is to be told once it is known that this is the session that was wanted. */
   #news: SessionUpdate | undefined;
   /** What people are told in the next turn. */
   #notices: string[] = [];
   #isStored = false;
   #ended: Promise<void> = Promise.resolve();
-  /** What the agent had started when the turn began; nothing is known of that where it stops its commands itself. */
-  #before: ReadonlySet<string> | undefined;
 
   constructor(options: AcpSessionOptions) {
-    this.options = options;
-    const { agent, agentSessionId: sessionId, projectDir, env, inherited } = options;
-    this.#news = { agentSessionId: sessionId };
+    this.#options = options;
+    const { agentSessionId, projectDir, env, inherited, output } = options;
+    this.#news = { agentSessionId };
     this.#translator = new AcpTranslator({
       cliType: options.cliType,
       quirks: options.quirks,
       createTurnId: () => randomUUID(),
-      emit: options.emit,
+      emit: (draft) => output.emit(draft),
       update: (update) => this.#tell(update),
     });
     this.client = new SessionClient({
       projectDir,
-      env: (own, mark) => childEnvironment(inherited, { ...env, ...own }, mark),
-      watcher: {
-        terminalOutput: (id, text) => this.#translator.terminalOutput(id, text, now()),
-        terminalExit: (id, exit) => this.#translator.terminalExit(id, exit, now()),
-      },
-      desk: {
-        open: (request) => {
-          this.#translator.openApproval(request, now());
-          this.#turns.heard();
-        },
-        close: (id, outcome) => this.#translator.closeApproval(id, outcome, now()),
-      },
-      showCall: (call) => this.#translator.toolCall(call, now()),
-      canAsk: () => this.#isOpen && !this.#turns.isStale,
-    });
-    this.#turns = new AcpTurns({
-      ...options,
       translator: this.#translator,
-      prompt: (text) => this.#prompt(text),
-      cancel: () => agent.notify('session/cancel', { sessionId }),
-      onEnd: () => this.client.cancelQuestions('turn_ended'),
-      onStopped: () => void this.#endCommands(),
-      isAsking: () => this.client.isAsking,
-      onSilent: () => this.#onSilent(),
-      signIn: (answer) => authSentence(options.name, agent.authMethods, answer),
+      env: (own, mark) => childEnvironment(inherited, { ...env, ...own }, mark),
+      canAsk: () => this.#isOpen && !this.#turns.isStale,
+      onAsk: () => this.#turns.heard(),
     });
+    const { client } = this;
+    const onSilent = () => this.#onSilent();
+    this.#turns = new AcpTurns({ ...options, translator: this.#translator, client, onSilent });
   }
 
   get isAlive(): boolean {
     return this.#isAlive;
   }
 
-  get remembered(): RememberedSession {
-    const { projectDir, agentSessionId } = this.options;
-    const { config } = this;
-    return { projectDir, agentSessionId, config, isStored: this.#isStored, untold: this.#notices };
+  get agentSessionId(): string {
+    return this.#options.agentSessionId;
+  }
+
+  get memory(): AcpMemory {
+    return { config: this.config, isStored: this.#isStored, untold: this.#notices };
   }
 
   get configOptions(): readonly ConfigOption[] {
@@ -131,9 +125,9 @@ export class AcpSession implements AgentSession {
     this.#notices = [...notices];
   }
 
-  /** What the agent has replayed of earlier turns as it opened the session, once. */
-  async replayed(): Promise<unknown[]> {
-    return this.#replay.take();
+  /** Reads what the agent replays of earlier turns. */
+  tell(): void {
+    this.told = this.#readReplay();
   }
 
   /** Says what people should know as long as the session runs. */
@@ -141,13 +135,11 @@ export class AcpSession implements AgentSession {
     this.#tell({ notices: texts.map((text) => ({ level: 'warning', text })) });
   }
 
-  /** Tells the news: whoever started the session has then had the chance to listen. */
+  /** Tells the news, and from now on all that comes. */
   announce(): void {
-    setImmediate(() => {
-      const news = this.#news;
-      this.#news = undefined;
-      if (this.#isAlive && news !== undefined) this.options.update(news);
-    });
+    const news = this.#news;
+    this.#news = undefined;
+    if (news !== undefined) this.#options.output.update(news);
   }
 
   /** Hands over a user message; resolves when its turn has begun. `PROCESS_CRASH`, `TURN_IN_PROGRESS`. */
@@ -162,32 +154,32 @@ export class AcpSession implements AgentSession {
     }
   }
 
-  cancel(): void {
+  async cancel(): Promise<void> {
     if (this.#isAlive) this.#turns.cancel();
   }
 
   /** Ends it and all it has started; a running turn ends as cancelled first. */
-  async kill(): Promise<void> {
+  async close(): Promise<void> {
     if (this.#isAlive) {
-      const { agent, agentSessionId: sessionId } = this.options;
+      const { agent, agentSessionId: sessionId } = this.#options;
       const isBusy = this.#translator.turn !== undefined;
       this.#end({ type: 'response_done', status: 'cancelled', finishReason: 'killed' });
       if (isBusy) agent.notify('session/cancel', { sessionId });
       this.#ended = this.#leave();
-      this.options.exit({ expected: true });
+      this.#options.output.exit({ expected: true });
     }
     await this.#ended;
   }
 
   /** Throws ProviderError `APPROVAL_NOT_FOUND` or `INVALID_OPTION`. */
-  answerApproval(approvalId: string, answer: ApprovalAnswer): void {
+  async answerApproval(approvalId: string, answer: ApprovalAnswer): Promise<void> {
     this.client.answer(approvalId, answer);
   }
 
   /** Throws ProviderError `INVALID_OPTION` or `PROCESS_CRASH`. */
   async setConfigOption(id: string, value: string): Promise<void> {
     this.#checkAlive();
-    const { agent, agentSessionId: sessionId, name } = this.options;
+    const { agent, agentSessionId: sessionId, name } = this.#options;
     const { method, params, known } = this.#settings.change(this.#configOptions, id, value);
     try {
       const request = agent.request(method, { sessionId, ...params });
@@ -222,36 +214,17 @@ export class AcpSession implements AgentSession {
     const message = this.#gone(reason).message;
     this.#end({ type: 'response_error', error: { code, message } });
     this.#ended = this.#leave();
-    this.options.exit({ expected: false, code, message });
+    this.#options.output.exit({ expected: false, code, message });
   }
 
-  async #prompt(text: string): Promise<unknown> {
-    const { agent, agentSessionId: sessionId, quirks } = this.options;
-    // What it said in an earlier turn does not explain the end of this one.
-    agent.forgetOutput();
-    try {
-      const answer = agent.request('session/prompt', {
-        sessionId,
-        prompt: [{ type: 'text', text }],
-      });
-      this.#before = undefined;
-      // While the agent asks its model.
-      if (quirks.leavesCommandsRunning === true) setImmediate(() => this.#look());
-      return await answer;
-    } catch (error) {
-      if (quirks.failsBeforeTurnEnds === true) agent.notify('session/cancel', { sessionId });
-      throw error;
-    }
-  }
-
-  /** Of a turn that was stopped, where the agent does not do it. */
-  async #endCommands(): Promise<void> {
-    const before = this.#before;
-    if (before !== undefined && this.#isAlive) await this.options.agent.endNewChildren(before);
-  }
-
-  #look(): void {
-    if (this.#isAlive) this.#before = this.options.agent.children();
+  async #readReplay(): Promise<StoredTurn[]> {
+    const replayed = await this.#replay.take();
+    if (replayed.length === 0) return [];
+    const { cliType, quirks, agent, agentSessionId, projectDir } = this.#options;
+    // It has no times; the session's last one is nearer than the present.
+    const timestamp = (await storedMark(agent, agentSessionId, projectDir)) ?? now();
+    const updates = replayed.map((update) => ({ update, timestamp }));
+    return readReplay(updates, { cliType, quirks, agentSessionId });
   }
 
   #learn(answer: unknown): void {
@@ -261,7 +234,7 @@ export class AcpSession implements AgentSession {
 
   #tell(update: SessionUpdate): void {
     this.#configOptions = update.configOptions ?? this.#configOptions;
-    if (this.#news === undefined) this.options.update(update);
+    if (this.#news === undefined) this.#options.output.update(update);
     else this.#news = { ...this.#news, ...update };
   }
 
@@ -270,7 +243,7 @@ export class AcpSession implements AgentSession {
   }
 
   #onSilent(): void {
-    const { name, agent } = this.options;
+    const { name, agent } = this.#options;
     this.onGone(new Error(`${name} did not stop when it was asked to.`));
     void agent.end();
   }
@@ -282,13 +255,13 @@ export class AcpSession implements AgentSession {
   }
 
   async #leave(): Promise<void> {
-    const { agent, agentSessionId, release } = this.options;
+    const { agent, agentSessionId, pool } = this.#options;
     const [isWarned] = await Promise.all([agent.leave(agentSessionId), this.client.end()]);
-    await release(agent, isWarned);
+    await pool.giveBack(agent, isWarned);
   }
 
   #gone(cause: Error): ProviderError {
-    const message = `${this.options.name} has ended. ${this.options.agent.explain(cause)}`;
+    const message = `${this.#options.name} has ended. ${this.#options.agent.explain(cause)}`;
     return new ProviderError('PROCESS_CRASH', message, { cause });
   }
 }

@@ -1,26 +1,24 @@
 import { ProviderError } from '../errors.ts';
 import { isoNow as now } from '../base/iso-clock.ts';
-import { describeError, readRpcError, rpc, type RpcError } from './errors.ts';
+import type { AcpAgent } from './acp-agent.ts';
+import type { SessionClient } from './client-side/session-client.ts';
+import { authSentence, describeError, readRpcError, rpc } from './errors.ts';
 import { isRecord } from './translate/fields.ts';
 import type { Terminal } from './translate/outcome.ts';
+import type { AcpQuirks } from './translate/quirks.ts';
 import type { AcpTranslator } from './translate/translator.ts';
 
 export interface AcpTurnsOptions {
   /** The agent's name, for people. */
   name: string;
+  agent: AcpAgent;
+  agentSessionId: string;
+  quirks: AcpQuirks;
   translator: AcpTranslator;
-  prompt: (text: string) => Promise<unknown>;
-  /** Tells the agent to stop. */
-  cancel: () => void;
-  /** The agent's prompt is over: nobody waits for answers to its questions. */
-  onEnd: () => void;
-  /** A prompt that was cancelled is over. */
-  onStopped: () => void;
-  /** Whether people are being asked something. */
-  isAsking: () => boolean;
+  /** What asks people for the agent. */
+  client: SessionClient;
   /** The agent has not even stopped within twice the limit. */
   onSilent: () => void;
-  signIn: (answer: RpcError) => string;
   cancelLimitMs: number;
   ownTurnIdleMs: number;
 }
@@ -32,6 +30,8 @@ interface Prompt {
   isOver: boolean;
   answered: PromiseWithResolvers<void>;
   timer?: NodeJS.Timeout;
+  /** What the agent had started when it began; nothing is known of that where it stops its commands itself. */
+  before?: ReadonlySet<string>;
 }
 
 const cancelled: Terminal = {
@@ -69,7 +69,7 @@ export class AcpTurns {
     clearTimeout(this.#ownTurnTimer);
     this.#ownTurnTimer = undefined;
     // What the agent asked in a turn of its own ends with that turn.
-    this.#options.onEnd();
+    this.#cancelQuestions();
     this.#options.translator.begin(turnId, text, now());
     this.#ask(text);
   }
@@ -79,8 +79,8 @@ export class AcpTurns {
     const { translator } = this.#options;
     if (translator.turn === undefined) return;
     translator.stop(now());
-    this.#options.cancel();
-    this.#options.onEnd();
+    this.#tellToStop();
+    this.#cancelQuestions();
     const prompt = this.#prompt;
     if (prompt === undefined) {
       // A turn of the agent's own has no answer to wait for.
@@ -98,7 +98,7 @@ export class AcpTurns {
     this.#prompt = undefined;
     clearTimeout(prompt?.timer);
     this.#options.translator.end(terminal, now());
-    this.#options.onEnd();
+    this.#cancelQuestions();
     prompt?.answered.resolve();
   }
 
@@ -117,11 +117,40 @@ export class AcpTurns {
     };
     this.#prompt = prompt;
     const { translator } = this.#options;
-    this.#options.prompt(text).then(
+    this.#request(prompt, text).then(
       (answer) => this.#settle(prompt, () => translator.finish(asCancelled(prompt, answer), now())),
       (error: unknown) =>
         this.#settle(prompt, () => translator.end(this.#failure(prompt, error), now())),
     );
+  }
+
+  async #request(prompt: Prompt, text: string): Promise<unknown> {
+    const { agent, agentSessionId: sessionId, quirks } = this.#options;
+    // What it said in an earlier turn does not explain the end of this one.
+    agent.forgetOutput();
+    try {
+      const blocks = [{ type: 'text', text }];
+      const answer = agent.request('session/prompt', { sessionId, prompt: blocks });
+      // While the agent asks its model.
+      if (quirks.leavesCommandsRunning === true) setImmediate(() => this.#look(prompt));
+      return await answer;
+    } catch (error) {
+      if (quirks.failsBeforeTurnEnds === true) this.#tellToStop();
+      throw error;
+    }
+  }
+
+  #look(prompt: Prompt): void {
+    if (this.#prompt === prompt) prompt.before = this.#options.agent.children();
+  }
+
+  #tellToStop(): void {
+    const { agent, agentSessionId: sessionId } = this.#options;
+    agent.notify('session/cancel', { sessionId });
+  }
+
+  #cancelQuestions(): void {
+    this.#options.client.cancelQuestions('turn_ended');
   }
 
   #settle(prompt: Prompt, endTurn: () => void): void {
@@ -138,8 +167,8 @@ export class AcpTurns {
       };
       this.#options.translator.end(failed, now());
     }
-    this.#options.onEnd();
-    if (prompt.isCancelled) this.#options.onStopped();
+    this.#cancelQuestions();
+    if (prompt.isCancelled && prompt.before) void this.#options.agent.endNewChildren(prompt.before);
     prompt.answered.resolve();
   }
 
@@ -152,9 +181,10 @@ export class AcpTurns {
   #failure(prompt: Prompt, error: unknown): Terminal {
     if (prompt.isCancelled) return cancelled;
     const answer = readRpcError(error);
-    const { name, signIn } = this.#options;
+    const { name, agent } = this.#options;
     if (answer?.code === rpc.authRequired) {
-      return { type: 'response_error', error: { code: 'AUTH_REQUIRED', message: signIn(answer) } };
+      const message = authSentence(name, agent.authMethods, answer);
+      return { type: 'response_error', error: { code: 'AUTH_REQUIRED', message } };
     }
     const message = `${name} could not go on. ${describeError(error)}`;
     return { type: 'response_error', error: { code: 'AGENT_ERROR', message } };
@@ -162,7 +192,7 @@ export class AcpTurns {
 
   #endOwnTurn(): void {
     this.#ownTurnTimer = undefined;
-    if (this.#options.isAsking()) this.heard();
+    if (this.#options.client.isAsking) this.heard();
     else if (this.#options.translator.turn?.trigger === 'agent') {
       this.#options.translator.end(completed, now());
     }

@@ -1,11 +1,11 @@
 /** How a session comes to run: begun anew, or gone on with. */
 import type { McpServer } from '@agentclientprotocol/sdk';
 import { z } from 'zod';
+import type { EarlierSession } from '../driver.ts';
 import { ProviderError } from '../errors.ts';
 import type { McpServers } from '../mcp-servers.ts';
 import type { AcpAgent } from './acp-agent.ts';
 import { AcpSession, type AcpSessionOptions } from './acp-session.ts';
-import type { AgentPool } from './agent-pool.ts';
 import { authSentence, describeError, readRpcError, rpc } from './errors.ts';
 import { defaultProblem, settingProblem, wantedByDefault, type Defaults } from './defaults.ts';
 import { admitMcpServers } from './mcp-servers.ts';
@@ -13,7 +13,6 @@ import { storedMark } from './stored-mark.ts';
 
 export interface Opening {
   session: Omit<AcpSessionOptions, 'agent' | 'agentSessionId'>;
-  pool: AgentPool;
   defaults: Defaults;
   mcpServers: McpServers;
   /** For the agent to open the session, ms. */
@@ -21,15 +20,9 @@ export interface Opening {
   signal: AbortSignal;
 }
 
-export interface GoingOn {
+export interface GoingOn extends Omit<EarlierSession, 'memory'> {
   sessionId: string;
-  /** The agent's own id for the session, where it is known. */
-  agentSessionId: string | undefined;
   config: Record<string, string>;
-  /** What its `storedMark` was when all that was said in it was known here. */
-  storedMark: string | undefined;
-  /** Whether something was said in it before. */
-  hasHistory: (() => Promise<boolean>) | undefined;
 }
 
 const Begun = z.looseObject({ sessionId: z.string().min(1) });
@@ -59,6 +52,12 @@ export function beginSession(
  * up would otherwise be dead for ever. `SESSION_NOT_FOUND`, `SESSION_CREATE_FAILED`.
  */
 export async function goOnWithSession(opening: Opening, going: GoingOn): Promise<AcpSession> {
+  const session = await takeUpOrBegin(opening, going);
+  session.tell();
+  return session;
+}
+
+async function takeUpOrBegin(opening: Opening, going: GoingOn): Promise<AcpSession> {
   const { config } = going;
   const { name } = opening.session;
   let lost: { error: unknown; agent: AcpAgent } | undefined;
@@ -210,7 +209,8 @@ async function withAgent(
   work: (agent: AcpAgent) => Promise<AcpSession>,
   onFailure?: (error: unknown, agent: AcpAgent) => void,
 ): Promise<AcpSession> {
-  const { pool, signal, limitMs, session } = opening;
+  const { signal, limitMs, session } = opening;
+  const { pool } = session;
   const agent = await pool.take(session.projectDir, signal).catch((error: unknown) => {
     throw startError(opening, describeError(error), error);
   });
@@ -220,7 +220,7 @@ async function withAgent(
   } catch (error) {
     // It may still come to be, in a process that others have.
     opened.then(
-      (late) => agent.leave(late.options.agentSessionId),
+      (late) => agent.leave(late.agentSessionId),
       () => undefined,
     );
     await pool.giveBack(agent, false);

@@ -1,8 +1,8 @@
 import { randomUUID, type UUID } from 'node:crypto';
 import { isTerminal, type ApprovalAnswer, type EventDraft, messageOf } from '@liminal/protocol';
 import { isoNow as now } from '../base/iso-clock.ts';
+import type { AgentSession, SessionOutput } from '../driver.ts';
 import { ProviderError } from '../errors.ts';
-import type { SessionExit, SessionUpdate } from '../provider.ts';
 import { Approvals } from './approvals.ts';
 import { ClaudeProcess, type ClaudeProcessOptions } from './claude-process.ts';
 import { applyAfterStart, mayBypass, type Config } from './config-options.ts';
@@ -11,19 +11,13 @@ import { isLocalResult, readFacts } from './session-facts.ts';
 import { isPlainDelta } from './translate/plain-delta.ts';
 import { SessionStanding } from './session-standing.ts';
 import { askSettings } from './settings-in-force.ts';
+import type { TranscriptMarks } from './transcript-marks.ts';
 import { ClaudeTranslator } from './translate/translator.ts';
 
 export interface ClaudeSessionOptions extends ClaudeProcessOptions {
-  emit: (draft: EventDraft) => void;
-  update: (update: SessionUpdate) => void;
-  exit: (exit: SessionExit) => void;
-}
-
-/** What starting a session again needs. */
-export interface RememberedSession {
-  projectDir: string;
-  agentSessionId: string;
-  config: Config;
+  output: SessionOutput;
+  /** Is told of each message, so that what it makes stored is not taken for others'. */
+  marks: Pick<TranscriptMarks, 'noteSent'>;
 }
 
 interface Sending {
@@ -37,8 +31,8 @@ const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 export const isUuid = (id: string): id is UUID => uuidPattern.test(id);
 
 /** A session of Claude Code and the process that runs it, over all of its turns. */
-export class ClaudeSession {
-  readonly options: ClaudeSessionOptions;
+export class ClaudeSession implements AgentSession<Config> {
+  readonly #options: ClaudeSessionOptions;
   readonly #process: ClaudeProcess;
   readonly #approvals: Approvals;
   readonly #translator: ClaudeTranslator;
@@ -81,8 +75,12 @@ export class ClaudeSession {
   }
 
   private constructor(sdk: Sdk, options: ClaudeSessionOptions) {
-    this.options = options;
-    this.#standing = new SessionStanding({ ...options, mayBypass: mayBypass(options.env) });
+    this.#options = options;
+    this.#standing = new SessionStanding({
+      ...options,
+      mayBypass: mayBypass(options.env),
+      update: (update) => options.output.update(update),
+    });
     this.#translator = new ClaudeTranslator({
       cwd: options.projectDir,
       createTurnId: () => randomUUID(),
@@ -113,13 +111,8 @@ export class ClaudeSession {
     return this.#standing.agentSessionId;
   }
 
-  get remembered(): RememberedSession {
-    const { agentSessionId, config } = this;
-    return { projectDir: this.options.projectDir, agentSessionId, config };
-  }
-
   /** The settings as they stand, for a process that comes after this one. */
-  get config(): Config {
+  get memory(): Config {
     return this.#standing.config;
   }
 
@@ -128,6 +121,7 @@ export class ClaudeSession {
    * accord. Throws ProviderError `PROCESS_CRASH` or `TURN_IN_PROGRESS`.
    */
   async send(text: string, turnId: string): Promise<void> {
+    this.#options.marks.noteSent(turnId);
     this.#checkAlive();
     if (this.#sending !== undefined || this.#translator.turn?.trigger === 'user') {
       throw new ProviderError('TURN_IN_PROGRESS', 'Claude Code is still at work on a message.');
@@ -157,19 +151,19 @@ export class ClaudeSession {
   }
 
   /** Ends the process and all it has started; a running turn ends as cancelled first. */
-  async kill(): Promise<void> {
+  async close(): Promise<void> {
     if (this.#isAlive) {
       this.#isAlive = false;
       const isBusy = this.#translator.turn !== undefined;
       this.#endTurn({ type: 'response_done', status: 'cancelled', finishReason: 'killed' });
       this.#ended = this.#process.end(isBusy);
-      this.options.exit({ expected: true });
+      this.#options.output.exit({ expected: true });
     }
     await this.#ended;
   }
 
   /** Throws ProviderError `APPROVAL_NOT_FOUND` or `INVALID_OPTION`. */
-  answerApproval(approvalId: string, answer: ApprovalAnswer): void {
+  async answerApproval(approvalId: string, answer: ApprovalAnswer): Promise<void> {
     this.#approvals.answer(approvalId, answer);
   }
 
@@ -182,7 +176,7 @@ export class ClaudeSession {
   async #initialise(): Promise<void> {
     const started = await this.#process.initialise();
     const { query } = this.#process;
-    await applyAfterStart(query, this.config);
+    await applyAfterStart(query, this.memory);
     this.#standing.begin(started, await askSettings(query));
   }
 
@@ -212,7 +206,7 @@ export class ClaudeSession {
   }
 
   #onDraft(draft: EventDraft): void {
-    this.options.emit(draft);
+    this.#options.output.emit(draft);
     if (draft.payload.type === 'response_start') this.#onTurnStart(draft.turnId);
     if (isTerminal(draft.payload)) this.#onTurnEnd();
   }
@@ -257,7 +251,7 @@ export class ClaudeSession {
     this.#endTurn({ type: 'response_error', error: { code, message } });
     // What it had started is still there.
     this.#ended = this.#process.end(false);
-    this.options.exit({ expected: false, code, message });
+    this.#options.output.exit({ expected: false, code, message });
   }
 
   #endTurn(terminal: Parameters<ClaudeTranslator['end']>[0]): void {

@@ -1,1 +1,2 @@
-export { ClaudeCodeProvider, type ClaudeCodeOptions } from './claude-provider.ts';
+export type { ClaudeCodeOptions } from './claude-driver.ts';
+export { ClaudeCodeProvider } from './claude-provider.ts';

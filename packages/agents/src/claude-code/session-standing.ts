@@ -63,14 +63,11 @@ export class SessionStanding {
     const model = modelOf(settings.model, this.#config.model, started.models);
     this.#inForce = { ...this.#config, mode, model };
     this.#notices.put('mode', modeNotice(this.#config.mode, mode));
-    // Not before whoever started the session has had the chance to listen.
-    setImmediate(() => {
-      update({
-        agentSessionId: this.#agentSessionId,
-        configOptions: configOptions(this.#inForce, this.#offer),
-        commands: agentCommands(started.commands),
-        notices: this.#notices.all,
-      });
+    update({
+      agentSessionId: this.#agentSessionId,
+      configOptions: configOptions(this.#inForce, this.#offer),
+      commands: agentCommands(started.commands),
+      notices: this.#notices.all,
     });
   }
 

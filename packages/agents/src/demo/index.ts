@@ -1,9 +1,10 @@
+import { DriverProvider } from '../base/driver-provider.ts';
 import type { CliProvider } from '../provider.ts';
-import { DemoProvider, type DemoOptions } from './provider.ts';
+import { DemoDriver, type DemoOptions } from './driver.ts';
 
-export type { DemoOptions } from './provider.ts';
+export type { DemoOptions } from './driver.ts';
 
 /** The agent type `demo`. */
 export function createDemoProvider(options?: DemoOptions): CliProvider {
-  return new DemoProvider(options);
+  return new DriverProvider(new DemoDriver(options));
 }

@@ -312,6 +312,7 @@ describe('a session of the demo', () => {
 
     await provider.createSession({ projectDir, sessionId: 's1', config: { pace: 'fast' } });
 
+    await vi.waitFor(() => expect(updates).toHaveLength(1));
     expect(updates[0]?.commands?.map(({ name }) => name)).toContain('approve');
     expect(updates[0]?.configOptions).toMatchObject([{ id: 'pace', currentValue: 'fast' }]);
   });
@@ -319,6 +320,7 @@ describe('a session of the demo', () => {
   test('says so when its pace changes, and refuses what is none', async () => {
     const { provider, updates } = await open();
     await provider.createSession({ projectDir, sessionId: 's1' });
+    await vi.waitFor(() => expect(updates).toHaveLength(1));
 
     await provider.setConfigOption?.('s1', 'pace', 'instant');
     expect(updates.at(-1)?.configOptions).toMatchObject([{ currentValue: 'instant' }]);

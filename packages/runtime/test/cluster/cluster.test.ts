@@ -61,7 +61,7 @@ test('what an agent waits for, and what is to be known, is told on every server'
   const reader = new Reader(b.runtime, sessionId);
   await b.runtime.send(sessionId, 'Hello');
   const notices = [{ level: 'warning', text: 'One server failed.' } as const];
-  a.agent.listeners.update(sessionId, { notices, activity: 'Trying again in 5 s.' });
+  a.agent.update(sessionId, { notices, activity: 'Trying again in 5 s.' });
   await reader.until((r) => r.ofType('session:info').at(-1)?.info.activity !== undefined);
   a.agent.finish(sessionId);
   await reader.until((r) => r.ofType('session:info').at(-1)?.info.activity === undefined);

@@ -1,17 +1,21 @@
 import type { ApprovalAnswer } from '@liminal/protocol';
 import { Elicitations, type ElicitationAnswer } from '../../base/elicitations.ts';
-import type { ApprovalEvents, ApprovalQuestion } from '../../base/pending-approvals.ts';
+import { isoNow as now } from '../../base/iso-clock.ts';
+import type { ApprovalQuestion } from '../../base/pending-approvals.ts';
 import { PendingApprovals } from '../../base/pending-approvals.ts';
+import type { AcpTranslator } from '../translate/translator.ts';
 import { ProjectFiles } from './project-files.ts';
 import { elicit, requestPermission, type PermissionAnswer } from './questions.ts';
+import type { ExitStatus } from './terminal.ts';
 import { Terminals, type TerminalsOptions } from './terminals.ts';
 
-export interface SessionClientOptions extends TerminalsOptions {
-  desk: ApprovalEvents;
-  /** Shows the tool call of a permission request, and gives its id. */
-  showCall: (toolCall: unknown) => string | undefined;
+export interface SessionClientOptions extends Omit<TerminalsOptions, 'watcher'> {
+  /** What shows the questions, and the output of terminals. */
+  translator: AcpTranslator;
   /** Whether a turn is running that people can be asked in. */
   canAsk: () => boolean;
+  /** People have been asked something. */
+  onAsk: () => void;
 }
 
 /** What one session does for its agent: files, terminals, questions to people. */
@@ -23,10 +27,21 @@ export class SessionClient {
   readonly #elicitations: Elicitations;
 
   constructor(options: SessionClientOptions) {
+    const { translator, onAsk } = options;
     this.#options = options;
     this.files = new ProjectFiles(options.projectDir);
-    this.terminals = new Terminals(options);
-    this.#approvals = new PendingApprovals(options.desk);
+    const watcher = {
+      terminalOutput: (id: string, text: string) => translator.terminalOutput(id, text, now()),
+      terminalExit: (id: string, exit: ExitStatus) => translator.terminalExit(id, exit, now()),
+    };
+    this.terminals = new Terminals({ ...options, watcher });
+    this.#approvals = new PendingApprovals({
+      open: (request) => {
+        translator.openApproval(request, now());
+        onAsk();
+      },
+      close: (id, outcome) => translator.closeApproval(id, outcome, now()),
+    });
     this.#elicitations = new Elicitations(this.#ask);
   }
 
@@ -38,7 +53,8 @@ export class SessionClient {
   /** `params` of the request, as they came. Throws ClientError. */
   async requestPermission(params: unknown, signal: AbortSignal): Promise<PermissionAnswer> {
     if (!this.#options.canAsk()) return { outcome: { outcome: 'cancelled' } };
-    return requestPermission(params, this.#ask, this.#options.showCall, signal);
+    const showCall = (call: unknown) => this.#options.translator.toolCall(call, now());
+    return requestPermission(params, this.#ask, showCall, signal);
   }
 
   /** `params` of the request, as they came. Throws ClientError. */

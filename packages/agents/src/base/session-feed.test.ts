@@ -1,6 +1,6 @@
 import type { EventDraft, EventPayload, TurnEvent, UpsertObject } from '@liminal/protocol';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { ProviderListeners } from './listeners.ts';
+import { SessionFeed } from './session-feed.ts';
 
 const draft = (payload: EventPayload, turnId = 't1'): EventDraft => ({
   turnId,
@@ -20,10 +20,10 @@ const end = draft({ type: 'response_done', status: 'completed' });
 
 const spy = () => vi.fn<(value: unknown) => void>();
 
-let listeners: ProviderListeners;
+let feed: SessionFeed;
 beforeEach(() => {
   vi.useFakeTimers();
-  listeners = new ProviderListeners();
+  feed = new SessionFeed('s1');
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -31,21 +31,20 @@ afterEach(() => {
 });
 
 const emit = (...drafts: EventDraft[]) => {
-  for (const one of drafts) listeners.emit('s1', one);
+  for (const one of drafts) feed.emit(one);
 };
 const gather = () => {
   const upserts: UpsertObject[] = [];
   const turns: TurnEvent[] = [];
-  listeners.onUpsert('s1', (one) => upserts.push(one));
-  listeners.onTurn('s1', (one) => turns.push(one));
+  feed.on('upsert', (one) => upserts.push(one));
+  feed.on('turn', (one) => turns.push(one));
   return { upserts, turns };
 };
 
 describe('what is emitted', () => {
-  test('reaches those who listen to the session, added before it exists, until they unsubscribe', () => {
-    const [mine, other] = [spy(), spy()];
-    const unsubscribe = listeners.onEvent('s1', mine);
-    listeners.onEvent('s2', other);
+  test('reaches those who listen until they unsubscribe, which they can do twice', () => {
+    const mine = spy();
+    const unsubscribe = feed.on('event', mine);
 
     emit(start);
     unsubscribe();
@@ -53,13 +52,12 @@ describe('what is emitted', () => {
     emit(end);
 
     expect(mine.mock.calls).toEqual([[start]]);
-    expect(other).not.toHaveBeenCalled();
   });
 
   test('reaches a callback once for each time it was added', () => {
     const callback = spy();
-    listeners.onEvent('s1', callback);
-    const second = listeners.onEvent('s1', callback);
+    feed.on('event', callback);
+    const second = feed.on('event', callback);
     emit(start);
     second();
     emit(end);
@@ -73,32 +71,23 @@ describe('what is emitted', () => {
     const broken = () => {
       throw new Error('broken listener');
     };
-    listeners.onUpdate('s1', broken);
-    listeners.onUpdate('s1', update);
-    listeners.onExit('s1', broken);
-    listeners.onExit('s1', exit);
+    feed.on('update', broken);
+    feed.on('update', update);
+    feed.on('exit', broken);
+    feed.on('exit', exit);
 
-    listeners.update('s1', { title: 'A title' });
-    listeners.exit('s1', { expected: true });
+    feed.update({ title: 'A title' });
+    feed.exit({ expected: true });
 
     expect(update.mock.calls).toEqual([[{ title: 'A title' }]]);
     expect(exit.mock.calls).toEqual([[{ expected: true }]]);
     expect(warned).toHaveBeenCalledTimes(2);
   });
 
-  test('reaches nobody after the session is dropped', () => {
+  test('reaches nobody after the feed is closed', () => {
     const callback = spy();
-    listeners.onEvent('s1', callback);
-    listeners.drop('s1');
-    emit(start);
-
-    expect(callback).not.toHaveBeenCalled();
-  });
-
-  test('reaches nobody after the provider is closed', () => {
-    const callback = spy();
-    listeners.onEvent('s1', callback);
-    listeners.close();
+    feed.on('event', callback);
+    feed.close();
     emit(start);
 
     expect(callback).not.toHaveBeenCalled();
@@ -132,7 +121,7 @@ describe('upserts and turn events', () => {
 
   test('cost nothing while nobody listens for them', () => {
     const event = spy();
-    listeners.onEvent('s1', event);
+    feed.on('event', event);
 
     emit(start, begin, say('Hello'));
 
@@ -160,7 +149,7 @@ describe('upserts and turn events', () => {
 
   test('stop, timer included, with the last listener', () => {
     const heard = spy();
-    const unsubscribe = listeners.onUpsert('s1', heard);
+    const unsubscribe = feed.on('upsert', heard);
     emit(start, begin, say('Hello'));
 
     unsubscribe();
@@ -170,13 +159,55 @@ describe('upserts and turn events', () => {
     expect(heard).not.toHaveBeenCalled();
   });
 
-  test('stop, timer included, when the session is dropped', () => {
+  test('stop, timer included, when the feed is closed', () => {
     const { upserts } = gather();
     emit(start, begin, say('Hello'));
 
-    listeners.drop('s1');
+    feed.close();
 
     expect(vi.getTimerCount()).toBe(0);
     expect(upserts).toEqual([]);
+  });
+});
+
+describe('news that are held back', () => {
+  test('come as one when they are let go, the newest of each kind', () => {
+    const update = spy();
+    feed.on('update', update);
+    const letGo = feed.hold();
+    feed.update({ title: 'First', commands: [] });
+    feed.update({ title: 'Second' });
+    expect(update).not.toHaveBeenCalled();
+
+    letGo(true);
+    feed.update({ title: 'Third' });
+
+    expect(update.mock.calls).toEqual([[{ title: 'Second', commands: [] }], [{ title: 'Third' }]]);
+  });
+
+  test('are not told where there are none, or nobody wants them any more', () => {
+    const update = spy();
+    feed.on('update', update);
+    feed.hold()(true);
+    const letGo = feed.hold();
+    feed.update({ title: 'First' });
+
+    letGo(false);
+
+    expect(update).not.toHaveBeenCalled();
+  });
+
+  test('are those of the newest opening', () => {
+    const update = spy();
+    feed.on('update', update);
+    const before = feed.hold();
+    const letGo = feed.hold();
+    feed.update({ title: 'First' });
+
+    before(true);
+    expect(update).not.toHaveBeenCalled();
+    letGo(true);
+
+    expect(update.mock.calls).toEqual([[{ title: 'First' }]]);
   });
 });

@@ -1,0 +1,174 @@
+import type { AgentInfo } from '@liminal/protocol';
+import { StartLimit } from '../base/start-limit.ts';
+import type { AgentDriver, SessionOpening } from '../driver.ts';
+import type { McpServers } from '../mcp-servers.ts';
+import type { AgentIntroduction, StoredSession, StoredTurn } from '../provider.ts';
+import type { AcpMemory, AcpSession } from './acp-session.ts';
+import { AgentPool } from './agent-pool.ts';
+import { describeCommand } from './availability.ts';
+import type { Defaults } from './defaults.ts';
+import { introduce } from './introduction.ts';
+import { beginSession, goOnWithSession, type Opening } from './open-session.ts';
+import { storedMark } from './stored-mark.ts';
+import { StoredSessions } from './stored-sessions.ts';
+import type { AcpQuirks } from './translate/quirks.ts';
+
+export interface AcpProviderOptions {
+  /** What the agent is called by programs, and by people. */
+  cliType: string;
+  name: string;
+  /** One sentence for people. */
+  description: string;
+  /** The program: a path, a name that is looked for on the search path, or a way to find it when it is needed. */
+  command: string | (() => Promise<string>);
+  args?: readonly string[];
+  /** On top of what is inherited. */
+  env?: Record<string, string>;
+  /** What the agent inherits, less what is Liminal's own. Default: this process's environment. */
+  inherited?: NodeJS.ProcessEnv;
+  /** Settings that its sessions begin with, where it has them: a mode, and config options by id. */
+  defaults?: Defaults;
+  quirks?: AcpQuirks;
+  /** Handed to every session whose agent takes them. */
+  mcpServers?: McpServers;
+  /** Whether its sessions live in one process. Default: each has its own. */
+  sharedProcess?: boolean;
+  /** How many processes may start at the same time. Default 2. */
+  maxStarts?: number;
+  /** For the agent to answer when it has been started, ms. Default 20,000 ms. */
+  startLimitMs?: number;
+  /** For it to open a session then, which may mean to start MCP servers and to ask its maker, ms. Default a minute. */
+  openLimitMs?: number;
+  /** For the agent to stop a turn; after as long again it is ended. Default 10,000 ms. */
+  cancelLimitMs?: number;
+  /** A turn that the agent began of its own accord ends when it has been silent for so long. Default 3,000 ms. */
+  ownTurnIdleMs?: number;
+  /** Replaces what `describe` finds out by itself. */
+  describe?: () => Promise<AgentInfo>;
+}
+
+const openLimitMs = 60_000;
+
+/** Any agent that speaks the Agent Client Protocol over stdio. */
+export class AcpDriver implements AgentDriver<AcpMemory> {
+  readonly cliType: string;
+  readonly name: string;
+  readonly prewarms = true;
+  readonly numbersStoredTurns = true;
+  readonly starts: StartLimit;
+  readonly #options: AcpProviderOptions;
+  readonly #inherited: NodeJS.ProcessEnv;
+  readonly #pool: AgentPool;
+  readonly #stored: StoredSessions;
+
+  constructor(options: AcpProviderOptions) {
+    const { command, args = [], env = {}, startLimitMs = 20_000, sharedProcess } = options;
+    this.#options = options;
+    this.cliType = options.cliType;
+    this.name = options.name;
+    this.starts = new StartLimit(options.maxStarts ?? 2);
+    this.#inherited = options.inherited ?? process.env;
+    this.#pool = new AgentPool({
+      find: async () => (typeof command === 'string' ? command : command()),
+      launch: { args, env, inherited: this.#inherited },
+      startLimitMs,
+      isShared: sharedProcess === true,
+    });
+    this.#stored = new StoredSessions({
+      cliType: options.cliType,
+      name: options.name,
+      quirks: options.quirks ?? {},
+      running: () => this.#pool.running,
+      start: (cwd, signal) => this.starts.run(() => this.#pool.start(cwd, signal)),
+      limitMs: options.openLimitMs ?? openLimitMs,
+      idleMs: 5_000,
+    });
+  }
+
+  async open(opening: SessionOpening<AcpMemory>): Promise<AcpSession> {
+    const session = await this.#begin(opening);
+    session.announce();
+    return session;
+  }
+
+  async describe(): Promise<AgentInfo> {
+    const { cliType, name, description, command, describe, env } = this.#options;
+    if (describe !== undefined) return describe();
+    const program = typeof command === 'string' ? command : await command();
+    const searchPath = env?.['PATH'] ?? this.#inherited['PATH'];
+    const found = await describeCommand({ cliType, name, description }, program, searchPath);
+    const { version } = this.#pool;
+    return { ...found, ...(version !== undefined && { version }) };
+  }
+
+  close(): Promise<void> {
+    return this.#stored.close();
+  }
+
+  introduce(limitMs: number): Promise<AgentIntroduction> {
+    const start = (cwd: string) => this.#pool.start(cwd, new AbortController().signal, limitMs);
+    const { defaults = {} } = this.#options;
+    return this.starts.run(() => introduce({ start, defaults, limitMs }));
+  }
+
+  async listStoredSessions(
+    projectDir?: string,
+    known: readonly string[] = [],
+  ): Promise<StoredSession[]> {
+    if (projectDir === undefined) return this.#stored.list(known);
+    const found = await this.#stored.list([projectDir, ...known]);
+    return found.filter((session) => session.projectDir === projectDir);
+  }
+
+  peekStoredSessions(known: readonly string[] = []): Promise<StoredSession[] | undefined> {
+    return this.#stored.peek(known);
+  }
+
+  async storedMark(agentSessionId: string, projectDir: string): Promise<string | undefined> {
+    const agent = this.#pool.running;
+    return agent && storedMark(agent, agentSessionId, projectDir);
+  }
+
+  readStoredHistory(agentSessionId: string, projectDir: string): Promise<StoredTurn[]> {
+    return this.#stored.read(agentSessionId, projectDir);
+  }
+
+  #begin(asked: SessionOpening<AcpMemory>): Promise<AcpSession> {
+    const { sessionId, earlier } = asked;
+    const opening = this.#opening(asked);
+    if (earlier === undefined) return beginSession(opening, { config: asked.config });
+    const { memory, ...known } = earlier;
+    const config = { ...memory?.config, ...asked.config };
+    if (memory?.isStored !== false)
+      return goOnWithSession(opening, { ...known, sessionId, config });
+    // Most agents keep no session without a message: it is begun again.
+    return beginSession(opening, { config, isLenient: true, notices: memory.untold });
+  }
+
+  #opening({ projectDir, output, signal }: SessionOpening<AcpMemory>): Opening {
+    const { cliType, name, env = {}, quirks = {}, defaults = {}, mcpServers = {} } = this.#options;
+    const {
+      openLimitMs: limitMs = openLimitMs,
+      cancelLimitMs = 10_000,
+      ownTurnIdleMs = 3_000,
+    } = this.#options;
+    return {
+      session: {
+        cliType,
+        name,
+        projectDir,
+        env,
+        inherited: this.#inherited,
+        quirks,
+        cancelLimitMs,
+        ownTurnIdleMs,
+        output,
+        pool: this.#pool,
+      },
+      defaults,
+      mcpServers,
+      limitMs,
+      signal,
+    };
+  }
+}

@@ -1,0 +1,262 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { EventDraft } from '@liminal/protocol';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import type { AgentDriver, AgentSession, SessionOpening } from '../driver.ts';
+import { ProviderError } from '../errors.ts';
+import type { SessionUpdate } from '../provider.ts';
+import { DriverProvider } from './driver-provider.ts';
+import { StartLimit } from './start-limit.ts';
+
+/** Remembers how often its sessions were closed, and opens as the test says. */
+class PlayedSession implements AgentSession<string> {
+  isAlive = true;
+  closes = 0;
+  readonly received: string[] = [];
+  readonly agentSessionId: string;
+  readonly memory: string;
+  readonly opening: SessionOpening<string>;
+  /** Holds `close` back. */
+  ending: Promise<void> = Promise.resolve();
+
+  constructor(opening: SessionOpening<string>, count: number) {
+    this.opening = opening;
+    this.agentSessionId = `agent’s ${opening.sessionId}`;
+    this.memory = `memory ${count}`;
+  }
+
+  async send(message: string): Promise<void> {
+    this.received.push(message);
+  }
+
+  async cancel(): Promise<void> {
+    this.received.push('(cancel)');
+  }
+
+  async close(): Promise<void> {
+    this.isAlive = false;
+    this.closes += 1;
+    await this.ending;
+  }
+}
+
+const listed = { projectDir: '', title: '', createdAt: '', updatedAt: '' };
+
+class PlayedDriver implements AgentDriver<string> {
+  readonly cliType = 'played';
+  readonly name = 'Played';
+  readonly starts = new StartLimit(1);
+  readonly sessions: PlayedSession[] = [];
+  readonly read: string[] = [];
+  /** Called as a session is opened. */
+  onOpen: (opening: SessionOpening<string>) => Promise<void> | void = () => {};
+
+  async open(opening: SessionOpening<string>): Promise<PlayedSession> {
+    await this.onOpen(opening);
+    const session = new PlayedSession(opening, this.sessions.length);
+    this.sessions.push(session);
+    return session;
+  }
+
+  async describe() {
+    const { cliType, name } = this;
+    return { cliType, name, description: 'Plays.', available: true };
+  }
+
+  async listStoredSessions() {
+    return [{ ...listed, sessionId: this.name }];
+  }
+
+  async readStoredHistory(agentSessionId: string) {
+    this.read.push(agentSessionId);
+    return [];
+  }
+}
+
+let projectDir: string;
+beforeAll(async () => {
+  projectDir = await mkdtemp(join(tmpdir(), 'liminal-driver-'));
+});
+afterAll(() => rm(projectDir, { recursive: true }));
+
+let driver: PlayedDriver;
+let provider: DriverProvider;
+beforeEach(() => {
+  driver = new PlayedDriver();
+  provider = new DriverProvider(driver);
+});
+
+const create = (sessionId = 'a') => provider.createSession({ sessionId, projectDir });
+const coded = (code: string) => expect.objectContaining({ code });
+
+/** An opening that lasts until it is given up. */
+const endless = ({ signal }: SessionOpening<string>) =>
+  new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error));
+  });
+
+test('a session is handed what is said to it by id, and what it says reaches its listeners alone', async () => {
+  const heard: [string, unknown][] = [];
+  provider.onEvent('a', (draft) => heard.push(['a', draft]));
+  provider.onEvent('b', (draft) => heard.push(['b', draft]));
+  await create('a');
+  await create('b');
+  const draft: EventDraft = {
+    turnId: 't',
+    timestamp: '2026-01-01T00:00:00.000Z',
+    payload: { type: 'response_start', modelId: 'm', providerId: 'p' },
+  };
+
+  await provider.sendMessage('b', 'Hello');
+  await provider.cancelTurn('b');
+  driver.sessions[1]!.opening.output.emit(draft);
+
+  expect(driver.sessions.map(({ received }) => received)).toEqual([[], ['Hello', '(cancel)']]);
+  expect(heard).toEqual([['b', draft]]);
+});
+
+test('a session that was ended is forgotten but for what opening it again needs', async () => {
+  await create();
+  await provider.killSession('a');
+
+  expect(provider.isAlive('a')).toBe(false);
+  await expect(provider.sendMessage('a', 'Hello')).rejects.toEqual(coded('PROCESS_CRASH'));
+  await provider.cancelTurn('a');
+  await provider.killSession('a');
+  expect(driver.sessions[0]?.closes).toBe(1);
+
+  await provider.loadSession('a');
+  expect(driver.sessions[1]?.opening).toMatchObject({
+    projectDir,
+    earlier: { agentSessionId: 'agent’s a', memory: 'memory 0' },
+  });
+});
+
+test('one that has crashed is closed before it is opened again, and is remembered', async () => {
+  await create();
+  driver.sessions[0]!.isAlive = false;
+  const closes: (number | undefined)[] = [];
+  driver.onOpen = () => void closes.push(driver.sessions[0]?.closes);
+
+  await provider.loadSession('a');
+
+  expect(closes).toEqual([1]);
+  expect(driver.sessions[1]?.opening.earlier).toMatchObject({ memory: 'memory 0' });
+});
+
+test('what the caller knows of an earlier session counts more than what is remembered', async () => {
+  await create();
+  await provider.killSession('a');
+
+  await provider.loadSession('a', { agentSessionId: 'another', storedMark: 'mark' });
+
+  expect(driver.sessions[1]?.opening.earlier).toMatchObject({
+    agentSessionId: 'another',
+    storedMark: 'mark',
+    memory: 'memory 0',
+  });
+});
+
+test('one that was opened again while the one before was being ended stays', async () => {
+  await create();
+  const ending = Promise.withResolvers<void>();
+  driver.sessions[0]!.ending = ending.promise;
+  const killed = provider.killSession('a');
+  const loaded = provider.loadSession('a');
+  ending.resolve();
+  await Promise.all([killed, loaded]);
+
+  expect(provider.isAlive('a')).toBe(true);
+  expect(driver.sessions).toHaveLength(2);
+});
+
+test('of those that were ended a thousand are remembered, the newest', async () => {
+  for (let count = 0; count <= 1_000; count += 1) {
+    await create(`${count}`);
+    await provider.killSession(`${count}`);
+  }
+
+  await expect(provider.sendMessage('0', '')).rejects.toEqual(coded('SESSION_NOT_FOUND'));
+  await expect(provider.sendMessage('1', '')).rejects.toEqual(coded('PROCESS_CRASH'));
+});
+
+test('a session that never was is not found, nor one whose folder nobody knows', async () => {
+  const unknown = coded('SESSION_NOT_FOUND');
+  await expect(provider.sendMessage('a', '')).rejects.toEqual(unknown);
+  await expect(provider.cancelTurn('a')).rejects.toEqual(unknown);
+  await expect(provider.killSession('a')).rejects.toEqual(unknown);
+  await expect(provider.loadSession('a')).rejects.toEqual(unknown);
+  expect(driver.sessions).toEqual([]);
+});
+
+test('two who want a session get one opening, and there is no second of its id', async () => {
+  const [first, second] = [create(), provider.loadSession('a')];
+  expect(await Promise.all([first, second])).toEqual([
+    { sessionId: 'a', cliType: 'played' },
+    { sessionId: 'a', cliType: 'played' },
+  ]);
+  expect(driver.sessions).toHaveLength(1);
+  await expect(create()).rejects.toEqual(coded('SESSION_CREATE_FAILED'));
+});
+
+test('an opening that is given up is refused with a code, and so is one that waits for its turn', async () => {
+  driver.onOpen = endless;
+  const both = Promise.allSettled([create('a'), create('b')]);
+  await provider.killSession('b');
+  await provider.killSession('a');
+
+  const reason = { code: 'SESSION_CREATE_FAILED', message: expect.stringContaining('was ended') };
+  const refused = { status: 'rejected', reason: expect.objectContaining(reason) };
+  expect(await both).toEqual([refused, refused]);
+  expect(provider.isAlive('a')).toBe(false);
+});
+
+test('news that are told while a session is opened come once it is open, together', async () => {
+  const updates: SessionUpdate[] = [];
+  provider.onUpdate('a', (update) => updates.push(update));
+  driver.onOpen = ({ output }) => {
+    output.update({ title: 'First' });
+    output.update({ title: 'Second', commands: [] });
+  };
+
+  await create();
+  expect(updates).toEqual([]);
+
+  await vi.waitFor(() => expect(updates).toEqual([{ title: 'Second', commands: [] }]));
+});
+
+test('news of a session that was refused are never told', async () => {
+  const updates: SessionUpdate[] = [];
+  provider.onUpdate('a', (update) => updates.push(update));
+  driver.onOpen = ({ output, earlier }) => {
+    output.update({ title: earlier ? 'Second' : 'First' });
+    if (!earlier) throw new ProviderError('SESSION_CREATE_FAILED', 'Not today.');
+  };
+  await expect(create()).rejects.toEqual(coded('SESSION_CREATE_FAILED'));
+
+  await provider.loadSession('a', { projectDir });
+
+  await vi.waitFor(() => expect(updates).toEqual([{ title: 'Second' }]));
+});
+
+test('what an agent cannot do the provider cannot either, and says so of what is the session’s', async () => {
+  expect(provider.introduce).toBeUndefined();
+  expect(provider.peekStoredSessions).toBeUndefined();
+  expect(await provider.listStoredSessions?.()).toMatchObject([{ sessionId: 'Played' }]);
+  await create();
+
+  const answer = provider.answerApproval('a', 'x', { optionId: 'y' });
+  await expect(answer).rejects.toEqual(coded('NOT_SUPPORTED'));
+  await expect(provider.setConfigOption('a', 'x', 'y')).rejects.toEqual(coded('NOT_SUPPORTED'));
+});
+
+test('stored history is asked for by the agent’s own id, where it is known', async () => {
+  await create();
+  await provider.readStoredHistory?.('a', projectDir);
+  await provider.killSession('a');
+  await provider.readStoredHistory?.('a', projectDir);
+  await provider.readStoredHistory?.('b', projectDir);
+
+  expect(driver.read).toEqual(['agent’s a', 'agent’s a', 'b']);
+});

@@ -1,0 +1,273 @@
+import { randomUUID } from 'node:crypto';
+import type { AgentInfo, ApprovalAnswer } from '@liminal/protocol';
+import type { AgentDriver, AgentSession, EarlierSession } from '../driver.ts';
+import { ProviderError } from '../errors.ts';
+import type {
+  CliProvider,
+  CreateSessionOptions,
+  LoadSessionOptions,
+  ProviderSession,
+  SendMessageResult,
+  Unsubscribe,
+} from '../provider.ts';
+import { checkFolder } from './check-folder.ts';
+import { Newest } from './newest.ts';
+import { SessionFeed } from './session-feed.ts';
+import { StartLimit } from './start-limit.ts';
+
+/** So many sessions that were ended are remembered; of others, whoever starts them again has to know all. */
+const maxEnded = 1_000;
+const defaultStarts = 2;
+
+/** What is kept of one session while it runs, is being opened, or somebody listens. */
+interface Entry {
+  readonly sessionId: string;
+  readonly feed: SessionFeed;
+  /** Two who want the session opened get the same; whoever ends it gives that up. */
+  opening?: { opened: Promise<ProviderSession>; abort: AbortController } | undefined;
+  /** It may have crashed: then it stays until it is ended or opened again. */
+  running?: { session: AgentSession; projectDir: string } | undefined;
+}
+
+/** What opening a session again needs. */
+interface Ended {
+  projectDir: string;
+  agentSessionId: string | undefined;
+  memory: unknown;
+}
+
+type Wanted = Pick<CreateSessionOptions, 'config'> & { projectDir?: string | undefined };
+
+/** `CliProvider`, once for all kinds of agents: which sessions there are, who listens to them, and how they come and go. */
+export class DriverProvider implements CliProvider {
+  readonly cliType: string;
+  readonly prewarms: boolean;
+  readonly numbersStoredTurns: boolean;
+  readonly introduce: CliProvider['introduce'];
+  readonly listStoredSessions: CliProvider['listStoredSessions'];
+  readonly peekStoredSessions: CliProvider['peekStoredSessions'];
+  readonly storedMark: CliProvider['storedMark'];
+  readonly readStoredHistory: CliProvider['readStoredHistory'];
+  readonly #driver: AgentDriver;
+  readonly #starts: StartLimit;
+  readonly #entries = new Map<string, Entry>();
+  readonly #ended = new Newest<string, Ended>(maxEnded);
+
+  constructor(driver: AgentDriver) {
+    this.#driver = driver;
+    this.#starts = driver.starts ?? new StartLimit(defaultStarts);
+    this.cliType = driver.cliType;
+    this.prewarms = driver.prewarms ?? false;
+    this.numbersStoredTurns = driver.numbersStoredTurns ?? false;
+    this.introduce = driver.introduce?.bind(driver);
+    this.listStoredSessions = driver.listStoredSessions?.bind(driver);
+    this.peekStoredSessions = driver.peekStoredSessions?.bind(driver);
+    this.storedMark = driver.storedMark?.bind(driver);
+    const read = driver.readStoredHistory?.bind(driver);
+    this.readStoredHistory =
+      read && ((id, projectDir) => read(this.#before(id)?.agentSessionId ?? id, projectDir));
+  }
+
+  readonly onEvent: CliProvider['onEvent'] = (id, callback) =>
+    this.#listen(id, (feed) => feed.on('event', callback));
+  readonly onUpsert: CliProvider['onUpsert'] = (id, callback) =>
+    this.#listen(id, (feed) => feed.on('upsert', callback));
+  readonly onTurn: CliProvider['onTurn'] = (id, callback) =>
+    this.#listen(id, (feed) => feed.on('turn', callback));
+  readonly onUpdate: CliProvider['onUpdate'] = (id, callback) =>
+    this.#listen(id, (feed) => feed.on('update', callback));
+  readonly onExit: CliProvider['onExit'] = (id, callback) =>
+    this.#listen(id, (feed) => feed.on('exit', callback));
+
+  async createSession(options: CreateSessionOptions): Promise<ProviderSession> {
+    const { sessionId = randomUUID(), projectDir, config } = options;
+    if (this.isAlive(sessionId)) {
+      throw new ProviderError('SESSION_CREATE_FAILED', `There is a session ${sessionId} already.`);
+    }
+    return this.#open(sessionId, { projectDir, config });
+  }
+
+  async loadSession(sessionId: string, options: LoadSessionOptions = {}): Promise<ProviderSession> {
+    const opened = this.#entries.get(sessionId)?.opening?.opened;
+    if (opened !== undefined) return opened;
+    if (this.isAlive(sessionId)) return { sessionId, cliType: this.cliType };
+    const { projectDir, config, ...known } = options;
+    const session = await this.#open(sessionId, { projectDir, config }, known);
+    const told = this.#entries.get(sessionId)?.running?.session.told;
+    // Nobody has to want it.
+    told?.catch(() => undefined);
+    return told === undefined ? session : { ...session, told };
+  }
+
+  async sendMessage(
+    sessionId: string,
+    message: string,
+    { turnId = randomUUID() }: { turnId?: string } = {},
+  ): Promise<SendMessageResult> {
+    await this.#session(sessionId).send(message, turnId);
+    return { turnId };
+  }
+
+  async cancelTurn(sessionId: string): Promise<void> {
+    if (!this.#ended.has(sessionId)) await this.#session(sessionId).cancel();
+  }
+
+  async killSession(sessionId: string): Promise<void> {
+    const entry = this.#entries.get(sessionId);
+    const wasOpening = entry?.opening !== undefined;
+    if (entry && wasOpening) await this.#giveUp(entry);
+    if (entry?.running) await this.#end(entry);
+    else if (!wasOpening && !this.#ended.has(sessionId)) throw this.#notFound(sessionId);
+  }
+
+  isAlive(sessionId: string): boolean {
+    return this.#entries.get(sessionId)?.running?.session.isAlive ?? false;
+  }
+
+  async answerApproval(
+    sessionId: string,
+    approvalId: string,
+    answer: ApprovalAnswer,
+  ): Promise<void> {
+    const session = this.#session(sessionId);
+    if (!session.answerApproval) throw this.#notSupported('asks for no permission');
+    await session.answerApproval(approvalId, answer);
+  }
+
+  async setConfigOption(sessionId: string, id: string, value: string): Promise<void> {
+    const session = this.#session(sessionId);
+    if (!session.setConfigOption) throw this.#notSupported('has no settings to change');
+    await session.setConfigOption(id, value);
+  }
+
+  describe(): Promise<AgentInfo> {
+    return this.#driver.describe();
+  }
+
+  async close(): Promise<void> {
+    const entries = [...this.#entries.values()];
+    await Promise.all(entries.map((entry) => this.#giveUp(entry)));
+    await Promise.all([this.#driver.close?.(), ...entries.map((entry) => this.#end(entry))]);
+    for (const { feed } of entries) feed.close();
+    this.#entries.clear();
+  }
+
+  #entry(sessionId: string): Entry {
+    const known = this.#entries.get(sessionId);
+    if (known !== undefined) return known;
+    const entry = { sessionId, feed: new SessionFeed(sessionId) };
+    this.#entries.set(sessionId, entry);
+    return entry;
+  }
+
+  #listen(sessionId: string, subscribe: (feed: SessionFeed) => Unsubscribe): Unsubscribe {
+    const entry = this.#entry(sessionId);
+    const unsubscribe = subscribe(entry.feed);
+    return () => {
+      unsubscribe();
+      this.#forgetUnused(entry);
+    };
+  }
+
+  #forgetUnused({ sessionId, feed, opening, running }: Entry): void {
+    const isUsed = opening !== undefined || running !== undefined || !feed.isDeserted;
+    if (!isUsed && this.#entries.get(sessionId)?.feed === feed) this.#entries.delete(sessionId);
+  }
+
+  /** Gives the opening that is under way, or begins one. */
+  #open(sessionId: string, wanted: Wanted, known?: EarlierSession): Promise<ProviderSession> {
+    const entry = this.#entry(sessionId);
+    if (entry.opening !== undefined) return entry.opening.opened;
+    const abort = new AbortController();
+    const { signal } = abort;
+    const opened = this.#starts
+      .run(() => this.#begin(entry, wanted, known, signal), signal)
+      .finally(() => {
+        entry.opening = undefined;
+        this.#forgetUnused(entry);
+      });
+    entry.opening = { opened, abort };
+    return opened;
+  }
+
+  async #begin(
+    entry: Entry,
+    { projectDir: given, config = {} }: Wanted,
+    known: EarlierSession | undefined,
+    signal: AbortSignal,
+  ): Promise<ProviderSession> {
+    const { sessionId, feed } = entry;
+    const before = this.#before(sessionId);
+    const agentSessionId = known?.agentSessionId ?? before?.agentSessionId;
+    const projectDir =
+      given ??
+      before?.projectDir ??
+      (await this.#driver.findProjectDir?.(agentSessionId ?? sessionId));
+    if (projectDir === undefined) throw this.#notFound(sessionId);
+    await checkFolder(projectDir);
+    // What a crash has left goes first: no two agents of one session are at work at the same time.
+    await this.#end(entry);
+    signal.throwIfAborted();
+    const earlier = known && { ...known, agentSessionId, memory: before?.memory };
+    const announce = feed.hold();
+    try {
+      const opening = { sessionId, projectDir, config, output: feed, signal };
+      const session = await this.#driver.open({ ...opening, ...(earlier && { earlier }) });
+      this.#ended.delete(sessionId);
+      entry.running = { session, projectDir };
+      // Not before whoever opened the session has had the chance to listen.
+      setImmediate(() => announce(session.isAlive));
+      return { sessionId, cliType: this.cliType };
+    } catch (error) {
+      announce(false);
+      throw error;
+    }
+  }
+
+  /** Resolves when the session is not being opened any more, which may have been too late to prevent. */
+  async #giveUp({ opening }: Entry): Promise<void> {
+    const message = `The session was ended before ${this.#driver.name} had started.`;
+    opening?.abort.abort(new ProviderError('SESSION_CREATE_FAILED', message));
+    await opening?.opened.catch(() => undefined);
+  }
+
+  /** Ends a session, if it runs or has crashed, and forgets all but what opening it again needs. */
+  async #end(entry: Entry): Promise<void> {
+    const { running, sessionId } = entry;
+    if (running === undefined) return;
+    await running.session.close();
+    if (entry.running !== running) return;
+    entry.running = undefined;
+    this.#ended.set(sessionId, remembered(running));
+    this.#forgetUnused(entry);
+  }
+
+  /** Of a session that runs, has crashed, or was ended. */
+  #before(sessionId: string): Ended | undefined {
+    const running = this.#entries.get(sessionId)?.running;
+    return running ? remembered(running) : this.#ended.get(sessionId);
+  }
+
+  /** Throws ProviderError `SESSION_NOT_FOUND`, or `PROCESS_CRASH` for a session that was ended. */
+  #session(sessionId: string): AgentSession {
+    const running = this.#entries.get(sessionId)?.running;
+    if (running !== undefined) return running.session;
+    if (!this.#ended.has(sessionId)) throw this.#notFound(sessionId);
+    const message = `${this.#driver.name} has ended. It is no longer running.`;
+    throw new ProviderError('PROCESS_CRASH', message);
+  }
+
+  #notFound(sessionId: string): ProviderError {
+    const message = `${this.#driver.name} has no session ${sessionId}.`;
+    return new ProviderError('SESSION_NOT_FOUND', message);
+  }
+
+  #notSupported(what: string): ProviderError {
+    return new ProviderError('NOT_SUPPORTED', `${this.#driver.name} ${what}.`);
+  }
+}
+
+function remembered({ session, projectDir }: NonNullable<Entry['running']>): Ended {
+  const { agentSessionId, memory } = session;
+  return { projectDir, agentSessionId, memory };
+}

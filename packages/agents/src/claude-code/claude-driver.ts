@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import type { AgentInfo } from '@liminal/protocol';
+import { StartLimit } from '../base/start-limit.ts';
+import type { AgentDriver, SessionOpening } from '../driver.ts';
+import { ProviderError } from '../errors.ts';
+import type { McpServers } from '../mcp-servers.ts';
+import type { StoredSession, StoredTurn } from '../provider.ts';
+import { describeClaude } from './availability.ts';
+import { ClaudeSession, isUuid } from './claude-session.ts';
+import { readConfig, type Config } from './config-options.ts';
+import { findStored, listStored, readHistory } from './history.ts';
+import { TranscriptMarks } from './transcript-marks.ts';
+
+export interface ClaudeCodeOptions {
+  /** What Claude Code inherits. Default: this process's environment, which also says where its sessions are stored. */
+  env?: NodeJS.ProcessEnv;
+  /** How many processes may start at the same time. Default 2. */
+  maxStarts?: number;
+  mcpServers?: McpServers;
+  /** Added to Claude Code's own system prompt, in every session. */
+  appendSystemPrompt?: string | undefined;
+  /** The path of another Claude Code than the one that comes with the SDK. */
+  program?: string;
+}
+
+const name = 'Claude Code';
+
+/** Claude Code through Anthropic's Agent SDK: one process per session, kept over its turns. */
+export class ClaudeDriver implements AgentDriver<Config> {
+  readonly cliType = 'claude-code';
+  readonly name = name;
+  readonly prewarms = true;
+  readonly starts: StartLimit;
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #mcpServers: McpServers;
+  readonly #appendSystemPrompt: string | undefined;
+  readonly #program: string | undefined;
+  readonly #marks = new TranscriptMarks();
+
+  constructor(options: ClaudeCodeOptions = {}) {
+    const { env = process.env, maxStarts = 2, mcpServers = {}, appendSystemPrompt } = options;
+    this.starts = new StartLimit(maxStarts);
+    this.#env = env;
+    this.#mcpServers = mcpServers;
+    this.#appendSystemPrompt = appendSystemPrompt;
+    this.#program = options.program;
+  }
+
+  async open(opening: SessionOpening<Config>): Promise<ClaudeSession> {
+    const { projectDir, output, signal } = opening;
+    return ClaudeSession.start(
+      {
+        ...(await startOf(opening)),
+        projectDir,
+        env: this.#env,
+        mcpServers: this.#mcpServers,
+        appendSystemPrompt: this.#appendSystemPrompt,
+        program: this.#program,
+        output,
+        marks: this.#marks,
+      },
+      signal,
+    );
+  }
+
+  describe(): Promise<AgentInfo> {
+    return describeClaude(this.#env);
+  }
+
+  async findProjectDir(agentSessionId: string): Promise<string | undefined> {
+    return (await findStored(agentSessionId))?.projectDir;
+  }
+
+  listStoredSessions(projectDir?: string): Promise<StoredSession[]> {
+    return listStored(projectDir);
+  }
+
+  storedMark(agentSessionId: string): Promise<string | undefined> {
+    return this.#marks.read(agentSessionId);
+  }
+
+  async readStoredHistory(agentSessionId: string, projectDir: string): Promise<StoredTurn[]> {
+    const turns = await readHistory(agentSessionId, projectDir);
+    if (turns === undefined) throw notFound(agentSessionId);
+    return turns;
+  }
+}
+
+/** How the session's process is to be started. `SESSION_NOT_FOUND`, `INVALID_OPTION`. */
+async function startOf({ sessionId, projectDir, config, earlier }: SessionOpening<Config>) {
+  if (earlier === undefined) {
+    const agentSessionId = isUuid(sessionId) ? sessionId : randomUUID();
+    return { agentSessionId, resume: false, config: readConfig(config) };
+  }
+  const { agentSessionId = sessionId, memory } = earlier;
+  const isStored = (await findStored(agentSessionId, projectDir)) !== undefined;
+  // A session without a message is not stored yet: one that was known here is begun again.
+  if (!isStored && memory === undefined) throw notFound(sessionId);
+  return { agentSessionId, resume: isStored, config: readConfig(config, memory) };
+}
+
+const notFound = (sessionId: string): ProviderError =>
+  new ProviderError('SESSION_NOT_FOUND', `${name} has no session ${sessionId}.`);

@@ -1,0 +1,98 @@
+import type { AgentInfo, ApprovalAnswer } from '@liminal/protocol';
+import type { AgentDriver, AgentSession, SessionOpening, SessionOutput } from '../driver.ts';
+import { ProviderError } from '../errors.ts';
+import { chooseScene, scenes } from './choose-scene.ts';
+import { paceOption, readPace, speedOf, type Pace } from './pace.ts';
+import { Turn } from './turn.ts';
+
+export interface DemoOptions {
+  /** How many times faster than recorded; 1 without it. A session's own pace multiplies it. */
+  speed?: number;
+}
+
+/**
+ * Recorded turns, played at their own pace: what Liminal looks like without a key, a network or an agent. It starts no
+ * process, and neither reads nor changes a file. It remembers nothing: any session can be loaded.
+ */
+export class DemoDriver implements AgentDriver {
+  readonly cliType = 'demo';
+  readonly name = 'Demo';
+  readonly #speed: number;
+
+  constructor({ speed = 1 }: DemoOptions = {}) {
+    this.#speed = speed;
+  }
+
+  async open(opening: SessionOpening): Promise<AgentSession> {
+    return new DemoSession(opening, this.#speed);
+  }
+
+  async describe(): Promise<AgentInfo> {
+    const { cliType, name } = this;
+    const description =
+      'Recorded turns to try Liminal with: no key, no network, no change to any file.';
+    return { cliType, name, description, available: true, demo: true };
+  }
+}
+
+class DemoSession implements AgentSession {
+  isAlive = true;
+  readonly #sessionId: string;
+  readonly #output: SessionOutput;
+  readonly #speed: number;
+  #pace: Pace = 'normal';
+  /** Messages so far: who goes on with a session is not greeted. */
+  #turns: number;
+  #turn: Turn | undefined;
+
+  /** Throws ProviderError `INVALID_OPTION`. */
+  constructor({ sessionId, config, earlier, output }: SessionOpening, speed: number) {
+    this.#sessionId = sessionId;
+    this.#output = output;
+    this.#speed = speed;
+    this.#turns = earlier ? 1 : 0;
+    for (const [id, value] of Object.entries(config)) this.#pace = readPace(id, value);
+    output.update({
+      configOptions: [paceOption(this.#pace)],
+      commands: scenes.map(({ name, description }) => ({ name, description })),
+    });
+  }
+
+  async send(message: string, turnId: string): Promise<void> {
+    if (this.#turn && !this.#turn.ended) {
+      const what = 'This session has a turn under way. Wait for its end, or cancel it.';
+      throw new ProviderError('TURN_IN_PROGRESS', what);
+    }
+    this.#turn = new Turn({
+      sessionId: this.#sessionId,
+      turnId,
+      message,
+      scene: chooseScene(message, this.#turns++),
+      emit: (draft) => this.#output.emit(draft),
+      speed: () => this.#speed * speedOf(this.#pace),
+    });
+  }
+
+  async cancel(): Promise<void> {
+    this.#turn?.cancel('The user stopped the turn.');
+  }
+
+  async close(): Promise<void> {
+    if (!this.isAlive) return;
+    this.isAlive = false;
+    this.#turn?.cancel('The session was ended.');
+    this.#output.exit({ expected: true });
+  }
+
+  async answerApproval(approvalId: string, answer: ApprovalAnswer): Promise<void> {
+    if (!this.#turn) {
+      throw new ProviderError('APPROVAL_NOT_FOUND', 'This session has asked for nothing.');
+    }
+    this.#turn.answer(approvalId, answer);
+  }
+
+  async setConfigOption(id: string, value: string): Promise<void> {
+    this.#pace = readPace(id, value);
+    this.#output.update({ configOptions: [paceOption(this.#pace)] });
+  }
+}
