@@ -1,11 +1,16 @@
-// Checks who imports whom; the rules stand in `layers/rules.ts`.
+// Checks who imports whom, by the rules in `layers/rules.ts`, and how much each needs from its maker.
 import { root } from './bootstrap/root.mjs';
+import { findCallbacks } from './layers/callbacks.ts';
 import { cruisePackages } from './layers/cruise.ts';
 import { describeViolations } from './layers/describe-violations.ts';
 import { findBlindSpots } from './layers/blind-spots.ts';
 
 const result = await cruisePackages(root);
-const complaints = [...describeViolations(result), ...findBlindSpots(root, result)];
+const complaints = [
+  ...describeViolations(result),
+  ...findBlindSpots(root, result),
+  ...findCallbacks(root),
+];
 
 for (const complaint of complaints) console.error(complaint);
 console.log(`${result.modules.length} modules, ${complaints.length} violations`);

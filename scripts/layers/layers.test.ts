@@ -5,6 +5,7 @@ import type { ICruiseResult } from 'dependency-cruiser';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { root } from '../bootstrap/root.mjs';
 import { findBlindSpots } from './blind-spots.ts';
+import { findCallbacks } from './callbacks.ts';
 import { cruisePackages } from './cruise.ts';
 import { describeViolations } from './describe-violations.ts';
 
@@ -112,6 +113,12 @@ const innocents: [file: string, text: string][] = [
   ['web/src/Good.tsx', 'import "@liminal/client"; export const Good = () => <b>import it</b>;'],
 ];
 
+/** A function in parentheses or beside `undefined` is one; a number is none, and neither is what a method takes. */
+const callsBack = [
+  'export interface ManyOptions { a: () => void; b?: () => number; c(): void; d: (() => void) | undefined }',
+  'interface FewOptions { a: () => void; b: () => void; c: () => void; limit: number }',
+].join('\n');
+
 let folder: string;
 let result: ICruiseResult;
 
@@ -124,6 +131,7 @@ beforeAll(async () => {
   }
   for (const [, file, text] of plants) write(file, text);
   for (const [file, text] of innocents) write(file, text);
+  write('server/src/calls-back.ts', callsBack);
   result = await cruisePackages(folder);
 });
 
@@ -153,6 +161,13 @@ describe('layering', () => {
       'no-node-in-browser: packages/client/src/node.ts imports path. ' +
         'protocol, client and web run in a browser.',
     );
+  });
+
+  test('options that need more than three functions from their maker are reported', () => {
+    const reports = findCallbacks(folder);
+    expect(reports).toEqual([
+      expect.stringMatching(/packages\/server\/src\/calls-back\.ts needs 4 .* ManyOptions/),
+    ]);
   });
 
   test('a cruiser that reads nothing is reported, file by file and edge by edge', () => {
