@@ -1,0 +1,32 @@
+/** The delta's way in docs/architecture.md is the way that the code goes. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { root } from '../bootstrap/root.mjs';
+
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+const [, table = ''] = read('docs/architecture.md').split("## A delta's way\n");
+const row = /^\| \d+\. `(\w+)\.(#?\w+)` \| `([^`]+)` \|[^|]*\| (?:`([^`]+)` in `([^`]+)`)? ?\|$/gm;
+const steps = Array.from(table.split('\n## ', 1)[0]!.matchAll(row), (found) => {
+  const [, type = '', method = '', file = '', call = '', callFile = ''] = found;
+  return { type, method, file, call, callFile };
+});
+
+test('the way has at most twelve steps', () => {
+  expect(steps.length).toBeGreaterThan(5);
+  expect(steps.length).toBeLessThanOrEqual(12);
+});
+
+test.each(steps)('$type.$method is there', ({ type, method, file }) => {
+  const code = read(file);
+  expect(code).toContain(`class ${type} `);
+  expect(code).toMatch(new RegExp(`\n  (override |async )?${method}\\(`));
+});
+
+test.each(steps.slice(0, -1).map((step, at) => ({ ...step, next: steps[at + 1]!.method })))(
+  'from $type.$method it goes on to $next',
+  ({ call, callFile, next }) => {
+    expect(call).toContain(`${next}(`);
+    expect(read(callFile)).toContain(call);
+  },
+);
