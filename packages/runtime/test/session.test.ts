@@ -40,6 +40,8 @@ test('each run has a W3C trace of its own, which all its events carry', async ()
   const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
   for (const count of [1, 2]) {
     await world.runtime.send(sessionId, 'Hello');
+    // The turn before may still be on its way into history.
+    await reader.untilTurn('turn_started', count);
     world.agent.text(sessionId, `a${count}`, 'Hi');
     world.agent.finish(sessionId);
     await reader.untilTurn('turn_complete', count);

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { joinDeltas } from './joined-deltas.ts';
+import { DeltaJoiner } from './joined-deltas.ts';
+
+const joinDeltas = (lines: readonly string[]): string[] => new DeltaJoiner().join(lines);
 
 const session = { session_id: 's', uuid: 'u' };
 const line = (index: number, delta: object, parent: string | null = null, more = {}): string =>

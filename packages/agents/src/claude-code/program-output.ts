@@ -1,6 +1,6 @@
 import { Transform, type TransformCallback } from 'node:stream';
 import { largeLine, shortenLargeLine } from '../base/large-lines.ts';
-import { joinDeltas } from './joined-deltas.ts';
+import { DeltaJoiner } from './joined-deltas.ts';
 
 /** Bytes; a line that is longer is passed on as it is, since nobody can hold them all. */
 const longestHeld = 32 * 1024 * 1024;
@@ -15,6 +15,7 @@ export class ProgramOutput extends Transform {
   #begun: Buffer[] = [];
   #begunBytes = 0;
   #busyUntil = 0;
+  readonly #deltas = new DeltaJoiner();
 
   /** When the last large line was passed on, on the clock of `performance.now()`; infinite while one is not. */
   get busyUntil(): number {
@@ -57,7 +58,9 @@ export class ProgramOutput extends Transform {
       // One line, or the end of one whose beginning could not be held: it may begin within a character.
       const isAsItIs =
         lines.indexOf(lineEnd) === lines.length - 1 || this.#begunBytes > longestHeld;
-      this.push(isAsItIs ? lines : joinDeltas(lines.toString('utf8').split('\n')).join('\n'));
+      this.push(
+        isAsItIs ? lines : this.#deltas.join(lines.toString('utf8').split('\n')).join('\n'),
+      );
       this.#begun = [];
       this.#begunBytes = 0;
     }
