@@ -107,8 +107,9 @@ export class Stage {
   }
 
   static #launch(): Promise<Browser> {
+    const { CHROMIUM_SHELL_PATH: shell, CHROMIUM_PATH: whole } = process.env;
     Stage.#browser ??= chromium.launch({
-      executablePath: process.env['CHROMIUM_SHELL_PATH'] ?? '/usr/bin/chromium-headless-shell',
+      executablePath: shell ?? whole ?? '/usr/bin/chromium',
       args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking'],
     });
     return Stage.#browser;
