@@ -1,4 +1,5 @@
 import type { UUID } from 'node:crypto';
+import { EventEmitter } from 'node:events';
 import type {
   CanUseTool,
   OnElicitation,
@@ -30,14 +31,18 @@ export interface ClaudeProcessOptions {
   program: string | undefined;
 }
 
-export interface ClaudeProcessEvents {
+/** Who answers what it asks people. */
+interface Answering {
   canUseTool: CanUseTool;
   onElicitation: OnElicitation;
-  onMessage: (message: unknown) => void;
+}
+
+interface News {
+  message: [message: unknown];
   /** All that it has said last on its error output. */
-  onErrorOutput: (output: string) => void;
-  /** The process has ended, asked to or not; called once. */
-  onGone: (error: unknown) => void;
+  errorOutput: [output: string];
+  /** The process has ended, asked to or not; told once. */
+  gone: [error: unknown];
 }
 
 /** All that Claude Code finds in the folder and of the user: settings, CLAUDE.md, skills, agents, output styles. */
@@ -56,8 +61,8 @@ const endGraceMs = 1_500;
 /** How long the reason for a failed start may take, after the start has failed. */
 const reasonLimitMs = 1_000;
 
-/** A running Claude Code with all that it starts. */
-export class ClaudeProcess {
+/** A running Claude Code with all that it starts. Nothing is told before whoever makes it can listen. */
+export class ClaudeProcess extends EventEmitter<News> {
   readonly query: Query;
   readonly #mark = processMark();
   readonly #input = new InputQueue();
@@ -65,15 +70,12 @@ export class ClaudeProcess {
   readonly #program: ClaudeProgram;
 
   /** Throws when there is no program to start. */
-  constructor(
-    sdk: Sdk,
-    options: ClaudeProcessOptions,
-    { canUseTool, onElicitation, onMessage, onErrorOutput, onGone }: ClaudeProcessEvents,
-  ) {
+  constructor(sdk: Sdk, options: ClaudeProcessOptions, { canUseTool, onElicitation }: Answering) {
+    super();
     const { projectDir, agentSessionId, resume, config, env, mcpServers } = options;
     const { appendSystemPrompt: append, program } = options;
-    this.#gone.promise.catch(onGone);
-    this.#program = new ClaudeProgram(onErrorOutput);
+    this.#gone.promise.catch((error: unknown) => this.emit('gone', error));
+    this.#program = new ClaudeProgram((output) => this.emit('errorOutput', output));
     this.query = sdk.query({
       prompt: this.#input,
       options: {
@@ -98,7 +100,7 @@ export class ClaudeProcess {
         spawnClaudeCodeProcess: this.#program.start,
       },
     });
-    void this.#read(onMessage);
+    void this.#read();
     void this.#program.exited.then(() => this.#gone.reject(this.#program.ending));
   }
 
@@ -151,12 +153,12 @@ export class ClaudeProcess {
     }
   }
 
-  async #read(onMessage: (message: unknown) => void): Promise<void> {
+  async #read(): Promise<void> {
     let failure: unknown;
     try {
       for await (const message of this.query) {
         this.#program.heard();
-        this.#take(message, onMessage);
+        this.#take(message);
       }
     } catch (error) {
       failure = error;
@@ -167,9 +169,9 @@ export class ClaudeProcess {
   }
 
   /** A message that cannot be dealt with may be one that a turn waits for: whoever said it is given up, not waited for. */
-  #take(message: unknown, onMessage: (message: unknown) => void): void {
+  #take(message: unknown): void {
     try {
-      onMessage(withinDepth(message));
+      this.emit('message', withinDepth(message));
     } catch (error) {
       const reason = messageOf(error);
       this.#gone.reject(new Error(`It said something that cannot be read (${reason}).`));

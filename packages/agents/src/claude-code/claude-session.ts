@@ -94,13 +94,10 @@ export class ClaudeSession implements AgentSession<Config> {
       canAsk: () => this.#translator.turn !== undefined,
     };
     this.#approvals = new Approvals(desk, options.projectDir);
-    this.#process = new ClaudeProcess(sdk, options, {
-      canUseTool: this.#approvals.canUseTool,
-      onElicitation: this.#approvals.onElicitation,
-      onMessage: (message) => this.#onMessage(message),
-      onErrorOutput: (output) => this.#standing.hearErrorOutput(output),
-      onGone: (error) => this.#onGone(error),
-    });
+    this.#process = new ClaudeProcess(sdk, options, this.#approvals);
+    this.#process.on('message', (message) => this.#onMessage(message));
+    this.#process.on('errorOutput', (output) => this.#standing.hearErrorOutput(output));
+    this.#process.on('gone', (error) => this.#onGone(error));
   }
 
   get isAlive(): boolean {
