@@ -81,8 +81,10 @@ class TalkingSession implements AgentSession {
 
   async close(): Promise<void> {
     this.#stop();
-    if (this.isAlive) this.#output.exit({ expected: true });
+    if (!this.isAlive) return;
+    // Whoever hears of the end may close it again.
     this.isAlive = false;
+    this.#output.exit({ expected: true });
   }
 
   async answerApproval(approvalId: string, { optionId }: ApprovalAnswer): Promise<void> {
