@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 const PIECE_LINES = 10;
 
@@ -18,10 +18,8 @@ export function samplePieces(
     }),
   );
   return pieces
-    .map((piece) => ({ piece, place: hash(`${seed} ${piece}`) }))
+    .map((piece) => ({ piece, place: hash('sha256', `${seed} ${piece}`) }))
     .toSorted((a, b) => a.place.localeCompare(b.place))
     .slice(0, count)
     .map(({ piece }) => piece);
 }
-
-const hash = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -46,8 +46,9 @@ export class ScriptedProvider extends DriverProvider {
       close: async () => {
         this.calls.push(`killSession ${sessionId}`);
         this.end(sessionId, 'cancelled');
-        if (isAlive) output.exit({ expected: true });
+        if (!isAlive) return;
         isAlive = false;
+        output.exit({ expected: true });
       },
       answerApproval: async (approvalId, answer) => {
         this.calls.push(`answerApproval ${sessionId} ${approvalId} ${JSON.stringify(answer)}`);

@@ -145,6 +145,19 @@ test('one that has crashed is closed before it is opened again, and is remembere
   expect(driver.sessions[1]?.opening.earlier).toMatchObject({ memory: 'memory 0' });
 });
 
+test('one that is being closed is not alive, even where it says so as it tells of its end', async () => {
+  await create();
+  const session = driver.sessions[0]!;
+  vi.spyOn(session, 'close').mockImplementationOnce(async () => {
+    session.opening.output.exit({ expected: true });
+    session.isAlive = false;
+  });
+  const alive: boolean[] = [];
+  provider.onExit('a', () => alive.push(provider.isAlive('a')));
+  await provider.killSession('a');
+  expect(alive).toEqual([false]);
+});
+
 test('what the caller knows of an earlier session counts more than what is remembered', async () => {
   await create();
   await provider.killSession('a');

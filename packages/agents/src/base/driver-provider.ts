@@ -26,7 +26,14 @@ interface Entry {
   /** Two who want the session opened get the same; whoever ends it gives that up. */
   opening?: { opened: Promise<ProviderSession>; abort: AbortController } | undefined;
   /** It may have crashed: then it stays until it is ended or opened again. */
-  running?: { session: AgentSession; projectDir: string } | undefined;
+  running?: Running | undefined;
+}
+
+interface Running {
+  session: AgentSession;
+  projectDir: string;
+  /** It does not count as alive any more, whatever it says: who hears of its end may look. */
+  isClosing?: true;
 }
 
 /** What opening a session again needs. */
@@ -121,7 +128,8 @@ export class DriverProvider implements CliProvider {
   }
 
   isAlive(sessionId: string): boolean {
-    return this.#entries.get(sessionId)?.running?.session.isAlive ?? false;
+    const running = this.#entries.get(sessionId)?.running;
+    return running !== undefined && running.isClosing !== true && running.session.isAlive;
   }
 
   async answerApproval(
@@ -235,6 +243,7 @@ export class DriverProvider implements CliProvider {
   async #end(entry: Entry): Promise<void> {
     const { running, sessionId } = entry;
     if (running === undefined) return;
+    running.isClosing = true;
     await running.session.close();
     if (entry.running !== running) return;
     entry.running = undefined;
@@ -267,7 +276,7 @@ export class DriverProvider implements CliProvider {
   }
 }
 
-function remembered({ session, projectDir }: NonNullable<Entry['running']>): Ended {
+function remembered({ session, projectDir }: Running): Ended {
   const { agentSessionId, memory } = session;
   return { projectDir, agentSessionId, memory };
 }

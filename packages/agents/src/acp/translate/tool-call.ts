@@ -144,6 +144,7 @@ export class ToolCall {
       ['name', name, this.#name],
       ['kind', kind, this.#item.kind],
       ['locations', locations, this.#item.locations],
+      // What is known of it is JSON, and may be too large to parse.
       [
         'rawInput',
         isEmpty(input) ? undefined : input,
