@@ -8,7 +8,7 @@ export { cutDepth, maxDepth, withinDepth } from './depth.ts';
 export { cutText, maxHeadSize, maxItemSize, sizeOf, withinSize } from './size.ts';
 export * from './errors.ts';
 export * from './events.ts';
-export { closeOpenItems, type Closing } from './folds/close-open-items.ts';
+export { closeItem, closeOpenItems, closingOf, type Closing } from './folds/close-open-items.ts';
 export { responseToUpserts, summarizeTurn } from './folds/history.ts';
 export {
   emptyResponse,
@@ -17,6 +17,7 @@ export {
   toResponse,
   type ResponseState,
 } from './folds/response.ts';
+export { textOf, withText } from './folds/item-text.ts';
 export { resumeResponse, resumeUpsertFold } from './folds/resume.ts';
 export {
   destroyUpsertFold,

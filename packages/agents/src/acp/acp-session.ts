@@ -15,7 +15,7 @@ import { ProtocolBreach } from '../base/protocol-breach.ts';
 import { type Opened, Replay } from './replay.ts';
 import { isOfSession } from './session-news.ts';
 import { storedMark } from './stored-mark.ts';
-import type { Terminal } from './translate/outcome.ts';
+import type { TurnEnd } from '../base/turn-writer.ts';
 import type { AcpQuirks } from './translate/quirks.ts';
 import { readReplay } from './translate/replay.ts';
 import { AcpTranslator } from './translate/translator.ts';
@@ -248,10 +248,10 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
     void agent.end();
   }
 
-  #end(terminal: Terminal): void {
+  #end(end: TurnEnd): void {
     this.#isAlive = false;
     this.#replay.end();
-    this.#turns.end(terminal);
+    this.#turns.end(end);
   }
 
   async #leave(): Promise<void> {

@@ -4,7 +4,7 @@ import type { AcpAgent } from './acp-agent.ts';
 import type { SessionClient } from './client-side/session-client.ts';
 import { authSentence, describeError, readRpcError, rpc } from './errors.ts';
 import { isRecord } from './translate/fields.ts';
-import type { Terminal } from './translate/outcome.ts';
+import type { TurnEnd } from '../base/turn-writer.ts';
 import type { AcpQuirks } from './translate/quirks.ts';
 import type { AcpTranslator } from './translate/translator.ts';
 
@@ -34,12 +34,12 @@ interface Prompt {
   before?: ReadonlySet<string>;
 }
 
-const cancelled: Terminal = {
+const cancelled: TurnEnd = {
   type: 'response_done',
   status: 'cancelled',
   finishReason: 'cancelled',
 };
-const completed: Terminal = { type: 'response_done', status: 'completed', finishReason: null };
+const completed: TurnEnd = { type: 'response_done', status: 'completed', finishReason: null };
 
 /** One session's turns: one prompt at a time, from the user's message to its one end (invariant 2). */
 export class AcpTurns {
@@ -92,12 +92,12 @@ export class AcpTurns {
   }
 
   /** The agent is gone or sent away. */
-  end(terminal: Terminal): void {
+  end(end: TurnEnd): void {
     clearTimeout(this.#ownTurnTimer);
     const prompt = this.#prompt;
     this.#prompt = undefined;
     clearTimeout(prompt?.timer);
-    this.#options.translator.end(terminal, now());
+    this.#options.translator.end(end, now());
     this.#cancelQuestions();
     prompt?.answered.resolve();
   }
@@ -161,7 +161,7 @@ export class AcpTurns {
       if (!prompt.isOver) endTurn();
     } catch (error) {
       const message = `The end of the turn could not be read. ${String(error)}`;
-      const failed: Terminal = {
+      const failed: TurnEnd = {
         type: 'response_error',
         error: { code: 'INTERNAL_ERROR', message },
       };
@@ -178,7 +178,7 @@ export class AcpTurns {
     prompt.timer = setTimeout(this.#options.onSilent, this.#options.cancelLimitMs);
   }
 
-  #failure(prompt: Prompt, error: unknown): Terminal {
+  #failure(prompt: Prompt, error: unknown): TurnEnd {
     if (prompt.isCancelled) return cancelled;
     const answer = readRpcError(error);
     const { name, agent } = this.#options;

@@ -8,7 +8,7 @@ import {
 } from '@liminal/protocol';
 import type { SessionOutput } from '../driver.ts';
 import type { SessionExit, SessionUpdate, Unsubscribe } from '../provider.ts';
-import { TurnView } from './turn-view.ts';
+import { TurnUpserts } from './turn-upserts.ts';
 
 /** All that can be heard of a session. */
 interface Heard {
@@ -36,7 +36,7 @@ export class SessionFeed implements SessionOutput {
     update: new Channel(),
     exit: new Channel(),
   };
-  #view: TurnView | undefined;
+  #view: TurnUpserts | undefined;
   /** News that wait for the session to be open. */
   #held: SessionUpdate | undefined;
 
@@ -99,7 +99,7 @@ export class SessionFeed implements SessionOutput {
     this.#view?.stop();
     const { upsert, turn } = this.#channels;
     this.#view = this.#isWatched
-      ? new TurnView(this.#sessionId, upsert.audience(), turn.audience())
+      ? new TurnUpserts(this.#sessionId, upsert.audience(), turn.audience())
       : undefined;
   }
 }

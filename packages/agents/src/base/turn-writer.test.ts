@@ -153,3 +153,51 @@ test('SAFE: a long text whose fields change again and again fills its turn: read
   expect(of('item_delta').length).toBeLessThan(40);
   expect(of('item_start').some(({ itemId }) => itemId === 't1:full')).toBe(true);
 });
+
+const done = { type: 'response_done', status: 'completed', finishReason: null } as const;
+
+test('a turn ends once, also where its end is asked for while it is being said', () => {
+  const types: string[] = [];
+  const turn = new TurnWriter('t1', ({ payload }) => {
+    types.push(payload.type);
+    if (payload.type === 'item_done' || payload.type === 'response_done') turn.end(done);
+  });
+  turn.start(message('a'));
+  turn.append('a', 'Hello.');
+  turn.end(done);
+  turn.write({ type: 'usage_update', usage: { inputTokens: 1, outputTokens: 1 } });
+  expect(types).toEqual(['item_start', 'item_delta', 'item_done', 'response_done']);
+  expect(turn.hasEnded).toBe(true);
+});
+
+test('what is open at a turn’s end is ended by the rules of every run, with what was kept beside it', () => {
+  const { turn, of } = writer();
+  turn.start(message('said'));
+  turn.append('said', 'Hel');
+  turn.start(message('empty'));
+  turn.openApproval({ approvalId: 'a', title: 'May I?', options: [] });
+  turn.keep({ odd: true });
+  turn.end({ type: 'response_done', status: 'cancelled', finishReason: null });
+  expect(of('item_cancelled')).toEqual([
+    { type: 'item_cancelled', itemId: 'empty', reason: 'empty' },
+  ]);
+  expect(of('item_done').map(({ finalItem }) => finalItem)).toMatchObject([
+    { content: 'Hel', raw: [{ odd: true }] },
+    { approvalId: 'a', outcome: { outcome: 'cancelled', reason: 'turn_ended' } },
+  ]);
+});
+
+test('an approval is shown once however often it is opened, and a wish to stop is noted once', () => {
+  const { turn, of } = writer();
+  for (let times = 0; times < 2; times += 1) {
+    turn.openApproval({ approvalId: 'a', title: 'May I?', options: [] });
+    turn.stop();
+  }
+  turn.closeApproval('a', { outcome: 'selected', optionId: 'yes' });
+  turn.closeApproval('a', { outcome: 'cancelled' });
+  expect(of('item_start')).toHaveLength(1);
+  expect(of('item_done')).toMatchObject([{ finalItem: { outcome: { optionId: 'yes' } } }]);
+  expect(of('turn_aborted_by_user')).toEqual([
+    { type: 'turn_aborted_by_user', reason: 'The user asked to stop.' },
+  ]);
+});

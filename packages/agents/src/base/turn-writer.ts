@@ -1,12 +1,17 @@
 import {
-  type ErrorObject,
+  type ApprovalOutcome,
+  closeItem,
+  closingOf,
   type EventDraft,
   type EventPayload,
   GrowingText,
   type ItemPatch,
   type OutputItem,
+  textOf,
+  withText,
 } from '@liminal/protocol';
 import { BoundedList } from './bounded-list.ts';
+import type { ApprovalRequest } from './pending-approvals.ts';
 import { TurnBounds } from './turn-bounds.ts';
 
 /** An open item, and what it was told since: a delta is frequent, and copies no item. */
@@ -16,6 +21,18 @@ interface OpenItem {
 }
 
 export type Emit = (draft: EventDraft) => void;
+
+/** Who began a turn. */
+export type Trigger = 'user' | 'agent';
+
+export interface TurnStart {
+  modelId: string;
+  providerId: string;
+  trigger: Trigger;
+}
+
+/** The event that ends a turn. */
+export type TurnEnd = Extract<EventPayload, { type: 'response_done' | 'response_error' }>;
 
 /** Said once where a turn has said all that is kept. */
 const full =
@@ -34,7 +51,9 @@ export class TurnWriter {
   readonly #unplaced = new BoundedList();
   readonly #bounds = new TurnBounds();
   #timestamp = '';
+  #notices = 0;
   #saidFull = false;
+  #isStopping = false;
   #ended = false;
 
   constructor(turnId: string, emit: Emit) {
@@ -52,11 +71,47 @@ export class TurnWriter {
     this.#timestamp = timestamp;
   }
 
+  /** Whether the turn's end has been written, or is being written. */
+  get hasEnded(): boolean {
+    return this.#ended;
+  }
+
+  /** `message` is what the user wrote; there is none in a turn that the agent began. */
+  begin(start: TurnStart, message: string | undefined): void {
+    this.write({ type: 'response_start', ...start });
+    if (message === undefined) return;
+    this.add({ type: 'message', id: `${this.turnId}:user`, content: message, origin: 'user' });
+  }
+
+  /** Notes that somebody asked to stop the turn, once. */
+  stop(reason = 'The user asked to stop.'): void {
+    if (this.#isStopping) return;
+    this.#isStopping = true;
+    this.write({ type: 'turn_aborted_by_user', reason });
+  }
+
+  /** What is said beside the agent's words. */
+  notice(content: string, raw?: unknown[]): void {
+    const id = `${this.turnId}:notice:${this.#notices++}`;
+    const kept = raw === undefined ? {} : { raw };
+    this.add({ type: 'message', id, content, origin: 'system', ...kept });
+  }
+
+  openApproval(request: ApprovalRequest): void {
+    const id = this.#approvalItem(request.approvalId);
+    if (!this.isOpen(id)) this.start({ ...request, type: 'approval', id });
+  }
+
+  closeApproval(approvalId: string, outcome: ApprovalOutcome): void {
+    const item = this.item(this.#approvalItem(approvalId));
+    if (item?.type === 'approval') this.done(item.id, { ...item, outcome });
+  }
+
   write(said: EventPayload): void {
     if (this.#ended) return;
     const payload = this.#bounds.fit(said);
     this.#bounds.count(payload);
-    this.#emit({ turnId: this.turnId, timestamp: this.#timestamp, payload });
+    this.#put(payload);
     if (this.#bounds.isFull && !this.#saidFull) this.#sayFull();
   }
 
@@ -92,8 +147,7 @@ export class TurnWriter {
   /** Ends an item as it stands, or as `finalItem`. */
   done(itemId: string, said = this.item(itemId)): void {
     const finalItem = this.#bounds.isFull && said?.type !== 'approval' ? this.item(itemId) : said;
-    if (finalItem === undefined || !this.#open.delete(itemId)) return;
-    this.#bounds.ended(itemId);
+    if (finalItem === undefined || !this.#forget(itemId)) return;
     this.write({ type: 'item_done', itemId, finalItem: this.#withUnplaced(finalItem) });
   }
 
@@ -109,8 +163,7 @@ export class TurnWriter {
 
   /** Takes back an item, be it open or ended. */
   withdraw(itemId: string, reason: string): void {
-    this.#open.delete(itemId);
-    this.#bounds.ended(itemId);
+    this.#forget(itemId);
     this.write({ type: 'item_cancelled', itemId, reason });
   }
 
@@ -118,7 +171,8 @@ export class TurnWriter {
   item(itemId: string): OutputItem | undefined {
     const open = this.#open.get(itemId);
     if (open === undefined) return undefined;
-    open.item = withText(open.item, open.more.take());
+    const more = open.more.take();
+    if (more !== '') open.item = withText(open.item, textOf(open.item) + more);
     return open.item;
   }
 
@@ -132,13 +186,22 @@ export class TurnWriter {
     return this.#unplaced.take();
   }
 
-  /** Ends what is open, by `error` where something went wrong, and then the turn. */
-  end(said: Extract<EventPayload, { type: 'response_done' | 'response_error' }>): void {
-    const terminal = this.#bounds.fit(said);
-    const error = terminal.type === 'response_error' ? terminal.error : undefined;
-    for (const itemId of this.#open.keys()) this.#close(itemId, error);
-    this.write(terminal);
+  /** Ends what is open, and then the turn, once: what is written later is ignored. */
+  end(said: TurnEnd): void {
+    const end = this.#bounds.fit(said);
+    const closing = closingOf(end);
+    for (const itemId of this.#open.keys()) {
+      const item = this.item(itemId);
+      if (item !== undefined) this.#close(closeItem(item, closing));
+    }
+    // A listener may have ended it meanwhile.
+    if (this.#ended) return;
     this.#ended = true;
+    this.#put(end);
+  }
+
+  #put(payload: EventPayload): void {
+    this.#emit({ turnId: this.turnId, timestamp: this.#timestamp, payload });
   }
 
   #sayFull(): void {
@@ -149,19 +212,19 @@ export class TurnWriter {
     this.write({ type: 'item_done', itemId: id, finalItem: item });
   }
 
-  #close(itemId: string, error: ErrorObject | undefined): void {
-    const item = this.item(itemId);
-    if (item === undefined) return;
-    if (item.type === 'approval') {
-      this.done(item.id, { ...item, outcome: { outcome: 'cancelled', reason: 'turn_ended' } });
-    } else if (item.type !== 'plan' && textOf(item) === '') {
-      this.cancel(item.id, 'empty');
-    } else if (error === undefined || item.type === 'plan') {
-      this.done(item.id);
-    } else {
-      this.#open.delete(item.id);
-      this.write({ type: 'item_error', itemId: item.id, error });
-    }
+  #close(end: EventPayload): void {
+    if (end.type === 'item_done') return this.done(end.itemId, end.finalItem);
+    if (end.type === 'item_error' || end.type === 'item_cancelled') this.#forget(end.itemId);
+    this.write(end);
+  }
+
+  #forget(itemId: string): boolean {
+    this.#bounds.ended(itemId);
+    return this.#open.delete(itemId);
+  }
+
+  #approvalItem(approvalId: string): string {
+    return `${this.turnId}:approval:${approvalId}`;
   }
 
   #withUnplaced(item: OutputItem): OutputItem {
@@ -197,8 +260,9 @@ function startPayload(item: OutputItem): EventPayload {
     }
     case 'script_execution':
       return { ...base, code: item.code };
-    case 'reasoning':
     case 'plan':
+      return item.entries.length === 0 ? base : { ...base, entries: item.entries };
+    case 'reasoning':
     case 'error':
     case 'script_execution_output':
       return base;
@@ -208,17 +272,3 @@ function startPayload(item: OutputItem): EventPayload {
 /** The fields that have a value. */
 const defined = <T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
-
-function textOf(item: OutputItem): string {
-  if (item.type === 'message' || item.type === 'reasoning') return item.content;
-  if (item.type === 'function_call_output') return item.output;
-  return item.type === 'function_call' ? item.arguments : '';
-}
-
-function withText(item: OutputItem, text: string): OutputItem {
-  if (text === '') return item;
-  if (item.type === 'function_call') return { ...item, arguments: item.arguments + text };
-  if (item.type === 'function_call_output') return { ...item, output: item.output + text };
-  if (item.type !== 'message' && item.type !== 'reasoning') return item;
-  return { ...item, content: item.content + text };
-}

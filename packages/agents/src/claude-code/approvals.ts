@@ -36,7 +36,7 @@ interface ApprovalOutput extends ApprovalEvents {
 }
 
 /** The permission requests and questions of one process that wait for an answer. */
-export class Approvals {
+export class ClaudeApprovals {
   readonly #desk: ApprovalOutput;
   readonly #pending: PendingApprovals;
   readonly #elicitations: Elicitations;

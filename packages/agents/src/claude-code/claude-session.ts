@@ -3,7 +3,7 @@ import { isTerminal, type ApprovalAnswer, type EventDraft, messageOf } from '@li
 import { isoNow as now } from '../base/iso-clock.ts';
 import type { AgentSession, SessionOutput } from '../driver.ts';
 import { ProviderError } from '../errors.ts';
-import { Approvals } from './approvals.ts';
+import { ClaudeApprovals } from './approvals.ts';
 import { ClaudeProcess, type ClaudeProcessOptions } from './claude-process.ts';
 import { applyAfterStart, mayBypass, type Config } from './config-options.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
@@ -34,7 +34,7 @@ export const isUuid = (id: string): id is UUID => uuidPattern.test(id);
 export class ClaudeSession implements AgentSession<Config> {
   readonly #options: ClaudeSessionOptions;
   readonly #process: ClaudeProcess;
-  readonly #approvals: Approvals;
+  readonly #approvals: ClaudeApprovals;
   readonly #translator: ClaudeTranslator;
   readonly #standing: SessionStanding;
   #isAlive = true;
@@ -93,7 +93,7 @@ export class ClaudeSession implements AgentSession<Config> {
         this.#translator.closeApproval(id, outcome, now()),
       canAsk: () => this.#translator.turn !== undefined,
     };
-    this.#approvals = new Approvals(desk, options.projectDir);
+    this.#approvals = new ClaudeApprovals(desk, options.projectDir);
     this.#process = new ClaudeProcess(sdk, options, this.#approvals);
     this.#process.on('message', (message) => this.#onMessage(message));
     this.#process.on('errorOutput', (output) => this.#standing.hearErrorOutput(output));

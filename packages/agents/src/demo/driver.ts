@@ -3,7 +3,7 @@ import type { AgentDriver, AgentSession, SessionOpening, SessionOutput } from '.
 import { ProviderError } from '../errors.ts';
 import { chooseScene, scenes } from './choose-scene.ts';
 import { paceOption, readPace, speedOf, type Pace } from './pace.ts';
-import { Turn } from './turn.ts';
+import { DemoTurn } from './turn.ts';
 
 export interface DemoOptions {
   /** How many times faster than recorded; 1 without it. A session's own pace multiplies it. */
@@ -37,17 +37,15 @@ export class DemoDriver implements AgentDriver {
 
 class DemoSession implements AgentSession {
   isAlive = true;
-  readonly #sessionId: string;
   readonly #output: SessionOutput;
   readonly #speed: number;
   #pace: Pace = 'normal';
   /** Messages so far: who goes on with a session is not greeted. */
   #turns: number;
-  #turn: Turn | undefined;
+  #turn: DemoTurn | undefined;
 
   /** Throws ProviderError `INVALID_OPTION`. */
-  constructor({ sessionId, config, earlier, output }: SessionOpening, speed: number) {
-    this.#sessionId = sessionId;
+  constructor({ config, earlier, output }: SessionOpening, speed: number) {
     this.#output = output;
     this.#speed = speed;
     this.#turns = earlier ? 1 : 0;
@@ -59,12 +57,11 @@ class DemoSession implements AgentSession {
   }
 
   async send(message: string, turnId: string): Promise<void> {
-    if (this.#turn && !this.#turn.ended) {
+    if (this.#turn && !this.#turn.hasEnded) {
       const what = 'This session has a turn under way. Wait for its end, or cancel it.';
       throw new ProviderError('TURN_IN_PROGRESS', what);
     }
-    this.#turn = new Turn({
-      sessionId: this.#sessionId,
+    this.#turn = new DemoTurn({
       turnId,
       message,
       scene: chooseScene(message, this.#turns++),

@@ -1,21 +1,23 @@
-/** From a script to the events of a turn: pure, without a clock. */
+/** From a script to what is written of a turn: pure, without a clock. */
 import type {
   ApprovalOption,
   ApprovalOutcome,
   ErrorObject,
-  EventPayload,
   OutputItem,
   PlanEntry,
 } from '@liminal/protocol';
+import type { TurnWriter } from '../base/turn-writer.ts';
 import type { Scene, Step, UseTool } from './script.ts';
 
 export type Approval = Extract<OutputItem, { type: 'approval' }>;
 
-/** One event, and how long after the one before (ms at normal pace). */
+/** One thing that is written, and how long after the one before (ms at normal pace). */
 export interface Beat {
   after: number;
   /** Absent for a mere pause. */
-  payload?: EventPayload;
+  write?: (turn: TurnWriter) => void;
+  /** Characters that the agent says with it. */
+  spoken?: number;
   /** The turn waits here until a person has answered; `next` takes the outcome. */
   question?: Approval;
 }
@@ -75,38 +77,35 @@ function play(step: Step, stage: Stage): Part {
 }
 
 function* speak(step: Extract<Step, { do: 'say' | 'think' }>, stage: Stage): Part {
-  const itemId = stage.id();
-  const { text } = step;
-  const itemType = step.do === 'say' ? 'message' : 'reasoning';
-  yield begin(step, stage, { itemId, itemType });
-  for (const word of text.match(/\s*\S+\s*/g) ?? []) {
-    const payload = { type: 'item_delta', itemId, deltaContent: word } as const;
-    yield { after: wordMs[step.do], payload };
+  const type = step.do === 'say' ? 'message' : 'reasoning';
+  const item: OutputItem = { ...own(stage), type, content: '', origin: 'agent' };
+  yield begin(step, item);
+  for (const word of step.text.match(/\s*\S+\s*/g) ?? []) {
+    yield { after: wordMs[step.do], ...append(item.id, word), spoken: word.length };
   }
   if (step.do === 'say' && step.cut) return undefined;
-  const words = { ...own(stage, itemId), content: text, origin: 'agent' as const };
-  const finalItem: OutputItem = { ...words, type: itemType };
-  yield { after: 0, payload: { type: 'item_done', itemId, finalItem } };
+  yield done(item.id);
   return undefined;
 }
 
 function* useTool(step: UseTool, stage: Stage): Part {
-  const [itemId, callId] = [stage.id(), stage.id()];
+  const callId = stage.id();
   const { name, title, kind, locations, diffs } = step;
-  const face = { name, title, kind, ...(locations && { locations }) };
   const args = JSON.stringify(step.input);
-  yield begin(step, stage, { itemId, itemType: 'function_call', callId, ...face });
-  yield { after: 150, payload: { type: 'item_delta', itemId, deltaContent: args } };
-  const finalItem: OutputItem = {
-    ...own(stage, itemId),
-    ...face,
-    ...(diffs && { diffs }),
+  const call: OutputItem = {
+    ...own(stage),
     type: 'function_call',
-    arguments: args,
+    name,
+    title,
+    kind,
+    ...(locations && { locations }),
+    arguments: '',
     callId,
     origin: 'agent',
   };
-  yield { after: 50, payload: { type: 'item_done', itemId, finalItem } };
+  yield begin(step, call);
+  yield { after: 150, ...append(call.id, args), spoken: args.length };
+  yield done({ ...call, arguments: args, ...(diffs && { diffs }) }, 50);
   if (step.permission) {
     const { title: request, refused } = step.permission;
     const question = { title: request, callId, options: options('Allow', 'Reject') };
@@ -133,15 +132,11 @@ function* isAllowed(
   asked: Pick<Approval, 'title' | 'options'> & Partial<Pick<Approval, 'callId' | 'form'>>,
   stage: Stage,
 ): Generator<Beat, boolean, Outcome> {
-  const itemId = stage.id();
-  const shown = { approvalId: itemId, ...asked };
-  const question: Approval = { ...own(stage, itemId), ...shown, type: 'approval' };
-  const outcome = yield {
-    ...begin(timed, stage, { itemId, itemType: 'approval', ...shown }),
-    question,
-  };
+  const item = own(stage);
+  const question: Approval = { ...item, approvalId: item.id, ...asked, type: 'approval' };
+  const outcome = yield { ...begin(timed, question), question };
   if (!outcome) throw new Error('A question goes on only with its outcome.');
-  yield { after: 0, payload: { type: 'item_done', itemId, finalItem: { ...question, outcome } } };
+  yield done({ ...question, outcome });
   return outcome.outcome === 'selected' && outcome.optionId === 'allow';
 }
 
@@ -150,31 +145,21 @@ function* answerCall(
   callId: string,
   stage: Stage,
 ): Generator<Beat, void, Outcome> {
-  const itemId = stage.id();
   const { takes, output, failed = false, exitCode } = step;
+  const item = { ...own(stage), type: 'function_call_output', callId } as const;
   const lines = step.kind === 'execute' ? (output.match(/[^\r\n]*[\r\n]|[^\r\n]+$/g) ?? []) : [];
   const pause = takes / (lines.length + 1);
-  yield begin({ after: pause }, stage, { itemId, itemType: 'function_call_output', callId });
-  for (const line of lines) {
-    yield { after: pause, payload: { type: 'item_delta', itemId, deltaContent: line } };
-  }
-  const finalItem: OutputItem = {
-    ...own(stage, itemId),
-    type: 'function_call_output',
-    callId,
-    output,
-    success: !failed,
-    origin: 'tool_harness',
-    ...(exitCode !== undefined && { exitCode }),
-  };
-  yield { after: 0, payload: { type: 'item_done', itemId, finalItem } };
+  const result = { ...item, success: !failed, origin: 'tool_harness' } as const;
+  yield begin({ after: pause }, { ...result, output: '' });
+  for (const line of lines) yield { after: pause, ...append(item.id, line) };
+  yield done({ ...result, output, ...(exitCode !== undefined && { exitCode }) });
 }
 
 function* plan(step: Extract<Step, { do: 'plan' }>, stage: Stage): Part {
-  const itemId = stage.id();
+  const { id, ...of } = own(stage);
   const entries = step.entries.map((entry) => ({ ...entry, status: 'pending' as const }));
-  stage.plan = { itemId, entries };
-  yield begin(step, stage, { itemId, itemType: 'plan', entries });
+  stage.plan = { itemId: id, entries };
+  yield begin(step, { id, ...of, type: 'plan', entries });
   return undefined;
 }
 
@@ -185,8 +170,7 @@ function* progress(step: Extract<Step, { do: 'progress' }>, stage: Stage): Part 
     ...entry,
     status: statusAt(index, step.completed),
   }));
-  const payload = { type: 'item_delta', itemId, deltaContent: '', patch: { entries } } as const;
-  yield { after: step.after ?? silence, payload };
+  yield { after: step.after ?? silence, write: (turn) => turn.patch(itemId, { entries }) };
   return undefined;
 }
 
@@ -200,16 +184,22 @@ function* fail({ after = silence, code, message }: Extract<Step, { do: 'fail' }>
   return { status: 'error', error: { code, message } };
 }
 
-type Start = Omit<Extract<EventPayload, { type: 'item_start' }>, 'type'>;
+const begin = ({ after = silence }: { after?: number }, item: OutputItem): Beat => ({
+  after,
+  write: (turn) => turn.start(item),
+});
 
-function begin({ after = silence }: { after?: number }, stage: Stage, start: Start): Beat {
-  const { parentCallId } = stage;
-  return {
-    after,
-    payload: { type: 'item_start', ...start, ...(parentCallId && { parentCallId }) },
-  };
+const append = (itemId: string, text: string): Pick<Beat, 'write'> => ({
+  write: (turn) => turn.append(itemId, text),
+});
+
+/** Ends an item as it stands, or as this one. */
+function done(item: string | OutputItem, after = 0): Beat {
+  const write = (turn: TurnWriter): void =>
+    typeof item === 'string' ? turn.done(item) : turn.done(item.id, item);
+  return { after, write };
 }
 
-function own({ parentCallId }: Stage, id: string): { id: string; parentCallId?: string } {
-  return { id, ...(parentCallId && { parentCallId }) };
+function own({ id, parentCallId }: Stage): { id: string; parentCallId?: string } {
+  return { id: id(), ...(parentCallId && { parentCallId }) };
 }

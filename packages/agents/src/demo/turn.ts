@@ -1,23 +1,11 @@
-import {
-  closeOpenItems,
-  emptyResponse,
-  foldResponse,
-  stampEvent,
-  toResponse,
-  type ApprovalAnswer,
-  type ApprovalOutcome,
-  type EventDraft,
-  type EventPayload,
-  type OutputItem,
-  type Usage,
-} from '@liminal/protocol';
+import type { ApprovalAnswer, ApprovalOutcome, EventDraft } from '@liminal/protocol';
 import { answeredWith } from '../base/pending-approvals.ts';
+import { TurnWriter } from '../base/turn-writer.ts';
 import { ProviderError } from '../errors.ts';
 import { perform, type Approval, type Beat, type Ending } from './perform.ts';
 import type { Scene } from './script.ts';
 
-interface TurnOptions {
-  sessionId: string;
+interface DemoTurnOptions {
   turnId: string;
   message: string;
   scene: Scene;
@@ -30,35 +18,32 @@ interface TurnOptions {
 const maxLagMs = 1_000;
 
 /** Plays one scene against the clock. */
-export class Turn {
-  readonly #options: TurnOptions;
+export class DemoTurn {
+  readonly #message: string;
+  readonly #speed: () => number;
+  readonly #writer: TurnWriter;
   readonly #performance;
-  /** What has been said so far, to know what is open. */
-  #said = emptyResponse();
+  /** Characters that the agent has said. */
+  #spoken = 0;
   #timer: NodeJS.Timeout;
   /** When the last event was due, ms since the epoch. */
   #due = Date.now();
   #question: Approval | undefined;
   #over = false;
-  /** Whether the terminal event has been said, or is being said. */
-  ended = false;
 
   /** Says the turn's beginning at once, the rest later. */
-  constructor(options: TurnOptions) {
-    this.#options = options;
-    const { scene, turnId, message } = options;
+  constructor({ turnId, message, scene, emit, speed }: DemoTurnOptions) {
+    this.#message = message;
+    this.#speed = speed;
+    this.#writer = new TurnWriter(turnId, emit);
     this.#performance = perform(scene, turnId);
-    const itemId = `${turnId}-user`;
-    this.#write({
-      type: 'response_start',
-      modelId: 'recorded',
-      providerId: 'demo',
-      trigger: 'user',
-    });
-    this.#write({ type: 'item_start', itemId, itemType: 'message', origin: 'user' });
-    const finalItem = { id: itemId, type: 'message', content: message, origin: 'user' } as const;
-    this.#write({ type: 'item_done', itemId, finalItem });
+    this.#now.begin({ modelId: 'recorded', providerId: 'demo', trigger: 'user' }, message);
     this.#timer = setTimeout(() => this.#advance());
+  }
+
+  /** Whether its end has been said, or is being said. */
+  get hasEnded(): boolean {
+    return this.#writer.hasEnded;
   }
 
   /** Throws ProviderError `APPROVAL_NOT_FOUND`, `INVALID_OPTION`. */
@@ -74,8 +59,13 @@ export class Turn {
   cancel(reason: string): void {
     if (this.#over) return;
     this.#over = true;
-    this.#write({ type: 'turn_aborted_by_user', reason });
+    this.#now.stop(reason);
     this.#end({ status: 'cancelled' });
+  }
+
+  get #now(): TurnWriter {
+    this.#writer.at(new Date().toISOString());
+    return this.#writer;
   }
 
   #advance(outcome?: ApprovalOutcome): void {
@@ -85,7 +75,7 @@ export class Turn {
       if (next.done) return this.#end(next.value);
       answer = undefined;
       const beat = next.value;
-      this.#due = Math.max(this.#due, Date.now() - maxLagMs) + beat.after / this.#options.speed();
+      this.#due = Math.max(this.#due, Date.now() - maxLagMs) + beat.after / this.#speed();
       const wait = this.#due - Date.now();
       if (wait >= 1) {
         this.#timer = setTimeout(() => this.#show(beat) && this.#advance(), wait);
@@ -98,54 +88,32 @@ export class Turn {
   /** False where the turn now waits for a person. */
   #show(beat: Beat): boolean {
     this.#question = beat.question;
-    if (beat.payload) this.#write(beat.payload);
+    this.#spoken += beat.spoken ?? 0;
+    beat.write?.(this.#now);
     return beat.question === undefined;
   }
 
   #end(ending: Ending | { status: 'cancelled' }): void {
-    // A listener may cancel while this is being said: it ends once (invariant 2).
+    // A listener may cancel while this is being said.
     this.#over = true;
     clearTimeout(this.#timer);
     this.#question = undefined;
-    for (const payload of closeOpenItems(this.#said, ending)) this.#write(payload);
-    this.ended = true;
-    const usage = this.#usage();
-    this.#write(
-      ending.status === 'error'
-        ? { type: 'response_error', error: ending.error, usage }
-        : {
-            type: 'response_done',
-            status: ending.status,
-            finishReason: finishReason[ending.status],
-            usage,
-          },
-    );
-  }
-
-  /** By the rule of thumb of four characters a token: nothing was recorded of a model. */
-  #usage(): Usage {
-    const items = toResponse(this.#said)?.outputItems ?? [];
-    const spoken = items.slice(1).map(textOf).join('');
-    const tokens = (text: string) => Math.ceil(text.length / 4);
-    return { inputTokens: tokens(this.#options.message), outputTokens: tokens(spoken) };
-  }
-
-  #write(payload: EventPayload): void {
-    const { sessionId, turnId, emit } = this.#options;
-    const draft = { turnId, timestamp: new Date().toISOString(), payload };
-    const traceContext = { traceparent: '' };
-    const run = { sessionId, runId: turnId, traceContext };
-    this.#said = foldResponse(this.#said, stampEvent(draft, run, this.#said.lastSeq + 1));
-    emit(draft);
+    const usage = {
+      inputTokens: tokens(this.#message.length),
+      outputTokens: tokens(this.#spoken),
+    };
+    if (ending.status === 'error') {
+      return this.#now.end({ type: 'response_error', error: ending.error, usage });
+    }
+    const { status } = ending;
+    this.#now.end({ type: 'response_done', status, finishReason: finishReason[status], usage });
   }
 }
+
+/** By a rule of thumb: nothing was recorded of a model. */
+const tokens = (characters: number): number => Math.ceil(characters / 4);
 
 const finishReason = { completed: 'end_turn', cancelled: 'cancelled' };
-
-function textOf(item: OutputItem): string {
-  if (item.type === 'message' || item.type === 'reasoning') return item.content;
-  return item.type === 'function_call' ? item.arguments : '';
-}
 
 function approvalOver(approvalId: string): ProviderError {
   return new ProviderError(

@@ -27,12 +27,12 @@ class EchoSession implements AgentSession {
     const turn = new TurnWriter(turnId, (draft) => this.#output.emit(draft));
     this.#turn = turn;
     turn.at(new Date().toISOString());
-    turn.write({ type: 'response_start', modelId: 'echo', providerId: 'echo', trigger: 'user' });
-    turn.add({ type: 'message', id: `${turnId}:user`, content: message, origin: 'user' });
+    turn.begin({ modelId: 'echo', providerId: 'echo', trigger: 'user' }, message);
     void this.#speak(turn, message);
   }
 
   async cancel(): Promise<void> {
+    this.#turn?.stop();
     this.#end('cancelled');
   }
 

@@ -38,7 +38,7 @@ export async function run(prompt: string, flags: RunFlags, config: Config): Prom
     await watch(client, sessionId, () => true);
     const { turnId } = await client.requests.send(sessionId, prompt);
     console.error(`Session ${sessionId}`);
-    return await new Turn(client, sessionId, turnId, flags.json ?? false).follow();
+    return await new PrintedTurn(client, sessionId, turnId, flags.json ?? false).follow();
   } finally {
     await close();
   }
@@ -58,7 +58,7 @@ function readSetting(text: string): [id: string, value: string] {
 }
 
 /** One turn, as it is seen from a terminal. */
-class Turn {
+class PrintedTurn {
   readonly #client: LiminalClient;
   readonly #sessionId: string;
   readonly #turnId: string;

@@ -1,32 +1,41 @@
-/** What a run's writer says of items that are still open when the run ends (invariant 3). */
+/** What is said of items that are still open when their turn ends (invariant 3). */
 import type { EventPayload } from '../events.ts';
 import type { ErrorObject, OutputItem } from '../items.ts';
 import { hasContent } from './item-text.ts';
 import { currentItems, type ResponseState } from './response.ts';
 
 export interface Closing {
-  /** How the run is about to end. */
+  /** How the turn is about to end. */
   status: 'completed' | 'cancelled' | 'error';
   /** With status `error`: why. */
-  error?: ErrorObject;
+  error?: ErrorObject | undefined;
 }
 
-/**
- * The payloads to log before a run's terminal event, in the order in which the items began. What has content is kept:
- * as done, or with the run's error. Messages, reasoning and outputs without any are withdrawn; an approval ends as cancelled.
- */
+/** How a turn ends by this payload: by any other than a terminal one it goes on well. */
+export function closingOf(payload: EventPayload): Closing {
+  if (payload.type === 'response_error') return { status: 'error', error: payload.error };
+  if (payload.type !== 'response_done') return { status: 'completed' };
+  return { status: payload.status, error: payload.error };
+}
+
+/** The payloads to log before a run's terminal event, in the order in which the items began. */
 export function closeOpenItems(state: ResponseState, closing: Closing): EventPayload[] {
   return currentItems(state, state.open.keys()).map((item) => closeItem(item, closing));
 }
 
-function closeItem(item: OutputItem, { status, error }: Closing): EventPayload {
+/**
+ * The end of one open item. What has content is kept: as done, or with the turn's error. Messages, reasoning and
+ * outputs without any are withdrawn. A plan stands as it is, and an approval ends as cancelled.
+ */
+export function closeItem(item: OutputItem, { status, error }: Closing): EventPayload {
   const itemId = item.id;
   if (item.type === 'approval') {
-    const outcome = { outcome: 'cancelled' } as const;
+    const outcome = { outcome: 'cancelled', reason: 'turn_ended' } as const;
     return { type: 'item_done', itemId, finalItem: { ...item, outcome } };
   }
+  if (item.type === 'plan') return { type: 'item_done', itemId, finalItem: item };
   if (canBeEmpty(item) && !hasContent(item)) {
-    return { type: 'item_cancelled', itemId, reason: 'the turn ended before it had content' };
+    return { type: 'item_cancelled', itemId, reason: 'empty' };
   }
   if (status === 'error') return { type: 'item_error', itemId, error: error ?? unknownError };
   return { type: 'item_done', itemId, finalItem: finalItem(item, status) };

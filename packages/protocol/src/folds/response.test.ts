@@ -230,6 +230,17 @@ describe('closing what is open', () => {
     ]);
   });
 
+  it('lets a plan stand, whatever ended the run', () => {
+    const entries = [{ content: 'Look', priority: 'medium', status: 'pending' } as const];
+    const plan = fold(
+      runOf([start, { type: 'item_start', itemId: 'p', itemType: 'plan', entries }]),
+    );
+    const error = { code: 'PROCESS_CRASH', message: 'It died.' };
+    expect(closeOpenItems(plan, { status: 'error', error })).toMatchObject([
+      { type: 'item_done', itemId: 'p', finalItem: { entries } },
+    ]);
+  });
+
   it('calls an output that was cut off no success', () => {
     const output = fold(
       runOf([

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Position, SessionInfo } from '@liminal/protocol';
 import { HistoryReader, readRun, type Storage } from '../history/index.ts';
-import { SessionView } from '../readers/index.ts';
+import { WatchedSession } from '../readers/index.ts';
 import { Supervisor } from '../turn/index.ts';
 import { untilDone } from '../until-done.ts';
 import { hasEnd, untilEndInHistory } from './end-in-history.ts';
@@ -38,7 +38,7 @@ interface Following {
  * be followed without a gap is read anew, and readers are brought there by their cursors (invariant 7).
  */
 export class FollowedSession {
-  readonly view: SessionView;
+  readonly view: WatchedSession;
   readonly history: HistoryReader;
   readonly #options: ReplicaOptions;
   readonly #closing = new AbortController();
@@ -67,7 +67,7 @@ export class FollowedSession {
     });
     const info = (): SessionInfo => this.#info;
     const supervisor = new Supervisor(options.onTrouble);
-    this.view = new SessionView({ sessionId, history: this.history, info, now, supervisor });
+    this.view = new WatchedSession({ sessionId, history: this.history, info, now, supervisor });
   }
 
   get info(): SessionInfo {

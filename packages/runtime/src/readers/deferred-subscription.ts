@@ -1,10 +1,10 @@
 import type { Sink, SubscribeOptions, Subscription } from '../api.ts';
 import { errorCode, errorMessage } from '../errors.ts';
 import { outgoing } from './outgoing.ts';
-import type { SessionView } from './session-view.ts';
+import type { WatchedSession } from './watched-session.ts';
 
 interface Found {
-  view: SessionView;
+  view: WatchedSession;
   /** The reader has gone. */
   done: () => void;
 }

@@ -5,4 +5,4 @@
 export { subscribeWhenFound } from './deferred-subscription.ts';
 export { followRun, wholeRun } from './follow-run.ts';
 export type { SessionReaders } from './session-readers.ts';
-export { SessionView } from './session-view.ts';
+export { WatchedSession } from './watched-session.ts';

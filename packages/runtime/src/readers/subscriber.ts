@@ -3,11 +3,11 @@ import type { HistoryReader, Resumed } from '../history/index.ts';
 import type { Outgoing, Sink } from '../api.ts';
 import { errorCode, errorMessage } from '../errors.ts';
 import { outgoing } from './outgoing.ts';
-import type { SessionView } from './session-view.ts';
+import type { WatchedSession } from './watched-session.ts';
 
 interface SubscriberOptions {
   sessionId: string;
-  view: SessionView;
+  view: WatchedSession;
   history: HistoryReader;
   sink: Sink;
   cursor: string | undefined;

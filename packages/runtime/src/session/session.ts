@@ -15,7 +15,7 @@ import { HistoryReader } from '../history/index.ts';
 import { OutsideTurns } from './outside-turns.ts';
 import { SessionAgent } from './session-agent.ts';
 import { SessionOutbox } from './session-outbox.ts';
-import { type SessionReaders, SessionView } from '../readers/index.ts';
+import { type SessionReaders, WatchedSession } from '../readers/index.ts';
 import { type SessionContext, sessionContext } from './session-context.ts';
 import { type SessionRecordHolder, summarize } from './session-record.ts';
 import { SessionTurns } from './session-turns.ts';
@@ -30,7 +30,7 @@ const END_WAIT_MS = 3_000;
  */
 export class Session {
   readonly sessionId: string;
-  readonly view: SessionView;
+  readonly view: WatchedSession;
   readonly history: HistoryReader;
   readonly #context: SessionContext;
   readonly #readers: SessionReaders;
@@ -52,7 +52,7 @@ export class Session {
     this.sessionId = context.sessionId;
     this.#record = context.record;
     this.history = new HistoryReader({ ...context, live: () => this.view });
-    this.view = new SessionView({ ...context, history: this.history, info: () => this.info() });
+    this.view = new WatchedSession({ ...context, history: this.history, info: () => this.info() });
     this.#readers = options.cluster?.readers(this) ?? this.view;
     this.#agent = new SessionAgent(context, {
       onEvent: (draft) => this.#turns.hear(this.#approvals.pass(draft)),

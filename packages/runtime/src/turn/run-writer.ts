@@ -8,6 +8,7 @@ import type {
 } from '@liminal/protocol';
 import {
   closeOpenItems,
+  closingOf,
   emptyResponse,
   foldResponse,
   isTerminal,
@@ -165,7 +166,7 @@ export class RunWriter extends EventEmitter<RunNews> {
     if (this.#nextSeq === 0 && draft.payload.type !== 'response_start')
       this.#startUnannounced(draft);
     if (isEnd) {
-      for (const payload of closeOpenItems(this.#state, endingOf(draft))) {
+      for (const payload of closeOpenItems(this.#state, closingOf(draft.payload))) {
         this.#number([{ ...draft, payload }]);
       }
     }
@@ -295,12 +296,4 @@ function isTakenOver(error: unknown): boolean {
     error instanceof StorageError &&
     ['SEQ_CONFLICT', 'RUN_ENDED', 'STALE_OWNER'].includes(error.code)
   );
-}
-
-function endingOf({ payload }: EventDraft): Parameters<typeof closeOpenItems>[1] {
-  if (payload.type === 'response_error') return { status: 'error', error: payload.error };
-  if (payload.type !== 'response_done') return { status: 'completed' };
-  return payload.error
-    ? { status: payload.status, error: payload.error }
-    : { status: payload.status };
 }

@@ -1,4 +1,4 @@
-import type { Calls } from './calls.ts';
+import type { AcpCalls } from './calls.ts';
 import { isRecord } from './fields.ts';
 import type { Source } from './tool-call.ts';
 
@@ -13,10 +13,10 @@ const MAX_WAITING = 100;
  * been said twice.
  */
 export class AnnouncedAgain {
-  readonly #calls: Calls;
+  readonly #calls: AcpCalls;
   readonly #waiting = new Map<string, News[]>();
 
-  constructor(calls: Calls) {
+  constructor(calls: AcpCalls) {
     this.#calls = calls;
   }
 

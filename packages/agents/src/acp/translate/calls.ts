@@ -1,12 +1,12 @@
 import type { TurnWriter } from '../../base/turn-writer.ts';
 import { isRecord } from './fields.ts';
 import type { AcpQuirks } from './quirks.ts';
-import type { Terminals } from './terminals.ts';
+import type { TerminalTexts } from './terminals.ts';
 import { ToolCall, callIdOf, type Source } from './tool-call.ts';
 
 export interface CallsOptions {
   writer: TurnWriter;
-  terminals: Terminals;
+  terminals: TerminalTexts;
   quirks: AcpQuirks;
   /** A replay announces calls as completed, and tells their output after that. */
   isReplay: boolean;
@@ -16,7 +16,7 @@ export interface CallsOptions {
 const MAX_OPEN = 1_000;
 
 /** The tool calls of one turn. */
-export class Calls {
+export class AcpCalls {
   readonly #options: CallsOptions;
   readonly #open = new Map<string, ToolCall>();
   readonly #ended = new Set<string>();

@@ -1,8 +1,8 @@
 /** Which updates belong to a turn, and where each goes. */
 import { isRecord } from './fields.ts';
-import type { Turn } from './turn.ts';
+import type { AcpTurn } from './turn.ts';
 
-type Reader = (turn: Turn, update: unknown) => void;
+type Reader = (turn: AcpTurn, update: unknown) => void;
 
 const readers: Record<string, Reader> = {
   user_message_chunk: (turn, update) => turn.chunk('user', update),

@@ -1,11 +1,10 @@
 /** How a turn ended, from the answer to its prompt. */
 import { z } from 'zod';
-import type { EventPayload, Usage } from '@liminal/protocol';
+import type { Usage } from '@liminal/protocol';
+import type { TurnEnd } from '../../base/turn-writer.ts';
 import { isRecord, readFields } from './fields.ts';
 import type { AcpQuirks } from './quirks.ts';
 import { TurnUsage } from './usage.ts';
-
-export type Terminal = Extract<EventPayload, { type: 'response_done' | 'response_error' }>;
 
 const promptResponse = {
   stopReason: z.string(),
@@ -31,7 +30,7 @@ export function readOutcome(response: unknown, { failureMeta }: AcpQuirks): Outc
 }
 
 /** `lastMessage` is what the agent said last. */
-export function terminalOf(outcome: Outcome, lastMessage: string | undefined): Terminal {
+export function endOf(outcome: Outcome, lastMessage: string | undefined): TurnEnd {
   const usage = outcome.usage === undefined ? {} : { usage: outcome.usage };
   const finishReason = outcome.stopReason ?? null;
   if (outcome.hasFailed) {

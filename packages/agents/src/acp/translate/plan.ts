@@ -6,7 +6,7 @@ import { readFields } from './fields.ts';
 const planUpdate = { sessionUpdate: z.string(), entries: z.array(z.unknown()) };
 
 /** A turn's plan: one item, whose entries each update replaces. */
-export class Plan {
+export class AcpPlan {
   readonly #writer: TurnWriter;
   #shown = '[]';
 

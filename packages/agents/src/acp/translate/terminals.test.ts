@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { Terminals } from './terminals.ts';
+import { TerminalTexts } from './terminals.ts';
 
 test('a terminal has all that it has printed, and how it ended', () => {
-  const terminals = new Terminals();
+  const terminals = new TerminalTexts();
   terminals.print('t', 'one ');
   terminals.print('other', 'else');
   terminals.print('t', 'two');
@@ -14,13 +14,13 @@ test('a terminal has all that it has printed, and how it ended', () => {
 });
 
 test('a terminal that nobody knows has printed nothing and not ended', () => {
-  const terminals = new Terminals();
+  const terminals = new TerminalTexts();
   expect(terminals.exitOf('nobody')).toBeUndefined();
   expect(terminals.text('nobody')).toBe('');
 });
 
 test('what is forgotten is gone', () => {
-  const terminals = new Terminals();
+  const terminals = new TerminalTexts();
   terminals.print('t', 'one');
   terminals.exit('t', { exitCode: 0 });
   terminals.forget('t');
@@ -29,7 +29,7 @@ test('what is forgotten is gone', () => {
 });
 
 test('SAFE: of a terminal that no call shows the end is kept, of one that is shown all', () => {
-  const terminals = new Terminals();
+  const terminals = new TerminalTexts();
   const [block, size] = ['x'.repeat(1_024), 1_025];
   terminals.text('shown');
   for (const id of ['hidden', 'shown']) {
@@ -43,7 +43,7 @@ test('SAFE: of a terminal that no call shows the end is kept, of one that is sho
 });
 
 test('SAFE: of more terminals than may be known the oldest are forgotten', () => {
-  const terminals = new Terminals();
+  const terminals = new TerminalTexts();
   for (let n = 0; n <= 200; n += 1) terminals.exit(`t${n}`, { exitCode: n });
   expect(terminals.exitOf('t0')).toBeUndefined();
   expect(terminals.exitOf('t1')).toEqual({ exitCode: 1 });

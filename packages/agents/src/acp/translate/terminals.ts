@@ -19,7 +19,7 @@ const MAX_UNSHOWN = 1024 * 1024;
 const MAX_TERMINALS = 200;
 
 /** What the session's terminals have printed: what tool calls show of it is copied from here. */
-export class Terminals {
+export class TerminalTexts {
   readonly #terminals = new Map<string, Terminal>();
 
   print(terminalId: string, text: string): void {

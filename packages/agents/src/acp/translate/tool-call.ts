@@ -9,7 +9,7 @@ import { parentCallOf } from './parent-call.ts';
 import type { AcpQuirks } from './quirks.ts';
 import { ToolOutput } from './tool-output.ts';
 import { readLocations, readToolContent } from './tool-content.ts';
-import type { Terminals } from './terminals.ts';
+import type { TerminalTexts } from './terminals.ts';
 import { readTerminalMeta } from './terminal-meta.ts';
 
 type CallItem = Extract<OutputItem, { type: 'function_call' }>;
@@ -64,7 +64,7 @@ export class ToolCall {
     callId: string,
     place: number,
     writer: TurnWriter,
-    terminals: Terminals,
+    terminals: TerminalTexts,
     quirks: AcpQuirks,
   ) {
     this.callId = callId;

@@ -1,7 +1,7 @@
 import { type ContentBlock, cutText, maxItemSize } from '@liminal/protocol';
 import type { TurnWriter } from '../../base/turn-writer.ts';
 import { readRawOutput, restOfRawOutput } from './raw-output.ts';
-import type { TerminalExit, Terminals } from './terminals.ts';
+import type { TerminalExit, TerminalTexts } from './terminals.ts';
 import type { OutputPart } from './tool-content.ts';
 
 /**
@@ -15,7 +15,7 @@ export class ToolOutput {
   hasDiffs = false;
   readonly #callId: string;
   readonly #writer: TurnWriter;
-  readonly #terminals: Terminals;
+  readonly #terminals: TerminalTexts;
   readonly #base: string;
   #beginnings = 1;
   #parts: OutputPart[] = [];
@@ -23,7 +23,7 @@ export class ToolOutput {
   #isSaidByTool = false;
   #shownBlocks = '[]';
 
-  constructor(callId: string, place: number, writer: TurnWriter, terminals: Terminals) {
+  constructor(callId: string, place: number, writer: TurnWriter, terminals: TerminalTexts) {
     this.#callId = callId;
     this.#writer = writer;
     this.#terminals = terminals;

@@ -8,13 +8,13 @@ import { readCommands } from './commands.ts';
 import { conversationReader, typeOf } from './conversation.ts';
 import { readFields } from './fields.ts';
 import { UnplacedNews } from './unplaced-news.ts';
-import type { Terminal } from './outcome.ts';
+import type { Trigger, TurnEnd } from '../../base/turn-writer.ts';
 import { isPlainChunk } from './plain-chunk.ts';
 import type { AcpQuirks } from './quirks.ts';
 import { Settings } from './settings.ts';
-import { Terminals, type TerminalExit } from './terminals.ts';
+import { TerminalTexts, type TerminalExit } from './terminals.ts';
 import { callIdOf } from './tool-call.ts';
-import { Turn, type Trigger } from './turn.ts';
+import { AcpTurn } from './turn.ts';
 import { readUsageUpdate } from './usage.ts';
 
 export interface AcpTranslatorOptions {
@@ -42,11 +42,11 @@ const MAX_OVER = 1_000;
 export class AcpTranslator {
   readonly #options: AcpTranslatorOptions;
   readonly #settings = new Settings();
-  readonly #terminals = new Terminals();
+  readonly #terminals = new TerminalTexts();
   readonly #kept = new UnplacedNews();
   /** The newest calls of turns that are over. */
   readonly #over = new Newest<string, true>(MAX_OVER);
-  #turn: Turn | undefined;
+  #turn: AcpTurn | undefined;
   /** Told when no turn ran: for the next one. */
   #usage: Usage | undefined;
 
@@ -120,8 +120,8 @@ export class AcpTranslator {
   }
 
   /** The running turn, if there is one, ends like this: the agent is gone, sent away, or answered with an error. */
-  end(terminal: Terminal, timestamp: string): void {
-    this.#end((turn) => turn.end(terminal), timestamp);
+  end(end: TurnEnd, timestamp: string): void {
+    this.#end((turn) => turn.end(end), timestamp);
   }
 
   /** What an update tells of the session rather than the conversation; false if it is none that is known. */
@@ -183,7 +183,7 @@ export class AcpTranslator {
   }
 
   /** The running turn; where nobody asked for one, the agent begins its own. */
-  #running(timestamp: string): Turn {
+  #running(timestamp: string): AcpTurn {
     const turn = this.#turn;
     if (turn === undefined)
       return this.#begin(this.#options.createTurnId(), 'agent', undefined, timestamp);
@@ -191,12 +191,12 @@ export class AcpTranslator {
     return turn;
   }
 
-  #begin(turnId: string, trigger: Trigger, text: string | undefined, timestamp: string): Turn {
+  #begin(turnId: string, trigger: Trigger, text: string | undefined, timestamp: string): AcpTurn {
     const { cliType: providerId, quirks, emit, isReplay = false } = this.#options;
     const modelId = this.#settings.model ?? 'unknown';
     const terminals = this.#terminals;
     const start = { turnId, trigger, modelId, providerId };
-    const turn = new Turn({ ...start, quirks, terminals, isReplay, emit });
+    const turn = new AcpTurn({ ...start, quirks, terminals, isReplay, emit });
     this.#turn = turn;
     turn.at(timestamp);
     turn.begin(text);
@@ -205,7 +205,7 @@ export class AcpTranslator {
     return turn;
   }
 
-  #end(end: (turn: Turn) => unknown[], timestamp: string): void {
+  #end(end: (turn: AcpTurn) => unknown[], timestamp: string): void {
     const turn = this.#turn;
     this.#turn = undefined;
     if (turn === undefined) return;

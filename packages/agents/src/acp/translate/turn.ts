@@ -1,24 +1,22 @@
 import { z } from 'zod';
 import type { ApprovalOutcome, Usage } from '@liminal/protocol';
 import type { ApprovalRequest } from '../../base/pending-approvals.ts';
-import { TurnWriter, type Emit } from '../../base/turn-writer.ts';
+import { TurnWriter, type Emit, type Trigger, type TurnEnd } from '../../base/turn-writer.ts';
 import { AnnouncedAgain } from './announced-again.ts';
-import { Calls } from './calls.ts';
+import { AcpCalls } from './calls.ts';
 import { Compactions } from './compaction.ts';
 import { PromptEcho } from './prompt-echo.ts';
 import { isRecord, readFields } from './fields.ts';
 import { readNotice } from './notices.ts';
-import { readOutcome, terminalOf, type Terminal } from './outcome.ts';
+import { readOutcome, endOf } from './outcome.ts';
 import { parentCallOf } from './parent-call.ts';
 import type { PlainChunk } from './plain-chunk.ts';
-import { Plan } from './plan.ts';
+import { AcpPlan } from './plan.ts';
 import type { AcpQuirks } from './quirks.ts';
 import { Speech, type Voice } from './speech.ts';
-import type { Terminals } from './terminals.ts';
+import type { TerminalTexts } from './terminals.ts';
 import { callIdOf, type Source } from './tool-call.ts';
 import { readUsageUpdate } from './usage.ts';
-
-export type Trigger = 'user' | 'agent';
 
 export interface TurnOptions {
   turnId: string;
@@ -26,7 +24,7 @@ export interface TurnOptions {
   modelId: string;
   providerId: string;
   quirks: AcpQuirks;
-  terminals: Terminals;
+  terminals: TerminalTexts;
   isReplay?: boolean;
   emit: Emit;
 }
@@ -36,21 +34,19 @@ const chunk = { sessionUpdate: z.string(), content: z.unknown(), messageId: z.st
 const textBlock = { type: z.literal('text'), text: z.string() };
 
 /** One turn's translation: an ACP agent's updates in, canonical events out. */
-export class Turn {
+export class AcpTurn {
   readonly turnId: string;
   readonly trigger: Trigger;
-  readonly calls: Calls;
+  readonly calls: AcpCalls;
   readonly #options: TurnOptions;
   readonly #writer: TurnWriter;
   readonly #speech: Speech;
   readonly #again: AnnouncedAgain;
-  readonly #plan: Plan;
+  readonly #plan: AcpPlan;
   readonly #compactions: Compactions;
   #echo = new PromptEcho('');
   /** Of what is kept, what beside the conversation was told: no item is made for it. */
   readonly #aside = new WeakSet<object>();
-  #notices = 0;
-  #isStopping = false;
 
   constructor(options: TurnOptions) {
     const { turnId, trigger, quirks, terminals, isReplay = false, emit } = options;
@@ -60,9 +56,9 @@ export class Turn {
     const writer = new TurnWriter(turnId, emit);
     this.#writer = writer;
     this.#speech = new Speech(writer);
-    this.calls = new Calls({ writer, terminals, quirks, isReplay });
+    this.calls = new AcpCalls({ writer, terminals, quirks, isReplay });
     this.#again = new AnnouncedAgain(this.calls);
-    this.#plan = new Plan(writer);
+    this.#plan = new AcpPlan(writer);
     this.#compactions = new Compactions(writer);
   }
 
@@ -73,11 +69,8 @@ export class Turn {
   /** `text` is what the user wrote; there is none in a turn that the agent began. */
   begin(text: string | undefined): void {
     const { modelId, providerId, trigger } = this.#options;
-    this.#writer.write({ type: 'response_start', modelId, providerId, trigger });
-    if (text === undefined) return;
-    this.#echo = new PromptEcho(text);
-    const id = `${this.turnId}:user`;
-    this.#writer.add({ type: 'message', id, content: text, origin: 'user' });
+    this.#writer.begin({ modelId, providerId, trigger }, text);
+    if (text !== undefined) this.#echo = new PromptEcho(text);
   }
 
   plainChunk({ sessionUpdate, content, messageId }: PlainChunk): void {
@@ -110,7 +103,7 @@ export class Turn {
   notice(update: unknown): void {
     const { tell, rest } = readNotice(update);
     if (rest !== undefined) this.keepAside(rest);
-    if (tell !== '') this.#tell(tell);
+    if (tell !== '') this.#writer.notice(tell);
   }
 
   compaction(update: unknown): void {
@@ -140,19 +133,15 @@ export class Turn {
   }
 
   stop(): void {
-    if (this.#isStopping) return;
-    this.#isStopping = true;
-    this.#writer.write({ type: 'turn_aborted_by_user', reason: 'The user asked to stop.' });
+    this.#writer.stop();
   }
 
   openApproval(request: ApprovalRequest): void {
-    const id = this.#approvalItem(request.approvalId);
-    if (!this.#writer.isOpen(id)) this.#writer.start({ ...request, type: 'approval', id });
+    this.#writer.openApproval(request);
   }
 
   closeApproval(approvalId: string, outcome: ApprovalOutcome): void {
-    const item = this.#writer.item(this.#approvalItem(approvalId));
-    if (item?.type === 'approval') this.#writer.done(item.id, { ...item, outcome });
+    this.#writer.closeApproval(approvalId, outcome);
   }
 
   /** The answer to the prompt; gives what `end` does. */
@@ -160,19 +149,19 @@ export class Turn {
     const outcome = readOutcome(response, this.#options.quirks);
     if (outcome.rest !== undefined) this.keepAside(outcome.rest);
     this.#close();
-    return this.end(terminalOf(outcome, this.#speech.lastMessage));
+    return this.end(endOf(outcome, this.#speech.lastMessage));
   }
 
   /** Gives what was kept aside and has found no item. */
-  end(terminal: Terminal): unknown[] {
-    const hasCompleted = terminal.type === 'response_done' && terminal.status === 'completed';
-    const error = terminal.type === 'response_error' ? terminal.error : undefined;
+  end(end: TurnEnd): unknown[] {
+    const hasCompleted = end.type === 'response_done' && end.status === 'completed';
+    const error = end.type === 'response_error' ? end.error : undefined;
     this.#endEcho();
     if (error === undefined) this.#speech.close();
     for (const one of this.#again.end()) this.keepAside(one);
     this.calls.closeAll(error?.message ?? 'The turn ended first.', hasCompleted);
     const unplaced = this.#place(error !== undefined);
-    this.#writer.end(terminal);
+    this.#writer.end(end);
     return unplaced;
   }
 
@@ -188,14 +177,8 @@ export class Turn {
     const unplaced = this.#writer.takeUnplaced();
     if (isBroken && this.#speech.breakOff(unplaced)) return [];
     if (unplaced.every((raw) => isObject(raw) && this.#aside.has(raw))) return unplaced;
-    this.#tell('The agent sent something that cannot be shown here.', unplaced);
+    this.#writer.notice('The agent sent something that cannot be shown here.', unplaced);
     return [];
-  }
-
-  #tell(content: string, raw?: unknown[]): void {
-    const id = `${this.turnId}:notice:${++this.#notices}`;
-    const kept = raw === undefined ? {} : { raw };
-    this.#writer.add({ type: 'message', id, content, origin: 'system', ...kept });
   }
 
   /** Something else happens than talk. */
@@ -215,10 +198,6 @@ export class Turn {
     if (fields.type === undefined || fields.text === undefined) return content;
     const text = this.#echo.pass(fields.text);
     return text === '' ? undefined : { ...rest, type: fields.type, text };
-  }
-
-  #approvalItem(approvalId: string): string {
-    return `${this.turnId}:approval:${approvalId}`;
   }
 }
 

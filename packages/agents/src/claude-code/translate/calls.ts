@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { OutputItem } from '@liminal/protocol';
 import type { NativeBlock } from './native.ts';
-import { isPlanTool, type Plan } from './plan.ts';
+import { isPlanTool, type ClaudePlan } from './plan.ts';
 import { describeTool } from './describe-tool.ts';
 import { readToolResult, type ToolResult } from './tool-results.ts';
 import { jsonOf } from '../../base/few-values.ts';
@@ -24,13 +24,13 @@ function readInput(given: unknown): { input: Record<string, unknown>; json: stri
 }
 
 /** The tool calls of one turn: each an item of its own, with its output merged by call id. */
-export class Calls {
+export class ClaudeCalls {
   readonly #writer: TurnWriter;
   readonly #cwd: string;
-  readonly #plan: Plan;
+  readonly #plan: ClaudePlan;
   readonly #waiting = new Map<string, Call>();
 
-  constructor(writer: TurnWriter, cwd: string, plan: Plan) {
+  constructor(writer: TurnWriter, cwd: string, plan: ClaudePlan) {
     this.#writer = writer;
     this.#cwd = cwd;
     this.#plan = plan;

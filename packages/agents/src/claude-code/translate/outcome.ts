@@ -1,8 +1,7 @@
 /** How a turn ended, from Claude Code's `result`. */
-import type { ErrorObject, EventPayload, Usage } from '@liminal/protocol';
+import type { ErrorObject, Usage } from '@liminal/protocol';
+import type { TurnEnd } from '../../base/turn-writer.ts';
 import type { ModelUsage, NativeUsage, ResultMessage } from './native.ts';
-
-export type Terminal = Extract<EventPayload, { type: 'response_done' | 'response_error' }>;
 
 export interface TurnFacts {
   /** Claude Code's own word for the API error that the turn met, if it met one. */
@@ -43,7 +42,7 @@ export const hasReachedLimit = ({ subtype }: ResultMessage): boolean =>
   subtype === 'error_max_turns';
 
 /** The terminal event of a turn. An interrupt is reported as an error too: it is told by its reason. */
-export function readOutcome(result: ResultMessage, facts: TurnFacts): Terminal {
+export function readOutcome(result: ResultMessage, facts: TurnFacts): TurnEnd {
   const usage = readUsage(result, facts);
   if (result.terminal_reason?.startsWith('aborted_') === true) {
     return { type: 'response_done', status: 'cancelled', finishReason: 'cancelled', usage };

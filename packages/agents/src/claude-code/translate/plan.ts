@@ -29,7 +29,7 @@ export const isPlanTool = (name: string): boolean => planTools.has(name);
  * A session's to-do list. The model either writes all of it at once (TodoWrite), or makes and changes one entry at a
  * time (TaskCreate, TaskUpdate), and then it lasts over turns.
  */
-export class Plan {
+export class ClaudePlan {
   #entries = new Map<string, { content: string; status: Status }>();
 
   /** The whole list. */

@@ -1,4 +1,4 @@
-import type { Calls } from './calls.ts';
+import type { ClaudeCalls } from './calls.ts';
 import type { ApiEvent, NativeBlock, StreamMessage } from './native.ts';
 import type { TurnWriter } from '../../base/turn-writer.ts';
 
@@ -21,11 +21,11 @@ export class StreamedMessage {
   readonly id: string;
   readonly #ordinal: number;
   readonly #writer: TurnWriter;
-  readonly #calls: Calls;
+  readonly #calls: ClaudeCalls;
   readonly #blocks = new Map<number, Block>();
   #isComplete = false;
 
-  constructor(id: string, ordinal: number, writer: TurnWriter, calls: Calls) {
+  constructor(id: string, ordinal: number, writer: TurnWriter, calls: ClaudeCalls) {
     this.id = id;
     this.#ordinal = ordinal;
     this.#writer = writer;

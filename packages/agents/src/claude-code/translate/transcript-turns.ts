@@ -1,9 +1,9 @@
 import type { EventDraft, Usage } from '@liminal/protocol';
 import type { StoredTurn } from '../../provider.ts';
 import { isToolUse } from './streamed-message.ts';
-import type { Terminal } from './outcome.ts';
+import type { TurnEnd } from '../../base/turn-writer.ts';
 import type { TranscriptEntry } from './transcript.ts';
-import { Turn, TurnMemory } from './turn.ts';
+import { ClaudeTurn, TurnMemory } from './turn.ts';
 
 type Subagents = ReadonlyMap<string, readonly TranscriptEntry[]>;
 
@@ -64,7 +64,9 @@ function translateTurn(
   const events: EventDraft[] = [];
   const { turnId, trigger, text, entries } = prompt;
   const modelId = entries.find(isModel)?.model ?? 'unknown';
-  const turn = new Turn({ turnId, trigger, modelId }, cwd, memory, (draft) => events.push(draft));
+  const turn = new ClaudeTurn({ turnId, trigger, modelId }, cwd, memory, (draft) =>
+    events.push(draft),
+  );
   const [first, ...rest] = entries;
   turn.begin(first?.timestamp ?? '', text);
   for (const entry of rest) replay(turn, entry, undefined, subagents);
@@ -77,7 +79,7 @@ const isModel = ({ type, model }: TranscriptEntry): boolean =>
 
 /** Puts a subagent's own transcript behind the call that sent it. */
 function replay(
-  turn: Turn,
+  turn: ClaudeTurn,
   entry: TranscriptEntry,
   parentCallId: string | undefined,
   subagents: Subagents,
@@ -100,7 +102,7 @@ function replay(
   }
 }
 
-function readEnd(entries: readonly TranscriptEntry[]): Terminal {
+function readEnd(entries: readonly TranscriptEntry[]): TurnEnd {
   const texts = entries.flatMap(({ blocks }) => blocks.map((block) => block.text ?? ''));
   const usage = sumUsage(entries);
   if (texts.some((text) => text.startsWith('[Request interrupted by user'))) {

@@ -7,9 +7,9 @@ import {
   type SystemMessage,
 } from './native.ts';
 import { isSilentType, readNotice } from './notices.ts';
-import type { Terminal } from './outcome.ts';
+import type { Trigger, TurnEnd } from '../../base/turn-writer.ts';
 import { isPlainDelta } from './plain-delta.ts';
-import { Turn, TurnMemory, type Trigger } from './turn.ts';
+import { ClaudeTurn, TurnMemory } from './turn.ts';
 
 /** A user message on its way to the agent, which will tell by `uuid` when it takes it up. */
 export interface ExpectedTurn {
@@ -40,7 +40,7 @@ export class ClaudeTranslator {
   /** What subagents in the background said between turns: it waits for the next one. */
   readonly #between = new BoundedList();
   readonly #cost = new CostMeter();
-  #turn: Turn | undefined;
+  #turn: ClaudeTurn | undefined;
   #modelId = 'unknown';
 
   constructor(options: TranslatorOptions) {
@@ -78,7 +78,7 @@ export class ClaudeTranslator {
     this.#turn?.stop();
   }
 
-  openApproval(approval: Parameters<Turn['openApproval']>[0], timestamp: string): void {
+  openApproval(approval: Parameters<ClaudeTurn['openApproval']>[0], timestamp: string): void {
     this.#running(timestamp).openApproval(approval);
   }
 
@@ -88,10 +88,10 @@ export class ClaudeTranslator {
   }
 
   /** The agent is gone, or is sent away: the running turn ends like this. */
-  end(terminal: Terminal, timestamp: string): void {
+  end(end: TurnEnd, timestamp: string): void {
     this.#expected.clear();
     if (!this.#between.isEmpty) this.#running(timestamp);
-    this.#finish(terminal, timestamp);
+    this.#finish(end, timestamp);
   }
 
   /** Binds a message that answers one of ours to a turn of its own. */
@@ -157,13 +157,23 @@ export class ClaudeTranslator {
   }
 
   /** The running turn; where nobody asked for one, the agent begins its own. */
-  #running(timestamp: string): Turn {
+  #running(timestamp: string): ClaudeTurn {
     return this.#turn ?? this.#begin(this.#options.createTurnId(), 'agent', undefined, timestamp);
   }
 
-  #begin(turnId: string, trigger: Trigger, text: string | undefined, timestamp: string): Turn {
+  #begin(
+    turnId: string,
+    trigger: Trigger,
+    text: string | undefined,
+    timestamp: string,
+  ): ClaudeTurn {
     const { cwd, emit } = this.#options;
-    const turn = new Turn({ turnId, trigger, modelId: this.#modelId }, cwd, this.#memory, emit);
+    const turn = new ClaudeTurn(
+      { turnId, trigger, modelId: this.#modelId },
+      cwd,
+      this.#memory,
+      emit,
+    );
     this.#turn = turn;
     turn.begin(timestamp, text);
     for (const one of this.#between.take()) {
@@ -174,11 +184,11 @@ export class ClaudeTranslator {
     return turn;
   }
 
-  #finish(terminal: Terminal, timestamp: string): void {
+  #finish(end: TurnEnd, timestamp: string): void {
     const turn = this.#turn;
     this.#turn = undefined;
     turn?.at(timestamp);
-    turn?.end(terminal);
+    turn?.end(end);
   }
 }
 

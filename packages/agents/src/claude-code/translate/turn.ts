@@ -1,5 +1,6 @@
-import type { ApprovalOutcome, OutputItem } from '@liminal/protocol';
-import { Calls } from './calls.ts';
+import type { ApprovalOutcome } from '@liminal/protocol';
+import type { ApprovalRequest } from '../../base/pending-approvals.ts';
+import { ClaudeCalls } from './calls.ts';
 import type {
   ApiEvent,
   AssistantMessage,
@@ -9,14 +10,13 @@ import type {
   StreamMessage,
   UserMessage,
 } from './native.ts';
-import { Plan } from './plan.ts';
-import { hasReachedLimit, readOutcome, type Terminal } from './outcome.ts';
+import { ClaudePlan } from './plan.ts';
+import { hasReachedLimit, readOutcome } from './outcome.ts';
 import { isToolUse, StreamedMessage } from './streamed-message.ts';
-import { TurnWriter, type Emit } from '../../base/turn-writer.ts';
+import { TurnWriter, type Emit, type Trigger, type TurnEnd } from '../../base/turn-writer.ts';
 
-export type Trigger = 'user' | 'agent';
-
-export interface TurnStart {
+/** How a turn begins. */
+interface Start {
   turnId: string;
   modelId: string;
   trigger: Trigger;
@@ -24,21 +24,19 @@ export interface TurnStart {
 
 /** What a session's turns share. */
 export class TurnMemory {
-  readonly plan = new Plan();
+  readonly plan = new ClaudePlan();
   /** Calls of subagents in the background, which outlive turns: each is told when it has its result. */
   readonly held = new Map<string, { block: NativeBlock; parentCallId: string }>();
 }
 
-type Approval = Omit<Extract<OutputItem, { type: 'approval' }>, 'id' | 'type' | 'outcome'>;
-
 const commandOutput = /^<local-command-stdout>([\s\S]*)<\/local-command-stdout>$/;
 
 /** One turn's translation: Claude Code's messages in, canonical events out. */
-export class Turn {
+export class ClaudeTurn {
   readonly turnId: string;
   readonly trigger: Trigger;
   readonly #writer: TurnWriter;
-  readonly #calls: Calls;
+  readonly #calls: ClaudeCalls;
   readonly #held: TurnMemory['held'];
   readonly #modelId: string;
   /** Messages get their number when they are first seen, their blocks when they come whole. */
@@ -48,31 +46,22 @@ export class Turn {
   #streaming: StreamedMessage | undefined;
   #lastUsage: NativeUsage | undefined;
   #errorCategory: string | undefined;
-  #notices = 0;
   #isStopping = false;
 
-  constructor(start: TurnStart, cwd: string, memory: TurnMemory, emit: Emit) {
+  constructor(start: Start, cwd: string, memory: TurnMemory, emit: Emit) {
     this.turnId = start.turnId;
     this.trigger = start.trigger;
     this.#modelId = start.modelId;
     this.#held = memory.held;
     this.#writer = new TurnWriter(start.turnId, emit);
-    this.#calls = new Calls(this.#writer, cwd, memory.plan);
+    this.#calls = new ClaudeCalls(this.#writer, cwd, memory.plan);
   }
 
   /** `text` is what the user wrote; there is none in a turn that the agent began. */
   begin(timestamp: string, text: string | undefined): void {
     this.#writer.at(timestamp);
-    this.#writer.write({
-      type: 'response_start',
-      modelId: this.#modelId,
-      providerId: 'claude-code',
-      trigger: this.trigger,
-    });
-    if (text !== undefined) {
-      const id = `${this.turnId}:user`;
-      this.#writer.add({ type: 'message', id, content: text, origin: 'user' });
-    }
+    const { trigger } = this;
+    this.#writer.begin({ modelId: this.#modelId, providerId: 'claude-code', trigger }, text);
   }
 
   at(timestamp: string): void {
@@ -129,8 +118,7 @@ export class Turn {
   }
 
   notice(content: string): void {
-    const id = `${this.turnId}:notice:${this.#notices++}`;
-    this.#writer.add({ type: 'message', id, content, origin: 'system' });
+    this.#writer.notice(content);
   }
 
   keep(raw: unknown): void {
@@ -140,17 +128,15 @@ export class Turn {
   stop(): void {
     if (this.#isStopping) return;
     this.#isStopping = true;
-    this.#writer.write({ type: 'turn_aborted_by_user', reason: 'The user asked to stop.' });
+    this.#writer.stop();
   }
 
-  openApproval(approval: Approval): void {
-    const id = this.#approvalItem(approval.approvalId);
-    this.#writer.start({ ...approval, type: 'approval', id });
+  openApproval(request: ApprovalRequest): void {
+    this.#writer.openApproval(request);
   }
 
   closeApproval(approvalId: string, outcome: ApprovalOutcome): void {
-    const item = this.#writer.item(this.#approvalItem(approvalId));
-    if (item?.type === 'approval') this.#writer.done(item.id, { ...item, outcome });
+    this.#writer.closeApproval(approvalId, outcome);
   }
 
   /** `costUsd` is the session's cost so far, in US dollars. */
@@ -167,11 +153,11 @@ export class Turn {
     );
   }
 
-  end(terminal: Terminal): void {
+  end(end: TurnEnd): void {
     this.#calls.closeAll(
-      terminal.type === 'response_error' ? terminal.error.message : 'The turn ended first.',
+      end.type === 'response_error' ? end.error.message : 'The turn ended first.',
     );
-    this.#writer.end(terminal);
+    this.#writer.end(end);
   }
 
   /** What Claude Code says in the user's name is for the model, but for what a command of its own printed. */
@@ -218,10 +204,6 @@ export class Turn {
     }
     const { content, is_error: isError } = block;
     this.#calls.answer({ callId, content, isError: isError === true, structured }, parentCallId);
-  }
-
-  #approvalItem(approvalId: string): string {
-    return `${this.turnId}:approval:${approvalId}`;
   }
 
   #number(messageId: string): { ordinal: number; blocks: number } {

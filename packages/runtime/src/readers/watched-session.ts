@@ -8,7 +8,7 @@ import type { SessionReaders } from './session-readers.ts';
 import { Subscriber } from './subscriber.ts';
 import type { Supervisor } from '../turn/index.ts';
 
-export interface SessionViewOptions {
+export interface WatchedSessionOptions {
   sessionId: string;
   history: HistoryReader;
   info: () => SessionInfo;
@@ -20,8 +20,8 @@ export interface SessionViewOptions {
  * What everyone who watches a session shares: the runs under way, and where the session stands. A reader itself
  * costs only a position (invariant 9).
  */
-export class SessionView implements SessionReaders {
-  readonly #options: SessionViewOptions;
+export class WatchedSession implements SessionReaders {
+  readonly #options: WatchedSessionOptions;
   readonly #runs = new Map<string, OpenRun>();
   readonly #subscribers = new Set<Subscriber>();
   #cursor: string | undefined;
@@ -29,7 +29,7 @@ export class SessionView implements SessionReaders {
   #infoQueued = false;
   #forgotten = 0;
 
-  constructor(options: SessionViewOptions) {
+  constructor(options: WatchedSessionOptions) {
     this.#options = options;
   }
 

@@ -15,7 +15,7 @@ import {
 const traceContext = { traceparent: '00-00000000000000000000000000000001-0000000000000001-00' };
 
 /** The upsert fold of one turn, for those who listened when it began. */
-export class TurnView {
+export class TurnUpserts {
   readonly #sessionId: string;
   readonly #upserts: (upsert: UpsertObject) => void;
   readonly #turns: (event: TurnEvent) => void;
