@@ -7,11 +7,12 @@ const timeouts = { unit: 20_000, integration: 120_000 };
 const atLength = process.env['FAULTS'] === 'long';
 
 const long = atLength ? [] : ['**/*.long.test.ts'];
+/** What these look at is the whole machine: its processes, its time, its memory. */
 const alone = [
-  ...['process', 'claude-code', 'codex', 'opencode'].map(
-    (kind) => `packages/agents/test/${kind}/**/*.test.ts`,
-  ),
+  'packages/agents/test/process/**/*.test.ts',
   'packages/web/test/markdown-bombs.test.ts',
+  'test/{faults,chaos}/**/*.test.ts',
+  'test/soak.test.ts',
 ];
 
 export default defineConfig({
@@ -38,7 +39,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'integration',
-          include: ['packages/*/test/**/*.test.{ts,tsx}'],
+          include: ['packages/*/test/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
           exclude: [...long, ...alone],
           testTimeout: timeouts.integration,
           hookTimeout: timeouts.integration,
@@ -51,11 +52,10 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'alone',
-          include: [...alone, 'test/**/*.test.ts'],
+          include: alone,
           exclude: long,
           testTimeout: timeouts.integration,
           hookTimeout: timeouts.integration,
-          // What these look at is the whole machine: its processes, its time, its memory.
           maxWorkers: 1,
           sequence: { groupOrder: 3 },
         },

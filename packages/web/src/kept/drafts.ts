@@ -13,7 +13,10 @@ class Drafts {
   constructor() {
     this.#others.addEventListener('message', ({ data }: MessageEvent<Draft>) => this.#take(data));
     addEventListener('pagehide', () => {
-      for (const draft of this.#unwritten.values()) leaveBehind(draft);
+      for (const draft of this.#unwritten.values()) {
+        leaveBehind(draft);
+        this.#others.postMessage(draft);
+      }
     });
     void this.#load();
   }
@@ -30,7 +33,6 @@ class Drafts {
   set(key: string, text: string): void {
     const draft = { key, text, at: Date.now() };
     this.#take(draft);
-    this.#others.postMessage(draft);
     this.#unwritten.set(key, draft);
     void this.#write();
   }
@@ -52,12 +54,16 @@ class Drafts {
     }
   }
 
-  /** One at a time, the newest state of each. */
+  /**
+   * One at a time, the newest state of each. Other pages are told after the database: one that opens meanwhile listens
+   * before it reads, so that it misses neither.
+   */
   async #write(): Promise<void> {
     if (this.#isWriting) return;
     this.#isWriting = true;
     for (let [draft] = this.#unwritten.values(); draft; [draft] = this.#unwritten.values()) {
       await keep(draft).catch(() => undefined);
+      this.#others.postMessage(draft);
       if (this.#unwritten.get(draft.key) === draft) this.#unwritten.delete(draft.key);
     }
     this.#isWriting = false;
