@@ -41,11 +41,11 @@ const maxQuestion = 1024 * 1024;
 
 /** The permission requests of one agent that wait for an answer. */
 export class PendingApprovals {
-  readonly #desk: ApprovalEvents;
+  readonly #events: ApprovalEvents;
   readonly #pending = new Map<string, Pending>();
 
-  constructor(desk: ApprovalEvents) {
-    this.#desk = desk;
+  constructor(events: ApprovalEvents) {
+    this.#events = events;
   }
 
   /** Whether people are being asked something. */
@@ -62,11 +62,11 @@ export class PendingApprovals {
     if (signal.aborted) return { outcome: 'cancelled' };
     signal.addEventListener('abort', onAbort, { once: true });
     this.#pending.set(approvalId, { question, settle });
-    this.#desk.open({ approvalId, ...question });
+    this.#events.open({ approvalId, ...question });
     const outcome = await promise;
     signal.removeEventListener('abort', onAbort);
     this.#pending.delete(approvalId);
-    this.#desk.close(approvalId, outcome);
+    this.#events.close(approvalId, outcome);
     return outcome;
   }
 

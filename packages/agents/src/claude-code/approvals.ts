@@ -37,14 +37,14 @@ interface ApprovalOutput extends ApprovalEvents {
 
 /** The permission requests and questions of one process that wait for an answer. */
 export class ClaudeApprovals {
-  readonly #desk: ApprovalOutput;
+  readonly #output: ApprovalOutput;
   readonly #pending: PendingApprovals;
   readonly #elicitations: Elicitations;
   readonly #cwd: string;
 
-  constructor(desk: ApprovalOutput, cwd: string) {
-    this.#desk = desk;
-    this.#pending = new PendingApprovals(desk);
+  constructor(output: ApprovalOutput, cwd: string) {
+    this.#output = output;
+    this.#pending = new PendingApprovals(output);
     this.#elicitations = new Elicitations((question, signal) =>
       this.#pending.ask(question, signal),
     );
@@ -68,7 +68,7 @@ export class ClaudeApprovals {
   /** What the SDK calls when an MCP server asks people; outside a turn there is nobody to see it. */
   readonly onElicitation: OnElicitation = async (request, { signal }) => {
     await untilRead();
-    if (!this.#desk.canAsk()) return { action: 'cancel' };
+    if (!this.#output.canAsk()) return { action: 'cancel' };
     // A server of before there were links names no mode.
     const asked = { ...request, mode: request.mode ?? 'form' };
     return (await this.#elicitations.elicit(asked, signal)) ?? { action: 'cancel' };

@@ -9,7 +9,7 @@ import { applyAfterStart, mayBypass, type Config } from './config-options.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 import { isLocalResult, readFacts } from './session-facts.ts';
 import { isPlainDelta } from './translate/plain-delta.ts';
-import { SessionStanding } from './session-standing.ts';
+import { SessionStatus } from './session-status.ts';
 import { askSettings } from './settings-in-force.ts';
 import type { TranscriptMarks } from './transcript-marks.ts';
 import { ClaudeTranslator } from './translate/translator.ts';
@@ -36,7 +36,7 @@ export class ClaudeSession implements AgentSession<Config> {
   readonly #process: ClaudeProcess;
   readonly #approvals: ClaudeApprovals;
   readonly #translator: ClaudeTranslator;
-  readonly #standing: SessionStanding;
+  readonly #status: SessionStatus;
   #isAlive = true;
   #sending: Sending | undefined;
   #turnEnd = Promise.withResolvers<void>();
@@ -76,7 +76,7 @@ export class ClaudeSession implements AgentSession<Config> {
 
   private constructor(sdk: Sdk, options: ClaudeSessionOptions) {
     this.#options = options;
-    this.#standing = new SessionStanding({
+    this.#status = new SessionStatus({
       ...options,
       mayBypass: mayBypass(options.env),
       update: (update) => options.output.update(update),
@@ -86,17 +86,17 @@ export class ClaudeSession implements AgentSession<Config> {
       createTurnId: () => randomUUID(),
       emit: (draft) => this.#onDraft(draft),
     });
-    const desk = {
+    const approvalOutput = {
       open: (request: Parameters<ClaudeTranslator['openApproval']>[0]) =>
         this.#translator.openApproval(request, now()),
       close: (id: string, outcome: Parameters<ClaudeTranslator['closeApproval']>[1]) =>
         this.#translator.closeApproval(id, outcome, now()),
       canAsk: () => this.#translator.turn !== undefined,
     };
-    this.#approvals = new ClaudeApprovals(desk, options.projectDir);
+    this.#approvals = new ClaudeApprovals(approvalOutput, options.projectDir);
     this.#process = new ClaudeProcess(sdk, options, this.#approvals);
     this.#process.on('message', (message) => this.#onMessage(message));
-    this.#process.on('errorOutput', (output) => this.#standing.hearErrorOutput(output));
+    this.#process.on('errorOutput', (output) => this.#status.hearErrorOutput(output));
     this.#process.on('gone', (error) => this.#onGone(error));
   }
 
@@ -105,12 +105,12 @@ export class ClaudeSession implements AgentSession<Config> {
   }
 
   get agentSessionId(): string {
-    return this.#standing.agentSessionId;
+    return this.#status.agentSessionId;
   }
 
   /** The settings as they stand, for a process that comes after this one. */
   get memory(): Config {
-    return this.#standing.config;
+    return this.#status.config;
   }
 
   /**
@@ -167,14 +167,14 @@ export class ClaudeSession implements AgentSession<Config> {
   /** Throws ProviderError `INVALID_OPTION` or `PROCESS_CRASH`. */
   async setConfigOption(id: string, value: string): Promise<void> {
     this.#checkAlive();
-    await this.#standing.choose(this.#process.query, id, value);
+    await this.#status.choose(this.#process.query, id, value);
   }
 
   async #initialise(): Promise<void> {
     const started = await this.#process.initialise();
     const { query } = this.#process;
     await applyAfterStart(query, this.memory);
-    this.#standing.begin(started, await askSettings(query));
+    this.#status.begin(started, await askSettings(query));
   }
 
   #checkAlive(): void {
@@ -185,11 +185,11 @@ export class ClaudeSession implements AgentSession<Config> {
     if (!this.#isAlive) return;
     // Nearly all that it says: the schemas below take longer than all that is done with it.
     if (isPlainDelta(message)) {
-      this.#standing.hearDelta();
+      this.#status.hearDelta();
       return this.#translator.read(message, now());
     }
     const facts = readFacts(message);
-    this.#standing.hear(message, facts, this.#translator.turn !== undefined);
+    this.#status.hear(message, facts, this.#translator.turn !== undefined);
     if (facts?.elicitation_id !== undefined) this.#approvals.completeLink(facts.elicitation_id);
     this.#translator.read(message, now());
     // An interrupt between two calls of the model can get lost: the next call is stopped as well.
@@ -199,7 +199,7 @@ export class ClaudeSession implements AgentSession<Config> {
 
   async #lookAtModel(): Promise<void> {
     const { model } = await askSettings(this.#process.query);
-    if (this.#isAlive) this.#standing.learnModel(model);
+    if (this.#isAlive) this.#status.learnModel(model);
   }
 
   #onDraft(draft: EventDraft): void {
@@ -218,7 +218,7 @@ export class ClaudeSession implements AgentSession<Config> {
 
   #onTurnEnd(): void {
     this.#isStopping = false;
-    this.#standing.turnEnded();
+    this.#status.turnEnded();
     this.#approvals.cancelAll('turn_ended');
     this.#turnEnd.resolve();
     this.#turnEnd = Promise.withResolvers();

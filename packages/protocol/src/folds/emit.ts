@@ -3,11 +3,11 @@ import type { FoldOutput, UpsertObject } from '../upserts.ts';
 import { hasContent } from './item-text.ts';
 import { renderUpsert } from './render-upsert.ts';
 import type { Step } from './upsert-state.ts';
-import { endOf, type Standing, type View } from './views.ts';
+import { endOf, type Progress, type View } from './views.ts';
 
 type Moment = Pick<Step, 'head' | 'timestamp' | 'now'>;
 
-const open: Standing = { status: 'open' };
+const open: Progress = { status: 'open' };
 
 /** Shows a view that is under way. */
 export function emitOpen(moment: Moment, view: View, status: 'create' | 'update'): FoldOutput {
@@ -21,12 +21,12 @@ export function emitOpen(moment: Moment, view: View, status: 'create' | 'update'
 export function emitLast(
   moment: Moment,
   view: View,
-  standing: Exclude<Standing, { status: 'open' }>,
+  progress: Exclude<Progress, { status: 'open' }>,
   shown: boolean,
 ): FoldOutput[] {
   const ended = { ...moment, timestamp: endOf(view) ?? moment.timestamp };
-  const last = emit(ended, view, standing, standing.status);
-  const early = !shown && standing.status === 'complete' && isStreamedText(view);
+  const last = emit(ended, view, progress, progress.status);
+  const early = !shown && progress.status === 'complete' && isStreamedText(view);
   return early ? [emit(moment, view, open, 'create'), last] : [last];
 }
 
@@ -38,7 +38,7 @@ function isStreamedText({ item }: View): boolean {
 function emit(
   { head, timestamp, now }: Moment,
   view: View,
-  standing: Standing,
+  progress: Progress,
   status: UpsertObject['status'],
 ): FoldOutput {
   const emission = {
@@ -46,5 +46,5 @@ function emit(
     sourceTimestamp: timestamp,
     emittedAt: new Date(now).toISOString(),
   };
-  return { kind: 'upsert', upsert: renderUpsert(view, standing, head, emission) };
+  return { kind: 'upsert', upsert: renderUpsert(view, progress, head, emission) };
 }

@@ -4,7 +4,7 @@ import type { TurnSummary } from '../sessions.ts';
 import type { UpsertObject } from '../upserts.ts';
 import { renderUpsert } from './render-upsert.ts';
 import { withoutUndefined } from './start-item.ts';
-import { endOf, isShown, standingOf, viewsOf, type Standing, type View } from './views.ts';
+import { endOf, isShown, progressOf, viewsOf, type Progress, type View } from './views.ts';
 
 /**
  * The last state of everything that a turn shows, in the order in which it began; also of one in progress, whose open
@@ -13,12 +13,12 @@ import { endOf, isShown, standingOf, viewsOf, type Standing, type View } from '.
  */
 export function responseToUpserts(response: Response, emittedAt: string): UpsertObject[] {
   return viewsOf(response.outputItems).flatMap((view) => {
-    const standing = standingOf(view, response);
-    if (!isShown(view, standing)) return [];
+    const progress = progressOf(view, response);
+    if (!isShown(view, progress)) return [];
     // What its turn cut off ended with it.
     const sourceTimestamp = endOf(view) ?? new Date(response.updatedAt).toISOString();
-    const emission = { status: statusOf(view, standing), sourceTimestamp, emittedAt };
-    return [renderUpsert(view, standing, response, emission)];
+    const emission = { status: statusOf(view, progress), sourceTimestamp, emittedAt };
+    return [renderUpsert(view, progress, response, emission)];
   });
 }
 
@@ -45,7 +45,7 @@ export function summarizeTurn(response: Response): TurnSummary {
   });
 }
 
-function statusOf({ item }: View, standing: Standing): UpsertObject['status'] {
-  if (standing.status !== 'open') return standing.status;
+function statusOf({ item }: View, progress: Progress): UpsertObject['status'] {
+  if (progress.status !== 'open') return progress.status;
   return item.type === 'approval' ? 'create' : 'update';
 }

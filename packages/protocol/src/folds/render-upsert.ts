@@ -6,7 +6,7 @@ import type { UpsertObject } from '../upserts.ts';
 import { hasContent } from './item-text.ts';
 import type { Answer } from './pair-answers.ts';
 import { withoutUndefined } from './start-item.ts';
-import type { Standing, View } from './views.ts';
+import type { Progress, View } from './views.ts';
 
 export interface RenderContext {
   turnId: string;
@@ -25,13 +25,13 @@ export interface Emission {
 /** `emission.status` is the caller's choice: whether a view has been shown before is not the view's to know. */
 export function renderUpsert(
   view: View,
-  standing: Standing,
+  progress: Progress,
   context: RenderContext,
   emission: Emission,
 ): UpsertObject {
   const { item } = view;
   const { turnId, sessionId } = context;
-  const error = standing.status === 'error' ? standing.error : undefined;
+  const error = progress.status === 'error' ? progress.error : undefined;
   const base = {
     turnId,
     sessionId,
@@ -42,14 +42,14 @@ export function renderUpsert(
     startedAt: item.startedAt,
     parentCallId: item.parentCallId,
   };
-  return withoutUndefined({ ...base, ...contentOf(view, standing, context.providerId) });
+  return withoutUndefined({ ...base, ...contentOf(view, progress, context.providerId) });
 }
 
 type Content<T = UpsertObject> = T extends UpsertObject
   ? Omit<T, 'turnId' | 'sessionId' | 'itemId' | keyof Emission>
   : never;
 
-function contentOf({ item, answer }: View, standing: Standing, providerId: string): Content {
+function contentOf({ item, answer }: View, progress: Progress, providerId: string): Content {
   switch (item.type) {
     case 'message':
       return {
@@ -62,14 +62,14 @@ function contentOf({ item, answer }: View, standing: Standing, providerId: strin
       return { type: 'thinking', content: item.content, providerId };
     case 'function_call':
     case 'script_execution':
-      return { ...callContent(item, standing), ...answerContent(item, answer) };
+      return { ...callContent(item, progress), ...answerContent(item, answer) };
     case 'function_call_output':
     case 'script_execution_output':
       return { ...unknownCall(item), ...answerContent(undefined, item) };
     case 'plan':
       return { type: 'plan', entries: item.entries };
     case 'approval':
-      return approvalContent(item, standing);
+      return approvalContent(item, progress);
     case 'error':
       return { type: 'error' };
   }
@@ -80,13 +80,13 @@ type ToolCallContent = Extract<Content, { type: 'tool_call' }>;
 
 function callContent(
   item: ItemOf<'function_call' | 'script_execution'>,
-  standing: Standing,
+  progress: Progress,
 ): ToolCallContent {
   if (item.type === 'script_execution') {
     const toolArguments = { code: item.code };
     return { type: 'tool_call', toolName: 'script', toolArguments, callId: item.id };
   }
-  const whole = item.endedAt !== undefined || standing.status !== 'open';
+  const whole = item.endedAt !== undefined || progress.status !== 'open';
   return {
     type: 'tool_call',
     toolName: item.name,
@@ -123,9 +123,9 @@ function unknownCall(answer: Answer): ToolCallContent {
   return { type: 'tool_call', toolName: 'unknown', toolArguments: {}, callId };
 }
 
-function approvalContent(item: ItemOf<'approval'>, standing: Standing): Content {
+function approvalContent(item: ItemOf<'approval'>, progress: Progress): Content {
   const { approvalId, title, description, callId, options, form, deadline } = item;
-  const ended = standing.status === 'open' ? undefined : ({ outcome: 'cancelled' } as const);
+  const ended = progress.status === 'open' ? undefined : ({ outcome: 'cancelled' } as const);
   const outcome = item.outcome ?? ended;
   const asked = { approvalId, title, description, callId, options, form, deadline };
   return { type: 'approval', ...asked, outcome };

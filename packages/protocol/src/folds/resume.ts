@@ -7,7 +7,7 @@ import { emptyResponse, type ResponseState } from './response.ts';
 import type { UpsertFoldConfig } from './upsert-config.ts';
 import { type UpsertFoldState, withView } from './upsert-state.ts';
 import { startUpsertFold } from './upsert.ts';
-import { isShown, standingOf, viewsOf } from './views.ts';
+import { isShown, progressOf, viewsOf } from './views.ts';
 
 /** The state that `toResponse` gave this Response from: events after its `lastSeq` are folded on. */
 export function resumeResponse(response: Response): ResponseState {
@@ -40,7 +40,7 @@ export function resumeUpsertFold(
     return open?.item ?? item;
   });
   return viewsOf(items)
-    .filter((view) => standingOf(view, head).status === 'open')
+    .filter((view) => progressOf(view, head).status === 'open')
     .map((view) => ({
       view,
       emitted: isShown(view, { status: 'open' }),

@@ -16,7 +16,7 @@ import {
   withoutView,
   withView,
 } from './upsert-state.ts';
-import { isShown, standingOf, viewsOf, type View } from './views.ts';
+import { isShown, progressOf, viewsOf, type View } from './views.ts';
 
 /** `changed` are the items that the step is about: when it is the turn, all whose views are under way. */
 export function reviseViews(step: Step, changed: readonly string[]): FoldResult {
@@ -53,15 +53,15 @@ function discardMissing(
 
 function reviseView(step: Step, view: View, changed: readonly string[]): FoldResult {
   const known = step.state.open.get(view.item.id);
-  const standing = standingOf(view, step.head);
-  if (standing.status === 'open') {
+  const progress = progressOf(view, step.head);
+  if (progress.status === 'open') {
     if (!known) return beginView(step, view);
     return concerns(known, view, changed) ? continueView(step, known, view) : unchanged(step);
   }
   const shown = known?.emitted === true;
   const state = withoutView(step.state, view.item.id);
-  if (!shown && !isShown(view, standing)) return { state, outputs: [] };
-  return { state, outputs: emitLast(step, view, standing, shown) };
+  if (!shown && !isShown(view, progress)) return { state, outputs: [] };
+  return { state, outputs: emitLast(step, view, progress, shown) };
 }
 
 function concerns(known: OpenView, view: View, changed: readonly string[]): boolean {

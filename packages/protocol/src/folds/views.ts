@@ -10,8 +10,8 @@ export interface View {
   readonly answer?: Answer;
 }
 
-/** How a view stands, given how its turn stands. */
-export type Standing =
+/** How far a view is, given how far its turn is. */
+export type Progress =
   | { status: 'open' }
   | { status: 'complete' }
   | { status: 'error'; error: ErrorObject };
@@ -35,10 +35,10 @@ export function viewsOf(items: readonly OutputItem[]): View[] {
 }
 
 /**
- * A call stands open until it and its answer have ended. What is open when its turn ends, ends with it: a call without
+ * A call is open until it and its answer have ended. What is open when its turn ends, ends with it: a call without
  * an answer is complete only if the turn is.
  */
-export function standingOf(view: View, turn: Turn): Standing {
+export function progressOf(view: View, turn: Turn): Progress {
   const { item, answer } = view;
   const over = turn.status !== 'in_progress' && turn.status !== 'queued';
   const ended = endOf(view) !== undefined;
@@ -72,8 +72,8 @@ const cancelled: ErrorObject = {
  * Whether readers are shown a view. Held until whole: user messages, error items, answers without a call. Text that
  * has no content is shown only if its source said that it was done (TC-5.4c).
  */
-export function isShown({ item }: View, standing: Standing): boolean {
-  const open = standing.status === 'open';
+export function isShown({ item }: View, progress: Progress): boolean {
+  const open = progress.status === 'open';
   if (item.type === 'error' || isAnswer(item)) return !open;
   if (item.type !== 'message' && item.type !== 'reasoning') return true;
   if (open && item.type === 'message' && item.origin === 'user') return false;

@@ -16,7 +16,7 @@ const SETTLED_KEPT = 20;
 /** How long a run that history has may still be read from the log, in ms. */
 const LEAVE_MS = 2_000;
 
-interface ReplicaOptions {
+interface FollowedSessionOptions {
   sessionId: string;
   storage: Storage;
   /** Where the session stands before anything is posted. */
@@ -40,7 +40,7 @@ interface Following {
 export class FollowedSession {
   readonly view: WatchedSession;
   readonly history: HistoryReader;
-  readonly #options: ReplicaOptions;
+  readonly #options: FollowedSessionOptions;
   readonly #closing = new AbortController();
   /** Runs that are read from the log until they end. */
   readonly #followed = new Map<string, Following>();
@@ -54,7 +54,7 @@ export class FollowedSession {
   readonly #progress = new EventEmitter().setMaxListeners(0);
   #info: SessionInfo;
 
-  constructor(options: ReplicaOptions) {
+  constructor(options: FollowedSessionOptions) {
     const { sessionId, storage, postedState, now } = options;
     this.#options = options;
     this.#info = postedState.info;

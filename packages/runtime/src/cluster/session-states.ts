@@ -5,7 +5,7 @@ import { summarize } from '../session/index.ts';
 import type { Ownership } from './ownership.ts';
 import { parsePostedState, type PostedState, postedStatePrefix } from './posted-state.ts';
 
-interface StandingsOptions {
+interface SessionStatesOptions {
   board: Board;
   store: ResponseStore;
   ownership: Ownership;
@@ -13,9 +13,9 @@ interface StandingsOptions {
 
 /** Where sessions stand: as their owner says, or, without one, as they are stored. */
 export class SessionStates {
-  readonly #options: StandingsOptions;
+  readonly #options: SessionStatesOptions;
 
-  constructor(options: StandingsOptions) {
+  constructor(options: SessionStatesOptions) {
     this.#options = options;
   }
 

@@ -96,8 +96,8 @@ export class Session {
 
   get summary(): SessionSummary {
     const { waitingSince } = this.#approvals;
-    const standing = { state: this.#state, isAlive: this.isAlive };
-    return { ...summarize(this.record), ...standing, ...(waitingSince && { waitingSince }) };
+    const now = { state: this.#state, isAlive: this.isAlive };
+    return { ...summarize(this.record), ...now, ...(waitingSince && { waitingSince }) };
   }
 
   get #state(): SessionState {

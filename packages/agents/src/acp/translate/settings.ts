@@ -47,7 +47,7 @@ export class Settings {
   get options(): ConfigOption[] {
     const mode = this.#options.some((other) => other.category === 'mode') ? undefined : this.#mode;
     const own = [mode, this.#model].filter((one) => one !== undefined);
-    const isLacking = (one: ConfigOption): boolean => this.#standingFor(one) === undefined;
+    const isLacking = (one: ConfigOption): boolean => this.#optionLike(one) === undefined;
     return [...this.#options, ...own.filter(isLacking)];
   }
 
@@ -59,7 +59,7 @@ export class Settings {
     const ofCategory = this.#options.filter(({ category }) => category === 'model');
     const option =
       this.#options.find(({ id }) => id === 'model') ??
-      (this.#model && this.#standingFor(this.#model)) ??
+      (this.#model && this.#optionLike(this.#model)) ??
       (ofCategory.length === 1 && this.#model === undefined
         ? ofCategory[0]
         : ofCategory.find(({ name }) => name.toLowerCase() === 'model'));
@@ -67,7 +67,7 @@ export class Settings {
   }
 
   /** The config option that is the same setting as modes or models that are told beside it. */
-  #standingFor(own: ConfigOption): ConfigOption | undefined {
+  #optionLike(own: ConfigOption): ConfigOption | undefined {
     const isOwn = (other: ConfigOption): boolean =>
       other.category === own.category && hasChoice(other, own.currentValue);
     return (
@@ -90,7 +90,7 @@ export class Settings {
   /** Some agents tell a mode's change this way though they have an option for it. */
   #setMode(value: string): void {
     const mode =
-      (this.#mode && this.#standingFor(this.#mode)) ??
+      (this.#mode && this.#optionLike(this.#mode)) ??
       this.options.find(({ id, category }) => (category ?? id) === 'mode');
     if (mode === undefined) return;
     this.#options = this.#options.map((other) => withValue(other, mode.id, value));

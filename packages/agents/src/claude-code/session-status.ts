@@ -17,7 +17,7 @@ import { agentCommands, readStartMode, type SessionFacts } from './session-facts
 import { readActivity } from './translate/activity.ts';
 import { readErrorOutput, readNotices } from './translate/session-notices.ts';
 
-interface SessionStandingOptions {
+interface SessionStatusOptions {
   /** Claude Code's own id of the session. */
   agentSessionId: string;
   config: Config;
@@ -27,8 +27,8 @@ interface SessionStandingOptions {
 }
 
 /** What the session's program tells of it, and what people have chosen; each change is told once. */
-export class SessionStanding {
-  readonly #options: SessionStandingOptions;
+export class SessionStatus {
+  readonly #options: SessionStatusOptions;
   readonly #notices: NoticeBoard;
   #agentSessionId: string;
   /** What a process that comes after this one is started with. */
@@ -38,7 +38,7 @@ export class SessionStanding {
   #offer: Offer = nothingOffered;
   #activity = '';
 
-  constructor(options: SessionStandingOptions) {
+  constructor(options: SessionStatusOptions) {
     const { agentSessionId, config, update } = options;
     this.#options = options;
     this.#agentSessionId = agentSessionId;
