@@ -162,6 +162,14 @@ describe('a browser that is signed in', () => {
     expect(await isIn(await signIn())).toBe(true);
   });
 
+  test('is signed out by a request without a body', async () => {
+    const device = await signIn();
+    const headers = { ...withKey(device), origin: server.url };
+    const signOut = { method: 'POST', path: '/api/sign-out', headers };
+    expect((await rawRequest(server.port, signOut)).status).toBe(200);
+    expect((await get('/api/agents', withKey(device))).status).toBe(401);
+  });
+
   test('of one server is not let into another one with another token', async () => {
     const device = await signIn();
     const other = await startServer({ credentials: createCredentials('another-token') });

@@ -42,7 +42,8 @@ export function checkByZod(app: FastifyInstance, checkAnswers: boolean): App {
 const compileValidator: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) => {
   const part = codes[httpPart ?? ''] ?? { code: 'INVALID_REQUEST', what: 'request' };
   return (value: unknown) => {
-    const parsed = schema.safeParse(value);
+    // Fastify gives a missing body as null.
+    const parsed = schema.safeParse(value ?? undefined);
     if (parsed.success) return { value: parsed.data };
     return { error: new RequestError(part.code, describeIssues(part.what, parsed.error)) };
   };
