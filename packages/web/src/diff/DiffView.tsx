@@ -1,6 +1,6 @@
 import { type FileDiff, markHidden } from '@liminal/protocol';
 import { ColouredLine } from '../highlight/Code.tsx';
-import { languageOfFile } from '../highlight/languages.ts';
+import { languageOfFile } from '../highlight/language-of-file.ts';
 import type { ColouredLines } from '../highlight/coloured-lines.ts';
 import { useHighlight } from '../highlight/use-highlight.ts';
 import { Button } from '../look/controls.tsx';
@@ -25,7 +25,7 @@ const step = 2000;
 export function DiffView({ diff, named }: DiffViewProps) {
   const [count, setCount] = useRemembered(`diff ${diff.path}`, visible);
   const { lines, added, removed } = lineDiff(diff);
-  const lang = languageOfFile(diff.path) ?? '';
+  const lang = languageOfFile(diff.path);
   const before = useHighlight(diff.oldText ?? '', lang);
   const after = useHighlight(diff.newText, lang);
   const folds = lines.length > visible + slack;

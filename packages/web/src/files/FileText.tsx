@@ -1,7 +1,7 @@
 import type { FileResult } from '@liminal/protocol';
 import { useLayoutEffect, useRef } from 'react';
 import { ColouredLine } from '../highlight/Code.tsx';
-import { languageOfFile } from '../highlight/languages.ts';
+import { languageOfFile } from '../highlight/language-of-file.ts';
 import type { ColouredLines } from '../highlight/coloured-lines.ts';
 import { useHighlight } from '../highlight/use-highlight.ts';
 import { bytes } from '../words/amounts.ts';
@@ -21,7 +21,7 @@ const chunkLines = 200;
 /** A file's lines, numbered, in the colours of its language; the lines that are meant are marked and in sight. */
 export function FileText({ file, target }: FileTextProps) {
   const { path, text, isCut, size } = file;
-  const coloured = useHighlight(text, languageOfFile(path) ?? '');
+  const coloured = useHighlight(text, languageOfFile(path));
   const lines = linesOf(text);
   const scroller = useRef<HTMLDivElement>(null);
   const { line, endLine = line } = target;

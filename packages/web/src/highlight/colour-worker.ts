@@ -1,18 +1,18 @@
 import type { ColouredLines } from './coloured-lines.ts';
 import { highlight } from './highlighter.ts';
-import type { Language } from './languages.ts';
 
 /** A piece of code to colour. */
 export interface ColourTask {
   id: number;
   code: string;
-  language: Language;
+  /** Any of its names. */
+  language: string;
 }
 
 /** Without lines where the code could not be coloured. */
 export interface ColourResult {
   id: number;
-  lines?: ColouredLines;
+  lines?: ColouredLines | undefined;
 }
 
 addEventListener('message', ({ data }: MessageEvent<ColourTask>) => {

@@ -1,6 +1,5 @@
 import type { ColourResult, ColourTask } from './colour-worker.ts';
 import type { ColouredLines } from './coloured-lines.ts';
-import type { Language } from './languages.ts';
 
 let worker: Worker | undefined;
 let asked = 0;
@@ -10,7 +9,7 @@ const waiting = new Map<number, (lines: ColouredLines | undefined) => void>();
  * The code's coloured lines; undefined where it cannot be coloured. On a thread of its own, which starts when it is
  * first needed: a long piece of code takes longer than a frame may.
  */
-export function colour(code: string, language: Language): Promise<ColouredLines | undefined> {
+export function colour(code: string, language: string): Promise<ColouredLines | undefined> {
   worker ??= startWorker();
   asked += 1;
   const task: ColourTask = { id: asked, code, language };

@@ -1,6 +1,6 @@
 import type { HighlighterCore } from 'shiki/core';
 import { type ColouredLines, joinTokens } from './coloured-lines.ts';
-import type { Language } from './languages.ts';
+import { findLanguage } from './languages.ts';
 
 let starting: Promise<HighlighterCore> | undefined;
 
@@ -20,16 +20,21 @@ async function start(): Promise<HighlighterCore> {
   });
 }
 
-/** Code as coloured tokens, line by line; each colour is a `light-dark()` pair. */
-export async function highlight(code: string, language: Language): Promise<ColouredLines> {
+/**
+ * Code as coloured tokens, line by line; each colour is a `light-dark()` pair. Undefined where `name` names no language
+ * that there are colours for.
+ */
+export async function highlight(code: string, name: string): Promise<ColouredLines | undefined> {
+  const language = findLanguage(name);
+  if (language === undefined) return undefined;
   starting ??= start();
   const highlighter = await starting;
-  if (!highlighter.getLoadedLanguages().includes(language)) {
-    const { grammars } = await import('./grammars.ts');
-    await highlighter.loadLanguage((await grammars[language]()).default);
+  const { id: lang } = language;
+  if (!highlighter.getLoadedLanguages().includes(lang)) {
+    await highlighter.loadLanguage(language.import);
   }
   const { tokens } = highlighter.codeToTokens(code, {
-    lang: language,
+    lang,
     themes: { light: 'github-light', dark: 'github-dark' },
     defaultColor: 'light-dark()',
   });

@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'react';
 import { colour } from './colour.ts';
 import type { ColouredLines } from './coloured-lines.ts';
-import { knownLanguage } from './languages.ts';
 
 /** Longer code stays plain (characters): drawing all its colours would hold up the page. */
 const longest = 100_000;
@@ -13,14 +12,14 @@ const recent = new Map<string, ColouredLines>();
 const recentSize = 300;
 
 /** The code's coloured lines once they are there; undefined until then, and for a language without colours. */
-export function useHighlight(code: string, lang: string): ColouredLines | undefined {
-  const language = code.length > longest ? undefined : knownLanguage(lang);
+export function useHighlight(code: string, language: string): ColouredLines | undefined {
+  const isPlain = language === '' || code.length > longest;
   const key = `${language} ${code}`;
   const [coloured, setColoured] = useState<{ key: string; lines: ColouredLines }>();
   const cached = recent.get(key);
 
   useEffect(() => {
-    if (language === undefined || recent.has(key)) return undefined;
+    if (isPlain || recent.has(key)) return undefined;
     let wanted = true;
     void colour(code, language).then((lines) => {
       // Colours are a nicety: without them the code is still all there.
@@ -31,9 +30,9 @@ export function useHighlight(code: string, lang: string): ColouredLines | undefi
     return () => {
       wanted = false;
     };
-  }, [code, key, language]);
+  }, [code, isPlain, key, language]);
 
-  if (language === undefined) return undefined;
+  if (isPlain) return undefined;
   return cached ?? (coloured?.key === key ? coloured.lines : undefined);
 }
 
