@@ -1,45 +1,25 @@
 import { claudeRecordingNames, loadClaudeRecording } from '@liminal/testkit';
 import {
-  emptyResponse,
-  foldResponse,
   isTerminal,
   Response,
   StreamEvent,
   stampEvent,
-  toResponse,
   type EventDraft,
   type EventPayload,
-  type OutputItem,
 } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import { periodicTexts } from '../../testing/periodic-texts.ts';
-import { ClaudeTranslator } from './translator.ts';
+import { find, foldTurns, startHearing, timestamp, type Hearing } from './testing/hearing.ts';
 
 const names = await claudeRecordingNames();
-const timestamp = '2026-01-01T00:00:00.000Z';
-
-interface Replay {
-  translator: ClaudeTranslator;
-  drafts: EventDraft[];
-}
-
-function startReplay(): Replay {
-  const drafts: EventDraft[] = [];
-  let unasked = 0;
-  const translator = new ClaudeTranslator({
-    cwd: '/project',
-    createTurnId: () => `unasked-${++unasked}`,
-    emit: (draft) => drafts.push(draft),
-  });
-  return { translator, drafts };
-}
 
 /** Plays a recording; user messages become turn-1, turn-2, … */
 async function replay(
   name: string,
   until: (entry: unknown) => boolean = () => false,
-): Promise<Replay> {
-  const { translator, drafts } = startReplay();
+): Promise<Hearing> {
+  const hearing = startHearing();
+  const { translator } = hearing;
   let sent = 0;
   for (const entry of (await loadClaudeRecording(name)).entries) {
     if (until(entry)) break;
@@ -50,22 +30,7 @@ async function replay(
       translator.expect({ uuid, text, turnId: `turn-${++sent}` });
     }
   }
-  return { translator, drafts };
-}
-
-function foldTurns(drafts: EventDraft[]): Map<string, Response> {
-  const turns = new Map<string, Response>();
-  for (const turnId of new Set(drafts.map((draft) => draft.turnId))) {
-    const run = { sessionId: 's', runId: turnId, traceContext: { traceparent: '00' } };
-    const state = drafts
-      .filter((draft) => draft.turnId === turnId)
-      .reduce(
-        (folded, draft, seq) => foldResponse(folded, stampEvent(draft, run, seq)),
-        emptyResponse(),
-      );
-    turns.set(turnId, toResponse(state)!);
-  }
-  return turns;
+  return hearing;
 }
 
 const respond = async (name: string, turnId = 'turn-1'): Promise<Response> =>
@@ -82,11 +47,6 @@ const brief = (response: Response): Record<string, unknown>[] =>
     ...(item.type === 'plan' ? { plan: item.entries.map((entry) => entry.status) } : {}),
     ...(item.parentCallId === undefined ? {} : { in: item.parentCallId }),
   }));
-
-const find = <T extends OutputItem['type']>(response: Response, type: T) =>
-  response.outputItems.filter(
-    (item): item is Extract<OutputItem, { type: T }> => item.type === type,
-  );
 
 function openItems(payloads: EventPayload[]): string[] {
   const open = new Set<string>();
@@ -220,7 +180,7 @@ test('TC-3.3f: a turn starts with its model and ends at the result, however many
 test.each(['end_turn', 'max_tokens', 'refusal', 'pause_turn', 'of_tomorrow'])(
   'FR-002-05, TC-3.3f: a turn that stops with %s is complete, and says why',
   (reason) => {
-    const { translator, drafts } = startReplay();
+    const { translator, drafts } = startHearing();
     translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
     const result = { type: 'result', subtype: 'success', is_error: false, stop_reason: reason };
     translator.read(result, timestamp);
@@ -246,7 +206,7 @@ test('TC-3.3f: a failed turn ends in an error with its code', async () => {
 });
 
 test('TC-3.3g: a result of a call that nobody made is told all the same', () => {
-  const { translator, drafts } = startReplay();
+  const { translator, drafts } = startHearing();
   translator.expect({ uuid: 'u', turnId: 'turn-1', text: 'Go.' });
   translator.read(
     { type: 'system', subtype: 'init', model: 'm', user_message_uuids: ['u'] },
@@ -445,7 +405,7 @@ test('a crash in a call answers it', async () => {
 });
 
 test('an approval waits until it is answered, or ends with its turn', () => {
-  const { translator, drafts } = startReplay();
+  const { translator, drafts } = startHearing();
   const approval = { title: 'Run it?', options: [], callId: 'c' };
   translator.openApproval({ ...approval, approvalId: 'a' }, timestamp);
   translator.closeApproval('a', { outcome: 'selected', optionId: 'allow' }, timestamp);
@@ -461,7 +421,7 @@ test('an approval waits until it is answered, or ends with its turn', () => {
 });
 
 test('what is not understood is kept on the next item, and breaks nothing', () => {
-  const { translator, drafts } = startReplay();
+  const { translator, drafts } = startHearing();
   const odd = { type: 'hologram', beam: 1 };
   const block = { type: 'hologram_block', beam: 2 };
   translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
@@ -487,7 +447,7 @@ test('what is not understood is kept on the next item, and breaks nothing', () =
 });
 
 test('a message that replaces others takes them back', () => {
-  const { translator, drafts } = startReplay();
+  const { translator, drafts } = startHearing();
   const say = (uuid: string, text: string, supersedes?: string[]): void =>
     translator.read(
       {
@@ -507,7 +467,7 @@ test('a message that replaces others takes them back', () => {
 });
 
 test('a message taken up while the agent speaks unasked begins its own turn at once', () => {
-  const { translator, drafts } = startReplay();
+  const { translator, drafts } = startHearing();
   translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
   translator.expect({ uuid: 'u', turnId: 'turn-1', text: 'Me too.' });
   translator.read(
@@ -523,8 +483,103 @@ test('a message taken up while the agent speaks unasked begins its own turn at o
   ]);
 });
 
+const requesting = { type: 'system', subtype: 'status', status: 'requesting' };
+const say = (id: string, text: string, more: object = {}) => ({
+  type: 'assistant',
+  message: { id, model: 'm', content: [{ type: 'text', text }] },
+  ...more,
+});
+
+test('messages that are taken up together have a turn each', () => {
+  const { translator, drafts, hear } = startHearing();
+  for (const uuid of ['u', 'v']) translator.expect({ uuid, turnId: `turn-${uuid}`, text: uuid });
+  hear({ ...requesting, user_message_uuids: ['nobody', 'u', 'v'] });
+  expect(translator.turn).toMatchObject({ turnId: 'turn-v', trigger: 'user' });
+  expect(foldTurns(drafts).get('turn-u')).toMatchObject({ status: 'complete' });
+});
+
+test('a message is taken up once', () => {
+  const { translator, drafts, hear } = startHearing();
+  translator.expect({ uuid: 'u', turnId: 'turn-1', text: 'Go.' });
+  hear({ ...requesting, user_message_uuid: 'u' }, { ...say('m', 'Hi.'), user_message_uuid: 'u' });
+  expect(types(drafts).filter((type) => type === 'response_start')).toHaveLength(1);
+});
+
+test.each([
+  { type: 'user', message: { content: [] }, user_message_uuid: 'u' },
+  { type: 'command_lifecycle', command_uuid: 'u', state: 'started', user_message_uuid: 'u' },
+  { type: 'command_lifecycle', command_uuid: 'other', state: 'cancelled' },
+  { type: 'stream_event', event: { type: 'ping' } },
+])('a message is not taken up by %j, which begins no turn', (message) => {
+  const { translator, drafts, hear } = startHearing();
+  translator.expect({ uuid: 'u', turnId: 'turn-1', text: 'Go.' });
+  hear(message);
+  expect(drafts).toEqual([]);
+});
+
+test('a message that waits when the agent goes has no turn', () => {
+  const { translator, drafts, hear } = startHearing();
+  translator.expect({ uuid: 'u', turnId: 'turn-1', text: 'Go.' });
+  translator.end({ type: 'response_done', status: 'completed' }, timestamp);
+  hear({ ...requesting, user_message_uuid: 'u' });
+  expect(drafts.map(({ turnId }) => turnId)).toEqual(['unasked-1']);
+});
+
+test('a turn’s model is the one that Claude Code said last', () => {
+  const { drafts, hear } = startHearing();
+  const result = { type: 'result', subtype: 'success', is_error: false };
+  hear(requesting, result, { type: 'system', subtype: 'init', model: 'large' }, requesting, result);
+  hear({ type: 'system', subtype: 'status', model: 'small' }, requesting);
+  const models = drafts.flatMap(({ payload }) =>
+    payload.type === 'response_start' ? [payload.modelId] : [],
+  );
+  expect(models).toEqual(['unknown', 'large', 'large']);
+});
+
+test('tells when each thing happened', () => {
+  const { translator, drafts } = startHearing();
+  const at = (second: number) => new Date(second * 1_000).toISOString();
+  translator.read(requesting, at(1));
+  translator.read(say('m', 'Hi.'), at(2));
+  translator.openApproval({ approvalId: 'a', title: 'May I?', options: [] }, at(3));
+  translator.closeApproval('a', { outcome: 'cancelled' }, at(4));
+  translator.stop(at(5));
+  translator.end({ type: 'response_done', status: 'cancelled' }, at(6));
+  const times = drafts.map((draft) => Date.parse(draft.timestamp) / 1_000);
+  expect(times).toEqual([1, 2, 2, 3, 4, 5, 6]);
+});
+
+test('a turn whose cost is not told has none', () => {
+  const { drafts, hear } = startHearing();
+  hear(requesting, { type: 'result', subtype: 'success', is_error: false });
+  expect(drafts.at(-1)?.payload).not.toHaveProperty('usage.costUsd');
+});
+
+test('what people are told in a turn is a message of the system, what nobody knows is kept', () => {
+  const { translator, drafts, hear } = startHearing();
+  const odd = { type: 'system', subtype: 'hologram' };
+  const notice = { type: 'system', subtype: 'notification', text: 'Look here.' };
+  hear(odd, notice, requesting, odd, { type: 'prompt_suggestion' }, notice);
+  translator.end({ type: 'response_done', status: 'completed' }, timestamp);
+  expect(foldTurns(drafts).get('unasked-1')?.outputItems).toMatchObject([
+    { origin: 'system', content: 'Look here.', raw: [odd] },
+  ]);
+});
+
+test('a message that the agent is done with without an answer has its turn, complete', () => {
+  const { translator, drafts, hear } = startHearing();
+  translator.expect({ uuid: 'u', turnId: 'turn-1', text: 'Go.' });
+  const done = { type: 'command_lifecycle', command_uuid: 'u', state: 'completed' };
+  hear(done, done);
+  expect(foldTurns(drafts).get('turn-1')).toMatchObject({
+    status: 'complete',
+    outputItems: [{ content: 'Go.' }],
+  });
+  expect(types(drafts).filter((type) => type === 'response_done')).toHaveLength(1);
+});
+
 test('a message that the agent drops still has its turn', () => {
-  const { translator, drafts } = startReplay();
+  const { translator, drafts } = startHearing();
   translator.expect({ uuid: 'u', turnId: 'turn-1', text: 'Never mind.' });
   translator.read({ type: 'command_lifecycle', command_uuid: 'u', state: 'cancelled' }, timestamp);
   expect(drafts.at(-1)).toMatchObject({
@@ -536,7 +591,7 @@ test('a message that the agent drops still has its turn', () => {
 test.each(['constructor', 'toString', '__proto__'])(
   'SAFE: words that every object inherits (%s) are no words of Claude Code’s',
   (word) => {
-    const { translator, drafts } = startReplay();
+    const { translator, drafts } = startHearing();
     translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
     translator.read({ type: 'system', subtype: word }, timestamp);
     const refused = { id: 'm', model: 'm', content: [] };
@@ -552,7 +607,7 @@ test.each([
   [{ is_api_error_message: true, error: 'rate_limit' }, 'RATE_LIMITED'],
   [{ is_api_error_message: true }, 'AGENT_ERROR'],
 ])('an API error that comes as an answer (%j) is no answer, and is told as %s', (marks, code) => {
-  const { translator, drafts } = startReplay();
+  const { translator, drafts } = startHearing();
   translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
   const content = [{ type: 'text', text: 'API Error: slow down' }];
   const message = { id: 'm', model: 'm', content };
@@ -564,7 +619,7 @@ test.each([
 });
 
 test('an answer that says itself to be no API error is one', () => {
-  const { translator, drafts } = startReplay();
+  const { translator, drafts } = startHearing();
   const message = { id: 'm', model: 'm', content: [{ type: 'text', text: 'Hi.' }] };
   translator.read({ type: 'assistant', is_api_error_message: false, message }, timestamp);
   translator.end({ type: 'response_done', status: 'completed' }, timestamp);
@@ -573,7 +628,7 @@ test('an answer that says itself to be no API error is one', () => {
 });
 
 test('SAFE: a call and a result with empty ids are still of the schema', () => {
-  const { translator, drafts } = startReplay();
+  const { translator, drafts } = startHearing();
   const call = { type: 'tool_use', id: '', name: 'Bash', input: {} };
   const message = { id: 'm', model: 'm', content: [call] };
   translator.read({ type: 'assistant', message }, timestamp);
@@ -586,21 +641,23 @@ test('SAFE: a call and a result with empty ids are still of the schema', () => {
 });
 
 test('SAFE: of what subagents say between turns only so much waits for the next turn', () => {
-  const { translator, drafts } = startReplay();
+  const { translator, drafts } = startHearing();
   for (let n = 0; n < 1_200; n += 1) {
     const content = [{ type: 'text', text: `${n}` }];
     const message = { id: `${n}`, model: 'm', content };
     translator.read({ type: 'assistant', parent_tool_use_id: 'call', message }, timestamp);
   }
   expect(drafts).toEqual([]);
+  translator.read(say('last', 'Hi.'), timestamp);
   translator.end({ type: 'response_done', status: 'completed' }, timestamp);
   const [response] = foldTurns(drafts).values();
-  expect(response?.outputItems).toHaveLength(1_000);
+  expect(response?.outputItems).toHaveLength(1_001);
   expect(response?.outputItems.slice(0, 2)).toMatchObject([{ content: '0' }, { content: '1' }]);
+  expect(response?.outputItems.at(-1)).toMatchObject({ content: 'Hi.', raw: [{ omitted: 200 }] });
 });
 
 test('a turn that stops at the limit of steps is complete, and says why', () => {
-  const { translator, drafts } = startReplay();
+  const { translator, drafts } = startHearing();
   translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
   const reached = { type: 'result', subtype: 'error_max_turns', is_error: true };
   const errors = ['Reached maximum number of turns (3)'];
@@ -621,7 +678,7 @@ test('what is said twice is shown twice, to the letter: periods of 1 to 60 in ch
     const says = (line: string, from: string, to: string): unknown =>
       JSON.parse(line.replaceAll(JSON.stringify(from), () => JSON.stringify(to)));
     const told = entries.slice(last + 1).map((entry) => JSON.stringify(entry));
-    const { translator, drafts } = startReplay();
+    const { translator, drafts } = startHearing();
     translator.expect({ uuid: uuidOf(entries[0]), text, turnId: 'turn' });
     const all = [
       ...entries.slice(1, first),

@@ -79,6 +79,7 @@ export class ClaudeTranslator {
   }
 
   openApproval(approval: Parameters<ClaudeTurn['openApproval']>[0], timestamp: string): void {
+    this.#turn?.at(timestamp);
     this.#running(timestamp).openApproval(approval);
   }
 

@@ -1,0 +1,64 @@
+/** A translator with everything that it says. */
+import {
+  emptyResponse,
+  foldResponse,
+  stampEvent,
+  toResponse,
+  type EventDraft,
+  type OutputItem,
+  type Response,
+} from '@liminal/protocol';
+import { ClaudeTranslator } from '../translator.ts';
+
+export const timestamp = '2026-01-01T00:00:00.000Z';
+
+export interface Hearing {
+  translator: ClaudeTranslator;
+  drafts: EventDraft[];
+  /** Reads Claude Code's messages. */
+  hear: (...messages: unknown[]) => void;
+}
+
+/** In the folder /project; turns that the agent begins of its own accord are unasked-1, unasked-2, … */
+export function startHearing(): Hearing {
+  const drafts: EventDraft[] = [];
+  let unasked = 0;
+  const translator = new ClaudeTranslator({
+    cwd: '/project',
+    createTurnId: () => `unasked-${++unasked}`,
+    emit: (draft) => drafts.push(draft),
+  });
+  const hear = (...said: unknown[]): void => {
+    for (const message of said) translator.read(message, timestamp);
+  };
+  return { translator, drafts, hear };
+}
+
+/** One turn, which the agent begins, completes, and here is as history stores it. */
+export function hearTurn(...messages: unknown[]): Response {
+  const { translator, drafts, hear } = startHearing();
+  hear({ type: 'system', subtype: 'status', status: 'requesting' }, ...messages);
+  translator.end({ type: 'response_done', status: 'completed' }, timestamp);
+  return foldTurns(drafts).get('unasked-1')!;
+}
+
+export function foldTurns(drafts: EventDraft[]): Map<string, Response> {
+  const turns = new Map<string, Response>();
+  for (const turnId of new Set(drafts.map((draft) => draft.turnId))) {
+    const run = { sessionId: 's', runId: turnId, traceContext: { traceparent: '00' } };
+    const state = drafts
+      .filter((draft) => draft.turnId === turnId)
+      .reduce(
+        (folded, draft, seq) => foldResponse(folded, stampEvent(draft, run, seq)),
+        emptyResponse(),
+      );
+    turns.set(turnId, toResponse(state)!);
+  }
+  return turns;
+}
+
+/** A turn's items of one type. */
+export const find = <T extends OutputItem['type']>(response: Response, type: T) =>
+  response.outputItems.filter(
+    (item): item is Extract<OutputItem, { type: T }> => item.type === type,
+  );
