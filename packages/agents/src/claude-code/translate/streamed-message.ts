@@ -4,7 +4,7 @@ import type { TurnWriter } from '../../base/turn-writer.ts';
 
 interface Block {
   itemId: string;
-  type: 'text' | 'thinking' | 'tool_use' | 'other';
+  type: 'text' | 'thinking' | 'tool_use';
   callId: string;
   /** The whole block has come: what was streamed of it counts. */
   isWhole: boolean;
@@ -78,6 +78,7 @@ export class StreamedMessage {
   #start(index: number, block: NativeBlock): void {
     const id = `${this.#writer.turnId}:${this.#ordinal}:${index}`;
     const type = blockType(block);
+    if (type === undefined) return;
     this.#blocks.set(index, { itemId: id, type, callId: block.id ?? '', isWhole: false });
     if (type === 'tool_use') this.#calls.begin(id, block);
     if (type === 'text') this.#writer.start({ type: 'message', id, content: '', origin: 'agent' });
@@ -119,7 +120,8 @@ export class StreamedMessage {
   }
 }
 
-function blockType(block: NativeBlock): Block['type'] {
+/** Undefined for a block that is read once it is whole. */
+function blockType(block: NativeBlock): Block['type'] | undefined {
   if (isToolUse(block.type)) return 'tool_use';
-  return block.type === 'text' || block.type === 'thinking' ? block.type : 'other';
+  return block.type === 'text' || block.type === 'thinking' ? block.type : undefined;
 }

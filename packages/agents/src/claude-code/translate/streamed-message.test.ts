@@ -1,0 +1,153 @@
+import { expect, test } from 'vitest';
+import { find, hearTurn, startHearing, timestamp } from './testing/hearing.ts';
+
+const streamed = (event: object, more: object = {}) => ({ type: 'stream_event', event, ...more });
+const begin = (id = 'm') => streamed({ type: 'message_start', message: { id, model: 'model' } });
+const block = (index: number, content_block: object) =>
+  streamed({ type: 'content_block_start', index, content_block });
+const grow = (index: number, delta: object) =>
+  streamed({ type: 'content_block_delta', index, delta: { type: 'delta', ...delta } });
+const endWith = (stop_reason: string | null) =>
+  streamed({ type: 'message_delta', delta: { stop_reason } });
+const stop = streamed({ type: 'message_stop' });
+const whole = (content: object, id = 'm') => ({
+  type: 'assistant',
+  message: { id, model: 'model', content: [content] },
+});
+
+const text = (words: string) => ({ type: 'text', text: words });
+const thinking = (words: string) => ({ type: 'thinking', thinking: words });
+const call = (id: string, input: object = {}) => ({ type: 'tool_use', id, name: 'Bash', input });
+
+/** What was said, and which calls were made, without their answers. */
+const said = (...messages: unknown[]) =>
+  hearTurn(...messages).outputItems.flatMap((item) => {
+    if (item.type === 'function_call') return [`call ${item.callId}`];
+    return 'content' in item ? [`${item.type} ${item.content}`] : [];
+  });
+
+test('a block keeps the words that it begins with', () => {
+  const begun = [begin(), block(0, thinking('Hm')), block(1, text('Hel'))];
+  const grown = [grow(0, { thinking: '.' }), grow(1, { text: 'lo.' })];
+  expect(said(...begun, ...grown, endWith('end_turn'), stop)).toEqual([
+    'reasoning Hm.',
+    'message Hello.',
+  ]);
+});
+
+test('a finished answer stands as it was streamed where its blocks never come whole', () => {
+  const { drafts, hear } = startHearing();
+  hear(begin(), block(0, thinking('')), block(1, text('')), block(2, text('Yes.')));
+  hear(endWith('end_turn'), stop);
+  const ends = drafts.slice(-3).map(({ payload }) => payload);
+  expect(ends).toMatchObject([
+    { type: 'item_cancelled', itemId: 'unasked-1:1:0', reason: 'empty' },
+    { type: 'item_cancelled', itemId: 'unasked-1:1:1', reason: 'empty' },
+    { type: 'item_done', itemId: 'unasked-1:1:2', finalItem: { content: 'Yes.' } },
+  ]);
+});
+
+test('what a broken stream had begun is withdrawn at once', () => {
+  const { drafts, hear } = startHearing();
+  hear(begin(), block(0, text('Half')), endWith(null), stop);
+  expect(drafts.at(-1)?.payload).toMatchObject({ type: 'item_cancelled', reason: 'retried' });
+});
+
+test('of a broken stream, the blocks before those that are given up stay', () => {
+  const broken = streamed({ type: 'message_stop' }, { abandoned_blocks: { from_block_index: 1 } });
+  const blocks = [block(0, text('One.')), block(1, text('Tw')), block(2, call('c'))];
+  expect(said(begin(), ...blocks, broken)).toEqual(['message One.']);
+});
+
+test('where the user has stopped the turn, what was streamed stays, but for calls', () => {
+  const { translator, drafts, hear } = startHearing();
+  hear(begin(), block(0, text('Half')), block(1, text('')), block(2, call('c')));
+  translator.stop(timestamp);
+  hear(stop);
+  const ends = drafts.slice(-3).map(({ payload }) => payload);
+  expect(ends).toMatchObject([
+    { type: 'item_done', finalItem: { content: 'Half' } },
+    { type: 'item_cancelled', itemId: 'unasked-1:1:1', reason: 'empty' },
+    { type: 'item_cancelled', itemId: 'unasked-1:1:2', reason: 'retried' },
+  ]);
+});
+
+test('a call that was begun and given up is neither shown nor answered', () => {
+  const response = hearTurn(begin(), block(0, call('c')), begin('n'), whole(text('No.'), 'n'));
+  expect(response.outputItems).toMatchObject([{ content: 'No.' }]);
+});
+
+test('a whole block replaces what was streamed of it, unless it is shorter', () => {
+  const longer = [block(0, text('He')), whole(text('Hello.'))];
+  const shorter = [block(0, thinking('I think.')), whole(thinking('I th'))];
+  expect(said(begin(), ...longer)).toEqual(['message Hello.']);
+  expect(said(begin(), ...shorter)).toEqual(['reasoning I think.']);
+});
+
+test('a block that comes whole and empty is withdrawn', () => {
+  const { drafts, hear } = startHearing();
+  hear(begin(), block(0, thinking('')), whole({ type: 'thinking' }));
+  expect(drafts.at(-1)?.payload).toMatchObject({ type: 'item_cancelled', reason: 'empty' });
+});
+
+test('whole blocks are told by their order, calls by their ids', () => {
+  const blocks = [block(0, text('')), block(1, text('')), block(2, call('a')), block(3, call('b'))];
+  const response = hearTurn(
+    begin(),
+    ...blocks,
+    ...[text('One.'), text('Two.'), call('b', { command: 'b' }), call('a', { command: 'a' })].map(
+      (content) => whole(content),
+    ),
+  );
+  const items = response.outputItems.map(({ id }) => id).slice(0, 4);
+  expect(items).toEqual([0, 1, 2, 3].map((index) => `unasked-1:1:${index}`));
+  expect(find(response, 'message').map(({ content }) => content)).toEqual(['One.', 'Two.']);
+  expect(find(response, 'function_call').map(({ title }) => title)).toEqual(['Run a', 'Run b']);
+});
+
+test('a block of another message than the one that streams is an item of its own', () => {
+  expect(
+    said(begin(), block(0, text('One.')), whole(text('Two.'), 'n'), whole(text('One.'))),
+  ).toEqual(['message One.', 'message Two.']);
+});
+
+test('a block once more is an item of its own', () => {
+  const once = [block(0, text('One.')), whole(text('One.'))];
+  expect(said(begin(), ...once, whole(text('One.')))).toEqual(['message One.', 'message One.']);
+});
+
+test('the words of a block that never began are left out', () => {
+  expect(
+    said(begin(), grow(7, { text: 'Lost.' }), block(0, text('Kept.')), endWith('x'), stop),
+  ).toEqual(['message Kept.']);
+});
+
+test('what a tool of the API gives back while its answer streams is its call’s output', () => {
+  const searched = { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'a' } };
+  const found = { type: 'web_search_tool_result', tool_use_id: 's', content: 'Found.' };
+  const response = hearTurn(
+    begin(),
+    block(0, searched),
+    whole(searched),
+    block(1, found),
+    whole(found),
+    endWith('end_turn'),
+    stop,
+  );
+  expect(find(response, 'function_call')).toMatchObject([{ title: 'Search the web for “a”' }]);
+  expect(find(response, 'function_call_output')).toMatchObject([
+    { callId: 's', output: 'Found.', success: true },
+  ]);
+});
+
+test('what nobody knows of a streamed answer is kept', () => {
+  const odd = { type: 'hologram', beam: 1 };
+  const response = hearTurn(begin(), block(0, odd), whole(odd), whole(text('Look.')));
+  expect(response.outputItems).toMatchObject([{ content: 'Look.', raw: [odd] }]);
+});
+
+test('what streams within a subagent is told when it is whole', () => {
+  const { drafts, hear } = startHearing();
+  hear({ ...begin(), parent_tool_use_id: 'task' });
+  expect(drafts).toEqual([]);
+});
