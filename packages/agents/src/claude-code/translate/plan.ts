@@ -54,7 +54,7 @@ export class ClaudePlan {
     if (name === 'TaskCreate') return this.#add(content, structured);
     const tasks = name === 'TaskList' ? Listed.safeParse(structured).data?.tasks : undefined;
     // Calls beside it can be under way: their entries are ahead of what was listed.
-    return tasks?.some((task) => this.#addMissing(task)) ?? false;
+    return (tasks ?? []).filter((task) => this.#addMissing(task)).length > 0;
   }
 
   #replace(todos: { content: string; status: Status }[] | undefined): boolean {
