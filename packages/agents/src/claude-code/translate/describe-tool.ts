@@ -76,7 +76,8 @@ const searched =
   (input: Input, cwd: string): string | undefined => {
     const folder = path('path')(input, cwd);
     const pattern = quoted(key, input);
-    return folder === undefined || folder === cwd ? pattern : `${pattern} in ${folder}`;
+    const isAll = folder === undefined || folder === cwd;
+    return pattern === undefined || isAll ? pattern : `${pattern} in ${folder}`;
   };
 
 const readRange = (input: Input, cwd: string): string | undefined => {
