@@ -56,6 +56,45 @@ test('a plugin that did not load is said', () => {
   ]);
 });
 
+test.each([
+  ['failed', ['The MCP server “docs” did not start: its tools are missing.']],
+  [
+    'needs-auth',
+    ['The MCP server “docs” wants you to sign in: run claude in a terminal, and /mcp there.'],
+  ],
+  ['connected', []],
+  ['toString', []],
+])('of an MCP server that is %s is said %j', (status, said) => {
+  const mcp_servers = [{ name: 'docs', status }];
+  expect(texts({ type: 'system', subtype: 'init', mcp_servers })).toEqual(said);
+});
+
+test('a start takes back what was wrong with servers and plugins before', () => {
+  expect(readNotices({ type: 'system', subtype: 'init' }, false)).toEqual([
+    { matter: 'mcp', notices: [] },
+    { matter: 'plugins', notices: [] },
+  ]);
+});
+
+test('a warning stands for its matter, or else for itself', () => {
+  const banner = {
+    type: 'system',
+    subtype: 'informational',
+    content: 'Careful.',
+    level: 'warning',
+  };
+  const notices = [{ level: 'warning', text: 'Careful.' }];
+  expect(readNotices(banner, false)).toEqual([{ matter: 'Careful.', notices }]);
+  expect(readNotices({ ...banner, tag: 'disk' }, false)).toEqual([{ matter: 'disk', notices }]);
+});
+
+test.each([null, undefined, 'system', {}, { type: 'assistant' }, { type: 'rate_limit_event' }])(
+  'of %j nothing is said',
+  (message) => {
+    expect(readNotices(message, false)).toEqual([]);
+  },
+);
+
 test('a warning in a turn is the turn’s own', () => {
   const banner = {
     type: 'system',

@@ -45,6 +45,35 @@ test('a command says how it ended, once', () => {
   );
 });
 
+test('an exit code is told apart for commands alone', () => {
+  const output = 'Exit code 2\nno such file';
+  expect(read(output, { tool: 'Read', isError: true })).toEqual({ output, success: false });
+  expect(read(`So: ${output}`, { tool: 'Bash' })).toMatchObject({ exitCode: 0 });
+  expect(read('Exit code 137', { tool: 'Bash', isError: true })).toMatchObject({
+    output: '',
+    exitCode: 137,
+  });
+});
+
+test('an error comes without its tag', () => {
+  const tagged = '<tool_use_error>No such\ntool.</tool_use_error>';
+  expect(read(tagged, { isError: true }).output).toBe('No such\ntool.');
+  expect(read(`See ${tagged}`).output).toBe(`See ${tagged}`);
+  expect(read(`${tagged}!`).output).toBe(`${tagged}!`);
+});
+
+test('a file that is written whole is a change from what it was, or from nothing', () => {
+  const written = { filePath: '/a', content: 'new', structuredPatch: [] };
+  expect(read('ok', { structured: written }).diffs).toEqual([
+    { path: '/a', oldText: null, newText: 'new' },
+  ]);
+  expect(read('ok', { structured: { ...written, originalFile: 'old' } }).diffs).toEqual([
+    { path: '/a', oldText: 'old', newText: 'new' },
+  ]);
+  const unsaid = { filePath: '/a', structuredPatch: [] };
+  expect(read('ok', { structured: unsaid })).not.toHaveProperty('diffs');
+});
+
 test('each hunk of a patch is a change with the lines around it', () => {
   const structured = {
     filePath: '/a',
@@ -70,6 +99,8 @@ test('a subagent’s report comes without what is meant for the model', () => {
     'Two lines.',
   );
   expect(read('As stored.', { tool: 'Agent' }).output).toBe('As stored.');
+  expect(read('As told.', { tool: 'Read', structured }).output).toBe('As told.');
+  expect(read('As told.', { tool: 'Task', structured }).output).toBe('Two lines.');
   const launched = { status: 'async_launched', agentId: 'a' };
   expect(read('internal', { tool: 'Agent', structured: launched }).output).toBe(
     'It works in the background.',

@@ -171,3 +171,54 @@ test('an entry that cannot be read is left out, and one without a time has that 
     0, 2_000, 2_000,
   ]);
 });
+
+test('words of the user in several blocks are lines of one message; what else there is, is none', () => {
+  const image = { type: 'image', source: 'x' };
+  const [turn] = turnsOf([user([...text('One'), image, { type: 'text' }, ...text('two')])]);
+  expect(turn?.outputItems).toMatchObject([{ content: 'One\n\ntwo', origin: 'user' }]);
+});
+
+test('an error that the model’s answer came after is none', () => {
+  const failed = assistant(text('The API is away.'), { model: '<synthetic>' });
+  const [turn] = turnsOf([user('Talk.'), failed, assistant(text('Hi.'), { id: 'm2' })]);
+  expect(turn).toMatchObject({ status: 'complete', modelId: 'model-1' });
+  expect(turn?.outputItems.slice(1)).toMatchObject([{ content: 'Hi.' }]);
+});
+
+test('an error is one though the user’s name stands behind it', () => {
+  const failed = assistant(text('The API is away.'), { model: '<synthetic>' });
+  const [turn] = turnsOf([user('Talk.'), failed, user('<bash-stdout>x</bash-stdout>')]);
+  expect(turn).toMatchObject({ error: { message: 'The API is away.' } });
+});
+
+test('a subagent of a subagent stands behind the call that sent it, too', () => {
+  const sent = (id: string) => [{ type: 'tool_use', id, name: 'Task', input: {} }];
+  const [turn] = turnsOf([user('Look.'), assistant(sent('a'))], {
+    a: [{ ...assistant(sent('b'), { id: 'i' }), uuid: 'i' }],
+    b: [{ ...assistant(text('I look.'), { id: 'j' }), uuid: 'j' }],
+  });
+  const parents = turn?.outputItems.slice(1, 4).map((item) => [item.type, item.parentCallId]);
+  expect(parents).toEqual([
+    ['function_call', undefined],
+    ['function_call', 'a'],
+    ['message', 'b'],
+  ]);
+});
+
+test('a to-do list goes on from turn to turn', () => {
+  const create = { type: 'tool_use', id: 'c', name: 'TaskCreate', input: {} };
+  const done = { taskId: '1', status: 'completed' };
+  const update = { type: 'tool_use', id: 'd', name: 'TaskUpdate', input: done };
+  const made = 'Task #1 created successfully: Look';
+  const [, second] = turnsOf([
+    user('Plan.'),
+    assistant([create]),
+    user([{ type: 'tool_result', tool_use_id: 'c', content: made }]),
+    user('Do it.'),
+    assistant([update], { id: 'm2' }),
+  ]);
+  expect(second?.outputItems[1]).toMatchObject({
+    type: 'plan',
+    entries: [{ content: 'Look', status: 'completed' }],
+  });
+});
