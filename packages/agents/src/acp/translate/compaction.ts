@@ -37,13 +37,13 @@ export class Compactions {
 
   read(update: unknown): void {
     const { fields, rest } = readFields(update, compaction);
-    const { compactionId = '', status, summary, error, content } = fields;
+    const { compactionId = '', status = '', summary, error, content } = fields;
     if (rest !== undefined) this.#writer.keep(rest);
     const open = this.#open.get(compactionId) ?? this.#begin(compactionId);
     if (content !== undefined) this.#grow(open, this.#textOf([content]));
     if (summary !== undefined) open.summary = this.#textOf(summary);
-    const ending = status !== undefined && Object.hasOwn(endings, status) && endings[status];
-    if (ending !== undefined && ending !== false) this.#end(compactionId, open, ending, error);
+    const ending = Object.hasOwn(endings, status) ? endings[status] : undefined;
+    if (ending !== undefined) this.#end(compactionId, open, ending, error);
     else if (error !== undefined) this.#writer.keep({ error });
   }
 
@@ -71,7 +71,8 @@ export class Compactions {
   #textOf(blocks: readonly unknown[]): string {
     const texts = blocks.map((value) => {
       const { text, block, unread } = readBlock(value);
-      if (block !== undefined || unread !== undefined) this.#writer.keep(block ?? unread);
+      const unsaid = block === undefined ? unread : value;
+      if (unsaid !== undefined) this.#writer.keep(unsaid);
       return text ?? '';
     });
     return texts.join('');
