@@ -61,6 +61,9 @@ describe('a call', () => {
     expect(hear([call({ kind: 'execute' })]).made?.name).toBe('execute');
     expect(hear([call({ kind: 'other', title: 'browse' })]).made?.name).toBe('browse');
     expect(hear([update()]).made?.name).toBe('tool');
+    expect(hear([call({ kind: 'other', title: null })]).made?.name).toBe('tool');
+    expect(hear([call({ kind: 'read' }), update({ name: 'cat' })]).made?.name).toBe('cat');
+    expect(hear([call({ name: 'cat' }), update({ kind: 'read' })]).made?.name).toBe('cat');
   });
 
   test('has its arguments from the start, or from when they are told, or as they are told in the end', () => {
@@ -71,6 +74,9 @@ describe('a call', () => {
     );
     expect(made(call({ rawInput: { a: 1 } }), update({ rawInput: { a: 2 } }))).toBe('{"a":2}');
     expect(made(call())).toBe('{}');
+    expect(made(call({ rawInput: '' }))).toBe('{}');
+    expect(made(call({ rawInput: 'ls' }))).toBe('"ls"');
+    expect(made(call({ rawInput: [] }))).toBe('[]');
   });
 
   test('learns its title, kind, places and diffs while it runs', () => {
@@ -205,6 +211,29 @@ describe('a call', () => {
     });
 
     test.each([
+      ['its title and kind left out', { title: undefined, kind: null }],
+      ['empty input', { rawInput: {} }],
+      ['input that is an empty text', { rawInput: '' }],
+      ['no content', { content: [] }],
+      ['the same diff', { content: [{ type: 'diff', path: 'a', newText: 'x' }] }],
+    ])('is one call, with %s', (_name, fields) => {
+      const diff = { type: 'diff', path: 'a', newText: 'x' };
+      const failed = update({ status: 'failed', content: [diff] });
+      const { response } = hear([again, failed, { ...again, ...fields }]);
+      expect(itemsOf(response, 'function_call')).toHaveLength(1);
+    });
+
+    test.each([
+      ['another diff', [{ type: 'diff', path: 'a', newText: 'y' }]],
+      ['words beside its diff', [{ type: 'diff', path: 'a', newText: 'x' }, text('Again.')]],
+    ])('but has %s is a call of its own', (_name, content) => {
+      const diff = { type: 'diff', path: 'a', newText: 'x' };
+      const failed = update({ status: 'failed', content: [diff] });
+      const { response } = hear([again, failed, { ...again, content }]);
+      expect(itemsOf(response, 'function_call')).toHaveLength(2);
+    });
+
+    test.each([
       ['another title', { title: 'Two' }],
       ['another kind', { kind: 'edit' }],
       ['other input', { rawInput: { path: 'b' } }],
@@ -224,6 +253,65 @@ describe('a call', () => {
       asked.translator.toolCall({ toolCallId: 'c1' }, timestamp);
       expect(itemsOf(foldTurn(asked.drafts, 'turn'), 'function_call')).toHaveLength(2);
     });
+  });
+
+  test('that is told again as it was is not shown again', () => {
+    const { drafts, hear: say } = startHearing();
+    const told = {
+      title: 'Edit a.txt',
+      kind: 'edit',
+      status: 'in_progress',
+      rawInput: { path: 'a.txt' },
+      locations: [{ path: 'a.txt', line: 3 }],
+      content: [{ type: 'diff', path: 'a.txt', oldText: 'a', newText: 'b' }],
+    };
+    say(call(told));
+    const count = drafts.length;
+    say(update(told), update({ title: told.title }), update({ kind: told.kind }));
+    expect(drafts).toHaveLength(count);
+  });
+
+  test('whose arguments were told has them said once', () => {
+    const { drafts, hear: say } = startHearing();
+    say(call(), update({ rawInput: { a: 1 } }), update({ rawInput: { a: 2 } }));
+    const deltas = drafts.flatMap(({ payload }) =>
+      payload.type === 'item_delta' ? [payload.deltaContent] : [],
+    );
+    expect(deltas).toEqual(['{"a":1}']);
+  });
+
+  test('says what changes of it, and only that', () => {
+    const { drafts, hear: say } = startHearing();
+    say(
+      call({ kind: 'edit', locations: [{ path: 'a' }] }),
+      update({ title: 'Edit', kind: 'edit' }),
+    );
+    say(update({ locations: [{ path: 'b' }] }));
+    expect(drafts.slice(-2).map(({ payload }) => payload)).toMatchObject([
+      { patch: { title: 'Edit' }, deltaContent: '' },
+      { patch: { locations: [{ path: 'b' }] } },
+    ]);
+    const patches = drafts.flatMap(({ payload }) =>
+      payload.type === 'item_delta' && payload.patch ? [Object.keys(payload.patch)] : [],
+    );
+    expect(patches).toEqual([['title'], ['locations']]);
+  });
+
+  test.each([
+    ['words while it waits', { status: 'pending', content: [text('I look.')] }],
+    ['words before it says how it stands', { content: [text('I look.')] }],
+  ])('has %s as its description, not as output', (_name, fields) => {
+    const { output } = hear([call(fields), update({ status: 'completed', rawOutput: 'found' })]);
+    expect(output).toMatchObject({ output: 'found', raw: { description: 'I look.' } });
+  });
+
+  test('that is announced as it runs has its words as output', () => {
+    const { output } = hear([
+      call({ status: 'in_progress', content: [text('half')] }),
+      update({ status: 'completed' }),
+    ]);
+    expect(output).toMatchObject({ output: 'half', success: true });
+    expect(output).not.toHaveProperty('raw');
   });
 
   test('without an id is kept, and shown to be there', () => {
@@ -258,6 +346,11 @@ describe('a call', () => {
     const { made } = hear([call(), ...odd]);
     expect(JSON.stringify(made?.raw).length).toBeLessThan(4 * 1024 * 1024);
     expect(made?.raw).toContainEqual({ omitted: 2 });
+  });
+
+  test('SAFE: an id that is just not too long is told whole', () => {
+    const toolCallId = 'x'.repeat(200);
+    expect(hear([call({ toolCallId })]).made?.callId).toBe(toolCallId);
   });
 
   test('SAFE: an id that is too long is told by its beginning and its hash', () => {
@@ -415,8 +508,36 @@ describe('a permission request', () => {
     });
   });
 
+  test.each([
+    ['name', { name: 'write' }, { name: 'edit' }],
+    ['places', { locations: [{ path: 'a' }] }, { locations: [{ path: 'b' }] }],
+  ])('keeps other %s than the call has aside', (_name, known, asked) => {
+    const hearing = asking(asked, known);
+    hearing.translator.finish({ stopReason: 'end_turn' }, timestamp);
+    expect(askedOf(hearing)).toMatchObject({ ...known, raw: [{ request: asked }] });
+  });
+
+  test('keeps only what differs aside', () => {
+    const hearing = asking({ title: 'Write b', kind: 'edit' }, { title: 'Write a', kind: 'edit' });
+    hearing.translator.finish({ stopReason: 'end_turn' }, timestamp);
+    expect(askedOf(hearing)?.raw).toEqual([{ request: { title: 'Write b' } }]);
+  });
+
+  test('says the status of a call that is known', () => {
+    const hearing = asking({ status: 'failed' });
+    expect(itemsOf(foldTurn(hearing.drafts, 'turn'), 'function_call_output')).toMatchObject([
+      { success: false },
+    ]);
+  });
+
   test('that says the same again leaves nothing behind', () => {
-    const known = { title: 'Write', kind: 'edit', rawInput: { path: 'a.txt' } };
+    const known = {
+      title: 'Write',
+      name: 'write',
+      kind: 'edit',
+      rawInput: { path: 'a.txt' },
+      locations: [{ path: 'a.txt' }],
+    };
     const hearing = asking(known, known);
     hearing.translator.finish({ stopReason: 'end_turn' }, timestamp);
     expect(askedOf(hearing)).not.toHaveProperty('raw');

@@ -72,6 +72,30 @@ describe('a turn', () => {
     });
   });
 
+  test('tells the model that is set, if one is', () => {
+    const { translator, drafts } = startHearing();
+    translator.begin('one', 'First.', timestamp);
+    translator.settings({ models: { currentModelId: 'large', availableModels: [] } });
+    translator.begin('two', 'Second.', timestamp);
+    const [before] = payloadsOf(drafts, 'one');
+    expect(before).toMatchObject({ type: 'response_start', modelId: 'unknown' });
+    expect(payloadsOf(drafts, 'two')[0]).toMatchObject({ modelId: 'large' });
+  });
+
+  test('tells when each thing happened', () => {
+    const { translator, drafts } = startHearing();
+    const at = (second: number) => new Date(second * 1_000).toISOString();
+    translator.begin('turn', 'Do it.', at(1));
+    translator.read(say('Hi.'), at(2));
+    translator.read({ sessionUpdate: 'usage_update', used: 1 }, at(3));
+    translator.openApproval({ approvalId: 'a', title: 'May I?', options: [] }, at(4));
+    translator.closeApproval('a', { outcome: 'cancelled' }, at(5));
+    translator.stop(at(6));
+    translator.finish({ stopReason: 'cancelled' }, at(7));
+    const times = drafts.map((draft) => Date.parse(draft.timestamp) / 1_000);
+    expect(times).toEqual([1, 1, 1, 2, 2, 3, 4, 5, 6, 7, 7]);
+  });
+
   test('that has no answer worth the name is over all the same', () => {
     for (const response of [null, 'done', {}, { stopReason: 7 }]) {
       const { drafts, translator } = startHearing();
@@ -175,6 +199,26 @@ describe('outside a turn', () => {
     expect(drafts).toEqual([]);
   });
 
+  test('a permission request of no call is kept for the next turn', () => {
+    const { drafts, translator, hear } = startHearing();
+    translator.toolCall({ title: 'What?' }, timestamp);
+    translator.toolCall(null, timestamp);
+    hear(say('Hi.'));
+    translator.finish({ stopReason: 'end_turn' }, timestamp);
+    const [message] = foldTurn(drafts, 'own-1').outputItems;
+    expect(message).toMatchObject({ content: 'Hi.', raw: [{ title: 'What?' }] });
+  });
+
+  test('usage is told in the next turn, and in none after it', () => {
+    const { drafts, translator, hear } = startHearing();
+    hear({ sessionUpdate: 'usage_update', used: 10, size: 100 });
+    translator.begin('one', 'First.', timestamp);
+    translator.begin('two', 'Second.', timestamp);
+    const counts = (turnId: string) =>
+      payloadsOf(drafts, turnId).filter(({ type }) => type === 'usage_update').length;
+    expect([counts('one'), counts('two')]).toEqual([1, 0]);
+  });
+
   test('what was told is told in the next turn, with its last message', () => {
     const { drafts, translator, hear } = startHearing();
     hear({ sessionUpdate: 'usage_update', used: 10, size: 100 }, { sessionUpdate: 'hologram' });
@@ -191,6 +235,47 @@ describe('outside a turn', () => {
 });
 
 describe('beside the conversation', () => {
+  test('a title is the session’s, and what comes with it waits for the next item', () => {
+    const info = { sessionUpdate: 'session_info_update', title: 'A title', updatedAt: timestamp };
+    const { drafts, updates } = hearTurn([{ ...info, _meta: { x: 1 } }, say('Hi.')]);
+    expect(updates).toEqual([{ title: 'A title' }]);
+    expect(foldTurn(drafts, 'turn').outputItems.at(-1)?.raw).toEqual([{ _meta: { x: 1 } }]);
+  });
+
+  test('a session’s news without a title change none', () => {
+    const { drafts, updates } = hearTurn([
+      { sessionUpdate: 'session_info_update', _meta: { x: 1 } },
+    ]);
+    expect(updates).toEqual([]);
+    expect(foldTurn(drafts, 'turn').outputItems).toHaveLength(1);
+  });
+
+  test('commands are the session’s; those that cannot be read are kept', () => {
+    const odd = { sessionUpdate: 'available_commands_update', availableCommands: 7 };
+    const { drafts, updates } = hearTurn([
+      say('Hi.'),
+      { ...odd, availableCommands: [{ name: 'plan', description: 'Plan.' }] },
+      odd,
+    ]);
+    expect(updates).toEqual([{ commands: [{ name: 'plan', description: 'Plan.' }] }]);
+    expect(foldTurn(drafts, 'turn').outputItems.at(-1)?.raw).toEqual([odd]);
+  });
+
+  test('a change of mode or of an option is told as the session’s settings', () => {
+    const modes = { currentModeId: 'ask', availableModes: [{ id: 'ask' }, { id: 'code' }] };
+    const { translator, updates, hear } = startHearing();
+    translator.settings({ modes });
+    translator.settings({});
+    hear({ sessionUpdate: 'current_mode_update', currentModeId: 'code' });
+    const option = { id: 'model', currentValue: 'large', options: [] };
+    hear({ sessionUpdate: 'config_option_update', configOptions: [option] });
+    expect(updates).toMatchObject([
+      { configOptions: [{ currentValue: 'ask' }] },
+      { configOptions: [{ currentValue: 'code' }] },
+      { configOptions: [{ currentValue: 'large' }, { currentValue: 'code' }] },
+    ]);
+  });
+
   test('usage tells how full the context is, and what the session has cost', () => {
     const cost = { amount: 0.5, currency: 'USD' };
     const { drafts } = hearTurn([
