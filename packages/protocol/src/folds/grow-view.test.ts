@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest';
+import type { EventPayload } from '../events.ts';
+import type { ItemPatch } from '../items.ts';
+import { foldRun, upsertsIn } from '../testing/fold-run.ts';
+import * as say from '../testing/payloads.ts';
+import { flushIdle, nextFlushAt } from './upsert.ts';
+
+const live = { appends: true };
+const blocks = [{ type: 'resource_link' as const, uri: 'file:///a', name: 'a' }];
+const patch = (itemId: string, fields: ItemPatch, deltaContent = ''): EventPayload => ({
+  type: 'item_delta',
+  itemId,
+  deltaContent,
+  patch: fields,
+});
+const output = (itemId: string, callId: string): EventPayload => ({
+  type: 'item_start',
+  itemId,
+  itemType: 'function_call_output',
+  callId,
+});
+/** What the last of these payloads makes visible. */
+const shownLast = (payloads: EventPayload[], config = {}) => {
+  const before = foldRun(payloads.slice(0, -1), config).outputs.length;
+  return foldRun(payloads, config).outputs.slice(before);
+};
+
+describe('a text', () => {
+  const shown = [say.text('a'), say.delta('a', 'word '.repeat(11))];
+
+  test('whose blocks change is shown again once it is at rest', () => {
+    const { state } = foldRun([...shown, patch('a', { blocks })]);
+    const { outputs } = flushIdle(state, nextFlushAt(state) ?? 0);
+    expect(upsertsIn(outputs)).toMatchObject([{ status: 'update', blocks }]);
+  });
+
+  test('whose blocks change is shown at once to live readers, whole', () => {
+    expect(shownLast([...shown, patch('a', { blocks }, 'more')], live)).toMatchObject([
+      {
+        kind: 'upsert',
+        upsert: { status: 'update', content: `${'word '.repeat(11)}more`, blocks },
+      },
+    ]);
+  });
+
+  test('of blocks alone is shown', () => {
+    expect(shownLast([say.text('a'), patch('a', { blocks })], live)).toMatchObject([
+      { kind: 'upsert', upsert: { status: 'create', content: '', blocks } },
+    ]);
+  });
+
+  test('that grows by nothing has nothing to wait for', () => {
+    const { state } = foldRun([...shown, say.delta('a', '')]);
+    expect(nextFlushAt(state)).toBeUndefined();
+  });
+
+  test('without content is not shown at rest', () => {
+    const { state } = foldRun([say.text('a'), patch('a', { raw: 1 })]);
+    expect(nextFlushAt(state)).toBeUndefined();
+  });
+});
+
+describe('a call', () => {
+  const running = [say.callDone('call', 'Bash', 'one', {}), output('out', 'one')];
+
+  test('is not shown again for output that is empty', () => {
+    expect(shownLast([...running, say.delta('out', '')], live)).toEqual([]);
+    expect(shownLast([...running, say.delta('out', 'a'), say.delta('out', '')], live)).toEqual([]);
+  });
+
+  test('is not shown while its arguments grow', () => {
+    expect(shownLast([say.call('call', 'Bash'), say.delta('call', '{"a":1}')], live)).toEqual([]);
+  });
+
+  test('is not shown again before its end to readers without deltas', () => {
+    expect(shownLast([...running, say.delta('out', 'a')])).toEqual([]);
+    expect(shownLast([...running, patch('out', { blocks })])).toEqual([]);
+  });
+
+  test('whose output has blocks before words is shown with them', () => {
+    expect(shownLast([...running, patch('out', { blocks })], live)).toMatchObject([
+      { kind: 'upsert', upsert: { itemId: 'call', toolOutput: '', outputBlocks: blocks } },
+    ]);
+  });
+
+  test('of several that run under one id grows by its own output', () => {
+    const both = [say.callDone('a', 'Bash', 'one', {}), say.callDone('b', 'Bash', 'one', {})];
+    const grown = [output('out', 'one'), say.delta('out', 'x'), say.delta('out', 'y')];
+    expect(shownLast([...both, ...grown], live)).toEqual([
+      { kind: 'append', turnId: 'turn-1', itemId: 'b', at: 1, text: 'y' },
+    ]);
+  });
+
+  test('that is a script grows by its output, too', () => {
+    const script: EventPayload = { type: 'script_execution_start', itemId: 's', code: '1' };
+    const started: EventPayload = {
+      type: 'item_start',
+      itemId: 'out',
+      itemType: 'script_execution_output',
+      callId: 's',
+    };
+    const grown = [script, started, say.delta('out', 'x'), say.delta('out', 'y')];
+    expect(shownLast(grown, live)).toMatchObject([{ kind: 'append', itemId: 's', at: 1 }]);
+  });
+});
+
+test('output that no call is known of shows nothing before its end', () => {
+  expect(shownLast([output('out', 'one'), say.delta('out', 'a')], live)).toEqual([]);
+});
+
+test('a plan is shown when its entries change, not for words', () => {
+  const start: EventPayload = { type: 'item_start', itemId: 'p', itemType: 'plan', entries: [] };
+  const entries = [{ content: 'Do it', priority: 'high' as const, status: 'pending' as const }];
+  expect(shownLast([start, say.delta('p', 'words')])).toEqual([]);
+  expect(shownLast([start, patch('p', { entries })])).toMatchObject([
+    { upsert: { status: 'update', entries } },
+  ]);
+});
+
+test('words for what is unknown or has ended show nothing', () => {
+  const done = say.messageDone('a', 'Hi.');
+  expect(shownLast([done, say.delta('a', 'more')], live)).toEqual([]);
+  expect(shownLast([done, say.delta('b', 'more')], live)).toEqual([]);
+});
