@@ -246,3 +246,82 @@ test('the title is told where there is one', () => {
   hear({ sessionUpdate: 'session_info_update', title: null });
   expect(updates).toEqual([{ title: 'A title' }]);
 });
+
+test('an option or a choice without a name is called by its id, one without a value is none', () => {
+  const configOptions = [{ id: 'x', currentValue: 'a', options: [{ value: 'a' }, { name: 'B' }] }];
+  expect(optionsAfter({ configOptions })).toEqual([
+    { id: 'x', name: 'x', currentValue: 'a', options: [{ value: 'a', name: 'a' }] },
+  ]);
+});
+
+test('an option has its description', () => {
+  const described = { ...effort, description: 'How long it thinks.' };
+  expect(optionsAfter({ configOptions: [described] })).toMatchObject([
+    { description: 'How long it thinks.' },
+  ]);
+});
+
+test('what is true or false is a switch, whatever it says to be', () => {
+  const switches = [
+    { id: 'a', currentValue: false },
+    { id: 'b', currentValue: 'true', type: 'boolean' },
+  ];
+  const read = optionsAfter({ configOptions: switches });
+  expect(read?.map(({ currentValue, options }) => [currentValue, options.length])).toEqual([
+    ['false', 2],
+    ['true', 2],
+  ]);
+});
+
+test('modes and models without a current one change nothing', () => {
+  const steps = [
+    { modes, models },
+    { modes: { availableModes: [] }, models: {} },
+  ];
+  expect(optionsAfter(...steps)?.map(({ currentValue }) => currentValue)).toEqual(['ask', 'big']);
+});
+
+test('modes that are told alone have no choices', () => {
+  expect(optionsAfter({ modes: { currentModeId: 'ask' } })).toEqual([
+    { ...modeOption, options: [] },
+  ]);
+});
+
+test('a change of mode where there is none tells the settings as they are', () => {
+  const changed = { sessionUpdate: 'current_mode_update', currentModeId: 'code' };
+  expect(optionsAfter({ configOptions: [effort] }, changed)).toMatchObject([
+    { id: 'effort', currentValue: 'low' },
+  ]);
+});
+
+test('a change of mode changes the mode alone', () => {
+  const changed = { sessionUpdate: 'current_mode_update', currentModeId: 'code' };
+  expect(optionsAfter({ modes, models, configOptions: [effort] }, changed)).toMatchObject([
+    { id: 'effort', currentValue: 'low' },
+    { id: 'mode', currentValue: 'code' },
+    { id: 'model', currentValue: 'big' },
+  ]);
+});
+
+test('an option called mode is the mode, whatever its category', () => {
+  const changed = { sessionUpdate: 'current_mode_update', currentModeId: 'high' };
+  const own = { ...effort, id: 'mode', category: null };
+  expect(optionsAfter({ configOptions: [own] }, changed)).toMatchObject([{ currentValue: 'high' }]);
+});
+
+test('the one option of the category is the model, where no models are listed', () => {
+  const { translator, drafts } = startHearing();
+  const option = { ...effort, id: 'which', name: 'Which', category: 'model', currentValue: 'big' };
+  translator.settings({ configOptions: [effort, option] });
+  translator.begin('turn', 'Hi.', timestamp);
+  expect(drafts[0]?.payload).toMatchObject({ modelId: 'big' });
+});
+
+test('a command’s hint and description may be missing', () => {
+  const { updates, hear } = startHearing();
+  const availableCommands = [{ name: 'a' }, { name: 'b', input: { hint: null } }, { name: 'a/b' }];
+  hear({ sessionUpdate: 'available_commands_update', availableCommands });
+  expect(updates).toEqual([
+    { commands: ['a', 'b', 'a/b'].map((name) => ({ name, description: '' })) },
+  ]);
+});

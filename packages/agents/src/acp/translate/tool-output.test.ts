@@ -281,3 +281,79 @@ describe('a terminal that the agent streams beside its updates', () => {
     expect(outputOf([prints('one'), prints('two'), done])?.output).toBe('onetwo');
   });
 });
+
+describe('blocks of an output', () => {
+  const image = { type: 'image', mimeType: 'image/png', data: 'A' };
+  const link = { type: 'resource_link', uri: 'file:///a', name: 'a' };
+  const shows = (...blocks: object[]) =>
+    update({ content: blocks.map((content) => ({ type: 'content', content })) });
+  const patchesOf = (...updates: unknown[]) =>
+    hearTurn([call, ...updates]).drafts.flatMap(({ payload }) =>
+      payload.type === 'item_delta' && payload.patch ? [payload.patch] : [],
+    );
+
+  test('are shown while it runs, and again when they change', () => {
+    expect(patchesOf(shows(image), shows(image), shows(image, link), shows(link))).toEqual([
+      { blocks: [image] },
+      { blocks: [image, link] },
+      { blocks: [link] },
+    ]);
+  });
+
+  test('are shown anew with words that are begun anew', () => {
+    const both = (words: string) =>
+      update({ content: [text(words), { type: 'content', content: image }] });
+    expect(patchesOf(both('10 %'), both('20 %'))).toEqual([
+      { blocks: [image] },
+      { blocks: [image] },
+    ]);
+  });
+
+  test('that only describe the call are shown with its end', () => {
+    const described = {
+      ...call,
+      status: 'pending',
+      content: [{ type: 'content', content: image }],
+    };
+    expect(patchesOf(described)).toEqual([]);
+    expect(outputOf([described, done])).toMatchObject({ output: '', blocks: [image] });
+  });
+});
+
+describe('an output that ends', () => {
+  test('keeps its description and the rest of what is for programs side by side', () => {
+    const described = { ...call, status: 'pending', content: [text('Finds things.')] };
+    const found = update({ status: 'completed', rawOutput: { output: 'Found.', more: 1 } });
+    expect(outputOf([described, found])).toMatchObject({
+      output: 'Found.',
+      raw: { description: 'Finds things.', rest: { more: 1 } },
+    });
+  });
+
+  test('with its description as its words keeps that not twice', () => {
+    const described = { ...call, status: 'pending', content: [text('Finds things.')] };
+    expect(outputOf([described, done])).not.toHaveProperty('raw');
+  });
+
+  test('is what was shown of it, where what was printed is shorter', () => {
+    const rawOutput = { aggregated_output: 'on', exit_code: 0 };
+    const told = update({ status: 'completed', content: [text('one')], rawOutput });
+    expect(outputOf([told])).toMatchObject({ output: 'one', exitCode: 0 });
+  });
+
+  test('has the exit code of what was printed rather than that of its terminal', () => {
+    const { drafts, translator, hear } = startHearing();
+    translator.begin('turn', 'Do it.', timestamp);
+    hear(call, update({ content: [text('$ make'), terminal] }));
+    translator.terminalExit('t1', { exitCode: 1 }, timestamp);
+    hear(update({ status: 'completed', rawOutput: { exit_code: 2 } }));
+    translator.finish({ stopReason: 'end_turn' }, timestamp);
+    const [output] = itemsOf(foldTurn(drafts, 'turn'), 'function_call_output');
+    expect(output).toMatchObject({ output: '$ make', exitCode: 2 });
+  });
+
+  test('of a failure says its reason though that is JSON for programs', () => {
+    const told = update({ status: 'failed', rawOutput: { reason: 'Locked.' } });
+    expect(outputOf([told])?.output).toContain('Locked.');
+  });
+});
