@@ -197,6 +197,93 @@ describe('an item', () => {
   });
 });
 
+describe('a turn that failed', () => {
+  const failed = (more: object) =>
+    folded({ type: 'response_done', status: 'error', ...more }).error;
+  const error = { code: 'X', message: 'It broke.' };
+
+  it('says why in the words of its source, or by what made it stop', () => {
+    expect(failed({ error, finishReason: 'max_tokens' })).toEqual(error);
+    expect(failed({ finishReason: 'max tokens--reached' })).toEqual({
+      code: 'MAX_TOKENS_REACHED',
+      message: 'The turn failed with finish reason "max tokens--reached".',
+    });
+    expect(failed({ finishReason: null })?.code).toBe('TURN_FAILED');
+  });
+
+  it('keeps the usage that was told before', () => {
+    const told: EventPayload = {
+      type: 'usage_update',
+      usage: { inputTokens: 1, outputTokens: 2, contextTokens: 3 },
+    };
+    const usage = { inputTokens: 4, outputTokens: 5 };
+    expect(folded(told, { type: 'response_error', error }).usage).toEqual(told.usage);
+    expect(folded(told, { type: 'response_error', error, usage }).usage).toEqual({
+      ...usage,
+      contextTokens: 3,
+    });
+  });
+
+  it('may end with an error though it says to be complete', () => {
+    const end: EventPayload = { type: 'response_done', status: 'completed', error };
+    expect(folded(end)).toMatchObject({ status: 'complete', error });
+    expect(folded({ type: 'response_done', status: 'completed' })).not.toHaveProperty('error');
+  });
+});
+
+describe('what is told twice or of nothing', () => {
+  const error = { code: 'X', message: 'It broke.' };
+
+  it('changes nothing', () => {
+    const other: EventPayload = { ...start, modelId: 'other' };
+    expect(folded(other).modelId).toBe('model');
+    const again: EventPayload = { type: 'item_start', itemId: 'a', itemType: 'reasoning' };
+    expect(items(say.text('a'), say.delta('a', 'Hi'), again)).toMatchObject([
+      { type: 'message', content: 'Hi' },
+    ]);
+    const late: EventPayload = { type: 'item_error', itemId: 'a', error };
+    expect(items(say.messageDone('a', 'Hi'), late)[0]).not.toHaveProperty('error');
+    expect(items(say.messageDone('a', 'Hi'), say.messageDone('a', 'Ho'))).toMatchObject([
+      { content: 'Hi' },
+    ]);
+    expect(items(say.delta('a', 'Hi'), { type: 'item_cancelled', itemId: 'a' })).toEqual([]);
+  });
+
+  it('an output that goes on can be withdrawn, and then its call, too', () => {
+    const begun: EventPayload[] = [
+      say.callDone('c', 'Read', 'call-1', {}),
+      { type: 'item_start', itemId: 'o', itemType: 'function_call_output', callId: 'call-1' },
+    ];
+    const [output, call] = ['o', 'c'].map(
+      (itemId) => ({ type: 'item_cancelled', itemId }) as const,
+    );
+    expect(items(...begun, output!).map(({ id }) => id)).toEqual(['c']);
+    expect(items(...begun, call!).map(({ id }) => id)).toEqual(['c', 'o']);
+    expect(items(...begun, output!, call!)).toEqual([]);
+  });
+
+  it('a script’s result that nobody began stands alone', () => {
+    const done: EventPayload = {
+      type: 'script_execution_done',
+      itemId: 's',
+      result: '1',
+      success: true,
+    };
+    expect(items(done)).toEqual([
+      {
+        id: 's:output',
+        type: 'script_execution_output',
+        scriptId: 's',
+        result: '1',
+        success: true,
+        origin: 'script_harness',
+        startedAt: time(1),
+        endedAt: time(1),
+      },
+    ]);
+  });
+});
+
 describe('closing what is open', () => {
   const open = fold(
     runOf([
@@ -240,6 +327,33 @@ describe('closing what is open', () => {
       { type: 'item_done', itemId: 'p', finalItem: { entries } },
     ]);
   });
+
+  it('says what is missing where the run does not say why it failed', () => {
+    const [, said] = closeOpenItems(open, { status: 'error' });
+    expect(said).toMatchObject({ type: 'item_error', error: { code: 'TURN_FAILED' } });
+  });
+
+  it('leaves success to an output of a turn that is complete', () => {
+    const started: EventPayload = {
+      type: 'item_start',
+      itemId: 'o',
+      itemType: 'function_call_output',
+    };
+    const output = fold(runOf([start, started, say.delta('o', 'all')]));
+    expect(closeOpenItems(output, { status: 'completed' })).toMatchObject([
+      { finalItem: { output: 'all', success: true } },
+    ]);
+  });
+
+  it.each(['message', 'reasoning', 'function_call_output', 'script_execution_output'] as const)(
+    'withdraws a %s without content, be the run complete or not',
+    (itemType) => {
+      const state = fold(runOf([start, { type: 'item_start', itemId: 'i', itemType }]));
+      for (const status of ['completed', 'error'] as const) {
+        expect(closeOpenItems(state, { status })).toMatchObject([{ type: 'item_cancelled' }]);
+      }
+    },
+  );
 
   it('calls an output that was cut off no success', () => {
     const output = fold(
