@@ -85,7 +85,7 @@ export class ClaudeCalls {
   /** Answers what was never answered, so that no tool seems to run after its turn. */
   closeAll(reason: string): void {
     for (const [callId, { itemId }] of this.#waiting) {
-      if (this.#writer.isOpen(itemId)) this.#writer.done(itemId, this.#settled(itemId));
+      this.#writer.done(itemId, this.#settled(itemId));
       this.answer({ callId, content: reason, isError: true }, undefined);
     }
   }

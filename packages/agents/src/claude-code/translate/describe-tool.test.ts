@@ -55,7 +55,8 @@ test('places are told with their line, changes with both sides', () => {
   expect(face('Write', { file_path, content: 'new' }).diffs).toEqual([
     { path: file_path, newText: 'new' },
   ]);
-  expect(face('Grep', { pattern: 'a', path: '/code' }).locations).toEqual([{ path: '/code' }]);
+  const grep = face('Grep', { pattern: 'a', path: '/code' });
+  expect(grep.locations).toStrictEqual([{ path: '/code' }]);
 });
 
 test('an edit without its old text is told by its new one; without the new one, or a file, it is none', () => {

@@ -105,6 +105,29 @@ test('whole blocks are told by their order, calls by their ids', () => {
   expect(find(response, 'function_call').map(({ title }) => title)).toEqual(['Run a', 'Run b']);
 });
 
+test('whole blocks are told from each other by their kind', () => {
+  const blocks = [block(0, thinking('Hm')), block(1, text('Hel')), whole(text('Hello.'))];
+  expect(said(begin(), ...blocks, endWith('end_turn'), stop)).toEqual([
+    'reasoning Hm',
+    'message Hello.',
+  ]);
+});
+
+test('a call may come whole after its answer has ended, and begins once', () => {
+  const { drafts, hear } = startHearing();
+  hear(begin(), block(0, call('c')), grow(0, { partial_json: '{"comm' }));
+  hear(endWith('tool_use'), stop, whole(call('c', { command: 'ls' })));
+  expect(drafts.slice(1).map(({ payload }) => payload)).toMatchObject([
+    { type: 'item_start', callId: 'c' },
+    { type: 'item_delta', deltaContent: '{"comm' },
+    { type: 'item_done', finalItem: { arguments: '{"command":"ls"}' } },
+  ]);
+});
+
+test('what streams of an answer that never began is left out', () => {
+  expect(said(block(0, text('Lost.')), grow(0, { text: 'Lost.' }), stop)).toEqual([]);
+});
+
 test('a block of another message than the one that streams is an item of its own', () => {
   expect(
     said(begin(), block(0, text('One.')), whole(text('Two.'), 'n'), whole(text('One.'))),

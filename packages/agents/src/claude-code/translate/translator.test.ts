@@ -461,6 +461,9 @@ test('a message that replaces others takes them back', () => {
   say('1', 'Refused halfway');
   say('2', 'Said properly.', ['1']);
   translator.end({ type: 'response_done', status: 'completed' }, timestamp);
+  expect(drafts.map(({ payload }) => payload)).toContainEqual(
+    expect.objectContaining({ type: 'item_cancelled', reason: 'superseded' }),
+  );
   expect(foldTurns(drafts).get('unasked-1')?.outputItems).toMatchObject([
     { content: 'Said properly.' },
   ]);

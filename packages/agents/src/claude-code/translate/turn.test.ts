@@ -38,6 +38,12 @@ test('blocks without words leave nothing', () => {
   expect(outputItems[0]).not.toHaveProperty('raw');
 });
 
+test('what nobody knows is kept whole, whatever words it has', () => {
+  const odd = { type: 'hologram', text: 'Words.', thinking: 'Thoughts.' };
+  const { outputItems } = hearTurn(answer([odd, text('Hi.')]));
+  expect(outputItems).toMatchObject([{ content: 'Hi.', raw: [odd] }]);
+});
+
 test('what comes in the user’s name and is neither words nor a result is kept', () => {
   const image = { type: 'image', source: 'x' };
   const { outputItems } = hearTurn(inUsersName([image]), answer([text('Seen.')]));
@@ -79,6 +85,24 @@ test('where Claude Code says that the user has stopped it, what was streamed sta
     streamed({ type: 'message_stop' }),
   );
   expect(outputItems).toMatchObject([{ content: 'Half' }]);
+});
+
+test('other words in the user’s name do not stop it: what a broken stream had begun is withdrawn', () => {
+  const streamed = (event: object) => ({ type: 'stream_event', event });
+  const { outputItems } = hearTurn(
+    streamed({ type: 'message_start', message: { id: 'm', model: 'model' } }),
+    streamed({ type: 'content_block_start', index: 0, content_block: text('Half') }),
+    inUsersName('Tool loaded.'),
+    streamed({ type: 'message_stop' }),
+  );
+  expect(outputItems).toEqual([]);
+});
+
+test('the limit of steps may be reached without a word', () => {
+  const { drafts, hear } = startHearing();
+  const reached = { type: 'result', subtype: 'error_max_turns', is_error: true };
+  hear({ type: 'system', subtype: 'status', status: 'requesting' }, reached);
+  expect(drafts.map(({ payload }) => payload.type)).toEqual(['response_start', 'response_done']);
 });
 
 test('says once that the user asked to stop, of a turn that runs', () => {
@@ -132,15 +156,31 @@ describe('a subagent in the background', () => {
     const [first, second] = [...foldTurns(drafts).values()];
     expect(first?.outputItems).toEqual([]);
     expect(second?.outputItems).toMatchObject([
-      { type: 'function_call', callId: 'c', title: 'Run ls', parentCallId: 'task' },
+      {
+        type: 'function_call',
+        id: 'unasked-2:c',
+        callId: 'c',
+        title: 'Run ls',
+        parentCallId: 'task',
+      },
       { type: 'function_call_output', callId: 'c', output: 'a.txt', parentCallId: 'task' },
     ]);
   });
 
-  test('has each call told once', () => {
-    const once = inUsersName([result('c', 'a.txt')], background);
-    const response = hearTurn(answer([call('c')], background), once, once);
-    expect(find(response, 'function_call')).toHaveLength(1);
+  test('has each call told once, also where its result is told again', () => {
+    const { translator, drafts, hear } = startHearing();
+    const requesting = { type: 'system', subtype: 'status', status: 'requesting' };
+    const told = inUsersName([result('c', 'a.txt')], background);
+    hear(requesting, answer([call('c')], background), told);
+    translator.end({ type: 'response_done', status: 'completed' }, timestamp);
+    hear(requesting, told);
+    const turns = [...foldTurns(drafts).values()];
+    expect(turns.map((turn) => find(turn, 'function_call').length)).toEqual([1, 0]);
+  });
+
+  test('has a call without an id, of which no result could be told, told at once', () => {
+    const response = hearTurn(answer([call('')], background));
+    expect(find(response, 'function_call')).toMatchObject([{ name: 'Bash', parentCallId: 'task' }]);
   });
 });
 
@@ -239,6 +279,13 @@ describe('the to-do list', () => {
       inUsersName([result('a', 'Modified.'), result('b', 'Modified.')]),
     );
     expect(response.outputItems).toMatchObject([{ type: 'plan', entries: done }]);
+  });
+
+  test('begins once in its turn', () => {
+    const { drafts, hear } = startHearing();
+    hear(answer([call('a', 'TodoWrite', { todos }), call('b', 'TodoWrite', { todos })]));
+    const starts = drafts.filter(({ payload }) => payload.type === 'item_start');
+    expect(starts).toHaveLength(1);
   });
 
   test('is no tool while its arguments stream', () => {

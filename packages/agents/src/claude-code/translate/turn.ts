@@ -110,8 +110,9 @@ export class ClaudeTurn {
   user(message: UserMessage): void {
     const parentCallId = message.parent_tool_use_id ?? undefined;
     for (const block of message.message.content) {
-      if (block.tool_use_id !== undefined) {
-        this.#answer(block, message.tool_use_result, parentCallId);
+      const callId = block.tool_use_id;
+      if (callId !== undefined) {
+        this.#answer(callId, block, message.tool_use_result, parentCallId);
       } else if (block.type === 'text') this.#hearHarness(block.text ?? '');
       else this.#writer.keep(block);
     }
@@ -177,8 +178,9 @@ export class ClaudeTurn {
     const id = this.#nextItem(messageId);
     const parent = parentCallId === undefined ? {} : { parentCallId };
     if (isToolUse(block.type)) this.#call(id, block, parentCallId);
-    else if (block.tool_use_id !== undefined) this.#answer(block, undefined, parentCallId);
-    else if (block.type === 'text' && block.text !== undefined && block.text !== '') {
+    else if (block.tool_use_id !== undefined) {
+      this.#answer(block.tool_use_id, block, undefined, parentCallId);
+    } else if (block.type === 'text' && block.text !== undefined && block.text !== '') {
       const content = block.text;
       this.#writer.add({ type: 'message', id, content, origin: 'agent', ...parent });
     } else if (block.type === 'thinking' && block.thinking !== undefined && block.thinking !== '') {
@@ -194,9 +196,12 @@ export class ClaudeTurn {
     else this.#calls.complete(id, block, parentCallId);
   }
 
-  #answer(block: NativeBlock, structured: unknown, parentCallId: string | undefined): void {
-    const callId = block.tool_use_id;
-    if (callId === undefined) return;
+  #answer(
+    callId: string,
+    block: NativeBlock,
+    structured: unknown,
+    parentCallId: string | undefined,
+  ): void {
     const held = this.#held.get(callId);
     if (held !== undefined) {
       this.#held.delete(callId);
