@@ -58,6 +58,19 @@ test('late news of a call that ended in this turn stay with the words that they 
   expect(words).toMatchObject({ content: 'Done.', raw: [late] });
 });
 
+test('late news of a call of an earlier turn begin no call in a turn that runs', () => {
+  const { translator, drafts, hear: told } = startHearing();
+  translator.begin('one', 'First.', timestamp);
+  told(call('c'));
+  translator.begin('two', 'Second.', timestamp);
+  const late = update('c', { status: 'completed' });
+  told(say('Done.'), late);
+  translator.finish({ stopReason: 'end_turn' }, timestamp);
+  expect(foldTurn(drafts, 'two').outputItems.slice(1)).toMatchObject([
+    { content: 'Done.', raw: [late] },
+  ]);
+});
+
 test('a call under the id of one in an earlier turn is heard in its own', () => {
   const { translator, drafts, hear: told } = startHearing();
   translator.begin('one', 'First.', timestamp);

@@ -12,7 +12,7 @@ describe('a turn', () => {
     const { drafts } = hearTurn([]);
     expect(payloadsOf(drafts, 'turn')).toMatchObject([
       { type: 'response_start', providerId: 'scripted', trigger: 'user' },
-      { type: 'item_start', origin: 'user' },
+      { type: 'item_start', itemId: 'turn:user', origin: 'user' },
       { type: 'item_done', finalItem: { content: 'Do it.', origin: 'user' } },
       { type: 'response_done' },
     ]);
@@ -154,12 +154,9 @@ describe('a turn', () => {
     translator.stop(timestamp);
     translator.stop(timestamp);
     translator.finish({ stopReason: 'cancelled' }, timestamp);
-    expect(payloadsOf(drafts, 'turn').map(({ type }) => type)).toEqual([
-      'response_start',
-      'item_start',
-      'item_done',
-      'turn_aborted_by_user',
-      'response_done',
+    expect(payloadsOf(drafts, 'turn').slice(3)).toMatchObject([
+      { type: 'turn_aborted_by_user', reason: 'The user asked to stop.' },
+      { type: 'response_done' },
     ]);
   });
 
@@ -209,6 +206,14 @@ describe('outside a turn', () => {
     expect(message).toMatchObject({ content: 'Hi.', raw: [{ title: 'What?' }] });
   });
 
+  test('noise is kept for the next turn, and so is what comes with a title', () => {
+    const { drafts, translator, hear } = startHearing();
+    hear('noise', null, { sessionUpdate: 'session_info_update', title: 'A', _meta: { x: 1 } });
+    hear(say('Hi.'));
+    translator.finish({ stopReason: 'end_turn' }, timestamp);
+    expect(foldTurn(drafts, 'own-1').outputItems[0]?.raw).toEqual(['noise', { _meta: { x: 1 } }]);
+  });
+
   test('usage is told in the next turn, and in none after it', () => {
     const { drafts, translator, hear } = startHearing();
     hear({ sessionUpdate: 'usage_update', used: 10, size: 100 });
@@ -242,6 +247,12 @@ describe('beside the conversation', () => {
     expect(foldTurn(drafts, 'turn').outputItems.at(-1)?.raw).toEqual([{ _meta: { x: 1 } }]);
   });
 
+  test('a title alone leaves nothing behind', () => {
+    const title = { sessionUpdate: 'session_info_update', title: 'A title' };
+    const { drafts } = hearTurn([title, say('Hi.')]);
+    expect(foldTurn(drafts, 'turn').outputItems.at(-1)).not.toHaveProperty('raw');
+  });
+
   test('a session’s news without a title change none', () => {
     const { drafts, updates } = hearTurn([
       { sessionUpdate: 'session_info_update', _meta: { x: 1 } },
@@ -263,7 +274,7 @@ describe('beside the conversation', () => {
 
   test('a change of mode or of an option is told as the session’s settings', () => {
     const modes = { currentModeId: 'ask', availableModes: [{ id: 'ask' }, { id: 'code' }] };
-    const { translator, updates, hear } = startHearing();
+    const { translator, drafts, updates, hear } = startHearing();
     translator.settings({ modes });
     translator.settings({});
     hear({ sessionUpdate: 'current_mode_update', currentModeId: 'code' });
@@ -274,6 +285,9 @@ describe('beside the conversation', () => {
       { configOptions: [{ currentValue: 'code' }] },
       { configOptions: [{ currentValue: 'large' }, { currentValue: 'code' }] },
     ]);
+    hear(say('Hi.'));
+    translator.finish({ stopReason: 'end_turn' }, timestamp);
+    expect(foldTurn(drafts, 'own-1').outputItems[0]).not.toHaveProperty('raw');
   });
 
   test('usage tells how full the context is, and what the session has cost', () => {

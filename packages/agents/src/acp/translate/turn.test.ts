@@ -53,6 +53,31 @@ describe('a turn that breaks', () => {
   });
 });
 
+test('what nobody knows stays with the words of a turn that the next message ends', () => {
+  const { translator, drafts, hear: told } = startHearing();
+  told(say('Hi.'), { sessionUpdate: 'hologram' });
+  translator.begin('turn', 'Do it.', timestamp);
+  expect(foldTurn(drafts, 'own-1').outputItems).toMatchObject([
+    { content: 'Hi.', raw: [{ sessionUpdate: 'hologram' }] },
+  ]);
+});
+
+test.each([
+  ['ended', { type: 'response_done', status: 'completed' } as const],
+  ['broke', { type: 'response_error', error } as const],
+])('what a turn that %s has shown is not told in the next one', (_name, end) => {
+  const { translator, drafts, hear: told } = startHearing();
+  told(say('Half'), { sessionUpdate: 'hologram' });
+  translator.end(end, timestamp);
+  translator.begin('one', 'Do it.', timestamp);
+  told({ sessionUpdate: 'hologram' });
+  translator.end(end, timestamp);
+  translator.begin('two', 'Do it.', timestamp);
+  told(say('Hi.'));
+  translator.end({ type: 'response_done', status: 'completed' }, timestamp);
+  expect(foldTurn(drafts, 'two').outputItems.at(-1)).not.toHaveProperty('raw');
+});
+
 describe('an approval', () => {
   const request = { approvalId: 'a', title: 'May I?', options: [] };
 
@@ -84,6 +109,26 @@ describe('words in the user’s name', () => {
     const image = { type: 'image', mimeType: 'image/png', data: 'AA==' };
     const { outputItems } = hear({ sessionUpdate: 'user_message_chunk', content: image });
     expect(outputItems.at(-1)).toMatchObject({ origin: 'user', blocks: [image] });
+  });
+
+  test.each([[{ type: 'text' }], [{ text: 'Do it.' }], [{ type: 'hologram', text: 'Do it.' }]])(
+    'that cannot be read are kept: %j',
+    (content) => {
+      const { outputItems } = hear({ sessionUpdate: 'user_message_chunk', content }, say('Hi.'));
+      expect(outputItems.slice(1)).toMatchObject([{ content: 'Hi.', raw: [content] }]);
+    },
+  );
+
+  test('that echo leave nothing behind', () => {
+    const content = { type: 'text', text: 'Do it.', annotations: { x: 1 } };
+    const { outputItems } = hear({ sessionUpdate: 'user_message_chunk', content }, say('Hi.'));
+    expect(outputItems.at(-1)).not.toHaveProperty('raw');
+  });
+
+  test('that begin to echo are shown before an answer that is no text', () => {
+    const image = { type: 'image', mimeType: 'image/png', data: 'AA==' };
+    const { outputItems } = hear(user('Do'), { ...say(''), content: image });
+    expect(outputItems.slice(1)).toMatchObject([{ content: 'Do' }, { blocks: [image] }]);
   });
 
   test('that are no echo keep what comes with them', () => {
@@ -123,6 +168,11 @@ test('what comes with a notice or with usage makes no message of its own', () =>
     { sessionUpdate: 'usage_update', used: 1, _meta: { x: 2 } },
   );
   expect(outputItems).toHaveLength(1);
+});
+
+test('usage leaves nothing behind with what is said', () => {
+  const { outputItems } = hear({ sessionUpdate: 'usage_update', used: 1 }, say('Hi.'));
+  expect(outputItems.at(-1)).not.toHaveProperty('raw');
 });
 
 test('what comes with a chunk makes no message of its own', () => {

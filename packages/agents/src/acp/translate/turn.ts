@@ -85,7 +85,7 @@ export class AcpTurn {
     if (voice !== 'user') this.#endEcho();
     const content = voice === 'user' ? this.#withoutEcho(fields.content) : fields.content;
     const of = { messageId: fields.messageId, parentCallId: parentCallOf(rest?.['_meta']) };
-    if (content !== undefined) this.#speech.show(voice, content, of);
+    this.#speech.show(voice, content, of);
   }
 
   toolCall(update: unknown, source: Source): void {
@@ -188,8 +188,7 @@ export class AcpTurn {
   }
 
   #endEcho(): void {
-    const held = this.#echo.end();
-    if (held !== '') this.#speech.say('user', held);
+    this.#speech.say('user', this.#echo.end());
   }
 
   /** What an agent says in the user's name, without the user's own message. */
