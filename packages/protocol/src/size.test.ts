@@ -52,3 +52,50 @@ test('an object of a million fields, and one of a million texts, come to their r
   expect(sizeOf(withinSize(fields, 10_000), all)).toBeLessThan(12_000);
   expect(sizeOf(withinSize(Object.values(fields), 10_000), all)).toBeLessThan(12_000);
 });
+
+test('a size is that of the JSON, and for words and numbers about that', () => {
+  const texts = fc.string({ unit: fc.constantFrom('a', 'b', ' ') });
+  const value = fc.anything({ maxDepth: 3, key: texts, values: [texts] });
+  fc.assert(
+    fc.property(value, (one) => {
+      const { length } = JSON.stringify(one);
+      expect(sizeOf(one, all)).toBeGreaterThanOrEqual(length);
+      expect(sizeOf(one, all)).toBeLessThanOrEqual(1.5 * length + 2);
+    }),
+  );
+  expect([7, true, null].map((one) => sizeOf(one, all))).toEqual([8, 8, 8]);
+});
+
+test('what is larger than there is room for is looked at no further', () => {
+  const list = Array.from({ length: 1_000 }, () => 'text');
+  for (const large of [list, Object.assign({}, list), [list], { list }]) {
+    expect(sizeOf(large, 100)).toBeGreaterThan(100);
+    expect(sizeOf(large, 100)).toBeLessThan(130);
+  }
+});
+
+test('without room, texts as short as names stay, longer ones say that they are cut', () => {
+  const [name, long] = ['x'.repeat(64), 'y'.repeat(65)];
+  expect(withinSize({ name, long, other: name, count: 7, none: null }, 10)).toEqual({
+    name,
+    long: mark,
+    other: name,
+    count: 7,
+    none: null,
+  });
+});
+
+test('a text alone is cut to the room there is', () => {
+  expect(withinSize('x'.repeat(500), 200)).toBe(`${'x'.repeat(200)}${mark}`);
+  expect(withinSize('x'.repeat(198), 200)).toBe('x'.repeat(198));
+});
+
+test('a list is cut where its room ends, an object after a hundred fields', () => {
+  const list = Array.from({ length: 100 }, (_, index) => `${index % 10}`);
+  const cut = withinSize({ list, kind: 'list' }, 60);
+  expect(cut).toEqual({ list: list.slice(0, 12), kind: 'list' });
+  const numbers = Array.from({ length: 100 }, () => 7);
+  expect(withinSize(numbers, 92)).toHaveLength(10);
+  const fields = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`k${index}`, 'v']));
+  expect(Object.keys(withinSize(fields, 10))).toHaveLength(100);
+});

@@ -198,3 +198,33 @@ test('an answer and a thought in the words of the question are shown', () => {
     ['user', 'Do it.'],
   ]);
 });
+
+test('words of another call’s subagent are another message', () => {
+  const of = (id: string) => ({ _meta: { parentToolCallId: id } });
+  const updates = [
+    { ...(say('One.') as object), ...of('a') },
+    { ...(say('Two.') as object), ...of('b') },
+  ];
+  const messages = itemsOf(hear(...updates), 'message').slice(1);
+  expect(messages.map(({ content, parentCallId }) => [content, parentCallId])).toEqual([
+    ['One.', 'a'],
+    ['Two.', 'b'],
+  ]);
+});
+
+test('a message that learns its id as it goes on ends where another begins', () => {
+  expect(said(say('One'), say(' more', 'a'), say('Two', 'b'))).toEqual([
+    ['agent', 'One more'],
+    ['agent', 'Two'],
+  ]);
+});
+
+test('a failed turn’s reason is the agent’s own last message, no thought and no subagent’s', () => {
+  const quirks = { failureMeta: { path: ['failed'], value: 'yes' } };
+  const { translator, drafts, hear: told } = startHearing(quirks);
+  translator.begin('turn', 'Do it.', timestamp);
+  const inner = { ...(say('Inner.') as object), _meta: { parentToolCallId: 'a' } };
+  told(say('Overloaded.'), inner, think('Hm.'), user('More.'));
+  translator.finish({ stopReason: 'end_turn', _meta: { failed: 'yes' } }, timestamp);
+  expect(drafts.at(-1)?.payload).toMatchObject({ error: { message: 'Overloaded.' } });
+});

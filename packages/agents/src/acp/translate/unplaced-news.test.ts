@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { UnplacedNews } from './unplaced-news.ts';
+
+test('what was kept is given once, late news of calls last, and of each call the last', () => {
+  const news = new UnplacedNews();
+  news.late('c', { n: 1 });
+  news.add('a', 'b');
+  news.late('d', { n: 2 });
+  news.late('c', { n: 3 });
+  expect(news.take()).toEqual(['a', 'b', { n: 3 }, { n: 2 }]);
+  expect(news.take()).toEqual([]);
+});
+
+test('SAFE: late news are kept of a hundred calls, the first ones', () => {
+  const news = new UnplacedNews();
+  for (let n = 0; n < 150; n += 1) news.late(`c${n}`, n);
+  news.late('c0', 'newer');
+  const kept = news.take();
+  expect(kept).toHaveLength(100);
+  expect([kept[0], kept.at(-1)]).toEqual(['newer', 99]);
+});
+
+test('SAFE: late news that are large are only counted', () => {
+  const news = new UnplacedNews();
+  news.late('small', 'x'.repeat(39_998));
+  news.late('large', 'x'.repeat(39_999));
+  expect(news.take()).toEqual(['x'.repeat(39_998), { toolCallId: 'large', omitted: 1 }]);
+});
