@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { EventPayload } from '../events.ts';
 import type { ItemPatch } from '../items.ts';
-import { foldRun, upsertsIn } from '../testing/fold-run.ts';
+import { foldEvents, foldRun, upsertsIn } from '../testing/fold-run.ts';
 import * as say from '../testing/payloads.ts';
-import { flushIdle, nextFlushAt } from './upsert.ts';
+import { runOf } from '../testing/run-of.ts';
+import { flushIdle, nextFlushAt, startUpsertFold } from './upsert.ts';
 
 const live = { appends: true };
 const blocks = [{ type: 'resource_link' as const, uri: 'file:///a', name: 'a' }];
@@ -49,6 +50,36 @@ describe('a text', () => {
     ]);
   });
 
+  test('waits with the words that it begins with, as with others', () => {
+    for (const itemType of ['message', 'reasoning'] as const) {
+      const start = { type: 'item_start', itemId: 'a', itemType, initialContent: 'Hi.' } as const;
+      const { state, upserts } = foldRun([start]);
+      expect(upserts).toEqual([]);
+      expect(upsertsIn(flushIdle(state, nextFlushAt(state) ?? 0).outputs)).toHaveLength(1);
+    }
+  });
+
+  test('is shown at rest by itself, while another goes on', () => {
+    const now = Date.UTC(2026, 0, 1);
+    const both = runOf([
+      say.text('a'),
+      say.text('b'),
+      say.delta('a', 'One'),
+      say.delta('b', 'Two'),
+    ]);
+    const first = foldEvents(both.slice(0, 3), startUpsertFold(), now);
+    const { state } = foldEvents(both.slice(3), first.state, now + 300);
+    expect(nextFlushAt(state)).toBe(now + 1000);
+    const flushed = flushIdle(state, now + 1000);
+    expect(upsertsIn(flushed.outputs)).toMatchObject([{ itemId: 'a', content: 'One' }]);
+    expect(nextFlushAt(flushed.state)).toBe(now + 1300);
+  });
+
+  test('of a thought that was never shown is first shown under way, then whole', () => {
+    const { upserts } = foldRun([say.text('a', 'reasoning'), say.reasoningDone('a', 'Hm.')]);
+    expect(upserts.map(({ status }) => status)).toEqual(['create', 'complete']);
+  });
+
   test('that grows by nothing has nothing to wait for', () => {
     const { state } = foldRun([...shown, say.delta('a', '')]);
     expect(nextFlushAt(state)).toBeUndefined();
@@ -66,6 +97,32 @@ describe('a call', () => {
   test('is not shown again for output that is empty', () => {
     expect(shownLast([...running, say.delta('out', '')], live)).toEqual([]);
     expect(shownLast([...running, say.delta('out', 'a'), say.delta('out', '')], live)).toEqual([]);
+  });
+
+  test('is shown when its arguments are whole, and not for output that only begins', () => {
+    const [done, begun] = running;
+    expect(shownLast([say.call('call', 'Bash', 'one'), done!], live)).toMatchObject([
+      { upsert: { status: 'update', itemId: 'call' } },
+    ]);
+    expect(shownLast([done!, begun!], live)).toEqual([]);
+  });
+
+  test('does not say how it went while its output grows', () => {
+    const [output] = upsertsIn(shownLast([...running, say.delta('out', 'a')], live));
+    expect(output).toMatchObject({ toolOutput: 'a' });
+    expect(output).not.toHaveProperty('toolOutputIsError');
+  });
+
+  test('of several under one id is shown alone when it begins, goes on and ends', () => {
+    const [first, second] = ['a', 'b'].map((id) => say.call(id, 'Bash', 'one'));
+    const goesOn = say.callDone('b', 'Bash', 'one', {});
+    const idsOf = (payloads: EventPayload[]) =>
+      upsertsIn(shownLast(payloads, live)).map(({ itemId }) => itemId);
+    expect(idsOf([first!, second!])).toEqual(['b']);
+    expect(idsOf([first!, second!, goesOn])).toEqual(['b']);
+    expect(idsOf([first!, second!, goesOn, say.outputDone('out', 'one', 'x')])).toEqual(['b']);
+    const answered = [say.callDone('a', 'Bash', 'one', {}), say.outputDone('o', 'one', 'x')];
+    expect(idsOf([...answered, second!])).toEqual(['b']);
   });
 
   test('is not shown while its arguments grow', () => {
@@ -102,6 +159,13 @@ describe('a call', () => {
     const grown = [script, started, say.delta('out', 'x'), say.delta('out', 'y')];
     expect(shownLast(grown, live)).toMatchObject([{ kind: 'append', itemId: 's', at: 1 }]);
   });
+});
+
+test('the result of a script that nobody began is shown alone', () => {
+  const done = { type: 'script_execution_done', itemId: 's', result: '1', success: true } as const;
+  expect(upsertsIn(shownLast([done]))).toMatchObject([
+    { type: 'tool_call', toolName: 'unknown', callId: 's', toolOutput: '1', toolArguments: {} },
+  ]);
 });
 
 test('output that no call is known of shows nothing before its end', () => {

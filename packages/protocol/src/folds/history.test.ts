@@ -55,6 +55,25 @@ describe('history', () => {
     ]);
   });
 
+  it('shows nothing of an output that has begun and says nothing yet', () => {
+    const begun = (itemType: 'function_call_output' | 'script_execution_output'): EventPayload => ({
+      type: 'item_start',
+      itemId: 'o',
+      itemType,
+      callId: 'c',
+    });
+    const call = stored(say.callDone('c', 'Read', 'c', {}), begun('function_call_output'));
+    const script = stored(
+      { type: 'script_execution_start', itemId: 'c', code: '1' },
+      begun('script_execution_output'),
+    );
+    for (const response of [call, script]) {
+      const [upsert] = responseToUpserts(response, emittedAt);
+      expect(upsert).toMatchObject({ type: 'tool_call', status: 'update' });
+      expect(upsert).not.toHaveProperty('toolOutput');
+    }
+  });
+
   it('takes items without an end, as an import may store them, as ended with their turn', () => {
     const response = {
       ...stored(say.text('m'), say.delta('m', 'Hi')),

@@ -142,6 +142,7 @@ describe('without appends', () => {
   it.each([
     ['no JSON object', '{"a":'],
     ['no object, but a list', '[1]'],
+    ['no object, but nothing', 'null'],
     ['SAFE: an object of more values than there is time for', `{"a":[${'0,'.repeat(50_000)}0]}`],
   ])('keeps arguments that are %s as they came', (_, text) => {
     const broken: EventPayload = {
@@ -157,6 +158,31 @@ describe('without appends', () => {
       },
     };
     expect(foldRun([broken]).upserts).toMatchObject([{ toolArguments: { raw: text } }]);
+  });
+});
+
+describe('arguments', () => {
+  const done = (text: string): EventPayload => ({
+    type: 'item_done',
+    itemId: 'call',
+    finalItem: {
+      id: 'call',
+      type: 'function_call',
+      name: 'X',
+      callId: 'c',
+      arguments: text,
+      origin: 'agent',
+    },
+  });
+
+  it.each(['', ' \n'])('that are empty (%j) are none', (text) => {
+    expect(foldRun([done(text)]).upserts).toMatchObject([{ toolArguments: {} }]);
+    expect(foldRun([done(text)]).upserts[0]).not.toHaveProperty('toolArguments.raw');
+  });
+
+  it('that their turn cut off are kept as far as they came', () => {
+    const cut = [say.call('call', 'X', 'c'), say.delta('call', '{"pa'), say.completed];
+    expect(foldRun(cut).upserts.at(-1)).toMatchObject({ toolArguments: { raw: '{"pa' } });
   });
 });
 
