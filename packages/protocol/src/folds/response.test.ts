@@ -208,7 +208,10 @@ describe('a turn that failed', () => {
       code: 'MAX_TOKENS_REACHED',
       message: 'The turn failed with finish reason "max tokens--reached".',
     });
-    expect(failed({ finishReason: null })?.code).toBe('TURN_FAILED');
+    expect(failed({ finishReason: null })).toEqual({
+      code: 'TURN_FAILED',
+      message: 'The turn failed and its source did not say why.',
+    });
   });
 
   it('keeps the usage that was told before', () => {

@@ -36,3 +36,11 @@ test('an entry without words, and what nobody knows of an entry, are kept as the
   // On the next item that ends.
   expect(itemsOf(response, 'function_call')).toMatchObject([{ raw: odd }]);
 });
+
+test('a plan begins once in its turn', () => {
+  const { drafts } = hearTurn([plan([look]), plan([look, leap])]);
+  const starts = drafts.filter(
+    ({ payload }) => 'itemType' in payload && payload.itemType === 'plan',
+  );
+  expect(starts).toHaveLength(1);
+});

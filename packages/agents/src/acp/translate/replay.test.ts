@@ -37,7 +37,8 @@ test('a user’s message begins a turn, which ends before the next', () => {
     [],
     [],
   ]);
-  const [, second] = turns.map(({ turnId, events }) => foldTurn(events, turnId));
+  const [first, second] = turns.map(({ turnId, events }) => foldTurn(events, turnId));
+  expect(first).toMatchObject({ status: 'complete', finishReason: 'end_turn' });
   expect(second).toMatchObject({ status: 'complete', trigger: 'user', providerId: 'scripted' });
   expect(second?.outputItems[0]).toMatchObject({ content: 'Two?', origin: 'user' });
   expect(saidIn(second!)).toEqual([

@@ -17,6 +17,12 @@ const update = (fields: object) => ({
   ...fields,
 });
 
+test('what is neither words nor a call is as it was told, whatever the quirks', () => {
+  const updates = [{ sessionUpdate: 'plan', entries: [], rawOutput: 'head' }, { toolCallId: 'c' }];
+  const plan = { tool: 'x', entries: 'y', content: 'z' };
+  expect(live(updates, { tellsWhole: true, plan, outputHead: /^head/ })).toEqual(updates);
+});
+
 test('without quirks all is as it was told, at its time', () => {
   const updates = [say(), call({ title: 'x' }), update({ rawOutput: 'y' }), 7, null];
   expect(live(updates)).toEqual(updates);

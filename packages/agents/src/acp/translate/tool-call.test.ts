@@ -224,6 +224,15 @@ describe('a call', () => {
     });
 
     test.each([
+      ['its kind', { kind: 'read' }],
+      ['its kind left out', {}],
+    ])('is one call, with %s', (_name, fields) => {
+      const first = { ...again, kind: 'read' };
+      const { response } = hear([first, refused, { ...again, ...fields }]);
+      expect(itemsOf(response, 'function_call')).toHaveLength(1);
+    });
+
+    test.each([
       ['another diff', [{ type: 'diff', path: 'a', newText: 'y' }]],
       ['words beside its diff', [{ type: 'diff', path: 'a', newText: 'x' }, text('Again.')]],
     ])('but has %s is a call of its own', (_name, content) => {

@@ -29,6 +29,13 @@ test('of text, terminals and diffs each comes in its order, and what nobody know
   expect(read.unread).toEqual([{ beam: 1 }]);
 });
 
+test('what a block has that cannot be shown is kept', () => {
+  const image = { type: 'image', mimeType: 'image/png', data: 'AA==' };
+  const odd = [{ ...image, x: 1 }, { type: 'hologram' }];
+  const read = readToolContent(odd.map((content) => ({ type: 'content', content })));
+  expect(read).toEqual({ ...empty, blocks: [image], unread: [{ x: 1 }, { type: 'hologram' }] });
+});
+
 test.each([
   ['```\nout\n```', 'out'],
   ['```sh\na\n\nb\n```\n', 'a\n\nb'],

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import type { OutputItem } from '../items.ts';
+import { inOrder, kinOf, noItems, putItem, removeItem } from './item-list.ts';
+
+const call = (id: string, callId = 'one'): OutputItem => ({
+  id,
+  type: 'function_call',
+  name: 'Read',
+  callId,
+  arguments: '{}',
+  origin: 'agent',
+});
+const output = (id: string, callId = 'one'): OutputItem => ({
+  id,
+  type: 'function_call_output',
+  callId,
+  output: '',
+  success: true,
+  origin: 'system',
+});
+const message: OutputItem = { id: 'm', type: 'message', content: '', origin: 'agent' };
+const listOf = (...items: OutputItem[]) => items.reduce(putItem, noItems);
+
+test('kin are the calls and answers of one id, in the order of their start', () => {
+  const list = listOf(call('a'), message, call('x', 'two'), output('b'), call('c'));
+  for (const id of ['a', 'b', 'c']) expect(kinOf(list, id)).toEqual(['a', 'b', 'c']);
+  expect(kinOf(list, 'x')).toEqual(['x']);
+});
+
+test('what can be paired with nothing is its own kin, and what is not there has none', () => {
+  const list = listOf(message);
+  expect(kinOf(list, 'm')).toEqual(['m']);
+  expect(kinOf(list, 'n')).toEqual([]);
+});
+
+test('an item that is put again stays in its place, in its family or another', () => {
+  const list = listOf(call('a'), call('b'), output('c'));
+  expect(kinOf(putItem(list, call('a')), 'b')).toEqual(['a', 'b', 'c']);
+  const moved = putItem(list, call('a', 'two'));
+  expect([kinOf(moved, 'a'), kinOf(moved, 'b')]).toEqual([['a'], ['b', 'c']]);
+  const ended = putItem(list, { ...message, id: 'b' });
+  expect([kinOf(ended, 'a'), kinOf(ended, 'b')]).toEqual([['a', 'c'], ['b']]);
+  expect(inOrder(moved, ['c', 'b', 'a'])).toEqual(['a', 'b', 'c']);
+});
+
+test('an item that is withdrawn is nobody’s kin, and may come again', () => {
+  const list = removeItem(listOf(call('a'), output('b')), 'a');
+  expect(kinOf(list, 'a')).toEqual([]);
+  expect(kinOf(list, 'b')).toEqual(['b']);
+  expect(kinOf(putItem(list, call('a')), 'a')).toEqual(['b', 'a']);
+  const empty = removeItem(list, 'b');
+  expect(empty.parts.size).toBe(0);
+  expect(kinOf(putItem(empty, call('c')), 'c')).toEqual(['c']);
+});
+
+test('of many under one id, kin are those that stand near', () => {
+  const ids = Array.from({ length: 200 }, (_, index) => `i${index}`);
+  const list = listOf(...ids.map((id) => call(id)));
+  for (const [place, id] of ids.entries()) {
+    const kin = kinOf(list, id);
+    const first = ids.indexOf(kin[0] ?? '');
+    expect(kin).toEqual(ids.slice(first, first + kin.length));
+    expect(kin.length).toBeLessThanOrEqual(96);
+    // On both sides, or as far as there are any.
+    expect(first).toBeLessThanOrEqual(Math.max(0, place - 32));
+    expect(first + kin.length).toBeGreaterThanOrEqual(Math.min(200, place + 9));
+  }
+});
+
+test('of these ids, those that there are come in the order of their start', () => {
+  const list = listOf(call('b'), message, call('a'));
+  expect(inOrder(list, new Set(['a', 'none', 'm', 'b']))).toEqual(['b', 'm', 'a']);
+});
