@@ -315,12 +315,10 @@ describe('a call', () => {
   });
 
   test('that is announced as it runs has its words as output', () => {
-    const { output } = hear([
-      call({ status: 'in_progress', content: [text('half')] }),
-      update({ status: 'completed' }),
-    ]);
-    expect(output).toMatchObject({ output: 'half', success: true });
-    expect(output).not.toHaveProperty('raw');
+    const { drafts, hear: say } = startHearing();
+    say(call({ status: 'in_progress', content: [text('half')] }));
+    const [output] = itemsOf(foldTurn(drafts, 'own-1'), 'function_call_output');
+    expect(output).toMatchObject({ output: 'half' });
   });
 
   test('without an id is kept, and shown to be there', () => {
@@ -373,10 +371,13 @@ describe('a call', () => {
     const { made } = hear([call({ rawInput: { command: 'ls', call_id: 'c1' } })], {
       notArguments: ['call_id'],
     });
-    expect(made).toMatchObject({
-      arguments: '{"command":"ls"}',
-      raw: [{ rawInput: { call_id: 'c1' } }],
-    });
+    expect(made?.arguments).toBe('{"command":"ls"}');
+    expect(made?.raw).toEqual([{ rawInput: { call_id: 'c1' } }]);
+  });
+
+  test('without such bookkeeping leaves nothing behind', () => {
+    const { made } = hear([call({ rawInput: { command: 'ls' } })], { notArguments: ['call_id'] });
+    expect(made).not.toHaveProperty('raw');
   });
 });
 
@@ -566,6 +567,30 @@ describe('a permission request', () => {
       update({ title: 'Write b.txt', status: 'completed', rawInput: { path: 'b.txt' } }),
     );
     expect(askedOf(hearing)).toMatchObject({ title: 'Write b.txt', arguments: '{"path":"b.txt"}' });
+  });
+
+  test('that describes nothing leaves what the call was described by', () => {
+    const diff = { type: 'diff', path: 'a.txt', oldText: 'a', newText: 'b' };
+    for (const content of [[], [diff]]) {
+      const hearing = asking({ content }, { status: 'pending', content: [text('I look.')] });
+      hearing.hear(update({ status: 'completed' }));
+      const [output] = itemsOf(foldTurn(hearing.drafts, 'turn'), 'function_call_output');
+      expect(output).toMatchObject({ output: 'I look.' });
+      expect(askedOf(hearing)).not.toHaveProperty('raw');
+    }
+  });
+
+  test('takes no image from what the call has put out already', () => {
+    const image = { type: 'image', mimeType: 'image/png', data: 'AA==' };
+    const shown = { type: 'content', content: image };
+    const hearing = asking({});
+    hearing.hear(update({ status: 'in_progress', content: [shown] }));
+    hearing.translator.toolCall({ toolCallId: 'c1', content: [] }, timestamp);
+    hearing.translator.toolCall({ toolCallId: 'c1', content: [shown] }, timestamp);
+    hearing.hear(update({ status: 'completed' }));
+    const [output] = itemsOf(foldTurn(hearing.drafts, 'turn'), 'function_call_output');
+    expect(output).toMatchObject({ blocks: [image] });
+    expect(askedOf(hearing)?.raw).toEqual([{ request: { content: [shown] } }]);
   });
 
   test('shows its diff with the call while it waits', () => {

@@ -71,6 +71,24 @@ describe('output told as content', () => {
 });
 
 describe('raw output', () => {
+  test('shows while the tool runs; what comes with the end is told once', () => {
+    const half = update({ status: 'in_progress', rawOutput: 'half' });
+    expect(growthOf(hearTurn([call, half, done]).drafts)).toEqual(['half']);
+    const all = update({ status: 'completed', content: [text('all')], rawOutput: 'all' });
+    expect(growthOf(hearTurn([call, all]).drafts)).toEqual([]);
+  });
+
+  test('that is JSON is shown beside an image that only describes the call', () => {
+    const image = { type: 'image', mimeType: 'image/png', data: 'A' };
+    const described = {
+      ...call,
+      status: 'pending',
+      content: [{ type: 'content', content: image }],
+    };
+    const found = update({ status: 'completed', rawOutput: { found: 1 } });
+    expect(outputOf([described, found])?.output).toBe('{\n  "found": 1\n}');
+  });
+
   test('of a program is what it printed, with its exit code; the rest is kept', () => {
     const rawOutput = {
       aggregated_output: 'hi\n',
