@@ -131,5 +131,7 @@ describe('a turn in brief', () => {
     const error = { code: 'RATE_LIMIT', message: 'Too many requests.' };
     const failed = stored({ type: 'response_error', error });
     expect(summarizeTurn(failed)).toMatchObject({ status: 'error', error });
+    const stopped = { type: 'response_done', status: 'error', finishReason: 'max_tokens' } as const;
+    expect(summarizeTurn(stored(stopped))).not.toHaveProperty('finishReason');
   });
 });
