@@ -20,7 +20,7 @@ const Input = z.record(z.string(), z.unknown());
 /** A call's input, and its JSON: of one with too many values nothing else comes (`ProgramOutput`). */
 function readInput(given: unknown): { input: Record<string, unknown>; json: string } {
   const input = Input.safeParse(given).data ?? {};
-  return { input, json: jsonOf(typeof given === 'string' ? given : input) };
+  return { input, json: jsonOf(given ?? {}) };
 }
 
 /** The tool calls of one turn: each an item of its own, with its output merged by call id. */

@@ -14,6 +14,8 @@ test.each([
   ['Read', { file_path: '/code/shop/a.ts', offset: '5' }, 'read', 'Read a.ts'],
   ['Read', { offset: 5 }, 'read', 'Read'],
   ['Read', { file_path: '/code/shop' }, 'read', 'Read /code/shop'],
+  ['Read', { file_path: '/code' }, 'read', 'Read /code'],
+  ['Read', { file_path: '/code/shop/..a' }, 'read', 'Read ..a'],
   ['Read', { file_path: '/code/shopping/a.ts' }, 'read', 'Read /code/shopping/a.ts'],
   ['Read', { file_path: '/etc/hosts', offset: 5, limit: 3 }, 'read', 'Read /etc/hosts, lines 5–7'],
   ['Edit', { file_path: '/code/shop/a.ts' }, 'edit', 'Edit a.ts'],

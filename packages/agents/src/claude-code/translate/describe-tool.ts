@@ -1,5 +1,5 @@
 /** How Claude Code's tools look to people and to ACP: kind, title, places and changes, by the tool's name. */
-import { relative } from 'node:path/posix';
+import { relative, sep } from 'node:path/posix';
 import type { FileDiff, ToolKind, ToolLocation } from '@liminal/protocol';
 
 export interface ToolDescription {
@@ -40,7 +40,8 @@ const oneLine = (text: string): string => {
 /** A path as people say it: from the project folder, if it lies there. */
 function shortPath(path: string, cwd: string): string {
   const short = relative(cwd, path);
-  return short === '' || short.startsWith('..') ? path : short;
+  const isOutside = short === '..' || short.startsWith(`..${sep}`);
+  return short === '' || isOutside ? path : short;
 }
 
 const subject =

@@ -112,6 +112,11 @@ test('a turn that was interrupted is cancelled', () => {
   expect(turn).toMatchObject({ status: 'aborted', finishReason: 'cancelled' });
 });
 
+test('a turn in which the agent itself says that it was interrupted is not cancelled', () => {
+  const [turn] = turnsOf([user('Quote it.'), assistant(text('[Request interrupted by user]'))]);
+  expect(turn).toMatchObject({ status: 'complete', finishReason: 'end_turn' });
+});
+
 test('an error that Claude Code says for the model ends the turn as an error, and is no answer', () => {
   const synthetic = { model: '<synthetic>' };
   const [turn] = turnsOf([user('Talk.'), assistant(text('The API is away.'), synthetic)]);

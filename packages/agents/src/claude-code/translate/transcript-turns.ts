@@ -103,7 +103,8 @@ function replay(
 }
 
 function readEnd(entries: readonly TranscriptEntry[]): TurnEnd {
-  const texts = entries.flatMap(({ blocks }) => blocks.map((block) => block.text ?? ''));
+  const inUsersName = entries.filter(({ type }) => type === 'user');
+  const texts = inUsersName.flatMap(({ blocks }) => blocks.map((block) => block.text ?? ''));
   const usage = sumUsage(entries);
   if (texts.some((text) => text.startsWith('[Request interrupted by user'))) {
     return { type: 'response_done', status: 'cancelled', finishReason: 'cancelled', usage };

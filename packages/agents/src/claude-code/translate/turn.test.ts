@@ -241,7 +241,7 @@ describe('a call', () => {
 
   test.each([
     ['{"command"', '"{\\"command\\""'],
-    [[1], '{}'],
+    [[1], '[1]'],
     [undefined, '{}'],
     [{ command: 'ls' }, '{"command":"ls"}'],
   ])('with the input %j has the arguments %s', (input, told) => {
