@@ -63,7 +63,7 @@ describe('a call', () => {
     expect(hear([update()]).made?.name).toBe('tool');
   });
 
-  test('has its arguments from the start, or from when they are told, or as they are told in the end', () => {
+  test('has its arguments from the start, from a later update, or as its end gives them', () => {
     const made = (...updates: unknown[]) => hear(updates).made?.arguments;
     expect(made(call({ rawInput: { command: 'ls' } }))).toBe('{"command":"ls"}');
     expect(made(call({ rawInput: {} }), update({ rawInput: { command: 'ls' } }))).toBe(
@@ -102,7 +102,7 @@ describe('a call', () => {
     expect(made).toMatchObject({ title: 'Edit a.txt', diffs: [{ path: '/a.txt', newText: 'a' }] });
   });
 
-  test('that was never announced begins with what is told of it first', () => {
+  test('that was never announced begins with its first update', () => {
     const { made, output } = hear([
       update({ title: 'Late', status: 'completed', rawOutput: 'done' }),
     ]);
@@ -136,7 +136,7 @@ describe('a call', () => {
     ]);
   });
 
-  test('that has ended stays as it was, and what is told of it afterwards is kept', () => {
+  test('that has ended stays as it was, and later updates are kept', () => {
     const { response } = hear([
       call(),
       update({ status: 'completed', content: [text('hi')] }),
@@ -150,7 +150,7 @@ describe('a call', () => {
     });
   });
 
-  test('of an id that has been used before in the turn is a call of its own', () => {
+  test('with an id that the turn has used before is a call of its own', () => {
     const { response } = hear([
       call({ title: 'One' }),
       update({ status: 'completed' }),
@@ -179,7 +179,7 @@ describe('a call', () => {
       ]);
     });
 
-    test('is kept where it is not shown', () => {
+    test('is kept if it is not shown', () => {
       const { response } = hear([
         again,
         refused,
@@ -193,7 +193,7 @@ describe('a call', () => {
       });
     });
 
-    test('is kept with the next turn where nothing more is heard of it', () => {
+    test('is kept with the next turn if no update follows', () => {
       const { drafts, translator, hear: say } = startHearing();
       translator.begin('turn', 'Do it.', timestamp);
       say(again, refused, again);
@@ -235,7 +235,7 @@ describe('a call', () => {
     });
   });
 
-  test('keeps what is odd about it, once, and reads the rest', () => {
+  test('keeps odd fields, once, and reads the rest', () => {
     const odd = { kind: 'dance', _meta: { tool: 'x' }, locations: [{ line: 3 }], status: 7 };
     const { made } = hear([call(odd), update(odd), update({ content: [{ type: 'hologram' }] })]);
     expect(made?.raw).toEqual([
@@ -246,7 +246,7 @@ describe('a call', () => {
     ]);
   });
 
-  test('keeps only so much that is odd', () => {
+  test('keeps only so many odd fields', () => {
     const odd = Array.from({ length: 300 }, (_, x) => update({ _meta: { x } }));
     const raw = hear([call(), ...odd]).made?.raw;
     expect(raw).toHaveLength(101);
@@ -260,14 +260,14 @@ describe('a call', () => {
     expect(made?.raw).toContainEqual({ omitted: 2 });
   });
 
-  test('SAFE: an id that is too long is told by its beginning and its hash', () => {
+  test('SAFE: an id that is too long is replaced by its beginning and its hash', () => {
     const [one, other] = ['1', '2'].map((end) => `${'x'.repeat(10_000)}${end}`);
     const ids = [one, other].map((toolCallId) => hear([call({ toolCallId })]).made?.callId);
     expect(new Set(ids).size).toBe(2);
     for (const id of ids) expect(id?.length).toBeLessThan(200);
   });
 
-  test('tells the agent’s own bookkeeping apart from its arguments', () => {
+  test('separates the agent’s own bookkeeping from its arguments', () => {
     const { made } = hear([call({ rawInput: { command: 'ls', call_id: 'c1' } })], {
       notArguments: ['call_id'],
     });
@@ -281,11 +281,11 @@ describe('a call', () => {
 describe('a call that is open when its turn ends', () => {
   const running = [call({ status: 'in_progress' }), update({ content: [text('half')] })];
 
-  test('ends with what it has put out, as no success', () => {
+  test('ends with its output so far, as a failure', () => {
     expect(hear(running).output).toMatchObject({ output: 'half', success: false });
   });
 
-  test('says why where it has put out nothing', () => {
+  test('says why if it has no output', () => {
     expect(hear([call()]).output).toMatchObject({
       output: 'The turn ended first.',
       success: false,
@@ -302,11 +302,11 @@ describe('a call that is open when its turn ends', () => {
     expect(output).toMatchObject({ output: 'It is gone.', success: false });
   });
 
-  test('counts as a success where its agent loses completions and the turn has ended well', () => {
+  test('counts as a success if its agent loses completions and the turn has ended well', () => {
     expect(hear(running, { losesCompletions: true }).output).toMatchObject({ success: true });
   });
 
-  test('and is told of later changes nothing: it begins no turn, and is kept with a later one', () => {
+  test('does not change by a later update, which begins no turn and is kept with the next one', () => {
     const { drafts, translator, hear: say } = startHearing();
     translator.begin('turn', 'Do it.', timestamp);
     say(call());
@@ -343,7 +343,7 @@ describe('a permission request', () => {
     return hearing;
   }
 
-  test('begins the call that it is about, and waits beside it', () => {
+  test('begins its call, and waits beside it', () => {
     const { drafts } = ask();
     const response = foldTurn(drafts, 'turn');
     expect(itemsOf(response, 'function_call')).toMatchObject([
@@ -372,7 +372,7 @@ describe('a permission request', () => {
     },
   );
 
-  test('that nobody answered ends with its turn, and keeps what it said', () => {
+  test('without an answer ends with its turn, and keeps its words', () => {
     const { drafts, translator } = ask();
     translator.finish({ stopReason: 'cancelled' }, timestamp);
     const response = foldTurn(drafts, 'turn');
@@ -392,7 +392,7 @@ describe('a permission request', () => {
   const askedOf = (hearing: ReturnType<typeof asking>) =>
     itemsOf(foldTurn(hearing.drafts, 'turn'), 'function_call')[0];
 
-  test('for a call that is known changes neither its title nor its input; what else it says is kept', () => {
+  test('for a known call changes neither its title nor its input; its other fields are kept', () => {
     const known = { title: 'Write a.txt', kind: 'edit', rawInput: { path: 'a.txt', content: 'A' } };
     const hearing = asking(
       { title: 'Edit file', kind: 'other', rawInput: { filepath: 'a.txt', diff: '+A' } },
@@ -415,14 +415,14 @@ describe('a permission request', () => {
     });
   });
 
-  test('that says the same again leaves nothing behind', () => {
+  test('with the same fields leaves nothing behind', () => {
     const known = { title: 'Write', kind: 'edit', rawInput: { path: 'a.txt' } };
     const hearing = asking(known, known);
     hearing.translator.finish({ stopReason: 'end_turn' }, timestamp);
     expect(askedOf(hearing)).not.toHaveProperty('raw');
   });
 
-  test('fills in what the call lacks, which the call itself may still tell otherwise', () => {
+  test('fills in what the call lacks, and the call may still change that', () => {
     const hearing = asking(
       { title: 'Write a.txt', rawInput: { path: 'a.txt' }, locations: [{ path: 'a.txt' }] },
       { title: undefined, rawInput: {}, kind: undefined },
@@ -444,7 +444,7 @@ describe('a permission request', () => {
     expect(askedOf(hearing)?.diffs).toEqual([{ path: 'a.txt', oldText: 'a', newText: 'b' }]);
   });
 
-  test('takes nothing from what the call has put out already', () => {
+  test('does not change the call’s output', () => {
     const hearing = asking({});
     hearing.hear(update({ status: 'in_progress', content: [text('half')] }));
     hearing.translator.toolCall({ toolCallId: 'c1', content: [text('May I go on?')] }, timestamp);
@@ -454,7 +454,7 @@ describe('a permission request', () => {
     expect(askedOf(hearing)?.raw).toEqual([{ request: { content: [text('May I go on?')] } }]);
   });
 
-  test('of no call gives no id', () => {
+  test('without a call gives no id', () => {
     expect(startHearing().translator.toolCall({ title: 'What?' }, timestamp)).toBeUndefined();
     expect(startHearing().translator.toolCall(null, timestamp)).toBeUndefined();
   });

@@ -72,7 +72,7 @@ describe('a turn', () => {
     });
   });
 
-  test('that has no answer worth the name is over all the same', () => {
+  test('without a readable answer is over all the same', () => {
     for (const response of [null, 'done', {}, { stopReason: 7 }]) {
       const { drafts, translator } = startHearing();
       translator.begin('turn', 'Do it.', timestamp);
@@ -149,7 +149,7 @@ describe('a turn', () => {
 });
 
 describe('outside a turn', () => {
-  test('what is said begins one of the agent’s own, which the next message ends', () => {
+  test('words begin a turn of the agent’s own, which the next message ends', () => {
     const { drafts, translator, hear } = startHearing();
     hear(say('I am '), say('back.'));
     expect(translator.turn).toEqual({ turnId: 'own-1', trigger: 'agent' });
@@ -159,7 +159,7 @@ describe('outside a turn', () => {
     expect(own.outputItems).toMatchObject([{ content: 'I am back.', origin: 'agent' }]);
   });
 
-  test('settings, titles, usage and what nobody knows begin none', () => {
+  test('settings, titles, usage and unknown updates begin none', () => {
     const { drafts, translator, hear } = startHearing();
     hear(
       { sessionUpdate: 'available_commands_update', availableCommands: [] },
@@ -175,7 +175,7 @@ describe('outside a turn', () => {
     expect(drafts).toEqual([]);
   });
 
-  test('what was told is told in the next turn, with its last message', () => {
+  test('an unknown update is kept with the last message of the next turn', () => {
     const { drafts, translator, hear } = startHearing();
     hear({ sessionUpdate: 'usage_update', used: 10, size: 100 }, { sessionUpdate: 'hologram' });
     translator.begin('turn', 'Do it.', timestamp);
@@ -191,7 +191,7 @@ describe('outside a turn', () => {
 });
 
 describe('beside the conversation', () => {
-  test('usage tells how full the context is, and what the session has cost', () => {
+  test('usage has the size of the context, and the session’s cost', () => {
     const cost = { amount: 0.5, currency: 'USD' };
     const { drafts } = hearTurn([
       { sessionUpdate: 'usage_update', used: 10, size: 100, cost },
@@ -303,7 +303,7 @@ describe('beside the conversation', () => {
     ]);
   });
 
-  test('what nobody knows stays with the nearest item', () => {
+  test('an unknown update stays with the nearest item', () => {
     const { drafts } = hearTurn([
       say('Look: '),
       { sessionUpdate: 'hologram', x: 1 },
@@ -315,7 +315,7 @@ describe('beside the conversation', () => {
     });
   });
 
-  test('what nobody knows gets an item where there is none', () => {
+  test('an unknown update gets an item if there is none', () => {
     const { drafts } = hearTurn([{ sessionUpdate: 'hologram' }, [1], 'noise']);
     expect(foldTurn(drafts, 'turn').outputItems.at(-1)).toMatchObject({
       origin: 'system',
@@ -323,7 +323,7 @@ describe('beside the conversation', () => {
     });
   });
 
-  test('what is beside the point gets none, but waits for the next turn', () => {
+  test('a side note gets no item, but waits for the next turn', () => {
     const { drafts, translator, hear } = startHearing();
     translator.begin('turn', 'Do it.', timestamp);
     translator.finish({ stopReason: 'end_turn', _meta: { x: 1 } }, timestamp);
@@ -336,7 +336,7 @@ describe('beside the conversation', () => {
     });
   });
 
-  test('a flood of what nobody knows is counted, and no longer kept', () => {
+  test('a flood of unknown updates is counted, and no longer kept', () => {
     const flood = Array.from({ length: 3_000 }, (_, x) => ({ sessionUpdate: 'hologram', x }));
     const raw = (turnId: string, drafts: ReturnType<typeof startHearing>['drafts']) =>
       foldTurn(drafts, turnId).outputItems.at(-1)?.raw as unknown[];
