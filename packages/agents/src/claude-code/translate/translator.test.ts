@@ -71,7 +71,7 @@ function foldTurns(drafts: EventDraft[]): Map<string, Response> {
 const respond = async (name: string, turnId = 'turn-1'): Promise<Response> =>
   foldTurns((await replay(name)).drafts).get(turnId)!;
 
-/** Items without what is the same everywhere. */
+/** Items without the fields that are always the same. */
 const brief = (response: Response): Record<string, unknown>[] =>
   response.outputItems.slice(1).map((item) => ({
     ...('content' in item ? { [item.type]: item.content } : {}),
@@ -99,7 +99,7 @@ function openItems(payloads: EventPayload[]): string[] {
 
 const types = (drafts: EventDraft[]): string[] => drafts.map((draft) => draft.payload.type);
 
-test('there are recordings of what matters', () => {
+test('all important cases have recordings', () => {
   expect(names.length).toBeGreaterThan(30);
 });
 
@@ -245,7 +245,7 @@ test('TC-3.3f: a failed turn ends in an error with its code', async () => {
   expect(errors[0]?.message).toContain('The prompt is not acceptable.');
 });
 
-test('TC-3.3g: a result of a call that nobody made is told all the same', () => {
+test('TC-3.3g: a result of an unknown call is shown all the same', () => {
   const { translator, drafts } = startReplay();
   translator.expect({ uuid: 'u', turnId: 'turn-1', text: 'Go.' });
   translator.read(
@@ -321,13 +321,13 @@ test('a list that is kept entry by entry is a plan too, and lasts over turns', a
 });
 
 test.each(['retry-529', 'retry-429'])(
-  '%s: an attempt that gave nothing leaves nothing',
+  '%s: an attempt without output leaves nothing',
   async (name) => {
     expect(brief(await respond(name))).toEqual([{ message: 'Finally.' }]);
   },
 );
 
-test('what an abandoned attempt had begun is withdrawn, what it had finished stays', async () => {
+test('unfinished items of an abandoned attempt are withdrawn, finished ones stay', async () => {
   expect(brief(await respond('retry-cut'))).toEqual([
     { reasoning: 'Partial thought.' },
     { message: 'The whole text.' },
@@ -340,7 +340,7 @@ test('what an abandoned attempt had begun is withdrawn, what it had finished sta
   expect(types((await replay('retry-cut')).drafts)).toContain('item_cancelled');
 });
 
-test('an answer that comes whole after a broken stream is told once', async () => {
+test('an answer that comes whole after a broken stream is shown once', async () => {
   expect(brief(await respond('fallback'))).toEqual([
     { reasoning: 'Whole thought.' },
     { message: 'Whole text.' },
@@ -370,7 +370,7 @@ test.each(['interrupt-tool', 'interrupt-permission'])(
   },
 );
 
-test('what a subagent says and does belongs to the call that sent it, and its report is the output of that call', async () => {
+test('a subagent’s items belong to the call that started it, and its report is the output of that call', async () => {
   expect(brief(await respond('subagent'))).toEqual([
     { message: 'Delegating.' },
     { call: 'Delegate: Inspect the notes' },
@@ -398,7 +398,7 @@ test('a background task that finishes begins a turn of its own', async () => {
   });
 });
 
-test('what a subagent in the background says between turns is told in the next one', async () => {
+test('messages of a background subagent between turns are shown in the next one', async () => {
   const turns = foldTurns((await replay('background-agent')).drafts);
   expect(turns.get('unasked-1')?.outputItems).toMatchObject([
     { content: 'Slow result.', parentCallId: 'toolu_0001_0' },
@@ -460,7 +460,7 @@ test('an approval waits until it is answered, or ends with its turn', () => {
   ]);
 });
 
-test('what is not understood is kept on the next item, and breaks nothing', () => {
+test('an unknown message is kept on the next item, and breaks nothing', () => {
   const { translator, drafts } = startReplay();
   const odd = { type: 'hologram', beam: 1 };
   const block = { type: 'hologram_block', beam: 2 };
@@ -551,19 +551,22 @@ test.each([
   [{ error: 'rate_limit' }, 'RATE_LIMITED'],
   [{ is_api_error_message: true, error: 'rate_limit' }, 'RATE_LIMITED'],
   [{ is_api_error_message: true }, 'AGENT_ERROR'],
-])('an API error that comes as an answer (%j) is no answer, and is told as %s', (marks, code) => {
-  const { translator, drafts } = startReplay();
-  translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
-  const content = [{ type: 'text', text: 'API Error: slow down' }];
-  const message = { id: 'm', model: 'm', content };
-  translator.read({ type: 'assistant', ...marks, message }, timestamp);
-  translator.read({ type: 'result', subtype: 'success', is_error: true }, timestamp);
-  const [response] = foldTurns(drafts).values();
-  expect(response).toMatchObject({ status: 'error', error: { code } });
-  expect(response?.outputItems).toEqual([]);
-});
+])(
+  'an API error that comes as an answer (%j) is not an answer, and has the code %s',
+  (marks, code) => {
+    const { translator, drafts } = startReplay();
+    translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
+    const content = [{ type: 'text', text: 'API Error: slow down' }];
+    const message = { id: 'm', model: 'm', content };
+    translator.read({ type: 'assistant', ...marks, message }, timestamp);
+    translator.read({ type: 'result', subtype: 'success', is_error: true }, timestamp);
+    const [response] = foldTurns(drafts).values();
+    expect(response).toMatchObject({ status: 'error', error: { code } });
+    expect(response?.outputItems).toEqual([]);
+  },
+);
 
-test('an answer that says itself to be no API error is one', () => {
+test('an answer marked as no API error is an answer', () => {
   const { translator, drafts } = startReplay();
   const message = { id: 'm', model: 'm', content: [{ type: 'text', text: 'Hi.' }] };
   translator.read({ type: 'assistant', is_api_error_message: false, message }, timestamp);
@@ -585,7 +588,7 @@ test('SAFE: a call and a result with empty ids are still of the schema', () => {
   expect(response?.outputItems).toHaveLength(2);
 });
 
-test('SAFE: of what subagents say between turns only so much waits for the next turn', () => {
+test('SAFE: only so many subagent messages between turns wait for the next one', () => {
   const { translator, drafts } = startReplay();
   for (let n = 0; n < 1_200; n += 1) {
     const content = [{ type: 'text', text: `${n}` }];
@@ -610,7 +613,7 @@ test('a turn that stops at the limit of steps is complete, and says why', () => 
   expect(response?.outputItems).toMatchObject([{ origin: 'system', content: errors[0] }]);
 });
 
-test('what is said twice is shown twice, to the letter: periods of 1 to 60 in chunks of 1 to 10', async () => {
+test('repeated words are shown twice, to the letter: periods of 1 to 60 in chunks of 1 to 10', async () => {
   const { entries } = await loadClaudeRecording('text');
   const isDelta = (entry: object): boolean =>
     'sdk' in entry && JSON.stringify(entry).includes('"content_block_delta"');
