@@ -77,7 +77,7 @@ describe('appends, for live readers', () => {
     expect(JSON.stringify(outputs).length).toBeLessThan(5 * 1_000 * line.length);
   });
 
-  it('shows output whole when something else of it changes too, and goes on from there', () => {
+  it('shows output whole when another field changes too, and goes on from there', () => {
     const patch = { blocks: [{ type: 'resource_link' as const, uri: 'file:///a', name: 'a' }] };
     const { outputs } = foldRun(
       [
@@ -126,7 +126,7 @@ describe('without appends', () => {
     expect(upserts[1]).toMatchObject(patch);
   });
 
-  it('shows no arguments while all there is of them is their beginning', () => {
+  it('shows no arguments while only their beginning is known', () => {
     const start: EventPayload = {
       type: 'item_start',
       itemId: 'call',
@@ -142,7 +142,7 @@ describe('without appends', () => {
   it.each([
     ['no JSON object', '{"a":'],
     ['no object, but a list', '[1]'],
-    ['SAFE: an object of more values than there is time for', `{"a":[${'0,'.repeat(50_000)}0]}`],
+    ['SAFE: an object of too many values', `{"a":[${'0,'.repeat(50_000)}0]}`],
   ])('keeps arguments that are %s as they came', (_, text) => {
     const broken: EventPayload = {
       type: 'item_done',
@@ -253,7 +253,7 @@ describe('items beyond text and tools', () => {
     });
   });
 
-  it('says whose subagent an item belongs to', () => {
+  it('says which subagent call an item belongs to', () => {
     const start: EventPayload = {
       type: 'item_start',
       itemId: 'a',
