@@ -3,7 +3,7 @@ import type { Language } from './languages.ts';
 
 type Grammar = () => Promise<{ default: LanguageRegistration[] }>;
 
-/** Each is fetched when it is first seen; this list itself with the first code that there is. */
+/** Each is fetched when first needed; this list itself with the first code. */
 export const grammars: Record<Language, Grammar> = {
   apache: () => import('@shikijs/langs/apache'),
   asm: () => import('@shikijs/langs/asm'),

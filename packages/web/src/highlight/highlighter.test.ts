@@ -18,7 +18,7 @@ it.each([
   ['CMakeLists.txt', 'cmake'],
   ['notes.txt', undefined],
   ['LICENSE', undefined],
-])('the name of %s tells that it is %s', (path, language) => {
+])('the file name %s means %s', (path, language) => {
   expect(languageOfFile(path)).toBe(language);
 });
 

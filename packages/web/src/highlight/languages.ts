@@ -1,4 +1,4 @@
-/** What agents write. Anything else stays plain. */
+/** Languages that agents write. Anything else stays plain. */
 const languages = [
   'apache',
   'asm',
@@ -122,7 +122,7 @@ const languages = [
 
 export type Language = (typeof languages)[number];
 
-/** Other names of the same languages: as written after a fence, and as file endings. */
+/** Other names of these languages: fence names and file endings. */
 const aliases: Record<string, Language> = {
   cc: 'cpp',
   cjs: 'javascript',
@@ -208,14 +208,14 @@ const aliases: Record<string, Language> = {
   zsh: 'bash',
 };
 
-/** The language's own name, or undefined when there are no colours for it. */
+/** The language's own name, or undefined if there are no colours for it. */
 export function knownLanguage(name: string): Language | undefined {
   const lower = name.toLowerCase();
   const language = Object.hasOwn(aliases, lower) ? aliases[lower] : lower;
   return languages.find((known) => known === language);
 }
 
-/** The language that a file's name tells. */
+/** The language of a file, by its name. */
 export function languageOfFile(path: string): Language | undefined {
   const name = path.split('/').at(-1) ?? '';
   if (name === 'CMakeLists.txt') return 'cmake';

@@ -3,16 +3,16 @@ import { colour } from './colour.ts';
 import type { ColouredLines } from './coloured-lines.ts';
 import { knownLanguage } from './languages.ts';
 
-/** Longer code stays plain (characters): drawing all its colours would hold up the page. */
+/** Longer code stays plain (characters): rendering all its colours would block the page. */
 const longest = 100_000;
-/** So does code of more coloured pieces: each is an element, and one line may have them all. */
+/** Code with more coloured pieces stays plain too: each is an element, and one line may have them all. */
 const mostTokens = 10_000;
 
-/** Coloured code that was seen lately, so that a page one comes back to does not flash. */
+/** Recently coloured code, so that a page does not flash when it is shown again. */
 const recent = new Map<string, ColouredLines>();
 const recentSize = 300;
 
-/** The code's coloured lines once they are there; undefined until then, and for a language without colours. */
+/** The code's coloured lines once they are ready; undefined until then, and for a language without colours. */
 export function useHighlight(code: string, lang: string): ColouredLines | undefined {
   const language = code.length > longest ? undefined : knownLanguage(lang);
   const key = `${language} ${code}`;
@@ -23,7 +23,7 @@ export function useHighlight(code: string, lang: string): ColouredLines | undefi
     if (language === undefined || recent.has(key)) return undefined;
     let wanted = true;
     void colour(code, language).then((lines) => {
-      // Colours are a nicety: without them the code is still all there.
+      // Without colours the code is still complete.
       if (lines === undefined || tokensIn(lines) > mostTokens) return;
       remember(key, lines);
       if (wanted) setColoured({ key, lines });
