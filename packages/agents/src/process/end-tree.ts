@@ -57,7 +57,7 @@ export async function endNewChildren(
   return endFound({}, options.graceMs ?? defaultGraceMs, started);
 }
 
-/** Resolves when all endings under way are done, whoever called for them. */
+/** Resolves when all endings under way are done, for any caller. */
 export async function allEnded(): Promise<void> {
   await Promise.allSettled(underWay);
 }

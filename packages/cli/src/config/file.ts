@@ -17,7 +17,7 @@ export const ConfigFile = z.strictObject({
   insecureHost: z.boolean().optional(),
   /** Open the link in a browser at the start. */
   open: z.boolean().optional(),
-  /** Folders that must contain all project folders; relative to this file, `~` is the home folder. */
+  /** Each project folder must lie under one of these. Relative to this file; `~` is the home folder. */
   roots: z.array(z.string().min(1)).min(1).optional(),
   /** Further names of the server, `name` or `name:port`. */
   allowedHosts: z.array(z.string().min(1).toLowerCase()).optional(),

@@ -17,7 +17,7 @@ import {
 import { commands, refusalsOfStarts } from './commands.ts';
 import type { Operation } from './operation.ts';
 
-/** Operations that any server answers, whoever owns the session. */
+/** Operations that any server answers, even if another one owns the session. */
 const requests = {
   createSession: {
     method: 'POST',
