@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Plugin } from 'vite';
 
-/** Kinds of files that become smaller; images and fonts are packed as they are. */
+/** Files worth compressing; images and fonts are compressed already. */
 const kinds = new Set(['.css', '.html', '.js', '.json', '.svg', '.txt']);
 /** Smaller files (bytes) fit into one packet anyway. */
 const least = 1024;
@@ -18,8 +18,8 @@ const packers = {
 };
 
 /**
- * Puts a brotli and a gzip form beside each file of the build, so that the server packs nothing while somebody waits.
- * Node packs as well as any plugin would.
+ * Puts a brotli and a gzip form beside each file of the build, so that the server compresses nothing per request. Node
+ * compresses as well as any plugin would.
  */
 export function compressAssets(): Plugin {
   let folder = '';

@@ -2,14 +2,14 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { compressAssets } from './compress-assets.ts';
 
-/** Where `vite dev` finds the server, and the token that it lets us in by: the page of another port is not signed in. */
+/** The server for `vite dev`, and the token for it: a page on another port is not signed in. */
 const server = process.env.LIMINAL_URL ?? 'http://127.0.0.1:4747';
 const headers = { authorization: `Bearer ${process.env.LIMINAL_TOKEN ?? ''}` };
 
 export default defineConfig({
   plugins: [react(), compressAssets()],
   build: {
-    // Current browsers: what they all have (light-dark(), nesting, Map.groupBy) is not translated.
+    // Current browsers: features that they all have (light-dark(), nesting, Map.groupBy) are not translated.
     target: ['chrome123', 'firefox128', 'safari17.5'],
     // Fonts and images stay files: the page's policy allows none inside styles.
     assetsInlineLimit: 0,

@@ -1,4 +1,4 @@
-/** What the author of an agent writes; `DriverProvider` makes a `CliProvider` of it. */
+/** The contract for a kind of agent; `DriverProvider` makes a `CliProvider` of it. */
 import type { AgentInfo, ApprovalAnswer, EventDraft } from '@liminal/protocol';
 import type { StartLimit } from './base/start-limit.ts';
 import type {
@@ -9,25 +9,25 @@ import type {
   StoredTurn,
 } from './provider.ts';
 
-/** Where a session says all that it has to say. Listeners that fail are no concern of the session's. */
+/** A session's output. Errors of listeners do not reach the session. */
 export interface SessionOutput {
-  /** One event of a turn (`TurnWriter` makes them). A turn has ended before the session does. */
+  /** Emits one event of a turn (`TurnWriter` makes them). A turn ends before the session does. */
   emit(draft: EventDraft): void;
-  /** News beside the turns. What is told while the session is being opened is delivered once it is open. */
+  /** Updates besides the turns. Those from before the session is open are delivered once it is. */
   update(update: SessionUpdate): void;
-  /** The session is over, asked to or not: said once, and last. */
+  /** The session is over, requested or not: called once, and last. */
   exit(exit: SessionExit): void;
 }
 
 /** What is known of a session that is opened again. */
 export interface EarlierSession<Memory = unknown> {
-  /** The agent's own id for the session, where it is not ours. */
+  /** The agent's own id for the session, if it differs from ours. */
   agentSessionId?: string | undefined;
-  /** The `memory` of the session of this id that ran here before. */
+  /** The `memory` of the earlier session of this id on this server. */
   memory?: Memory | undefined;
-  /** The agent's `storedMark` when all that it had stored was known. */
+  /** The agent's `storedMark` at the time when history had all that it had stored. */
   storedMark?: string | undefined;
-  /** Whether something was said in it before. */
+  /** Whether the session has had an answer before. */
   hasHistory?: (() => Promise<boolean>) | undefined;
 }
 
@@ -37,32 +37,32 @@ export interface SessionOpening<Memory = unknown> {
   readonly projectDir: string;
   /** Config options by id, as `setConfigOption` would take them. */
   readonly config: Record<string, string>;
-  /** Absent for a new session; else the session is gone on with, or refused with `SESSION_NOT_FOUND`. */
+  /** Absent for a new session; else the session is continued, or refused with `SESSION_NOT_FOUND`. */
   readonly earlier?: EarlierSession<Memory>;
   readonly output: SessionOutput;
-  /** Aborts when nobody wants the session any more: `open` then rejects, and leaves nothing behind. */
+  /** Aborts when the session is no longer wanted: `open` then rejects, and leaves nothing behind. */
   readonly signal: AbortSignal;
 }
 
 /** An open session with its agent, over all of its turns. Its methods reject with ProviderError. */
 export interface AgentSession<Memory = unknown> {
-  /** False from the moment on in which it is being closed, or its process is gone. */
+  /** False once it is being closed or its process has ended. */
   readonly isAlive: boolean;
-  /** The agent's own id for the session, where it is not ours. */
+  /** The agent's own id for the session, if it differs from ours. */
   readonly agentSessionId?: string;
-  /** What opening the session again needs besides. It outlives the session. */
+  /** What else opening the session again needs. It outlives the session. */
   readonly memory?: Memory;
-  /** What the agent told of earlier turns as it took the session up, where it did. */
+  /** The earlier turns that the agent reported when it loaded the session, if it did. */
   readonly told?: Promise<StoredTurn[]>;
 
   /**
-   * Hands over a user message and resolves when its turn has begun: `response_start` and the message itself are out.
-   * `PROCESS_CRASH` when the process is or goes dead, `TURN_IN_PROGRESS`.
+   * Sends a user message and resolves when its turn has begun: `response_start` and the message itself are emitted.
+   * `PROCESS_CRASH` if the process has ended or ends now, `TURN_IN_PROGRESS`.
    */
   send(message: string, turnId: string): Promise<void>;
-  /** Asks the running turn to stop; it ends as cancelled. There may be none. `INTERRUPT_FAILED`. */
+  /** Asks the running turn, if any, to stop; it ends as cancelled. `INTERRUPT_FAILED`. */
   cancel(): Promise<void>;
-  /** Ends the agent and all it has started, a running turn as cancelled first. Doing so twice is no error. */
+  /** Ends the agent and all that it started; a running turn first ends as cancelled. Calling it twice is no error. */
   close(): Promise<void>;
 
   /** `APPROVAL_NOT_FOUND` once the request is over, `INVALID_OPTION`. */
@@ -71,30 +71,30 @@ export interface AgentSession<Memory = unknown> {
   setConfigOption?(id: string, value: string): Promise<void>;
 }
 
-/** What an agent may be able to do beside its sessions. The provider that is made of its driver can do the same. */
+/** Optional abilities of an agent besides its sessions. The provider of its driver has the same ones. */
 export interface AgentCapabilities {
-  /** Whether opening a session ahead of a message saves its sender time; the runtime then does so while it is written. */
+  /** Whether opening a session ahead of a message saves time; the runtime then does so while the user types. */
   readonly prewarms?: boolean;
   /**
-   * Whether the ids of stored turns are numbers, which say nothing of which of our turns they are: that follows from what
-   * was said. Such an agent can tell what is stored only while it runs.
+   * Whether the ids of stored turns are only numbers, so that turns must be matched by what was said. Such an agent can
+   * report its stored turns only while it runs.
    */
   readonly numbersStoredTurns?: boolean;
-  /** Starts the agent as far as its greeting, and ends it. Rejects with why there was none within `limitMs`. */
+  /** Starts the agent up to its greeting, and ends it. Rejects with the reason if there is none within `limitMs`. */
   introduce?(limitMs: number): Promise<AgentIntroduction>;
   /**
-   * Sessions in the agent's own store, newest first; of one folder, or all. `known` are folders of projects, for agents
-   * that list nothing unless they are asked for a folder.
+   * Sessions in the agent's own store, newest first; of one folder, or all. `known` are project folders, for agents
+   * that list sessions only by folder.
    */
   listStoredSessions?(projectDir?: string, known?: readonly string[]): Promise<StoredSession[]>;
   /**
-   * The same from an agent that runs anyway; undefined if none does. An agent that has it starts a program for
-   * `listStoredSessions`, which is then called only when a person asks for it.
+   * The same from an agent that is running anyway; undefined if none is. An agent with this method starts a program for
+   * `listStoredSessions`, which is then called only when a user asks for it.
    */
   peekStoredSessions?(known?: readonly string[]): Promise<StoredSession[] | undefined>;
   /**
-   * Changes whenever others than Liminal add to what the agent has stored of a session, by the agent's id for it. It is
-   * cheap to ask for and starts no process. Nothing if there is none stored, or if nobody can tell just now.
+   * A mark that changes whenever others than Liminal add to a stored session, by the agent's id for it. Cheap, and
+   * starts no process. Undefined if no such session is stored, or if the mark is unknown just now.
    */
   storedMark?(agentSessionId: string, projectDir: string): Promise<string | undefined>;
   /** The conversation as the agent stored it, oldest turn first. `SESSION_NOT_FOUND`. */
@@ -104,17 +104,17 @@ export interface AgentCapabilities {
 /** One kind of agent. Every driver passes `testing/provider-suite.ts`. */
 export interface AgentDriver<Memory = unknown> extends AgentCapabilities {
   readonly cliType: string;
-  /** What people call it. */
+  /** The name for people. */
   readonly name: string;
-  /** Bounds how many sessions are opened at once; two without it. Whatever else starts programs shares it. */
+  /** Bounds how many sessions are opened at once; default two. Everything else that starts programs shares it. */
   readonly starts?: StartLimit;
 
   /** Opens a session, new or earlier. `SESSION_CREATE_FAILED`, `SESSION_NOT_FOUND`. */
   open(opening: SessionOpening<Memory>): Promise<AgentSession<Memory>>;
-  /** Whether the agent can run here, and why not. Starts no session. */
+  /** Whether the agent can run here, or why not. Starts no session. */
   describe(): Promise<AgentInfo>;
-  /** The folder of a session in the agent's own store, for one that is opened by its id alone. */
+  /** The folder of a session in the agent's own store, to open the session by its id alone. */
   findProjectDir?(agentSessionId: string): Promise<string | undefined>;
-  /** Ends what the driver holds beside its sessions, which are closed at the same time. */
+  /** Ends what the driver holds besides its sessions, which are closed at the same time. */
   close?(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { LiminalError } from '@liminal/protocol';
 
-/** Codes of seed 000, and those that real agents need besides. */
+/** Codes of seed 000, and others that real agents need. */
 export type ProviderErrorCode =
   | 'SESSION_CREATE_FAILED'
   | 'SESSION_NOT_FOUND'
@@ -13,7 +13,7 @@ export type ProviderErrorCode =
   | 'INVALID_OPTION'
   | 'NOT_SUPPORTED';
 
-/** What a provider's methods reject with. The message says what was wrong with what, and what to do. */
+/** The rejections of a provider. The message says what was wrong with what, and what to do. */
 export class ProviderError extends LiminalError {
   declare readonly code: ProviderErrorCode;
 

@@ -1,4 +1,6 @@
-/** How Liminal drives agents: the contract, and what every provider shares. Each kind of agent has an entry point of its own. */
+/**
+ * How Liminal drives agents: the contract, and what all providers share. Each kind of agent has its own entry point.
+ */
 export * from './base/driver-provider.ts';
 export * from './base/start-limit.ts';
 export type * from './driver.ts';

@@ -1,4 +1,4 @@
-/** An MCP server that agents are told of: a program to start, or an address. */
+/** An MCP server for agents: a program to start, or an address. */
 export type McpServer =
   | { type: 'stdio'; command: string; args: string[]; env: Record<string, string> }
   | { type: 'http' | 'sse'; url: string; headers: Record<string, string> };

@@ -2,7 +2,7 @@ import type { AgentInfo } from '@liminal/protocol';
 import { ProviderError } from './errors.ts';
 import type { CliProvider, Unsubscribe } from './provider.ts';
 
-/** Stands in for an agent that sessions were made with and that nobody knows any more: they can be read, and say so. */
+/** Stands in for an agent that is no longer configured: its sessions can be read, and a message is refused. */
 export class MissingAgent implements CliProvider {
   readonly cliType: string;
 

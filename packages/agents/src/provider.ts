@@ -14,23 +14,23 @@ import type { AgentCapabilities } from './driver.ts';
 export interface CreateSessionOptions {
   /** Absolute path of an existing folder. */
   projectDir: string;
-  /** The id to give the session; a UUID. Without it the provider makes one. */
+  /** The id for the session, a UUID; the provider makes one by default. */
   sessionId?: string;
   /** Config options by id, as `setConfigOption` would take them. */
   config?: Record<string, string>;
 }
 
 export interface LoadSessionOptions {
-  /** Where the session lives; without it the provider looks for the session itself. */
+  /** The session's folder; without it the provider looks for the session itself. */
   projectDir?: string;
-  /** The agent's own id for the session, where it is not ours. */
+  /** The agent's own id for the session, if it differs from ours. */
   agentSessionId?: string;
   config?: Record<string, string>;
-  /** What `storedMark` was when all that the agent has stored was known: then it need not tell that again. */
+  /** The `storedMark` at the time when history had all that the agent had stored: it need not report that again. */
   storedMark?: string;
   /**
-   * Whether something was said in it before. A provider that can begins a session anew that its agent has lost, and says
-   * in its next turn that the agent does not remember; else that is `SESSION_NOT_FOUND`.
+   * Whether the session has had an answer before. If the agent has lost it, a provider that can begins it anew and says
+   * in its next turn that the agent does not remember; otherwise it rejects with `SESSION_NOT_FOUND`.
    */
   hasHistory?: () => Promise<boolean>;
 }
@@ -38,7 +38,7 @@ export interface LoadSessionOptions {
 export interface ProviderSession {
   sessionId: string;
   cliType: string;
-  /** What the agent told of earlier turns as it took the session up, where it did. */
+  /** The earlier turns that the agent reported when it loaded the session, if it did. */
   told?: Promise<StoredTurn[]>;
 }
 
@@ -47,19 +47,19 @@ export interface SendMessageResult {
   turnId: string;
 }
 
-/** What an agent tells about a session outside its turns; a field that is absent has not changed. */
+/** An agent's report about a session outside its turns; absent fields have not changed. */
 export interface SessionUpdate {
   title?: string;
   agentSessionId?: string;
   configOptions?: ConfigOption[];
   commands?: AgentCommand[];
-  /** All that people should know now; none any more where it is empty. */
+  /** All present notices for people; they replace the earlier ones. */
   notices?: SessionNotice[];
-  /** What the agent waits for while its turn is silent; '' for nothing any more. A turn's end ends it, too. */
+  /** What the agent waits for while its turn is silent; '' for nothing. A turn's end clears it, too. */
   activity?: string;
 }
 
-/** The agent's process is gone; `code` and `message` say why, unless it was asked to go. */
+/** The agent's process has ended; `code` and `message` say why, unless that was requested. */
 export interface SessionExit {
   expected: boolean;
   code?: string;
@@ -75,24 +75,24 @@ export interface StoredSession {
   updatedAt: string;
 }
 
-/** An earlier turn from the agent's own store, as the events it would have given live, terminal event included. */
+/** An earlier turn from the agent's own store, as its live events would have been, terminal event included. */
 export interface StoredTurn {
   turnId: string;
   events: EventDraft[];
-  /** The turn that it goes on from, where that is known; none for a conversation's first. */
+  /** The turn that it follows, if known; none for a conversation's first. */
   after?: string;
-  /** The agent, taken up again, goes on from another turn's end and does not know this one: the conversation forked. */
+  /** A resumed agent goes on from another turn's end and does not know this one: the conversation has forked. */
   isLeft?: boolean;
 }
 
-/** What an agent answers when it is started, and what of its configuration does not fit that. */
+/** An agent's answer to its start, and where the configuration does not fit it. */
 export interface AgentIntroduction {
-  /** As it calls itself. */
+  /** Its own name. */
   name?: string;
   version?: string;
-  /** What it speaks, with the version. */
+  /** Its protocol, with the version. */
   protocol: string;
-  /** What it can do besides answering, in words. */
+  /** Its abilities besides answering, in words. */
   abilities: string[];
   /** Its ways to sign in, in its own words. */
   signIn: string[];
@@ -114,25 +114,25 @@ export interface CliProvider extends AgentCapabilities {
   /** Starts the agent on an existing session; if it already runs, gives that. `SESSION_NOT_FOUND`. */
   loadSession(sessionId: string, options?: LoadSessionOptions): Promise<ProviderSession>;
   /**
-   * Hands over a user message and resolves when the message is bound to its turn (the turn's `response_start` has
-   * been emitted), before the turn completes. The turn takes `options.turnId` where given. Its first item is the
-   * user's message, whole: nobody else puts it into the log.
-   * `SESSION_NOT_FOUND`, `PROCESS_CRASH` when the process is or goes dead, `TURN_IN_PROGRESS`.
+   * Sends a user message and resolves when the message is bound to its turn (the turn's `response_start` has been
+   * emitted), before the turn completes. The turn's id is `options.turnId` if given. Its first item is the user's
+   * message, whole: only the provider puts it into the log. `SESSION_NOT_FOUND`, `PROCESS_CRASH` if the process has
+   * ended or ends now, `TURN_IN_PROGRESS`.
    */
   sendMessage(
     sessionId: string,
     message: string,
     options?: { turnId?: string },
   ): Promise<SendMessageResult>;
-  /** Asks the running turn to stop; it ends as cancelled. Nothing to stop is no error. `INTERRUPT_FAILED`. */
+  /** Asks the running turn, if any, to stop; it ends as cancelled. `INTERRUPT_FAILED`. */
   cancelTurn(sessionId: string): Promise<void>;
-  /** Ends the agent and all it has started. A running turn ends as cancelled first. Ending a session twice is no error. */
+  /** Ends the agent and all that it started; a running turn first ends as cancelled. Calling it twice is no error. */
   killSession(sessionId: string): Promise<void>;
   isAlive(sessionId: string): boolean;
 
   /**
-   * Listeners may be added before the session exists, so that nothing is missed, and stay over kill and load. Those
-   * of upserts and turns hear a turn from its beginning or not at all.
+   * Listeners may be added before the session exists, so that nothing is missed, and stay over kill and load. Those of
+   * upserts and turns get a turn from its beginning or not at all.
    */
   onEvent(sessionId: string, callback: (event: EventDraft) => void): Unsubscribe;
   onUpsert(sessionId: string, callback: (upsert: UpsertObject) => void): Unsubscribe;
@@ -140,14 +140,14 @@ export interface CliProvider extends AgentCapabilities {
   onUpdate(sessionId: string, callback: (update: SessionUpdate) => void): Unsubscribe;
   onExit(sessionId: string, callback: (exit: SessionExit) => void): Unsubscribe;
 
-  /** Whether the agent can run here, and why not. Starts no session. */
+  /** Whether the agent can run here, or why not. Starts no session. */
   describe(): Promise<AgentInfo>;
-  /** Ends all its sessions and whatever else it holds. */
+  /** Ends all its sessions and everything else that it holds. */
   close(): Promise<void>;
 
-  /** Optional capabilities, beside those of `AgentCapabilities`. */
+  /** Optional methods, besides those of `AgentCapabilities`. */
   /**
-   * Answers a permission request; `content` fills in its form, where it has one, and `note` is for an option that takes
+   * Answers a permission request; `content` fills in its form, if it has one, and `note` is for an option that takes
    * one. `APPROVAL_NOT_FOUND` once it is over, `INVALID_OPTION`.
    */
   answerApproval?(sessionId: string, approvalId: string, answer: ApprovalAnswer): Promise<void>;

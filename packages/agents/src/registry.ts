@@ -2,16 +2,16 @@ import { ProviderError } from './errors.ts';
 import { MissingAgent } from './missing-agent.ts';
 import type { CliProvider } from './provider.ts';
 
-/** The kinds of agents that this server knows, by `cliType` (AC-2.2). */
+/** The kinds of agents on this server, by `cliType` (AC-2.2). */
 export class ProviderRegistry {
   readonly #providers = new Map<string, CliProvider>();
 
-  /** Adds a provider; one of the same `cliType` that was there before gives way. */
+  /** Adds a provider; it replaces one of the same `cliType`. */
   register(provider: CliProvider): void {
     this.#providers.set(provider.cliType, provider);
   }
 
-  /** Throws ProviderError `UNSUPPORTED_CLI_TYPE` for a kind that nobody registered. */
+  /** Throws ProviderError `UNSUPPORTED_CLI_TYPE` for an unregistered kind. */
   get(cliType: string): CliProvider {
     const provider = this.#providers.get(cliType);
     if (provider) return provider;
@@ -22,7 +22,7 @@ export class ProviderRegistry {
     );
   }
 
-  /** The agent of a session that is there: one that nobody knows any more starts nothing, and says so. */
+  /** The agent of an existing session; one that is no longer registered starts nothing, and says so. */
   of(cliType: string): CliProvider {
     return this.#providers.get(cliType) ?? new MissingAgent(cliType);
   }

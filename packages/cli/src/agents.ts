@@ -6,7 +6,7 @@ import { createCodexProvider } from '@liminal/agents/codex';
 import type { AgentEntry } from './config/agents.ts';
 import type { Config } from './config/load.ts';
 
-/** Every agent type that Liminal knows, whether or not it can run here; those of the configuration last. */
+/** Every agent type that Liminal knows, whether or not it can run here; configured agents come last. */
 export function createAgents({ agents: entries, claude, mcpServers }: Config): ProviderRegistry {
   const agents = new ProviderRegistry();
   agents.register(new ClaudeCodeProvider({ ...claude, mcpServers }));

@@ -39,7 +39,7 @@ test.each([
 });
 
 test.each([[['nosuch']], [['--port', '1', 'nosuch']]])(
-  'in %j the unknown command is named, with those that there are',
+  '%j is refused with the unknown command and the known ones',
   (typed) => {
     expect(() => commandFirst(program, typed)).toThrow(
       'There is no command "nosuch". There are: serve, doctor.',
@@ -47,6 +47,6 @@ test.each([[['nosuch']], [['--port', '1', 'nosuch']]])(
   },
 );
 
-test('a flag that nobody knows is left to be named, not the word after it', () => {
+test('an unknown flag is reported, not the word after it', () => {
   expect(commandFirst(program, ['--prot', '1'])).toEqual(['--prot', '1']);
 });

@@ -2,8 +2,8 @@ import type { Command, Option } from 'commander';
 import { ConfigError } from './config/errors.ts';
 
 /**
- * The command line with its command in front: `--port 1 doctor` is `doctor --port 1`. Throws `ConfigError` for a
- * command that there is not, which would otherwise be taken for an argument of the one that needs no name.
+ * The command line with its command in front: `--port 1 doctor` becomes `doctor --port 1`. Throws `ConfigError` for an
+ * unknown command, which would otherwise be taken for an argument of the default command.
  */
 export function commandFirst(program: Command, args: readonly string[]): string[] {
   const at = placeOfCommand(args, [
@@ -19,7 +19,7 @@ export function commandFirst(program: Command, args: readonly string[]): string[
   return [name, ...args.slice(0, at), ...args.slice(at + 1)];
 }
 
-/** Where the first word stands that is neither an option nor an option's value; at an option that nobody knows. */
+/** Index of the first word that is neither an option nor an option's value, or of the first unknown option. */
 function placeOfCommand(args: readonly string[], options: readonly Option[]): number {
   let at = 0;
   for (;;) {

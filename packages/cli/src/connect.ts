@@ -5,12 +5,12 @@ import { startLiminal } from './start-liminal.ts';
 
 export interface Connection {
   client: LiminalClient;
-  /** A server that goes on without us; otherwise one was started for this command alone. */
+  /** Whether the server goes on without us; otherwise it was started for this command alone. */
   isShared: boolean;
   close: () => Promise<void>;
 }
 
-/** Talks to the server that runs on the data folder; if none does, to one of our own, which ends with the command. */
+/** Connects to the server that runs on the data folder; without one, starts our own, which ends with the command. */
 export async function connect(config: Config): Promise<Connection> {
   const running = await findServer(config.dataDir);
   if (running) {

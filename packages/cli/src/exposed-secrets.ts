@@ -1,4 +1,4 @@
-/** Secrets that Liminal was given and that agents could still read elsewhere. */
+/** Liminal's secrets that agents could still read elsewhere. */
 import { readFileSync } from 'node:fs';
 
 const secrets = [
@@ -9,9 +9,9 @@ const secrets = [
 ];
 
 /**
- * A sentence on the first process, from this one up to the first of the machine, that shows a secret in its
- * environment; undefined if none does. Another user's process shows nothing, to agents either.
- * @param own - Liminal's own variables, as this process was given them.
+ * A sentence about the first process, from this one up to the first of the machine, whose environment shows a secret;
+ * undefined if none does. Another user's process shows nothing, not even to agents.
+ * @param own - Liminal's own variables, as given to this process.
  */
 export function exposedSecrets(own: Record<string, string>): string | undefined {
   const texts = secrets.filter((name) => own[name]).map((name) => `${name}=${own[name]}`);

@@ -1,9 +1,8 @@
 import type { Logger } from '@liminal/runtime';
 
 /**
- * A promise that fails and that nobody waits for leaves nothing half done in anybody's way: it is a mistake to be
- * logged, and no reason to end the sessions of everyone. Gives a way to stop. What is thrown and not caught still ends
- * the process.
+ * Logs unhandled rejections instead of ending the process: a rejection that nobody awaits leaves nothing half done, and
+ * is no reason to end everyone's sessions. Uncaught exceptions still end the process. Returns a function that stops it.
  */
 export function outliveRejections(logger: Logger): () => void {
   const log = (reason: unknown): void => {

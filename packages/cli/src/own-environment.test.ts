@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { takeOwnVariables } from '../bin/own-environment.js';
 
-test('agents inherit all but what is Liminal’s own', () => {
+test('agents inherit all variables except Liminal’s own', () => {
   const env = {
     PATH: '/bin',
     ANTHROPIC_API_KEY: 'key',

@@ -21,7 +21,7 @@ test('a chosen port that another program uses is a failure that says what to do'
   });
 });
 
-test('instead of the default port, the next free one is taken', async () => {
+test('if the default port is in use, the next free one is taken', async () => {
   const found = await findPort({ host, port, portChosen: false });
   expect(found).toBeGreaterThan(port);
 });

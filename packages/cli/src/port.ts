@@ -8,11 +8,11 @@ const tries = 20;
 export interface PortWish {
   host: string;
   port: number;
-  /** Nothing but this port will do. */
+  /** Whether only this port will do. */
   portChosen: boolean;
 }
 
-/** A free port: the wished one, or the next one after it unless it was chosen. Throws `PORT_IN_USE`, `HOST_UNUSABLE`. */
+/** A free port: the wanted one or, unless it was chosen, the next free one. Throws `PORT_IN_USE`, `HOST_UNUSABLE`. */
 export async function findPort({ host, port, portChosen }: PortWish): Promise<number> {
   const last = portChosen ? port : port + tries;
   for (let candidate = port; candidate <= last; candidate += 1) {

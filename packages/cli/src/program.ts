@@ -13,10 +13,10 @@ import { exposedSecrets } from './exposed-secrets.ts';
 import { allowClosedPipes } from './terminal/closed-pipe.ts';
 import { version } from './version.ts';
 
-/** What was asked for cannot be understood. */
+/** Exit code: the command line or configuration cannot be understood. */
 const usageError = 2;
 
-/** Runs one command line and gives its exit code: 0 done, 1 failed, 2 not understood. Failures are one sentence. */
+/** Runs one command line and returns its exit code: 0 done, 1 failed, 2 not understood. Failures print one sentence. */
 export async function main(args: readonly string[]): Promise<number> {
   let exitCode = 0;
   const program = createProgram((code) => (exitCode = code));
@@ -32,7 +32,7 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** A command is loaded when it is asked for: a server need not hold what only the others use. */
+/** A command is loaded when it is called: a server need not hold what only the others use. */
 function createProgram(done: (exitCode: number) => void): Command {
   const program = new Command('liminal')
     .description('Runs coding agents and loses nothing they say.')
@@ -101,7 +101,7 @@ function createProgram(done: (exitCode: number) => void): Command {
   return program;
 }
 
-/** Makes an option that can be given more than once. */
+/** Makes an option repeatable. */
 function collect(value: string, before: string[] = []): string[] {
   return [...before, value];
 }
@@ -123,7 +123,9 @@ function serverOptions(command: Command): Command {
     .addOption(fileOption);
 }
 
-/** Reads the configuration; after that no agent can inherit its secrets, or read them where processes show them. */
+/**
+ * Reads the configuration. After that, no agent can inherit its secrets, or read them in the environment of processes.
+ */
 function configure(flags: Flags): Config {
   const own = takeOwnEnvironment();
   const env = { ...process.env, ...own };

@@ -1,10 +1,10 @@
-/** What commands ask of the server that runs on the data folder. */
+/** Requests of commands to the server that runs on the data folder. */
 import { LiminalError, serverOperations, SignInLink } from '@liminal/protocol';
 import type { Config } from './config/load.ts';
 import { findServer, type ServerFile } from './data/server-file.ts';
 import { link } from './link.ts';
 
-/** How long an answer may take (ms). */
+/** Time limit for an answer (ms). */
 const patience = 10_000;
 
 type Server = Pick<ServerFile, 'url' | 'token'>;
@@ -19,7 +19,7 @@ export async function runningServer({ dataDir, token }: Config): Promise<Server>
   );
 }
 
-/** A link that signs one browser in, once. Throws a LiminalError with what the server says. */
+/** A link that signs one browser in, once. Throws a LiminalError with the server's message. */
 export async function linkTo(server: Server): Promise<string> {
   const { code } = SignInLink.parse(await ask(server, serverOperations.createSignInLink.path));
   return link(server.url, code);

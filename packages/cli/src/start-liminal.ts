@@ -20,18 +20,18 @@ export interface Liminal {
   token: string;
   /** A link that signs one browser in, once. */
   newLink: () => string;
-  /** Ends every agent, every connection, and lets the data folder go. */
+  /** Ends every agent and every connection, and releases the data folder. */
   close: () => Promise<void>;
 }
 
 const webDir = fileURLToPath(new URL('../../web/dist', import.meta.url));
 
-/** What has been opened so far, to be closed in the opposite order. */
+/** Closes what has been opened so far, in the opposite order. */
 type Closers = (() => Promise<unknown>)[];
 
 /**
- * Opens the data folder and starts everything on it. Throws a LiminalError with a sentence on what to do: among
- * others `DATA_DIR_IN_USE`, `PORT_IN_USE`, `INSECURE_HOST`.
+ * Opens the data folder and starts everything on it. Throws a LiminalError with a sentence on what to do, such as
+ * `DATA_DIR_IN_USE`, `PORT_IN_USE`, `INSECURE_HOST`.
  */
 export async function startLiminal(config: Config): Promise<Liminal> {
   const closers: Closers = [];
@@ -58,7 +58,7 @@ async function start(config: Config, closers: Closers) {
 
   const { roots, settings } = config;
   const providers = createAgents(config);
-  // It reads what an earlier server left, which may be damaged.
+  // It reads the data of an earlier server, which may be damaged.
   const runtime = await usingDataDir(dataDir, async () =>
     createRuntime({
       storage,
@@ -70,7 +70,7 @@ async function start(config: Config, closers: Closers) {
       learntStores: learntStores(dataDir),
     }),
   );
-  // Agents end first, so that readers still see how their turns ended.
+  // Agents end first, so that readers still see how their turns end.
   const closeRuntime = () => runtime.close();
   const signedOut = await usingDataDir(dataDir, () => keptSignedOut(dataDir));
   const credentials = createCredentials(token, signedOut);
@@ -96,7 +96,7 @@ async function start(config: Config, closers: Closers) {
   };
 }
 
-/** Ends what an earlier server left, and sees to it that nothing outlives this one. */
+/** Ends the processes of an earlier server, and makes sure that none outlives this one. */
 async function watchProcesses(dataDir: string, logger: Logger, closers: Closers): Promise<void> {
   const guard = await startGuard();
   closers.push(() => guard.dismiss());
@@ -104,7 +104,7 @@ async function watchProcesses(dataDir: string, logger: Logger, closers: Closers)
   if (ended > 0) logger.warn({ ended }, 'processes that an earlier server left have been ended');
 }
 
-/** A host as it stands in a URL; every address of the machine includes this name of it. */
+/** A host as it stands in a URL; for "every address" the local name of the machine. */
 function urlHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost';
   return host.includes(':') ? `[${host}]` : host;

@@ -10,7 +10,7 @@ import { isConvex, type SharedConfig } from './config/shared.ts';
 import { readServerFile } from './data/server-file.ts';
 import { linkTo } from './running-server.ts';
 
-/** Throws a LiminalError that says what to do; `DATA_DIR_IN_USE` with where the other server is. */
+/** Throws a LiminalError that says what to do; `DATA_DIR_IN_USE` says where the other server is. */
 export async function openStorage(config: Config): Promise<OpenedStorage> {
   const { dataDir, shared } = config;
   try {
@@ -20,7 +20,7 @@ export async function openStorage(config: Config): Promise<OpenedStorage> {
   }
 }
 
-/** Storage that other servers use at the same time; without a data folder, since nothing of it is in one. */
+/** Storage that several servers share; needs no data folder. */
 export async function openShared(shared: SharedConfig): Promise<SharedStorage> {
   const store = await openStore(shared);
   try {
@@ -49,7 +49,7 @@ async function openStore(shared: SharedConfig): Promise<ResponseStore> {
 
 type SharedStorage = OpenedStorage & Required<Pick<OpenedStorage, 'coordination'>>;
 
-/** The data folder still holds the token, and is where this server's agents are looked for after a crash. */
+/** The data folder still holds the token, and the record of this server's agents, which is read after a crash. */
 async function openWithDataDir(dataDir: string, shared: SharedConfig): Promise<OpenedStorage> {
   const release = await takeDataDir(dataDir);
   try {

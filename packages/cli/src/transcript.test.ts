@@ -33,7 +33,7 @@ test('each item is told once, when it has finished', () => {
   expect(keys(transcript, { status, items: second })).toEqual([]);
 });
 
-test('the end of a turn finishes all that is in it, and is told once', () => {
+test('the end of a turn finishes all its items, and is told once', () => {
   const transcript = new Transcript();
   const items = [thought('a', 'complete'), thought('b', 'update')];
   expect(keys(transcript, { status: 'aborted', items })).toEqual(['item a', 'item b', 'end']);

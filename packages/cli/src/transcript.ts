@@ -1,19 +1,19 @@
-/** What a session has said since one last looked, in the order in which it was said. */
+/** The news of a session since the last look, in their order. */
 import type { SessionView, TurnView } from '@liminal/client';
 import type { UpsertObject } from '@liminal/protocol';
 
 export type Line =
   /** An item in its last state. */
   | { kind: 'item'; item: UpsertObject }
-  /** A permission request that waits. */
+  /** A waiting permission request. */
   | { kind: 'approval'; item: Extract<UpsertObject, { type: 'approval' }> }
   | { kind: 'turn'; turn: TurnView };
 
-/** Remembers what has been said, so that each thing is said once, however often the view changes. */
+/** Remembers what has been reported, so that each thing is reported once, however often the view changes. */
 export class Transcript {
   readonly #said = new Set<string>();
 
-  /** What is new in a view. An item is new when it has finished, or its turn has. */
+  /** The news in a view. An item is news when it has finished, or its turn has. */
   read(view: Pick<SessionView, 'turns'>): Line[] {
     return view.turns.flatMap((turn) => this.#readTurn(turn));
   }

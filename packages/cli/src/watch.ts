@@ -2,8 +2,8 @@ import type { LiminalClient, SessionView } from '@liminal/client';
 import { LiminalError } from '@liminal/protocol';
 
 /**
- * Looks at a session now and after each change, until `isDone` says so or `signal` is aborted. Rejects if the session
- * cannot be opened or the server lets us in no longer.
+ * Calls `isDone` with a session's view now and after each change, until it returns true or `signal` is aborted.
+ * Rejects if the session cannot be opened or the server no longer lets us in.
  */
 export async function watch(
   client: LiminalClient,

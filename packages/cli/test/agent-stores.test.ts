@@ -1,4 +1,4 @@
-/** Sessions in the agents' own stores, as a page finds them: looking starts no program. */
+/** Sessions in the agents' own stores, as a page finds them: reading them starts no program. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { acpAgent, type AcpAgent } from '@liminal/testkit';
@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { Home, type Server } from './command.ts';
 
 const Listed = z.array(z.looseObject({ title: z.string() }));
-/** What of the server's answers is looked at here. */
+/** The part of the server's answers that these tests look at. */
 const Answer = z.looseObject({
   sessions: Listed.default([]),
   projects: z.array(z.object({ sessions: Listed })).default([]),
@@ -56,7 +56,7 @@ async function ask(server: Server, method: 'GET' | 'POST', path: string) {
   return { status: answer.status, body: Answer.parse(await answer.json()) };
 }
 
-/** All that a page asks for before anybody has done anything. */
+/** All requests of a page before anybody has done anything. */
 async function openPage(server: Server): Promise<string[]> {
   const socket = new WebSocket(`${server.url.replace('http', 'ws')}/ws`, {
     headers: { authorization: `Bearer ${server.token}` },
@@ -77,7 +77,7 @@ async function openPage(server: Server): Promise<string[]> {
   return listed;
 }
 
-test('INV-8: opening a page starts no agent; who asks for an agent’s sessions gets them, and they are kept', async () => {
+test('INV-8: opening a page starts no agent; asking for an agent’s sessions lists and keeps them', async () => {
   const server = await home.serve();
   expect(await openPage(server)).toEqual([]);
   const { body: catalogue } = await ask(server, 'GET', '/api/agents');
@@ -107,7 +107,7 @@ test('INV-8: opening a page starts no agent; who asks for an agent’s sessions 
   expect(started()).toEqual([0, 1, 0]);
 });
 
-test('an agent that runs for a session tells its others by the way', async () => {
+test('an agent that runs for one session also lists its others', async () => {
   const server = await home.serve();
   const headers = {
     authorization: `Bearer ${server.token}`,

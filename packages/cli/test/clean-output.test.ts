@@ -1,4 +1,4 @@
-/** What an agent says to steer a terminal, or to deceive who reads it, on the real outputs of the real commands. */
+/** Text of an agent that controls a terminal or deceives its reader, on the real outputs of the real commands. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { acpAgent, type AcpAgent } from '@liminal/testkit';
@@ -6,10 +6,10 @@ import { UpsertObject } from '@liminal/protocol';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Command, Home } from './command.ts';
 
-/** A window's title, the clipboard, the screen, C1 in eight bits, a text turned round, one without width. */
+/** A window title, the clipboard, the screen, 8-bit C1, reversed text, zero width. */
 const nasty =
   '\u001b]0;t\u0007\u001b]52;c;cm0=\u001b\\\u001b[2J\u009b2J\u009d52;c;x\u009c\u202egnp\u200b\u{e0041}';
-/** No output may hold these, in UTF-8: controls but line feed and tab, C1, what turns or has no width, tags. */
+/** No output may contain these, in UTF-8: controls except line feed and tab, C1, direction marks, zero width, tags. */
 const forbidden =
   /[^\P{Cc}\n\t]|[\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e007f}]/u;
 
@@ -67,7 +67,7 @@ afterEach(async () => {
 
 const run = (...args: string[]) => home.start(['run', ...args, '--agent', 'nasty']);
 
-/** The command's exit code, once neither of its outputs holds what it must not. */
+/** The command's exit code, after checking that neither of its outputs contains forbidden bytes. */
 async function ended(command: Command): Promise<number> {
   const code = await command.exitCode;
   expect(forbidden.exec(command.stdout)?.[0]).toBeUndefined();
@@ -75,7 +75,7 @@ async function ended(command: Command): Promise<number> {
   return code;
 }
 
-test('SAFE: run and tail let nothing through that steers a terminal, and tail --json only escaped', async () => {
+test('SAFE: run and tail output nothing that controls a terminal, and tail --json escapes it', async () => {
   const command = run('go');
   expect(await command.exitCode).toBe(0);
   const said = 'Hello ‹U+202E›gnp‹U+200B›‹U+E0041›, 👩🏽‍💻 می‌خواهم. ';
@@ -106,7 +106,7 @@ test('SAFE: run and tail let nothing through that steers a terminal, and tail --
 
 const isApproval = (item: UpsertObject | undefined) => item?.type === 'approval';
 
-test('SAFE: errors of an agent, and what is wrong with a command line, cannot steer a terminal', async () => {
+test('SAFE: errors of an agent or of a command line cannot control a terminal', async () => {
   const failed = run('fail');
   expect(await ended(failed)).toBe(1);
   expect(failed.stderr).toMatch(/^! The turn failed: .*broken ‹U\+202E›gnp/m);
@@ -127,7 +127,7 @@ test('SAFE: errors of an agent, and what is wrong with a command line, cannot st
   }
 });
 
-test('SAFE: doctor says what agents call themselves without what could steer a terminal', async () => {
+test('SAFE: doctor shows the names of agents without what could control a terminal', async () => {
   const doctor = home.start(['doctor', '--port', '0']);
   expect(await ended(doctor)).toBe(0);
   expect(doctor.stdout).toContain('Agent ‹U+202E›gnp‹U+200B›');

@@ -1,4 +1,4 @@
-/** The command line as a person runs it: a process of its own, with a home folder of its own. */
+/** The command line as a person runs it: a separate process with its own home folder. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
@@ -9,12 +9,12 @@ import { expect } from 'vitest';
 
 const main = fileURLToPath(new URL('../bin/liminal.js', import.meta.url));
 
-/** `expect.poll` with the patience that a busy machine needs. */
+/** `expect.poll` with a timeout that suits a busy machine. */
 export function eventually<T>(look: () => T | Promise<T>) {
   return expect.poll(look, { timeout: 60_000 });
 }
 
-/** A home folder with a project and a data folder in it, and all that was started in it. */
+/** A home folder with a project and a data folder in it, and all processes started in it. */
 export class Home {
   readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'liminal-cli-')));
   readonly project = join(this.folder, 'project');
@@ -102,7 +102,7 @@ export class Command {
     return this.#exited;
   }
 
-  /** Waits for something on either output. */
+  /** Waits for a text on either output. */
   async says(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const found = pattern.exec(this.stdout) ?? pattern.exec(this.stderr);

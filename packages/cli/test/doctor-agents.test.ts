@@ -1,4 +1,4 @@
-/** What doctor says of agents that are only configured: each is started, asked who it is, and ended. */
+/** Doctor's check of agents that are only configured: each is started, asked for its description, and ended. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { acpAgent, type AcpAgent, type AgentScript } from '@liminal/testkit';
@@ -23,7 +23,7 @@ async function scripted(script: AgentScript) {
   return { control, entry: { command, args, env } };
 }
 
-test('doctor starts each configured agent, and tells what it answered, which defaults it lacks, and why it does not run', async () => {
+test('doctor starts each configured agent, and reports its answer, missing defaults, and why it does not run', async () => {
   const modes = { currentModeId: 'ask', availableModes: [{ id: 'ask', name: 'Ask' }] };
   const [fits, picky, silent] = await Promise.all([
     scripted({ initialize: { authMethods: [{ id: 'key', name: 'Log in' }] }, outlivesStdin: true }),

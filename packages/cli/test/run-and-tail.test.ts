@@ -40,7 +40,7 @@ describe('run without a server', () => {
     expect(command.stderr).toContain('! The turn failed: ');
   });
 
-  test('rejects what nobody can be asked about, and says so', async () => {
+  test('rejects a permission request that nobody can answer, and says so', async () => {
     const command = demo('approve');
     expect(await command.exitCode).toBe(0);
     expect(command.stderr).toContain('Nobody is at the terminal to be asked, so this was rejected');
@@ -141,7 +141,7 @@ describe('beside a server', () => {
     expect(lines.map((line) => line.type)).toContain('plan');
   });
 
-  test('a command with another token is told so', async () => {
+  test('a command with another token is refused with a message', async () => {
     const command = home.start(['run', 'hi', '--agent', 'demo'], {
       LIMINAL_TOKEN: 'another-token',
     });
@@ -173,7 +173,7 @@ describe('doctor', () => {
     expect(command.stdout).toContain('FAIL  Data folder /dev/null/data');
   });
 
-  test('tells what the Redis and the database are that servers share, and what is wrong with them', async () => {
+  test('reports the shared Redis and database, and what is wrong with them', async () => {
     const [redis, database] = await Promise.all([testRedis(), testPostgres()]);
     const shared = { LIMINAL_REDIS_URL: redis.url, LIMINAL_DATABASE_URL: database.url };
     const command = home.start(['doctor', '--port', '0'], shared);

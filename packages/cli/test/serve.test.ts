@@ -28,13 +28,13 @@ describe('serve', () => {
     expect((await command.says(/Liminal is at (\S+)/))[1]).toContain('/?code=');
   });
 
-  test('keeps what is secret from others', async () => {
+  test('keeps secrets from others', async () => {
     await home.serve();
     expect(statSync(home.data).mode & 0o777).toBe(0o700);
     for (const name of ['token', 'server.json', 'liminal.db']) expect(mode(name)).toBe(0o600);
   });
 
-  test('has the same token after a restart, and data that was there', async () => {
+  test('keeps its token and data over a restart', async () => {
     const first = await home.serve();
     await home.start(['run', 'explain', '--agent', 'demo', '--set', 'pace=instant']).exitCode;
     first.command.signal('SIGTERM');
@@ -74,7 +74,7 @@ describe('serve', () => {
   test('ends at once on a second signal', async () => {
     const { command } = await home.serve();
     const guards = childrenOf(command.pid);
-    // Whatever the end in order waits for does not come.
+    // A stopped guard never ends, so the orderly end would wait.
     for (const pid of guards) process.kill(pid, 'SIGSTOP');
     command.signal('SIGTERM');
     await eventually(() => existsSync(join(home.data, 'server.json'))).toBe(false);
@@ -84,7 +84,7 @@ describe('serve', () => {
     await eventually(() => guards.filter(isAlive)).toEqual([]);
   });
 
-  test('takes over after one that was killed', async () => {
+  test('takes over after a killed server', async () => {
     const killed = await home.serve();
     await killed.command.end('SIGKILL');
     expect(existsSync(join(home.data, 'server.json'))).toBe(true);
@@ -92,7 +92,7 @@ describe('serve', () => {
     expect((await fetch(`${next.url}/healthz`)).status).toBe(200);
   });
 
-  test('names the server that has the data folder already', async () => {
+  test('names the server that already uses the data folder', async () => {
     const { link } = await home.serve();
     const second = home.start(['serve', '--port', '0', '--no-open']);
     expect(await second.exitCode).toBe(1);
@@ -104,7 +104,7 @@ describe('serve', () => {
     expect(second.stderr.trimEnd().split('\n')).toHaveLength(1);
   });
 
-  test('says so when its port is taken', async () => {
+  test('says that its port is in use', async () => {
     const { url } = await home.serve();
     const { port } = new URL(url);
     const other = new Home();
@@ -133,7 +133,7 @@ describe('serve', () => {
     expect(command.stderr).not.toContain(token);
   });
 
-  test('hands nothing of its own configuration to what it starts', async () => {
+  test('passes nothing of its own configuration to its child processes', async () => {
     const { command } = await home.serve([], { LIMINAL_TOKEN: 'given-by-a-variable' });
     const children = childrenOf(command.pid);
     expect(children).toHaveLength(process.platform === 'linux' ? 1 : 0);
@@ -143,7 +143,7 @@ describe('serve', () => {
   });
 });
 
-describe('what is not understood ends with 2 and a sentence', () => {
+describe('a wrong command line or configuration ends with 2 and a sentence', () => {
   test.each([
     [['--prot', '1'], '--prot'],
     [['nonsense'], 'nonsense'],
@@ -178,7 +178,7 @@ describe('what is not understood ends with 2 and a sentence', () => {
   });
 });
 
-/** The guard is the only one. */
+/** Process ids of the children; the guard is the only one. */
 function childrenOf(pid: number): number[] {
   if (process.platform !== 'linux') return [];
   const tasks = readdirSync(`/proc/${pid}/task`);

@@ -7,7 +7,7 @@ beforeEach(() => {
 });
 afterEach(() => home.close());
 
-// Nothing listens there.
+// Nothing listens on this port.
 const redis = 'redis://me:hush-redis@127.0.0.1:1';
 const shared = [
   { LIMINAL_REDIS_URL: redis, LIMINAL_DATABASE_URL: 'postgresql://me:hush-pg@127.0.0.1:1/x' },
@@ -22,7 +22,7 @@ const shared = [
   },
 ];
 
-test.each(shared)('SAFE: neither doctor nor a start shows what is secret in %j', async (urls) => {
+test.each(shared)('SAFE: neither doctor nor a start shows the secrets in %j', async (urls) => {
   const env = { ...urls, LIMINAL_DATABASE_SECRET: 'hush-convex' };
   const doctor = home.start(['doctor'], env);
   expect(await doctor.exitCode).toBe(1);

@@ -11,9 +11,9 @@ import { Cell, type Store } from './store.ts';
 export interface ClientOptions {
   /** Where the server is, e.g. `http://127.0.0.1:4400`. In a browser: the page's own origin by default. */
   baseUrl?: string;
-  /** For programs; a browser is signed in by its cookie and `key`. */
+  /** For programs. A browser needs none: it is signed in by its cookie and `key`. */
   token?: string;
-  /** What signing in has left with our origin (`localStorage`, `liminal:key`). */
+  /** The key that sign-in stored for our origin (`localStorage`, `liminal:key`). */
   key?: () => string | undefined;
   /** Where messages are kept until the server has them. Default: in memory. */
   outbox?: OutboxStorage;
@@ -24,11 +24,11 @@ export interface LiminalClient {
   readonly requests: Requests;
   readonly connection: Store<ConnectionStatus>;
   readonly sessions: SessionsStore;
-  /** The session's store; opened at the first call, followed until `release`. */
+  /** The session's store; opened at the first call and followed until `release`. */
   session(sessionId: string): SessionStore;
   /** Stops following a session and forgets it. */
   release(sessionId: string): void;
-  /** Follows one run by its canonical events, until `close` of what it gives. */
+  /** Follows one run by its canonical events, until the returned store is closed. */
   run(runId: string): RunStore;
   /** Connects again now instead of later. */
   retry(): void;
@@ -86,7 +86,7 @@ export function createClient(options: ClientOptions = {}): LiminalClient {
   };
 }
 
-/** Node takes headers with a WebSocket and browsers do not; only programs have a token to send. */
+/** Node accepts headers with a WebSocket and browsers do not; only programs have a token to send. */
 const SocketWithHeaders = WebSocket as unknown as new (
   url: string,
   options: { headers: Record<string, string> },

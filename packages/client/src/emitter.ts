@@ -1,8 +1,8 @@
-/** Listeners of one kind of news. */
+/** A set of listeners for one kind of event. */
 export class Emitter<T> {
   readonly #listeners = new Set<(value: T) => void>();
 
-  /** Gives the function that ends it. */
+  /** Returns a function that removes the listener. */
   on(listener: (value: T) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

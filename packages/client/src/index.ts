@@ -2,7 +2,7 @@
 export { type ClientOptions, createClient, type LiminalClient } from './client.ts';
 export { ApiError, describeError } from './http/api-error.ts';
 export { createRequests, type Requests } from './http/requests.ts';
-/** The reducer of a run's events (seed 001), which history is made with too, and what renders its result. */
+/** The reducer of a run's events (seed 001), which also makes history, and the renderer of its result. */
 export {
   foldResponse as applyEvent,
   emptyResponse,

@@ -1,8 +1,8 @@
-/** Of a page that nobody looks at: often enough for its title and its mark (ms). */
+/** Interval in a hidden page: often enough for its title and icon (ms). */
 const hiddenPace = 200;
 
 /**
- * Makes `flush` run once per frame at most, however often it is asked for: text arrives thirty times a second and
+ * Makes `flush` run at most once per frame, however often it is requested: text arrives thirty times a second and
  * more. Outside browsers it runs as soon as the present work is done.
  */
 export function perFrame(flush: () => void): () => void {

@@ -3,7 +3,7 @@ import { perFrame } from './next-frame.ts';
 
 /** A value to read and follow, in the shape that React's useSyncExternalStore takes. */
 export interface Store<T> {
-  /** Called once per frame at most after a change. Gives the function that ends it. */
+  /** `listener` is called at most once per frame after a change. Returns a function that removes it. */
   subscribe: (listener: () => void) => () => void;
   /** The newest value; the same object until it changes. */
   getSnapshot: () => T;

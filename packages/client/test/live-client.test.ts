@@ -101,7 +101,7 @@ it('an append that does not fit is answered by one new subscription', async () =
   expect(stage.subscriptions()).toHaveLength(2);
 });
 
-it('many messages are one notification', async () => {
+it('many messages cause one notification', async () => {
   const session = client.session('s1');
   await until(() => stage.subscriptions().length === 1);
   stage.say(historyOf('snapshot', '', 't1:0'));
@@ -132,7 +132,7 @@ it('a message that cannot be sent keeps its text and says why, and can be sent a
   expect(session.getSnapshot().pending).toMatchObject([{ state: 'sent' }]);
 });
 
-it('a message to a server that is away waits, and is sent when there is a connection again', async () => {
+it('a message waits while the server is away, and is sent once there is a connection', async () => {
   const session = client.session('s1');
   await until(() => stage.subscriptions().length === 1);
   const { answer } = stage;
@@ -169,7 +169,7 @@ it('a search asks for any text within a project, and gives what was found', asyn
   expect(stage.requests.at(-1)).toBe('GET /api/search?q=%22b%22+%26+c&projectId=p&limit=5');
 });
 
-it('an answer of a wrong shape and a server that is gone are told apart', async () => {
+it('a wrongly shaped answer and a missing server are told apart', async () => {
   stage.answer = () => ({ status: 200, body: { agents: 'none' } });
   await expect(client.requests.listAgents()).rejects.toMatchObject({ code: 'UNEXPECTED_ANSWER' });
   stage.http.close();
@@ -180,7 +180,7 @@ it('an answer of a wrong shape and a server that is gone are told apart', async 
   });
 });
 
-it('who is not let in is told so, and is let in at the next try once that has changed', async () => {
+it('a refused client is told so, and gets in at the next attempt once it is allowed', async () => {
   const { connection } = client;
   await until(() => connection.getSnapshot().state === 'open');
   const welcome = stage.answer;
@@ -195,7 +195,7 @@ it('who is not let in is told so, and is let in at the next try once that has ch
   expect(stage.sockets).toHaveLength(2);
 });
 
-it('what cannot be loaded for a while is loaded when it can be, without anybody asking for it', async () => {
+it('what cannot be loaded for a while is retried without being asked for', async () => {
   const away = { error: { code: 'STORE_READ_FAILED', message: 'The database is away.' } };
   const { answer } = stage;
   stage.answer = () => ({ status: 503, body: away });
@@ -227,7 +227,7 @@ it('a request that gets no answer while the connection stands is made again', as
   expect(stage.sockets).toHaveLength(1);
 });
 
-it('a session that is not there fails with the sentence of the server', async () => {
+it('a missing session fails with the server’s message', async () => {
   const session = client.session('s2');
   stage.answer = () => ({
     status: 404,
@@ -268,7 +268,7 @@ function textOf(
   return item !== undefined && 'content' in item ? item.content : '';
 }
 
-/** Resolves once it holds; the test's own time limit is the patience. */
+/** Resolves once `holds` is true; the test's own timeout is the limit. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -38,11 +38,11 @@ const line = (event: StreamEvent) =>
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
-/** A server that gives one answer after the other, and a run followed on it. */
+/** A server that gives these answers in turn, and a run followed on it. */
 async function follow(...answers: Answer[]) {
   const asked: (string | undefined)[] = [];
   const server = createServer((request, response) => {
-    // The client's own connection looks for the server, too.
+    // The client's own connection also contacts the server.
     if (request.url !== '/api/run/run-1/events') {
       response.writeHead(404).end();
       return;
@@ -69,13 +69,13 @@ async function follow(...answers: Answer[]) {
   return { store, asked, until };
 }
 
-/** What history shows of the run, but for when it was rendered. */
+/** What history shows of the run, except the times of rendering. */
 const timeless = (entries: readonly object[]) =>
   entries.map((entry) => ({ ...entry, emittedAt: '' }));
 const whole = toResponse(events.reduce(applyEvent, emptyResponse()))!;
 const shown = timeless(responseToUpserts(whole, ''));
 
-test('FR-001-18: a run that is followed shows what history shows of it, however its characters are cut', async () => {
+test('FR-001-18: a followed run shows the same as its history, however its characters are cut', async () => {
   const all = Buffer.from(events.map(line).join(''));
   const middle = all.indexOf(Buffer.from('世')) + 1;
   const { store, asked, until } = await follow((response) => {
@@ -89,7 +89,7 @@ test('FR-001-18: a run that is followed shows what history shows of it, however 
   expect(asked).toEqual([undefined]);
 });
 
-test('a connection that breaks, in the middle of a character too, is made anew after the last event', async () => {
+test('after a break, even within a character, the connection resumes after the last event', async () => {
   const second = Buffer.from(line(events[3]!));
   const middle = second.indexOf(Buffer.from('世')) + 1;
   const { store, asked, until } = await follow(
@@ -125,7 +125,7 @@ test('a server that is away for a while is asked again', async () => {
   expect(asked).toEqual([undefined, undefined, undefined]);
 });
 
-test('nothing left to say is the end; a refusal says why, and nobody asks again', async () => {
+test('an empty answer is the end; a refusal says why and is not retried', async () => {
   const over = await follow((response) => response.writeHead(204).end());
   await over.until('ended');
   const body = JSON.stringify({ error: { code: 'RUN_NOT_FOUND', message: 'There is no run.' } });

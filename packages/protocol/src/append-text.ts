@@ -1,8 +1,8 @@
 import type { UpsertObject } from './upserts.ts';
 
 /**
- * An item with text added to it, as an append says: to what a message or a thought says, or to what a tool has put
- * out. Undefined where the item does not hold exactly `at` UTF-16 code units of that text: something was missed then.
+ * Adds an append's text to an item: to the content of a message or thought, or to a tool's output. Undefined if the
+ * item does not have exactly `at` UTF-16 code units of that text: then the reader has missed something.
  */
 export function appendText(
   item: UpsertObject,

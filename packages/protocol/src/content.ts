@@ -1,7 +1,9 @@
-/** Content blocks, tool kinds, locations, diffs and plan entries in the shapes of the Agent Client Protocol (ACP v1). */
+/**
+ * Content blocks, tool kinds, locations, diffs and plan entries in the shapes of the Agent Client Protocol (ACP v1).
+ */
 import { z } from 'zod';
 
-/** What a message can carry beside its text. Binary data is base64. */
+/** What a message can have besides its text. Binary data is base64. */
 export const ContentBlock = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('image'),
@@ -31,7 +33,7 @@ export const ContentBlock = z.discriminatedUnion('type', [
 ]);
 export type ContentBlock = z.infer<typeof ContentBlock>;
 
-/** What sort of work a tool does, so that a reader can show it without knowing the tool. */
+/** What kind of work a tool does, so that a reader can show it without knowing the tool. */
 export const ToolKind = z.enum([
   'read',
   'edit',
@@ -65,17 +67,17 @@ export const PlanEntry = z.object({
 });
 export type PlanEntry = z.infer<typeof PlanEntry>;
 
-/** One answer that a person can give to a permission request. */
+/** One possible answer to a permission request. */
 export const ApprovalOption = z.object({
   optionId: z.string(),
   name: z.string(),
   kind: z.enum(['allow_once', 'allow_always', 'reject_once', 'reject_always']),
-  /** The agent is told why, where the answer says so (`note`). */
+  /** An answer may include a reason for the agent (`note`). */
   takesNote: z.boolean().optional(),
 });
 export type ApprovalOption = z.infer<typeof ApprovalOption>;
 
-/** One value to choose; `preview` is Markdown that shows what it would lead to. */
+/** One value to choose; `preview` is Markdown that shows its result. */
 const FormChoice = z.looseObject({
   const: z.string(),
   title: z.string(),
@@ -83,12 +85,12 @@ const FormChoice = z.looseObject({
   preview: z.string().nullish(),
 });
 
-/** One field of a form, in JSON Schema's words as ACP's elicitation uses them. */
+/** One field of a form, in JSON Schema's terms as in ACP's elicitation. */
 export const FormField = z.looseObject({
-  /** `string`, `number`, `integer`, `boolean`, or `array` for several of a list. */
+  /** `string`, `number`, `integer`, `boolean`, or `array` for several values of a list. */
   type: z.string(),
   title: z.string().nullish(),
-  /** A word or two for what is asked about. */
+  /** A word or two for the subject. */
   header: z.string().nullish(),
   description: z.string().nullish(),
   default: z.unknown().optional(),
@@ -103,12 +105,12 @@ export const FormField = z.looseObject({
       anyOf: z.array(FormChoice).optional(),
     })
     .optional(),
-  /** A text of one's own may be given in place of those to choose from, or, in an `array`, beside them. */
+  /** Own text may be given instead of the choices, or, in an `array`, besides them. */
   other: z.boolean().optional(),
 });
 export type FormField = z.infer<typeof FormField>;
 
-/** What a person is asked to fill in, in the shape of ACP's elicitation. */
+/** A form for a person to fill in, in the shape of ACP's elicitation. */
 export const Form = z.looseObject({
   title: z.string().nullish(),
   description: z.string().nullish(),
@@ -117,21 +119,21 @@ export const Form = z.looseObject({
 });
 export type Form = z.infer<typeof Form>;
 
-/** A form filled in, by field. */
+/** A filled-in form, by field. */
 export const FormContent = z.record(
   z.string(),
   z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]),
 );
 export type FormContent = z.infer<typeof FormContent>;
 
-/** How a permission request ended; `cancelled` when its turn or process went away first. */
+/** How a permission request ended; `cancelled` if its turn or process ended first. */
 export const ApprovalOutcome = z.discriminatedUnion('outcome', [
   z.object({
     outcome: z.literal('selected'),
     optionId: z.string(),
-    /** What was filled into the request's form. */
+    /** The filled-in form of the request. */
     content: FormContent.optional(),
-    /** Why, in the words of the person who answered. */
+    /** The reason, in the words of the person who answered. */
     note: z.string().optional(),
   }),
   z.object({ outcome: z.literal('cancelled'), reason: z.string().optional() }),

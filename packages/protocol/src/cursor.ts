@@ -9,7 +9,7 @@ export function encodeCursor(position: Position): string {
   return `${position.runId}:${position.seq}`;
 }
 
-/** Gives undefined for anything that no `encodeCursor` made; the reader then gets a snapshot (invariant 7). */
+/** Returns undefined for a value that is not from `encodeCursor`; the reader then gets a snapshot (invariant 7). */
 export function decodeCursor(cursor: string): Position | undefined {
   const match = /^(.+):(\d{1,15})$/.exec(cursor);
   if (!match) return undefined;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cutDepth, maxDepth, withinDepth } from './depth.ts';
 
-/** A value in so many lists and objects, by turns. */
+/** A value inside this many lists and objects, alternately. */
 function nested(depth: number, inside: unknown): string {
   const open = Array.from({ length: depth }, (_, at) => (at % 2 === 0 ? '[' : '{"a\\"[":'));
   const close = open.map((one) => (one === '[' ? ']' : '}')).toReversed();
@@ -14,7 +14,7 @@ function depthOf(value: unknown): number {
   return 1 + Math.max(0, ...Object.values(value).map((one) => depthOf(one)));
 }
 
-test('JSON that is nested too deeply is cut, and says so; the rest is as it was', () => {
+test('JSON that is nested too deeply is cut, and says so; the rest is unchanged', () => {
   const text = `{"before": "[[", "deep": ${nested(4_400, 'x')}, "after": [1, {"b": "]]\\\\"}]}`;
   const cut = JSON.parse(cutDepth(text));
   expect(cut).toMatchObject({ before: '[[', after: [1, { b: ']]\\' }] });
@@ -23,7 +23,7 @@ test('JSON that is nested too deeply is cut, and says so; the rest is as it was'
   expect(withinDepth(JSON.parse(text))).toEqual(cut);
 });
 
-test('what is as deep as it may be stays', () => {
+test('JSON at the limit is unchanged', () => {
   const text = nested(maxDepth, 'innermost');
   expect(cutDepth(text)).toBe(text);
   const value: unknown = JSON.parse(text);
@@ -31,7 +31,7 @@ test('what is as deep as it may be stays', () => {
   expect(cutDepth(nested(maxDepth + 1, 'innermost'))).not.toContain('innermost');
 });
 
-test('any JSON is what it was, in any depth that may be, and both ways to cut agree', () => {
+test('JSON within the limit is unchanged, and both ways to cut agree', () => {
   fc.assert(
     fc.property(fc.json(), fc.integer({ min: 0, max: 2 * maxDepth }), (json, depth) => {
       const inside: unknown = JSON.parse(json);

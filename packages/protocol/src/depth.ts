@@ -1,11 +1,11 @@
 import { closeList, closeObject, eachMark, openList, openObject } from './json-marks.ts';
 
-/** JSON that is nested deeper than this is cut there: nobody could rely on it being written, compared or drawn. */
+/** JSON that is nested deeper than this is cut there: it could not be written, compared or drawn reliably. */
 export const maxDepth = 200;
 
 const cutHere = '… (cut here: nested too deeply)';
 
-/** The same text of JSON; where it is nested too deeply, with a text that says so in place of what is inside. */
+/** The same JSON text; parts that are nested too deeply are replaced by a text that says so. */
 export function cutDepth(json: string): string {
   if (json.length <= 2 * maxDepth || isFlat(json)) return json;
   const kept: string[] = [];
@@ -23,7 +23,7 @@ export function cutDepth(json: string): string {
   return kept.length === 0 ? json : kept.join('') + json.slice(from);
 }
 
-/** Whether it has fewer brackets than could nest too deeply, wherever they stand: found many times as fast. */
+/** Whether it has too few brackets to nest too deeply at all: a much faster check. */
 function isFlat(json: string): boolean {
   let left = maxDepth;
   for (const open of ['[', '{']) {
@@ -35,7 +35,7 @@ function isFlat(json: string): boolean {
   return true;
 }
 
-/** As `cutDepth`, of what has been parsed. What is not nested too deeply is given as it is. */
+/** As `cutDepth`, for a parsed value. Returns the same value if it is not nested too deeply. */
 export function withinDepth<T>(value: T): T {
   return isWithin(value, maxDepth) ? value : (copied(value, maxDepth) as T);
 }

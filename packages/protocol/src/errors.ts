@@ -1,4 +1,4 @@
-/** The root of errors that carry a code a program can act on and a sentence a person can. */
+/** The root of errors with a code for programs and a sentence for people. */
 export class LiminalError extends Error {
   readonly code: string;
 
@@ -9,7 +9,7 @@ export class LiminalError extends Error {
   }
 }
 
-/** The message of anything that was thrown. */
+/** The message of anything thrown. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -6,12 +6,12 @@ import { UpsertObject } from './upserts.ts';
 
 const start: EventPayload = { type: 'response_start', modelId: 'm', providerId: 'p' };
 
-/** Parses one event with the given payload, as it would stand in a log. */
+/** Parses one event with the given payload, as from a log. */
 function parse(payload: EventPayload): StreamEvent {
   return StreamEvent.parse(JSON.parse(JSON.stringify(runOf([payload])[0])));
 }
 
-/** The message of the schema's refusal; throws if it takes the value. */
+/** The message of the schema's refusal; throws if it accepts the value. */
 function refusal(value: unknown): string {
   const result = StreamEvent.safeParse(value);
   if (result.success) throw new Error('the schema took it');
@@ -182,7 +182,7 @@ describe('what a later ingestion needs is kept', () => {
     }
   });
 
-  it('TC-1.3b: what is derived elsewhere is named, and nothing here derives it', () => {
+  it('TC-1.3b: fields that are derived elsewhere are named, and nothing here derives them', () => {
     const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
     const section = readme.split('## What ingestion elsewhere derives')[1] ?? '';
     const fields = ['turnSequenceNumber', 'llmTurnNumber', 'entryType'];

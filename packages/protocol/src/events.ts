@@ -16,7 +16,7 @@ export const ResponseStartPayload = z.object({
   modelId: z.string(),
   providerId: z.string(),
   agentId: z.string().optional(),
-  /** Who set the turn off: a user message, or the agent itself (a finished background task). */
+  /** What set the turn off: a user message, or the agent itself (a finished background task). */
   trigger: z.enum(['user', 'agent']).optional(),
 });
 
@@ -25,13 +25,13 @@ export const ItemStartPayload = z.object({
   itemId: z.string().min(1),
   itemType: ItemType,
   initialContent: z.string().optional(),
-  /** Messages: whose words these are. User messages are shown only when whole. */
+  /** Messages: the speaker. User messages are shown only when whole. */
   origin: z.enum(['user', 'agent', 'system']).optional(),
   correlationId: z.string().optional(),
   parentCallId: z.string().optional(),
   /** function_call: tool name. */
   name: z.string().optional(),
-  /** function_call, function_call_output, approval: the call it belongs to. */
+  /** function_call, function_call_output, approval: the call that it belongs to. */
   callId: z.string().optional(),
   /** function_call: the start of its arguments, a JSON string. */
   arguments: z.string().optional(),
@@ -74,7 +74,7 @@ export const ItemErrorPayload = z.object({
   error: ErrorObject,
 });
 
-/** The item is withdrawn: readers forget it. */
+/** The item is withdrawn: readers remove it. */
 export const ItemCancelledPayload = z.object({
   type: z.literal('item_cancelled'),
   itemId: z.string().min(1),
@@ -182,7 +182,7 @@ export const StreamEvent = z.discriminatedUnion('type', [
 ]);
 export type StreamEvent = z.infer<typeof StreamEvent>;
 
-/** What a provider says: an event before its run's one writer has numbered it. */
+/** An event from a provider, before its run's one writer has numbered it. */
 export interface EventDraft {
   turnId: string;
   /** ISO 8601 UTC. */
@@ -190,7 +190,7 @@ export interface EventDraft {
   payload: EventPayload;
 }
 
-/** What the envelope of every event in a run has in common. */
+/** The fields that all events of a run share. */
 export interface RunEnvelope {
   sessionId: string;
   runId: string;
@@ -213,7 +213,7 @@ export function stampEvent(draft: EventDraft, run: RunEnvelope, seq: number): St
   } as StreamEvent;
 }
 
-/** Whether nothing may follow (invariant 2). */
+/** Whether no event may follow (invariant 2). */
 export function isTerminal(event: { type: EventType }): boolean {
   return event.type === 'response_done' || event.type === 'response_error';
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { GrowingText } from './growing-text.ts';
 
-test('however many pieces it was given, and taken in between, it is their concatenation', () => {
+test('any number of pieces, with reads in between, gives their concatenation', () => {
   const pieces = Array.from({ length: 1_000 }, (_, index) => `${index} `);
   const text = new GrowingText();
   const taken: string[] = [];

@@ -2,8 +2,8 @@
 const BUNDLE = 256;
 
 /**
- * A text that grows by many small pieces. They are joined a few hundred at a time: concatenated one by one they would
- * make a rope, which keeps each piece alive, and under a flood moving those about takes longer than reading them did.
+ * A text that grows by many small pieces. They are joined a few hundred at a time: adding one by one would build a
+ * rope, which keeps each piece alive, and under a flood the garbage collector would then take longer than the reading.
  */
 export class GrowingText {
   #pieces: string[] = [];
@@ -13,7 +13,7 @@ export class GrowingText {
     if (this.#pieces.push(piece) >= BUNDLE) this.#join();
   }
 
-  /** Gives what has gathered, and begins anew. */
+  /** Returns the text so far, and starts over. */
   take(): string {
     this.#join();
     const text = this.#joined;

@@ -1,10 +1,10 @@
 /**
- * Characters that nobody sees, or that change how others are seen: controls, what turns the direction of writing, what
- * has no width. Text of an agent may hold them to look like other text (Trojan Source, CVE-2021-42574), so they are
- * shown and not obeyed.
+ * Invisible characters, and those that change how others look: controls, direction marks, zero-width characters. An
+ * agent's text may contain them to look like other text (Trojan Source, CVE-2021-42574), so they are shown instead of
+ * obeyed.
  */
 
-/** What is a part of ordinary writing: the end of a line, an emoji of several parts, a letter's joined or written form. */
+/** Parts of ordinary writing: line ends, emoji of several parts, joined or special letter forms. */
 const ordinary = [
   String.raw`\r(?=\n)`,
   String.raw`\p{RGI_Emoji_Tag_Sequence}`,
@@ -14,7 +14,7 @@ const ordinary = [
   String.raw`(?<=\p{Ideographic})[\uFE00-\uFE02\u{E0100}-\u{E01EF}]`,
   String.raw`(?<=\p{scx=Mong})[\u180B-\u180F]`,
 ];
-/** Scripts in which a joiner, or its opposite, between two letters changes their form. */
+/** Scripts in which a joiner or non-joiner between two letters changes their form. */
 const joined = ['Arab', 'Syrc', 'Mong', 'Deva', 'Beng', 'Guru', 'Gujr', 'Orya', 'Taml', 'Telu']
   .concat('Knda', 'Mlym', 'Sinh', 'Khmr', 'Mymr')
   .map((script) => String.raw`\p{scx=${script}}`)
@@ -26,13 +26,13 @@ const anySuspect = new RegExp(suspect, 'v');
 const hidden = new RegExp(`(?<ordinary>${[...ordinary, joiners].join('|')})|${suspect}`, 'gv');
 const inJson = new RegExp(`[${suspect}--\\r]`, 'gv');
 
-/** A piece of text: a hidden character, or what stands between two of them. */
+/** A piece of text: a hidden character, or the text between two of them. */
 export interface TextPiece {
   text: string;
   isHidden: boolean;
 }
 
-/** Whether text may hold a hidden character: cheap, and wrong only for what is a part of ordinary writing. */
+/** Whether text may contain a hidden character: cheap, with false positives only in ordinary writing. */
 export function hasHidden(text: string): boolean {
   return anySuspect.test(text);
 }
@@ -62,13 +62,13 @@ export function markHidden(text: string): string {
     .join('');
 }
 
-/** As Unicode writes a character: `U+202E`. */
+/** A character in Unicode's notation: `U+202E`. */
 export function codePointName(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-/** JSON that means the same, with what is hidden, or could steer a terminal, as `\uXXXX`. */
+/** The same JSON, with hidden characters and terminal controls as `\uXXXX`. */
 export function escapeHiddenInJson(json: string): string {
   return json.replaceAll(inJson, (found) => {
     const units = Array.from({ length: found.length }, (_, at) => found.charCodeAt(at));

@@ -1,4 +1,4 @@
-/** The things a turn consists of (seed 001's output items, and plan and approval, which real agents also need). */
+/** The parts of a turn (seed 001's output items, and plan and approval, which real agents also need). */
 import { z } from 'zod';
 import {
   ApprovalOption,
@@ -11,7 +11,7 @@ import {
   ToolLocation,
 } from './content.ts';
 
-/** A machine-readable code, a sentence for people, and whatever else the source said. */
+/** A machine-readable code, a sentence for people, and other fields of the source. */
 export const ErrorObject = z.object({
   code: z.string(),
   message: z.string(),
@@ -28,9 +28,9 @@ const base = {
   /** When the item started and ended (ISO 8601 UTC); set by the response fold from its events. */
   startedAt: z.string().optional(),
   endedAt: z.string().optional(),
-  /** Why the item ended in an error; its content is what had arrived until then. Set by the response fold. */
+  /** Why the item ended in an error; its content is what had arrived before. Set by the response fold. */
   error: ErrorObject.optional(),
-  /** What the source said and this vocabulary cannot. */
+  /** Data of the source that this vocabulary has no field for. */
   raw: z.unknown().optional(),
 };
 
@@ -113,11 +113,11 @@ export const ApprovalItem = z.object({
   type: z.literal('approval'),
   approvalId: z.string().min(1),
   title: z.string(),
-  /** What the agent says of it besides: a plan to agree to, a reason. */
+  /** The agent's description: a plan to agree to, a reason. */
   description: z.string().optional(),
   callId: z.string().optional(),
   options: z.array(ApprovalOption),
-  /** What is to be filled in with an answer that allows. */
+  /** The form to fill in with an answer that allows. */
   form: Form.optional(),
   /** ISO 8601 UTC; after it the default policy answers. */
   deadline: z.string().optional(),
@@ -152,7 +152,7 @@ export const ItemType = z.enum([
 export type ItemType = z.infer<typeof ItemType>;
 
 /**
- * Fields of an item that can change while it is open, beside its text: a patch replaces each field it names.
+ * Fields of an item that can change while it is open, besides its text: a patch replaces each field that it has.
  * A plan replaces its entries, a tool call learns its title, kind, locations and diffs.
  */
 export const ItemPatch = z.object({

@@ -17,11 +17,11 @@ test.each([
   [String.raw`["\\\"[", 1]`, '[,]'],
   ['["[', '['],
   ['', ''],
-])('of %s the marks outside of strings are %s', (json, marks) => {
+])('%s has the marks %s outside of strings', (json, marks) => {
   expect(marksOf(json)).toBe(marks);
 });
 
-test('nothing is looked at after somebody has said that it is enough', () => {
+test('reading stops once the callback returns false', () => {
   const seen: number[] = [];
   eachMark('[1, 2, 3]', (_, at) => {
     seen.push(at);

@@ -1,10 +1,10 @@
-/** Codes of the characters that give JSON its structure. */
+/** The codes of JSON's structural characters. */
 export const [openList, closeList, openObject, closeObject, comma] = [91, 93, 123, 125, 44];
 const [quote, backslash] = [34, 92];
 
 /**
- * Goes through the brackets and commas of a text of JSON, but for those in strings, until `see` says false: costs
- * O(length), parses nothing.
+ * Visits the brackets and commas of a JSON text, except those in strings, until `see` returns false: costs O(length),
+ * parses nothing.
  */
 export function eachMark(json: string, see: (mark: number, at: number) => boolean | void): void {
   for (let at = 0; at < json.length; at += 1) {
@@ -22,7 +22,7 @@ export function eachMark(json: string, see: (mark: number, at: number) => boolea
   }
 }
 
-/** Whether more values (words, numbers, lists, objects) stand in it: each costs who parses it time and memory. */
+/** Whether a text has more values (words, numbers, lists, objects) than this: each costs its parser time and memory. */
 export function hasMoreValues(json: string, most: number): boolean {
   let values = 0;
   eachMark(json, (mark) => {

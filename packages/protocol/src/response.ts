@@ -5,7 +5,9 @@ import { Usage } from './usage.ts';
 export const ResponseStatus = z.enum(['queued', 'in_progress', 'complete', 'error', 'aborted']);
 export type ResponseStatus = z.infer<typeof ResponseStatus>;
 
-/** One run, folded: what history is stored and served as (seed 001). Times are milliseconds since the epoch. */
+/**
+ * One run, folded: the form in which history is stored and served (seed 001). Times are milliseconds since the epoch.
+ */
 export const Response = z.object({
   /** The run's id. */
   id: z.string().min(1),
@@ -22,7 +24,7 @@ export const Response = z.object({
   usage: Usage.optional(),
   finishReason: z.string().nullable(),
   error: ErrorObject.optional(),
-  /** It was made outside, in a terminal for one, and found in the agent's own store. */
+  /** It was made outside Liminal, for example in a terminal, and found in the agent's own store. */
   madeElsewhere: z.boolean().optional(),
   /** `seq` of the last event folded in; -1 before the first. */
   lastSeq: z.number().int(),

@@ -1,9 +1,9 @@
-/** What the server tells about sessions, projects and agents. */
+/** The server's data about sessions, projects and agents. */
 import { z } from 'zod';
 import { ErrorObject } from './items.ts';
 import { Usage } from './usage.ts';
 
-/** The five states a person sees: one mark each, the same everywhere. `waiting` means that it needs you. */
+/** The five states of a session, each with its mark, the same everywhere. `waiting` means that it needs the user. */
 export const SessionState = z.enum(['idle', 'queued', 'running', 'waiting', 'failed']);
 export type SessionState = z.infer<typeof SessionState>;
 
@@ -17,7 +17,7 @@ export const SessionSummary = z.object({
   createdAt: z.string(),
   updatedAt: z.string(),
   state: SessionState,
-  /** While it waits: since when, by the request that has waited longest. */
+  /** While it waits: since when, by the oldest open request. */
   waitingSince: z.string().optional(),
   /** Whether an agent process runs for it. */
   isAlive: z.boolean(),
@@ -37,7 +37,7 @@ export const Project = z.object({
 });
 export type Project = z.infer<typeof Project>;
 
-/** A message that waits for its turn; `sending` once it is on its way to the agent. */
+/** A message that waits for its turn; `sending` once it is being given to the agent. */
 export const QueuedMessage = z.object({
   turnId: z.string(),
   message: z.string(),
@@ -47,7 +47,7 @@ export const QueuedMessage = z.object({
 });
 export type QueuedMessage = z.infer<typeof QueuedMessage>;
 
-/** A setting of a session that a person can change, in ACP's shape for session config options. */
+/** A setting of a session that people can change, in ACP's shape for session config options. */
 export const ConfigOption = z.object({
   id: z.string(),
   name: z.string(),
@@ -60,7 +60,7 @@ export const ConfigOption = z.object({
       value: z.string(),
       name: z.string(),
       description: z.string().optional(),
-      /** Choices of one group follow each other under this name. */
+      /** Consecutive choices of one group have this name. */
       group: z.string().optional(),
     }),
   ),
@@ -75,7 +75,7 @@ export const AgentCommand = z.object({
 });
 export type AgentCommand = z.infer<typeof AgentCommand>;
 
-/** Something about a session that people should know, said outside its turns. */
+/** A notice about a session for people, outside its turns. */
 export const SessionNotice = z.object({ level: z.enum(['info', 'warning']), text: z.string() });
 export type SessionNotice = z.infer<typeof SessionNotice>;
 
@@ -87,12 +87,12 @@ export const SessionInfo = z.object({
   commands: z.array(AgentCommand),
   usage: Usage.optional(),
   notices: z.array(SessionNotice).optional(),
-  /** What the agent waits for while its turn is silent, for people: a retry after an overloaded model. */
+  /** What the agent waits for while its turn is silent, for people: for example a retry after an overloaded model. */
   activity: z.string().optional(),
 });
 export type SessionInfo = z.infer<typeof SessionInfo>;
 
-/** A turn's head, beside its items. Times are milliseconds since the epoch; `endedAt` is absent while it runs. */
+/** A turn's head, without its items. Times are milliseconds since the epoch; `endedAt` is absent while it runs. */
 export const TurnSummary = z.object({
   turnId: z.string(),
   runId: z.string(),
@@ -106,12 +106,12 @@ export const TurnSummary = z.object({
   /** See `turn_complete`. */
   finishReason: z.string().optional(),
   error: ErrorObject.optional(),
-  /** It was made outside, in a terminal for one, and found in the agent's own store. */
+  /** It was made outside Liminal, for example in a terminal, and found in the agent's own store. */
   madeElsewhere: z.boolean().optional(),
 });
 export type TurnSummary = z.infer<typeof TurnSummary>;
 
-/** An agent type that the server knows, and whether it can run here. */
+/** An agent type of the server, and whether it can run here. */
 export const AgentInfo = z.object({
   cliType: z.string(),
   name: z.string(),
@@ -121,7 +121,7 @@ export const AgentInfo = z.object({
   /** Why not, or what is missing for full use, and what to do about it. */
   reason: z.string().optional(),
   version: z.string().optional(),
-  /** Only it can read its own sessions: lists have what it told last, and it is not started to be asked again. */
+  /** Only the agent can read its own sessions: lists show its last answer, and do not start it to ask again. */
   sessionsOnRequest: z.boolean().optional(),
   /** Recorded turns rather than a real agent. */
   demo: z.boolean().optional(),

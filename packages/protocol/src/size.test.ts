@@ -5,12 +5,12 @@ import { cutText, sizeOf, withinSize } from './size.ts';
 const all = Number.MAX_SAFE_INTEGER;
 const mark = '... (cut here: too long)';
 
-test('what is small enough stays the same object', () => {
+test('a small enough value stays the same object', () => {
   const value = { a: ['text', 1, null], b: { c: true } };
   expect(withinSize(value, 1_000)).toBe(value);
 });
 
-test('a text that is too long is cut and says so; what comes after it keeps its shape', () => {
+test('a text that is too long is cut and says so; the rest keeps its shape', () => {
   const item = {
     type: 'message',
     content: 'x'.repeat(500),
@@ -25,17 +25,17 @@ test('a text that is too long is cut and says so; what comes after it keeps its 
   });
 });
 
-test('half a character is never left', () => {
+test('no lone surrogate is left', () => {
   expect(cutText('ab😀', 3)).toBe(`ab${mark}`);
   expect(cutText('ab😀c', 4)).toBe(`ab😀${mark}`);
 });
 
-it('whatever is too large comes to about the size there is room for, and can be written and read', () => {
+it('any value that is too large is cut to about the given size, and can be written and read', () => {
   const value = fc.anything({ maxDepth: 4, maxKeys: 20, values: [fc.string({ maxLength: 400 })] });
   fc.assert(
     fc.property(value, fc.integer({ min: 50, max: 2_000 }), (one, room) => {
       const cut = withinSize(one, room);
-      // Each text on the way to the last one may keep its mark or its few characters.
+      // Each cut text may keep its mark or its few characters.
       const [before, after] = [sizeOf(one, all), sizeOf(cut, all)];
       expect(after).toBeLessThanOrEqual(Math.max(room, before <= room ? before : room + 12_000));
       expect(Array.isArray(cut)).toBe(Array.isArray(one));
@@ -45,7 +45,7 @@ it('whatever is too large comes to about the size there is room for, and can be 
   );
 });
 
-test('an object of a million fields, and one of a million texts, come to their room', () => {
+test('an object of a million fields, and one of a million texts, are cut to their size', () => {
   const fields = Object.fromEntries(
     Array.from({ length: 1_000_000 }, (_, index) => [`k${index}`, 'text']),
   );

@@ -1,16 +1,16 @@
-/** An item is no larger than this (`sizeOf`); what is, is cut. */
+/** The largest item (`sizeOf`); a larger one is cut. */
 export const maxItemSize = 16 * 1024 * 1024;
-/** Nor what a turn says of itself beside its items: which model, how it ended, what went wrong. */
+/** The largest head of a turn besides its items: its model, its end, its error. */
 export const maxHeadSize = 64 * 1024;
 
-/** In ASCII: one other letter would make the whole text take twice the memory. */
+/** In ASCII: any other letter would double the memory of the whole text. */
 const mark = '... (cut here: too long)';
-/** Texts that are so short are names and words of a vocabulary: they stay what they are. */
+/** Texts up to this length are names and terms of the vocabulary: they are not cut. */
 const short = 64;
-/** So many fields of an object stay, though there is no room for more of what they hold. */
+/** This many fields of an object stay even if there is no room for their values. */
 const fewFields = 100;
 
-/** About the characters of a value's JSON; no further than it takes to see that they are more than `room`. */
+/** About the characters of a value's JSON; stops counting once they are more than `room`. */
 export function sizeOf(value: unknown, room: number): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return 8;
@@ -29,17 +29,17 @@ export function sizeOf(value: unknown, room: number): number {
 }
 
 /**
- * The same value; where it is larger than `room`, with its long texts cut, which they say, and its lists shorter, so
- * that it has about that size and the same shape.
+ * The same value; if it is larger than `room`, with long texts cut, which they say, and shorter lists, so that it has
+ * about that size and the same shape.
  */
 export function withinSize<T>(value: T, room: number): T {
   return sizeOf(value, room) <= room ? value : (new Cutter(room).cut(value) as T);
 }
 
-/** A text's beginning, which says that it is one. */
+/** A text's beginning, with a mark that it was cut. */
 export function cutText(text: string, length: number): string {
   const last = text.charCodeAt(length - 1);
-  // Half a character could not be written.
+  // A lone surrogate could not be written.
   const isHalved = last >= 0xd800 && last < 0xdc00;
   return text.slice(0, isHalved ? length - 1 : length) + mark;
 }

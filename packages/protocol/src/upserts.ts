@@ -16,7 +16,7 @@ const base = {
   turnId: z.string().min(1),
   sessionId: z.string().min(1),
   itemId: z.string().min(1),
-  /** When the source produced what this shows (ISO 8601 UTC). */
+  /** When the source produced the shown state (ISO 8601 UTC). */
   sourceTimestamp: z.string(),
   /** When the fold emitted it (ISO 8601 UTC). */
   emittedAt: z.string(),
@@ -24,7 +24,7 @@ const base = {
   status: z.enum(['create', 'update', 'complete', 'error']),
   errorCode: z.string().optional(),
   errorMessage: z.string().optional(),
-  /** When the item began (ISO 8601 UTC), so that a reader can say how long it took. */
+  /** When the item began (ISO 8601 UTC), so that a reader can show its duration. */
   startedAt: z.string().optional(),
   /** The tool call of the subagent that this item belongs to. */
   parentCallId: z.string().optional(),
@@ -77,7 +77,7 @@ export const ApprovalUpsert = z.object({
   deadline: z.string().optional(),
   outcome: ApprovalOutcome.optional(),
 });
-/** An error that is an item of its own; says so in `errorCode` and `errorMessage`. */
+/** An error that is an item of its own, with `errorCode` and `errorMessage`. */
 export const ErrorUpsert = z.object({ ...base, type: z.literal('error') });
 
 export const UpsertObject = z.discriminatedUnion('type', [
@@ -105,7 +105,7 @@ export const TurnEvent = z.discriminatedUnion('type', [
     turnId: z.string(),
     sessionId: z.string(),
     status: z.enum(['completed', 'cancelled']),
-    /** Why the agent stopped, in ACP's words where they fit: `end_turn`, `max_tokens`, `max_turn_requests`, `refusal`. */
+    /** Why the agent stopped, in ACP's terms if they fit: `end_turn`, `max_tokens`, `max_turn_requests`, `refusal`. */
     finishReason: z.string().optional(),
     usage: Usage.optional(),
   }),
@@ -120,9 +120,9 @@ export const TurnEvent = z.discriminatedUnion('type', [
 export type TurnEvent = z.infer<typeof TurnEvent>;
 
 /**
- * What the upsert fold gives out: `upsert` an item's new state, `turn` a turn's life, `discard` an item that was
- * shown and is withdrawn, and (only with `appends`) `append` text to add at length `at` (UTF-16 code units) to what a
- * message or a thought says, or to a tool call's output; `appendText` does so.
+ * The outputs of the upsert fold: `upsert` an item's new state, `turn` a turn's life, `discard` a shown item that is
+ * withdrawn, and (only with `appends`) `append` text to add at length `at` (UTF-16 code units) to the content of a
+ * message or thought, or to a tool call's output; `appendText` does so.
  */
 export type FoldOutput =
   | { kind: 'upsert'; upsert: UpsertObject }

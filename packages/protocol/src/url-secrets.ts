@@ -1,13 +1,13 @@
-/** A URL in a text. The next one of a list, after a comma, is another. */
+/** A URL in a text. After a comma, the next URL of a list begins. */
 const url = /\b([a-z][a-z\d+.-]{0,30}):\/\/((?:(?!,\s*[a-z][a-z\d+.-]{0,30}:\/\/)[^\s"'`<>\\])+)/gi;
-/** Convex' keys: a deployment's name, and what opens it. */
+/** Convex's keys: a deployment's name and its secret. */
 const deployKey = /\b([a-z][\w:.-]{0,100})\|[\w+/=-]{16,}/gi;
 
 const hidden = '***';
 
 /**
- * A text for people or logs, with all that may be secret in its URLs hidden: user and password, the values of the
- * query, the fragment, and Convex' deploy keys wherever they stand. A URL in JSON stays JSON.
+ * Hides all possible secrets of the URLs in a text for people or logs: user and password, the values of the query, the
+ * fragment, and Convex's deploy keys anywhere. A URL in JSON stays JSON.
  */
 export function hideUrlSecrets(text: string): string {
   return text
@@ -30,14 +30,17 @@ function withoutSecrets(scheme: string, rest: string): string {
   ].join('');
 }
 
-/** Web addresses may have an "@" in their path; a database's address has it behind a password alone, which may hold anything. */
+/**
+ * Web addresses may have an "@" in their path; in a database's address it comes only after a password, with any
+ * characters.
+ */
 function endOfUser(scheme: string, rest: string): number {
   const isWeb = /^https?$/i.test(scheme);
   const place = isWeb ? rest.split(/[/?#]/, 1)[0] : rest;
   return (place ?? '').lastIndexOf('@') + 1;
 }
 
-/** What has no name may be a secret itself. */
+/** A part without a name may itself be a secret. */
 function hideValues(query: string): string {
   const names = query
     .split('&')

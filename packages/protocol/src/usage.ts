@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * Token counts of one turn (seed 000), and what agents tell of the session beside it.
+ * Token counts of one turn (seed 000), and an agent's counts of the session.
  * `costUsd` is the session's total so far in US dollars; `contextTokens` of `contextWindow` tokens are in use.
  */
 export const Usage = z.object({

@@ -21,7 +21,7 @@ export interface Outgoing {
 export interface Sink {
   /**
    * Takes a message. False when the transport's buffer is full: the reader then gets nothing more until
-   * `Subscription.drained()`, and after that what it lacks in its newest state (invariant 9).
+   * `Subscription.drained()`, and then what it missed, in its newest state (invariant 9).
    */
   send(outgoing: Outgoing): boolean;
 }
@@ -33,7 +33,7 @@ export interface Subscription {
 }
 
 export interface SubscribeOptions {
-  /** The last cursor the reader has; without it, or if it means nothing here, the reader gets a snapshot. */
+  /** The last cursor the reader has; without one, or with an unknown one, the reader gets a snapshot. */
   cursor?: string | undefined;
   /** Text as `session:append` between full upserts, rather than full upserts by the batch gradient. */
   deltas?: boolean | undefined;
@@ -44,7 +44,7 @@ export interface SessionsChange {
   removed: string[];
 }
 
-/** A run for one reader: its `events`, or, once the log has let them go, the folded run as `snapshot` (invariant 7). */
+/** A run for one reader: its `events`, or the folded run as `snapshot` once the log has dropped them (invariant 7). */
 export type RunFeed =
   | { kind: 'events'; events: AsyncIterable<StreamEvent> }
   | { kind: 'snapshot'; response: Response };
@@ -55,11 +55,11 @@ export interface RuntimeMetrics {
   openRuns: number;
   /** Runs that have ended and are not in history yet, on all servers. */
   backlogRuns: number;
-  /** Events that history lacks of the runs which this server brings there. */
+  /** Events of the runs projected by this server that history lacks. */
   lagEvents: number;
 }
 
-/** A method for each operation of the protocol's table, and what surfaces need besides. */
+/** A method for each operation of the protocol's table, and what else surfaces need. */
 export interface Runtime extends Methods<typeof operations, 'read'> {
   metrics(): Promise<RuntimeMetrics>;
   info(sessionId: string): Promise<SessionInfo>;
@@ -67,13 +67,13 @@ export interface Runtime extends Methods<typeof operations, 'read'> {
   followRun(runId: string, options: { after: number; signal: AbortSignal }): Promise<RunFeed>;
 
   /**
-   * Follows a session: `session:history` and `session:info` first, then whatever changes. Problems of the
+   * Follows a session: `session:history` and `session:info` first, then every change. Problems of the
    * subscription itself arrive as `session:error`.
    */
   subscribe(sessionId: string, options: SubscribeOptions, sink: Sink): Subscription;
   /**
-   * Follows the list of sessions: ours once, then each that changes, and (unless `ownOnly`) those of each agent's own
-   * store as soon as it is read.
+   * Follows the list of sessions: ours once, then each that changes, and (unless `ownOnly`) those in each agent's own
+   * store as soon as it has been read.
    */
   watchSessions(
     listener: (change: SessionsChange) => void,
@@ -84,7 +84,7 @@ export interface Runtime extends Methods<typeof operations, 'read'> {
   close(): Promise<void>;
 }
 
-/** Calls the method of an operation with arguments that its schemas have read. Rejects with what the method rejects with. */
+/** Calls an operation's method with arguments that its schemas have parsed. Rejects as the method does. */
 export async function perform<Name extends keyof typeof operations>(
   runtime: Pick<Runtime, Name>,
   name: Name,

@@ -5,8 +5,8 @@ import { Roots } from './roots.ts';
 import { type RuntimeOptions, SessionRuntime } from './runtime.ts';
 
 /**
- * Ends what an earlier server left open, and gives a runtime that is ready for sessions. Where the storage offers
- * coordination it shares them with other servers, and what those are at is left alone.
+ * Ends what an earlier server left open, and returns a runtime that is ready for sessions. If the storage offers
+ * coordination, sessions are shared with other servers, and their open turns are left alone.
  */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const now = options.now ?? Date.now;

@@ -1,6 +1,6 @@
 import { hideUrlSecrets, LiminalError, messageOf } from '@liminal/protocol';
 
-/** Codes that the runtime's commands reject with, beside those of ProviderError and StorageError. */
+/** The codes of the runtime's own rejections; ProviderError and StorageError have others. */
 export type RuntimeErrorCode =
   | 'SESSION_NOT_FOUND'
   | 'RUN_NOT_FOUND'
@@ -30,18 +30,18 @@ export class RuntimeError extends LiminalError {
   }
 }
 
-/** The code of anything thrown; `INTERNAL` for what carries none. */
+/** The code of anything thrown; `INTERNAL` if it has none. */
 export function errorCode(error: unknown): string {
   return error instanceof LiminalError ? error.code : 'INTERNAL';
 }
 
-/** Anything thrown as a log says it: what nobody foresaw, with where it comes from. */
+/** Anything thrown, for the log: an unexpected error with its stack. */
 export function errorForLog(error: unknown): string {
   if (error instanceof LiminalError || !(error instanceof Error)) return errorMessage(error);
   return hideUrlSecrets(error.stack ?? error.message);
 }
 
-/** The message of anything thrown. Only ours may name a URL with all that is in it, as an agent's does that asks to log in. */
+/** The message of anything thrown. Only Liminal's own errors keep a URL's secrets: a login link needs them. */
 export function errorMessage(error: unknown): string {
   if (error instanceof LiminalError) return error.message;
   return hideUrlSecrets(messageOf(error));

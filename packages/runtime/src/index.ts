@@ -1,4 +1,4 @@
-/** Sessions: from a user's message through an agent and the log to everyone who watches. */
+/** Sessions: from a user's message through an agent and the log to every reader. */
 export * from './api.ts';
 export { RuntimeError } from './errors.ts';
 export type { RuntimeErrorCode } from './errors.ts';

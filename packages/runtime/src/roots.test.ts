@@ -30,7 +30,7 @@ test.each([
   'allowed/way-out',
   'allowed/way-out/allowed-too',
   'nowhere',
-])('SAFE-5 %s lies outside, whatever leads there and whether or not it exists', async (path) => {
+])('SAFE-5 %s lies outside, by whatever way and whether or not it exists', async (path) => {
   await expect(roots.admit(join(base, path))).rejects.toMatchObject({
     code: 'PROJECT_DIR_NOT_ALLOWED',
   });
@@ -41,7 +41,7 @@ test('~ is the home folder', async () => {
   expect(await (await Roots.open([home])).admit('~')).toBe(home);
 });
 
-test.each(['allowed/none', 'allowed/file'])('%s is no folder', async (path) => {
+test.each(['allowed/none', 'allowed/file'])('%s is not a folder', async (path) => {
   await expect(roots.admit(join(base, path))).rejects.toMatchObject({
     code: 'PROJECT_DIR_NOT_FOUND',
   });

@@ -17,7 +17,7 @@ export class Roots {
 
   /**
    * Roots that do not exist are left out.
-   * @param hidden - Folders of which no file is shown: they hold secrets of Liminal's own.
+   * @param hidden - Folders whose files are never shown: they hold Liminal's own secrets.
    */
   static async open(roots: readonly string[], hidden: readonly string[] = []): Promise<Roots> {
     return new Roots(await realPaths(roots), await realPaths(hidden));
@@ -28,7 +28,7 @@ export class Roots {
     return this.#roots.some((root) => contains(root, path));
   }
 
-  /** Whether what lies at a real path is not to be shown to anybody. */
+  /** Whether a file at a real path must not be shown. */
   hides(path: string): boolean {
     return this.#hidden.some((folder) => contains(folder, path));
   }
@@ -84,7 +84,7 @@ export function contains(folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
-/** People write `~` for their home folder, as in a shell. */
+/** Replaces `~` by the home folder, as a shell does. */
 function expandHome(path: string): string {
   return path.replace(/^~(?=$|\/)/, homedir());
 }

@@ -52,17 +52,17 @@ export interface RuntimeOptions {
   providers: ProviderRegistry;
   /** Folders that project folders must lie under. */
   roots: readonly string[];
-  /** Folders of which no file is shown, though they lie below a root: Liminal's own, with its token. */
+  /** Folders whose files are never shown, even below a root: Liminal's own, with its token. */
   hiddenFolders?: readonly string[];
   logger: Logger;
   settings?: Partial<RuntimeSettings>;
-  /** Where it is kept what agents tell of their own stores. */
+  /** Keeps what agents list of their own stores across restarts. */
   learntStores?: LearntStores;
   /** ms since the epoch. */
   now?: () => number;
 }
 
-/** Sessions of which this server is the only owner. */
+/** The sessions of one server, which is their only owner. */
 export class SessionRuntime implements Runtime {
   readonly #log: EventLog;
   readonly #store: ResponseStore;
@@ -74,12 +74,12 @@ export class SessionRuntime implements Runtime {
   readonly readFile: Runtime['readFile'] = async (...asked) => this.sessions.readFile(...asked);
   readonly #idle: IdleProcesses;
   readonly #kept: ClosedSessions;
-  /** Of the lease under which this server owns a session, where there are several servers. */
+  /** The token of the lease under which this server owns a session; set where there are several servers. */
   readonly #fenceOf: NonNullable<SessionOptions['cluster']>['fenceOf'] | undefined;
   readonly #watchers = new SessionWatchers();
   #closed = false;
 
-  /** @param cluster - Where readers and history are served by others too. */
+  /** @param cluster - Set where other servers also serve readers and history. */
   constructor(
     options: RuntimeOptions,
     roots: Roots,
@@ -117,7 +117,7 @@ export class SessionRuntime implements Runtime {
     });
     this.#kept = new ClosedSessions({
       get: async (sessionId) => this.sessions.get(sessionId),
-      // Where others can have a session, its owner lets it go.
+      // In a cluster the owner releases the session instead.
       forget: (session) => {
         if (!cluster) this.sessions.forget(session);
       },
@@ -143,7 +143,7 @@ export class SessionRuntime implements Runtime {
     return groupByProject(await this.sessions.summaries());
   }
 
-  /** @param owned - Its id, and the token of the lease under which it is made; a new one if not given. */
+  /** @param owned - The session's id, and the token of the lease under which it is made; a new id if not given. */
   async createSession(
     request: CreateSessionBody,
     owned?: { sessionId: string; fence: number },
@@ -276,12 +276,12 @@ export class SessionRuntime implements Runtime {
     await Promise.allSettled(sessions.map(async (session) => session.close()));
   }
 
-  /** Tells those who follow the list of sessions where these stand. */
+  /** Tells those who follow the list of sessions about these. */
   tell(sessions: SessionSummary[]): void {
     this.#watchers.tell(sessions);
   }
 
-  /** The same for all of ours, in case that something was missed. */
+  /** The same for all of ours, in case a change was missed. */
   async tellAll(): Promise<void> {
     this.tell(await this.sessions.ownSummaries());
   }

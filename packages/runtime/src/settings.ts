@@ -1,27 +1,27 @@
 import type { ApprovalPolicy } from './session/index.ts';
 
-/** What can be tuned; `defaultSettings` says the defaults. Times are ms. */
+/** What can be tuned; `defaultSettings` has the defaults. Times are ms. */
 export interface RuntimeSettings {
-  /** Deltas of one item within so long become one event. */
+  /** Deltas of one item within this time become one event. */
   cadenceMs: number;
-  /** A silent run says that it is alive this often; 0 never. */
+  /** A silent run gets a heartbeat this often; 0 never. */
   heartbeatMs: number;
-  /** An agent that has been silent in a turn for so long is ended with `IDLE_TIMEOUT`; 0 never. */
+  /** A turn in which its agent is silent for this long is ended with `IDLE_TIMEOUT`; 0 never. */
   idleLimitMs: number;
-  /** Characters of a turn that may wait while the log refuses them; with more, the turn ends with `LOG_UNAVAILABLE`. */
+  /** Characters of a turn that may wait while the log refuses them; past that it ends with `LOG_UNAVAILABLE`. */
   maxUnlogged: number;
   approvals: ApprovalPolicy;
-  /** Sessions open at once. */
+  /** How many sessions may be open at once. */
   maxSessions: number;
-  /** Messages waiting in one session. */
+  /** How many messages may wait in one session. */
   maxQueue: number;
-  /** Where several servers share the sessions: so long after a server's death its turns are over, and others go on. */
+  /** With several servers: this long after a server's death its turns have ended, and other servers go on. */
   leaseMs: number;
-  /** Whether this server also brings runs into history, where several share the work; others must, if not. */
+  /** With several servers: whether this one also brings runs into history; if not, others must. */
   projects: boolean;
-  /** Whether it publishes their upserts too, for readers in any language. */
+  /** Whether it also publishes upserts, for readers in any language. */
   publishUpserts: boolean;
-  /** Agent processes kept for sessions in which nothing runs; the longest idle goes first. */
+  /** How many agent processes are kept for idle sessions; the longest idle ends first. */
   maxIdleProcesses: number;
 }
 
@@ -39,7 +39,7 @@ export const defaultSettings: RuntimeSettings = {
   maxIdleProcesses: 6,
 };
 
-/** Where the runtime says what no reader can be told. */
+/** The server's log. */
 export interface Logger {
   info(details: object, message: string): void;
   warn(details: object, message: string): void;

@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 interface Trying {
-  /** Nobody waits any more: what is tried then is tried for the last time. */
+  /** Once aborted, a failed try is the last. */
   signal: AbortSignal;
   /** ms from one try to the next. */
   everyMs: number;
-  /** Hears why a try has failed. */
+  /** Called with the error of each failed try. */
   onTrouble: (error: unknown) => void;
 }
 
-/** Tries a step again and again until it is done; undefined where nobody waits for it any more. */
+/** Retries a step until it succeeds; undefined if the signal aborts first. */
 export async function untilDone<T>(
   step: () => Promise<T>,
   { signal, everyMs, onTrouble }: Trying,

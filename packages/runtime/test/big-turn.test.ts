@@ -9,7 +9,7 @@ beforeEach(async () => {
 });
 afterEach(async () => world.end());
 
-/** Leads a session through one turn of so many tool calls, with two readers; gives the CPU time it took, in ms. */
+/** Runs a session through one turn of this many tool calls, with two readers; returns the CPU time in ms. */
 async function turnOf(calls: number): Promise<number> {
   const { runtime, agent, projectDir } = world;
   const { sessionId } = await runtime.createSession({ cliType: 'scripted', projectDir });
@@ -35,7 +35,7 @@ async function turnOf(calls: number): Promise<number> {
   await runtime.send(sessionId, 'Go');
   for (let index = 0; index < calls; index++) {
     agent.call(sessionId, `tool-${index}`);
-    // Now and then what was said reaches the log and the readers.
+    // Let what was said so far reach the log and the readers.
     if (index % 10 === 0) await new Promise(setImmediate);
   }
   agent.finish(sessionId);

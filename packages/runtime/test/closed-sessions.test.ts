@@ -1,4 +1,4 @@
-/** Sessions that are closed are in the store; of those that nobody uses only a few stay in memory. */
+/** Closed sessions are in the store; only a few of the unused ones stay in memory. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { SessionRuntime } from '../src/runtime.ts';
 import { Reader, startWorld, type World } from './harness.ts';
@@ -47,14 +47,14 @@ async function inMemory(): Promise<string[]> {
   return (await world.runtime.sessions.inMemory()).map(({ sessionId }) => sessionId);
 }
 
-test('of the closed sessions only the newest stay in memory, also when the others were looked at', async () => {
+test('of the closed sessions only the newest stay in memory, even if the others were looked at', async () => {
   const ids = await makeManyClosed();
   await expect.poll(inMemory).toEqual(ids.slice(-KEPT));
   for (const id of ids) expect(await saidIn(id)).toEqual([`Hello from ${id}`]);
   await expect.poll(async () => (await inMemory()).length).toBe(KEPT);
 });
 
-test('a closed session that is not in memory any more is loaded, and goes on', async () => {
+test('a closed session that is no longer in memory is loaded, and goes on', async () => {
   const [first = ''] = await makeManyClosed();
   await expect.poll(inMemory).not.toContain(first);
   await world.runtime.loadSession(first);
@@ -62,7 +62,7 @@ test('a closed session that is not in memory any more is loaded, and goes on', a
   expect(await saidIn(first)).toEqual([`Hello from ${first}`, 'And again']);
 });
 
-test('a closed session that somebody follows stays in memory, and shows them how it goes on', async () => {
+test('a closed session with a reader stays in memory, and shows how it goes on', async () => {
   const followed = await makeClosed();
   const reader = await new Reader(world.runtime, followed).untilType('session:info');
   await makeManyClosed();

@@ -64,7 +64,7 @@ test('INV-7 a reader that comes back in mid-turn with its cursor gets its turn w
   expect(second.items.get('b')).toMatchObject({ content: 'Beta!' });
 });
 
-test('INV-7 what is logged in the very moment that a reader comes in is no gap for it', async () => {
+test('INV-7 what is logged in the very moment that a reader subscribes is no gap for it', async () => {
   await world.runtime.send(sessionId, 'Hello');
   world.agent.text(sessionId, 'a', '-');
   for (let ticks = 0; ticks < 40; ticks++) {
@@ -80,7 +80,7 @@ test('INV-7 what is logged in the very moment that a reader comes in is no gap f
   }
 });
 
-test('INV-7 a cursor that means nothing here gets a snapshot', async () => {
+test('INV-7 an unknown cursor gets a snapshot', async () => {
   await world.runtime.send(sessionId, 'one');
   world.agent.finish(sessionId);
   for (const cursor of ['rubbish', 'unknown-run:3', '']) {
@@ -124,7 +124,7 @@ test('INV-9 a reader whose transport is full is given nothing until it drains, t
   expect(slow.messages.length).toBeLessThan(before + 5);
 });
 
-test('an item that is withdrawn leaves every reader', async () => {
+test('a withdrawn item is removed from every reader', async () => {
   const live = await ready({ deltas: true });
   await world.runtime.send(sessionId, 'Hello');
   world.agent.text(sessionId, 'a', 'half a sentence');
@@ -136,7 +136,7 @@ test('an item that is withdrawn leaves every reader', async () => {
   expect(late.items.has('a')).toBe(false);
 });
 
-test('a reader that came in mid-turn is told of a withdrawal though the fold had not shown it the item', async () => {
+test('a reader that came in mid-turn is told of a withdrawal even if the fold had not shown the item', async () => {
   await world.runtime.send(sessionId, 'Hello');
   world.agent.text(sessionId, 'a', 'too short to be shown yet');
   const plain = await ready();
@@ -189,7 +189,7 @@ test('INV-6 what a reader has seen is there after a crash: the turn is marked an
   expect(after.agent.loads).toEqual([sessionId]);
 });
 
-test('who counts our sessions alone has no agent read its store', async () => {
+test('a caller that counts only our sessions makes no agent read its store', async () => {
   let reads = 0;
   world.agent.listStoredSessions = async () => {
     reads += 1;

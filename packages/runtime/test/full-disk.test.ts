@@ -6,7 +6,7 @@ import type { World } from './harness.ts';
 import { Reader, startWorld } from './harness.ts';
 import { WitnessedMedium } from './medium.ts';
 
-/** Whether the log and the store take anything; each on its own, since what each writes needs its own room. */
+/** Whether the log and the store accept writes; each on its own, since each needs its own room. */
 interface Disk {
   log: 'free' | 'full';
   store: 'free' | 'full';
@@ -22,7 +22,7 @@ afterEach(async () => {
   await world.end();
 });
 
-/** Memory that refuses as the drivers do on a full disk. */
+/** Memory that refuses as the drivers do when the disk is full. */
 function fillableMedium(): WitnessedMedium {
   const { log, store } = openMemoryStorage();
   const open = async () => ({
@@ -68,7 +68,7 @@ async function start(settings: Partial<RuntimeSettings> = {}): Promise<Reader> {
 const codes = (reader: Reader) => reader.ofType('session:error').map(({ code }) => code);
 const stateOf = (reader: Reader) => reader.ofType('session:info').at(-1)?.info.session.state;
 
-test('INV-6 what the log refuses is kept and shown when it has it; readers are told why nothing comes', async () => {
+test('INV-6 events that the log refuses are kept and shown later; readers are told why nothing comes', async () => {
   const reader = await start();
   await world.runtime.send(sessionId, 'Hello');
   world.agent.text(sessionId, 'a', 'before ');
@@ -84,7 +84,7 @@ test('INV-6 what the log refuses is kept and shown when it has it; readers are t
   expect(reader.items.get('a')).toMatchObject({ content: 'before meanwhile', status: 'complete' });
 });
 
-test('INV-6 a turn that the agent begins by itself comes after the end of the one before, which the log took late', async () => {
+test('INV-6 a turn that the agent begins by itself comes after the end of the one before, even if the log took that late', async () => {
   const reader = await start();
   await world.runtime.send(sessionId, 'Hello');
   await reader.untilTurn('turn_started');
@@ -100,7 +100,7 @@ test('INV-6 a turn that the agent begins by itself comes after the end of the on
   expect(order).toEqual(['turn_started', 'turn_complete', 'turn_started', 'turn_complete']);
 });
 
-test('INV-2 INV-3 past its bound the turn ends with LOG_UNAVAILABLE, its agent is stopped, and what was heard is kept', async () => {
+test('INV-2 INV-3 past its bound the turn ends with LOG_UNAVAILABLE, its agent is stopped, and what it said is kept', async () => {
   const reader = await start({ maxUnlogged: 50_000 });
   await world.runtime.send(sessionId, 'Hello');
   await reader.untilTurn('turn_started');
@@ -120,7 +120,7 @@ test('INV-2 INV-3 past its bound the turn ends with LOG_UNAVAILABLE, its agent i
   expect(world.agent.received).toEqual(['Hello', 'Go on']);
 });
 
-test('turns that the store refuses become history, in their order, when it takes them again', async () => {
+test('turns that the store refuses come into history, in order, when it takes them again', async () => {
   const reader = await start();
   await world.runtime.send(sessionId, 'one');
   const second = await world.runtime.send(sessionId, 'two');
@@ -129,7 +129,7 @@ test('turns that the store refuses become history, in their order, when it takes
   world.agent.text(sessionId, 'a', 'first answer');
   world.agent.finish(sessionId);
   await reader.untilTurn('turn_complete');
-  // As long as the first is not history, the session is busy: its runs must not gather in memory.
+  // Until the first is in history the session is busy: its runs must not gather in memory.
   await expect(world.runtime.send(sessionId, 'three')).rejects.toMatchObject({
     code: 'STORE_WRITE_FAILED',
   });
@@ -170,7 +170,7 @@ test('a message that cannot be stored is refused with its code, leaves nothing b
   expect(world.agent.received).toEqual(['Hello again']);
 });
 
-test('a message that the agent has is not called refused, nor given to it twice, though its leaving the queue could not be stored', async () => {
+test('a delivered message is not reported as refused, nor delivered twice, if removing it from the queue failed', async () => {
   const reader = await start();
   const gate = Promise.withResolvers<void>();
   world.agent.hold = gate.promise;
@@ -190,7 +190,7 @@ test('a message that the agent has is not called refused, nor given to it twice,
   expect((await after.runtime.history(sessionId)).entries).toMatchObject([{ content: 'Hello' }]);
 });
 
-test('INV-8 an agent is ended though the store refuses to say so, and what waits does not start it again', async () => {
+test('INV-8 an agent is ended even if the store refuses, and queued messages do not start it again', async () => {
   const reader = await start();
   await world.runtime.send(sessionId, 'one');
   await world.runtime.send(sessionId, 'two');
@@ -199,12 +199,12 @@ test('INV-8 an agent is ended though the store refuses to say so, and what waits
   await reader.untilTurn('turn_complete');
   disk.store = 'free';
   await reader.until((r) => stateOf(r) === 'queued');
-  // Whatever would follow from that at once.
+  // Let follow-up work run.
   await new Promise(setImmediate);
   expect([world.agent.received, world.agent.isAlive(sessionId)]).toEqual([['one'], false]);
 });
 
-test('a server that ends while the log refuses does not wait for it, says what is lost, and the next one marks the turn', async () => {
+test('a server that closes while the log refuses does not wait, says what is lost, and the next one marks the turn', async () => {
   const reader = await start();
   await world.runtime.send(sessionId, 'Hello');
   world.agent.text(sessionId, 'a', 'kept');
@@ -223,7 +223,7 @@ test('a server that ends while the log refuses does not wait for it, says what i
   expect(page.turns).toMatchObject([{ status: 'error', error: { code: 'OWNER_LOST' } }]);
 });
 
-test('a server that ends while the store refuses leaves a finished turn to the next one, which makes it history', async () => {
+test('a server that closes while the store refuses leaves a finished turn to the next one, which stores it', async () => {
   const reader = await start();
   await world.runtime.send(sessionId, 'Hello');
   disk.store = 'full';
@@ -238,7 +238,7 @@ test('a server that ends while the store refuses leaves a finished turn to the n
   expect(page.turns).toMatchObject([{ status: 'complete' }]);
 });
 
-test('a change that is refused has not happened: a title, a message that waits and one that was to go', async () => {
+test('a refused change has no effect: to a title, a queued message or a removed one', async () => {
   const reader = await start();
   await world.runtime.rename(sessionId, 'Before');
   await world.runtime.send(sessionId, 'Hello');

@@ -16,9 +16,9 @@ export interface World {
   storage: OpenedStorage;
   projectDir: string;
   warnings: string[];
-  /** The world of the next server on the same medium; this one's has crashed, or has been shut down. */
+  /** The next server on the same medium, after this one has crashed or was shut down. */
   restart(how?: 'crash' | 'close'): Promise<World>;
-  /** Ends this world, or the one that it was restarted as. */
+  /** Ends this world, or the one after its last restart. */
   end(): Promise<void>;
 }
 

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(async () => world.end());
 
-/** All that a reader who scrolls up from a page is given, newest page first. */
+/** All pages for a reader that scrolls up from this one, newest first. */
 async function pagesFrom(first: HistoryPage): Promise<HistoryPage[]> {
   const pages = [first];
   for (let page = first; page.hasMore;) {
@@ -34,7 +34,7 @@ async function firstSeen(cursor?: string): Promise<HistoryPage & { resumed: stri
   return history;
 }
 
-test('SAFE: of an open turn of many items a reader is given the newest, and the others page by page', async () => {
+test('SAFE: a reader of an open turn of many items is given the newest, and the others page by page', async () => {
   await world.runtime.send(sessionId, 'Go');
   for (let n = 0; n < 1_000; n += 1) world.agent.call(sessionId, `i${n}`);
   const wanted = Array.from({ length: 1_000 }, (_, n) => `i${n}`);
@@ -59,7 +59,7 @@ test('SAFE: a page holds no more than a few large items, and all pages together 
   const pages = await pagesFrom(first);
   for (const page of pages) expect(JSON.stringify(page).length).toBeLessThan(9 * 1024 * 1024);
   expect(idsOf(pages).slice(1)).toEqual(Array.from({ length: 10 }, (_, n) => `i${n}`));
-  // Whoever has missed too much of it is given a page of it, too.
+  // A reader that has missed too much of it is given a page of it, too.
   const cursor = pages.at(-1)?.cursor;
   expect((await firstSeen()).entries).toHaveLength(2);
   expect((await firstSeen(first.cursor)).resumed).toBe('tail');

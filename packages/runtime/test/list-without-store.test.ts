@@ -5,12 +5,12 @@ import { expect, test } from 'vitest';
 import { createRuntime } from '../src/index.ts';
 import { ScriptedAgent } from './scripted-agent.ts';
 
-test('a database that goes away while an agent’s own sessions are listed is told, and ends nothing', async () => {
+test('a database that goes away while an agent’s own sessions are listed is reported, and ends nothing', async () => {
   const storage = openMemoryStorage();
   let lists = 0;
   const listSessions: ResponseStore['listSessions'] = async (filter) => {
     lists += 1;
-    // First what an earlier server left, then our own.
+    // The first two calls: what an earlier server left, then our own.
     if (lists > 2) throw new StorageError('STORE_READ_FAILED', 'The database is away.');
     return storage.store.listSessions(filter);
   };
@@ -30,7 +30,7 @@ test('a database that goes away while an agent’s own sessions are listed is to
     roots: ['/'],
     logger: { info() {}, warn: (details) => told.push(details), error() {} },
   });
-  // An error that nobody has taken up would end the process.
+  // An unhandled error would end the process.
   const stop = runtime.watchSessions(() => {});
   await expect.poll(() => told).toMatchObject([{ code: 'STORE_READ_FAILED' }]);
   stop();

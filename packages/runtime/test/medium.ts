@@ -7,11 +7,11 @@ import type { EventLog, OpenedStorage } from '@liminal/storage';
 import { openMemoryStorage } from '@liminal/storage/memory';
 import { openSqliteStorage } from '@liminal/storage/sqlite';
 
-/** What a driver keeps its data on: it outlives the servers that use it one after the other, and their crashes. */
+/** Where a driver keeps its data: it outlives the servers that use it one after the other, and their crashes. */
 interface Medium {
   /** For the next server, once the last one has closed its storage or crashed. */
   open(): Promise<OpenedStorage>;
-  /** Leaves everything as a SIGKILL of its server would. */
+  /** Leaves everything as a SIGKILL of the server would. */
   crash(): Promise<void>;
   remove(): void;
 }
@@ -35,15 +35,15 @@ function memoryMedium(): Medium {
 
 function sqliteMedium(): Medium {
   const dataDir = mkdtempSync(join(tmpdir(), 'liminal-medium-'));
-  // What SQLite has not yet brought from its log into the database lies in the second.
+  // Content that SQLite has not yet moved into the database is in the second file.
   const files = ['liminal.db', 'liminal.db-wal'].map((name) => join(dataDir, name));
   let opened: OpenedStorage | undefined;
   return {
     open: async () => (opened = await openSqliteStorage(dataDir)),
     crash: async () => {
       const left = files.map((path) => (existsSync(path) ? readFileSync(path) : undefined));
-      // The kernel takes a dead server's lock away. A living one lets go of it by closing, which also tidies up:
-      // so what the crash left is put back.
+      // The kernel releases a dead server's lock. A living server releases it by closing, which also tidies up: so the
+      // files are put back as the crash left them.
       await opened?.close();
       for (const [index, path] of files.entries()) {
         const bytes = left[index];
@@ -55,8 +55,8 @@ function sqliteMedium(): Medium {
 }
 
 /**
- * A medium that remembers what its log has taken, and that a server which has crashed cannot change any more. Opening
- * it fails if the log has lost any of it.
+ * A medium that remembers what its log has acknowledged, and that a crashed server can no longer change. Opening it
+ * fails if the log has lost any of it.
  */
 export class WitnessedMedium implements Medium {
   /** Every event that the log has acknowledged, by run, in the order of the runs. */
@@ -108,7 +108,7 @@ export class WitnessedMedium implements Medium {
   }
 }
 
-/** Calls that come after the power has gone are never answered, as those of a process that is dead. */
+/** After the power has gone calls never return, as for a dead process. */
 function whilePowered<T extends object>(target: T, power: { readonly on: boolean }): T {
   return new Proxy(target, {
     get(_, name) {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createRuntime } from '../src/index.ts';
 import { Reader, startWorld } from './harness.ts';
 
-test('SAFE: what was said with an agent that is not configured any more can be read, and a message says what is missing', async () => {
+test('SAFE: a session whose agent is no longer configured can be read, and a message says what is missing', async () => {
   const world = await startWorld();
   const { runtime, agent, projectDir } = world;
   const { sessionId } = await runtime.createSession({ cliType: 'scripted', projectDir });

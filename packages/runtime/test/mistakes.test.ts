@@ -1,4 +1,4 @@
-/** What nobody foresaw, thrown anywhere on the way of what an agent says: it ends that turn, and nothing else. */
+/** Errors thrown anywhere on the way of what an agent says end that turn, and nothing else. */
 import type { EventPayload } from '@liminal/protocol';
 import { afterEach, expect, test } from 'vitest';
 import { Reader, startWorld, type World } from './harness.ts';
@@ -7,7 +7,7 @@ let world: World;
 
 afterEach(async () => world.end());
 
-/** A copy of a value that throws when it is looked at for the so-manieth time, and that time alone. */
+/** A copy of a value that throws once: on its `after`-th access. */
 function trap<T extends object>(value: T, after: number): { value: T; isSprung: () => boolean } {
   let looks = 0;
   const look = (): void => {
@@ -50,7 +50,7 @@ const payloads: EventPayload[] = [
 ];
 
 test.each(payloads)(
-  'SAFE: a mistake with $type, wherever it is made, ends the turn: the next one works, and so does another session',
+  'SAFE: an error with $type, wherever it is thrown, ends the turn: the next one works, and so does another session',
   async (payload) => {
     world = await startWorld({ cadenceMs: 1 });
     const { runtime, agent, projectDir } = world;
@@ -63,7 +63,7 @@ test.each(payloads)(
     };
     let sprung = 0;
     for (let after = 1; ; after += 1 + Math.floor(after / 8)) {
-      // Readers are on the way as well.
+      // Readers are part of the way.
       const readers = [new Reader(runtime, hurt), new Reader(runtime, hurt, { deltas: true })];
       const { turnId, queued } = await runtime.send(hurt, 'Go.');
       await runtime.send(healthy, 'Go on.');
@@ -76,7 +76,7 @@ test.each(payloads)(
       await Promise.all([rest(hurt), rest(healthy)]);
       const turn = (await runtime.history(hurt)).turns.find((one) => one.turnId === turnId);
       expect(['complete', 'error']).toContain(turn?.status);
-      // It is said what it was: the server has not stopped.
+      // The turn says what went wrong: the server has not stopped.
       expect([undefined, 'INTERNAL']).toContain(turn?.error?.code);
       for (const reader of readers) reader.close();
       if (!isSprung()) break;
@@ -89,11 +89,11 @@ test.each(payloads)(
   },
 );
 
-/** The door, which is the agent's own side, may be where it goes wrong. */
+/** `say` runs on the agent's own side and may throw too. */
 function sayIfItCan(say: () => void): void {
   try {
     say();
   } catch {
-    // Then nothing of it came in.
+    // Then nothing of it reached the runtime.
   }
 }

@@ -42,7 +42,7 @@ test('an agent that gains nothing from it is not started ahead', async () => {
   expect(world.agent.loads).toEqual([]);
 });
 
-test('an agent that cannot be started ahead is told in the log, and started again for the message', async () => {
+test('a failed start ahead is logged, and the agent is started again for the message', async () => {
   world.agent.crash(sessionId);
   const tried = Promise.withResolvers<void>();
   vi.spyOn(world.agent, 'loadSession').mockImplementationOnce(async () => {
@@ -56,7 +56,7 @@ test('an agent that cannot be started ahead is told in the log, and started agai
   expect(world.warnings).toContain('the agent could not be started ahead');
 });
 
-test('opening a session starts an agent again that was ended for what was said outside', async () => {
+test('opening a session restarts an agent that was ended for a turn made outside', async () => {
   await world.runtime.send(sessionId, 'Hello');
   const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
   world.agent.finish(sessionId);
@@ -75,7 +75,7 @@ test('opening a session starts no agent where none ran', async () => {
   world.agent.crash(sessionId);
   world.agent.crash(other);
   await world.runtime.loadSession(sessionId);
-  // Its start would have come first.
+  // The other agent's start would have come first.
   await world.runtime.prewarm(other);
   await untilAlive(other);
   expect(world.agent.loads).toEqual([other]);

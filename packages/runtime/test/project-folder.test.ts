@@ -21,7 +21,7 @@ afterEach(async () => {
   await rm(outside, { recursive: true });
 });
 
-/** Where the project was there is now a link. */
+/** Replaces the project folder with a link. */
 async function swapFor(target: string): Promise<void> {
   await rename(projectDir, `${projectDir}-before`);
   await symlink(target, projectDir);
@@ -40,7 +40,7 @@ test('SAFE: a project folder swapped for a link to outside of the roots gets no 
   expect((await world.runtime.info(sessionId)).queue).toEqual([]);
 });
 
-test('SAFE: no agent is started in it either: by a message, a page, or the next server', async () => {
+test('SAFE: no agent is started in it either, by a message, a page, or the next server', async () => {
   await world.runtime.kill(sessionId);
   await swapFor(outside);
   await expect(send()).rejects.toMatchObject(notAllowed);
@@ -50,7 +50,7 @@ test('SAFE: no agent is started in it either: by a message, a page, or the next 
   expect([...world.agent.loads, ...next.agent.loads]).toEqual([]);
 });
 
-test('SAFE: a message that waits is not sent into it, and goes on waiting', async () => {
+test('SAFE: a queued message is not sent into it, and stays queued', async () => {
   await send();
   await world.runtime.send(sessionId, 'later');
   await swapFor(outside);
@@ -60,7 +60,7 @@ test('SAFE: a message that waits is not sent into it, and goes on waiting', asyn
   expect((await world.runtime.info(sessionId)).queue).toMatchObject([{ message: 'later' }]);
 });
 
-test('SAFE: a project folder that is gone, or a file, is named', async () => {
+test('SAFE: a missing project folder, or a file in its place, is named in the error', async () => {
   await rename(projectDir, `${projectDir}-before`);
   await expect(send()).rejects.toMatchObject({ code: 'PROJECT_DIR_NOT_FOUND' });
   await writeFile(projectDir, '');

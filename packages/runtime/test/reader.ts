@@ -1,21 +1,21 @@
 import { appendText, type ServerMessage, type UpsertObject } from '@liminal/protocol';
 import type { Outgoing, Runtime, SubscribeOptions } from '../src/index.ts';
 
-/** Where a reader stood once, and what it held there: what it may come back with. */
+/** A reader's earlier cursor, and what it had then: it may come back with them. */
 export interface Place {
   cursor: string | undefined;
   items: ReadonlyMap<string, UpsertObject>;
 }
 
 /**
- * A reader that keeps what it is sent, and the state that a client would make of it. What it must never be sent is a
- * fault: from then on nothing can be waited for.
+ * A reader that keeps its messages, and the state that a client would make of them. A message that it must never get
+ * is a fault: after that, waiting fails.
  */
 export class Reader {
   readonly messages: ServerMessage[] = [];
   readonly items = new Map<string, UpsertObject>();
   cursor: string | undefined;
-  /** What `send` answers: false plays a transport that is full. */
+  /** What `send` returns: false stands for a full transport. */
   ready = true;
   fault: Error | undefined;
   readonly #subscription;

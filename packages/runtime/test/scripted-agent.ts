@@ -12,22 +12,22 @@ import type { ApprovalAnswer, EventPayload } from '@liminal/protocol';
 
 const about = { cliType: 'scripted', name: 'Scripted' };
 
-/** What a test can make go wrong, since no real agent does so on cue. */
+/** An agent that fails as a test wants, since no real agent fails on cue. */
 export class ScriptedAgent extends DriverProvider {
-  /** A test may put another in its place. */
+  /** A test may replace it. */
   declare listStoredSessions: CliProvider['listStoredSessions'];
   readonly alive = new Set<string>();
   readonly loads: string[] = [];
-  /** Of each load, whether something had been said in the session before. */
+  /** For each load, whether something had been said in the session before. */
   readonly histories: (boolean | undefined)[] = [];
   readonly answers: ApprovalAnswer[] = [];
   readonly cancels: string[] = [];
   readonly received: string[] = [];
   stored: StoredSession[] = [];
   storedTurns: StoredTurn[] = [];
-  /** Of what is stored; while there is none, nothing is looked for there. */
+  /** The store's mark; while there is none, the store is not read. */
   mark: string | undefined;
-  /** What the next `sendMessage` does instead of taking the message. */
+  /** The next `sendMessage` rejects with this instead of taking the message. */
   refuse: ProviderError | undefined;
   /** Holds `sendMessage` back until it resolves. */
   hold: Promise<void> = Promise.resolve();
@@ -103,7 +103,7 @@ export class ScriptedAgent extends DriverProvider {
     }
   }
 
-  /** A tool is called, and answers. */
+  /** Calls a tool, with its result. */
   call(sessionId: string, itemId: string): void {
     const called = { name: 'Read', callId: `${itemId}-call` };
     this.say(sessionId, { type: 'item_start', itemId, itemType: 'function_call', ...called });
@@ -131,7 +131,7 @@ export class ScriptedAgent extends DriverProvider {
     this.say(sessionId, { type: 'response_done', status: 'completed', finishReason: 'end_turn' });
   }
 
-  /** The process dies without a word. */
+  /** The process dies without an end of its turn. */
   crash(sessionId: string): void {
     this.alive.delete(sessionId);
     this.#output(sessionId).exit({

@@ -16,7 +16,7 @@ async function createMany(count: number) {
 
 const full = (count: number) => Array.from({ length: count }, () => 'TOO_MANY_SESSIONS');
 
-/** Agents take their time to start: until what is given is called. */
+/** Holds back the starts of agents until the result is called. */
 function holdStarts(): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
   const { createSession } = world.agent;
@@ -44,7 +44,7 @@ test('SAFE: 400 sessions asked for at once do not pass a limit of 200, and 200 a
   expect((await createMany(3)).codes).toEqual(full(2));
 });
 
-test('SAFE: a session that could not be made gives its place back', async () => {
+test('SAFE: a session that could not be made frees its place', async () => {
   world = await startWorld({ maxSessions: 3 });
   const { createSession } = world.agent;
   let starts = 0;
@@ -60,7 +60,7 @@ test('SAFE: a session that could not be made gives its place back', async () => 
   await expect(create()).rejects.toMatchObject({ code: 'TOO_MANY_SESSIONS' });
 });
 
-test('SAFE: a place is given back by a session that could not be stored', async () => {
+test('SAFE: a session that could not be stored frees its place', async () => {
   world = await startWorld({ maxSessions: 2 });
   const { store } = world.storage;
   const { saveSession } = store;
@@ -77,7 +77,7 @@ test('SAFE: sessions made while the open ones are counted are counted, each once
   await create();
   const { store } = world.storage;
   const { listSessions } = store;
-  // What has been read is answered late, when others have long been made.
+  // The store's answer comes late, when other sessions have long been made.
   let delay = 0;
   store.listSessions = async (filter) => {
     const read = await listSessions.call(store, filter);

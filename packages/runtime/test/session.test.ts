@@ -83,7 +83,7 @@ test('messages sent during a turn wait, in order, and can be edited and removed'
   });
 });
 
-test('a message that is asked for again, at any time, is sent once', async () => {
+test('a message is sent once, even if its request is repeated at any time', async () => {
   const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
   const [first, second] = [randomUUID(), randomUUID()];
   const send = async (message: string, turnId: string) =>
@@ -157,12 +157,12 @@ test('cancel says that the user stopped it, and ends the turn as cancelled', asy
   expect(reader.items.get('a')).toMatchObject({ content: 'One', status: 'complete' });
   await world.runtime.cancel(sessionId);
   expect(world.agent.cancels).toHaveLength(1);
-  // Said once, though the agent says it, too.
+  // Recorded once, though the agent reports it, too.
   const types = world.medium.acknowledged.get(turnId)?.map(({ type }) => type) ?? [];
   expect(types.filter((type) => type === 'turn_aborted_by_user')).toHaveLength(1);
 });
 
-test('an agent that cannot be interrupted: cancel is refused with its code, the turn goes on, and can be cancelled again', async () => {
+test('cancelling an agent that cannot be interrupted is refused with its code; the turn goes on, and can be cancelled again', async () => {
   const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
   await world.runtime.send(sessionId, 'Hello');
   const failure = new ProviderError('INTERRUPT_FAILED', 'It does not listen.');
@@ -179,7 +179,7 @@ test('an agent that cannot be interrupted: cancel is refused with its code, the 
   expect(reader.items.get('a')).toMatchObject({ content: 'Still talking', status: 'complete' });
 });
 
-test('a stop asked for while the message is on its way is not lost', async () => {
+test('a stop while the message is being sent is not lost', async () => {
   const gate = Promise.withResolvers<void>();
   world.agent.hold = gate.promise;
   const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
@@ -203,14 +203,14 @@ test('kill ends the agent and a turn under way, and takes the session off the ac
   await world.runtime.kill(sessionId);
 });
 
-test('INV-8 a message that waits starts no agent in a session that is killed, nor in a server that ends', async () => {
+test('INV-8 a queued message starts no agent in a killed session, nor in a server that closes', async () => {
   const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
   await world.runtime.send(sessionId, 'first');
   await world.runtime.send(sessionId, 'second');
   await world.runtime.kill(sessionId);
   await reader.untilTurn('turn_complete');
   await reader.until((r) => r.ofType('session:info').at(-1)?.info.session.state === 'queued');
-  // Whatever would follow from that at once.
+  // Let follow-up work run.
   await new Promise(setImmediate);
   expect([world.agent.received, world.agent.isAlive(sessionId)]).toEqual([['first'], false]);
   await world.runtime.send(sessionId, 'third');
@@ -243,13 +243,13 @@ test('a permission request is answered once: the first answer wins', async () =>
   });
 });
 
-/** What people are told beside the conversation. */
+/** What readers are shown besides the conversation. */
 const toldIn = (reader: Reader) => {
   const { notices, activity } = reader.ofType('session:info').at(-1)?.info ?? {};
   return { ...(notices && { notices }), ...(activity !== undefined && { activity }) };
 };
 
-test('what an agent waits for is told until its turn ends or its process goes, and what is to be known stays', async () => {
+test('an agent’s activity is shown until its turn or process ends, and its notices stay', async () => {
   const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
   const activity = 'The model is overloaded. Trying again in 5 s.';
   const notices = [{ level: 'warning', text: 'This folder is not trusted.' } as const];
@@ -290,7 +290,7 @@ test('a turn that the agent begins by itself is a turn of its own', async () => 
   ]);
 });
 
-test('an agent that takes up a session can ask whether anything was answered in it', async () => {
+test('an agent that loads a session can ask whether it had an answer', async () => {
   const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
   world.agent.crash(sessionId);
   await world.runtime.send(sessionId, 'Hello');

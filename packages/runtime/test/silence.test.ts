@@ -33,7 +33,7 @@ test('an agent that says nothing for the idle limit is ended with IDLE_TIMEOUT, 
   expect(world.agent.isAlive(sessionId)).toBe(false);
 });
 
-test('while a person is being waited for, silence is right', async () => {
+test('silence is allowed while the turn waits for a person', async () => {
   const sessionId = await start({ idleLimitMs: 40, heartbeatMs: 15 });
   const { turnId } = await world.runtime.send(sessionId, 'Hello');
   world.agent.ask(sessionId, 'p1');
@@ -49,7 +49,7 @@ test('while a person is being waited for, silence is right', async () => {
   expect(types.at(-1)).toBe('response_done');
 });
 
-test('a permission request that nobody answers is answered by the policy at its deadline', async () => {
+test('an unanswered permission request is answered by the policy at its deadline', async () => {
   const sessionId = await start({ approvals: { deadlineMs: 50, fallback: 'reject' } });
   const reader = await ready(sessionId);
   await world.runtime.send(sessionId, 'Hello');
@@ -60,7 +60,7 @@ test('a permission request that nobody answers is answered by the policy at its 
   expect(world.agent.answers).toEqual([{ optionId: 'no' }]);
 });
 
-test('of idle agents only so many are kept, and the one that was idle longest goes', async () => {
+test('only so many idle agents are kept; the longest idle one ends', async () => {
   const first = await start({ maxIdleProcesses: 1 });
   const reader = await ready(first);
   const second = await create();

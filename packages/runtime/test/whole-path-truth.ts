@@ -9,7 +9,7 @@ import {
 import { naiveTurn, naiveViews } from '@liminal/protocol/testing';
 import { expect } from 'vitest';
 
-/** Invariants 1 to 3, of a run that is over. */
+/** Checks invariants 1 to 3 for a run that is over. */
 export function checkRun(run: readonly StreamEvent[]): void {
   expect(run.map((event) => event.seq)).toEqual(run.map((_, index) => index));
   expect(run.filter(isTerminal)).toEqual(run.slice(-1));
@@ -18,7 +18,7 @@ export function checkRun(run: readonly StreamEvent[]): void {
   for (const { payload } of run) {
     if (!('itemId' in payload) || payload.type === 'item_delta') continue;
     const starts = payload.type === 'item_start' || payload.type === 'script_execution_start';
-    // An item starts once: what comes of it later says nothing.
+    // An item starts once: later starts do not count.
     if (!starts) openAtEnd.delete(payload.itemId);
     else if (!ended.has(payload.itemId)) openAtEnd.add(payload.itemId);
     if (!starts) ended.add(payload.itemId);
@@ -26,18 +26,18 @@ export function checkRun(run: readonly StreamEvent[]): void {
   expect(openAtEnd).toEqual(new Set());
 }
 
-/** What history must hold of a run: its log, folded from scratch. */
+/** What history must have of a run: its log, folded from scratch. */
 export function storedOf(run: readonly StreamEvent[]): Response | undefined {
   return toResponse(run.reduce(foldResponse, emptyResponse()));
 }
 
-/** What every reader must hold of runs that are over: their log, folded from scratch. */
+/** What every reader must have of runs that are over: their log, folded from scratch. */
 export function shownOf(runs: readonly StreamEvent[][]): UpsertObject[] {
   const shown = runs.flatMap((run) => {
     const response = storedOf(run);
     return response ? responseToUpserts(response, '') : [];
   });
-  // So that the fold is not checked by itself alone: one that was written apart from it.
+  // Checked against a second fold, which was written apart from the first.
   const naive = runs.flatMap((run) => [...naiveViews(naiveTurn(run))]);
   expect(new Map(shown.map((upsert) => [upsert.itemId, summaryOf(upsert)]))).toEqual(
     new Map(naive.map(([id, { type, status, text }]) => [id, { type, status, text }])),
@@ -45,7 +45,7 @@ export function shownOf(runs: readonly StreamEvent[][]): UpsertObject[] {
   return timeless(shown);
 }
 
-/** By id, and without what tells when rather than what. */
+/** By id, and without times. */
 export function timeless(items: Iterable<UpsertObject>): UpsertObject[] {
   return Array.from(items, (item) => ({ ...item, emittedAt: '', sourceTimestamp: '' })).toSorted(
     (a, b) => a.itemId.localeCompare(b.itemId),

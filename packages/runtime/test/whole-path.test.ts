@@ -19,7 +19,7 @@ const cadences = [0, 2, 5_000];
 const readerActions = ['reconnect', 'return', 'forget', 'remember', 'stall', 'drain'] as const;
 const goingsDown = ['crash', 'close'] as const;
 
-/** What happens just before the event at `at`, counted over all turns. */
+/** Something that happens just before the event at `at`, counted over all turns. */
 interface Step {
   at: number;
   reader: number;
@@ -38,7 +38,7 @@ const step = fc.record({
 
 const turn = fc.record({
   script: eventScripts(),
-  /** Between its last word and its becoming history. */
+  /** After the turn's last word and before it is in history. */
   after: fc.constantFrom(undefined, undefined, undefined, ...goingsDown),
 });
 
@@ -58,7 +58,7 @@ describe.each([
   { driver: 'sqlite' as const, runs: isLong ? 2_500 : 60 },
 ])('on $driver', ({ driver, runs }) => {
   test(
-    'INV-1 INV-2 INV-3 INV-4 INV-5 INV-6 INV-7 INV-9 whatever is said, dropped, stalled, batched, crashed and restarted, every reader ends with what a naive fold of the log gives',
+    'INV-1 INV-2 INV-3 INV-4 INV-5 INV-6 INV-7 INV-9 after any drops, stalls, batches, crashes and restarts, every reader ends with what a naive fold of the log gives',
     { timeout: isLong ? 3_600_000 : 120_000 },
     async () => {
       await fc.assert(
@@ -70,7 +70,7 @@ describe.each([
         {
           numRuns: runs,
           ...replay(),
-          // One that hangs is a counterexample too, and gets its seed printed.
+          // A run that hangs is a counterexample too, and gets its seed printed.
           timeout: 20_000,
           ...(!isLong && { interruptAfterTimeLimit: 90_000 }),
         },
@@ -79,7 +79,7 @@ describe.each([
   );
 });
 
-/** The same stories in every short run; `FAULTS_SEED` and `FAULTS_PATH` play those that a failure has named. */
+/** Every short run plays the same stories; `FAULTS_SEED` and `FAULTS_PATH` repeat a failed one. */
 function replay(): { seed?: number; path?: string } {
   const seed = FAULTS_SEED ?? (isLong ? undefined : 20_260_101);
   return {
@@ -88,7 +88,7 @@ function replay(): { seed?: number; path?: string } {
   };
 }
 
-/** What a follower of a run's events has been given so far. */
+/** The events that a follower of a run has been given so far. */
 interface Followed {
   runId: string;
   events: StreamEvent[];
@@ -96,7 +96,7 @@ interface Followed {
   stop: () => void;
 }
 
-/** A story as it is told: a world that may be restarted, and three readers, of whom two take deltas. */
+/** Plays a story: a world that may be restarted, and three readers, two of which take deltas. */
 class Play {
   readonly #story: Story;
   readonly #sessionId: string;
@@ -148,7 +148,7 @@ class Play {
     await this.#settled();
   }
 
-  /** Whether the server has gone down and come back, with which the turn is over. */
+  /** Whether the server went down and came back, which ends the turn. */
   async #takeSteps(): Promise<boolean> {
     for (;;) {
       const [next] = this.#steps;
@@ -171,12 +171,12 @@ class Play {
     this.#world = await this.#world.restart(how);
     const { acknowledged } = this.#world.medium;
     const kept = new Set([...acknowledged.values()].flat().map((event) => event.eventId));
-    // What was seen survives: a cursor is the id of the last event that its reader has the effect of.
+    // What was seen survives: a cursor is the id of the last event that its reader has applied.
     for (const { cursor } of this.#readers) expect([...kept, undefined, '']).toContain(cursor);
     this.#readers = this.#readers.map((reader, index) => this.#read(index, reader.place));
   }
 
-  /** More at once than what waits for a reader whose transport is full. */
+  /** Sends more at once than may wait for a reader whose transport is full. */
   #flood(): void {
     const itemId = `flood-${this.#steps.length}`;
     const pieces = Array.from({ length: 10 }, (_, piece) => `${piece} `.repeat(5_000));
@@ -255,7 +255,7 @@ class Play {
     const truth = shownOf(runs);
     expect(timeless((await runtime.history(this.#sessionId)).entries)).toEqual(truth);
     for (const reader of this.#readers) reader.drained();
-    // Whoever comes late, from nowhere or with an old cursor, gets there as well.
+    // A late reader, without a cursor or with an old one, gets there as well.
     for (const [index, place] of [...this.#places, [2, undefined] as const])
       this.#readers.push(this.#read(index, place));
     const lastId = runs.at(-1)?.at(-1)?.eventId;
@@ -269,7 +269,7 @@ class Play {
 
 const idFields = new Set(['itemId', 'id', 'callId', 'scriptId', 'approvalId']);
 
-/** The script's payloads with ids of the turn's own, as agents give them. */
+/** The script's payloads with ids of this turn, as agents give them. */
 function renamed(turn: StreamEvent[], turnId: string): EventPayload[] {
   return turn.map(({ payload }) =>
     JSON.parse(

@@ -1,7 +1,7 @@
-/** Long-lived connections: how many there are, and how many there may be. */
+/** The number and the limit of long-lived connections. */
 export class Connections {
   readonly open = { websocket: 0, sse: 0 };
-  /** Sessions followed over all connections. */
+  /** Followed sessions over all connections. */
   subscriptions = 0;
   readonly #max: number;
 
@@ -13,7 +13,7 @@ export class Connections {
     return this.open.websocket + this.open.sse >= this.#max;
   }
 
-  /** Counts a connection in; the result counts it out, once. */
+  /** Counts a connection; the result ends the count, once. */
   enter(kind: 'websocket' | 'sse'): () => void {
     this.open[kind] += 1;
     let left = false;

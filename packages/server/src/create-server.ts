@@ -27,18 +27,18 @@ export interface ServerOptions extends GuardOptions {
   version: string;
   /** The built web app's folder. */
   webDir: string;
-  /** Allows a host that others can reach, though nothing is encrypted. */
+  /** Allows a host that others can reach, without encryption. */
   insecureHost?: boolean;
   limits?: Partial<Limits>;
   /** Without it nothing is logged. */
   logger?: FastifyBaseLogger;
-  /** Checks answers by their schemas, and refusals by their operation's entry, too; for tests. */
+  /** For tests: checks answers by their schemas, and refusals by their operation's entry. */
   checkAnswers?: boolean;
 }
 
 /**
- * All surfaces of a runtime on one HTTP server, which the caller lets listen on `host`. Closing it ends every
- * connection, but not the runtime. Throws `INSECURE_HOST`.
+ * All surfaces of a runtime on one HTTP server; the caller makes it listen on `host`. Closing it ends every connection,
+ * but not the runtime. Throws `INSECURE_HOST`.
  */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { host, insecureHost = false, logger, webDir } = options;
@@ -49,9 +49,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     bodyLimit: limits.bodyBytes,
     routerOptions: { maxParamLength: ID_MAX },
     forceCloseConnections: true,
-    // The guard refuses a request that names no host.
+    // The guard refuses requests without a host.
     http: { requireHostHeader: false },
-    // For a request to arrive; an answer may take as long as it likes.
+    // For receiving a request; answering may take longer.
     requestTimeout: 60_000,
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
     clientErrorHandler: refuseBrokenRequest,
@@ -92,7 +92,7 @@ async function api(app: FastifyInstance, options: ServerOptions & { limits: Limi
   await typed.register(webSocketRoute, { runtime, connections, limits });
 }
 
-/** Of our WebSockets: a browser that offers protocols wants one of them taken. */
+/** Our WebSockets' protocol: a browser that offers protocols requires the server to choose one. */
 const ourProtocol = (offered: Set<string>) => (offered.has('liminal') ? 'liminal' : false);
 
 function insecureHostError(host: string): RequestError {
@@ -103,7 +103,7 @@ function insecureHostError(host: string): RequestError {
   );
 }
 
-/** Says to every client that the server goes, so that it comes back rather than giving up. */
+/** Tells every client that the server is closing, so that it reconnects instead of giving up. */
 function preClose(this: FastifyInstance, done: () => void): void {
   for (const client of this.websocketServer.clients) client.close(1001, 'The server is closing.');
   this.websocketServer.close();

@@ -4,15 +4,15 @@ export interface Limits {
   bodyBytes: number;
   /** A WebSocket frame from a client. */
   frameBytes: number;
-  /** What may wait in one connection's buffer before its reader counts as slow (invariant 9). */
+  /** How much may wait in one connection's buffer before its reader counts as slow (invariant 9). */
   bufferBytes: number;
   /** TCP connections. */
   connections: number;
-  /** Those of them that are WebSockets or event streams. */
+  /** How many of them may be WebSockets or event streams. */
   streams: number;
   /** Sessions that one WebSocket may follow. */
   subscriptionsPerSocket: number;
-  /** Between signs of life on a WebSocket or event stream. */
+  /** The time between heartbeats on a WebSocket or event stream. */
   heartbeatMs: number;
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLogger } from './logging.ts';
 
-test('SAFE: a log line is JSON that means the same, with what could steer a terminal escaped', () => {
+test('SAFE: a log line is JSON that means the same, with terminal controls escaped', () => {
   const said = '\u001b]52;c;cm0=\u0007\u009b2J\u007f\u202egnp\u200b\u{e0041}';
   let log = '';
   const logger = createLogger('info', { write: (line) => (log += line) });
@@ -10,7 +10,7 @@ test('SAFE: a log line is JSON that means the same, with what could steer a term
   expect(JSON.parse(log)).toMatchObject({ msg: said, said, err: { message: said } });
 });
 
-test('SAFE: the log hides what is secret in a URL, in an error’s cause and stack, too', () => {
+test('SAFE: the log hides secrets in URLs, even in an error’s cause and stack', () => {
   const lines: string[] = [];
   const logger = createLogger('info', { write: (line) => lines.push(line) });
   const cause = new TypeError('Cannot fetch http://me:hush@h/api?key=hush');

@@ -3,9 +3,8 @@ import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import { pino } from 'pino';
 
 /**
- * A log of JSON lines that holds no secret: of an address only the path, since a link carries the token, and no
- * headers at all; what is secret in a URL that an error names is hidden. Its lines may be read in a terminal: what could
- * steer one is escaped.
+ * A log of JSON lines without secrets: of an address only the path, since a link carries the token, and no headers;
+ * secrets in a URL that an error names are hidden. The lines may be read in a terminal: terminal controls are escaped.
  */
 export function createLogger(
   level: string,

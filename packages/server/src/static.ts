@@ -7,9 +7,9 @@ import { notBuiltPage } from './pages/messages.ts';
 import { sendPage, wantsPage } from './pages/send-page.ts';
 
 /**
- * Serves the web app from its folder: files with a hash in their name for good, all else only after asking again. Where
- * the build has put a packed form beside a file (`.br`, `.gz`), those who take it get that.
- * An address that names no file is a place inside the app. Looked up on each request, so a build shows at once.
+ * Serves the web app from its folder: files with a hash in their name are cached for good, others are revalidated.
+ * Packed files from the build (`.br`, `.gz`) are sent to clients that accept them. An address without a file is a place
+ * inside the app. Files are looked up on each request, so a new build shows at once.
  */
 export async function serveWebApp(app: FastifyInstance, webDir: string): Promise<void> {
   const isBuilt = (): boolean => existsSync(join(webDir, 'index.html'));
@@ -19,7 +19,7 @@ export async function serveWebApp(app: FastifyInstance, webDir: string): Promise
     index: 'index.html',
     preCompressed: true,
     dotfiles: 'ignore',
-    // A web app that is not built yet is told of on its page.
+    // A missing build has its own page.
     suppressWarning: true,
     setHeaders: (reply, path) => {
       const immutable = path.startsWith(join(webDir, 'assets'));
@@ -27,7 +27,7 @@ export async function serveWebApp(app: FastifyInstance, webDir: string): Promise
     },
   });
 
-  // By its name: a packed form of a folder's index is not looked for.
+  // By its name: for a folder's index no packed file would be used.
   app.get('/', async (_, reply) =>
     isBuilt() ? reply.sendFile('index.html') : reply.callNotFound(),
   );

@@ -19,7 +19,7 @@ async function openApi(): Promise<OpenApi> {
   return (await server.app.inject({ url: '/openapi.json', headers: bearer })).json();
 }
 
-test('the OpenAPI document lists the routes that there are', async () => {
+test('the OpenAPI document lists all routes', async () => {
   const { openapi, paths } = await openApi();
   expect(openapi).toBe('3.1.0');
   expect(Object.keys(paths).toSorted()).toEqual([
@@ -62,7 +62,7 @@ test.each(Object.entries({ ...operations, ...serverOperations }))(
   },
 );
 
-test('the OpenAPI document refers only to schemas that it holds', async () => {
+test('the OpenAPI document refers only to its own schemas', async () => {
   const document = await openApi();
   const references = JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g);
   const names = new Set([...references].map(([, name]) => name!));

@@ -40,7 +40,7 @@ export class EventStreamReader {
     return new EventStreamReader(response);
   }
 
-  /** Waits for an event that it may have heard already. */
+  /** Waits for an event, past ones included. */
   async hear(
     name: string,
     isIt: (event: StreamedEvent) => boolean = () => true,
@@ -79,7 +79,7 @@ export class EventStreamReader {
   #read(block: string): void {
     const fields = new Map(
       block.split('\n').map((line) => {
-        // A line of it may hold U+2028, which ends a line of JavaScript only.
+        // A line may contain U+2028, which ends a line only in JavaScript.
         const [, name, value] = /^(\w*): ?(.*)$/s.exec(line)!;
         return [name!, value!];
       }),

@@ -35,7 +35,7 @@ async function createSession(): Promise<string> {
 
 const gauges = async () => (await ask('/metrics')).text;
 
-/** A whole turn that says one text. */
+/** A whole turn with one text. */
 async function playTurn(sessionId: string, text: string): Promise<string> {
   const { turnId } = await server.runtime.send(sessionId, 'hello');
   const message = server.agent.message(sessionId, `m-${turnId}`);
@@ -68,7 +68,7 @@ describe('a session as server-sent events', () => {
     expect(reader.of('upsert').at(-1)?.id).toBeDefined();
   });
 
-  test('goes on after Last-Event-ID with what is lacking', async () => {
+  test('goes on after Last-Event-ID with the missing part', async () => {
     const sessionId = await createSession();
     await playTurn(sessionId, 'one');
     const reader = await follow(sessionId);
@@ -102,7 +102,7 @@ describe('a session as server-sent events', () => {
     expect(plain.of('append')).toEqual([]);
   });
 
-  test('of a session that is not there is refused with 404', async () => {
+  test('of an unknown session is refused with 404', async () => {
     expect(await ask('/api/session/nobody/stream')).toMatchObject({
       status: 404,
       code: 'SESSION_NOT_FOUND',
@@ -134,7 +134,7 @@ describe('a session as server-sent events', () => {
     expect(await gauges()).toContain('liminal_subscriptions 2\n');
   });
 
-  test('of a reader that does not read holds up nobody, and then brings the newest state', async () => {
+  test('of a reader that does not read delays nobody, and then has the newest state', async () => {
     const sessionId = await createSession();
     const slow = await follow(sessionId, '?deltas=1');
     await slow.hear('info');
@@ -154,7 +154,7 @@ describe('a session as server-sent events', () => {
     await eventually(async () => (await server.runtime.status(sessionId)).state).toBe('idle');
 
     slow.response.resume();
-    // What the connection could hold may have brought an earlier state first.
+    // The kernel's buffers may hold an earlier state, which comes first.
     const last = ({ data }: { data: unknown }) => (data as HistoryMessage).entries.at(-1);
     const history = await slow.hear('history', (event) => last(event)?.status === 'complete');
     expect(last(history)).toMatchObject({ content: piece.repeat(pieces) });
@@ -206,7 +206,7 @@ describe('a run as server-sent events', () => {
     });
   });
 
-  test('that is not there, or from an id of another run, is refused', async () => {
+  test('that is unknown, or from an id of another run, is refused', async () => {
     expect(await ask(path('none'))).toMatchObject({ status: 404, code: 'RUN_NOT_FOUND' });
     const sessionId = await createSession();
     const turnId = await playTurn(sessionId, 'Hi.');
@@ -218,7 +218,7 @@ describe('a run as server-sent events', () => {
     }
   });
 
-  test('of a reader that has gone is let go', async () => {
+  test('of a reader that has left is closed', async () => {
     const sessionId = await createSession();
     const { turnId } = await server.runtime.send(sessionId, 'hello');
     const reader = await open(path(turnId));

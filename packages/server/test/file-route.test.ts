@@ -27,11 +27,11 @@ afterAll(async () => {
   rmSync(outside, { recursive: true });
 });
 
-/** @param query - As it stands in the address. */
+/** @param query - As in the address. */
 const ask = (query: string, id = sessionId) =>
   rawRequest(server.port, { path: `/api/session/${id}/file${query}`, headers: bearer });
 
-test('a file comes as JSON that no browser takes for anything else, and is kept by none', async () => {
+test('a file comes as JSON that no browser interprets as anything else, or caches', async () => {
   const { status, headers, text } = await ask('?path=src/page.html');
   expect(status).toBe(200);
   expect(JSON.parse(text) as FileResult).toMatchObject({
@@ -71,7 +71,7 @@ test.each([
   expect(answer.text).not.toContain(outside);
 });
 
-test('a session that is not there has no files', async () => {
+test('an unknown session has no files', async () => {
   expect(await ask('?path=src/page.html', 'none')).toMatchObject({
     status: 404,
     code: 'SESSION_NOT_FOUND',

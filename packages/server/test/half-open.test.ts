@@ -16,7 +16,7 @@ afterEach(async () => {
   await server.close();
 });
 
-/** A client that says something, takes what comes, and never ends its side. */
+/** A client that sends something, reads the answer, and never ends its side. */
 async function linger(says: string): Promise<void> {
   const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
   socket.on('error', () => undefined).resume();
@@ -48,7 +48,7 @@ test.each([
     'a request that is the last',
     'GET /healthz HTTP/1.1\r\nhost: 127.0.0.1:PORT\r\nconnection: close\r\n\r\n',
   ],
-])('SAFE: clients that say %s and never go do not shut the door', async (_, says) => {
+])('SAFE: clients that send %s and never leave do not block others', async (_, says) => {
   for (let n = 0; n < 2 * most; n += 1) await linger(says.replaceAll('PORT', `${server.port}`));
   await expect.poll(isServed, { timeout: 60_000 }).toBe(true);
 });

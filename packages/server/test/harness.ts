@@ -1,4 +1,6 @@
-/** A real server on a real runtime, with the demo, an agent that tests script, and storage in memory; on its own port and folder. */
+/**
+ * A real server on a real runtime, with the demo, a scripted agent and storage in memory; on its own port and folder.
+ */
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -59,7 +61,7 @@ export async function startServer(
   return { app, runtime, agent, port: Number(new URL(url).port), url, folder, close };
 }
 
-/** `expect.poll` with the patience that a busy machine needs. */
+/** `expect.poll` with enough time for a busy machine. */
 export function eventually<T>(look: () => T | Promise<T>) {
   return expect.poll(look, { timeout: 60_000 });
 }

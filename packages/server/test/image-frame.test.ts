@@ -39,7 +39,7 @@ test.each(['', 'http://example.com/a.png', 'javascript:alert(1)', 'data:image/pn
   },
 );
 
-test('it is for those alone who may come in, and the app itself shows no foreign image', async () => {
+test('it needs a sign-in, and the app itself shows no foreign image', async () => {
   expect(await ask('https://example.com/a.png', {})).toMatchObject({ status: 401 });
   const { headers } = await rawRequest(server.port, { path: '/api/agents', headers: bearer });
   expect(headers['content-security-policy']).toContain("img-src 'self' data: blob:;");

@@ -47,7 +47,7 @@ function allTypes(union: { options: { shape: { type: { value: string } } }[] }):
 }
 
 describe('the examples of docs/protocol.md', () => {
-  test('are all of a kind that is checked', () => {
+  test('are all checked', () => {
     expect(examples.length).toBeGreaterThan(20);
     for (const { language } of examples) expect(['json', 'sse']).toContain(language);
   });
@@ -56,7 +56,7 @@ describe('the examples of docs/protocol.md', () => {
     'are what $schema says',
     ({ schema, text }) => {
       const example: unknown = JSON.parse(text);
-      // What a schema does not know it leaves out.
+      // A schema drops unknown fields.
       expect(schemaOf(schema).parse(example)).toEqual(example);
     },
   );
@@ -73,7 +73,7 @@ describe('the examples of docs/protocol.md', () => {
     },
   );
 
-  test('show every event, upsert, turn event and message there is', () => {
+  test('show every kind of event, upsert, turn event and message', () => {
     expect(shownTypes('EventPayload')).toEqual(allTypes(protocol.EventPayload));
     expect(shownTypes('UpsertObject')).toEqual(allTypes(protocol.UpsertObject));
     expect(shownTypes('TurnEvent')).toEqual(allTypes(protocol.TurnEvent));
@@ -84,7 +84,7 @@ describe('the examples of docs/protocol.md', () => {
   });
 });
 
-/** The page's table of operations, as the protocol's own has them. */
+/** The page's table of operations, from the protocol's own table. */
 function operationTable(): string {
   const all: [string, Operation][] = Object.entries({ ...operations, ...serverOperations });
   const rows = all.map(([name, operation]) => {
@@ -143,12 +143,12 @@ test('docs/protocol.md lists each refusal by its status', () => {
   const listed = [...rows].flatMap(([, status, codes]) =>
     [...codes!.matchAll(/`([A-Z_]{3,})`/g)].map(([, code]) => [code!, Number(status)]),
   );
-  // No request meets it: the server does not start.
+  // No request gets it: the server does not start.
   const { INSECURE_HOST: _, ...met } = refusals;
   expect(Object.fromEntries(listed)).toEqual(met);
 });
 
-test('docs/protocol.md lists the routes that there are', async () => {
+test('docs/protocol.md lists all routes', async () => {
   const server = await startServer();
   const { paths }: { paths: Record<string, object> } = (
     await server.app.inject({ url: '/openapi.json', headers: bearer })

@@ -1,4 +1,4 @@
-/** Requests that say whatever a test wants them to say. */
+/** Requests with any headers and content. */
 import { request as httpRequest } from 'node:http';
 
 export interface RawAnswer {
@@ -16,7 +16,7 @@ interface RawRequest {
   body?: string | Uint8Array;
 }
 
-/** A request with whatever headers; fetch would set Host and Origin itself. An accepted upgrade has status 101. */
+/** A request with any headers; fetch would set Host and Origin itself. An accepted upgrade has status 101. */
 export function rawRequest(
   port: number,
   { method = 'GET', path = '/', headers = {}, body }: RawRequest,

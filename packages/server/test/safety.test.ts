@@ -112,7 +112,7 @@ describe('a foreign Origin', () => {
   });
 
   test.each(['cross-site', 'same-site'])(
-    'SAFE-3 what a %s page fetches without an Origin is refused',
+    'SAFE-3 a fetch of a %s page without an Origin is refused',
     async (site) => {
       const headers = { ...bearer, 'sec-fetch-site': site, 'sec-fetch-mode': 'no-cors' };
       const answer = await ask({ path: '/api/agents', headers });
@@ -173,7 +173,7 @@ describe('a foreign Host', () => {
     expect(answer).toMatchObject({ status: 403, code: 'HOST_NOT_ALLOWED' });
   });
 
-  test('SAFE-4 a rebound name is refused though its page names itself as the origin', async () => {
+  test('SAFE-4 a rebound name is refused even if its page names itself as the origin', async () => {
     const host = `evil.example:${server.port}`;
     const headers = { ...bearer, host, origin: `http://${host}` };
     expect((await ask({ path: '/api/agents', headers })).code).toBe('HOST_NOT_ALLOWED');
@@ -196,7 +196,7 @@ describe('a foreign Host', () => {
     await other.close();
   });
 
-  test('a host that others can reach is refused at the start, unless that is said to be meant', async () => {
+  test('a host that others can reach is refused at the start, unless it is allowed explicitly', async () => {
     await expect(startServer({ host: '0.0.0.0' })).rejects.toMatchObject({ code: 'INSECURE_HOST' });
     const meant = await startServer({ host: '0.0.0.0', insecureHost: true });
     await meant.close();
@@ -226,7 +226,7 @@ describe('a folder outside the roots', () => {
     rmSync(outside, { recursive: true });
   });
 
-  test('SAFE-5 a folder that is not there is refused with 400 PROJECT_DIR_NOT_FOUND', async () => {
+  test('SAFE-5 a missing folder is refused with 400 PROJECT_DIR_NOT_FOUND', async () => {
     const answer = await create(join(server.folder, 'nowhere'));
     expect(answer).toMatchObject({ status: 400, code: 'PROJECT_DIR_NOT_FOUND' });
   });
@@ -245,7 +245,7 @@ describe('a folder outside the roots', () => {
   });
 });
 
-describe('what is broken', () => {
+describe('broken requests', () => {
   const post = (body: string, headers: Record<string, string> = json) => {
     return ask({
       method: 'POST',
@@ -277,12 +277,12 @@ describe('what is broken', () => {
     },
   );
 
-  test('SAFE-6 a path that is not one is refused with 400 INVALID_PATH', async () => {
+  test('SAFE-6 an invalid path is refused with 400 INVALID_PATH', async () => {
     const answer = await ask({ path: '/api/session/%zz/status', headers: bearer });
     expect(answer).toMatchObject({ status: 400, code: 'INVALID_PATH' });
   });
 
-  test('SAFE-6 what is not HTTP is refused with 400 and the connection ends', async () => {
+  test('SAFE-6 data that is not HTTP is refused with 400 and the connection ends', async () => {
     const socket = createConnection({ host: '127.0.0.1', port: server.port });
     socket.setEncoding('utf8');
     let text = '';
@@ -309,7 +309,7 @@ describe('what is broken', () => {
   );
 });
 
-describe('what is too large', () => {
+describe('too large', () => {
   test('SAFE-7 a body is refused with 413 BODY_TOO_LARGE', async () => {
     const body = JSON.stringify({ message: 'x'.repeat(bodyBytes) });
     const headers = { ...bearer, ...json };

@@ -9,7 +9,7 @@ import type { EventPayload } from '@liminal/protocol';
 
 const about = { cliType: 'scripted', name: 'Scripted' };
 
-/** An agent that says what a test tells it to, when the test tells it to, and remembers what was asked of it. */
+/** An agent that says what a test tells it to, and records its calls. */
 export class ScriptedProvider extends DriverProvider {
   /** `method sessionId`, in order. */
   readonly calls: string[] = [];

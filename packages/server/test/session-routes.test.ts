@@ -120,7 +120,7 @@ describe('creating, listing and loading', () => {
     await ask('POST', `/api/session/${id}/kill`);
     const answer = await ask('POST', `/api/session/${id}/load`);
     expect(answer).toEqual({ status: 200, body: { sessionId: id, cliType: 'scripted' } });
-    // Reading starts nothing: the agent's own loadSession comes with the first message.
+    // Loading starts no agent: its loadSession comes with the first message.
     await ask('POST', `/api/session/${id}/send`, { message: 'hello' });
     expect(server.agent.calls.filter((call) => call.endsWith(id)).slice(-2)).toEqual([
       `loadSession ${id}`,
@@ -157,7 +157,7 @@ describe('messages', () => {
     expect(server.agent.calls.at(-1)).toBe(`cancelTurn ${id}`);
   });
 
-  test('a cancel that the agent does not take is answered with 502 INTERRUPT_FAILED', async () => {
+  test('a cancel that the agent refuses is answered with 502 INTERRUPT_FAILED', async () => {
     const { id } = await createSession();
     await ask('POST', `/api/session/${id}/send`, { message: 'hello' });
     const failure = new ProviderError('INTERRUPT_FAILED', 'It does not listen.');

@@ -11,7 +11,7 @@ let log = '';
 const get = (path: string, headers: Record<string, string> = page) =>
   rawRequest(server.port, { path, headers });
 
-/** What a browser has that followed a link. */
+/** The credentials of a browser that followed a link. */
 async function signIn(link = `/?token=${token}`) {
   const answer = await get(link);
   const [cookie = ''] = answer.headers['set-cookie'] ?? [];
@@ -42,7 +42,7 @@ describe('a link', () => {
     expect(cookie).toContain('Path=/');
   });
 
-  test('leads to the same address without what it brought', async () => {
+  test('leads to the same address without its secret', async () => {
     const goesTo = async (path: string) =>
       /data-path="([^"]+)"/.exec((await get(path)).text)?.[1]?.replaceAll('&#38;', '&');
     expect(await goesTo(`/?token=${token}`)).toBe('/');
@@ -80,7 +80,7 @@ describe('a link', () => {
     expect((await get('/api/agents', asBearer)).status).toBe(401);
   });
 
-  test('SAFE: for one more browser is given to whoever is in, and to nobody else', async () => {
+  test('SAFE: for one more browser is given only to signed-in clients', async () => {
     const origin = server.url;
     const ask = (headers: Record<string, string>) =>
       rawRequest(server.port, { method: 'POST', path: '/api/sign-in-link', headers });
@@ -105,7 +105,7 @@ describe('a browser that is signed in', () => {
     }
   });
 
-  test('SAFE: gets nothing by its cookie alone but pages, which are the same for everyone', async () => {
+  test('SAFE: gets only pages by its cookie alone, which are the same for everyone', async () => {
     const { cookie } = await signIn();
     expect((await get('/', { ...page, cookie })).status).not.toBe(401);
     for (const path of ['/api/agents', '/api/projects', '/metrics', '/openapi.json', '/ws']) {
@@ -119,7 +119,7 @@ describe('a browser that is signed in', () => {
     expect((await get('/ws', { ...upgrade, ...socket, cookie })).status).toBe(401);
   });
 
-  test('SAFE: gets nothing by the key of another one', async () => {
+  test('SAFE: gets nothing with another browser’s key', async () => {
     const [one, other] = [await signIn(), await signIn()];
     expect(one.key).not.toBe(other.key);
     const mixed = { cookie: one.cookie, 'x-liminal-key': other.key };
@@ -157,7 +157,7 @@ describe('a browser that is signed in', () => {
     expect([await isIn(one), await isIn(other)]).toEqual([false, true]);
     await signOut(bearer, '{"everywhere":true}');
     expect(await isIn(other)).toBe(false);
-    // Its sign-in is from a later moment.
+    // So that its sign-in is later.
     await new Promise((resolve) => setTimeout(resolve, 5));
     expect(await isIn(await signIn())).toBe(true);
   });
@@ -191,7 +191,7 @@ test('every answer forbids foreign content, frames and sniffing', async () => {
   }
 });
 
-test('the log tells of every request, and never of a secret', async () => {
+test('the log has every request, and never a secret', async () => {
   const code = credentials.newCode();
   const device = await signIn(`/?code=${code}`);
   await get('/api/agents', withKey(device));

@@ -6,7 +6,7 @@ import { bearer } from './harness.ts';
 export type MessageType = ServerMessage['type'];
 type Of<T extends MessageType> = Extract<ServerMessage, { type: T }>;
 
-/** A WebSocket that keeps what it hears, each message checked by its schema. */
+/** A WebSocket that keeps its messages, each checked by its schema. */
 export class SocketReader {
   readonly socket: WebSocket;
   readonly messages: ServerMessage[] = [];
@@ -32,7 +32,7 @@ export class SocketReader {
     this.socket.send(JSON.stringify(message));
   }
 
-  /** Waits for a message that it may have heard already. */
+  /** Waits for a message, past ones included. */
   async hear<T extends MessageType>(
     type: T,
     isIt: (message: Of<T>) => boolean = () => true,
@@ -44,7 +44,7 @@ export class SocketReader {
     }
   }
 
-  /** Waits for something that it may hear in one of several ways. */
+  /** Waits for a condition on the messages. */
   async until(condition: () => boolean): Promise<void> {
     while (!condition()) await this.#heard.promise;
   }

@@ -43,7 +43,7 @@ test('a server without a built web app says what to do, and heals by itself', as
   rmSync(webDir, { recursive: true });
 });
 
-/** The answer as it was sent, not unpacked. */
+/** The raw answer, not unpacked. */
 async function getPacked(path: string, encodings: string, headers: Record<string, string> = {}) {
   const sent = { ...bearer, accept: 'text/html', 'accept-encoding': encodings, ...headers };
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
@@ -54,7 +54,7 @@ async function getPacked(path: string, encodings: string, headers: Record<string
   return { status: answer.statusCode, headers: answer.headers, body: await buffer(answer) };
 }
 
-test('what was packed at build is sent packed to those who take it, as the best that they take', async () => {
+test('files that were packed at build are sent packed to clients that accept it, in the best form', async () => {
   const webDir = join(server.folder, 'web');
   mkdirSync(join(webDir, 'assets'), { recursive: true });
   const files = {
@@ -102,17 +102,17 @@ test('what was packed at build is sent packed to those who take it, as the best 
       expect(unpack(body).toString()).toBe(files[file as keyof typeof files]);
     }
   }
-  // Programs do not say that they want a page.
+  // Programs do not ask for a page.
   const program = await getPacked('/', 'gzip, br', { accept: '*/*' });
   expect({ status: program.status, encoding: program.headers['content-encoding'] }).toEqual({
     status: 200,
     encoding: 'br',
   });
-  // What has no packed form is sent as it is.
+  // A file without a packed form is sent as it is.
   const icon = await getPacked('/favicon.svg', 'br');
   expect(icon.headers['content-encoding']).toBeUndefined();
   expect(icon.body.toString()).toBe('<svg/>');
-  // Nothing gets past the token, packed or not.
+  // The token is needed, packed or not.
   const stranger = await getPacked('/assets/app-a1b2c3.js', 'br', { authorization: 'Bearer no' });
   expect(stranger.status).toBe(401);
   rmSync(webDir, { recursive: true });
@@ -127,6 +127,6 @@ test.each(['/../../../etc/passwd', '/..%2f..%2f..%2fetc%2fpasswd', '/%2e%2e/%2e%
   },
 );
 
-test('an address of the API that is not there is a refusal, not a page', async () => {
+test('an unknown address of the API is refused, not a page', async () => {
   expect(await get('/api/nothing')).toMatchObject({ status: 404, code: 'NOT_FOUND' });
 });

@@ -38,7 +38,7 @@ async function subscribe(sessionId: string, options: { cursor?: string; deltas?:
 }
 
 describe('following a session', () => {
-  test('begins with its history and what is to know about it', async () => {
+  test('begins with its history and its info', async () => {
     const sessionId = await createSession();
     const reader = await subscribe(sessionId);
     expect(reader.messages.map((message) => message.type)).toEqual([
@@ -128,7 +128,7 @@ describe('following a session', () => {
     });
   });
 
-  test('brings text by appends that fit together, to those who want deltas', async () => {
+  test('brings text by appends that fit together, to readers that want deltas', async () => {
     const sessionId = await createSession();
     const reader = await subscribe(sessionId, { deltas: true });
     await server.runtime.send(sessionId, 'hello');
@@ -178,7 +178,7 @@ describe('following a session', () => {
     },
   );
 
-  test('goes on from a cursor with what the reader lacks', async () => {
+  test('goes on from a cursor with the missing part', async () => {
     const sessionId = await createSession();
     const reader = await subscribe(sessionId);
     await server.runtime.send(sessionId, 'one');
@@ -195,13 +195,13 @@ describe('following a session', () => {
     expect(history!.entries).toMatchObject([{ turnId, type: 'message', content: 'two' }]);
   });
 
-  test('answers a cursor that means nothing with a snapshot', async () => {
+  test('answers an unknown cursor with a snapshot', async () => {
     const sessionId = await createSession();
     const reader = await subscribe(sessionId, { cursor: 'nonsense' });
     expect(reader.of('session:history')[0]).toMatchObject({ resumed: 'snapshot' });
   });
 
-  test('again starts anew, and each thing still comes once', async () => {
+  test('again starts over, and each item still comes once', async () => {
     const sessionId = await createSession();
     const reader = await subscribe(sessionId);
     reader.forget();
@@ -228,7 +228,7 @@ describe('following a session', () => {
     expect(reader.messages).toEqual([{ type: 'pong' }]);
   });
 
-  test('that is not there is answered with an error that names it', async () => {
+  test('that is unknown is answered with an error that names it', async () => {
     const reader = await open();
     reader.say({ type: 'session:subscribe', sessionId: 'nobody' });
     expect(await reader.hear('session:error')).toMatchObject({
@@ -280,7 +280,7 @@ describe('bounds', () => {
     await eventually(async () => (await upgrade()).status).toBe(101);
   });
 
-  test('a reader that does not read holds up nobody, and then gets the newest state', async () => {
+  test('a reader that does not read delays nobody, and then gets the newest state', async () => {
     const sessionId = await createSession();
     const [slow, quick] = [
       await subscribe(sessionId, { deltas: true }),
@@ -313,7 +313,7 @@ describe('bounds', () => {
   });
 });
 
-/** What a reader holds at the end, as a page would: the last upsert of each item, in the order of the first ones. */
+/** A reader's final state, as a page would have it: the last upsert of each item, in the order of the first ones. */
 function heldItems(reader: SocketReader): UpsertObject[] {
   const items = new Map<string, UpsertObject>();
   for (const message of reader.messages) {
@@ -323,12 +323,12 @@ function heldItems(reader: SocketReader): UpsertObject[] {
   return [...items.values()];
 }
 
-/** When something was shown differs from when it is read again. */
+/** Without times, which differ between live items and history. */
 function withoutTimes(upsert: UpsertObject): UpsertObject {
   return { ...upsert, emittedAt: '' };
 }
 
-/** How much of message `m` a reader holds. */
+/** How much of message `m` a reader has. */
 function heldLength(reader: SocketReader): number {
   let length = 0;
   for (const message of reader.messages) {
@@ -360,7 +360,7 @@ describe('signs of life', () => {
 
   test('a connection whose other side answers nothing is ended', async () => {
     const reader = await open();
-    // Answers no pings, as one that has gone without a word.
+    // It answers no pings, as if it had vanished.
     reader.socket.pause();
     await eventually(() => server.app.websocketServer.clients.size).toBe(0);
     reader.socket.resume();

@@ -1,4 +1,4 @@
-/** Reading Responses: what is larger than one call may give comes in several, all of one revision. */
+/** Reads Responses: those too large for one call come in several, all of one revision. */
 import { getConvexSize, v } from 'convex/values';
 import type { Doc, QueryCtx } from './server.ts';
 import { again, assertSecret, CALL_MAX, query } from './server.ts';
@@ -9,7 +9,7 @@ const range = v.object({
   revision: v.string(),
   from: v.number(),
   to: v.number(),
-  /** Of the last of them the first so many parts; without it, all. */
+  /** Only the first `parts` parts of the last item; all if not given. */
   parts: v.optional(v.number()),
 });
 type Range = typeof range.type;
@@ -22,7 +22,7 @@ type Run = typeof run.type;
 const row = v.object({ runId: v.string(), index: v.number(), part: v.number(), text: v.string() });
 type Row = typeof row.type;
 
-/** Documents that one call gives. */
+/** The most documents that one call returns. */
 const ROWS_MAX = 4_000;
 
 export const head = query({
@@ -35,7 +35,9 @@ export const head = query({
   },
 });
 
-/** Heads of a session's runs, oldest first, from a run on; null if it is not one of them. `next` begins the rest. */
+/**
+ * Heads of a session's runs, oldest first, from a run on; null if that is not in the session. `next` starts the rest.
+ */
 export const runs = query({
   args: { secret: v.string(), threadId: v.string(), fromRunId: v.optional(v.string()) },
   returns: v.union(
@@ -63,8 +65,8 @@ export const runs = query({
 });
 
 /**
- * Runs of a session with what of their items lies before a place, newest first: those of the newest `limit` items, and
- * one more with items, which shows that there is more. They go on before `next`.
+ * Runs of a session, newest first, with their items before a place: the runs of the newest `limit` items, and one more
+ * run with items as a sign that there is more. The rest comes before `next`.
  */
 export const page = query({
   args: {
@@ -89,7 +91,7 @@ export const page = query({
     let size = 0;
     for await (const message of found) {
       const end = message.runId === from?.runId ? (before?.index ?? 0) : Infinity;
-      // A run is left out when nothing of it lies before the place: an earlier page has shown it.
+      // A run without items before the place is left out: an earlier page has shown it.
       if (end <= 0) continue;
       const last = newest.at(-1);
       if (last && (size > CALL_MAX || newest.length === ROWS_MAX)) {
@@ -105,7 +107,10 @@ export const page = query({
   },
 });
 
-/** Parts of items, of each range the last ones first, as many as one call may give; `rest` is what is left. Throws `AGAIN`. */
+/**
+ * Parts of items, the last ones of each range first, as many as one call may return; `rest` is the rest. Throws
+ * `AGAIN`.
+ */
 export const items = query({
   args: { secret: v.string(), ranges: v.array(range) },
   returns: v.object({ rows: v.array(row), rest: v.array(range) }),
@@ -130,7 +135,7 @@ export const items = query({
   },
 });
 
-/** Last one first; reads none that it does not give. */
+/** Last one first; reads only what it yields. */
 async function* partsOf(
   ctx: QueryCtx,
   { runId, from, to, parts }: Range,

@@ -1,6 +1,6 @@
 /**
- * Saving Responses. A mutation is done whole or not at all, but it may not be as large as a Response: one that is too
- * large comes in steps, as items of a generation that nobody reads until the last step names it.
+ * Saves Responses. A mutation is atomic, but may not be as large as a Response: a large one comes in steps, as items of
+ * a generation that is not read until the last step names it.
  */
 import { makeFunctionReference } from 'convex/server';
 import type { Infer } from 'convex/values';
@@ -15,16 +15,16 @@ const row = v.object(rowFields);
 const run = v.object({
   message: v.object(messageFields),
   revision: v.string(),
-  /** The revision that `rows` are changes to; without it they are all items there are. */
+  /** The revision that `rows` change; without it they are all items. */
   base: v.optional(v.string()),
-  /** The generation that the items were staged in; `rows` are none then. */
+  /** The generation in which the items were staged; `rows` is then empty. */
   staged: v.optional(v.number()),
   rows: v.array(row),
 });
 
 const tidyLater = makeFunctionReference<'mutation', { runIds: string[] }>('responses:tidy');
 
-/** Saves all or none of these; one that is older than what is stored changes nothing. Throws `AGAIN`. */
+/** Saves all or none of these; one that is older than the stored one changes nothing. Throws `AGAIN`. */
 export const save = mutation({
   args: { secret: v.string(), runs: v.array(run) },
   returns: v.null(),
@@ -39,7 +39,7 @@ export const save = mutation({
   },
 });
 
-/** Begins to stage a run's items: gives the generation to stage them in. Whoever else is at it has to begin again. */
+/** Begins to stage a run's items: returns the generation for them. Another writer of the run must then begin again. */
 export const begin = mutation({
   args: { secret: v.string(), runId: v.string() },
   returns: v.number(),
@@ -65,7 +65,7 @@ export const stage = mutation({
   },
 });
 
-/** Deletes what nobody reads any more of these runs, a little at each call. */
+/** Deletes items of these runs that are no longer read, a few per call. */
 export const tidy = internalMutation({
   args: { runIds: v.array(v.string()) },
   returns: v.null(),
@@ -78,7 +78,7 @@ export const tidy = internalMutation({
   },
 });
 
-/** True if there may be items now that nobody reads any more. */
+/** True if there may now be items that are no longer read. */
 async function saveRun(ctx: MutationCtx, each: Infer<typeof run>): Promise<boolean> {
   const { message, revision } = each;
   const stored = await findMessage(ctx, message.runId);
@@ -91,7 +91,7 @@ async function saveRun(ctx: MutationCtx, each: Infer<typeof run>): Promise<boole
   return each.staged !== undefined || (stored !== null && stored.generation !== generation);
 }
 
-/** Gives the generation in which the run's items stand now. */
+/** Returns the generation of the run's items. */
 async function placeItems(
   ctx: MutationCtx,
   { message, base, staged, rows }: Infer<typeof run>,
@@ -128,7 +128,7 @@ async function addRows(
   }
 }
 
-/** Those from one index up to (not including) another. */
+/** Deletes the items from one index up to (not including) another. */
 async function deleteItems(
   ctx: MutationCtx,
   { runId, generation, itemCount }: { runId: string; generation: number; itemCount: number },
@@ -150,7 +150,7 @@ async function assertStaging(ctx: QueryCtx, runId: string, generation: number): 
   if ((await findWrite(ctx, runId))?.generation !== generation) throw again();
 }
 
-/** Greater than all that anything was ever written in. */
+/** Greater than all generations so far. */
 function nextGeneration(
   stored: Doc<'messages'> | null,
   write: Pick<Doc<'writes'>, 'generation'> | null,

@@ -1,9 +1,9 @@
-/** Seed 001's table of Responses (appendix 4), in this project's words, and what must stand beside it. */
+/** Seed 001's table of Responses (appendix 4), in this project's words, and the tables that it needs. */
 import type { DataModelFromSchemaDefinition } from 'convex/server';
 import { defineSchema, defineTable } from 'convex/server';
 import { v } from 'convex/values';
 
-/** A Response without its items. What only we read of it stands in `head`. */
+/** A Response without its items. Fields that only Liminal reads are in `head`. */
 export const messageFields = {
   runId: v.string(),
   turnId: v.string(),
@@ -33,7 +33,7 @@ export const rowFields = {
   part: v.number(),
   /** This part of the item's JSON. */
   text: v.string(),
-  /** With the first part of an item that changes no more: its words with spaces between them. */
+  /** In the first part of an item that is final: its words, separated by spaces. */
   words: v.optional(v.string()),
 };
 
@@ -50,11 +50,11 @@ export const sessionFields = {
 const schema = defineSchema({
   messages: defineTable({
     ...messageFields,
-    /** Its place among the runs of its session, from 0. */
+    /** The run's index in its session, from 0. */
     order: v.number(),
-    /** Which of its items count: those of this generation. */
+    /** Only items of this generation count. */
     generation: v.number(),
-    /** Another one after each save. */
+    /** A new one after each save. */
     revision: v.string(),
   })
     .index('by_runId', ['runId'])
@@ -78,7 +78,7 @@ const schema = defineSchema({
     .index('by_place', ['runId', 'generation', 'index'])
     .searchIndex('search_words', { searchField: 'words' }),
 
-  /** The newest generation that anybody began to write of a run. */
+  /** The newest generation in which writing a run has begun. */
   writes: defineTable({ runId: v.string(), generation: v.number() }).index('by_runId', ['runId']),
 
   sessions: defineTable(sessionFields)
@@ -86,7 +86,7 @@ const schema = defineSchema({
     .index('by_time', ['updatedAt', 'createdAt'])
     .searchIndex('search_title', { searchField: 'titleWords', filterFields: ['projectId'] }),
 
-  /** A session's record as JSON: its queue may hold more than one document can. */
+  /** A session's record as JSON, in parts: its queue may be larger than one document. */
   records: defineTable({ sessionId: v.string(), part: v.number(), text: v.string() }).index(
     'by_sessionId',
     ['sessionId', 'part'],

@@ -1,13 +1,13 @@
-/** Where words stand. Convex finds what has any of them, best first; the driver looks again. */
+/** Searches words. Convex finds documents with any of the words, best first; the driver checks them. */
 import { getConvexSize, v } from 'convex/values';
 import type { Doc, QueryCtx } from './server.ts';
 import { assertSecret, CALL_MAX, query } from './server.ts';
 import { readRecord } from './sessions.ts';
 
-/** Documents that one search looks at. */
+/** The most documents that one search looks at. */
 const FOUND_MAX = 256;
 
-/** Records of sessions in whose titles one of the words stands. */
+/** Records of sessions with one of the words in their titles. */
 export const titles = query({
   args: { secret: v.string(), words: v.string(), projectId: v.optional(v.string()) },
   returns: v.array(v.array(v.string())),
@@ -34,12 +34,12 @@ const place = v.object({
   runId: v.string(),
   revision: v.string(),
   index: v.number(),
-  /** When its run was first saved: ms since the epoch. */
+  /** When the run was first saved: ms since the epoch. */
   savedAt: v.number(),
 });
 type Place = typeof place.type;
 
-/** Items in which one of the words stands; some may have changed since. */
+/** Items with one of the words; some may have changed since. */
 export const items = query({
   args: { secret: v.string(), words: v.string(), projectId: v.optional(v.string()) },
   returns: v.array(place),
@@ -51,7 +51,7 @@ export const items = query({
     const places: Place[] = [];
     let size = 0;
     let seen = 0;
-    // One by one: all that may be looked at could be more than one call may read.
+    // One by one: all candidates together could be more than one call may read.
     for await (const { words, ...each } of found) {
       const message = await findMessage(ctx, each.runId);
       size += getConvexSize(words) + getConvexSize(message ?? null);
@@ -72,7 +72,7 @@ async function findMessage(ctx: QueryCtx, runId: string) {
     .unique();
 }
 
-/** Of a project only what is in its stored sessions. */
+/** With a project only items of its stored sessions count. */
 async function isIn(
   ctx: QueryCtx,
   projectId: string | undefined,

@@ -1,4 +1,4 @@
-/** Convex's builders for our tables: what its code generator would write. */
+/** Convex's builders for our tables, as its code generator would write them. */
 import type {
   DocumentByName,
   GenericMutationCtx,
@@ -19,16 +19,16 @@ export type QueryCtx = GenericQueryCtx<DataModel>;
 export type Doc<Table extends TableNamesInDataModel<DataModel>> = DocumentByName<DataModel, Table>;
 export type MutationCtx = GenericMutationCtx<DataModel>;
 
-/** What stood there has changed since the caller looked: nothing of the call was done, and it can be begun anew. */
+/** The data has changed since the caller read it: the call did nothing, and the caller may start over. */
 export const AGAIN = 'AGAIN';
 
 export function again(): ConvexError<string> {
   return new ConvexError(AGAIN);
 }
 
-/** Bytes that one call reads or gives at most, about: Convex allows 16 MiB, and an older one 8 MiB. */
+/** About the most bytes that one call reads or returns: Convex allows 16 MiB, older versions 8 MiB. */
 export const CALL_MAX = 6 * 1_048_576;
-/** And that it deletes: they are read, and counted again when they go. */
+/** The most that it deletes: those documents are read, and counted again when deleted. */
 export const DELETED_MAX = CALL_MAX / 3;
 
 /** A deployment's functions can be called by anyone who knows its address: every one begins with this. */

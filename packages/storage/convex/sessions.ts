@@ -4,14 +4,14 @@ import { sessionFields } from './schema.ts';
 import type { Doc, MutationCtx, QueryCtx } from './server.ts';
 import { assertSecret, CALL_MAX, DELETED_MAX, mutation, query } from './server.ts';
 
-/** Sessions that one call looks at. */
+/** The most sessions that one call looks at. */
 const SESSIONS_MAX = 2_000;
-/** Runs that one call deletes with their session. */
+/** The most runs that one call deletes with their session. */
 const RUNS_MAX = 1_000;
 
 const tidy = makeFunctionReference<'mutation', { runIds: string[] }>('responses:tidy');
 
-/** False if what is stored comes from a later owner. */
+/** False if the stored record is from a later owner. */
 export const save = mutation({
   args: { secret: v.string(), session: v.object(sessionFields), record: v.array(v.string()) },
   returns: v.boolean(),
@@ -30,7 +30,7 @@ export const save = mutation({
   },
 });
 
-/** Raises a session's fence and gives its record as it is then; null if what is stored comes from a later owner. */
+/** Raises a session's fence and returns its record at that time; null if the stored one is from a later owner. */
 export const take = mutation({
   args: { secret: v.string(), sessionId: v.string(), fence: v.number() },
   returns: v.union(v.array(v.string()), v.null()),
@@ -56,7 +56,7 @@ export const get = query({
 
 const place = v.object({ updatedAt: v.string(), createdAt: v.string(), time: v.number() });
 
-/** Records, newest first, up to what one call may give; they go on after `next`. */
+/** Records, newest first, as many as one call may return; the rest comes after `next`. */
 export const list = query({
   args: {
     secret: v.string(),
@@ -86,7 +86,7 @@ export const list = query({
   },
 });
 
-/** Newest first; reads none before the place. */
+/** Newest first; skips those before the place without reading them. */
 async function* sessionsAfter(
   ctx: QueryCtx,
   after: typeof place.type | undefined,
@@ -112,7 +112,9 @@ async function* sessionsAfter(
     .order('desc');
 }
 
-/** Deletes a session with up to 1000 of its runs, if they are not large; true if there are more. Their items go soon after. */
+/**
+ * Deletes a session with up to 1000 of its runs, fewer if they are large; true if there are more. Items follow later.
+ */
 export const remove = mutation({
   args: { secret: v.string(), sessionId: v.string() },
   returns: v.boolean(),
@@ -138,7 +140,7 @@ export const remove = mutation({
   },
 });
 
-/** Whatever is being written of the run now, or was, is of an earlier generation than what comes next. */
+/** Gives the run a newer generation than all writes so far, finished or under way. */
 async function outdate(ctx: MutationCtx, runId: string, generation: number): Promise<void> {
   const write = await ctx.db
     .query('writes')

@@ -2,10 +2,10 @@ import { getConvexSize } from 'convex/values';
 import type { MutationCtx } from './server.ts';
 import { DELETED_MAX } from './server.ts';
 
-/** Documents that one call deletes. */
+/** The most documents that one call deletes. */
 const ROWS_MAX = 500;
 
-/** Deletes items of a run that are of no generation that counts or is being written; true if there are no more. */
+/** Deletes a run's items of generations that neither count nor are being written; true if all are gone. */
 export async function tidyRun(ctx: MutationCtx, runId: string): Promise<boolean> {
   const message = await ctx.db
     .query('messages')
@@ -19,7 +19,7 @@ export async function tidyRun(ctx: MutationCtx, runId: string): Promise<boolean>
     .filter((generation) => generation !== undefined)
     .toSorted((a, b) => a - b);
   const budget = { rows: ROWS_MAX, bytes: DELETED_MAX };
-  // Between the generations that are kept, before and after them.
+  // Before, between and after the generations that are kept.
   for (const [at, above] of [-1, ...kept].entries()) {
     const below = kept[at] ?? Infinity;
     for (const table of ['items', 'words'] as const) {

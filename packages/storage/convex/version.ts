@@ -1,7 +1,7 @@
 import { v } from 'convex/values';
 import { assertSecret, query } from './server.ts';
 
-/** Of these functions and their tables; a server that knows another one refuses to work with them. */
+/** The version of these functions and their tables; a server with another version refuses to use them. */
 export const VERSION = 2;
 
 export const get = query({

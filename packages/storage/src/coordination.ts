@@ -1,34 +1,36 @@
-/** What several servers on one log and one store need to act as one. Every driver passes `testing/coordination-suite.ts`. */
+/**
+ * What several servers on one log and one store need to act as one. Every driver passes
+ * `testing/coordination-suite.ts`.
+ */
 
-/** The right to be the only one that acts for something, for a while. */
+/** The exclusive right to act for something, for a while. */
 export interface Lease {
   name: string;
   holder: string;
-  /** Grows with every change of the holder: whatever carries a smaller one comes from a holder of the past. */
+  /** Grows with every change of the holder: a smaller token is from a former holder. */
   token: number;
 }
 
 export interface Leases {
   /** Takes a name for `ttlMs`; undefined while another holds it. Its holder gets it again, with the same token. */
   acquire(name: string, holder: string, ttlMs: number): Promise<Lease | undefined>;
-  /** Holds it for another `ttlMs`, also after it ran out, unless somebody has taken it since: then false. */
+  /** Extends it by `ttlMs`, even after it ran out; false if somebody has taken it since. */
   renew(lease: Lease, ttlMs: number): Promise<boolean>;
-  /** Lets it go at once. One that is lost already is left to whom it belongs. */
+  /** Releases it at once. A lease that is lost already is not touched. */
   release(lease: Lease): Promise<void>;
-  /** Who holds each of these names now; a name that nobody holds is missing. */
+  /** The present holders of these names; names without a holder are missing. */
   holders(names: readonly string[]): Promise<Map<string, Lease>>;
 }
 
-/** The latest text under each name, which everybody can watch. Texts are forgotten when they are not posted again. */
+/** The latest text under each name, for all to watch. Texts expire unless they are posted again. */
 export interface Board {
-  /** Puts up a text for `ttlMs`, and shows it to whoever watches. */
+  /** Posts a text for `ttlMs`, and notifies its watchers. */
   post(name: string, text: string, ttlMs: number): Promise<void>;
-  /** What stands under each of these names now; a name without a text is missing. */
+  /** The present text of each name; names without a text are missing. */
   read(names: readonly string[]): Promise<Map<string, string>>;
   /**
-   * Tells of each posting whose name begins with `prefix`, from when it resolves; those under one name in order. What
-   * is posted while the connection is cut is not told: `onGap` says that it is back, so that what matters can be read
-   * again.
+   * Reports each posting whose name begins with `prefix`, from when it resolves; those of one name in order. Postings
+   * during a cut connection are missed: `onGap` reports that it is back, so that the listener can read again.
    */
   watch(prefix: string, listener: BoardListener): Promise<Unsubscribe>;
 }
@@ -42,34 +44,34 @@ export type Unsubscribe = () => Promise<void>;
 
 /** Messages from one server to another, each once and in order. */
 export interface Inboxes {
-  /** Opens the inbox of that name, whose messages go to `listener` from now on, also those sent during a cut connection. */
+  /** Opens an inbox: its messages go to `listener` from now on, including those sent during a cut connection. */
   open(name: string, listener: (message: string) => void): Promise<Unsubscribe>;
-  /** False if nobody has that inbox open any more. */
+  /** False if the inbox is not open. */
   send(name: string, message: string): Promise<boolean>;
 }
 
-/** A run that one projector has taken upon itself. */
+/** A run that one projector has claimed. */
 export interface RunClaim {
   runId: string;
   sessionId: string;
-  /** The store has all of the run up to this `seq`: the log need not keep more than its newest events. */
+  /** The store has the run up to this `seq`: the log need keep only its newest events. */
   projected(seq: number): Promise<void>;
-  /** The run is settled: nobody gets it again. */
+  /** The run is settled: it is not handed out again. */
   done(): Promise<void>;
 }
 
-/** Which runs are to be projected, each by one worker at a time. */
+/** Hands out the runs to be projected, each to one worker at a time. */
 export interface RunRegistry {
   /**
-   * Gives each run to one of the workers that ask, as soon as it is in the log; a run that its worker has not done and
+   * Gives each run to one of the waiting workers as soon as it is in the log. A run that its worker has not done and
    * has let go of (by aborting, or by dying) goes to another. Ends when the signal aborts.
    */
   claims(worker: string, signal: AbortSignal): AsyncIterable<RunClaim>;
 }
 
-/** What readers in any language are told of a turn: seed 003's envelope. */
+/** A message about a turn for readers in any language: seed 003's envelope. */
 export interface UpsertMessage {
-  /** A UUID; the same where the same is published again. */
+  /** A UUID; publishing the same message again gives the same id. */
   eventId: string;
   /** ms since the epoch. */
   timestamp: number;
@@ -79,7 +81,7 @@ export interface UpsertMessage {
   payload: string;
 }
 
-/** A stream per turn of what is published of it, kept for an hour after the last message. */
+/** A stream per turn of its published messages, kept for an hour after the last one. */
 export interface UpsertStreams {
   publish(message: UpsertMessage): Promise<void>;
 }

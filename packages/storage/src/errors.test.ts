@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { StorageError } from './errors.ts';
 
-test('SAFE: an error of the storage hides what is secret in the URLs that it names', () => {
+test('SAFE: a storage error hides the secrets in the URLs that it names', () => {
   const { message } = new StorageError(
     'DATABASE_UNUSABLE',
     'The Convex deployment http://me:hush@h:1/?key=hush cannot be used: http://me:hush@h:1//api.',

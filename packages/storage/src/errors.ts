@@ -1,6 +1,6 @@
 import { hideUrlSecrets, LiminalError } from '@liminal/protocol';
 
-/** What a log, a store or the opening of one fails with. */
+/** The failures of a log, a store, or of opening one. */
 export type StorageErrorCode =
   | 'SEQ_CONFLICT'
   | 'RUN_ENDED'
@@ -18,7 +18,7 @@ export type StorageErrorCode =
 export class StorageError extends LiminalError {
   declare readonly code: StorageErrorCode;
 
-  /** The message may name a URL as it is, and repeat what a library says: what is secret in it is hidden. */
+  /** Hides secrets in URLs: the message may contain one, or repeat a library's message. */
   constructor(code: StorageErrorCode, message: string, options?: { cause?: unknown }) {
     super(code, hideUrlSecrets(message), options);
   }

@@ -12,13 +12,13 @@ export interface LoggedRun extends RunEnvelope {
 export interface ReadOptions {
   /** Give events whose `seq` is greater; -1 (the default) gives all. */
   after?: number;
-  /** At most so many events. */
+  /** The most events to return. */
   limit?: number;
 }
 
 export interface FollowOptions {
   after?: number;
-  /** Aborting it ends the iteration quietly, also while it waits. */
+  /** Aborting it ends the iteration without an error, even while it waits. */
   signal?: AbortSignal;
 }
 
@@ -36,20 +36,20 @@ export interface EventLog {
    * then the same append can be tried again.
    */
   append(runId: string, events: readonly StreamEvent[]): Promise<void>;
-  /** Events of a run in order. A run that is unknown or settled gives none. */
+  /** Events of a run in order; none if it is unknown or settled. */
   read(runId: string, options?: ReadOptions): Promise<StreamEvent[]>;
   /**
    * Events of a run, past ones and then each new one as it is appended; ends after the terminal event, or when the log
-   * is closed. It begins at the first pull. A run that is unknown is waited for; one that is settled ends at once.
-   * Stop a follower that waits through its `signal`: `return()` takes effect only at the next event.
-   * Where the log has dropped what is projected, it begins with what there is: the first `seq` then says so.
+   * is closed. It begins at the first pull. It waits for an unknown run, and ends at once for a settled one.
+   * Stop a waiting follower by its `signal`: `return()` takes effect only at the next event.
+   * If the log has dropped projected events, it begins with the oldest one left: the first `seq` shows that.
    */
   follow(runId: string, options?: FollowOptions): AsyncIterable<StreamEvent>;
-  /** Runs that are not settled yet, oldest first: those a crash left open, and those not projected. */
+  /** Runs that are not settled, oldest first: runs that a crash left open, and runs that are not projected yet. */
   unsettled(): Promise<LoggedRun[]>;
   /**
-   * The run's final Response is stored: its events may go. Followers that are under way still get the rest.
-   * A run that has not ended is closed by it: nothing can be appended any more. Again, or for an unknown run, it does nothing.
+   * The run's final Response is stored: its events may go. Followers under way still get the rest.
+   * A run that has not ended is closed: later appends are refused. A second call, or an unknown run, does nothing.
    */
   settle(runId: string): Promise<void>;
   /** Ends all followers. */

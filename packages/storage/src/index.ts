@@ -1,4 +1,4 @@
-/** Where Liminal keeps what it must not lose: the contracts. Each driver has an entry point of its own beside this one. */
+/** What Liminal keeps, and must not lose: the contracts. Each driver has its own entry point. */
 export type * from './coordination.ts';
 export * from './errors.ts';
 export * from './event-log.ts';

@@ -1,8 +1,8 @@
 const waiting: (() => void)[] = [];
 
 /**
- * Everybody shares the one thread: between the steps of what takes long, others have a turn. Resolves when they have had
- * it; of those who wait here one at a time goes on, so that no two long steps follow each other.
+ * Lets other work run on the one thread between the steps of long work. Resolves when it has; of several waiting
+ * callers one goes on at a time, so that no two long steps follow each other.
  */
 export function othersFirst(): Promise<void> {
   return new Promise((resolve) => {

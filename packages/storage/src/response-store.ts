@@ -11,11 +11,11 @@ export interface SessionRecord {
   updatedAt: string;
   /** Open in the server: created or loaded, and not killed. */
   active: boolean;
-  /** Its last turn ended in an error that nobody has followed up. */
+  /** Its last turn ended in an error, and no turn has followed. */
   failed: boolean;
-  /** The agent's own id for it, once that differs from ours. */
+  /** The agent's own id for it, if it differs from ours. */
   agentSessionId?: string;
-  /** What the agent's store said when all in it was known: see `CliProvider.storedMark`. */
+  /** The agent's `CliProvider.storedMark` when history had all of its store. */
   storedMark?: string;
   /** Chosen config options, by id. */
   config: Record<string, string>;
@@ -23,7 +23,7 @@ export interface SessionRecord {
   queue: QueuedMessage[];
   /** Whether the agent's own history from before Liminal is in the store. */
   imported: boolean;
-  /** The token of the lease under which it was written; 0 where one server works alone. */
+  /** The token of the lease under which it was written; 0 for a single server. */
   fence: number;
 }
 
@@ -41,8 +41,8 @@ export interface ItemPage {
   /** Oldest first. */
   items: StoredItem[];
   /**
-   * Heads of the runs that the items belong to, oldest first, and of runs without items that lie after the page's
-   * oldest item (or anywhere before it, when nothing older has items): so that all pages together show every run.
+   * Heads of the items' runs, oldest first, and of runs without items after the page's oldest item (or anywhere before
+   * it, if nothing older has items): so that all pages together show every run.
    */
   heads: ResponseHead[];
   /** Whether there are older items. */
@@ -51,11 +51,10 @@ export interface ItemPage {
 
 export interface ItemsWanted {
   before?: { runId: string; index: number };
-  /** At most so many. */
+  /** The most items. */
   limit: number;
   /**
-   * No more than fit into so many bytes of JSON; but at least one. A page that is full for this reason has more before
-   * it.
+   * The most bytes of JSON, but at least one item. A page that is full for this reason has more before it.
    */
   size?: number;
 }
@@ -64,37 +63,37 @@ export interface SearchQuery {
   /** Any text: there is no syntax. */
   text: string;
   projectId?: string | undefined;
-  /** At most so many hits. */
+  /** The most hits. */
   limit: number;
 }
 
 export interface SearchHit {
   sessionId: string;
-  /** The item that was found; absent where it is the session's title. */
+  /** The item that was found; absent if it is the session's title. */
   item?: {
     runId: string;
     index: number;
     itemId: string;
     type: OutputItem['type'];
-    /** Of an output or a permission: the call that it belongs to. */
+    /** For an output or a permission: its call. */
     callId?: string;
   };
-  /** A piece of the text around what was found, on one line. */
+  /** A piece of the text around the hit, on one line. */
   snippet: string;
 }
 
 /**
  * Sessions, and their turns as folded Responses. Every driver passes the suites of `testing/`.
  * Every write is all or nothing and throws StorageError `STORE_WRITE_FAILED` if the medium refuses it (a full disk) or
- * is away; one that lies elsewhere throws `STORE_READ_FAILED` while it cannot be read. Both can be tried again.
+ * is away; a remote store throws `STORE_READ_FAILED` while it cannot be read. Both can be retried.
  */
 export interface ResponseStore {
-  /** Throws `STALE_OWNER` for a record whose `fence` is smaller than the stored one's: it comes from an owner of the past. */
+  /** Throws `STALE_OWNER` for a record whose `fence` is smaller than the stored one's: it is from a former owner. */
   saveSession(session: SessionRecord): Promise<void>;
   getSession(sessionId: string): Promise<SessionRecord | undefined>;
   /**
-   * Gives a new owner the record, with all that the last one has saved: in one step with raising its `fence`, so that
-   * what the last one saves after that is refused. Throws `STALE_OWNER` if somebody has a greater fence already.
+   * Gives a new owner the record with all that the last one has saved, and in the same step raises its `fence`, so that
+   * later saves of the last owner are refused. Throws `STALE_OWNER` if there is a greater fence already.
    */
   takeSession(sessionId: string, fence: number): Promise<SessionRecord | undefined>;
   /** Newest first by `updatedAt`, then by `createdAt`. */
@@ -103,27 +102,30 @@ export interface ResponseStore {
   deleteSession(sessionId: string): Promise<void>;
   /**
    * Saves a Response, replacing an earlier snapshot of the same run. Runs of a session keep the order of their first
-   * save. A snapshot older than what is stored (by a smaller `lastSeq`) changes nothing. Its session need not be stored. One with thousands of items may be there
-   * in part until it is saved; where that fails, until it is saved again.
+   * save. A snapshot older than the stored one (by a smaller `lastSeq`) changes nothing. Its session need not be
+   * stored. A Response with thousands of items may be visible in part until it is saved; after a failure, until it is
+   * saved again.
    */
   saveResponse(response: Response): Promise<void>;
-  /** Saves many Responses, in their order, in one step: a session's turns from before Liminal. */
+  /** Saves many Responses, in order, in one step: a session's turns from before Liminal. */
   importResponses(responses: readonly Response[]): Promise<void>;
   getResponse(runId: string): Promise<Response | undefined>;
-  /** Heads of a session's runs, oldest first; from `fromRunId` (inclusive) if given: undefined if it is not one of them. */
+  /**
+   * Heads of a session's runs, oldest first; from `fromRunId` (inclusive) if given: undefined if it is not one of them.
+   */
   listRuns(
     sessionId: string,
     options?: { fromRunId?: string },
   ): Promise<ResponseHead[] | undefined>;
-  /** A page of a session's items, the newest before the given place, or of all. A place in no run of the session gives none. */
+  /** A page of a session's items, the newest before the given place, or of all; none for a place in an unknown run. */
   readItems(sessionId: string, options: ItemsWanted): Promise<ItemPage>;
   /**
-   * Looks in the titles of sessions and in what was said, thought, given to tools and put out by them; of a project
-   * only in its stored sessions. A text is found if it has every word of the query, whatever their case and accents,
-   * the last one also as the beginning of a word; words that stand together without a space (`src/index.ts`, `会议`)
-   * must do so in the text. Titles come first, by the session's `updatedAt`; then items, newest first by the first
-   * save of their run. An item is found once it has ended. Of very long texts the beginning alone is
-   * sure to be searched.
+   * Searches the titles of sessions, and all that was said, thought, given to tools and returned by them; with a
+   * project only its stored sessions. A text matches if it has every word of the query, whatever their case and
+   * accents, the last one also as the beginning of a word; words that stand together without a space (`src/index.ts`,
+   * `会议`) must do so in the text. Titles come first, by the session's `updatedAt`; then items, newest first by the
+   * first save of their run. An item is found once it has ended. Of very long texts only the beginning is sure to be
+   * searched.
    */
   search(query: SearchQuery): Promise<SearchHit[]>;
   close(): Promise<void>;

@@ -13,19 +13,19 @@ import type { ConvexCaller } from '../src/convex/deployment.ts';
 export const secret = 'a-secret-of-the-tests';
 process.env['LIMINAL_SECRET'] = secret;
 
-/** The functions as Convex finds them. What its generator would write is not needed, but its folder marks the place. */
+/** The functions as Convex finds them: generated files are not needed, but their folder marks the place. */
 export const modules = {
   ...import.meta.glob('../convex/*.ts'),
   '../convex/_generated/api.ts': async () => ({}),
 };
 
-/** Convex takes no more in one call, nor gives more. */
+/** Convex's limit for the arguments or the result of one call. */
 const CALL_MAX = 16 * 1_048_576;
 const ARRAY_MAX = 8_192;
-/** Nor holds more in one document. */
+/** Convex's limit for one document. */
 const DOCUMENT_MAX = 1_048_576;
 
-/** What Convex allows one function was half of what it is now: a deployment of one's own may be as old as that. */
+/** Half of Convex's present limits for one function: a self-hosted deployment may still have those. */
 const transactionLimits = {
   bytesRead: 8 * 1_048_576,
   bytesWritten: 8 * 1_048_576,
@@ -61,7 +61,7 @@ export function deploy() {
   };
 }
 
-/** Arguments or an answer, that Convex would let pass. */
+/** Arguments or a result within Convex's limits. */
 function checked<T>(value: T): T {
   if (Buffer.byteLength(JSON.stringify(value)) > CALL_MAX) throw new Error('Too large a call.');
   for (const text of textsIn(value)) {
@@ -80,7 +80,7 @@ function* textsIn(value: unknown): Generator<string> {
   for (const inner of Object.values(value)) yield* textsIn(inner);
 }
 
-/** A caller that tells what is called, and can be made to fail there. */
+/** A caller that records its calls, and can be made to fail. */
 export function watched({ query, mutation }: ConvexCaller) {
   const calls: { name: string; args: Record<string, unknown> }[] = [];
   const watch = { calls, before: (_name: string): void => {} };

@@ -3,7 +3,7 @@ import { openStore } from '../src/convex/open.ts';
 import { headOf, response, sessionRecord } from '../src/testing/records.ts';
 import { deploy, secret, watched } from './convex-deployment.ts';
 
-/** For what the deployment does on its own, soon. */
+/** For background work of the deployment. */
 const patience = { timeout: 60_000 };
 
 describe('what is larger than one call', () => {

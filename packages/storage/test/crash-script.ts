@@ -1,4 +1,4 @@
-/** What a writer that is going to be killed does, as a function of how far it has got: so that others can check it. */
+/** The data of a writer that will be killed, as a function of its progress, so that it can be checked. */
 import type { OutputItem, Response, StreamEvent } from '@liminal/protocol';
 import { delta, done, envelopeOf, eventsOf, start } from '../src/testing/runs.ts';
 

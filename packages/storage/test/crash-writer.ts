@@ -1,9 +1,9 @@
-/** Writes run after run until it is killed, and says on standard output what has been acknowledged or seen. */
+/** Writes run after run until it is killed, and prints what has been acknowledged or seen. */
 import { writeSync } from 'node:fs';
 import { openSqliteStorage } from '../src/sqlite/index.ts';
 import { batchesOf, responseOf, runIdAt } from './crash-script.ts';
 
-/** In one synchronous write: said before anything else happens, whole or not at all. */
+/** One synchronous write: printed before anything else happens, whole or not at all. */
 function say(what: 'acknowledged' | 'seen' | 'settled', runId: string, seq: number): void {
   writeSync(1, `${what} ${runId} ${seq}\n`);
 }
@@ -14,7 +14,7 @@ const { log, store } = await openSqliteStorage(dataDir);
 
 async function watch(runId: string): Promise<void> {
   for await (const { seq } of log.follow(runId)) {
-    // Not each: a writer that mostly talks would mostly be killed while it does.
+    // Not for each event: otherwise the writer would mostly be killed while printing.
     if (seq % SAID_EVERY === 0) say('seen', runId, seq);
   }
 }

@@ -1,4 +1,4 @@
-/** A PostgreSQL whose connections are all taken, by others who let them go after a while or never. */
+/** A PostgreSQL whose connections are all taken by others, for a while or for good. */
 import { startPostgres, type PostgresServer } from '@liminal/testkit';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { sessionRecord } from '../src/testing/records.ts';
 const MOST = 8;
 
 let server: PostgresServer;
-/** As a user for whom the last connections are not. */
+/** A user who may not use the reserved connections. */
 let url: string;
 const others: Client[] = [];
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterEach(async () => letGo());
 afterAll(async () => server.stop());
 
-/** Others take what there is, until PostgreSQL refuses with those words. */
+/** Takes all connections, until PostgreSQL refuses with these words. */
 async function takeAll(as: string, words: string): Promise<void> {
   let refusal: unknown;
   while (refusal === undefined) refusal = await takeOne(as);
@@ -48,9 +48,9 @@ const refusals = () => [
   { as: url, words: 'remaining connection slots are reserved' },
 ];
 
-test('SAFE: a start waits for a connection that others let go', async () => {
+test('SAFE: a start waits for a connection that others release', async () => {
   for (const [at, { as, words }] of refusals().entries()) {
-    // From here on there is nothing to be loaded first.
+    // After this, all libraries are loaded.
     await describePostgres(as);
     await takeAll(as, words);
     const opening = openPostgresStore(as, { schema: `start_${at}` });
@@ -74,7 +74,7 @@ test('SAFE: requests wait for each other where the database has one connection f
   await store.close();
 });
 
-test('SAFE: where nobody lets go, a request ends with a sentence after ten seconds', async () => {
+test('SAFE: if no connection is released, a request fails with a sentence after ten seconds', async () => {
   await takeAll(url, 'remaining connection slots are reserved');
   const began = performance.now();
   await expect(describePostgres(url)).rejects.toMatchObject({

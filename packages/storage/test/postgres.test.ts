@@ -109,7 +109,7 @@ describe('several servers on one database', () => {
     expect(await stores[0]!.getSession('session-1')).toMatchObject({ title: 'owner 11' });
   });
 
-  test('runs come in an order that never changes for who reads meanwhile', async () => {
+  test('runs keep their order for concurrent readers', async () => {
     const { stores } = await openServers(3);
     const all = Array.from({ length: 60 }, (_, at) => `run-${at}`);
     const saving = Promise.all(
@@ -130,7 +130,7 @@ describe('several servers on one database', () => {
     expect(seen.toSorted()).toEqual(all.toSorted());
   });
 
-  test('imports of the same runs do not wait for each other for ever', async () => {
+  test('imports of the same runs do not deadlock', async () => {
     const { stores } = await openServers(2);
     const runs = Array.from({ length: 20 }, (_, at) =>
       response(`run-${at}`, ['a'], { sessionId: `session-${at % 4}` }),

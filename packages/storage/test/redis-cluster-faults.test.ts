@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterAll(async () => cluster.stop());
 
-test('INV-1, INV-6, INV-7: a master that is killed and started again loses and doubles nothing, and those of others go on', async () => {
+test('INV-1, INV-6, INV-7: a master that is killed and started again loses and doubles nothing, and runs on other masters go on', async () => {
   const { open, keys, masterOf, runsOn } = stage;
   const [writer, reader] = [await open(), await open()];
   const home = masterOf(keys.runs);
@@ -33,7 +33,7 @@ test('INV-1, INV-6, INV-7: a master that is killed and started again loses and d
   const written = runs.map(async ({ runId, events }) => {
     await write(writer.log, runId, [events.slice(0, 3)]);
     begun += 1;
-    // Those of the others are still being written when it dies.
+    // Runs on the other masters are still being written when it dies.
     return write(writer.log, runId, inBatches(events.slice(3), 3));
   });
   await expect.poll(() => begun, patience).toBe(runs.length);
@@ -53,7 +53,7 @@ test('INV-1, INV-6, INV-7: a master that is killed and started again loses and d
   await cluster.ready();
 });
 
-test('what belongs to a silent master is refused soon and with a sentence, and nothing else is; who listens there goes elsewhere', async () => {
+test('keys of a silent master are refused soon, with a sentence, and no others; its listeners connect elsewhere', async () => {
   const { open, keys, masterOf, runsOn } = stage;
   const { log, coordination } = await open();
   const told: string[] = [];
@@ -85,7 +85,7 @@ test('what belongs to a silent master is refused soon and with a sentence, and n
   expect(await log.read(far)).toStrictEqual(eventsOf(far, [start, delta('a'), delta('b')]));
 });
 
-test('whoever watches the board hears of a gap when its node dies, and of what is posted then', async () => {
+test('a watcher of the board gets a gap when its node dies, and later postings', async () => {
   const { open, keys, masterOf } = stage;
   const [near, far] = [await open(), await open()];
   const told: string[] = [];
@@ -146,7 +146,7 @@ test(
     const followed = collect(reader.log.follow(before));
     await write(writer.log, before, inBatches(run.slice(0, 100), 7));
     const master = own.masters[home]!;
-    // Redis replicates when it has answered: what was acknowledged is to be there for this test.
+    // Redis replicates after it has answered: this test needs the acknowledged events on the replica.
     const written = await offsetOf(master);
     await expect
       .poll(async () => offsetOf(own.replicas[home]!), patience)
@@ -160,7 +160,7 @@ test(
   },
 );
 
-/** The number of the master at which somebody has subscribed. */
+/** The number of the master with a subscription. */
 async function subscribedTo({ masters }: TestRedisCluster): Promise<number> {
   const lists = await Promise.all(
     masters.map(async (node) => ask(node, 'CLIENT', 'LIST', 'TYPE', 'pubsub')),
@@ -168,7 +168,7 @@ async function subscribedTo({ masters }: TestRedisCluster): Promise<number> {
   return lists.findIndex((list) => list !== '');
 }
 
-/** How far a node’s data have got. */
+/** A node’s replication offset. */
 async function offsetOf(node: RedisServer): Promise<number> {
   const said = String(await ask(node, 'INFO', 'replication'));
   return Number(/(?:slave|master)_repl_offset:(\d+)/.exec(said)?.[1]);

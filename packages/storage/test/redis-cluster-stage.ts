@@ -9,19 +9,19 @@ import { ask } from './redis-stage.ts';
 
 type ClusterOptions = Parameters<typeof startRedisCluster>[0];
 
-/** What one test does on a cluster, under key names of its own. */
+/** A test's use of a cluster, with its own key names. */
 export interface ClusterStage {
   readonly cluster: TestRedisCluster;
   readonly keys: Keys;
-  /** Connects a server, which ends with the test. */
+  /** Connects a server, which is closed after the test. */
   open(more?: Partial<RedisOptions>): Promise<OpenedRedis>;
-  /** The number of the master that a key lies on, as the cluster began. */
+  /** The number of the master that had a key at the start. */
   masterOf(key: string): number;
-  /** Ids of runs that lie on a master. */
+  /** Ids of runs that are on a master. */
   runsOn(master: number, count: number): string[];
 }
 
-/** A cluster of this test's own. */
+/** A cluster for one test. */
 export async function ownCluster(options: ClusterOptions = {}): Promise<ClusterStage> {
   const cluster = await startRedisCluster(options);
   onTestFinished(async () => cluster.stop());
@@ -47,7 +47,7 @@ export function onStage(cluster: TestRedisCluster): ClusterStage {
   return { cluster, keys, open, masterOf, runsOn };
 }
 
-/** Who else is connected to the masters, as Redis describes them. */
+/** The other clients of the masters, as Redis describes them. */
 export async function clientsOf({ masters }: TestRedisCluster): Promise<string[]> {
   const lists = await Promise.all(masters.map(async (node) => ask(node, 'CLIENT', 'LIST')));
   return lists.flatMap((list) => {

@@ -70,7 +70,7 @@ describe('a server on a redis cluster', () => {
     await expect(wrong).rejects.toMatchObject({ message: expect.stringContaining('WRONGPASS') });
   });
 
-  test('is told what to do about a database number, and about servers that are no cluster', async () => {
+  test('is told what to do about a database number, and about servers that are not a cluster', async () => {
     const { open } = onStage(cluster);
     await expect(open({ url: `${urlOf(0)}/3` })).rejects.toMatchObject({
       code: 'REDIS_UNAVAILABLE',
@@ -89,7 +89,7 @@ describe('a server on a redis cluster', () => {
     const heard: string[] = [];
     await inboxes.open('inbox', (message) => heard.push(message));
     const node = cluster.masters[masterOf(keys.inbox('inbox'))]!;
-    // It does nothing with what it is sent now.
+    // It does not act on what it is sent now.
     await ask(node, 'CLIENT', 'PAUSE', '60000', 'WRITE');
     const answer = inboxes.send('inbox', 'never done').catch((error: unknown) => error);
     await expect
@@ -117,13 +117,13 @@ describe('a server on a redis cluster', () => {
     expect(await coordination.leases.holders(['nobody'])).toEqual(new Map());
   });
 
-  test('INV-1: leaves no gap in a run that another node has without its newest events', async () => {
+  test('INV-1: leaves no gap in a run whose new node lacks the newest events', async () => {
     const { open, runsOn, keys } = onStage(cluster);
     const { log } = await open();
     const [runId = ''] = runsOn(2, 1);
     const run = wholeRun(runId, ['a', 'b', 'c', 'd']);
     for (const event of run.slice(0, 4)) await log.append(runId, [event]);
-    // As a replica that takes over before it has heard of all: the writer’s connection is not even cut.
+    // Like a replica that takes over before it has all events: the writer’s connection is not even cut.
     await moveSlot(cluster, calculateSlot(keys.events(runId)), 2, 0, async () => {});
     await ask(cluster.masters[0]!, 'XDEL', keys.events(runId), '0-3', '0-4');
     await expect(log.append(runId, run.slice(4, 5))).rejects.toMatchObject({
@@ -132,7 +132,7 @@ describe('a server on a redis cluster', () => {
     expect(await log.read(runId)).toStrictEqual(run.slice(0, 2));
   });
 
-  test('brings a run into history of which the registry has lost the announcement', async () => {
+  test('brings a run into history even if the registry has lost its announcement', async () => {
     const { open, keys, masterOf } = onStage(cluster);
     const { log, coordination } = await open();
     await log.append('run-1', eventsOf('run-1', [start]));

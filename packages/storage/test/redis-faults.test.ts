@@ -70,7 +70,7 @@ describe('a Redis that is killed and started again', () => {
     redis.resume();
     await write(writer.log, 'run-1', [run.slice(5)]);
     expect(await other.log.read('run-1')).toStrictEqual(run);
-    // What is known to be there is refused as ever.
+    // Events that are known to be there are refused as always.
     await expect(writer.log.append('run-1', run.slice(5))).rejects.toMatchObject({
       code: 'RUN_ENDED',
     });
@@ -118,7 +118,7 @@ describe('a Redis that is killed and started again', () => {
     onTestFinished(() => connection.disconnect());
     const old = await connection.dumpBuffer('codex:run:run-1:events');
     await log.append('run-1', run.slice(2, 3));
-    // As a replica that takes over, or a Redis that had not written its last second to the disk.
+    // Like a replica that takes over, or a Redis that had not written its last second to the disk.
     await connection.restore('codex:run:run-1:events', 0, old, 'REPLACE');
     await connection.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
     await expect
@@ -141,7 +141,7 @@ describe('a Redis that is killed and started again', () => {
     await expect.poll(isBack, patience).toBe(true);
     const clients = async () => String(await ask(redis, 'CLIENT', 'LIST')).match(/^id=\d+/gm);
     const [first] = (await clients()) ?? [];
-    // Until after the time in which an answer must come.
+    // Longer than the time within which an answer must come.
     const until = performance.now() + 3_500;
     while (performance.now() < until) expect(await isBack()).toBe(true);
     expect((await clients())?.[0]).toBe(first);
@@ -208,7 +208,7 @@ describe('the memory of a Redis', () => {
           if (index % 100 === 99) await allDone();
         }
         await allDone();
-        // What has been settled expires at once, but Redis takes its time to look.
+        // Settled runs expire at once, but Redis takes its time to delete them.
         await expect.poll(async () => ask(redis, 'DBSIZE'), patience).toBeLessThan(10);
         return usedMemory(redis);
       };
@@ -221,7 +221,7 @@ describe('the memory of a Redis', () => {
   );
 });
 
-/** Bytes of what is stored; buffers of connections come and go. */
+/** Bytes of stored data, without connection buffers. */
 async function usedMemory(redis: RedisServer): Promise<number> {
   const stats = (await ask(redis, 'MEMORY', 'STATS')) as unknown[];
   return Number(stats[stats.indexOf('dataset.bytes') + 1]);

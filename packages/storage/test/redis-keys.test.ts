@@ -5,7 +5,7 @@ import { ask, commandsOf, ownRedis } from './redis-stage.ts';
 
 const patience = { timeout: 60_000, interval: 20 };
 
-/** Some of everything that a server does with Redis. */
+/** Uses every part of the driver once. */
 async function doEverything(open: Awaited<ReturnType<typeof ownRedis>>['open'], prefix: string) {
   const [one, two] = [await open({ prefix }), await open({ prefix })];
   const { leases, board, inboxes, registry } = one.coordination;
@@ -59,7 +59,7 @@ test.each(['codex', '{mine}'])(
         keys.map((key) => [key, calculateSlot(keys[0] ?? '')]),
       );
     }
-    // With a prefix in braces everything is in one slot.
+    // With a prefix in braces all keys are in one slot.
     const all = (await ask(redis, 'KEYS', '*')) as string[];
     const slots = new Set(all.map((key) => calculateSlot(key)));
     expect(slots.size === 1).toBe(prefix.startsWith('{'));
@@ -73,7 +73,7 @@ test('INV-2: a run is in the registry before it has events, also where Redis has
   const first = eventsOf('run-1', [start, delta('a'), delta('b')]);
   await log.append('run-1', first.slice(0, 1));
   await ask(redis, 'SCRIPT', 'FLUSH');
-  // Now it knows one of the two again.
+  // Now Redis has one of the two scripts again.
   await log.append('run-1', first.slice(1));
   await log.append('run-2', eventsOf('run-2', [start]));
   const added = () => commands.flatMap(([name, key]) => (/^xadd$/i.test(name ?? '') ? [key] : []));

@@ -12,7 +12,7 @@ const workerFile = fileURLToPath(new URL('redis-worker.ts', import.meta.url));
 describe('projector workers', () => {
   test('give what they have to others at once when their server closes', async () => {
     const { open } = await ownRedis();
-    // Nobody would take over a claim by itself while this test lasts.
+    // No claim times out while this test lasts.
     const [one, two] = [await open({ claimIdleMs: 600_000 }), await open({ claimIdleMs: 600_000 })];
     const { signal } = new AbortController();
     await two.log.append('run-1', eventsOf('run-1', [start]));
@@ -25,7 +25,7 @@ describe('projector workers', () => {
     expect(await first.next()).toMatchObject({ done: true });
   });
 
-  test('a killed one loses its runs to another; one that lives keeps what takes it long', async () => {
+  test('a killed one loses its runs to another; a living one keeps long runs', async () => {
     const claimIdleMs = 2_000;
     const { redis, open } = await ownRedis();
     const { log, coordination } = await open({ claimIdleMs });
@@ -44,7 +44,7 @@ describe('projector workers', () => {
       for await (const { runId } of coordination.registry.claims('other', stop.signal))
         taken.push(runId);
     })();
-    // How long the claim has not been heard of: it begins anew each time that the worker says it lives.
+    // The claim's idle time: it starts over each time that the worker renews it.
     const idleMs = async () => {
       const how = ['codex:runs', 'codex-projector-group', '-', '+', '1'];
       const [[, , idle] = []] = (await ask(redis, 'XPENDING', ...how)) as [
@@ -55,7 +55,7 @@ describe('projector workers', () => {
       return idle ?? 0;
     };
     let [last, renewals] = [await idleMs(), 0];
-    // Often enough for a claim that is not kept to have run out.
+    // Long enough for a claim without renewals to have run out.
     while (renewals < 4) {
       const idle = await idleMs();
       if (idle < last) renewals += 1;
@@ -86,7 +86,7 @@ test('INV-2: a run that a worker has claimed without hearing of it comes to it a
   await log.append('run-1', eventsOf('run-1', [start]));
   await expect.poll(() => taken, patience).toEqual(['run-1']);
   const [[, consumer = ''] = []] = (await ask(redis, 'XINFO', 'CONSUMERS', ...group)) as string[][];
-  // What Redis does for a worker whose connection breaks before the answer.
+  // What happens to a worker whose connection breaks before the answer.
   const unheard = `
     local entry = redis.call('XADD', KEYS[1], '*', 'runId', 'run-2', 'sessionId', 'session-2')
     redis.call('HSET', '{' .. KEYS[1] .. '}:announced', 'run-2', entry)
@@ -98,7 +98,7 @@ test('INV-2: a run that a worker has claimed without hearing of it comes to it a
   await taking;
 });
 
-test('workers that were killed are forgotten when they have nothing any more', async () => {
+test('killed workers are removed once they have no claims', async () => {
   const { redis, open } = await ownRedis();
   const { log, coordination } = await open({ claimIdleMs: 150 });
   const group = ['codex:runs', 'codex-projector-group'];
@@ -117,7 +117,7 @@ test('workers that were killed are forgotten when they have nothing any more', a
 });
 
 describe('a connection that is cut', () => {
-  test('INV-7: readers go on where they were, inboxes get what was sent, and the board says that there is a gap', async () => {
+  test('INV-7: readers go on where they were, inboxes get all messages, and the board says that there is a gap', async () => {
     const { redis, open } = await ownRedis();
     const way = await cuttable(redis.port);
     const [near, far] = [await open(), await open({ url: way.url })];
@@ -179,7 +179,7 @@ describe('a connection that is cut', () => {
   });
 });
 
-test('INV-7: a reader of a run whose beginning is projected and gone begins with what there is', async () => {
+test('INV-7: a reader of a run whose beginning is projected and gone begins with the oldest event left', async () => {
   const { open } = await ownRedis();
   const { log, coordination } = await open({ maxLength: 10 });
   const run = wholeRun('run-1', Array(1_000).fill('text'));

@@ -10,7 +10,7 @@ import type { EventLog } from '../src/index.ts';
 import type { OpenedRedis, RedisOptions } from '../src/redis/index.ts';
 import { openRedis } from '../src/redis/index.ts';
 
-/** A Redis of this test's own, and servers that use it; all end with the test. */
+/** A Redis for one test, and servers that use it; all are closed after the test. */
 export async function ownRedis(options: Parameters<typeof startRedis>[0] = {}) {
   const redis: RedisServer = await startRedis(options);
   onTestFinished(async () => redis.stop());
@@ -22,7 +22,7 @@ export async function ownRedis(options: Parameters<typeof startRedis>[0] = {}) {
   return { redis, open };
 }
 
-/** Asks that Redis something on a connection of its own. */
+/** Sends a command to that Redis on a separate connection. */
 export async function ask(redis: RedisServer, command: string, ...args: string[]) {
   const connection = new Redis(redis.url);
   try {
@@ -33,8 +33,8 @@ export async function ask(redis: RedisServer, command: string, ...args: string[]
 }
 
 /**
- * Every command that this Redis is given from now on, its name first. To be asked for before anybody is connected:
- * ioredis takes a command that it is told of in one piece with the answer to MONITOR for an answer, and stumbles.
+ * Every command that this Redis gets from now on, its name first. Call it before any client connects: ioredis fails if
+ * a command arrives in the same packet as the answer to MONITOR.
  */
 export async function commandsOf(redis: RedisServer): Promise<string[][]> {
   const monitor = await new Redis(redis.url, { lazyConnect: true }).monitor();
@@ -44,7 +44,7 @@ export async function commandsOf(redis: RedisServer): Promise<string[][]> {
   return commands;
 }
 
-/** A way to a server that can be cut. */
+/** A proxy to a server, which can be cut. */
 export async function cuttable(port: number) {
   const sockets = new Set<Socket>();
   let isOpen = true;
@@ -73,7 +73,7 @@ export async function cuttable(port: number) {
   return { url: `redis://127.0.0.1:${address.port}`, cut, mend: () => void (isOpen = true) };
 }
 
-/** Appends as a run's one writer does: what is refused is tried again, with what has come since behind it. */
+/** Appends as a run's one writer does: refused events are retried, with later ones behind them. */
 export async function write(
   log: EventLog,
   runId: string,

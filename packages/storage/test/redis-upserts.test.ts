@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { openRedis } from '../src/redis/index.ts';
 
-test('FR-003-02: what is published of a turn is read by whoever speaks Redis, and does not stay for ever', async () => {
+test('FR-003-02: a turn’s published upserts can be read by any Redis client, and expire', async () => {
   const server = await testRedis();
   const prefix = server.newPrefix();
   const { coordination, close } = await openRedis({ url: server.url, prefix });

@@ -1,4 +1,4 @@
-// A projector that takes runs upon itself and says which, until it is killed.
+// A projector that prints the runs that it claims, until it is killed.
 import { openRedis } from '../src/redis/index.ts';
 
 const [url = '', claimIdleMs] = process.argv.slice(2);

@@ -11,13 +11,15 @@ import type { OpenedStorage } from '../src/index.ts';
 import { openSqliteStorage } from '../src/sqlite/index.ts';
 import { batchesOf, indexOf, responseOf } from './crash-script.ts';
 
-/** `npm run faults` plays the long version. */
+/** `npm run faults` runs the long version. */
 const kills = process.env['FAULTS'] === 'long' ? 200 : 8;
 /** More runs than any writer gets to. */
 const RUNS_APART = 1_000_000;
 const writer = fileURLToPath(new URL('crash-writer.ts', import.meta.url));
 
-/** What a writer said before it died: per run, the highest `seq` it called written or seen, and whether it was settled. */
+/**
+ * A writer's output before it died: per run, the highest `seq` it called written or seen, and whether it was settled.
+ */
 interface Promised {
   lastSeq: Map<string, number>;
   settled: Set<string>;
@@ -30,9 +32,9 @@ beforeEach(() => {
 afterEach(() => rmSync(dataDir, { recursive: true }));
 
 interface Death {
-  /** How many lines the writer says before. */
+  /** How many lines the writer prints first. */
   lines: number;
-  /** And so many ms later, wherever it then is. */
+  /** And how many ms later it is killed, wherever it then is. */
   delayMs: number;
 }
 
@@ -50,7 +52,7 @@ async function writeAndDie(firstRun: number, death: Death, promised: Promised): 
     const last = promised.lastSeq.get(runId) ?? -1;
     promised.lastSeq.set(runId, Math.max(last, Number(seq)));
     said += 1;
-    // It goes on writing until the signal arrives; what it said meanwhile is promised too.
+    // It goes on writing until the signal arrives; its output meanwhile counts too.
     if (said === death.lines) setTimeout(() => child.kill('SIGKILL'), death.delayMs);
   }
   const [, signal] = (await exited) as [number | null, string | null];
@@ -58,7 +60,7 @@ async function writeAndDie(firstRun: number, death: Death, promised: Promised): 
 }
 
 /**
- * Everything promised of the runs from that one on is there, and what is there is what the writer's script says, up to
+ * Checks that all promised events from that run on exist, and that all existing events are the writer's script, up to
  * the end of some batch.
  */
 async function check(
@@ -77,14 +79,14 @@ async function check(
     expect(promised.settled).not.toContain(run.runId);
   }
   const keptIds = new Set(kept.map(({ runId }) => runId));
-  // A run that is gone was settled, whether or not the writer lived to say so; its Response was saved before.
+  // A missing run was settled, whether or not the writer lived to print that; its Response was saved before.
   const gone = [...promised.lastSeq.keys()].filter((id) => isMeant(id) && !keptIds.has(id));
   for (const runId of gone) {
     expect(await store.getResponse(runId)).toStrictEqual(responseOf(runId));
   }
 }
 
-/** Writes what the dead writer had not yet written of its run, and gives how many such runs there were. */
+/** Writes the rest of the dead writer's runs, and returns how many there were. */
 async function goOn({ log }: OpenedStorage): Promise<number> {
   const open = (await log.unsettled()).filter(({ ended }) => !ended);
   for (const { runId, lastSeq } of open) {
@@ -111,15 +113,15 @@ describe('a server that is killed', () => {
       let nextRun = 0;
       let wentOn = 0;
       for (const [index, death] of deaths.entries()) {
-        // More of them only until one has come in the middle of a run.
+        // More kills only until one has come in the middle of a run.
         if (index >= kills && wentOn > 0) break;
         await writeAndDie(nextRun, death, promised);
         // The dead writer's lock is no obstacle.
         const storage = await openSqliteStorage(dataDir);
-        // Of the last two writers each time, of all of them in the end.
+        // Each time the last two writers, in the end all of them.
         await check(storage, promised, nextRun - RUNS_APART);
         wentOn += await goOn(storage);
-        // Far on: the last run may have begun without a word about it.
+        // A wide gap: the last run may have begun without any output.
         nextRun += RUNS_APART;
         await storage.close();
       }

@@ -14,7 +14,7 @@ import { browserOutbox } from './kept/browser-outbox.ts';
 const root = document.getElementById('root');
 if (root === null) throw new Error('The page has no element with the id "root".');
 
-/** Left by signing in. Without it the server lets nobody in. */
+/** Stored by signing in. Without it the server refuses every request. */
 function signInKey(): string | undefined {
   try {
     return localStorage.getItem('liminal:key') ?? undefined;

@@ -16,9 +16,9 @@ declare global {
 }
 
 /**
- * What axe finds on the page as it stands, in light and in dark: rule, and where. An open menu stands outside of all
- * landmarks, at the page's end, and that is no finding (`region`): it has the focus, belongs to its button, and closes
- * when the focus leaves it. axe itself excepts dialogs for that reason.
+ * What axe finds on the present page, in light and in dark: rule, and place. An open menu is outside all landmarks, at
+ * the page's end, which is no finding (`region`): it has the focus, belongs to its button, and closes when the focus
+ * leaves it. axe itself exempts dialogs for that reason.
  */
 async function findings(page: Page): Promise<string[]> {
   await page.evaluate(axeSource);
@@ -135,7 +135,7 @@ const others = () => [
 
 const visit = async () => stage.visit();
 
-/** Each state of the page, and how it comes about. */
+/** Each state of the page, and how to reach it. */
 const states: Record<string, () => Promise<Page>> = {
   'the start page without a session': async () => {
     stage.answer = (_, path) => (path === '/api/projects' ? { projects: [] } : undefined);

@@ -1,4 +1,4 @@
-/** What of a page starts an agent's program, and what does not. */
+/** Which actions in a page start an agent's program. */
 import { expect, it } from 'vitest';
 import { dialog, field, past } from './controls/scene.ts';
 import { openStage, stage } from './stage.ts';
@@ -10,7 +10,7 @@ openStage(() => {
 
 const asked = (path: RegExp) => stage.requests.filter((one) => path.test(one.path));
 
-it('a session that is opened, and opened again with a draft in it, starts no agent: writing does', async () => {
+it('opening a session, even with a draft, starts no agent: writing does', async () => {
   const page = await stage.visit();
   await field(page).fill('Half a thought');
   await expect.poll(() => asked(/\/prewarm$/)).toHaveLength(1);
@@ -26,7 +26,7 @@ it('a session that is opened, and opened again with a draft in it, starts no age
   await expect.poll(() => asked(/\/prewarm$/)).toHaveLength(2);
 });
 
-it('an agent is asked for its own sessions when somebody wants that, and what came of it is said', async () => {
+it('an agent is asked for its own sessions on request, and the result is shown', async () => {
   const agent = { description: '', available: true, sessionsOnRequest: true };
   const agents = [
     { ...agent, cliType: 'gemini', name: 'Gemini' },

@@ -94,7 +94,7 @@ it('the pane is read and closed by keyboard, and the focus comes back', async ()
   await page.keyboard.press('Escape');
   await pane.waitFor({ state: 'detached' });
   expect(await link.evaluate((element) => element === document.activeElement)).toBe(true);
-  // Escape closed the file, and did not stop the agent that is at work.
+  // Escape closed the file, and did not stop the running agent.
   expect(stage.requests.map(({ path }) => path).filter((path) => path.endsWith('/cancel'))).toEqual(
     [],
   );

@@ -15,7 +15,7 @@ const drawn = (page: Page) =>
       ),
   );
 
-/** What has the focus, in words; "body" if nothing has. */
+/** The focused element, in words; "body" if there is none. */
 async function focused(page: Page): Promise<string> {
   await drawn(page);
   return page.evaluate(() => {
@@ -48,7 +48,7 @@ it('a dialog gives the focus back to what opened it, however it is closed', asyn
   expect(await focused(page)).toMatch(/^Commands/);
 });
 
-it('a menu gives the focus back, and what it does away with hands it on', async () => {
+it('a menu gives the focus back, and a removed element hands it on', async () => {
   const page = await stage.visit();
   const menu = page.getByRole('button', { name: 'Session', exact: true });
   await menu.click();
@@ -120,7 +120,7 @@ it('a message taken out of the queue hands the focus to the next one, the last t
   await expect.poll(() => focused(page)).toBe('Message');
 });
 
-it('a message that is sent leaves the focus where the next one is written', async () => {
+it('sending a message leaves the focus in the message field', async () => {
   const page = await stage.visit();
   await page.getByRole('textbox', { name: 'Message' }).fill('Go.');
   await page.getByRole('button', { name: 'Send message' }).click();
@@ -136,7 +136,7 @@ it('a message that is sent leaves the focus where the next one is written', asyn
   await expect.poll(() => focused(page)).not.toBe('body');
 });
 
-it('what comes to nothing while it has the focus hands it on: a notice, a list, a card', async () => {
+it('a focused element that disappears hands the focus on: a notice, a list, a card', async () => {
   stage.history = {
     entries: [tool('c1', { status: 'complete', toolOutput: 'text' })],
     turns: [turn('t1', { status: 'complete', endedAt: 1 })],
@@ -172,7 +172,7 @@ it('the drawer of a phone gives the focus back', async () => {
   await expect.poll(() => focused(page)).toMatch(/^Sessions/);
 });
 
-it('somebody who clicks beside everything is left alone', async () => {
+it('a click beside everything moves no focus', async () => {
   const page = await stage.visit();
   await page.getByRole('textbox', { name: 'Message' }).focus();
   await page.mouse.click(600, 300);
@@ -198,7 +198,7 @@ it('the first stops of the Tab key lead past the list, to the message field and 
   expect(await focused(page)).toBe('Conversation');
 });
 
-/** What a person who does not see the page is told from now on. */
+/** Collects the announcements to screen readers from now on. */
 async function listen(page: Page): Promise<() => Promise<string[]>> {
   await page.evaluate(() => {
     const told: string[] = [];
@@ -212,7 +212,7 @@ async function listen(page: Page): Promise<() => Promise<string[]>> {
   return () => page.evaluate(() => (window as unknown as { told: string[] }).told);
 }
 
-it('a turn that fails is told once, however quickly it does', async () => {
+it('a failed turn is announced once, however quickly it fails', async () => {
   const page = await stage.visit();
   const told = await listen(page);
   const started = { turnId: 't2', sessionId, modelId: 'm', providerId: 'p' };
@@ -224,7 +224,7 @@ it('a turn that fails is told once, however quickly it does', async () => {
   expect(await page.getByRole('alert').count()).toBe(0);
 });
 
-it('the end of an answer is told once, what waits and what fails too, and no clock', async () => {
+it('the end of an answer, a wait and a failure are announced once, and no clock is', async () => {
   running();
   const page = await stage.visit();
   const told = await listen(page);

@@ -40,7 +40,7 @@ const form: NonNullable<ApprovalUpsert['form']> = {
 };
 const title = 'How should this be released?\nIt cannot be taken back.';
 
-/** Somebody looks while the agent asks. */
+/** The page while the agent asks. */
 async function ask(rest: Partial<ApprovalUpsert> = {}): Promise<{ page: Page; card: Locator }> {
   const page = await stage.visit();
   stage.say(upsert(approval('q1', { title, form, ...rest })));
@@ -52,7 +52,7 @@ async function ask(rest: Partial<ApprovalUpsert> = {}): Promise<{ page: Page; ca
 const path = `/api/session/${sessionId}/approval/q1`;
 const answers = () => stage.requests.filter((request) => request.path === path);
 
-/** What is said beside a field, as those hear it who do not see it. */
+/** The description of a field, for screen readers. */
 function described(field: Locator): Promise<string> {
   return field.evaluate((element) =>
     (element.getAttribute('aria-describedby') ?? '')
@@ -158,7 +158,7 @@ it('a form is filled in and sent by keyboard alone, and then shows what was answ
   ]);
 });
 
-it('what is wrong is said beside its field, and nothing is sent before it is right', async () => {
+it('an error is shown beside its field, and nothing is sent until it is corrected', async () => {
   const { card } = await ask();
   const version = card.getByRole('textbox', { name: 'Version' });
   const email = card.getByRole('textbox', { name: 'Announce to' });
@@ -204,7 +204,7 @@ it('declining needs no form filled in; Escape leaves a field first', async () =>
     .toEqual({ method: 'POST', path, body: { optionId: 'no' } });
 });
 
-it('a refusal by the server is said, and the form is still filled in', async () => {
+it('a refusal by the server is shown, and the form stays filled in', async () => {
   const { card } = await ask();
   stage.refuse = (at) =>
     at === path ? { code: 'INVALID_OPTION', message: 'The form has no field “odd”.' } : undefined;
@@ -228,7 +228,7 @@ it('a form without a field is a plain permission', async () => {
     .toEqual({ method: 'POST', path, body: { optionId: 'yes' } });
 });
 
-it('a tool that asks shows its form with what it was called with', async () => {
+it('a tool that asks shows its form with its arguments', async () => {
   const page = await stage.visit();
   stage.say(upsert(tool('call', { kind: 'other', title: 'Publish' })));
   stage.say(upsert(approval('q1', { callId: 'call', title, form })));
@@ -294,7 +294,7 @@ const choosing: typeof form = {
 };
 const sent = (content: object) => [{ method: 'POST', path, body: { optionId: 'yes', content } }];
 
-it('choices have headers, descriptions, and a preview of the one that is looked at', async () => {
+it('choices have headers, descriptions, and a preview of the current one', async () => {
   const { card } = await ask({ title: '2 questions: Layout, Extras', form: choosing });
   await card.getByText('Layout', { exact: true }).waitFor();
   await card.getByText('One column.').waitFor();
@@ -326,7 +326,7 @@ it('own words are chosen by writing them, in place of the choices or beside them
   await expect.poll(answers).toEqual(sent({ layout: 'Round', extras: ['Search', 'A map'] }));
 });
 
-it('something else that is not said is asked for, and what was written stays while another is chosen', async () => {
+it('an empty own answer is asked for, and its text stays while another choice is made', async () => {
   const { card } = await ask({ title: '2 questions: Layout, Extras', form: choosing });
   const own = card.getByRole('textbox', { name: 'Something else: Which layout should it have?' });
   await card.getByRole('radio', { name: 'Something else' }).check();

@@ -8,7 +8,7 @@ openStage();
 
 const code = '```ts\nexport const answer: number = 42;\nconsole.log(answer);\n```';
 
-/** A conversation of all that a page shows, with settings below the composer. */
+/** A conversation with every kind of item, and settings below the composer. */
 function setTheScene() {
   const entries = Array.from({ length: 30 }, (_, n): UpsertObject[] => {
     const at = { turnId: `t${n}`, status: 'complete' } as const;
@@ -41,7 +41,7 @@ interface Shift {
   what: string[];
 }
 
-/** What has moved without anybody's doing since the page began. */
+/** Layout shifts since the page opened that no input caused. */
 const shifts = (page: Page) =>
   page.evaluate(
     () =>
@@ -69,7 +69,7 @@ const shifts = (page: Page) =>
               })),
           );
         }).observe({ type: 'layout-shift', buffered: true });
-        // Nothing is said where nothing has moved.
+        // Without a shift there is no report.
         setTimeout(() => resolve([]), 500);
       }),
   );
@@ -79,39 +79,36 @@ const devices: [string, BrowserContextOptions][] = [
   ['phone', { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }],
 ];
 
-it.each(devices)(
-  'what has been drawn stays where it is while a session loads: %s',
-  async (_, options) => {
-    setTheScene();
-    // Sessions and agents come late, one after the other, as they do on a slow line.
-    const asked = new Map<string, PromiseWithResolvers<void>>();
-    stage.answer = async (_method, path) => {
-      if (path !== '/api/projects' && path !== '/api/agents') return undefined;
-      const wait = asked.get(path) ?? Promise.withResolvers<void>();
-      asked.set(path, wait);
-      await wait.promise;
-      return undefined;
-    };
-    const page = await stage.visit(options);
-    for (const visit of ['cold', 'warm']) {
-      if (visit === 'warm') await page.reload();
-      await page.locator('[data-item-id="a29"]').waitFor();
-      await page.getByRole('combobox', { name: 'Model' }).waitFor();
-      for (const path of ['/api/agents', '/api/projects']) {
-        await expect.poll(() => asked.has(path)).toBe(true);
-        asked.get(path)?.resolve();
-      }
-      await expect.poll(() => page.title()).toContain('Fix the login');
-      await page.locator('[data-item-id="u0"]').waitFor({ state: 'attached' });
-      const moved = await shifts(page);
-      const sum = moved.reduce((all, { value }) => all + value, 0);
-      expect(sum, `${visit}: ${JSON.stringify(moved, null, 1)}`).toBeLessThanOrEqual(0.05);
-      asked.clear();
+it.each(devices)('drawn content stays in place while a session loads: %s', async (_, options) => {
+  setTheScene();
+  // Sessions and agents come late, one after the other, as they do on a slow line.
+  const asked = new Map<string, PromiseWithResolvers<void>>();
+  stage.answer = async (_method, path) => {
+    if (path !== '/api/projects' && path !== '/api/agents') return undefined;
+    const wait = asked.get(path) ?? Promise.withResolvers<void>();
+    asked.set(path, wait);
+    await wait.promise;
+    return undefined;
+  };
+  const page = await stage.visit(options);
+  for (const visit of ['cold', 'warm']) {
+    if (visit === 'warm') await page.reload();
+    await page.locator('[data-item-id="a29"]').waitFor();
+    await page.getByRole('combobox', { name: 'Model' }).waitFor();
+    for (const path of ['/api/agents', '/api/projects']) {
+      await expect.poll(() => asked.has(path)).toBe(true);
+      asked.get(path)?.resolve();
     }
-  },
-);
+    await expect.poll(() => page.title()).toContain('Fix the login');
+    await page.locator('[data-item-id="u0"]').waitFor({ state: 'attached' });
+    const moved = await shifts(page);
+    const sum = moved.reduce((all, { value }) => all + value, 0);
+    expect(sum, `${visit}: ${JSON.stringify(moved, null, 1)}`).toBeLessThanOrEqual(0.05);
+    asked.clear();
+  }
+});
 
-it('what is seen stays where it is while rows are drawn above it', async () => {
+it('visible content stays in place while rows are drawn above it', async () => {
   const rest = { status: 'complete' } as const;
   const entries = Array.from({ length: 300 }, (_, n) =>
     n % 3 === 0
@@ -120,7 +117,7 @@ it('what is seen stays where it is while rows are drawn above it', async () => {
   );
   stage.history = { entries, turns: [turn('t1', rest)], cursor: 't1:0', hasMore: false };
   const page = await stage.visit({ viewport: { width: 1280, height: 800 } });
-  // They come one after the other, above the window, each taller or smaller than the room that was held for it.
+  // They come one after the other, above the window, each taller or smaller than its gap.
   await page.locator('[data-item-id="i120"]').waitFor({ state: 'attached' });
   const moved = await shifts(page);
   const sum = moved.reduce((all, { value }) => all + value, 0);
@@ -157,7 +154,7 @@ it.each(['light', 'dark'] as const)(
       )
       .toBe(1);
     expect(await page.getByRole('log').count()).toBe(0);
-    // The outline has the places and the colours of the page that takes over.
+    // The outline has the places and the colours of the page that replaces it.
     expect(await colours()).toEqual(whole);
     held.resolve();
     await page.getByRole('log').waitFor();

@@ -6,7 +6,7 @@ import { openStage, stage } from './stage.ts';
 
 openStage();
 
-/** One turn that never ends and has so many items: words, commands, and a code block now and then. */
+/** One turn that never ends, with this many items: words, commands, and some code blocks. */
 function hugeTurn(count: number): UpsertObject[] {
   return Array.from({ length: count }, (_, n) => {
     if (n % 3 === 1) {
@@ -30,7 +30,7 @@ const fromEnd = (page: Page) =>
 const scrollTo = (page: Page, share: number) =>
   scroller(page).evaluate((e, to) => (e.scrollTop = to * e.scrollHeight), share);
 
-/** Resolves when the page has drawn what it has to draw around the window. */
+/** Resolves when the page has drawn everything around the window. */
 const settle = (page: Page) =>
   page.evaluate(async () => {
     const frame = () => new Promise(requestAnimationFrame);
@@ -42,7 +42,7 @@ const settle = (page: Page) =>
     }
   });
 
-/** The row at the middle of the window: its item, and where it stands (px). */
+/** The row at the middle of the window: its item, and its place (px). */
 const inTheMiddle = (page: Page) =>
   scroller(page).evaluate((e) => {
     const box = e.getBoundingClientRect();
@@ -109,7 +109,7 @@ it('a huge turn that grows is followed at its end', async () => {
   await expect.poll(() => fromEnd(page)).toBeLessThan(2);
 });
 
-it('what is read stays in place when rows around it change', async () => {
+it('visible text stays in place when rows around it change', async () => {
   const entries = hugeTurn(2_000);
   play(entries);
   const page = await stage.visit();
@@ -130,7 +130,7 @@ it('what is read stays in place when rows around it change', async () => {
     await settle(page);
     expect(await isWhere()).toBeLessThan(2);
   }
-  // Up, a wheel's step at a time: each moves what is read by just that much, whatever is drawn above.
+  // Up, a wheel's step at a time: each moves the text by exactly that much, whatever is drawn above.
   for (let step = 0; step < 12; step += 1) {
     const { id, top } = await inTheMiddle(page);
     const start = await scroller(page).evaluate((e) => e.scrollTop);
@@ -167,7 +167,7 @@ it('an address leads to an item that is far from the window, inside a fold, or o
   }
 });
 
-it('what was opened is open when it comes back, and what was focused keeps the focus', async () => {
+it('opened rows are open when they come back, and a focused row keeps the focus', async () => {
   play(hugeTurn(2_000));
   const page = await stage.visit();
   const last = page.getByRole('group', { name: 'Run make 1996' });
@@ -175,7 +175,7 @@ it('what was opened is open when it comes back, and what was focused keeps the f
   await last.getByLabel('Output').waitFor();
   await scrollTo(page, 0.3);
   await settle(page);
-  // It has the focus still, so it stays.
+  // The focused row stays in the page.
   expect(await last.count()).toBe(1);
   const focused = () =>
     page.evaluate(() =>
@@ -190,7 +190,7 @@ it('what was opened is open when it comes back, and what was focused keeps the f
   await last.getByLabel('Output').waitFor();
 });
 
-it('code that was unfolded, a diagram’s source and an image that was asked for are there when they come back', async () => {
+it('unfolded code, a diagram’s source and a loaded image are restored when they come back', async () => {
   const code = (name: string) => `\`\`\`\n${`${name}\n`.repeat(100)}\`\`\`\n`;
   const diagram = '```mermaid\ngraph TD\n  A --> B\n```\n';
   const image = '![Chart](https://img.example/a.png)\n';
@@ -240,7 +240,7 @@ it('text is selected across rows, and the selection lasts while its rows are out
   expect(await selected()).toBe(before);
 });
 
-it('a printed page has all that is loaded', async () => {
+it('a printed page has everything loaded', async () => {
   play(hugeTurn(600));
   const page = await stage.visit();
   await item(page, 'i599').waitFor();

@@ -15,14 +15,14 @@ const row = (page: Page, title: string) =>
   sidebar(page).getByRole('link', { name: new RegExp(`${title}( |$)`) });
 const path = (page: Page) => new URL(page.url()).pathname;
 
-/** Opens tabs that stay, by the browser's memory. */
+/** Opens kept tabs through the browser's storage. */
 async function keepTabs(page: Page, ids: readonly string[]): Promise<void> {
   await page.evaluate((all) => localStorage.setItem('liminal.tabs', JSON.stringify(all)), ids);
   await page.reload();
   await page.getByRole('log').waitFor();
 }
 
-it('a click looks into a session in one tab, a double click or writing keeps it, and a reload too', async () => {
+it('a click previews a session in one tab, a double click or writing keeps it over a reload', async () => {
   const page = await stage.visit({}, '/');
   await row(page, 'Session o1').click();
   await tab(page, 'Session o1').waitFor();
@@ -59,7 +59,7 @@ it('thirty tabs keep their titles: the bar scrolls by wheel and keys, a menu has
   expect(widths).toHaveLength(31);
   expect(Math.min(...widths)).toBeGreaterThanOrEqual(120);
 
-  // The session that is looked at is the last one.
+  // The active session is the last one.
   const left = () => tabs(page).evaluate((e) => e.scrollLeft);
   await expect.poll(left).toBeGreaterThan(1000);
   await tab(page, 'Fix the login').hover();
@@ -88,11 +88,11 @@ it('thirty tabs keep their titles: the bar scrolls by wheel and keys, a menu has
   await expect.poll(() => tabs(page).getByRole('link').count()).toBe(1);
 });
 
-it('another session that waits shows, counts in the title, and is gone to without taking the focus', async () => {
+it('another waiting session is shown, counts in the title, and opens without taking the focus', async () => {
   const page = await stage.visit();
   const message = page.getByRole('textbox', { name: 'Message' });
   await message.fill('Half a sent');
-  // Told last, and so on top of the list, stands the one that has waited less.
+  // The session reported last, which is on top of the list, has waited less.
   stage.change(
     otherSession('o8', { state: 'waiting', title: 'Sooner', waitingSince: '2026-01-01T10:00:01Z' }),
     otherSession('o7', { state: 'waiting', title: 'Later', waitingSince: '2026-01-01T10:00:05Z' }),
@@ -123,7 +123,7 @@ it('on a phone a session that waits shows beside the drawer’s button and on it
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
 });
 
-it('a project that was folded up stays so over a reload, and opens for a search', async () => {
+it('a collapsed project stays so over a reload, and opens for a search', async () => {
   stage.others.push(otherSession('lib1', { projectId: '/code/lib', projectDir: '/code/lib' }));
   const page = await stage.visit();
   const project = sidebar(page).getByRole('button', { name: '/code/lib' });

@@ -10,7 +10,7 @@ openStage(() => {
 const lines = (count: number, line: (n: number) => string) =>
   Array.from({ length: count }, (_, n) => line(n)).join('\n');
 
-/** Markdown that is too much for a parser or for a page, each with words that stand in it. */
+/** Markdown that is too much for a parser or for a page, each with some of its words. */
 const bombs: [name: string, markdown: string, words: string][] = [
   ['3,000 quotes inside of each other', `${'>'.repeat(3000)} deep words`, 'deep words'],
   [
@@ -52,7 +52,7 @@ const bombs: [name: string, markdown: string, words: string][] = [
   ],
 ];
 
-/** A person looks at the page, and its long tasks (ms) are noted. */
+/** Opens the page, and records its long tasks (ms). */
 async function look(): Promise<{ page: Page; longest: () => Promise<number> }> {
   const page = await stage.visit();
   await page.evaluate(() => {
@@ -67,7 +67,7 @@ async function look(): Promise<{ page: Page; longest: () => Promise<number> }> {
   return { page, longest };
 }
 
-/** Resolves with how long the page took (ms) to show what is typed. */
+/** Resolves with the time (ms) that the page took to show typed text. */
 async function type(page: Page): Promise<number> {
   const field = page.getByRole('textbox', { name: 'Message', exact: true });
   const start = performance.now();
@@ -86,7 +86,7 @@ it.each(bombs)('SAFE: %s', async (_, markdown, words) => {
   await expect.poll(() => item(page, 'bomb').textContent()).toContain(words);
   stage.say(upsert(message('next', 'All **well**.', { status: 'complete' })));
   await item(page, 'next').locator('strong').waitFor();
-  // What is drawn step by step goes on for a while.
+  // Rendering in steps goes on for a while.
   for (let n = 0; n < 10; n += 1) {
     expect(await type(page)).toBeLessThan(1000);
     await page.waitForTimeout(100);

@@ -4,7 +4,7 @@ import { append, message, turn, upsert } from './items.ts';
 import { openStage, stage } from './stage.ts';
 
 let page: Page;
-/** What the page fetched. */
+/** URLs that the page fetched. */
 let fetched: string[];
 
 openStage(() => {
@@ -22,7 +22,7 @@ function say(content: string) {
   stage.say(upsert(message('a', content, { status: 'complete' })));
 }
 
-/** Says the rest of a message that grows. */
+/** Sends the rest of a growing message. */
 async function grow(start: string, more: string) {
   stage.say(upsert(message('a', start)));
   await item().waitFor();
@@ -52,7 +52,7 @@ it('footnotes and links find their definitions in other blocks, and lead there a
   expect(page.url()).toBe(address);
 });
 
-it('footnotes of two messages do not meet', async () => {
+it('footnotes of two messages stay apart', async () => {
   say('One[^1].\n\n[^1]: Of the first.');
   stage.say(upsert(message('b', 'Two[^1].\n\n[^1]: Of the second.', { status: 'complete' })));
   const second = page.locator('[data-item-id="b"]');
@@ -132,7 +132,7 @@ it('a diagram is drawn as an image once its fence is closed, and its source is a
   expect(src).toMatch(/^data:image\/svg\+xml,/);
   expect(decodeURIComponent(src)).toContain('Start');
   expect(width).toBeGreaterThan(50);
-  // What it was measured in is gone.
+  // The element that it was measured in is gone.
   expect(await page.locator('body > [id^="d"]').count()).toBe(0);
   await item().getByRole('button', { name: 'Show source' }).click();
   await item().getByText('A[Start]').waitFor();

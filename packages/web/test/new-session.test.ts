@@ -9,7 +9,7 @@ const created = () => stage.requests.filter(({ path }) => path === '/api/session
 const folder = (page: Page) => page.getByRole('combobox', { name: 'Project folder' });
 const options = (page: Page) => page.getByRole('option').allInnerTexts();
 
-/** Somebody in the dialog, with the cursor in the field for the folder. */
+/** Opens the dialog, with the cursor in the field for the folder. */
 async function visit(): Promise<Page> {
   const page = await stage.visit();
   await page.keyboard.press('Alt+n');

@@ -5,7 +5,7 @@ import { openStage, stage } from './stage.ts';
 
 openStage();
 
-/** What Claude Code tells its model of a call that somebody stopped or rejected. */
+/** What Claude Code tells its model about a call that somebody stopped or rejected. */
 const told =
   "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the " +
   'new_string was NOT written to the file). STOP what you are doing and wait for the user to tell you how to proceed.';
@@ -27,7 +27,7 @@ async function visit(entries: UpsertObject[], rest: Parameters<typeof turn>[1] =
   return stage.visit();
 }
 
-it('what was stopped is one line, which opens to each of it and to all that was said', async () => {
+it('stopped calls are one line, which opens to each of them and to all that was said', async () => {
   const edits = Array.from({ length: 30 }, (_, index) => edit(`e${index}`));
   const interrupted = message('u2', '[Request interrupted by user for tool use]', {
     origin: 'user',
@@ -52,7 +52,7 @@ it('what was stopped is one line, which opens to each of it and to all that was 
   await log.getByText('[Request interrupted by user for tool use]').waitFor();
 });
 
-it('an edit that was rejected says so, and not how many lines it would have had', async () => {
+it('a rejected edit says so, and not how many lines it would have had', async () => {
   const page = await visit([
     edit('a'),
     approval('p', {
@@ -68,7 +68,7 @@ it('an edit that was rejected says so, and not how many lines it would have had'
   expect(await card.getByRole('img', { name: 'failed' }).count()).toBe(0);
 });
 
-it('an edit that failed has no lines to count, and one that was made has', async () => {
+it('a failed edit has no lines to count, a successful one has', async () => {
   const page = await visit([
     edit('a', { toolOutput: 'No such text in the file.' }),
     edit('b', { toolOutput: 'Done.', toolOutputIsError: false }),

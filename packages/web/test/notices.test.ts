@@ -11,7 +11,7 @@ const untrusted = { level: 'warning', text: 'This folder is not trusted.' } as c
 const failed = { level: 'warning', text: 'The MCP server “files” failed.' } as const;
 const shown = (page: Page) => page.getByRole('list', { name: 'Notices' }).getByRole('listitem');
 
-it('what is to be known stands above the composer until it is dismissed, by mouse or by keyboard', async () => {
+it('a notice stays above the composer until it is dismissed, by mouse or by keyboard', async () => {
   const page = await stage.visit();
   expect(await shown(page).count()).toBe(0);
   stage.tell({ notices: [untrusted, failed, { level: 'info', text: 'Forked.' }] });
@@ -27,7 +27,7 @@ it('what is to be known stands above the composer until it is dismissed, by mous
   expect(await composer.evaluate((element) => element === document.activeElement)).toBe(true);
 });
 
-it('what was dismissed stays away on this device, and comes on another one', async () => {
+it('a dismissed notice stays away on this device, and is shown on another', async () => {
   const page = await stage.visit();
   stage.tell({ notices: [untrusted, failed] });
   await shown(page).first().getByRole('button', { name: 'Dismiss' }).click();
@@ -48,7 +48,7 @@ it('a notice can be dismissed by touch on a phone', async () => {
   await expect.poll(() => shown(page).count()).toBe(0);
 });
 
-it('what the agent waits for is said in place of its work, as long as it waits', async () => {
+it('the agent’s wait is shown in place of its work while it lasts', async () => {
   const page = await stage.visit();
   const status = page.getByRole('region', { name: 'Turn' }).getByText('Working');
   await status.waitFor();

@@ -24,7 +24,7 @@ function scroller(page: Page) {
   return page.getByRole('log', { name: 'Conversation' }).locator('..');
 }
 
-/** Resolves when the page has drawn what it has to draw. */
+/** Resolves when the page has drawn everything. */
 const settle = (page: Page) =>
   page.evaluate(
     () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
@@ -33,7 +33,7 @@ const settle = (page: Page) =>
 const fromEnd = (page: Page) =>
   scroller(page).evaluate((e) => Math.round(e.scrollHeight - e.clientHeight - e.scrollTop));
 
-it('the page follows what is said while the reader is at the end, and only then', async () => {
+it('the page follows new content while the reader is at the end, and only then', async () => {
   const { entries, turns } = conversation(10, 20);
   stage.history = { entries, turns: [...turns, turn('t1')], cursor: 't1:0', hasMore: false };
   const page = await stage.visit();
@@ -63,7 +63,7 @@ it('the page follows what is said while the reader is at the end, and only then'
 });
 
 it.each([0, 500])(
-  'older pages are fetched near the top (%d px), and what is read stays in place',
+  'older pages are fetched near the top (%d px), and the visible text stays in place',
   async (top) => {
     stage.history = { ...conversation(40, 60), hasMore: true, before: 'mark-40' };
     const measured = Promise.withResolvers<void>();
@@ -86,7 +86,7 @@ it.each([0, 500])(
         .locator(`[data-item-id="${id}"]`)
         .evaluate((e) => Math.round(e.getBoundingClientRect().top));
     await scroller(page).evaluate((e, to) => (e.scrollTop = to), top);
-    // What has just come near is drawn first, and takes another height than it was thought to have.
+    // Rows that have just come near are drawn first, and turn out taller or smaller than estimated.
     await settle(page);
     const before = await height('u40');
     measured.resolve();
@@ -105,7 +105,7 @@ it.each([0, 500])(
   },
 );
 
-it('a broken connection comes back by itself, and nothing that was read is drawn again', async () => {
+it('a broken connection comes back by itself, and nothing already shown is drawn again', async () => {
   stage.history = { ...conversation(0, 3), hasMore: false };
   const page = await stage.visit();
   const first = await page.locator('[data-item-id="a0"]').elementHandle();

@@ -97,7 +97,7 @@ it('TC-7.2c: items render independently: updating one does not touch another', a
     await page.locator('[data-item-id="b"]').getByText(content, { exact: true }).waitFor();
   }
   expect(await first.changes()).toBe(0);
-  // A running card tells the seconds; nothing else in it changes.
+  // A running card shows the seconds; nothing else in it changes.
   expect(await card.isConnected()).toBe(true);
 
   const second = await watch(page, '[data-item-id="b"]');
@@ -130,7 +130,7 @@ it('a permission request is answered by keyboard', async () => {
   await page.getByRole('group', { name: 'Permission: Run npm test' }).waitFor();
   const seen = Date.now();
   await page.getByRole('textbox', { name: 'Message' }).focus();
-  // Keys pressed before a person can have read it are not taken for an answer.
+  // Keys pressed before a person can have read it do not count as an answer.
   await page.keyboard.press('Enter');
   await page.waitForFunction((time) => Date.now() > time, seen + 600);
   expect(stage.requests.filter(({ path }) => path.includes('/approval/'))).toEqual([]);

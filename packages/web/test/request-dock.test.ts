@@ -33,7 +33,7 @@ const answers = () =>
     .filter(({ path }) => path.includes('/approval/'))
     .map(({ path, body }) => [path.split('/').at(-1), body]);
 
-/** Presses a key until there has been time enough to read what is docked. */
+/** Presses a key until the docked request has been in sight long enough. */
 async function until(page: Page, key: string, count: number): Promise<void> {
   await expect
     .poll(async () => {
@@ -43,14 +43,14 @@ async function until(page: Page, key: string, count: number): Promise<void> {
     .toBe(count);
 }
 
-/** The server's word that a request was answered. */
+/** The server reports that a request was answered. */
 function settle(n: number, command: string, optionId: string): void {
   const outcome = { outcome: 'selected', optionId };
   const [, asked] = wanted(n, command);
   stage.say(upsert({ ...asked, outcome, status: 'complete' } as UpsertObject));
 }
 
-it('a request is docked however far off its place in the conversation is', async () => {
+it('a request is docked, however far away it is in the conversation', async () => {
   const words = message('a', 'words\n\n'.repeat(200), { status: 'complete' });
   ask(...wanted(1, 'rm -rf build'), words);
   const page = await stage.visit();
@@ -72,7 +72,7 @@ it('a request is docked however far off its place in the conversation is', async
   expect(await line.getByRole('link').count()).toBe(0);
 });
 
-it('of twelve that wait at once each says what it is, and any can be answered', async () => {
+it('each of twelve waiting requests says what it is, and any can be answered', async () => {
   const commands = Array.from({ length: 12 }, (_, n) => `rm -rf folder-${n + 1}`);
   ask(...commands.flatMap((command, n) => wanted(n + 1, command)));
   const page = await stage.visit();
@@ -96,7 +96,7 @@ it('of twelve that wait at once each says what it is, and any can be answered', 
 it('a key pressed the moment a request is docked, or the next one, answers nothing', async () => {
   const page = await stage.visit();
   await composer(page).focus();
-  // As somebody does whose Enter was meant for something else.
+  // Like a person whose Enter was meant for something else.
   await page.evaluate(() => {
     const pressed: string[] = [];
     Object.assign(window, { pressed });
@@ -199,7 +199,7 @@ it('Enter with something in the composer sends that, and allows nothing', async 
   stage.answer = (_, path) => (path.endsWith('/send') ? { turnId: 't2', queued: true } : undefined);
   const page = await stage.visit();
   await dock(page).waitFor();
-  // There was time enough to read it: a key would be taken for an answer.
+  // There was time enough to read it: a key would count as an answer.
   const from = Date.now();
   await expect.poll(() => Date.now() - from).toBeGreaterThan(700);
   await composer(page).fill('Also this');
@@ -210,7 +210,7 @@ it('Enter with something in the composer sends that, and allows nothing', async 
   expect(answers()).toEqual([]);
 });
 
-it('what is typed goes with a refusal as its note, and leaves the composer', async () => {
+it('typed text is sent as the note of a refusal, and leaves the composer', async () => {
   ask(...wanted(1, 'npm install left-pad'));
   const page = await stage.visit();
   await dock(page).getByRole('button', { name: 'Reject with a note' }).click();
@@ -263,7 +263,7 @@ it('a subagent’s request is docked with its own call', async () => {
   await dock(page).getByText('npm view x', { exact: true }).last().waitFor();
 });
 
-it('a request that somebody else answers goes with a word, and the focus to the composer', async () => {
+it('a request answered elsewhere leaves a note, and the focus moves to the composer', async () => {
   ask(...wanted(1, 'one'));
   const page = await stage.visit();
   await dock(page).getByRole('button', { name: 'Allow', exact: true }).focus();
@@ -282,7 +282,7 @@ it.each(['light', 'dark'] as const)('on a phone it all fits (%s)', async (colorS
   const page = await stage.visit({ ...phone, colorScheme });
   await dock(page).getByText('1 of 2').waitFor();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-  // The height that is left where the keyboard is open.
+  // The height that is left with an open keyboard.
   await page.setViewportSize({ width: 390, height: 480 });
   const inSight = (locator: ReturnType<Page['locator']>) =>
     locator.evaluate((element) => {
@@ -298,7 +298,7 @@ it.each(['light', 'dark'] as const)('on a phone it all fits (%s)', async (colorS
   expect(stage.requests.at(-1)?.path).toContain(sessionId);
 });
 
-it('what a request says besides its title is docked with it', async () => {
+it('a request’s description is docked with it', async () => {
   const description = '1. Look at the loader\n2. **Change** it';
   ask(approval('p1', { title: 'Would you like to proceed?', description, options }));
   const page = await stage.visit();

@@ -17,7 +17,7 @@ function hit(itemId: string, snippet: string, rest: Partial<Hit['item']> = {}): 
   return { ...session, snippet, item };
 }
 
-/** What the server says to a search. */
+/** The server's answer to a search. */
 function find(...hits: Hit[]): void {
   const before = stage.answer;
   stage.answer = (method, path, body) =>
@@ -36,7 +36,7 @@ const address = (page: Page) => {
   return pathname + hash;
 };
 
-/** Turns of a question and an answer each. */
+/** Turns with a question and an answer each. */
 function conversation(from: number, to: number) {
   const numbers = Array.from({ length: to - from }, (_, index) => from + index);
   const entries = numbers.flatMap((n): UpsertObject[] => [
@@ -77,7 +77,7 @@ it('titles come first, then what was said, by session and with the words marked'
     .allInnerTexts();
   expect(names[0]).toContain('A needle in the title');
   expect(names).toHaveLength(3);
-  // What is typed in one go is asked for once.
+  // Text typed without a pause causes one search.
   expect(searches()).toEqual(['needle']);
 });
 
@@ -100,7 +100,7 @@ it('a search says that it searches, that it failed and can be tried again, and t
   await expect.poll(() => results(page).count()).toBe(0);
 });
 
-it('what comes late for a search that was given up is not shown', async () => {
+it('late results of a cancelled search are not shown', async () => {
   const late = Promise.withResolvers<SearchResult>();
   stage.answer = (_, path) => {
     if (path.startsWith('/api/search?q=one&')) return late.promise;
@@ -144,7 +144,7 @@ it('a hit opens its session there, however many pages back; its address leads th
   await expect.poll(() => focusedItem(other)).toBe('a3');
 });
 
-it('what is folded away opens for its hit: a read among others, the output of a call below another', async () => {
+it('folded content opens for its hit: a read among others, the output of a call below another', async () => {
   const below = { turnId: 't1', status: 'complete', parentCallId: 'task' } as const;
   const read = { toolName: 'Read', kind: 'read', status: 'complete' } as const;
   stage.history = {
@@ -182,7 +182,7 @@ it('an item that is in no page is said to be missing', async () => {
 
 it('the palette finds sessions, then what was said, and goes there by keys', async () => {
   stage.history = { ...conversation(0, 20), hasMore: false };
-  // The server finds words with other accents, too, which the palette is not to take out again.
+  // The server also finds words with other accents, which the palette must not filter out.
   find(hit('a2', 'Answer 2 with a néedle'));
   const page = await stage.visit();
   await page.keyboard.press('Control+k');

@@ -47,7 +47,7 @@ it('settings come, change and go in the middle of a session', async () => {
   await expect.poll(() => settings(page).count()).toBe(0);
 });
 
-it('what is chosen shows at once, and goes back when the agent does not take it', async () => {
+it('a choice shows at once, and is undone if the agent refuses it', async () => {
   const page = await stage.visit();
   const mode = option('Mode', choices('Ask', 'Auto', 'Full'), { category: 'mode' });
   stage.tell({ configOptions: [mode] });
@@ -68,7 +68,7 @@ it('what is chosen shows at once, and goes back when the agent does not take it'
   await expect.poll(() => settings(page).innerText()).toBe('Auto');
 });
 
-it('of a long list one is found by words of its name and its group', async () => {
+it('in a long list a choice is found by words of its name and its group', async () => {
   const page = await stage.visit();
   const options = ['Ada', 'Bob'].flatMap((group) =>
     Array.from({ length: 30 }, (_, n) => ({ value: `${group}/${n}`, name: `Model ${n}`, group })),
@@ -114,7 +114,7 @@ it('many settings are behind one button, all of them by keyboard, and no page is
   await expect.poll(sent).toMatchObject([{ body: { id: 'depth', value: 'short' } }]);
 });
 
-it('commands come with what they want, which shows until it is written', async () => {
+it('commands show their hint until their argument is written', async () => {
   const page = await stage.visit();
   const compact = { name: 'compact', description: 'Shorten it', hint: 'what to keep' };
   stage.tell({ commands: [compact] });
@@ -145,7 +145,7 @@ const agents: AgentInfo[] = [
   },
 ];
 
-/** Three sessions, each of another agent; what is looked at is Codex's. */
+/** Three sessions, each of another agent; Codex's is active. */
 function withAgents(): void {
   const { session } = stage.info;
   stage.info = { ...stage.info, session: { ...session, cliType: 'codex' } };
@@ -206,7 +206,7 @@ it('a session whose agent is not ready says so before anything is written', asyn
   await notice.waitFor({ state: 'detached' });
 });
 
-it('a turn that failed for want of a sign-in says whose, and what to do', async () => {
+it('a turn that failed without a sign-in says whose, and what to do', async () => {
   withAgents();
   const error = { code: 'AUTH_REQUIRED', message: 'Its ways to sign in: a browser; a key.' };
   stage.history.turns = [turn('t1', { status: 'error', endedAt: 1, error })];

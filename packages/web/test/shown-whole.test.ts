@@ -1,4 +1,4 @@
-/** What somebody is asked to allow shows all of itself: hidden characters, and its end. */
+/** A permission request shows everything in it: hidden characters, and its end. */
 import type { ApprovalUpsert, ToolCallUpsert } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
@@ -49,14 +49,14 @@ async function pressEnter(page: Page): Promise<void> {
     .toBeGreaterThan(900);
 }
 
-/** Uses what allows, by click, touch and keys; none of it may answer. */
+/** Presses the allowing button by click, touch and key; none of it may answer. */
 async function tryToAllow(page: Page): Promise<void> {
   for (const name of ['Allow', 'Always']) {
     const control = button(page, name);
     expect(await control.getAttribute('aria-disabled')).toBe('true');
     const hint = await control.getAttribute('aria-describedby');
     expect(await page.locator(`[id="${hint}"]`).innerText()).toBe('Show all of it first.');
-    // As `aria-disabled`, it can be pressed; Playwright would wait for it.
+    // With `aria-disabled` it can be pressed; Playwright would wait for it.
     await control.click({ force: true });
     await control.focus();
     await pressEnter(page);
@@ -78,7 +78,7 @@ it('SAFE: hidden characters of a command are shown, turn nothing, and are copied
   const marks = shown.locator('bdi bdi > span:first-child');
   expect(await marks.allInnerTexts()).toEqual(['U+202E', 'U+2069', 'U+200B']);
   expect(await shown.getAttribute('dir')).toBe('ltr');
-  // The letters after the mark stand from left to right, in the order in which they run.
+  // The letters after the mark run from left to right, in their logical order.
   const places = await shown.evaluate((element) => {
     const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
     let node = walker.nextNode();

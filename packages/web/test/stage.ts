@@ -26,11 +26,11 @@ const types: Record<string, string> = {
   '.woff2': 'font/woff2',
 };
 
-/** The policy that the server sends, so that a page that needs more fails here too. */
+/** The policy that the server sends, so that a page that violates it fails here too. */
 const policy =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'";
 
-/** A session beside the one on the stage; nothing was said in it. */
+/** Another session, in which nothing was said. */
 export function otherSession(id: string, rest: Partial<SessionSummary> = {}): SessionSummary {
   return {
     sessionId: id,
@@ -48,14 +48,14 @@ export function otherSession(id: string, rest: Partial<SessionSummary> = {}): Se
   };
 }
 
-/** A server with one session, played by hand: what the page shows follows from nothing but the messages. */
+/** A server with one session, played by hand: the page depends on nothing but its messages. */
 export class Stage {
   static #browser: Promise<Browser> | undefined;
   readonly requests: { method: string; path: string; body: unknown }[] = [];
   readonly heard: ClientMessage[] = [];
-  /** What HTTP requests are answered with, or a promise of it; undefined for the defaults. */
+  /** The answer to an HTTP request, or a promise of it; undefined for the default. */
   answer: (method: string, path: string, body: unknown) => unknown = () => undefined;
-  /** Which requests are refused, and why. */
+  /** Why a request is refused; undefined if it is not. */
   refuse: (path: string) => { code: string; message: string } | undefined = () => undefined;
   history: HistoryPage = { entries: [], turns: [], cursor: '', hasMore: false };
   info: SessionInfo = {
@@ -76,7 +76,7 @@ export class Stage {
     configOptions: [],
     commands: [],
   };
-  /** What else is listed. */
+  /** The other listed sessions. */
   others: SessionSummary[] = [];
   readonly #http: Server;
   #contexts: BrowserContext[] = [];
@@ -119,7 +119,7 @@ export class Stage {
     await new Promise<void>((resolve) => this.#http.listen(0, '127.0.0.1', resolve));
   }
 
-  /** Somebody with a fresh profile who looks at the session, or at what else is at `path`. */
+  /** Opens the session, or another `path`, in a new browser profile. */
   async visit(
     options: Parameters<Browser['newContext']>[0] = {},
     path = `/session/${sessionId}`,
@@ -144,13 +144,13 @@ export class Stage {
     for (const socket of this.#sockets) socket.send(JSON.stringify(message));
   }
 
-  /** Says what the session is besides its conversation. */
+  /** Sends the session's information beside its conversation. */
   tell(info: Partial<SessionInfo>): void {
     this.info = { ...this.info, ...info };
     this.say({ type: 'session:info', sessionId, info: this.info });
   }
 
-  /** Breaks every connection, as a server that is stopped does. */
+  /** Breaks every connection, as a stopping server does. */
   hangUp(): void {
     for (const socket of this.#sockets.splice(0)) socket.terminate();
   }
@@ -179,7 +179,7 @@ export class Stage {
     this.say({ type: 'session:info', sessionId: id, info });
   }
 
-  /** Tells everybody how sessions beside the one on the stage stand now. */
+  /** Sends the new states of the other sessions. */
   change(...sessions: SessionSummary[]): void {
     const ids = new Set(sessions.map((session) => session.sessionId));
     this.others = [...this.others.filter((one) => !ids.has(one.sessionId)), ...sessions];
@@ -222,10 +222,10 @@ export class Stage {
   }
 }
 
-/** The stage of the test that runs. */
+/** The stage of the running test. */
 export let stage: Stage;
 
-/** Gives each test a stage of its own, which is set before it opens. */
+/** Gives each test its own stage, prepared by `set` before it opens. */
 export function openStage(set?: () => void): void {
   beforeEach(async () => {
     stage = new Stage();

@@ -11,12 +11,12 @@ const call = { toolArguments: { command: 'npm run build' } };
 const card = (page: Page) => page.getByRole('group', { name: 'Run npm run build' });
 const output = (page: Page) => card(page).getByLabel('Output');
 
-/** The window upon the output. */
+/** The scrolling window on the output. */
 const screen = (page: Page) => output(page).locator('xpath=ancestor::*[@data-whole]');
 const fromEnd = (scroller: Locator) =>
   scroller.evaluate((e) => Math.round(e.scrollHeight - e.clientHeight - e.scrollTop));
 
-/** Says what the program has written, piece by piece. */
+/** Sends a program's output piece by piece. */
 function program() {
   let written = '';
   return {
@@ -66,7 +66,7 @@ it('colours are colours, lines written over are gone, and markup is text', async
   const { write } = program();
   write('\u001B[32mok\u001B[0m <img src=x onerror=alert(1)> <b>bold</b>\n');
   for (const share of [10, 50, 100]) write(`\rFetched ${share} %`);
-  // A sequence that is cut in two.
+  // A sequence cut in two.
   write('\u001B[');
   write('31mbad\u001B[39m');
   await output(page).getByText('bad').waitFor();

@@ -11,7 +11,7 @@ import { loadSdk, type Sdk } from './sdk.ts';
 
 /** A session as its agent's process sees it. */
 export interface HostedSession {
-  /** What does what the agent asks for in it; without it, nothing is done. */
+  /** Serves the agent's requests in this session; without it, they are refused. */
   readonly client?: SessionClient;
   /** `params.update` of a `session/update`, as it came. */
   onUpdate(update: unknown): void;
@@ -46,7 +46,7 @@ type Initialised = z.infer<typeof Initialised>;
 export type Capabilities = Initialised['agentCapabilities'];
 
 const protocolVersion = 1;
-/** For an agent to close a session, ms. */
+/** How long an agent may take to close a session, ms. */
 const closeLimitMs = 500;
 
 /** A running agent that has been initialised, and the sessions that live in it. */
@@ -115,22 +115,22 @@ export class AcpAgent {
     return protocolVersion;
   }
 
-  /** As it tells it. */
+  /** The version that it reports. */
   get version(): string | undefined {
     return this.#info?.version;
   }
 
-  /** What it calls itself. */
+  /** Its own name. */
   get title(): string | undefined {
     return this.#info?.title ?? this.#info?.name;
   }
 
-  /** Gives the answer as it came. Rejects with the library's RequestError, or with why the process is gone. */
+  /** Resolves with the raw answer. Rejects with the library's RequestError, or with why the process ended. */
   request(method: string, params: unknown): Promise<unknown> {
     return this.#connection.request(method, params);
   }
 
-  /** A request that begins or opens a session; signs in by a key in the environment where the agent wants that. */
+  /** A request that begins or opens a session; signs in with a key from the environment if the agent requires it. */
   async open(method: string, params: unknown): Promise<unknown> {
     try {
       return await this.request(method, params);
@@ -142,7 +142,7 @@ export class AcpAgent {
     }
   }
 
-  /** `session/new`; `take` is to admit the session that the answer tells of. */
+  /** `session/new`; `take` must admit the session that the answer names. */
   begin<T>(params: unknown, take: (answer: unknown) => T): Promise<T> {
     return this.#early.during(async () => take(await this.open('session/new', params)));
   }
@@ -151,13 +151,13 @@ export class AcpAgent {
     this.#connection.notify(method, params);
   }
 
-  /** From now on the session hears what is said of it; and what was said of it since it was begun. */
+  /** Routes a session's updates to it, including those that came since it was begun. */
   admit(sessionId: string, session: HostedSession): void {
     this.#sessions.set(sessionId, session);
     for (const update of this.#early.take(sessionId)) session.onUpdate(update);
   }
 
-  /** Forgets a session; the agent is asked to close it, where it can. Whether it did. */
+  /** Forgets a session and asks the agent to close it, if it can. Resolves to whether it did. */
   async leave(sessionId: string): Promise<boolean> {
     this.#sessions.delete(sessionId);
     if (!this.#isAlive || this.#capabilities.sessionCapabilities?.close !== true) return false;
@@ -168,17 +168,17 @@ export class AcpAgent {
     return Promise.race([closed, timeout(closeLimitMs)]);
   }
 
-  /** What its process has started itself: its commands, and what serves it. */
+  /** The process's own children: its commands, and helpers of its own. */
   children(): ReadonlySet<string> {
     return this.#process.children();
   }
 
-  /** Ends what its process has started since, unless that may be another session's. */
+  /** Ends the children that it has started since, unless they may belong to another session. */
   async endNewChildren(before: ReadonlySet<string>): Promise<void> {
     if (this.#sessions.size <= 1) await this.#process.endNewChildren(before);
   }
 
-  /** Why it ended, with what it said beside the protocol since the last `forgetOutput`. */
+  /** Why it ended, with its other output since the last `forgetOutput`. */
   explain(reason: unknown): string {
     return this.#process.explain(reason);
   }
@@ -187,14 +187,14 @@ export class AcpAgent {
     this.#process.forgetOutput();
   }
 
-  /** Ends the process and all it has started. */
+  /** Ends the process and all that it started. */
   end(isWarned = false): Promise<void> {
     this.#isAlive = false;
     this.#ended ??= this.#process.end(isWarned);
     return this.#ended;
   }
 
-  /** What `work` gives, unless it takes too long, the process goes, or nobody wants it any more. */
+  /** The result of `work`, unless it takes too long, the process ends, or the signal aborts. */
   async within<T>(
     limitMs: number,
     work: Promise<T>,
@@ -224,7 +224,7 @@ export class AcpAgent {
         terminal: true,
         session: { notices: {}, compaction: {}, configOptions: { boolean: {} } },
         elicitation: { form: {}, url: {} },
-        // No part of the protocol, but several agents then tell a command's output as it grows.
+        // Not part of the protocol, but with it several agents stream a command's output.
         _meta: { terminal_output: true },
       },
     });
@@ -239,7 +239,7 @@ export class AcpAgent {
     this.#authMethods = readAuthMethods(authMethods);
   }
 
-  /** A way to sign in for which the environment has all that it takes. */
+  /** A way to sign in for which the environment has all variables. */
   #keyMethod(): AuthMethod | undefined {
     return this.#authMethods.find(
       ({ type, vars = [] }) =>
@@ -269,7 +269,7 @@ export class AcpAgent {
     this.#sessions.clear();
     for (const session of sessions) session.onGone(reason);
     this.#connection.close(reason);
-    // What it had started is still there.
+    // Its children may still run.
     void this.end();
   }
 }

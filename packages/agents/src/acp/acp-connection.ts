@@ -6,33 +6,32 @@ import { parseLine } from '../base/parse-line.ts';
 import { ProtocolBreach } from '../base/protocol-breach.ts';
 import { isRecord } from './translate/fields.ts';
 
-/** What the agent says in a `session/update`, as it came. */
+/** The raw content of a `session/update`. */
 export type OnUpdate = (sessionId: unknown, update: unknown) => void;
 
 interface ConnectionEvents {
   onUpdate: OnUpdate;
-  /** A line that is no message. */
+  /** A line that is not a message. */
   onNoise: (line: string) => void;
 }
 
-/** Requests of an agent that wait for an answer at the same time; more is a flood. */
+/** How many of the agent's requests may wait for an answer at once; more is a flood. */
 const maxOpenRequests = 1_000;
 
 /** The library checks messages itself. */
 const Message = z.custom<AnyMessage>(isRecord);
 
 /**
- * JSON-RPC over lines. Each line is parsed once. Session updates, of which there are many, go straight to whom they
- * concern, with all that the library does not know and would drop; everything else goes through the library, in order
- * with the updates.
+ * JSON-RPC over lines. Each line is parsed once. The many session updates go straight to their session, with fields
+ * that the library would drop; everything else goes through the library, in order with the updates.
  */
 export class AcpConnection {
   readonly #connection: ClientConnection;
   readonly #events: ConnectionEvents;
   readonly #send: (line: string) => void;
-  /** Our requests that wait for an answer, and the agent's session each is about. */
+  /** Our requests without an answer yet, each with its agent's session id. */
   readonly #asked = new Map<unknown, unknown>();
-  /** How many of the agent's requests wait for ours, whatever ids it gave them. */
+  /** How many of the agent's requests wait for our answer, whatever their ids. */
   #open = 0;
   #input: ReadableStreamDefaultController<AnyMessage> | undefined;
 
@@ -49,7 +48,7 @@ export class AcpConnection {
     });
   }
 
-  /** Takes a line; what it gives resolves when the library has dealt with it. Throws ProtocolBreach. */
+  /** Reads a line; a returned promise resolves when the library has handled it. Throws ProtocolBreach. */
   read(line: string): void | Promise<void> {
     return line.length > largeLine ? this.#readLarge(line) : this.#take(parseLine(line), line);
   }
@@ -70,13 +69,13 @@ export class AcpConnection {
     return this.#pass(message, line);
   }
 
-  /** Sends a request; gives the answer as it came. Rejects with the library's RequestError. */
+  /** Sends a request; resolves with the raw answer. Rejects with the library's RequestError. */
   request(method: string, params: unknown): Promise<unknown> {
     return this.#connection.agent.request<unknown>(method, params);
   }
 
   notify(method: string, params: unknown): void {
-    // Only a closed connection rejects it, and that is told elsewhere.
+    // It rejects only when the connection is closed, which is reported elsewhere.
     this.#connection.agent.notify(method, params).catch(() => undefined);
   }
 
@@ -85,7 +84,7 @@ export class AcpConnection {
     return this.#asked.get(requestId);
   }
 
-  /** Rejects what waits for an answer. */
+  /** Rejects all open requests. */
   close(reason: Error): void {
     this.#connection.close(reason);
   }
@@ -96,7 +95,7 @@ export class AcpConnection {
     await untilHandled();
   }
 
-  /** Keeps from the library what it would complain of aloud: no messages, answers to nothing, second answers. */
+  /** Keeps from the library what it would print complaints about: non-messages, unexpected and second answers. */
   #admits(message: unknown): boolean {
     if (!isRecord(message)) return false;
     const { id, method } = message;

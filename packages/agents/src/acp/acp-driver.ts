@@ -14,36 +14,36 @@ import { StoredSessions } from './stored-sessions.ts';
 import type { AcpQuirks } from './translate/quirks.ts';
 
 export interface AcpProviderOptions {
-  /** What the agent is called by programs, and by people. */
+  /** The agent's name for programs (`cliType`) and for people (`name`). */
   cliType: string;
   name: string;
   /** One sentence for people. */
   description: string;
-  /** The program: a path, a name that is looked for on the search path, or a way to find it when it is needed. */
+  /** The program: a path, a name on the search path, or a function that finds it when needed. */
   command: string | (() => Promise<string>);
   args?: readonly string[];
-  /** On top of what is inherited. */
+  /** Added to the inherited environment. */
   env?: Record<string, string>;
-  /** What the agent inherits, less what is Liminal's own. Default: this process's environment. */
+  /** The environment to inherit, without Liminal's own variables. Default: this process's environment. */
   inherited?: NodeJS.ProcessEnv;
-  /** Settings that its sessions begin with, where it has them: a mode, and config options by id. */
+  /** Settings for new sessions, where the agent has them: a mode, and config options by id. */
   defaults?: Defaults;
   quirks?: AcpQuirks;
-  /** Handed to every session whose agent takes them. */
+  /** Passed to every session whose agent supports them. */
   mcpServers?: McpServers;
   /** Whether its sessions live in one process. Default: each has its own. */
   sharedProcess?: boolean;
   /** How many processes may start at the same time. Default 2. */
   maxStarts?: number;
-  /** For the agent to answer when it has been started, ms. Default 20,000 ms. */
+  /** How long the agent may take to answer after its start, ms. Default 20,000 ms. */
   startLimitMs?: number;
-  /** For it to open a session then, which may mean to start MCP servers and to ask its maker, ms. Default a minute. */
+  /** How long it may take to open a session, MCP servers and sign-in included, ms. Default a minute. */
   openLimitMs?: number;
-  /** For the agent to stop a turn; after as long again it is ended. Default 10,000 ms. */
+  /** How long the agent may take to stop a turn; after the same time again it is ended. Default 10,000 ms. */
   cancelLimitMs?: number;
-  /** A turn that the agent began of its own accord ends when it has been silent for so long. Default 3,000 ms. */
+  /** A turn that the agent began by itself ends after this much silence. Default 3,000 ms. */
   ownTurnIdleMs?: number;
-  /** Replaces what `describe` finds out by itself. */
+  /** Replaces the built-in `describe`. */
   describe?: () => Promise<AgentInfo>;
 }
 
@@ -141,7 +141,7 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
     const config = { ...memory?.config, ...asked.config };
     if (memory?.isStored !== false)
       return goOnWithSession(opening, { ...known, sessionId, config });
-    // Most agents keep no session without a message: it is begun again.
+    // Most agents store no session without a message: it is begun again.
     return beginSession(opening, { config, isLenient: true, notices: memory.untold });
   }
 

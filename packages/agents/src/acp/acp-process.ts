@@ -10,27 +10,27 @@ import { ProtocolBreach } from '../base/protocol-breach.ts';
 export interface AcpCommand {
   command: string;
   args: readonly string[];
-  /** Configured, on top of what is inherited. */
+  /** Configured variables, added to the inherited ones. */
   env: Record<string, string>;
   inherited: NodeJS.ProcessEnv;
   cwd: string;
 }
 
 export interface AcpProcessEvents {
-  /** One line of its output. While a promise is given, the next line waits. */
+  /** One line of its output. If it returns a promise, the next line waits for it. */
   onLine: (line: string) => void | Promise<void>;
-  /** It has ended, or can be read no more; called once, after its last line. */
+  /** It has ended, or its output has; called once, after its last line. */
   onGone: (reason: Error) => void;
 }
 
 const endGraceMs = 1_500;
-/** For an agent that ends by itself when its input ends. */
+/** How long an agent may take to end by itself when its input ends. */
 const goodbyeMs = 200;
-/** What it wrote last may still be in the pipe when it has exited. */
+/** Its last output may still be in the pipe when it has exited. */
 const lastLinesMs = 250;
-/** Bytes that wait for it to read them; nobody who reads at all has so many. */
+/** Bytes that may wait for it to read them; an agent that reads at all never has so many. */
 const maxUnreadBytes = 64 * 1024 * 1024;
-/** Characters of its error output that are kept to explain its end. */
+/** How much of its error output is kept to explain its end, in characters. */
 const keptOutput = 2_000;
 
 /** A running agent program with all that it starts. */
@@ -41,7 +41,7 @@ export class AcpProcess {
   readonly #errorsEnded = Promise.withResolvers<void>();
   readonly #lines = new LineSplitter();
   #errorOutput = '';
-  /** What is done with the lines that were read last, where that takes time. */
+  /** Pending work on the lines that were read last. */
   #handling: Promise<void> | undefined;
   #isGone = false;
 
@@ -49,24 +49,24 @@ export class AcpProcess {
     this.#child = spawn(command, [...args], {
       cwd,
       env: childEnvironment(inherited, env, this.#mark.env),
-      // A group of its own, which can be ended as a whole where there is no process table.
+      // Its own process group, which can be ended as a whole where there is no process table.
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     this.#child.on('error', (error) => this.#exited.resolve(spawnProblem(error, command)));
     this.#child.on('exit', (code, signal) => this.#exited.resolve(exitReason(code, signal)));
-    // An agent that is gone takes no more input; that it is gone is told elsewhere.
+    // Writing to a dead agent fails; its end is reported elsewhere.
     this.#child.stdin.on('error', () => {});
     this.#child.stderr.setEncoding('utf8').on('data', (text: string) => this.note(text));
     this.#child.stderr.on('error', () => {});
     this.#child.stderr.on('close', this.#errorsEnded.resolve);
   }
 
-  /** Reads what it says from now on; before that, it waits in the pipe. */
+  /** Starts reading its output; until then it waits in the pipe. */
   async listen(events: AcpProcessEvents): Promise<void> {
     const reading = this.#read(events.onLine);
     const reason = await Promise.race([this.#exited.promise, reading]);
-    // What it wrote last is still to be read; but a program that it left behind may hold the pipes open for ever.
+    // Its last output is still to be read; but a program that it left behind may keep the pipes open without end.
     await Promise.race([Promise.all([reading, this.#errorsEnded.promise]), delay(lastLinesMs)]);
     await this.#handling?.catch(() => undefined);
     this.#isGone = true;
@@ -83,36 +83,36 @@ export class AcpProcess {
     }
   }
 
-  /** Keeps what it said beside the protocol, to explain its end. */
+  /** Keeps output that is not part of the protocol, to explain its end. */
   note(text: string): void {
     this.#errorOutput = (this.#errorOutput + text).slice(-keptOutput);
   }
 
-  /** What it said until now explains nothing that comes. */
+  /** Drops that output, because it cannot explain what comes next. */
   forgetOutput(): void {
     this.#errorOutput = '';
   }
 
-  /** Why it ended, with what it said about it. */
+  /** Why it ended, with what it printed about it. */
   explain(reason: unknown): string {
     const text = messageOf(reason);
     const output = this.#errorOutput.trim();
     return output === '' ? text : `${text} It said: ${output}`;
   }
 
-  /** What it has started itself and is still there. */
+  /** Its own children that still run. */
   children(): ReadonlySet<string> {
     const { pid } = this.#child;
     return pid === undefined ? new Set() : childrenOf(pid);
   }
 
-  /** Ends what it has started since; what was there before stays. */
+  /** Ends the children that it has started since. */
   async endNewChildren(before: ReadonlySet<string>): Promise<void> {
     const { pid } = this.#child;
     if (pid !== undefined && !this.#isGone) await endNewChildren(pid, before);
   }
 
-  /** Ends it and all it has started. One that `isWarned` was told by the protocol and gets no time to go by itself. */
+  /** Ends it and all that it started. With `isWarned` it was told by the protocol, and gets no further time. */
   async end(isWarned: boolean): Promise<void> {
     this.#child.stdin.end();
     if (!isWarned) await Promise.race([this.#exited.promise, delay(goodbyeMs)]);
@@ -123,12 +123,12 @@ export class AcpProcess {
     );
   }
 
-  /** Gives the reason why there is nothing more to read. */
+  /** Resolves with the reason why there is nothing more to read. */
   async #read(onLine: AcpProcessEvents['onLine']): Promise<Error> {
     const { stdout } = this.#child;
     const ended = Promise.withResolvers<void>();
     stdout.on('end', ended.resolve).on('close', ended.resolve).on('error', ended.reject);
-    // An iterator would be simpler, but costs a tenth of what comes through.
+    // An iterator would be simpler, but costs a tenth of the throughput.
     stdout.on('data', (chunk: Buffer) => {
       if (this.#isGone) return;
       try {
@@ -155,7 +155,7 @@ export class AcpProcess {
 
 type OnLine = AcpProcessEvents['onLine'];
 
-/** Gives a promise only where it has to wait: most lines are dealt with at once. */
+/** Returns a promise only if it has to wait: most lines are handled at once. */
 function handle(lines: readonly string[], onLine: OnLine): void | Promise<void> {
   for (const [at, line] of lines.entries()) {
     const handled = onLine(line);

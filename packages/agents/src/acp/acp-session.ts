@@ -33,26 +33,26 @@ export interface AcpSessionOptions {
   cancelLimitMs: number;
   ownTurnIdleMs: number;
   output: SessionOutput;
-  /** Where the agent is from, and goes back to. */
+  /** The agent comes from this pool, and is returned to it. */
   pool: AgentPool;
 }
 
 /** What opening a session again needs. */
 export interface AcpMemory {
   config: Record<string, string>;
-  /** Whether the agent has something to take up again: most keep no session without a message. */
+  /** Whether the agent has stored the session: most store none without a message. */
   isStored: boolean;
-  /** What people are to be told in the next turn. */
+  /** Notices for people in the next turn. */
   untold: readonly string[];
 }
 
-/** For an agent to change a setting, ms. */
+/** How long an agent may take to change a setting, ms. */
 const settingLimitMs = 30_000;
 
 /** A session of an ACP agent, over all of its turns. */
 export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
   readonly client: SessionClient;
-  /** What the agent told of earlier turns, where the session was gone on with. */
+  /** The turns that the agent replayed when the session was loaded. */
   told: Promise<StoredTurn[]> | undefined;
   readonly #options: AcpSessionOptions;
   readonly #translator: AcpTranslator;
@@ -60,12 +60,12 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
   readonly #settings = new AcpSettings();
   #configOptions: readonly ConfigOption[] = [];
   #isAlive = true;
-  /** Before that, what the agent says of turns is what it said in earlier ones, which we have. */
+  /** Until then, conversation updates repeat earlier turns. */
   #isOpen = false;
   readonly #replay = new Replay();
-  /** What is to be told once it is known that this is the session that was wanted. */
+  /** Session updates held back until the session is announced. */
   #news: SessionUpdate | undefined;
-  /** What people are told in the next turn. */
+  /** Notices for people in the next turn. */
   #notices: string[] = [];
   #isStored = false;
   #ended: Promise<void> = Promise.resolve();
@@ -109,14 +109,14 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
     return this.#configOptions;
   }
 
-  /** The settings by id, as they stand. */
+  /** The present settings by id. */
   get config(): Record<string, string> {
     return Object.fromEntries(
       this.#configOptions.map(({ id, currentValue }) => [id, currentValue]),
     );
   }
 
-  /** Takes what the agent answered when it opened the session. From now on it is heard. */
+  /** Takes the answer with which the agent opened the session. From now on its updates count. */
   open(answer: unknown, opened: Opened, notices: readonly string[]): void {
     this.#isOpen = true;
     this.#isStored = opened.how !== 'begun';
@@ -125,27 +125,27 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
     this.#notices = [...notices];
   }
 
-  /** Reads what the agent replays of earlier turns. */
+  /** Reads the agent's replay of earlier turns. */
   tell(): void {
     this.told = this.#readReplay();
   }
 
-  /** Says what people should know as long as the session runs. */
+  /** Shows warnings for as long as the session runs. */
   warn(texts: readonly string[]): void {
     this.#tell({ notices: texts.map((text) => ({ level: 'warning', text })) });
   }
 
-  /** Tells the news, and from now on all that comes. */
+  /** Sends the held-back updates, and later ones at once. */
   announce(): void {
     const news = this.#news;
     this.#news = undefined;
     if (news !== undefined) this.#options.output.update(news);
   }
 
-  /** Hands over a user message; resolves when its turn has begun. `PROCESS_CRASH`, `TURN_IN_PROGRESS`. */
+  /** Sends a user message; resolves when its turn has begun. `PROCESS_CRASH`, `TURN_IN_PROGRESS`. */
   async send(text: string, turnId: string): Promise<void> {
     this.#checkAlive();
-    // Else the answer and the replay would be told together.
+    // Otherwise the answer and the replay would be mixed.
     await this.#replay.over;
     await this.#turns.send(text, turnId, () => this.#checkAlive());
     this.#isStored = true;
@@ -158,7 +158,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
     if (this.#isAlive) this.#turns.cancel();
   }
 
-  /** Ends it and all it has started; a running turn ends as cancelled first. */
+  /** Ends it and all that it started; a running turn first ends as cancelled. */
   async close(): Promise<void> {
     if (this.#isAlive) {
       const { agent, agentSessionId: sessionId } = this.#options;
@@ -202,7 +202,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
       this.#settings.hear(update);
       this.#translator.read(update, now());
     } catch (error) {
-      // A fault of ours in one update is no reason to lose the session.
+      // An error of ours in one update must not end the session.
       process.emitWarning(error instanceof Error ? error : String(error));
     }
     this.#turns.heard();
@@ -221,7 +221,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
     const replayed = await this.#replay.take();
     if (replayed.length === 0) return [];
     const { cliType, quirks, agent, agentSessionId, projectDir } = this.#options;
-    // It has no times; the session's last one is nearer than the present.
+    // A replay has no times; the session's last change is nearer than the present.
     const timestamp = (await storedMark(agent, agentSessionId, projectDir)) ?? now();
     const updates = replayed.map((update) => ({ update, timestamp }));
     return readReplay(updates, { cliType, quirks, agentSessionId });

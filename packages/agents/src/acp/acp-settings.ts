@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ProviderError } from '../errors.ts';
 import { isRecord } from './translate/fields.ts';
 
-/** What changes a setting, and what is then known of the settings beside the answer. */
+/** The request for a setting, and what is then known of the settings besides the answer. */
 export interface SettingChange {
   method: string;
   params: Record<string, unknown>;
@@ -16,9 +16,9 @@ const ConfigOptions = z
   .array(z.looseObject({ id: z.string(), type: z.string().optional() }))
   .catch([]);
 
-/** A session's modes, models and config options, as its agent tells them by and by. */
+/** A session's modes, models and config options, as its agent reports them over time. */
 export class AcpSettings {
-  /** As the agent has told them, each kind as it was told last. */
+  /** As the agent reported them, each kind in its newest state. */
   #raw: Record<string, unknown> = {};
 
   get raw(): Record<string, unknown> {
@@ -32,7 +32,7 @@ export class AcpSettings {
     this.#raw = { ...this.#raw, ...Object.fromEntries(told.map((kind) => [kind, answer[kind]])) };
   }
 
-  /** From a session update; most of them tell nothing of it. */
+  /** From a session update; most have nothing about settings. */
   hear(update: unknown): void {
     if (!isRecord(update)) return;
     if (update['sessionUpdate'] === 'config_option_update') this.learn(update);
@@ -66,7 +66,7 @@ export class AcpSettings {
   }
 }
 
-/** The option that is to take this value. Throws ProviderError `INVALID_OPTION`, with what there is instead. */
+/** The option for this value. Throws ProviderError `INVALID_OPTION`, with the possible values. */
 export function findChoice(
   offered: readonly ConfigOption[],
   id: string,

@@ -15,9 +15,9 @@ export interface AcpTurnsOptions {
   agentSessionId: string;
   quirks: AcpQuirks;
   translator: AcpTranslator;
-  /** What asks people for the agent. */
+  /** Asks people for the agent. */
   client: SessionClient;
-  /** The agent has not even stopped within twice the limit. */
+  /** The agent did not stop even within twice the limit. */
   onSilent: () => void;
   cancelLimitMs: number;
   ownTurnIdleMs: number;
@@ -26,11 +26,11 @@ export interface AcpTurnsOptions {
 /** A prompt that the agent has not answered yet. */
 interface Prompt {
   isCancelled: boolean;
-  /** Its turn was ended without the answer, which nobody wants any more. */
+  /** Its turn was ended without the answer, which no longer matters. */
   isOver: boolean;
   answered: PromiseWithResolvers<void>;
   timer?: NodeJS.Timeout;
-  /** What the agent had started when it began; nothing is known of that where it stops its commands itself. */
+  /** The agent's children when it began; unset for agents that stop their commands themselves. */
   before?: ReadonlySet<string>;
 }
 
@@ -56,7 +56,7 @@ export class AcpTurns {
     return this.#prompt?.isOver === true;
   }
 
-  /** Begins a turn. Waits for the agent to be done with one that was given up. Throws `TURN_IN_PROGRESS`. */
+  /** Begins a turn. Waits until the agent is done with an abandoned one. Throws `TURN_IN_PROGRESS`. */
   async send(text: string, turnId: string, check: () => void): Promise<void> {
     for (let prompt = this.#prompt; prompt !== undefined; prompt = this.#prompt) {
       if (!prompt.isOver) {
@@ -68,13 +68,13 @@ export class AcpTurns {
     check();
     clearTimeout(this.#ownTurnTimer);
     this.#ownTurnTimer = undefined;
-    // What the agent asked in a turn of its own ends with that turn.
+    // Questions from a turn of the agent's own end with that turn.
     this.#cancelQuestions();
     this.#options.translator.begin(turnId, text, now());
     this.#ask(text);
   }
 
-  /** Stops what runs; nothing may run. */
+  /** Stops the running turn, if any. */
   cancel(): void {
     const { translator } = this.#options;
     if (translator.turn === undefined) return;
@@ -83,7 +83,7 @@ export class AcpTurns {
     this.#cancelQuestions();
     const prompt = this.#prompt;
     if (prompt === undefined) {
-      // A turn of the agent's own has no answer to wait for.
+      // A turn that the agent began has no answer to wait for.
       translator.end(cancelled, now());
       return;
     }
@@ -91,7 +91,7 @@ export class AcpTurns {
     prompt.timer ??= setTimeout(() => this.#giveUp(prompt), this.#options.cancelLimitMs);
   }
 
-  /** The agent is gone or sent away. */
+  /** Ends the turn because the agent has ended or is being ended. */
   end(end: TurnEnd): void {
     clearTimeout(this.#ownTurnTimer);
     const prompt = this.#prompt;
@@ -102,7 +102,7 @@ export class AcpTurns {
     prompt?.answered.resolve();
   }
 
-  /** The agent has said something: a turn of its own, whose end nobody tells, lasts until it is silent for a while. */
+  /** The agent has said something. A turn that it began has no announced end: it ends after a while of silence. */
   heard(): void {
     if (this.#options.translator.turn?.trigger !== 'agent') return;
     this.#ownTurnTimer ??= setTimeout(() => this.#endOwnTurn(), this.#options.ownTurnIdleMs);
@@ -126,12 +126,12 @@ export class AcpTurns {
 
   async #request(prompt: Prompt, text: string): Promise<unknown> {
     const { agent, agentSessionId: sessionId, quirks } = this.#options;
-    // What it said in an earlier turn does not explain the end of this one.
+    // Output from an earlier turn does not explain the end of this one.
     agent.forgetOutput();
     try {
       const blocks = [{ type: 'text', text }];
       const answer = agent.request('session/prompt', { sessionId, prompt: blocks });
-      // While the agent asks its model.
+      // Done while the agent asks its model.
       if (quirks.leavesCommandsRunning === true) setImmediate(() => this.#look(prompt));
       return await answer;
     } catch (error) {
@@ -199,6 +199,6 @@ export class AcpTurns {
   }
 }
 
-/** Some agents say of a turn that was stopped that it has ended as any other. */
+/** Some agents answer a stopped turn with the same stop reason as any other. */
 const asCancelled = ({ isCancelled }: Prompt, answer: unknown): unknown =>
   isCancelled && isRecord(answer) ? { ...answer, stopReason: 'cancelled' } : answer;

@@ -7,11 +7,11 @@ interface AgentPoolOptions {
   launch: Omit<AcpCommand, 'command' | 'cwd'>;
   /** From the program's start to its answer to `initialize`, ms. */
   startLimitMs: number;
-  /** Whether sessions live in one process; else each has its own. */
+  /** Whether sessions share one process; otherwise each has its own. */
   isShared: boolean;
 }
 
-/** The running processes of one agent. Each ends with the last of those who have taken it. */
+/** The running processes of one agent. Each ends with its last user. */
 export class AgentPool {
   readonly #options: AgentPoolOptions;
   readonly #users = new Map<AcpAgent, number>();
@@ -22,17 +22,17 @@ export class AgentPool {
     this.#options = options;
   }
 
-  /** As the last that was started has told it. */
+  /** As reported by the process that was started last. */
   get version(): string | undefined {
     return this.#version;
   }
 
-  /** One that runs and has been initialised, for whoever would not start one. */
+  /** A process that runs and has been initialised, for callers that would not start one. */
   get running(): AcpAgent | undefined {
     return [...this.#users.keys()].find(({ isAlive }) => isAlive);
   }
 
-  /** A process that is ready for a session, started in `cwd` if need be. Rejects with why it did not start. */
+  /** A process for a session, started in `cwd` if need be. Rejects with why it did not start. */
   async take(cwd: string, signal: AbortSignal): Promise<AcpAgent> {
     if (this.#options.isShared) return this.#takeShared(cwd);
     const agent = await this.start(cwd, signal);
@@ -40,7 +40,7 @@ export class AgentPool {
     return agent;
   }
 
-  /** Ends the process if nobody else has it. */
+  /** Ends the process if it has no other user. */
   async giveBack(agent: AcpAgent, isWarned: boolean): Promise<void> {
     const users = (this.#users.get(agent) ?? 1) - 1;
     if (users > 0) this.#users.set(agent, users);
@@ -52,7 +52,7 @@ export class AgentPool {
 
   async #takeShared(cwd: string): Promise<AcpAgent> {
     for (;;) {
-      // Nobody's signal: what one who starts it wants no more, another may wait for.
+      // Without the caller's signal: other callers may wait for the same start.
       this.#shared ??= this.start(cwd, new AbortController().signal);
       const shared = this.#shared;
       try {
@@ -70,7 +70,7 @@ export class AgentPool {
     }
   }
 
-  /** A process that is in nobody's care but the caller's. Rejects with why it did not start. */
+  /** A process that belongs to the caller alone. Rejects with why it did not start. */
   async start(
     cwd: string,
     signal: AbortSignal,

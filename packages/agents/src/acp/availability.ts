@@ -1,4 +1,4 @@
-/** Whether an agent's program is there to be run. */
+/** Whether an agent's program can be run. */
 import { access, constants, stat } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import type { AgentInfo } from '@liminal/protocol';
@@ -18,7 +18,7 @@ export async function describeCommand(
   return { ...agent, available: false, reason };
 }
 
-/** The program's path, if it is there and may be run. */
+/** The program's path, if it exists and may be run. */
 export async function findProgram(command: string, searchPath = ''): Promise<string | undefined> {
   const candidates = command.includes('/')
     ? [command]

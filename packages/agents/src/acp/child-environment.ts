@@ -1,4 +1,4 @@
-/** What an agent inherits: the server's environment less what is Liminal's own, plus what is configured and its mark. */
+/** An agent's environment: the server's without Liminal's own variables, plus the configured ones and its mark. */
 export function childEnvironment(
   inherited: NodeJS.ProcessEnv,
   configured: Record<string, string>,

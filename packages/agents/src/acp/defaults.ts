@@ -1,13 +1,13 @@
 import type { ConfigOption } from '@liminal/protocol';
 import { describeError } from './errors.ts';
 
-/** Settings that sessions begin with: a mode, whatever the agent calls that setting, and others by id. */
+/** Settings for new sessions: a mode, whatever the agent calls that setting, and others by id. */
 export interface Defaults {
   mode?: string;
   config?: Record<string, string>;
 }
 
-/** The defaults by the ids that the agent offers. */
+/** The defaults, by the ids that the agent offers. */
 export function wantedByDefault(
   { mode, config = {} }: Defaults,
   offered: readonly ConfigOption[],
@@ -20,6 +20,6 @@ export function wantedByDefault(
 export const defaultProblem = (error: unknown): string =>
   `A default in the configuration was left out. ${describeError(error)}`;
 
-/** Says that what the session once had could not be set again, and why. */
+/** Says that an earlier setting of the session could not be set again, and why. */
 export const settingProblem = (error: unknown): string =>
   `A setting of this session was left out. ${describeError(error)}`;

@@ -3,7 +3,7 @@ import { EarlyUpdates } from './early-updates.ts';
 
 const update = (size: number) => ({ sessionUpdate: 'hologram', x: 'x'.repeat(size) });
 
-test('what is said of a session that is being begun is kept for it, so much of it and no more', async () => {
+test('updates for a session that is being begun are kept for it, up to a limit', async () => {
   const early = new EarlyUpdates();
   early.keep('mine', update(1));
   await early.during(async () => {

@@ -1,12 +1,12 @@
 import { BoundedList } from '../base/bounded-list.ts';
 import { isRecord } from './translate/fields.ts';
 
-/** What an agent says of sessions whose ids it has not told yet. It is kept only while a session is being begun. */
+/** Updates for sessions whose ids the agent has not told yet; kept only while a session is being begun. */
 export class EarlyUpdates {
   readonly #kept = new BoundedList();
   #expected = 0;
 
-  /** Keeps what comes while `begin` is at work. */
+  /** Keeps what comes while `begin` runs. */
   async during<T>(begin: () => Promise<T>): Promise<T> {
     this.#expected += 1;
     try {
@@ -21,13 +21,13 @@ export class EarlyUpdates {
     if (this.#expected > 0) this.#kept.add({ sessionId, update });
   }
 
-  /** What was said of this session. */
+  /** The updates for this session. */
   take(sessionId: string): unknown[] {
     const updates: unknown[] = [];
     for (const one of this.#kept.take()) {
       if (isRecord(one) && one['sessionId'] === sessionId) updates.push(one['update']);
       else if (isRecord(one) && 'update' in one) this.#kept.add(one);
-      // What there was no room for may have been this session's.
+      // The count of dropped updates: some may have been this session's.
       else updates.push(one);
     }
     return updates;

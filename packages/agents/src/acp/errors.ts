@@ -1,8 +1,8 @@
-/** What an agent answered, or did, instead of what it was asked for. */
+/** Errors that an agent answers, or causes. */
 import { messageOf } from '@liminal/protocol';
 import { z } from 'zod';
 
-/** JSON-RPC's and ACP's error codes that mean something to us. */
+/** The error codes of JSON-RPC and ACP that are used here. */
 export const rpc = {
   invalidParams: -32602,
   methodNotFound: -32601,
@@ -17,7 +17,7 @@ const RpcError = z.looseObject({
 });
 export type RpcError = z.infer<typeof RpcError>;
 
-/** An agent's error answer; nothing for what went wrong otherwise. */
+/** An agent's error answer; undefined for other errors. */
 export const readRpcError = (error: unknown): RpcError | undefined =>
   RpcError.safeParse(error).data;
 
@@ -26,12 +26,12 @@ const Detail = z.union([
   z.looseObject({ message: z.string().min(1) }).transform(({ message }) => message),
   z.looseObject({ details: z.string().min(1) }).transform(({ details }) => details),
 ]);
-/** What a model's API answered, which some agents hand on as it came. */
+/** The answer of a model's API, which some agents pass on as it came. */
 const ApiAnswer = z.looseObject({ error: Detail }).transform(({ error }) => error);
-/** Characters of an unreadable detail that are shown. */
+/** How many characters of an unreadable detail are shown. */
 const shownDetail = 500;
 
-/** What the agent says about its error, in a sentence or two. */
+/** The agent's error, in a sentence or two. */
 export function describeRpcError({ message, data }: RpcError): string {
   if (data === undefined || data === null) return message;
   const said = Detail.safeParse(data).data;
@@ -68,7 +68,7 @@ const AuthMethods = z
   .catch([]);
 export type AuthMethod = z.infer<typeof AuthMethods>[number];
 
-/** The ways to sign in that an agent offers in its answer to `initialize`. */
+/** The ways to sign in from an agent's answer to `initialize`. */
 export const readAuthMethods = (value: unknown): AuthMethod[] => AuthMethods.parse(value ?? []);
 
 /** A way to sign in, in the agent's own words. */
@@ -77,10 +77,10 @@ export function describeAuthMethod({ name, description, vars = [] }: AuthMethod)
   return said === '' || said === name ? name : `${name} (${said})`;
 }
 
-/** What agents answer that have nothing of their own to say about it. */
+/** The answer of agents that give no reason. */
 const bareRefusal = /^auth(entication)? required\.?$/i;
 
-/** Says how to sign in: with what the agent says about it itself, where it does. */
+/** Says how to sign in, with the agent's own words if it has any. */
 export function authSentence(
   name: string,
   methods: readonly AuthMethod[],

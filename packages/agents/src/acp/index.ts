@@ -1,4 +1,4 @@
-/** Any agent that speaks the Agent Client Protocol; the built-in ones of its kind stand on this door alone. */
+/** Any agent that speaks the Agent Client Protocol; the built-in ones of this kind import only this file. */
 export type { AcpProviderOptions } from './acp-driver.ts';
 export { AcpProvider } from './acp-provider.ts';
 export { findProgram } from './availability.ts';

@@ -13,13 +13,13 @@ interface IntroductionOptions {
   /** Rejects with why the agent did not start in the folder. */
   start: (cwd: string) => Promise<AcpAgent>;
   defaults: Defaults;
-  /** For each answer of the agent's, ms. */
+  /** The limit for each answer of the agent, ms. */
   limitMs: number;
 }
 
 /**
- * Starts an agent for its answer to `initialize` alone, and ends it. Only where sessions begin with defaults is one
- * begun: what an agent offers shows nowhere else.
+ * Starts an agent for its answer to `initialize`, and ends it. Begins a session only if there are defaults to check,
+ * since only a session shows what an agent offers.
  */
 export async function introduce(options: IntroductionOptions): Promise<AgentIntroduction> {
   const { start, defaults, limitMs } = options;
@@ -85,7 +85,7 @@ async function defaultProblems(
   });
 }
 
-/** So that it is not among the agent's stored sessions, where the agent can do that. */
+/** Deletes the session from the agent's store, if the agent can do that. */
 async function forget(agent: AcpAgent, begun: unknown): Promise<void> {
   if (agent.capabilities.sessionCapabilities?.delete !== true || !isRecord(begun)) return;
   const { sessionId } = begun;

@@ -17,7 +17,7 @@ const Page = z.looseObject({
 });
 
 const maxPages = 100;
-/** Folders that an agent is asked for one by one. */
+/** At most this many folders are asked for one by one. */
 const maxFolders = 50;
 
 /** Some agents list nothing, or refuse, unless they are asked for a folder. */

@@ -8,8 +8,7 @@ const Capabilities = z
   .catch({});
 
 /**
- * The MCP servers that an agent takes, in ACP's shape, and the names of those that it does not. Every agent takes those
- * on stdio.
+ * The MCP servers that an agent supports, in ACP's shape, and the names of the others. Every agent supports stdio.
  */
 export function admitMcpServers(
   servers: McpServers,

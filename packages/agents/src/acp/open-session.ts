@@ -1,4 +1,4 @@
-/** How a session comes to run: begun anew, or gone on with. */
+/** The options for opening a session, new or earlier. */
 import type { McpServer } from '@agentclientprotocol/sdk';
 import { z } from 'zod';
 import type { EarlierSession } from '../driver.ts';
@@ -15,7 +15,7 @@ export interface Opening {
   session: Omit<AcpSessionOptions, 'agent' | 'agentSessionId'>;
   defaults: Defaults;
   mcpServers: McpServers;
-  /** For the agent to open the session, ms. */
+  /** How long the agent may take to open the session, ms. */
   limitMs: number;
   signal: AbortSignal;
 }
@@ -29,9 +29,9 @@ const Begun = z.looseObject({ sessionId: z.string().min(1) });
 
 interface Beginning {
   config?: Record<string, string> | undefined;
-  /** Settings that the agent does not have are passed over. */
+  /** Skips settings that the agent does not have. */
   isLenient?: boolean;
-  /** What people are told in the first turn. */
+  /** Notices for people in the first turn. */
   notices?: readonly string[];
 }
 
@@ -48,8 +48,8 @@ export function beginSession(
 }
 
 /**
- * `session/resume`, or else `session/load`, or else a new session for one that the agent once had: what it cannot take
- * up would otherwise be dead for ever. `SESSION_NOT_FOUND`, `SESSION_CREATE_FAILED`.
+ * `session/resume`, or else `session/load`, or else a new session if the agent has lost the earlier one: otherwise the
+ * session could never be used again. `SESSION_NOT_FOUND`, `SESSION_CREATE_FAILED`.
  */
 export async function goOnWithSession(opening: Opening, going: GoingOn): Promise<AcpSession> {
   const session = await takeUpOrBegin(opening, going);
@@ -97,7 +97,7 @@ async function takeUp(opening: Opening, agent: AcpAgent, going: GoingOn): Promis
   if (canLoad === true || canResume) {
     const id = agentSessionId ?? sessionId;
     const mark = canLoad && canResume ? await storedMark(agent, id, projectDir) : undefined;
-    // A replay costs time: it is asked for where there may be something new in it.
+    // A replay costs time: it is requested only if it may have something new.
     const isKnown = mark === undefined || mark === going.storedMark;
     session = await resume(opening, agent, id, canResume && isKnown ? undefined : going);
   } else if (agentSessionId !== undefined) {
@@ -111,8 +111,8 @@ async function takeUp(opening: Opening, agent: AcpAgent, going: GoingOn): Promis
 }
 
 /**
- * Whether an agent that ran will never take up what it once had. Who has to sign in first can do so later, and a session
- * in which nothing was said is no loss.
+ * Whether a running agent will never load its earlier session. A missing sign-in can be fixed later, and a session
+ * without an answer is no loss.
  */
 async function isLostForGood(
   { signal }: Opening,
@@ -126,7 +126,7 @@ async function isLostForGood(
   return !mayBeNobodys || (await hasHistory?.()) === true;
 }
 
-/** Whether an agent refused a session that only the caller says it has: few answer with the code for “not found”. */
+/** Whether an agent refused a session that only the caller knows: few agents answer “not found”. */
 function isUnknown({ agentSessionId }: GoingOn, error: unknown): boolean {
   const code = readRpcError(error)?.code;
   return agentSessionId === undefined && code !== undefined && code !== rpc.authRequired;
@@ -149,7 +149,7 @@ async function begin(
   });
 }
 
-/** By `session/load` with what is being gone on with, which has a replay; else by `session/resume`. */
+/** By `session/load` with a replay if `replayed` is given; else by `session/resume`. */
 async function resume(
   opening: Opening,
   agent: AcpAgent,
@@ -182,7 +182,7 @@ function mcp(opening: Opening, agent: AcpAgent): { servers: McpServer[]; notices
   return { servers: taken, notices };
 }
 
-/** Sets what is not as it is wanted. What cannot be had is said, and left out. */
+/** Changes settings to the wanted values. Those that fail are reported and skipped. */
 async function configure(
   { defaults }: Opening,
   session: AcpSession,
@@ -203,7 +203,7 @@ async function configure(
   if (problems.length > 0) session.warn(problems);
 }
 
-/** Takes an agent and has it do its work within the limit; an agent whose work failed is given back. */
+/** Runs work with an agent within the limit; after a failure the agent is given back. */
 async function withAgent(
   opening: Opening,
   work: (agent: AcpAgent) => Promise<AcpSession>,
@@ -218,7 +218,7 @@ async function withAgent(
   try {
     return await agent.within(limitMs, opened, signal);
   } catch (error) {
-    // It may still come to be, in a process that others have.
+    // It may still open later, in a shared process.
     opened.then(
       (late) => agent.leave(late.agentSessionId),
       () => undefined,

@@ -1,18 +1,18 @@
 import { isConversation, typeOf } from './translate/conversation.ts';
 
-/** How a session came to be open: begun just now, or gone on with, with a replay of what was said or without. */
+/** How a session was opened: begun, or continued with or without a replay. */
 export type Opened = { how: 'begun' | 'resumed' } | { how: 'loaded'; isReplayDue: boolean };
 
-/** A replay that pauses for so long (ms) is over; where nothing is known to be stored, it does not come later either. */
+/** A replay ends after a pause of this length (ms); if nothing is known to be stored, none is expected after it. */
 const quietMs = 500;
-/** A replay that has to come is waited for so long (ms). */
+/** How long to wait for a replay that is due (ms). */
 const dueMs = 5_000;
-/** It is waited for no longer than this (ms). */
+/** The most to wait in total (ms). */
 const limitMs = 30_000;
 
 /**
- * What an agent replays as it loads a session. The protocol has it before the answer to `session/load`; some answer
- * first. What comes late begins with a message of a user's, and none has been sent; what comes before that is new.
+ * An agent's replay when it loads a session. By the protocol it comes before the answer to `session/load`; some agents
+ * answer first. A late replay begins with a user's message, since none has been sent; updates before that are new.
  */
 export class Replay {
   readonly #over = Promise.withResolvers<void>();
@@ -21,7 +21,7 @@ export class Replay {
   #quiet: NodeJS.Timeout | undefined;
   #limit: NodeJS.Timeout | undefined;
 
-  /** Resolves when nothing more of it is expected. */
+  /** Resolves when no more of it is expected. */
   get over(): Promise<void> {
     return this.#over.promise;
   }
@@ -38,7 +38,7 @@ export class Replay {
     return true;
   }
 
-  /** The agent has answered. A replay is due if something was said in the session before. */
+  /** The agent has answered. A replay is due if the session has had a message. */
   answered(opened: Opened): void {
     if (opened.how !== 'loaded' || this.#updates.length > 0) return this.end();
     this.#state = 'awaited';
@@ -46,7 +46,7 @@ export class Replay {
     this.#limit = setTimeout(() => this.end(), limitMs);
   }
 
-  /** Nobody waits for it any more. */
+  /** Ends the wait for it. */
   end(): void {
     this.#state = 'over';
     clearTimeout(this.#quiet);

@@ -1,6 +1,6 @@
 import { isRecord } from './translate/fields.ts';
 
-/** Updates that tell about the session as a whole, not about a turn. */
+/** Updates about the session as a whole rather than a turn. */
 const ofSession = new Set<unknown>([
   'available_commands_update',
   'config_option_update',

@@ -1,10 +1,10 @@
 import type { AcpAgent } from './acp-agent.ts';
 import { pages } from './listed-sessions.ts';
 
-/** For an agent to say when a session was last changed, ms: a message waits for that. */
+/** How long an agent may take to say when a session was last changed, ms: a message waits for that. */
 const markLimitMs = 1_000;
 
-/** When a session was last changed, by an agent's list; undefined if that does not say. */
+/** When a session was last changed, from the agent's list; undefined if that does not say. */
 export async function storedMark(
   agent: AcpAgent,
   sessionId: string,

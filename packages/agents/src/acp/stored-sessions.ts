@@ -14,19 +14,19 @@ export interface StoredSessionsOptions {
   /** The agent's name, for people. */
   name: string;
   quirks: AcpQuirks;
-  /** A process that sessions have, if there is one. */
+  /** A process of a session, if there is one. */
   running: () => AcpAgent | undefined;
   /** Starts a process to ask; rejects with why it did not start. */
   start: (cwd: string, signal: AbortSignal) => Promise<AcpAgent>;
-  /** For one question, ms. */
+  /** The limit for one request, ms. */
   limitMs: number;
-  /** How long the process stays for the next question, ms. */
+  /** How long the process is kept for the next request, ms. */
   idleMs: number;
 }
 
 /**
- * The sessions in an agent's own store. Only the agent can read them: where no session has a process that can be asked,
- * one is started, which is no session's, and ends when there has been no further question for a while.
+ * The sessions in an agent's own store. Only the agent can read them: if no session has a process to ask, one is
+ * started just for that, and ends when there has been no further request for a while.
  */
 export class StoredSessions {
   readonly #options: StoredSessionsOptions;
@@ -36,18 +36,18 @@ export class StoredSessions {
   readonly #ending = new Set<Promise<void>>();
   #asking = 0;
   #idle: NodeJS.Timeout | undefined;
-  /** Set once an agent has said that it lists nothing: no process is started for that again. */
+  /** Set once an agent has said that it cannot list sessions: no process is started for that again. */
   #cannotList = false;
 
   constructor(options: StoredSessionsOptions) {
     this.#options = options;
   }
 
-  /** Newest first. `folders` are asked for one by one where an agent tells nothing without. */
+  /** Newest first. `folders` are asked for one by one if an agent lists nothing without. */
   async list(folders: readonly string[] = []): Promise<StoredSession[]> {
     const found = await this.peek(folders);
     if (found !== undefined) return found;
-    // Read anew for each who asks: a session may have been made in an editor a moment ago.
+    // Read again for each caller: a session may have been made in an editor a moment ago.
     return this.#ask((agent) => this.#readList(agent, folders));
   }
 
@@ -67,7 +67,7 @@ export class StoredSessions {
   /** The conversation, oldest turn first. `SESSION_NOT_FOUND`. */
   async read(agentSessionId: string, projectDir: string): Promise<StoredTurn[]> {
     const { cliType, quirks } = this.#options;
-    // The replay has no times; the session's last one is nearer than the present.
+    // A replay has no times; the session's last change is nearer than the present.
     const known = (await this.list([projectDir])).find(
       ({ sessionId }) => sessionId === agentSessionId,
     );
@@ -79,7 +79,7 @@ export class StoredSessions {
     );
   }
 
-  /** Ends the process; from now on none is started. */
+  /** Ends the process; none is started after that. */
   async close(): Promise<void> {
     this.#abort.abort();
     clearTimeout(this.#idle);
@@ -96,7 +96,7 @@ export class StoredSessions {
       const found = await listSessions(agent, folders);
       return found.map(storedSession).toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt));
     } catch (error) {
-      // Who is not signed in has no sessions to show; whoever begins one is told how to.
+      // Without a sign-in there are no sessions to show; beginning one explains how to sign in.
       if (readRpcError(error)?.code === rpc.authRequired) return [];
       throw error;
     }
@@ -156,7 +156,7 @@ export class StoredSessions {
   }
 }
 
-/** The conversation that `session/load` tells of a session. An agent that cannot load tells nothing. */
+/** A session's conversation, replayed by `session/load`; empty if the agent cannot load. */
 async function replay(agent: AcpAgent, sessionId: string, projectDir: string): Promise<unknown[]> {
   if (agent.capabilities.loadSession !== true) return [];
   const told = new Replay();

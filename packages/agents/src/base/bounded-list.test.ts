@@ -5,14 +5,14 @@ const big = (size: number, name: string) => ({ name, text: 'x'.repeat(size) });
 const names = (values: unknown[]) =>
   values.map((value) => (value as { name?: string }).name ?? value);
 
-test('what is taken is what was kept, once', () => {
+test('`take` returns the kept values, once', () => {
   const list = new BoundedList();
   for (const value of [1, 'two', { three: [3] }, null]) list.add(value);
   expect(list.take()).toEqual([1, 'two', { three: [3] }, null]);
   expect(list.take()).toEqual([]);
 });
 
-test('more values than there may be are counted: the last ones, or the first', () => {
+test('values past the limit are counted: the last ones, or the first', () => {
   const [last, first] = [
     new BoundedList({ values: 2 }),
     new BoundedList({ values: 2, omits: 'first' }),
@@ -25,7 +25,7 @@ test('more values than there may be are counted: the last ones, or the first', (
   expect(first.take()).toEqual(['c', 'd', { omitted: 2 }]);
 });
 
-test('few that are large are counted too, and leave room for others', () => {
+test('a few large values are counted too, and leave room for others', () => {
   const [last, first] = [new BoundedList(), new BoundedList({ omits: 'first' })];
   for (const list of [last, first]) {
     list.add(big(3_000_000, 'a'));

@@ -1,16 +1,16 @@
 import { sizeOf } from '@liminal/protocol';
 
-/** So many values, and about so many characters of JSON, are kept of what has no place yet. */
+/** The most values, and about the most characters of JSON, that are kept. */
 const maxValues = 1_000;
 const maxSize = 4 * 1024 * 1024;
 
 interface Bounds {
   values?: number;
-  /** Which are left out of too many: those that come last, or those that came first. Default: the last. */
+  /** Which of too many are left out: the last or the first. Default: the last. */
   omits?: 'last' | 'first';
 }
 
-/** A list of what an agent says, bounded in number and in size; what does not fit is counted. */
+/** A list of an agent's values, bounded in number and size; what does not fit is counted. */
 export class BoundedList {
   readonly #maxValues: number;
   readonly #omits: 'last' | 'first';
@@ -42,7 +42,7 @@ export class BoundedList {
     return this.#kept.length === 0 && this.#omitted === 0;
   }
 
-  /** What was kept, and `{ omitted: count }` for the rest. */
+  /** The kept values, and `{ omitted: count }` for the rest. */
   take(): unknown[] {
     const values = this.#kept.map(({ value }) => value);
     if (this.#omitted > 0) values.push({ omitted: this.#omitted });

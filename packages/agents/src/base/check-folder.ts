@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { ProviderError } from '../errors.ts';
 
-/** Throws ProviderError `SESSION_CREATE_FAILED` for a project folder that is none: agents have odd words for that. */
+/** Throws ProviderError `SESSION_CREATE_FAILED` if the project folder is missing: agents report that in odd ways. */
 export async function checkFolder(projectDir: string): Promise<void> {
   const found = await stat(projectDir).catch(() => undefined);
   if (found?.isDirectory() === true) return;

@@ -9,7 +9,7 @@ import type { SessionUpdate } from '../provider.ts';
 import { DriverProvider } from './driver-provider.ts';
 import { StartLimit } from './start-limit.ts';
 
-/** Remembers how often its sessions were closed, and opens as the test says. */
+/** Counts how often its sessions were closed, and opens as the test says. */
 class PlayedSession implements AgentSession<string> {
   isAlive = true;
   closes = 0;
@@ -17,7 +17,7 @@ class PlayedSession implements AgentSession<string> {
   readonly agentSessionId: string;
   readonly memory: string;
   readonly opening: SessionOpening<string>;
-  /** Holds `close` back. */
+  /** `close` waits for this. */
   ending: Promise<void> = Promise.resolve();
 
   constructor(opening: SessionOpening<string>, count: number) {
@@ -49,7 +49,7 @@ class PlayedDriver implements AgentDriver<string> {
   readonly starts = new StartLimit(1);
   readonly sessions: PlayedSession[] = [];
   readonly read: string[] = [];
-  /** Called as a session is opened. */
+  /** Called when a session is opened. */
   onOpen: (opening: SessionOpening<string>) => Promise<void> | void = () => {};
 
   async open(opening: SessionOpening<string>): Promise<PlayedSession> {
@@ -90,13 +90,13 @@ beforeEach(() => {
 const create = (sessionId = 'a') => provider.createSession({ sessionId, projectDir });
 const coded = (code: string) => expect.objectContaining({ code });
 
-/** An opening that lasts until it is given up. */
+/** An opening that lasts until it is aborted. */
 const endless = ({ signal }: SessionOpening<string>) =>
   new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason as Error));
   });
 
-test('a session is handed what is said to it by id, and what it says reaches its listeners alone', async () => {
+test('messages reach a session by its id, and its events reach only its listeners', async () => {
   const heard: [string, unknown][] = [];
   provider.onEvent('a', (draft) => heard.push(['a', draft]));
   provider.onEvent('b', (draft) => heard.push(['b', draft]));
@@ -116,7 +116,7 @@ test('a session is handed what is said to it by id, and what it says reaches its
   expect(heard).toEqual([['b', draft]]);
 });
 
-test('a session that was ended is forgotten but for what opening it again needs', async () => {
+test('an ended session is forgotten, except for what opening it again needs', async () => {
   await create();
   await provider.killSession('a');
 
@@ -133,7 +133,7 @@ test('a session that was ended is forgotten but for what opening it again needs'
   });
 });
 
-test('one that has crashed is closed before it is opened again, and is remembered', async () => {
+test('a crashed session is closed before it is opened again, and is remembered', async () => {
   await create();
   driver.sessions[0]!.isAlive = false;
   const closes: (number | undefined)[] = [];
@@ -145,7 +145,7 @@ test('one that has crashed is closed before it is opened again, and is remembere
   expect(driver.sessions[1]?.opening.earlier).toMatchObject({ memory: 'memory 0' });
 });
 
-test('one that is being closed is not alive, even where it says so as it tells of its end', async () => {
+test('a session that is being closed is not alive, even if it says so as it reports its end', async () => {
   await create();
   const session = driver.sessions[0]!;
   vi.spyOn(session, 'close').mockImplementationOnce(async () => {
@@ -158,7 +158,7 @@ test('one that is being closed is not alive, even where it says so as it tells o
   expect(alive).toEqual([false]);
 });
 
-test('what the caller knows of an earlier session counts more than what is remembered', async () => {
+test('the caller’s knowledge of an earlier session wins over what is remembered', async () => {
   await create();
   await provider.killSession('a');
 
@@ -171,7 +171,7 @@ test('what the caller knows of an earlier session counts more than what is remem
   });
 });
 
-test('one that was opened again while the one before was being ended stays', async () => {
+test('a session that is opened again while the old one is being ended stays', async () => {
   await create();
   const ending = Promise.withResolvers<void>();
   driver.sessions[0]!.ending = ending.promise;
@@ -184,7 +184,7 @@ test('one that was opened again while the one before was being ended stays', asy
   expect(driver.sessions).toHaveLength(2);
 });
 
-test('of those that were ended a thousand are remembered, the newest', async () => {
+test('the newest thousand ended sessions are remembered', async () => {
   for (let count = 0; count <= 1_000; count += 1) {
     await create(`${count}`);
     await provider.killSession(`${count}`);
@@ -194,7 +194,7 @@ test('of those that were ended a thousand are remembered, the newest', async () 
   await expect(provider.sendMessage('1', '')).rejects.toEqual(coded('PROCESS_CRASH'));
 });
 
-test('a session that never was is not found, nor one whose folder nobody knows', async () => {
+test('an unknown session is not found, nor one whose folder is unknown', async () => {
   const unknown = coded('SESSION_NOT_FOUND');
   await expect(provider.sendMessage('a', '')).rejects.toEqual(unknown);
   await expect(provider.cancelTurn('a')).rejects.toEqual(unknown);
@@ -203,7 +203,7 @@ test('a session that never was is not found, nor one whose folder nobody knows',
   expect(driver.sessions).toEqual([]);
 });
 
-test('two who want a session get one opening, and there is no second of its id', async () => {
+test('two callers share one opening, and there is no second session of the same id', async () => {
   const [first, second] = [create(), provider.loadSession('a')];
   expect(await Promise.all([first, second])).toEqual([
     { sessionId: 'a', cliType: 'played' },
@@ -213,7 +213,7 @@ test('two who want a session get one opening, and there is no second of its id',
   await expect(create()).rejects.toEqual(coded('SESSION_CREATE_FAILED'));
 });
 
-test('an opening that is given up is refused with a code, and so is one that waits for its turn', async () => {
+test('an aborted opening is refused with a code, and so is one that waits for its turn', async () => {
   driver.onOpen = endless;
   const both = Promise.allSettled([create('a'), create('b')]);
   await provider.killSession('b');
@@ -225,7 +225,7 @@ test('an opening that is given up is refused with a code, and so is one that wai
   expect(provider.isAlive('a')).toBe(false);
 });
 
-test('news that are told while a session is opened come once it is open, together', async () => {
+test('updates sent while a session is opened come once it is open, together', async () => {
   const updates: SessionUpdate[] = [];
   provider.onUpdate('a', (update) => updates.push(update));
   driver.onOpen = ({ output }) => {
@@ -239,7 +239,7 @@ test('news that are told while a session is opened come once it is open, togethe
   await vi.waitFor(() => expect(updates).toEqual([{ title: 'Second', commands: [] }]));
 });
 
-test('news of a session that was refused are never told', async () => {
+test('updates of a refused session are never passed on', async () => {
   const updates: SessionUpdate[] = [];
   provider.onUpdate('a', (update) => updates.push(update));
   driver.onOpen = ({ output, earlier }) => {
@@ -253,7 +253,7 @@ test('news of a session that was refused are never told', async () => {
   await vi.waitFor(() => expect(updates).toEqual([{ title: 'Second' }]));
 });
 
-test('what an agent cannot do the provider cannot either, and says so of what is the session’s', async () => {
+test('a provider lacks what its agent cannot do, and refuses what its session cannot do', async () => {
   expect(provider.introduce).toBeUndefined();
   expect(provider.peekStoredSessions).toBeUndefined();
   expect(await provider.listStoredSessions?.()).toMatchObject([{ sessionId: 'Played' }]);
@@ -264,7 +264,7 @@ test('what an agent cannot do the provider cannot either, and says so of what is
   await expect(provider.setConfigOption('a', 'x', 'y')).rejects.toEqual(coded('NOT_SUPPORTED'));
 });
 
-test('stored history is asked for by the agent’s own id, where it is known', async () => {
+test('stored history is read by the agent’s own id, if known', async () => {
   await create();
   await provider.readStoredHistory?.('a', projectDir);
   await provider.killSession('a');

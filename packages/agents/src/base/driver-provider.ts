@@ -15,15 +15,15 @@ import { Newest } from './newest.ts';
 import { SessionFeed } from './session-feed.ts';
 import { StartLimit } from './start-limit.ts';
 
-/** So many sessions that were ended are remembered; of others, whoever starts them again has to know all. */
+/** How many ended sessions are remembered; for others, the caller must give everything needed to open them. */
 const maxEnded = 1_000;
 const defaultStarts = 2;
 
-/** What is kept of one session while it runs, is being opened, or somebody listens. */
+/** One session that runs, is being opened, or has listeners. */
 interface Entry {
   readonly sessionId: string;
   readonly feed: SessionFeed;
-  /** Two who want the session opened get the same; whoever ends it gives that up. */
+  /** Shared by all callers that open the session; ending the session aborts it. */
   opening?: { opened: Promise<ProviderSession>; abort: AbortController } | undefined;
   /** It may have crashed: then it stays until it is ended or opened again. */
   running?: Running | undefined;
@@ -32,7 +32,7 @@ interface Entry {
 interface Running {
   session: AgentSession;
   projectDir: string;
-  /** It does not count as alive any more, whatever it says: who hears of its end may look. */
+  /** Not alive any more, whatever the session says: listeners to its end may look. */
   isClosing?: true;
 }
 
@@ -45,7 +45,7 @@ interface Ended {
 
 type Wanted = Pick<CreateSessionOptions, 'config'> & { projectDir?: string | undefined };
 
-/** `CliProvider`, once for all kinds of agents: which sessions there are, who listens to them, and how they come and go. */
+/** `CliProvider`, once for all kinds of agents: the sessions, their listeners, and how they are opened and ended. */
 export class DriverProvider implements CliProvider {
   readonly cliType: string;
   readonly prewarms: boolean;
@@ -101,7 +101,7 @@ export class DriverProvider implements CliProvider {
     const { projectDir, config, ...known } = options;
     const session = await this.#open(sessionId, { projectDir, config }, known);
     const told = this.#entries.get(sessionId)?.running?.session.told;
-    // Nobody has to want it.
+    // The caller need not use it.
     told?.catch(() => undefined);
     return told === undefined ? session : { ...session, told };
   }
@@ -182,7 +182,7 @@ export class DriverProvider implements CliProvider {
     if (!isUsed && this.#entries.get(sessionId)?.feed === feed) this.#entries.delete(sessionId);
   }
 
-  /** Gives the opening that is under way, or begins one. */
+  /** Returns the opening under way, or begins one. */
   #open(sessionId: string, wanted: Wanted, known?: EarlierSession): Promise<ProviderSession> {
     const entry = this.#entry(sessionId);
     if (entry.opening !== undefined) return entry.opening.opened;
@@ -213,7 +213,7 @@ export class DriverProvider implements CliProvider {
       (await this.#driver.findProjectDir?.(agentSessionId ?? sessionId));
     if (projectDir === undefined) throw this.#notFound(sessionId);
     await checkFolder(projectDir);
-    // What a crash has left goes first: no two agents of one session are at work at the same time.
+    // A crashed agent is closed first: one session must never have two agents at work.
     await this.#end(entry);
     signal.throwIfAborted();
     const earlier = known && { ...known, agentSessionId, memory: before?.memory };
@@ -223,7 +223,7 @@ export class DriverProvider implements CliProvider {
       const session = await this.#driver.open({ ...opening, ...(earlier && { earlier }) });
       this.#ended.delete(sessionId);
       entry.running = { session, projectDir };
-      // Not before whoever opened the session has had the chance to listen.
+      // Later, so that the caller can add listeners first.
       setImmediate(() => announce(session.isAlive));
       return { sessionId, cliType: this.cliType };
     } catch (error) {
@@ -232,14 +232,14 @@ export class DriverProvider implements CliProvider {
     }
   }
 
-  /** Resolves when the session is not being opened any more, which may have been too late to prevent. */
+  /** Resolves when the session is no longer being opened; the opening may have succeeded before the abort. */
   async #giveUp({ opening }: Entry): Promise<void> {
     const message = `The session was ended before ${this.#driver.name} had started.`;
     opening?.abort.abort(new ProviderError('SESSION_CREATE_FAILED', message));
     await opening?.opened.catch(() => undefined);
   }
 
-  /** Ends a session, if it runs or has crashed, and forgets all but what opening it again needs. */
+  /** Closes a session that runs or has crashed, and keeps only what opening it again needs. */
   async #end(entry: Entry): Promise<void> {
     const { running, sessionId } = entry;
     if (running === undefined) return;
@@ -251,7 +251,7 @@ export class DriverProvider implements CliProvider {
     this.#forgetUnused(entry);
   }
 
-  /** Of a session that runs, has crashed, or was ended. */
+  /** For a session that runs, has crashed, or was ended. */
   #before(sessionId: string): Ended | undefined {
     const running = this.#entries.get(sessionId)?.running;
     return running ? remembered(running) : this.#ended.get(sessionId);

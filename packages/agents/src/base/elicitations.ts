@@ -1,4 +1,4 @@
-/** What an MCP server or an agent wants to know of people: a form to fill in, or a link to open. */
+/** Questions of an MCP server or an agent to people: a form to fill in, or a link to open. */
 import type { ApprovalOption, ApprovalOutcome, FormContent } from '@liminal/protocol';
 import { Form } from '@liminal/protocol';
 import { z } from 'zod';
@@ -29,7 +29,7 @@ const linkOptions: ApprovalOption[] = [
   { optionId: 'decline', name: 'Decline', kind: 'reject_once' },
 ];
 
-/** The elicitations of one session that wait for an answer. */
+/** The open elicitations of one session. */
 export class Elicitations {
   readonly #ask: Ask;
   readonly #links = new Map<unknown, AbortController>();
@@ -38,7 +38,7 @@ export class Elicitations {
     this.#ask = ask;
   }
 
-  /** Asks people; `callId` is the tool call that waits. Undefined for what is neither a form nor a link. */
+  /** Asks people; `callId` is the tool call that waits. Undefined if the request is neither a form nor a link. */
   async elicit(
     request: unknown,
     signal: AbortSignal,
@@ -63,7 +63,7 @@ export class Elicitations {
     }
   }
 
-  /** Somebody has opened the link and done what it was for: nobody needs to say so. */
+  /** The user has opened the link and done what it was for: the question needs no answer. */
   completeLink(elicitationId: unknown): void {
     if (elicitationId !== undefined) this.#links.get(elicitationId)?.abort();
   }

@@ -12,7 +12,7 @@ test('a message of few values is the same message', () => {
   expect(withFewValues(json)).toBe(json);
 });
 
-test('of one with too many, the deepest that have most stand there as their JSON, and the others stay', () => {
+test('in a message with too many, the deepest and largest become their JSON, and the others stay', () => {
   const update = { id: 'c', rawInput: { command: ['ls', '],{'] }, rawOutput: { many }, last: [] };
   const json = JSON.stringify(message(update));
   expect(parsed(withFewValues(json))).toStrictEqual(
@@ -20,7 +20,7 @@ test('of one with too many, the deepest that have most stand there as their JSON
   );
 });
 
-test('where that is not enough, so does what stands further out', () => {
+test('if that is not enough, outer values become their JSON too', () => {
   const fields = Object.fromEntries(many.map((n) => [`f${n}`, [n]]));
   const words = JSON.stringify(fields);
   expect(parsed(withFewValues(JSON.stringify(message(fields))))).toStrictEqual(message(words));
@@ -30,7 +30,7 @@ test('where that is not enough, so does what stands further out', () => {
   expect(withFewValues(words)).toBeUndefined();
 });
 
-test('what stands before and after it is what it was, whatever it is', () => {
+test('the text before and after it does not change', () => {
   const words = JSON.stringify(many);
   fc.assert(
     fc.property(fc.json(), fc.json(), (one, other) => {

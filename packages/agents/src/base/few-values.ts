@@ -1,15 +1,15 @@
 import { closeList, closeObject, comma, eachMark, hasMoreValues } from '@liminal/protocol';
 
-/** Values (words, numbers, lists, objects): where a message has more of them, each of its fields has no more than this. */
+/** The most values (words, numbers, lists, objects) in a message; past that, the most in each of its fields. */
 const maxValues = 100_000;
 const maxFieldValues = 50_000;
-/** In how many lists and objects the deepest of these stand: the input of a call, the fields of an update. */
+/** How many lists and objects the deepest fields are inside: the input of a call, the fields of an update. */
 const fieldDepth = 4;
 
 /**
- * The same message, as JSON; each value costs time and memory, so what has too many stands there as its own JSON, a
- * text. Mostly that is one field of an update; where that is not enough, what stands further out. Undefined for what
- * has too many even so, which no message has.
+ * The same message as JSON, with few values, since each costs time and memory: parts with too many become their own
+ * JSON, as a text. Mostly that is one field of an update; if that is not enough, outer parts. Undefined if there are
+ * too many even then, which no real message has.
  */
 export function withFewValues(json: string): string | undefined {
   let fewer = json;
@@ -20,7 +20,7 @@ export function withFewValues(json: string): string | undefined {
   return fewer;
 }
 
-/** A value as JSON, be it one that `withFewValues` has made a text. */
+/** A value as JSON, including a value that `withFewValues` has made a text. */
 export function jsonOf(value: unknown): string {
   const isJson =
     typeof value === 'string' && /^[[{]/.test(value) && hasMoreValues(value, maxFieldValues);

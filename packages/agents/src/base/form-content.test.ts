@@ -43,7 +43,7 @@ test.each<[FormContent, string]>([
   expect(formProblem(form, content)).toBe(problem);
 });
 
-test('a field that must be filled in may have the name of what every object has', () => {
+test('a required field may be named as a property of every object', () => {
   const odd: Form = { properties: { constructor: { type: 'string' } }, required: ['constructor'] };
   expect(formProblem(odd, {})).toBe('“constructor” must be filled in.');
   expect(formProblem(odd, { constructor: 'x' })).toBeUndefined();

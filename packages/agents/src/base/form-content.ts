@@ -2,7 +2,7 @@ import type { Form, FormContent, FormField } from '@liminal/protocol';
 
 type Value = FormContent[string];
 
-/** What is wrong with a form that was filled in, in one sentence; nothing if it is as its agent wants it. */
+/** What is wrong with a filled-in form, in one sentence; undefined if it is valid. */
 export function formProblem(form: Form, content: FormContent): string | undefined {
   const missing = (form.required ?? []).find((name) => !Object.hasOwn(content, name));
   if (missing !== undefined) return `“${labelOf(form, missing)}” must be filled in.`;
@@ -31,7 +31,7 @@ function fits(field: FormField, value: Value): boolean {
     case 'array':
       return Array.isArray(value) && value.every((one) => isMember(itemChoices(field), one));
     default:
-      // A type of tomorrow: the agent will say.
+      // An unknown type: the agent will check it.
       return true;
   }
 }

@@ -1,4 +1,4 @@
-/** Runs in a thread of its own: see `large-lines.ts`. */
+/** Runs in its own thread: see `large-lines.ts`. */
 import { cutDepth } from '@liminal/protocol';
 import { withFewValues } from './few-values.ts';
 import { parseLine } from './parse-line.ts';

@@ -4,7 +4,7 @@ import { LineSplitter } from './line-splitter.ts';
 const split = (splitter: LineSplitter, ...chunks: Buffer[]): string[] =>
   chunks.flatMap((chunk) => splitter.push(chunk));
 
-test('lines come out whole, wherever the chunks are cut, also within a character', () => {
+test('lines come out whole, wherever the chunks are cut, even within a character', () => {
   const text = '{"a":"ä€😀"}\n\nsecond\r\nthird\n';
   const bytes = Buffer.from(text);
   for (let size = 1; size <= bytes.length; size += 1) {
@@ -15,7 +15,7 @@ test('lines come out whole, wherever the chunks are cut, also within a character
   }
 });
 
-test('what has no end yet waits for it', () => {
+test('a line without an end yet waits for it', () => {
   const splitter = new LineSplitter();
   expect(split(splitter, Buffer.from('one\ntw'))).toEqual(['one']);
   expect(splitter.rest()).toBe('tw');
@@ -23,7 +23,7 @@ test('what has no end yet waits for it', () => {
   expect(splitter.rest()).toBe('');
 });
 
-test('a line that is longer than the limit is an error, however it comes', () => {
+test('a line that is longer than the limit is an error, whatever its chunks', () => {
   const long = Buffer.alloc(2 * 1024 * 1024, 'x');
   const splitter = new LineSplitter(5 * 1024 * 1024);
   splitter.push(long);
@@ -31,7 +31,7 @@ test('a line that is longer than the limit is an error, however it comes', () =>
   expect(() => splitter.push(long)).toThrow(expect.objectContaining({ code: 'PROTOCOL_ERROR' }));
 });
 
-test('many lines that are together longer than the limit are none', () => {
+test('many lines that are longer than the limit together are not', () => {
   const splitter = new LineSplitter(10);
   expect(split(splitter, Buffer.from('12345\n67890\n12345\n'))).toHaveLength(3);
 });

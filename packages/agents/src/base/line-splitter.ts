@@ -1,12 +1,12 @@
 import { ProtocolBreach } from './protocol-breach.ts';
 
-/** Bytes; a line that is longer is no message any more. */
+/** Bytes; a longer line cannot be a message. */
 const maxLineBytes = 32 * 1024 * 1024;
 
-/** Puts chunks of bytes together to lines of text; holds one line at most, and never copies it more than once. */
+/** Joins chunks of bytes to lines of text; holds one line at most, and never copies it more than once. */
 export class LineSplitter {
   readonly #limit: number;
-  /** The beginning of a line whose end has not come. */
+  /** The beginning of an unfinished line. */
   #begun: Buffer[] = [];
   #begunBytes = 0;
 
@@ -32,7 +32,7 @@ export class LineSplitter {
     return text.split('\n');
   }
 
-  /** What stands after the last line end. */
+  /** The text after the last line end. */
   rest(): string {
     return Buffer.concat(this.#begun).toString('utf8');
   }

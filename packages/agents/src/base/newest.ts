@@ -1,4 +1,4 @@
-/** A map that keeps its newest entries only: one more than it holds, and the oldest is forgotten. */
+/** A map that keeps only its newest entries: past its size the oldest is forgotten. */
 export class Newest<K, V> {
   readonly #most: number;
   readonly #entries = new Map<K, V>();
@@ -15,7 +15,7 @@ export class Newest<K, V> {
     return this.#entries.get(key);
   }
 
-  /** What is set again is new again. */
+  /** Setting an entry again makes it the newest. */
   set(key: K, value: V): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);

@@ -1,11 +1,11 @@
 import type { SessionNotice } from '@liminal/protocol';
 
-/** What people should know about one session, from several that tell of it; each has its word once. */
+/** A session's notices for people, from several sources; each source replaces its own. */
 export class NoticeBoard {
   readonly #onChange: (notices: SessionNotice[]) => void;
   readonly #notices = new Map<string, readonly SessionNotice[]>();
 
-  /** @param onChange - Is given all that stands on the board, in the order in which it was first told of. */
+  /** @param onChange - Gets all notices, in the order in which their matters first came up. */
   constructor(onChange: (notices: SessionNotice[]) => void) {
     this.#onChange = onChange;
   }
@@ -14,7 +14,7 @@ export class NoticeBoard {
     return [...this.#notices.values()].flat();
   }
 
-  /** What is to be known about a matter now, in place of what was told of it before; nothing where it is empty. */
+  /** Replaces the notices about a matter; none if the list is empty. */
   put(matter: string, notices: readonly SessionNotice[]): void {
     const before = JSON.stringify(this.#notices.get(matter) ?? []);
     if (JSON.stringify(notices) === before) return;

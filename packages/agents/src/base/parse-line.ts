@@ -1,6 +1,6 @@
 import { cutDepth } from '@liminal/protocol';
 
-/** What a line says; undefined if it is no JSON. */
+/** A line's value; undefined if it is not JSON. */
 export function parseLine(line: string): unknown {
   try {
     return JSON.parse(cutDepth(line));

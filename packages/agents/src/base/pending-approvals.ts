@@ -9,15 +9,15 @@ import {
 import { ProviderError } from '../errors.ts';
 import { formProblem } from './form-content.ts';
 
-/** What a person is asked. */
+/** A question to people. */
 export interface ApprovalQuestion {
   title: string;
-  /** What the agent says of it besides. */
+  /** The agent's description of it. */
   description?: string;
   /** The tool call that waits for the answer. */
   callId?: string;
   options: ApprovalOption[];
-  /** What is to be filled in with an answer that allows. */
+  /** The form to fill in with an answer that allows. */
   form?: Form;
 }
 
@@ -36,10 +36,10 @@ interface Pending {
   settle: (outcome: ApprovalOutcome) => void;
 }
 
-/** A question is no larger than this, about the characters of its JSON. */
+/** The largest question, in about the characters of its JSON. */
 const maxQuestion = 1024 * 1024;
 
-/** The permission requests of one agent that wait for an answer. */
+/** The open permission requests of one agent. */
 export class PendingApprovals {
   readonly #events: ApprovalEvents;
   readonly #pending = new Map<string, Pending>();
@@ -53,7 +53,7 @@ export class PendingApprovals {
     return this.#pending.size > 0;
   }
 
-  /** Waits as long as it takes for an answer, unless the agent itself (`signal`) wants none any more. */
+  /** Waits for an answer without a limit, unless the agent withdraws the question (`signal`). */
   async ask(asked: ApprovalQuestion, signal: AbortSignal): Promise<ApprovalOutcome> {
     const question = withinSize(asked, maxQuestion);
     const approvalId = randomUUID();
@@ -81,13 +81,13 @@ export class PendingApprovals {
     settle(answeredWith(question.options, filledIn(question, answer)));
   }
 
-  /** Nobody waits for the answers any more. */
+  /** Cancels all open questions. */
   cancelAll(reason: string): void {
     for (const { settle } of this.#pending.values()) settle({ outcome: 'cancelled', reason });
   }
 }
 
-/** How a request with these options ends that is answered so. Throws ProviderError `INVALID_OPTION`. */
+/** The outcome of a request with these options and this answer. Throws ProviderError `INVALID_OPTION`. */
 export function answeredWith(
   options: readonly ApprovalOption[],
   { optionId, content, note }: ApprovalAnswer,
@@ -107,7 +107,7 @@ export function answeredWith(
   return { outcome: 'selected', optionId, ...(content && { content }), ...words };
 }
 
-/** An answer with no more and no less than the form asks for. Throws ProviderError `INVALID_OPTION`. */
+/** An answer with exactly the fields of the form. Throws ProviderError `INVALID_OPTION`. */
 function filledIn(
   { options, form }: ApprovalQuestion,
   { content = {}, ...answer }: ApprovalAnswer,

@@ -1,4 +1,4 @@
-/** The agent does what no protocol allows, and what would cost the server dearly: it is ended. */
+/** The agent breaks the protocol in a way that would cost the server dearly: it is ended. */
 export class ProtocolBreach extends Error {
   readonly code = 'PROTOCOL_ERROR';
 }

@@ -42,7 +42,7 @@ const gather = () => {
 };
 
 describe('what is emitted', () => {
-  test('reaches those who listen until they unsubscribe, which they can do twice', () => {
+  test('reaches listeners until they unsubscribe, which they can do twice', () => {
     const mine = spy();
     const unsubscribe = feed.on('event', mine);
 
@@ -84,7 +84,7 @@ describe('what is emitted', () => {
     expect(warned).toHaveBeenCalledTimes(2);
   });
 
-  test('reaches nobody after the feed is closed', () => {
+  test('reaches no listener after the feed is closed', () => {
     const callback = spy();
     feed.on('event', callback);
     feed.close();
@@ -119,7 +119,7 @@ describe('upserts and turn events', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('cost nothing while nobody listens for them', () => {
+  test('cost nothing without a listener', () => {
     const event = spy();
     feed.on('event', event);
 
@@ -129,7 +129,7 @@ describe('upserts and turn events', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('INV-4: begin with the next turn for a listener that comes in mid-turn', () => {
+  test('INV-4: begin with the next turn for a listener that is added mid-turn', () => {
     const first = gather();
     emit(start, begin, say('Hello'));
     const late = gather();
@@ -170,8 +170,8 @@ describe('upserts and turn events', () => {
   });
 });
 
-describe('news that are held back', () => {
-  test('come as one when they are let go, the newest of each kind', () => {
+describe('updates that are held back', () => {
+  test('come as one when released, the newest of each kind', () => {
     const update = spy();
     feed.on('update', update);
     const letGo = feed.hold();
@@ -185,7 +185,7 @@ describe('news that are held back', () => {
     expect(update.mock.calls).toEqual([[{ title: 'Second', commands: [] }], [{ title: 'Third' }]]);
   });
 
-  test('are not told where there are none, or nobody wants them any more', () => {
+  test('are not sent if there are none, or if they are dropped', () => {
     const update = spy();
     feed.on('update', update);
     feed.hold()(true);

@@ -10,7 +10,7 @@ import type { SessionOutput } from '../driver.ts';
 import type { SessionExit, SessionUpdate, Unsubscribe } from '../provider.ts';
 import { TurnUpserts } from './turn-upserts.ts';
 
-/** All that can be heard of a session. */
+/** The events of a session. */
 interface Heard {
   event: EventDraft;
   upsert: UpsertObject;
@@ -20,12 +20,12 @@ interface Heard {
 }
 
 /**
- * One session's listeners, and the door for all that its agent says. A listener belongs to whoever added it: it stays
- * over the session's end and a later beginning.
+ * One session's listeners, and the bounded entry for all that its agent says. Listeners stay when the session ends and
+ * begins again.
  *
- * Upserts and turn events are folded from the drafts only while somebody listens for them. Such a listener hears a
- * turn from its beginning or not at all: one that comes in mid-turn starts with the next turn, so that what it sees
- * is always a whole life (invariant 4) and no turn is buffered for listeners that never come.
+ * Upserts and turn events are folded from the drafts only while they have a listener. Such a listener gets a turn from
+ * its beginning or not at all: one that is added mid-turn starts with the next turn. So it always sees whole turns
+ * (invariant 4), and no turn is buffered without a listener.
  */
 export class SessionFeed implements SessionOutput {
   readonly #sessionId: string;
@@ -37,7 +37,7 @@ export class SessionFeed implements SessionOutput {
     exit: new Channel(),
   };
   #view: TurnUpserts | undefined;
-  /** News that wait for the session to be open. */
+  /** Updates that wait for the session to be open. */
   #held: SessionUpdate | undefined;
 
   constructor(sessionId: string) {
@@ -48,7 +48,7 @@ export class SessionFeed implements SessionOutput {
     return Object.values(this.#channels).every(({ size }) => size === 0);
   }
 
-  /** The same callback added twice is called twice; each call of a result takes away its own. */
+  /** A callback that is added twice is called twice; each result removes its own. */
   on<K extends keyof Heard>(what: K, callback: (value: Heard[K]) => void): Unsubscribe {
     const unsubscribe = this.#channels[what].add(callback);
     return () => {
@@ -74,7 +74,7 @@ export class SessionFeed implements SessionOutput {
     this.#channels.exit.send(exit);
   }
 
-  /** Keeps news back. What it gives lets them go, or drops them where they are not wanted any more. */
+  /** Holds updates back. The result sends them, or drops them if they are not wanted. */
   hold(): (isWanted: boolean) => void {
     const held: SessionUpdate = {};
     this.#held = held;
@@ -85,7 +85,7 @@ export class SessionFeed implements SessionOutput {
     };
   }
 
-  /** Nobody hears anything any more. */
+  /** Removes all listeners. */
   close(): void {
     this.#view = this.#view?.stop();
     for (const channel of Object.values(this.#channels)) channel.close();
@@ -106,13 +106,13 @@ export class SessionFeed implements SessionOutput {
 
 interface Listener<T> {
   callback: (value: T) => void;
-  /** False once it has left: it then hears nothing more, not even what is being said just now. */
+  /** False once removed: it then gets nothing more, not even the value being sent. */
   listens: boolean;
 }
 
-/** Who listens for one kind of thing. A callback that throws hurts neither the others nor the speaker. */
+/** The listeners for one kind of event. A callback that throws harms neither the others nor the sender. */
 class Channel<T> {
-  /** Replaced when somebody comes or leaves, never changed: speaking, which is frequent, copies nothing. */
+  /** Replaced on each change, never mutated: sending is frequent and copies nothing. */
   #listeners: readonly Listener<T>[] = [];
 
   get size(): number {
@@ -132,7 +132,7 @@ class Channel<T> {
     speak(this.#listeners, value);
   }
 
-  /** A way to speak to those who listen now: who comes later is not among them, who leaves is gone. */
+  /** A way to send to the present listeners: later ones are not included, removed ones drop out. */
   audience(): (value: T) => void {
     const present = this.#listeners;
     return (value) => speak(present, value);
@@ -155,7 +155,7 @@ function speak<T>(listeners: readonly Listener<T>[], value: T): void {
   }
 }
 
-/** The bound on depth for all that an agent says. Text alone, of which there is most, has no depth. */
+/** Bounds the depth of an event. Plain text, which is most of it, has no depth. */
 function withinBounds(draft: EventDraft): EventDraft {
   const { payload } = draft;
   if (payload.type === 'item_delta' && payload.patch === undefined) return draft;
@@ -163,12 +163,12 @@ function withinBounds(draft: EventDraft): EventDraft {
   return bounded === payload ? draft : { ...draft, payload: bounded };
 }
 
-/** What is told of a session (commands, options, notices) is no larger than this, about the characters of its JSON. */
+/** The largest session update (commands, options, notices), in about the characters of its JSON. */
 const maxUpdate = 256 * 1024;
 /** Characters of a session's title. */
 const maxTitle = 1_000;
 
-/** Every reader is told it with each change of the session. */
+/** Bounds an update: every reader gets it with each change of the session. */
 function boundedUpdate({ title, ...update }: SessionUpdate): SessionUpdate {
   const bounded = withinSize(withinDepth(update), maxUpdate);
   if (title === undefined) return bounded;

@@ -7,7 +7,7 @@ export class StartLimit {
     this.#free = atOnce;
   }
 
-  /** Runs `start` when its time has come. Rejects with the signal's reason if that comes before. */
+  /** Runs `start` when there is room. Rejects with the signal's reason if that aborts before. */
   async run<T>(start: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     if (this.#free > 0) this.#free -= 1;
     else await this.#turn(signal);

@@ -1,4 +1,4 @@
-/** Of one turn: bounds what is written of its items, each by itself and all together. */
+/** Bounds one turn: its items, each by itself and all together. */
 import {
   cutText,
   type EventPayload,
@@ -8,18 +8,18 @@ import {
   withinSize,
 } from '@liminal/protocol';
 
-/** A turn says no more than this (about the characters of its events' JSON); what follows is not kept. */
+/** The largest turn, in about the characters of its events' JSON; what follows is not kept. */
 export const maxTurnSize = 256 * 1024 * 1024;
-/** Nor has it more items; a call and its output are two. */
+/** The most items of a turn; a call and its output are two. */
 export const maxTurnItems = 50_000;
-/** Of a text that is longer than this (characters) it counts that it is told again. */
+/** For texts longer than this (characters), sending them again counts. */
 const longText = 64 * 1024;
-/** What any event takes beside what it says. */
+/** The size of an event besides its content. */
 const eventItself = 500;
 
-/** How much of a turn there is room for still. */
+/** How much room a turn has left. */
 export class TurnBounds {
-  /** Characters of text that each open item has been given. */
+  /** Characters of text that each open item has. */
   readonly #texts = new Map<string, number>();
   #size = 0;
   #items = 0;
@@ -28,13 +28,13 @@ export class TurnBounds {
     return this.#size > maxTurnSize || this.#items > maxTurnItems;
   }
 
-  /** Anything that is written whole; of a text that makes an item longer `more` takes care. */
+  /** Cuts a value that is written whole; `more` bounds text that makes an item longer. */
   fit<T extends object>(value: T): T {
     if (isMoreText(value)) return value;
     return withinSize(value, isOfTurn(value) ? maxHeadSize : maxItemSize);
   }
 
-  /** What there is room for of a text that makes an item longer; nothing once that was cut. */
+  /** The part of a longer item's text that fits; empty once the item was cut. */
   more(itemId: string, text: string): string {
     const before = this.#texts.get(itemId) ?? 0;
     if (before > maxItemSize) return '';
@@ -43,7 +43,7 @@ export class TurnBounds {
     return text.length <= room ? text : cutText(text, room);
   }
 
-  /** Notes what is written. */
+  /** Counts a written event. */
   count(payload: EventPayload): void {
     if (payload.type === 'item_start') this.#items += 1;
     // Text comes in many small pieces, which become few events.
@@ -52,7 +52,7 @@ export class TurnBounds {
       : eventItself + sizeOf(payload, 2 * maxItemSize);
   }
 
-  /** Notes that an item's fields change: readers are given all of it again. */
+  /** Counts a change of an item's fields: readers get all of the item again. */
   countAgain(itemId: string): void {
     const text = this.#texts.get(itemId) ?? 0;
     if (text > longText) this.#size += text;
@@ -63,7 +63,7 @@ export class TurnBounds {
   }
 }
 
-/** What is kept with the turn, and read with each of its pages. */
+/** Whether a value is stored with the turn, and read with each of its pages. */
 function isOfTurn(value: object): boolean {
   return 'type' in value && typeof value.type === 'string' && value.type.startsWith('response_');
 }

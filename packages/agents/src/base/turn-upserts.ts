@@ -11,10 +11,10 @@ import {
   type UpsertObject,
 } from '@liminal/protocol';
 
-/** The draft's real run, seq and trace are its log's business; here they only keep the fold in order. */
+/** The log gives the real run, seq and trace; here they only keep the fold in order. */
 const traceContext = { traceparent: '00-00000000000000000000000000000001-0000000000000001-00' };
 
-/** The upsert fold of one turn, for those who listened when it began. */
+/** The upsert fold of one turn, for its listeners from the beginning. */
 export class TurnUpserts {
   readonly #sessionId: string;
   readonly #upserts: (upsert: UpsertObject) => void;
@@ -40,7 +40,7 @@ export class TurnUpserts {
     return isTerminal(event) ? 'ended' : 'running';
   }
 
-  /** Nothing more is heard. */
+  /** Stops the timer. */
   stop(): undefined {
     clearTimeout(this.#timer);
   }

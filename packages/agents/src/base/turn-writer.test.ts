@@ -30,7 +30,7 @@ const message = (id: string, content = ''): OutputItem => ({
   origin: 'agent',
 });
 
-test('SAFE: a text that grows past what an item may be is cut there, says so once, and ends', () => {
+test('SAFE: a text that grows past an item’s limit is cut there, says so once, and ends', () => {
   const { turn, of } = writer();
   turn.start(message('m'));
   const mebi = 'x'.repeat(1024 * 1024);
@@ -83,7 +83,7 @@ test.each<[string, OutputItem]>([
   expect(JSON.stringify(drafts)).toContain(cut);
 });
 
-test('SAFE: a turn that says more than is kept of one says that, still asks, and ends what is open', () => {
+test('SAFE: a turn past its limit says so, can still ask, and ends its open items', () => {
   const { turn, drafts, of } = writer();
   turn.start(message('first'));
   turn.append('first', 'Hello.');
@@ -107,13 +107,13 @@ test('SAFE: a turn that says more than is kept of one says that, still asks, and
   ]);
 });
 
-test('SAFE: a turn of too many items says so once, and keeps what it has and how those end', () => {
+test('SAFE: a turn of too many items says so once, and keeps its items and their ends', () => {
   const { turn, drafts, of } = writer();
   turn.start(message('first'));
   for (let n = 0; n < maxTurnItems + 100; n += 1) turn.add(message(`m${n}`, 'Hello.'));
   const starts = of('item_start');
   expect(starts.filter(({ itemId }) => itemId === 't1:full')).toHaveLength(1);
-  // The one that was too many, and the notice.
+  // The item that was too many, and the notice.
   expect(starts).toHaveLength(maxTurnItems + 2);
   expect(of('item_done')).toHaveLength(maxTurnItems + 1);
   turn.done('first', message('first', 'At last.'));
@@ -145,7 +145,7 @@ test('SAFE: an error that ends a turn is short, there and at each item that it e
   });
 });
 
-test('SAFE: a long text whose fields change again and again fills its turn: readers are given all of it each time', () => {
+test('SAFE: a long text whose fields keep changing fills its turn: readers get all of it each time', () => {
   const { turn, of } = writer();
   turn.start(message('m'));
   turn.append('m', 'x'.repeat(maxItemSize / 2));
@@ -156,7 +156,7 @@ test('SAFE: a long text whose fields change again and again fills its turn: read
 
 const done = { type: 'response_done', status: 'completed', finishReason: null } as const;
 
-test('a turn ends once, also where its end is asked for while it is being said', () => {
+test('a turn ends once, even if a listener ends it while it is ending', () => {
   const types: string[] = [];
   const turn = new TurnWriter('t1', ({ payload }) => {
     types.push(payload.type);
@@ -170,7 +170,7 @@ test('a turn ends once, also where its end is asked for while it is being said',
   expect(turn.hasEnded).toBe(true);
 });
 
-test('what is open at a turn’s end is ended by the rules of every run, with what was kept beside it', () => {
+test('open items at a turn’s end are ended by the rules of every run, with what was kept for them', () => {
   const { turn, of } = writer();
   turn.start(message('said'));
   turn.append('said', 'Hel');
@@ -187,7 +187,7 @@ test('what is open at a turn’s end is ended by the rules of every run, with wh
   ]);
 });
 
-test('an approval is shown once however often it is opened, and a wish to stop is noted once', () => {
+test('an approval is shown once however often it is opened, and a stop is noted once', () => {
   const { turn, of } = writer();
   for (let times = 0; times < 2; times += 1) {
     turn.openApproval({ approvalId: 'a', title: 'May I?', options: [] });

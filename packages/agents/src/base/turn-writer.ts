@@ -14,7 +14,7 @@ import { BoundedList } from './bounded-list.ts';
 import type { ApprovalRequest } from './pending-approvals.ts';
 import { TurnBounds } from './turn-bounds.ts';
 
-/** An open item, and what it was told since: a delta is frequent, and copies no item. */
+/** An open item and its later text: deltas are frequent, and copy no item. */
 interface OpenItem {
   item: OutputItem;
   more: GrowingText;
@@ -22,7 +22,7 @@ interface OpenItem {
 
 export type Emit = (draft: EventDraft) => void;
 
-/** Who began a turn. */
+/** Who or what began a turn. */
 export type Trigger = 'user' | 'agent';
 
 export interface TurnStart {
@@ -34,20 +34,20 @@ export interface TurnStart {
 /** The event that ends a turn. */
 export type TurnEnd = Extract<EventPayload, { type: 'response_done' | 'response_error' }>;
 
-/** Said once where a turn has said all that is kept. */
+/** Shown once when a turn reaches its limit. */
 const full =
   'This turn has said more than can be kept of one. What it says from here on is not shown, but what it asks is: stop it, or wait for its end.';
 
 /**
- * Writes one turn's events and knows which of its items are open, so that every item that starts also ends before the
- * turn's terminal event (invariant 3), of which there is one (invariant 2). The door for the size of what an agent
- * says: what is longer than an item may be is cut, and past what a turn may be only questions and ends are written.
+ * Writes one turn's events and knows its open items, so that every item that starts also ends before the turn's one
+ * terminal event (invariants 2 and 3). Bounds what an agent says: items that are too long are cut, and past the limit
+ * of a turn only questions and ends are written.
  */
 export class TurnWriter {
   readonly turnId: string;
   readonly #emit: Emit;
   readonly #open = new Map<string, OpenItem>();
-  /** What the vocabulary has no place for, until the next item takes it along. */
+  /** Values that the vocabulary has no place for, until the next item ends. */
   readonly #unplaced = new BoundedList();
   readonly #bounds = new TurnBounds();
   #timestamp = '';
@@ -61,12 +61,12 @@ export class TurnWriter {
     this.#emit = emit;
   }
 
-  /** Whether nothing more is kept of what the turn says. */
+  /** Whether the turn has reached its limit. */
   get isFull(): boolean {
     return this.#bounds.isFull;
   }
 
-  /** The time (ISO 8601 UTC) of what is written from now on. */
+  /** Sets the time (ISO 8601 UTC) of later events. */
   at(timestamp: string): void {
     this.#timestamp = timestamp;
   }
@@ -76,21 +76,21 @@ export class TurnWriter {
     return this.#ended;
   }
 
-  /** `message` is what the user wrote; there is none in a turn that the agent began. */
+  /** `message` is the user's message; a turn that the agent began has none. */
   begin(start: TurnStart, message: string | undefined): void {
     this.write({ type: 'response_start', ...start });
     if (message === undefined) return;
     this.add({ type: 'message', id: `${this.turnId}:user`, content: message, origin: 'user' });
   }
 
-  /** Notes that somebody asked to stop the turn, once. */
+  /** Records, once, that somebody asked to stop the turn. */
   stop(reason = 'The user asked to stop.'): void {
     if (this.#isStopping) return;
     this.#isStopping = true;
     this.write({ type: 'turn_aborted_by_user', reason });
   }
 
-  /** What is said beside the agent's words. */
+  /** Adds a message of the system. */
   notice(content: string, raw?: unknown[]): void {
     const id = `${this.turnId}:notice:${this.#notices++}`;
     const kept = raw === undefined ? {} : { raw };
@@ -144,14 +144,14 @@ export class TurnWriter {
     this.write({ type: 'item_delta', itemId, deltaContent: '', patch });
   }
 
-  /** Ends an item as it stands, or as `finalItem`. */
+  /** Ends an item as it is, or as `said`. */
   done(itemId: string, said = this.item(itemId)): void {
     const finalItem = this.#bounds.isFull && said?.type !== 'approval' ? this.item(itemId) : said;
     if (finalItem === undefined || !this.#forget(itemId)) return;
     this.write({ type: 'item_done', itemId, finalItem: this.#withUnplaced(finalItem) });
   }
 
-  /** An item that is whole from its beginning. */
+  /** Adds an item that is complete. */
   add(item: OutputItem): void {
     this.start(item);
     this.done(item.id);
@@ -161,13 +161,13 @@ export class TurnWriter {
     if (this.#open.has(itemId)) this.withdraw(itemId, reason);
   }
 
-  /** Takes back an item, be it open or ended. */
+  /** Takes an item back, open or ended. */
   withdraw(itemId: string, reason: string): void {
     this.#forget(itemId);
     this.write({ type: 'item_cancelled', itemId, reason });
   }
 
-  /** An open item as it stands. */
+  /** An open item in its present state. */
   item(itemId: string): OutputItem | undefined {
     const open = this.#open.get(itemId);
     if (open === undefined) return undefined;
@@ -176,17 +176,17 @@ export class TurnWriter {
     return open.item;
   }
 
-  /** Keeps what cannot be translated: as `raw` of the next item that ends. */
+  /** Keeps a value that cannot be translated: as `raw` of the next item that ends. */
   keep(raw: unknown): void {
     this.#unplaced.add(raw);
   }
 
-  /** What was kept and has found no item. */
+  /** Takes the kept values that have found no item. */
   takeUnplaced(): unknown[] {
     return this.#unplaced.take();
   }
 
-  /** Ends what is open, and then the turn, once: what is written later is ignored. */
+  /** Ends the open items, and then the turn, once: later events are ignored. */
   end(said: TurnEnd): void {
     const end = this.#bounds.fit(said);
     const closing = closingOf(end);

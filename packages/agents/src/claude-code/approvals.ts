@@ -1,4 +1,4 @@
-/** Permission requests: Claude Code asks, people answer. */
+/** Permission requests of Claude Code, answered by people. */
 import { setImmediate as untilRead } from 'node:timers/promises';
 import type {
   CanUseTool,
@@ -19,7 +19,7 @@ import {
 } from './questions.ts';
 import { describeTool } from './translate/describe-tool.ts';
 
-/** A choice and what Claude Code is told when it is taken. */
+/** An option and the result that Claude Code gets for it. */
 interface Choice extends ApprovalOption {
   result: PermissionResult;
 }
@@ -30,12 +30,12 @@ const refused: PermissionResult = { behavior: 'deny', message: 'The user refused
 const refusal = { optionId: 'reject_once', kind: 'reject_once', takesNote: true } as const;
 const withdrawn: PermissionResult = { behavior: 'deny', message: 'The user stopped the turn.' };
 
-/** Where requests are shown, and whether a turn is running that people can be asked in. */
+/** Shows requests, and says whether a turn runs in which people can be asked. */
 interface ApprovalOutput extends ApprovalEvents {
   canAsk: () => boolean;
 }
 
-/** The permission requests and questions of one process that wait for an answer. */
+/** The open permission requests and questions of one process. */
 export class ClaudeApprovals {
   readonly #output: ApprovalOutput;
   readonly #pending: PendingApprovals;
@@ -51,9 +51,9 @@ export class ClaudeApprovals {
     this.#cwd = cwd;
   }
 
-  /** What the SDK calls. It waits as long as it takes, unless the turn is stopped. */
+  /** Called by the SDK. Waits without a limit, unless the turn is stopped. */
   readonly canUseTool: CanUseTool = async (toolName, input, context) => {
-    // The request overtakes messages that are already there: the call it is about is shown first.
+    // The request overtakes messages that have already arrived: its call must be shown first.
     await untilRead();
     const questions = toolName === 'AskUserQuestion' ? readQuestions(input) : [];
     if (questions.length > 0) return this.#askQuestions(questions, input, context);
@@ -65,7 +65,7 @@ export class ClaudeApprovals {
     return result?.behavior === 'allow' ? result : refusedWith(outcome.note);
   };
 
-  /** What the SDK calls when an MCP server asks people; outside a turn there is nobody to see it. */
+  /** Called by the SDK when an MCP server asks people; outside a turn nobody would see the question. */
   readonly onElicitation: OnElicitation = async (request, { signal }) => {
     await untilRead();
     if (!this.#output.canAsk()) return { action: 'cancel' };
@@ -74,7 +74,7 @@ export class ClaudeApprovals {
     return (await this.#elicitations.elicit(asked, signal)) ?? { action: 'cancel' };
   };
 
-  /** What a link was to be opened for is done. */
+  /** The purpose of a link is fulfilled. */
   completeLink(elicitationId: string): void {
     this.#elicitations.completeLink(elicitationId);
   }
@@ -115,10 +115,10 @@ export class ClaudeApprovals {
   }
 }
 
-/** With the input that the program has: what has come of it can be shortened (`ProgramOutput`). */
+/** Without an input: the program keeps its own, since the one here may be shortened (`ProgramOutput`). */
 const allowed = { behavior: 'allow' } satisfies PermissionResult;
 
-/** What the model reads in place of the tool's output. */
+/** The result that the model reads in place of the tool's output. */
 const refusedWith = (note?: string): PermissionResult =>
   note === undefined
     ? refused
@@ -145,7 +145,7 @@ function permissionChoices(
   ];
 }
 
-/** The program says that the plan was approved only where it is given the plan. */
+/** The program reports the plan as approved only if it is given the plan. */
 function planChoices(input: Record<string, unknown>): Choice[] {
   const approved: PermissionResult = { behavior: 'allow', updatedInput: input };
   const acceptEdits: PermissionUpdate = {

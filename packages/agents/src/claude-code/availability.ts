@@ -69,7 +69,7 @@ function programVersion(): string | undefined {
     ?.claudeCodeVersion;
 }
 
-/** Whether there is a key or a login to use. On macOS a login is in the keychain, which is not looked into. */
+/** Whether there is a key or a login. On macOS a login is in the keychain, which is not read. */
 async function isSignedIn(env: NodeJS.ProcessEnv): Promise<boolean> {
   if (credentialVariables.some((name) => (env[name] ?? '') !== '')) return true;
   if (process.platform === 'darwin') return true;

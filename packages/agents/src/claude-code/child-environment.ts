@@ -1,7 +1,7 @@
-/** Set by a Claude Code that this server runs inside; a child that saw them would take itself for a part of it. */
+/** Set by a Claude Code that runs this server; a child that saw them would take itself for a part of it. */
 const ofOuterClaude = new Set(['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT', 'CLAUDE_CODE_SSE_PORT']);
 
-/** What Claude Code inherits: the server's environment less what is Liminal's own, plus the process mark. */
+/** Claude Code's environment: the server's without Liminal's own variables, plus the process mark. */
 export function childEnvironment(
   inherited: NodeJS.ProcessEnv,
   mark: Record<string, string>,

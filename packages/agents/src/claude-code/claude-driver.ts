@@ -12,14 +12,16 @@ import { findStored, listStored, readHistory } from './history.ts';
 import { TranscriptMarks } from './transcript-marks.ts';
 
 export interface ClaudeCodeOptions {
-  /** What Claude Code inherits. Default: this process's environment, which also says where its sessions are stored. */
+  /**
+   * The environment for Claude Code. Default: this process's environment, which also says where sessions are stored.
+   */
   env?: NodeJS.ProcessEnv;
   /** How many processes may start at the same time. Default 2. */
   maxStarts?: number;
   mcpServers?: McpServers;
   /** Added to Claude Code's own system prompt, in every session. */
   appendSystemPrompt?: string | undefined;
-  /** The path of another Claude Code than the one that comes with the SDK. */
+  /** The path of a Claude Code other than the SDK's own. */
   program?: string;
 }
 
@@ -86,7 +88,7 @@ export class ClaudeDriver implements AgentDriver<Config> {
   }
 }
 
-/** How the session's process is to be started. `SESSION_NOT_FOUND`, `INVALID_OPTION`. */
+/** The start options of the session's process. `SESSION_NOT_FOUND`, `INVALID_OPTION`. */
 async function startOf({ sessionId, projectDir, config, earlier }: SessionOpening<Config>) {
   if (earlier === undefined) {
     const agentSessionId = isUuid(sessionId) ? sessionId : randomUUID();
@@ -94,7 +96,7 @@ async function startOf({ sessionId, projectDir, config, earlier }: SessionOpenin
   }
   const { agentSessionId = sessionId, memory } = earlier;
   const isStored = (await findStored(agentSessionId, projectDir)) !== undefined;
-  // A session without a message is not stored yet: one that was known here is begun again.
+  // A session without a message is not stored: one that was open here is begun again.
   if (!isStored && memory === undefined) throw notFound(sessionId);
   return { agentSessionId, resume: isStored, config: readConfig(config, memory) };
 }

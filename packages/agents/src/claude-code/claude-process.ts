@@ -18,20 +18,20 @@ import type { Sdk } from './sdk.ts';
 
 export interface ClaudeProcessOptions {
   projectDir: string;
-  /** Claude Code's own id of the session, a UUID. */
+  /** Claude Code's own session id, a UUID. */
   agentSessionId: string;
-  /** Whether the session is in Claude Code's store already. */
+  /** Whether Claude Code has stored the session. */
   resume: boolean;
   config: Config;
   env: NodeJS.ProcessEnv;
   mcpServers: McpServers;
   /** Added to Claude Code's own system prompt. */
   appendSystemPrompt: string | undefined;
-  /** The path of the program, where it is not the one that comes with the SDK. */
+  /** The path of the program, if it is not the SDK's own. */
   program: string | undefined;
 }
 
-/** Who answers what it asks people. */
+/** Answers its questions to people. */
 interface Answering {
   canUseTool: CanUseTool;
   onElicitation: OnElicitation;
@@ -39,29 +39,29 @@ interface Answering {
 
 interface News {
   message: [message: unknown];
-  /** All that it has said last on its error output. */
+  /** The newest error output. */
   errorOutput: [output: string];
-  /** The process has ended, asked to or not; told once. */
+  /** The process has ended, requested or not; emitted once. */
   gone: [error: unknown];
 }
 
-/** All that Claude Code finds in the folder and of the user: settings, CLAUDE.md, skills, agents, output styles. */
+/** Loads all settings of the folder and the user: settings, CLAUDE.md, skills, agents, output styles. */
 const asInTerminal: Options = { settingSources: ['user', 'project', 'local'] };
 
 /**
- * Without it the model is not told how to work. Claude Code notes down the prompt of a conversation's first request and
- * goes on with that note, whatever it is started with later: a conversation that is resumed has it made anew, so that
- * one with a lesser prompt gets this one, too, and a change of what is added takes hold.
+ * Without this prompt the model is not told how to work. Claude Code stores the prompt of a conversation's first
+ * request and reuses it, whatever later starts say. So a resumed conversation has it made again: it then gets the whole
+ * prompt and the present additions.
  */
 const wholePrompt = { type: 'preset', preset: 'claude_code' } as const;
 
 const startLimitMs = 60_000;
 const interruptLimitMs = 500;
 const endGraceMs = 1_500;
-/** How long the reason for a failed start may take, after the start has failed. */
+/** How long to wait for the reason of a failed start. */
 const reasonLimitMs = 1_000;
 
-/** A running Claude Code with all that it starts. Nothing is told before whoever makes it can listen. */
+/** A running Claude Code with all that it starts. Emits nothing before the caller can add listeners. */
 export class ClaudeProcess extends EventEmitter<News> {
   readonly query: Query;
   readonly #mark = processMark();
@@ -69,7 +69,7 @@ export class ClaudeProcess extends EventEmitter<News> {
   readonly #gone = Promise.withResolvers<never>();
   readonly #program: ClaudeProgram;
 
-  /** Throws when there is no program to start. */
+  /** Throws if there is no program to start. */
   constructor(sdk: Sdk, options: ClaudeProcessOptions, { canUseTool, onElicitation }: Answering) {
     super();
     const { projectDir, agentSessionId, resume, config, env, mcpServers } = options;
@@ -91,7 +91,7 @@ export class ClaudeProcess extends EventEmitter<News> {
         cwd: projectDir,
         env: childEnvironment(env, this.#mark.env),
         mcpServers,
-        // On the command line everybody could read their keys.
+        // On the command line every user could read their keys.
         mcpServersDelivery: 'initialize',
         includePartialMessages: true,
         forwardSubagentText: true,
@@ -104,7 +104,7 @@ export class ClaudeProcess extends EventEmitter<News> {
     void this.#program.exited.then(() => this.#gone.reject(this.#program.ending));
   }
 
-  /** Resolves when the process is ready for its first message, and tells what it offers. Rejects if it ends first. */
+  /** Resolves with what the process offers when it is ready for its first message. Rejects if it ends first. */
   async initialise(): Promise<SDKControlInitializeResponse> {
     const { promise: late, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(
@@ -122,14 +122,14 @@ export class ClaudeProcess extends EventEmitter<News> {
     this.#input.push(uuid, text);
   }
 
-  /** Why the process ended, with what it said about it. */
+  /** Why the process ended, with its own words about it. */
   explain(error: unknown): string {
     const reason = messageOf(error);
     const { errorOutput } = this.#program;
     return errorOutput === '' ? reason : `${reason} It said: ${errorOutput}`;
   }
 
-  /** Ends it and all it has started. A turn that runs is interrupted first, so that what was said is written down. */
+  /** Ends it and all that it started. A running turn is interrupted first, so that what was said is stored. */
   async end(isBusy: boolean): Promise<void> {
     if (isBusy) {
       const limit = new Promise((resolve) => setTimeout(resolve, interruptLimitMs));
@@ -146,7 +146,7 @@ export class ClaudeProcess extends EventEmitter<News> {
     try {
       return await this.query.initializationResult();
     } catch (error) {
-      // It may say no more than that nothing will come; then how the process ended says why.
+      // The error may say only that no answer will come; the end of the process says why.
       const limit = new Promise((resolve) => setTimeout(resolve, reasonLimitMs));
       await Promise.race([this.#gone.promise, limit]);
       throw error;
@@ -163,12 +163,12 @@ export class ClaudeProcess extends EventEmitter<News> {
     } catch (error) {
       failure = error;
     }
-    // By then its error output has been read, too.
+    // By then the error output has been read, too.
     await this.#program.closed();
     this.#gone.reject(failure ?? this.#program.ending);
   }
 
-  /** A message that cannot be dealt with may be one that a turn waits for: whoever said it is given up, not waited for. */
+  /** A turn may wait for a message that cannot be handled: so the process is given up. */
   #take(message: unknown): void {
     try {
       this.emit('message', withinDepth(message));

@@ -2,14 +2,14 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import type { SpawnedProcess, SpawnOptions } from '@anthropic-ai/claude-agent-sdk';
 import { ProgramOutput } from './program-output.ts';
 
-/** How long nothing may be heard of a program that has exited before its output is taken for held, in ms. */
+/** How long a program that has exited must be silent before its output counts as held by a child, in ms. */
 const heldOutputMs = 150;
-/** Characters of its error output that are kept to explain its end. */
+/** How much of its error output is kept to explain its end, in characters. */
 const keptOutput = 2_000;
 
 /**
- * Claude Code's program. The SDK learns of its end by the end of its output, which does not come while something that
- * it has started holds that; here it is seen all the same.
+ * Claude Code's program. The SDK notices its end only by the end of its output, which a child of it may hold open; this
+ * class notices the exit as well.
  */
 export class ClaudeProgram {
   readonly #exited = Promise.withResolvers<void>();
@@ -21,37 +21,37 @@ export class ClaudeProgram {
   #lastHeard = 0;
   #errorOutput = '';
 
-  /** @param onErrorOutput - Is given all that was kept of the error output, when there is more. */
+  /** @param onErrorOutput - Gets all the kept error output whenever there is more. */
   constructor(onErrorOutput: (output: string) => void) {
     this.#onErrorOutput = onErrorOutput;
   }
 
-  /** Absent until it has been started. */
+  /** Undefined until it has been started. */
   get pid(): number | undefined {
     return this.#child?.pid;
   }
 
-  /** What it wrote last on its error output. */
+  /** The newest error output. */
   get errorOutput(): string {
     return this.#errorOutput.trim();
   }
 
-  /** How it exited, as far as that is known. */
+  /** How it exited, as far as known. */
   get ending(): Error {
     return this.#ending;
   }
 
-  /** Resolves when it has exited and nothing more is heard of it. */
+  /** Resolves when it has exited and is silent. */
   get exited(): Promise<void> {
     return this.#exited.promise;
   }
 
-  /** Resolves when it has exited and its outputs have ended, or are held by something else. */
+  /** Resolves when it has exited and its outputs have ended, or are held open by a child. */
   async closed(): Promise<void> {
     await Promise.race([this.#closed.promise, this.#exited.promise]);
   }
 
-  /** For the SDK, which says what is to be started. */
+  /** Called by the SDK with the command to start. */
   readonly start = ({ command, args, cwd, env, signal }: SpawnOptions): SpawnedProcess => {
     const child = spawn(command, args, { cwd, env, signal, stdio: ['pipe', 'pipe', 'pipe'] });
     this.#child = child;
@@ -60,7 +60,7 @@ export class ClaudeProgram {
       this.#onErrorOutput(this.#errorOutput);
     });
     child.stdout.pipe(this.#output);
-    // Where something else has closed it, no end comes.
+    // If a child has closed it, no end comes.
     child.stdout.once('close', () => this.#output.end());
     child.once('close', () => this.#closed.resolve());
     child.once('exit', (code, by) => {
@@ -71,12 +71,12 @@ export class ClaudeProgram {
     return Object.assign(child, { stdout: this.#output });
   };
 
-  /** To be called for all that it says. */
+  /** To be called for each message. */
   heard(): void {
     this.#lastHeard = performance.now();
   }
 
-  /** What it had written before its end may still be on its way. */
+  /** Its last output may still be on the way. */
   #waitForSilence(): void {
     const start = performance.now();
     const look = (): void => {
@@ -84,7 +84,7 @@ export class ClaudeProgram {
       if (performance.now() - silentSince >= heldOutputMs) this.#exited.resolve();
       else later();
     };
-    // After whatever had come has been read, however busy the server was in between.
+    // After all that has arrived was read, even if the server was busy in between.
     const later = () => setTimeout(() => setImmediate(look), heldOutputMs);
     later();
   }

@@ -16,7 +16,7 @@ import { ClaudeTranslator } from './translate/translator.ts';
 
 export interface ClaudeSessionOptions extends ClaudeProcessOptions {
   output: SessionOutput;
-  /** Is told of each message, so that what it makes stored is not taken for others'. */
+  /** Records each sent message, so that its stored entries do not count as made elsewhere. */
   marks: Pick<TranscriptMarks, 'noteSent'>;
 }
 
@@ -44,8 +44,8 @@ export class ClaudeSession implements AgentSession<Config> {
   #ended: Promise<void> = Promise.resolve();
 
   /**
-   * Starts the process. Throws ProviderError `SESSION_CREATE_FAILED`, or the reason of `signal`, which gives the
-   * starting up; then no process is left.
+   * Starts the process. Throws ProviderError `SESSION_CREATE_FAILED`, or the reason of `signal` if that aborts; then no
+   * process is left.
    */
   static async start(options: ClaudeSessionOptions, signal: AbortSignal): Promise<ClaudeSession> {
     const sdk = await loadSdk();
@@ -108,14 +108,14 @@ export class ClaudeSession implements AgentSession<Config> {
     return this.#status.agentSessionId;
   }
 
-  /** The settings as they stand, for a process that comes after this one. */
+  /** The present settings, for the next process. */
   get memory(): Config {
     return this.#status.config;
   }
 
   /**
-   * Hands over a user message; resolves when its turn has begun. Waits for a turn that the agent began of its own
-   * accord. Throws ProviderError `PROCESS_CRASH` or `TURN_IN_PROGRESS`.
+   * Sends a user message; resolves when its turn has begun. Waits for a turn that the agent began by itself. Throws
+   * ProviderError `PROCESS_CRASH` or `TURN_IN_PROGRESS`.
    */
   async send(text: string, turnId: string): Promise<void> {
     this.#options.marks.noteSent(turnId);
@@ -125,7 +125,7 @@ export class ClaudeSession implements AgentSession<Config> {
     }
     const sending = { turnId, bound: Promise.withResolvers<void>(), isStopped: false };
     this.#sending = sending;
-    // It can be rejected while the agent's own turn is still waited for.
+    // It may be rejected while the agent's own turn is still awaited.
     sending.bound.promise.catch(() => undefined);
     try {
       while (this.#translator.turn !== undefined) await this.#turnEnd.promise;
@@ -147,7 +147,7 @@ export class ClaudeSession implements AgentSession<Config> {
     else if (this.#sending !== undefined) this.#sending.isStopped = true;
   }
 
-  /** Ends the process and all it has started; a running turn ends as cancelled first. */
+  /** Ends the process and all that it started; a running turn first ends as cancelled. */
   async close(): Promise<void> {
     if (this.#isAlive) {
       this.#isAlive = false;
@@ -183,7 +183,7 @@ export class ClaudeSession implements AgentSession<Config> {
 
   #onMessage(message: unknown): void {
     if (!this.#isAlive) return;
-    // Nearly all that it says: the schemas below take longer than all that is done with it.
+    // A shortcut for nearly all messages: the schemas below cost more than all the rest.
     if (isPlainDelta(message)) {
       this.#status.hearDelta();
       return this.#translator.read(message, now());
@@ -212,7 +212,7 @@ export class ClaudeSession implements AgentSession<Config> {
     const sending = this.#sending;
     if (sending?.turnId !== turnId) return;
     sending.bound.resolve();
-    // The turn is being begun just now; it is stopped when it has.
+    // The turn is only beginning; it is stopped once it has begun.
     if (sending.isStopped) queueMicrotask(() => void this.#interruptAgain());
   }
 
@@ -236,7 +236,7 @@ export class ClaudeSession implements AgentSession<Config> {
     }
   }
 
-  /** For an interrupt that was asked for earlier: nobody waits for it. */
+  /** For an earlier interrupt: no caller waits for it. */
   async #interruptAgain(): Promise<void> {
     await this.#stopTurn().catch(() => undefined);
   }
@@ -246,7 +246,7 @@ export class ClaudeSession implements AgentSession<Config> {
     this.#isAlive = false;
     const { code, message } = this.#crash(error);
     this.#endTurn({ type: 'response_error', error: { code, message } });
-    // What it had started is still there.
+    // Its children may still run.
     this.#ended = this.#process.end(false);
     this.#options.output.exit({ expected: false, code, message });
   }

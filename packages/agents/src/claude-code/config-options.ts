@@ -13,7 +13,7 @@ import type { SettingsInForce } from './settings-in-force.ts';
 
 export type ConfigId = 'model' | 'mode' | 'thinking';
 
-/** What was chosen here; a mode that is empty is the one of Claude Code's own settings. */
+/** The choices made here; an empty mode leaves it to Claude Code's own settings. */
 export type Config = Record<ConfigId, string>;
 
 interface Choice {
@@ -66,13 +66,13 @@ const plainThinking: Choice[] = [
 
 const defaultConfig: Config = { model: 'default', mode: '', thinking: 'default' };
 
-/** What the running Claude Code offers to choose from. */
+/** The choices that the running Claude Code offers. */
 export interface Offer {
   models: readonly ModelInfo[];
   modes: readonly Choice[];
 }
 
-/** As long as none runs: what is not known is left to be found out. */
+/** For when none runs: then the models are unknown. */
 export const nothingOffered: Offer = { models: [], modes };
 
 export function offerOf(
@@ -88,11 +88,13 @@ export function offerOf(
   return { models, modes: modes.filter(isOffered) };
 }
 
-/** Claude Code does not even start when it may allow everything as root, unless it is told that this is a sandbox. */
+/**
+ * As root, Claude Code does not start with permission to allow everything, unless it is told that this is a sandbox.
+ */
 export const mayBypass = (env: NodeJS.ProcessEnv): boolean =>
   process.getuid?.() !== 0 || env['IS_SANDBOX'] === '1';
 
-/** The choice for a model of this full name: the one that is chosen now, where it stands for that model. */
+/** The choice for a model of this full name; the present choice wins if it stands for that model. */
 export function modelOf(
   fullName: string | undefined,
   chosen: string,
@@ -106,7 +108,9 @@ export function modelOf(
 
 const isConfigId = (id: string): id is ConfigId => Object.hasOwn(defaultConfig, id);
 
-/** `base` with what is given. Checks what can be checked before a process runs. Throws ProviderError `INVALID_OPTION`. */
+/**
+ * `base` with the given values, checked as far as possible without a process. Throws ProviderError `INVALID_OPTION`.
+ */
 export function readConfig(given: Record<string, string> = {}, base = defaultConfig): Config {
   const config = { ...base };
   for (const [id, value] of Object.entries(given)) {
@@ -117,7 +121,7 @@ export function readConfig(given: Record<string, string> = {}, base = defaultCon
   return config;
 }
 
-/** What a process is started with. A mode that is not possible here any more becomes the one that asks. */
+/** The start options of a process. A mode that is no longer possible here becomes the one that asks. */
 export function startOptions({ model, mode, thinking }: Config, mayBypassHere: boolean): Options {
   const effort = efforts.find(({ value }) => value === thinking)?.value;
   const isPossible = mode !== 'bypassPermissions' || mayBypassHere;
@@ -129,7 +133,7 @@ export function startOptions({ model, mode, thinking }: Config, mayBypassHere: b
   };
 }
 
-/** As a person sees them. */
+/** As shown to people. */
 export function configOptions(config: Config, offer: Offer): ConfigOption[] {
   const option = (id: ConfigId, name: string, category: string): ConfigOption => ({
     id,
@@ -145,7 +149,7 @@ export function configOptions(config: Config, offer: Offer): ConfigOption[] {
   ];
 }
 
-/** Changes a setting of the running process, and gives its id back. Throws ProviderError `INVALID_OPTION`. */
+/** Changes a setting of the running process, and returns its id. Throws ProviderError `INVALID_OPTION`. */
 export async function applyOption(
   query: Query,
   { model }: Config,
@@ -167,7 +171,7 @@ export async function applyOption(
   return id;
 }
 
-/** Says that a mode which was chosen is not the one that a process has begun in. */
+/** Says that a process has begun in another mode than the chosen one. */
 export function modeNotice(chosen: string, mode: string): SessionNotice[] {
   if (chosen === '' || chosen === mode) return [];
   const nameOf = (value: string) => modes.find((one) => one.value === value)?.name ?? value;
@@ -175,7 +179,7 @@ export function modeNotice(chosen: string, mode: string): SessionNotice[] {
   return [{ level: 'warning', text }];
 }
 
-/** What a process cannot be started with: thinking that is off from the start could not be turned on again. */
+/** Thinking is turned off only after the start: a process that starts without it could not turn it on again. */
 export async function applyAfterStart(query: Query, { thinking }: Config): Promise<void> {
   if (thinking === 'off') await applyThinking(query, thinking);
 }
@@ -186,7 +190,7 @@ async function applyThinking(query: Query, value: string): Promise<void> {
   if (value !== 'off') await query.applyFlagSettings({ effortLevel: effort ?? null });
 }
 
-/** @param current - Is among them, though it is not offered any more. */
+/** @param current - Always included, even if it is no longer offered. */
 function choices(
   id: ConfigId,
   { models, modes: offered }: Offer,

@@ -8,10 +8,10 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { listStored } from './history.ts';
 
 const SESSIONS = 50;
-/** More of a file than is read of it. */
+/** More than is read of a file. */
 const FILE = 100 * 1024;
 
-test('a list of stored sessions keeps their names in memory, and not the files that those stand in', async () => {
+test('a list of stored sessions keeps their names in memory, and not the files around them', async () => {
   const root = await mkdtemp(join(tmpdir(), 'liminal-stored-'));
   vi.stubEnv('CLAUDE_CONFIG_DIR', root);
   onTestFinished(async () => {

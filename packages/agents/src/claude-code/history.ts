@@ -1,4 +1,4 @@
-/** Sessions in Claude Code's own store, also those made in a terminal. Read without starting a process. */
+/** Sessions in Claude Code's own store, including those made in a terminal. Read without starting a process. */
 import type { SDKSessionInfo, SessionMessage } from '@anthropic-ai/claude-agent-sdk';
 import type { StoredSession, StoredTurn } from '../provider.ts';
 import { loadSdk } from './sdk.ts';
@@ -13,7 +13,7 @@ import {
 import { readTranscript, type TranscriptEntry } from './translate/transcript.ts';
 import { translateTranscript } from './translate/transcript-turns.ts';
 
-/** Newest first; of one folder, or all. Sessions whose folder is not known cannot be opened and are left out. */
+/** Newest first; of one folder, or all. Sessions without a known folder cannot be opened and are left out. */
 export async function listStored(projectDir?: string): Promise<StoredSession[]> {
   const { listSessions } = await loadSdk();
   const where = projectDir === undefined ? {} : { dir: projectDir, includeWorktrees: false };
@@ -31,8 +31,8 @@ export async function findStored(
 }
 
 /**
- * The stored conversation in the order in which its turns were begun, with those that it was forked away from; nothing
- * if there is no such session.
+ * The stored conversation, including abandoned branches, in the order in which its turns began; undefined if there is
+ * no such session.
  */
 export async function readHistory(
   sessionId: string,
@@ -55,7 +55,7 @@ export async function readHistory(
   return [...main, ...left].toSorted((a, b) => placeOf(a.turnId) - placeOf(b.turnId));
 }
 
-/** What Claude Code, taken up again, knows of the conversation. */
+/** The part of the conversation that a resumed Claude Code knows. */
 async function readMain(
   sessionId: string,
   projectDir: string,
@@ -65,7 +65,7 @@ async function readMain(
   const { getSessionMessages } = await loadSdk();
   const options = { dir: projectDir, includeSystemMessages: true };
   const newest = await getSessionMessages(sessionId, options);
-  // The SDK goes by what was written last; Claude Code itself by where a process noted that it had got to.
+  // The SDK uses the entry that was written last; Claude Code itself uses the place that a process has noted.
   if (leaf === undefined || mainEntries(raw, newest).has(leaf)) return newest;
   const load = async () => throughPlace(raw, leaf);
   const sessionStore = { append: async () => undefined, load };
@@ -88,7 +88,7 @@ async function readSubagents(
   return subagents;
 }
 
-/** Each with the turn that it goes on from. */
+/** Each turn with the one that it goes on from. */
 const chained = (turns: readonly StoredTurn[], from: string | undefined): StoredTurn[] =>
   turns.map((turn, index) => {
     const after = index === 0 ? from : turns[index - 1]?.turnId;
@@ -109,5 +109,5 @@ function storedSession(info: SDKSessionInfo, knownDir?: string): StoredSession |
       };
 }
 
-/** A text that is cut out of a file's keeps all of that in memory. */
+/** Copies: a text cut out of a file's text keeps the whole file in memory. */
 const copied = (text: string): string => Buffer.from(text).toString();

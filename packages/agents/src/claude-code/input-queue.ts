@@ -1,12 +1,12 @@
 import type { SDKUserMessage } from '@anthropic-ai/claude-agent-sdk';
 
-/** The user messages of one session as the SDK wants them: one iterable that lasts as long as the process. */
+/** The user messages of one session in the SDK's form: one iterable that lasts as long as the process. */
 export class InputQueue implements AsyncIterable<SDKUserMessage> {
   readonly #messages: SDKUserMessage[] = [];
   #wake = Promise.withResolvers<void>();
   #isEnded = false;
 
-  /** `uuid` is what Claude Code calls the message when it tells what became of it. */
+  /** `uuid` is the id by which Claude Code later refers to the message. */
   push(uuid: NonNullable<SDKUserMessage['uuid']>, text: string): void {
     const message = { role: 'user' as const, content: text };
     this.#messages.push({ type: 'user', uuid, message, parent_tool_use_id: null });

@@ -16,7 +16,7 @@ const line = (index: number, delta: object, parent: string | null = null, more =
 const says = (text: string, index = 0, parent: string | null = null): string =>
   line(index, { type: 'text_delta', text }, parent);
 
-test('deltas of one block that follow each other are one, with all of their text', () => {
+test('successive deltas of one block become one, with all of their text', () => {
   const before = '{"type":"system"}';
   expect(joinDeltas([before, says('Hel'), says('lo'), says('!'), ''])).toEqual([
     before,
@@ -43,7 +43,7 @@ test.each([
   expect(joinDeltas(lines)).toEqual(lines);
 });
 
-test('whatever comes, each block is told the same, in the same order', () => {
+test('whatever comes, each block gets the same text, in the same order', () => {
   const odd = fc.constantFrom('"', '\\', '"}}', '\\"', '\n', 'é');
   const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 5 }), odd);
   const any = fc.oneof(
@@ -59,7 +59,7 @@ test('whatever comes, each block is told the same, in the same order', () => {
   );
 });
 
-/** What each block is told until something else is said. */
+/** The text of each block until something else comes. */
 function told(lines: readonly string[]): string[] {
   const parts: { block: string; text: string }[] = [];
   for (const one of lines) {

@@ -1,18 +1,18 @@
 import { isPlainDelta } from './translate/plain-delta.ts';
 
-/** How a line begins that may be a delta. */
+/** The start of a line that may be a delta. */
 const deltaStart = '{"type":"stream_event","event":{"type":"content_block_delta"';
-/** Characters of a line for which a pattern is quicker than a parser. */
+/** For lines up to this many characters a pattern is quicker than a parser. */
 const shortLine = 4_096;
 const fields: ReadonlySet<string> = new Set(['text', 'thinking', 'partial_json']);
 
 /**
- * Joins the deltas of one block that follow each other, in lines of Claude Code's, to one delta with all of their text.
- * Such lines differ in nothing but their text and an id of their own: one of them is parsed, and tells what the others
- * look like, so that a delta costs a quarter of its parsing.
+ * Joins successive deltas of one block, in Claude Code's output lines, to one delta with all of their text. Such lines
+ * differ only in their text and an id: one is parsed, and gives a pattern for the others. So a delta costs a quarter of
+ * its parsing.
  */
 export class DeltaJoiner {
-  /** A delta of the block that was told of last. */
+  /** A delta of the newest block. */
   #like: Delta | undefined;
 
   join(lines: readonly string[]): string[] {
@@ -46,14 +46,14 @@ export class DeltaJoiner {
   }
 }
 
-/** What stands in the line of a delta before its text and behind, and what lines look like that differ in no more. */
+/** A delta's line before and after its text, and a pattern for lines that differ in nothing else. */
 interface Delta {
   head: string;
   tail: string;
   pattern: RegExp;
 }
 
-/** The text as JSON has it. */
+/** The text, still escaped as in JSON. */
 function textIn(line: string | undefined, { pattern }: Delta): string | undefined {
   return line === undefined || line.length > shortLine ? undefined : pattern.exec(line)?.[1];
 }
@@ -66,7 +66,7 @@ function readDelta(line: string): { delta: Delta; text: string } | undefined {
   if (typeof value !== 'string' || !fields.has(field) || others.length > 0) return undefined;
   const text = JSON.stringify(value).slice(1, -1);
   const start = line.indexOf(`"${field}":"`, deltaStart.length) + field.length + 4;
-  // A text that JSON can say in two ways is left as it is.
+  // A text that JSON can write in two ways is left as it is.
   if (!line.startsWith(`${text}"`, start)) return undefined;
   const [head, tail] = [line.slice(0, start), line.slice(start + text.length)];
   const [before, after = ''] = tail.split(/(?<="uuid":")[^"\\]*/, 2);

@@ -83,13 +83,13 @@ test.each<[string, PermissionUpdate[], string[]]>([
   expect(names(...proposals)).toEqual(expected);
 });
 
-test('what is chosen grants what its name says, and no more', () => {
+test('a choice grants what its name says, and no more', () => {
   const touch = allow('localSettings', rule('Bash', 'touch made.txt'));
   const choices = lastingPermissions([touch, folders(cwd), acceptEdits], cwd);
   expect(choices.map(({ updates }) => updates)).toEqual([[touch], [acceptEdits, folders(cwd)]]);
 });
 
-test('what grants nothing, or nobody knows what, is not offered', () => {
+test('a proposal that grants nothing, or something unknown, is not offered', () => {
   const rules = [rule('Bash', 'rm -rf /')];
   const odd: PermissionUpdate[] = [
     { type: 'removeRules', rules, behavior: 'deny', destination: 'session' },

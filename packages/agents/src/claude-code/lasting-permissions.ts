@@ -1,4 +1,4 @@
-/** What Claude Code proposes to allow for longer than once, in words that say all of it. */
+/** What Claude Code proposes to allow permanently, in words that say all of it. */
 import type {
   PermissionMode,
   PermissionRuleValue,
@@ -6,13 +6,13 @@ import type {
   PermissionUpdateDestination,
 } from '@anthropic-ai/claude-agent-sdk';
 
-/** One choice: nothing is granted that its name does not say. */
+/** One choice: it grants nothing that its name does not say. */
 interface LastingPermission {
   name: string;
   updates: PermissionUpdate[];
 }
 
-/** How far something reaches. */
+/** The scope of a permission. */
 const reaches: Record<PermissionUpdateDestination, string> = {
   userSettings: 'in all projects',
   projectSettings: 'in this project, for all who work on it',
@@ -21,7 +21,7 @@ const reaches: Record<PermissionUpdateDestination, string> = {
   cliArg: 'in this session',
 };
 
-/** Modes that grant something; to others nobody needs to agree. */
+/** Modes that grant something; others need no consent. */
 const modeGrants = new Map<PermissionMode, string>([
   ['acceptEdits', 'accept all edits'],
   ['auto', 'let a model decide what else is allowed'],
@@ -29,8 +29,8 @@ const modeGrants = new Map<PermissionMode, string>([
 ]);
 
 /**
- * The choices in a list of proposals: rules apart from modes and folders, and all apart by how far they reach. What
- * takes rules away or replaces them is not offered, since nobody could say what that grants.
+ * The choices in a list of proposals: rules separate from modes and folders, and one choice per scope. Proposals that
+ * remove or replace rules are not offered, since their effect cannot be described.
  */
 export function lastingPermissions(
   proposals: readonly PermissionUpdate[],
@@ -53,7 +53,7 @@ function rulesOf(proposals: readonly PermissionUpdate[], reach: string): Lasting
   return { name: `Always allow ${listOf(grants)} ${reach}`, updates };
 }
 
-/** The session's own folder it may work in anyhow. */
+/** The session's own folder is left out: it may work there anyhow. */
 function widerOf(
   proposals: readonly PermissionUpdate[],
   reach: string,
@@ -72,7 +72,7 @@ function widerOf(
   return { name: `Allow, and ${listOf(grants)} ${reach}`, updates };
 }
 
-/** What a rule allows, as the end of “Always allow …”. */
+/** What a rule allows, in words that complete “Always allow …”. */
 function grantOf({ toolName, ruleContent }: PermissionRuleValue): string {
   const [, server, tool] = /^mcp__(.+?)(?:__(.+))?$/.exec(toolName) ?? [];
   if (server !== undefined) {

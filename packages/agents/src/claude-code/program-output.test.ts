@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ProgramOutput } from './program-output.ts';
 
-/** What comes out of it, given in chunks of so many bytes. */
+/** The output for text that arrives in chunks of this many bytes. */
 async function passed(said: string, chunk: number): Promise<string> {
   const bytes = Buffer.from(said);
   const chunks = Array.from({ length: Math.ceil(bytes.length / chunk) }, (_, at) =>
@@ -13,7 +13,7 @@ async function passed(said: string, chunk: number): Promise<string> {
   return text(Readable.from(chunks, { objectMode: false }).pipe(new ProgramOutput()));
 }
 
-test('small lines come as they are, however they are cut, with or without a last line end', async () => {
+test('small lines pass unchanged, whatever the chunks, with or without a last line end', async () => {
   const said = fc.array(fc.oneof(fc.string({ unit: 'grapheme' }), fc.constant('\n')));
   await fc.assert(
     fc.asyncProperty(said, fc.integer({ min: 1, max: 7 }), async (parts, chunk) => {
@@ -22,7 +22,7 @@ test('small lines come as they are, however they are cut, with or without a last
   );
 });
 
-test('SAFE: a large line comes in its place, and what has too many values in it comes as its JSON', async () => {
+test('SAFE: a large line keeps its place, and parts with too many values become their JSON', async () => {
   const values = Object.fromEntries(Array.from({ length: 300_000 }, (_, n) => [`key${n}`, n]));
   const message = (input: unknown): string =>
     JSON.stringify({ message: { content: [{ id: 'c', input, name: 'ü' }] } });
@@ -32,7 +32,7 @@ test('SAFE: a large line comes in its place, and what has too many values in it 
   expect(heard).toBe(lines.with(1, message(JSON.stringify(values))).join('\n'));
 });
 
-test('SAFE: a line that is too long to be held is passed on as it is', async () => {
+test('SAFE: a line that is too long to be held passes unchanged', async () => {
   const said = `before\n${'x'.repeat(40 * 1024 * 1024)}\nafter`;
   expect((await passed(said, 64 * 1024)) === said).toBe(true);
 });

@@ -2,22 +2,22 @@ import { Transform, type TransformCallback } from 'node:stream';
 import { largeLine, shortenLargeLine } from '../base/large-lines.ts';
 import { DeltaJoiner } from './joined-deltas.ts';
 
-/** Bytes; a line that is longer is passed on as it is, since nobody can hold them all. */
+/** Bytes; a longer line is passed on as it is, since it would take too much memory. */
 const longestHeld = 32 * 1024 * 1024;
 const lineEnd = 10;
 
 /**
- * What Claude Code prints, made quick for the SDK, which parses it line by line on the one thread that everybody shares:
- * large lines come shortened, and deltas that have come together are one.
+ * Prepares Claude Code's output for the SDK, which parses it line by line on the main thread: large lines are
+ * shortened, and deltas that arrive together become one.
  */
 export class ProgramOutput extends Transform {
-  /** The beginning of a line whose end has not come. */
+  /** The beginning of an unfinished line. */
   #begun: Buffer[] = [];
   #begunBytes = 0;
   #busyUntil = 0;
   readonly #deltas = new DeltaJoiner();
 
-  /** When the last large line was passed on, on the clock of `performance.now()`; infinite while one is not. */
+  /** When the last large line was passed on, by `performance.now()`; infinite while one is being shortened. */
   get busyUntil(): number {
     return this.#busyUntil;
   }
@@ -50,12 +50,12 @@ export class ProgramOutput extends Transform {
     done();
   }
 
-  /** Lines that are whole; the rest waits for its end. */
+  /** Passes on whole lines; the rest waits for its end. */
   #pass(chunk: Buffer): void {
     const whole = chunk.lastIndexOf(lineEnd) + 1;
     if (whole > 0) {
       const lines = Buffer.concat([...this.#begun, chunk.subarray(0, whole)]);
-      // One line, or the end of one whose beginning could not be held: it may begin within a character.
+      // A single line, or the end of one that was too long to hold: it may begin within a character.
       const isAsItIs =
         lines.indexOf(lineEnd) === lines.length - 1 || this.#begunBytes > longestHeld;
       this.push(

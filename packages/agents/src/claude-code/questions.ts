@@ -1,4 +1,4 @@
-/** Claude Code's tool for asking people: a call's questions are the fields of one form. */
+/** Claude Code's tool for asking people: the questions of a call become the fields of one form. */
 import type { PermissionResult } from '@anthropic-ai/claude-agent-sdk';
 import type { ApprovalOption, Form, FormContent, FormField } from '@liminal/protocol';
 import { z } from 'zod';
@@ -25,11 +25,11 @@ const options: ApprovalOption[] = [
   { optionId: 'reject_once', name: 'Do not answer', kind: 'reject_once', takesNote: true },
 ];
 
-/** The questions of a call of AskUserQuestion; none if it is not understood. */
+/** The questions of a call of AskUserQuestion; none if it cannot be read. */
 export const readQuestions = (input: unknown): Question[] =>
   Input.safeParse(input).data?.questions ?? [];
 
-/** What people are asked; `answerQuestions` reads what they fill in. */
+/** The question to people; `answerQuestions` reads their answers. */
 export function questionForm(questions: readonly Question[]): ApprovalQuestion & { form: Form } {
   const fields = questions.map(
     (question, index) => [fieldName(index), field(question, questions.length > 1)] as const,
@@ -46,7 +46,7 @@ export function questionForm(questions: readonly Question[]): ApprovalQuestion &
   };
 }
 
-/** The call's input with the answers in it, as Claude Code's own terminal gives them. */
+/** The call's input with the answers, in the form of Claude Code's own terminal. */
 export function answerQuestions(
   input: Record<string, unknown>,
   questions: readonly Question[],
@@ -64,7 +64,7 @@ export function answerQuestions(
   return { ...input, answers, annotations };
 }
 
-/** What the model reads of questions that were not answered. */
+/** The result that the model reads for unanswered questions. */
 export const notAnswered = (note: string | undefined): PermissionResult => ({
   behavior: 'deny',
   message:
@@ -75,7 +75,7 @@ export const notAnswered = (note: string | undefined): PermissionResult => ({
 
 const fieldName = (index: number): string => `question_${index + 1}`;
 
-/** One that is asked alone stands above its form already: there its field is named by the header. */
+/** A single question is the form's title already: then its field has only the header. */
 function field(
   { question, header, multiSelect, options: offered }: Question,
   isOneOfMany: boolean,
@@ -94,7 +94,7 @@ function field(
     : { type: 'string', ...named, oneOf: choices };
 }
 
-/** With commas; an answer that has one of its own, or quotes, stands in quotes. */
+/** With commas; an answer that contains a comma or quotes is put in quotes. */
 const joined = (labels: readonly string[]): string =>
   labels
     .map((label) => (label.includes(', ') || label.includes('"') ? JSON.stringify(label) : label))

@@ -1,4 +1,4 @@
-/** A session's file in Claude Code's store, entry by entry: also what a conversation has left behind when it forked. */
+/** A session's file in Claude Code's store, entry by entry, including branches that the conversation has left. */
 import type { SessionStoreEntry } from '@anthropic-ai/claude-agent-sdk';
 import { z } from 'zod';
 import { loadSdk } from './sdk.ts';
@@ -7,10 +7,10 @@ const RawEntry = z.looseObject({
   type: z.string(),
   uuid: z.string(),
   parentUuid: z.string().nullish(),
-  /** What comes before a summary, which has no parent. */
+  /** The entry before a summary, which has no parent. */
   logicalParentUuid: z.string().nullish(),
   isSidechain: z.boolean().optional().catch(undefined),
-  /** Said in the user's name, to the model alone. */
+  /** Said in the user's name, only to the model. */
   isMeta: z.boolean().optional().catch(undefined),
 });
 export type RawEntry = z.infer<typeof RawEntry>;
@@ -18,9 +18,9 @@ export type RawEntry = z.infer<typeof RawEntry>;
 const LastPrompt = z.looseObject({ type: z.literal('last-prompt'), leafUuid: z.string() });
 
 export interface RawTranscript {
-  /** In the order in which they were written, whichever process did. */
+  /** In the order of writing, whichever process wrote them. */
   entries: RawEntry[];
-  /** Where the process that noted its place last had got to: Claude Code, taken up again, goes on from there. */
+  /** The last place that a process has noted: a resumed Claude Code goes on from there. */
   leaf: string | undefined;
 }
 
@@ -38,7 +38,7 @@ export async function readRaw(sessionId: string, projectDir: string): Promise<Ra
   };
 }
 
-/** The entries without those that neither lead to a place nor go on from it. */
+/** Only the entries that lead to a place or go on from it. */
 export function throughPlace(entries: readonly RawEntry[], place: string): RawEntry[] {
   const byId = new Map(entries.map((entry) => [entry.uuid, entry]));
   const through = new Set<string>();
@@ -55,8 +55,8 @@ export function throughPlace(entries: readonly RawEntry[], place: string): RawEn
 }
 
 /**
- * The ends of a conversation that its main part does not go on from, each with what leads there from the main part,
- * oldest first.
+ * The branches of a conversation outside its main part, each with all entries from the main part to its end, oldest
+ * first.
  */
 export function branchesOf(entries: readonly RawEntry[], main: ReadonlySet<string>): RawEntry[][] {
   const byId = new Map(entries.map((entry) => [entry.uuid, entry]));
@@ -70,7 +70,7 @@ export function branchesOf(entries: readonly RawEntry[], main: ReadonlySet<strin
       path.add(at.uuid);
       at = parentOf(byId, at);
     }
-    // Of calls that ran side by side, only one result has what follows.
+    // Of calls that ran side by side, only one result has successors.
     const beside = entries.filter(({ parentUuid }) => path.has(parentUuid ?? ''));
     const own = new Set([...path, ...beside.filter(isResult).map(({ uuid }) => uuid)]);
     for (const uuid of own) covered.add(uuid);
@@ -79,7 +79,7 @@ export function branchesOf(entries: readonly RawEntry[], main: ReadonlySet<strin
   return branches;
 }
 
-/** All that the main part of a conversation is made of: what it says, and what lies between that. */
+/** All entries of a conversation's main part: its messages, and the entries between them. */
 export function mainEntries(
   entries: readonly RawEntry[],
   said: readonly { uuid: string }[],
@@ -96,7 +96,7 @@ export function mainEntries(
   return main;
 }
 
-/** What the SDK tells of entries, with what it leaves out of them. */
+/** The SDK's messages, with a flag that it leaves out. */
 export function withFlags(messages: readonly unknown[], entries: readonly RawEntry[]): unknown[] {
   const meta = new Set(entries.flatMap(({ uuid, isMeta }) => (isMeta === true ? uuid : [])));
   return messages.map((message) =>

@@ -1,4 +1,4 @@
-/** What Claude Code's messages tell about the session itself, beside its turns. */
+/** What Claude Code's messages say about the session itself, besides its turns. */
 import { z } from 'zod';
 import type { SlashCommand } from '@anthropic-ai/claude-agent-sdk';
 import type { AgentCommand } from '@liminal/protocol';
@@ -21,11 +21,11 @@ const Facts = z.looseObject({
 });
 export type SessionFacts = z.infer<typeof Facts>;
 
-/** What the message tells about the session; nothing for most messages. */
+/** What the message says about the session; undefined for most messages. */
 export const readFacts = (message: unknown): SessionFacts | undefined =>
   Facts.safeParse(message).data;
 
-/** The mode that a process has begun in, which the SDK's types do not know of. */
+/** The mode that a process has begun in; the SDK's types lack it. */
 export const readStartMode = (started: unknown): string | undefined =>
   z.looseObject({ current_permission_mode: z.string() }).safeParse(started).data
     ?.current_permission_mode;

@@ -1,4 +1,4 @@
-/** Where a session of Claude Code stands beside its turns: settings, commands, notices, what it waits for. */
+/** A Claude Code session's state besides its turns: settings, commands, notices, activity. */
 import type { Query, SDKControlInitializeResponse } from '@anthropic-ai/claude-agent-sdk';
 import { NoticeBoard } from '../base/notice-board.ts';
 import type { SessionUpdate } from '../provider.ts';
@@ -21,7 +21,7 @@ interface SessionStatusOptions {
   /** Claude Code's own id of the session. */
   agentSessionId: string;
   config: Config;
-  /** Whether the program may be asked to allow everything. */
+  /** Whether the mode that allows everything may be offered. */
   mayBypass: boolean;
   update: (update: SessionUpdate) => void;
 }
@@ -31,9 +31,9 @@ export class SessionStatus {
   readonly #options: SessionStatusOptions;
   readonly #notices: NoticeBoard;
   #agentSessionId: string;
-  /** What a process that comes after this one is started with. */
+  /** The start options for the next process. */
   #config: Config;
-  /** What is in force, also where nobody has chosen it here. */
+  /** The settings in force, including those that were not chosen here. */
   #inForce: Config;
   #offer: Offer = nothingOffered;
   #activity = '';
@@ -71,7 +71,7 @@ export class SessionStatus {
     });
   }
 
-  /** @param facts - What was read of the message already. */
+  /** @param facts - The result of `readFacts` for the message. */
   hear(message: unknown, facts: SessionFacts | undefined, inTurn: boolean): void {
     if (facts !== undefined) this.#learn(facts);
     this.#setActivity(readActivity(message) ?? this.#activity);
@@ -80,7 +80,7 @@ export class SessionStatus {
     }
   }
 
-  /** The turn goes on: whatever was waited for has come. */
+  /** The turn goes on: it waits for nothing. */
   hearDelta(): void {
     this.#setActivity('');
   }
@@ -89,7 +89,7 @@ export class SessionStatus {
     this.#notices.put('output', readErrorOutput(output));
   }
 
-  /** Whoever is told of a turn's end knows that nothing is waited for any more. */
+  /** Sends no update: a turn's end already says that nothing is awaited. */
   turnEnded(): void {
     this.#activity = '';
   }

@@ -1,9 +1,9 @@
 import type { Query } from '@anthropic-ai/claude-agent-sdk';
 import { z } from 'zod';
 
-/** What Claude Code's own settings, of user, project and machine, come to. */
+/** The result of Claude Code's own settings: of user, project and machine. */
 export interface SettingsInForce {
-  /** The model that is used, by its full name. */
+  /** The full name of the model in use. */
   model?: string | undefined;
   /** Modes that the settings rule out. */
   ruledOut: ReadonlySet<string>;
@@ -24,7 +24,7 @@ const Answer = z.looseObject({
   applied: z.looseObject({ model: z.string().optional() }).catch({}),
 });
 
-/** Asks the running Claude Code. One that does not tell is taken to have no settings. */
+/** Asks the running Claude Code. If it does not answer, it counts as having no settings. */
 export async function askSettings(query: Query): Promise<SettingsInForce> {
   const { effective, applied } = Answer.parse(await answered(query));
   const { permissions, disableAutoMode } = effective;
@@ -34,7 +34,7 @@ export async function askSettings(query: Query): Promise<SettingsInForce> {
   return { model: applied.model, ruledOut };
 }
 
-/** The SDK can ask for them, though its types do not say so. */
+/** The SDK has this method, though its types lack it. */
 async function answered(query: Query): Promise<unknown> {
   const ask: unknown = Reflect.get(query, 'getSettings');
   if (typeof ask !== 'function') return {};

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { TranscriptMarks } from './transcript-marks.ts';
 
-/** A store with one session, to which entries are added as Claude Code does. */
+/** A store with one session, to which entries are added as by Claude Code. */
 async function store() {
   const root = await mkdtemp(join(tmpdir(), 'liminal-marks-'));
   vi.stubEnv('CLAUDE_CONFIG_DIR', root);
@@ -26,12 +26,12 @@ const assistant = (uuid: string, parentUuid: string) => {
   return { type: 'assistant', uuid, parentUuid, message: { content: [{ type: 'text' }] } };
 };
 
-test('there is no mark of a session that is not stored', async () => {
+test('a session that is not stored has no mark', async () => {
   const { marks } = await store();
   expect(await marks.read('s1')).toBeUndefined();
 });
 
-test('what is sent from here changes no mark, with all that follows from it', async () => {
+test('a message sent from here, and all that follows from it, leaves the mark unchanged', async () => {
   const { add, marks } = await store();
   await add(user('a', null), assistant('a1', 'a'));
   const before = await marks.read('s1');
@@ -42,7 +42,7 @@ test('what is sent from here changes no mark, with all that follows from it', as
   expect(await marks.read('s1')).toBe(before);
 });
 
-test('what others write changes it, answers as well, and where a process ended', async () => {
+test('entries of others change it, answers included, and so does the place where a process ended', async () => {
   const { add, marks } = await store();
   marks.noteSent('a');
   await add(user('a', null), assistant('a1', 'a'));
@@ -58,7 +58,7 @@ test('what others write changes it, answers as well, and where a process ended',
   expect(new Set(seen).size).toBe(4);
 });
 
-test('a line that is only half written is read when it is whole', async () => {
+test('a half-written line is read once it is whole', async () => {
   const { add, marks, path } = await store();
   await add(user('a', null));
   const before = await marks.read('s1');
@@ -69,7 +69,7 @@ test('a line that is only half written is read when it is whole', async () => {
   expect(await marks.read('s1')).not.toBe(before);
 });
 
-test('of what is sent from here the newest thousand messages are known', async () => {
+test('the newest thousand messages sent from here are remembered', async () => {
   const { add, marks } = await store();
   const before = await marks.read('s1');
   const sent = Array.from({ length: 1_001 }, (_, place) => `m${place}`);

@@ -16,44 +16,44 @@ type Line = z.infer<typeof Line>;
 
 const Blocks = z.array(z.looseObject({ type: z.string() }));
 
-/** So many sessions, and messages, and entries of a session's file, are remembered: of others, all is read again. */
+/** How many sessions, sent messages, and entries of one file are remembered; past that, a file is read again. */
 const MAX_SCANS = 200;
 const MAX_SENT = 1_000;
 const MAX_ENTRIES = 1_000;
 
 interface Scan {
   path: string;
-  /** How far the file has been read, in bytes. */
+  /** How far the file was read, in bytes. */
   offset: number;
-  /** Of the last entries, by id, whether each belongs to a turn that was sent from here. */
+  /** For the last entries, by id: whether each belongs to a turn that was sent from here. */
   own: Newest<string, boolean>;
-  /** Entries of others. */
+  /** The number of entries by others. */
   foreign: number;
-  /** Where a process noted that it had got to, or that this was here. */
+  /** The place that a process has noted, or `here` if that is in a turn sent from here. */
   leaf: string;
 }
 
 /**
- * Says of a session's file whether others than this server have written in it: only what was added since the last look
- * is read. The SDK reads the whole, which takes a second for ten megabytes.
+ * Notices whether others than this server have written to a session's file. Only what was added since the last look is
+ * read: the SDK reads the whole file, which takes a second for ten megabytes.
  */
 export class TranscriptMarks {
   readonly #scans = new Newest<string, Scan>(MAX_SCANS);
-  /** Ids of messages that were sent from here. */
+  /** Ids of messages sent from here. */
   readonly #sent = new Newest<string, true>(MAX_SENT);
 
   noteSent(turnId: string): void {
     this.#sent.set(turnId, true);
   }
 
-  /** Changes with what others write; nothing if there is no such session. */
+  /** A mark that changes when others write; undefined if there is no such session. */
   async read(sessionId: string): Promise<string | undefined> {
     const path = this.#scans.get(sessionId)?.path ?? (await findFile(sessionId));
     if (path === undefined) return undefined;
     const size = (await stat(path).catch(() => undefined))?.size;
     if (size === undefined) return undefined;
     let scan = this.#scans.get(sessionId);
-    // A file that is shorter than it was has been written anew.
+    // A file that has become shorter was written anew.
     if (!scan || size < scan.offset) {
       scan = { path, offset: 0, own: new Newest(MAX_ENTRIES), foreign: 0, leaf: '' };
     }
@@ -69,7 +69,7 @@ export class TranscriptMarks {
         buffer: Buffer.alloc(size - scan.offset),
         position: scan.offset,
       });
-      // What stands after the last line's end is still being written.
+      // The text after the last line end is still being written.
       const end = buffer.subarray(0, bytesRead).lastIndexOf('\n') + 1;
       scan.offset += end;
       for (const line of buffer.toString('utf8', 0, end).split('\n')) this.#note(scan, line);
@@ -91,7 +91,7 @@ export class TranscriptMarks {
   }
 }
 
-/** Words that somebody has said, not what a tool answers or Claude Code tells its model. */
+/** Whether an entry is a user's own words, not a tool's result or a message from Claude Code to its model. */
 function isPrompt({ type, isMeta, message }: Line): boolean {
   if (type !== 'user' || isMeta === true) return false;
   const content = message?.content;
@@ -110,7 +110,7 @@ function parseLine(text: string): Line | undefined {
   }
 }
 
-/** Claude Code names its folders after the projects', in a way of its own. */
+/** Finds a session's file by its name: folders are named after projects in Claude Code's own way. */
 async function findFile(sessionId: string): Promise<string | undefined> {
   const root = join(process.env['CLAUDE_CONFIG_DIR'] ?? join(homedir(), '.claude'), 'projects');
   const folders = await readdir(root).catch(() => []);

@@ -26,7 +26,7 @@ export async function describeCodex(env: NodeJS.ProcessEnv): Promise<AgentInfo> 
   return { ...found, reason };
 }
 
-/** Whether there is a key or a login to use, or a model provider of one’s own, which may need neither. */
+/** Whether there is a key, a login, or a custom model provider, which may need neither. */
 async function isSignedIn(env: NodeJS.ProcessEnv): Promise<boolean> {
   if (keys.some((name) => (env[name] ?? '') !== '')) return true;
   const folder = env['CODEX_HOME'] ?? join(env['HOME'] ?? homedir(), '.codex');

@@ -7,9 +7,9 @@ export interface CodexOptions extends Pick<
   AcpProviderOptions,
   'args' | 'defaults' | 'env' | 'maxStarts' | 'mcpServers' | 'sharedProcess' | 'startLimitMs'
 > {
-  /** The program to run instead of the one that is found. */
+  /** A program to run instead of the installed one. */
   command?: string;
-  /** What Codex inherits. Default: this process's environment, which also says where its sessions are stored. */
+  /** The environment for Codex. Default: this process's environment, which also says where sessions are stored. */
   inherited?: NodeJS.ProcessEnv;
 }
 

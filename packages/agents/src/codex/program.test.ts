@@ -24,7 +24,7 @@ test('the one on the search path comes first', async () => {
   expect(await findCodex(`/nowhere:${join(root, 'bin')}`)).toEqual({ path });
 });
 
-test('behind the script that npm puts on the path stands the program itself', async () => {
+test('the script that npm puts on the path is replaced by the program itself', async () => {
   const scope = join(root, 'lib/node_modules/@zed-industries');
   const script = program(join(scope, 'codex-acp/bin/codex-acp.js'));
   const own = `codex-acp-${process.platform}-${process.arch}`;
@@ -34,13 +34,13 @@ test('behind the script that npm puts on the path stands the program itself', as
   expect(await findCodex(join(root, 'bin'))).toEqual({ path, version: '9.8.7' });
 });
 
-test('a script whose program is not there is run itself', async () => {
+test('a script without its program is run itself', async () => {
   const script = program(join(root, 'lib/codex-acp.js'));
   symlinkSync(script, join(root, 'bin/codex-acp'));
   expect(await findCodex(join(root, 'bin'))).toEqual({ path: join(root, 'bin/codex-acp') });
 });
 
-test('what cannot be run is passed over, and the one installed with Liminal found', async () => {
+test('a file that cannot be run is skipped, and the program installed with Liminal is found', async () => {
   writeFileSync(join(root, 'bin/codex-acp'), 'not executable');
   const found = await findCodex(join(root, 'bin'));
   expect(found?.path).toContain(`codex-acp-${process.platform}-${process.arch}`);

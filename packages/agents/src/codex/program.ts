@@ -4,26 +4,26 @@ import { z } from 'zod';
 import { findProgram } from '../acp/index.ts';
 
 const { platform, arch } = process;
-/** The package of the program itself: what `codex-acp` installs is a script that starts it. */
+/** The package of the program itself; npm installs `codex-acp` as a script that starts it. */
 const platformPackage = `@zed-industries/codex-acp-${platform}-${arch}`;
 const programFile = `bin/codex-acp${platform === 'win32' ? '.exe' : ''}`;
 
 export interface CodexProgram {
   path: string;
-  /** Known where npm has installed it. */
+  /** Known if npm has installed it. */
   version?: string;
 }
 
-/** The ACP adapter of Codex: the one on the search path, or else the one that was installed with Liminal. */
+/** The ACP adapter of Codex: the one on the search path, or else the one installed with Liminal. */
 export async function findCodex(searchPath: string | undefined): Promise<CodexProgram | undefined> {
   const onPath = await findProgram('codex-acp', searchPath);
   if (onPath === undefined) return installedFor(import.meta.url);
   const real = await realpath(onPath);
-  // Without the script in between there is a process less.
+  // Without the script there is one process less.
   return (real.endsWith('.js') ? await installedFor(real) : undefined) ?? { path: onPath };
 }
 
-/** As npm has installed it for a module. */
+/** The program that npm has installed for a module. */
 async function installedFor(from: string): Promise<CodexProgram | undefined> {
   const require = createRequire(from);
   try {

@@ -1,6 +1,6 @@
 import type { AcpQuirks } from '../acp/index.ts';
 
-/** What codex-acp 0.16 does otherwise than the protocol has it. */
+/** How codex-acp 0.16 deviates from the protocol. */
 export const codexQuirks: AcpQuirks = {
   fencesOutput: true,
   losesCompletions: true,

@@ -11,12 +11,12 @@ import { slow } from './scenes/slow.ts';
 import { subagent } from './scenes/subagent.ts';
 import { tour } from './scenes/tour.ts';
 
-/** In the order in which the demo goes through them when nothing is asked for. */
+/** In the demo's order when a message asks for none. */
 const cycle: readonly Scene[] = [fix, plan, approve, ask, build, subagent, explain, long];
 
 export const scenes: readonly Scene[] = [tour, ...cycle, slow, error];
 
-/** The scene that a message asks for; else a tour first, and then one after the other. `turns` came before. */
+/** The scene that a message asks for; otherwise the tour first, and then the others in turn. `turns` came before. */
 export function chooseScene(message: string, turns: number): Scene {
   const words = message.toLowerCase().match(/[a-z]+/g) ?? [];
   const asked = scenes.find((scene) =>

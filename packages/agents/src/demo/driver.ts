@@ -6,13 +6,13 @@ import { paceOption, readPace, speedOf, type Pace } from './pace.ts';
 import { DemoTurn } from './turn.ts';
 
 export interface DemoOptions {
-  /** How many times faster than recorded; 1 without it. A session's own pace multiplies it. */
+  /** How many times faster than recorded; default 1. A session's own pace multiplies it. */
   speed?: number;
 }
 
 /**
- * Recorded turns, played at their own pace: what Liminal looks like without a key, a network or an agent. It starts no
- * process, and neither reads nor changes a file. It remembers nothing: any session can be loaded.
+ * Recorded turns, played at their own pace: they show Liminal without a key, a network or an agent. The demo starts no
+ * process, and neither reads nor changes a file. It stores nothing: any session can be loaded.
  */
 export class DemoDriver implements AgentDriver {
   readonly cliType = 'demo';
@@ -40,7 +40,7 @@ class DemoSession implements AgentSession {
   readonly #output: SessionOutput;
   readonly #speed: number;
   #pace: Pace = 'normal';
-  /** Messages so far: who goes on with a session is not greeted. */
+  /** Messages so far: a loaded session gets no tour. */
   #turns: number;
   #turn: DemoTurn | undefined;
 

@@ -1,4 +1,4 @@
-/** From a script to what is written of a turn: pure, without a clock. */
+/** From a script to a turn's items: pure, without a clock. */
 import type {
   ApprovalOption,
   ApprovalOutcome,
@@ -11,26 +11,26 @@ import type { Scene, Step, UseTool } from './script.ts';
 
 export type Approval = Extract<OutputItem, { type: 'approval' }>;
 
-/** One thing that is written, and how long after the one before (ms at normal pace). */
+/** One step of a turn, and its delay after the one before (ms at normal pace). */
 export interface Beat {
   after: number;
-  /** Absent for a mere pause. */
+  /** Absent for a pause. */
   write?: (turn: TurnWriter) => void;
-  /** Characters that the agent says with it. */
+  /** How many characters the agent says in it. */
   spoken?: number;
-  /** The turn waits here until a person has answered; `next` takes the outcome. */
+  /** The turn waits here for an answer; `next` takes the outcome. */
   question?: Approval;
 }
 
 export type Ending = { status: 'completed' } | { status: 'error'; error: ErrorObject };
 type Outcome = ApprovalOutcome | undefined;
-/** Ends with undefined where the turn goes on. */
+/** Returns undefined if the turn goes on. */
 type Part = Generator<Beat, Ending | undefined, Outcome>;
 
 interface Stage {
   /** A new id, unique in the session. */
   id: () => string;
-  /** The call of the subagent that is at work. */
+  /** The call of the subagent that is working. */
   parentCallId?: string;
   plan?: { itemId: string; entries: PlanEntry[] };
 }
@@ -43,7 +43,7 @@ const options = (allow: string, reject: string): ApprovalOption[] => [
   { optionId: 'reject', name: reject, kind: 'reject_once', takesNote: true },
 ];
 
-/** Plays a scene. Items that are open when it ends are the player's to close. */
+/** Plays a scene. The caller closes items that are still open at its end. */
 export function* perform(scene: Scene, turnId: string): Generator<Beat, Ending, Outcome> {
   let count = 0;
   const ending = yield* playAll(scene.steps, { id: () => `${turnId}-${++count}` });
@@ -193,7 +193,7 @@ const append = (itemId: string, text: string): Pick<Beat, 'write'> => ({
   write: (turn) => turn.append(itemId, text),
 });
 
-/** Ends an item as it stands, or as this one. */
+/** Ends an item as it is, or as the given one. */
 function done(item: string | OutputItem, after = 0): Beat {
   const write = (turn: TurnWriter): void =>
     typeof item === 'string' ? turn.done(item) : turn.done(item.id, item);

@@ -8,7 +8,7 @@ import { createDemoProvider } from './index.ts';
 
 const projectDir = tmpdir();
 
-/** Plays one message to its end, saying yes to everything. */
+/** Plays one message to its end, allowing everything. */
 async function play(message: string): Promise<OutputItem[]> {
   const provider = createDemoProvider({ speed: Infinity });
   const watch = new Watch(provider, 's1');
@@ -110,7 +110,7 @@ describe('the demo as a whole', () => {
   });
 });
 
-test('a refused permission is said to be refused, and the tool has not run', async () => {
+test('a refused permission is shown as refused, and the tool has not run', async () => {
   const provider = createDemoProvider({ speed: Infinity });
   const watch = new Watch(provider, 's1');
   await provider.createSession({ projectDir, sessionId: 's1' });
@@ -182,7 +182,7 @@ describe('a form', () => {
     expect(items.at(-1)).toMatchObject({ content: expect.stringContaining('your answers') });
   });
 
-  test('that is declined ends the scene without what it was for', async () => {
+  test('that is declined ends the scene early', async () => {
     const { provider, asked, end } = await untilAsked();
 
     await provider.answerApproval?.('s1', asked.itemId, { optionId: 'reject' });
@@ -317,7 +317,7 @@ describe('a session of the demo', () => {
     expect(updates[0]?.configOptions).toMatchObject([{ id: 'pace', currentValue: 'fast' }]);
   });
 
-  test('says so when its pace changes, and refuses what is none', async () => {
+  test('reports a change of its pace, and refuses an unknown one', async () => {
     const { provider, updates } = await open();
     await provider.createSession({ projectDir, sessionId: 's1' });
     await vi.waitFor(() => expect(updates).toHaveLength(1));
@@ -333,7 +333,7 @@ describe('a session of the demo', () => {
     });
   });
 
-  test('of an earlier server is loaded, and greets nobody twice', async () => {
+  test('of an earlier server is loaded, without a second tour', async () => {
     const provider = createDemoProvider({ speed: Infinity });
     const watch = new Watch(provider, 's1');
 

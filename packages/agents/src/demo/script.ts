@@ -1,4 +1,4 @@
-/** How the demo's recorded turns are written down. All times are milliseconds at normal pace. */
+/** The format of the demo's recorded turns. All times are milliseconds at normal pace. */
 import type { FileDiff, Form, PlanEntry, ToolKind, ToolLocation } from '@liminal/protocol';
 
 /** One recorded turn. */
@@ -7,13 +7,13 @@ export interface Scene {
   name: string;
   /** One sentence for people. */
   description: string;
-  /** A message that holds one of these words, or a word that begins so, asks for this scene. */
+  /** A message with a word that begins like one of these asks for this scene. */
   words: readonly string[];
   steps: readonly Step[];
 }
 
 interface Timed {
-  /** Silence before it; 300 without it. */
+  /** Silence before it; default 300. */
   after?: number;
 }
 
@@ -21,7 +21,7 @@ interface Say extends Timed {
   do: 'say';
   /** Markdown. */
   text: string;
-  /** The source breaks off here: the message stays open. */
+  /** The model breaks off here: the message stays open. */
   cut?: boolean;
 }
 
@@ -38,14 +38,14 @@ export interface UseTool extends Timed {
   input: Record<string, unknown>;
   locations?: ToolLocation[];
   diffs?: FileDiff[];
-  /** From invocation to result. Programs (`execute`) say their output line by line, or from return to return, meanwhile. */
+  /** From call to result. Programs (`execute`) print their output meanwhile, line by line or return by return. */
   takes: number;
   output: string;
   exitCode?: number;
   failed?: boolean;
-  /** Asks a person first. Refused, the tool does not run and the turn goes on with `refused` instead. */
+  /** Asks a person first. If refused, the tool does not run and the turn goes on with `refused`. */
   permission?: { title: string; refused: readonly Step[] };
-  /** What a subagent does between invocation and result. */
+  /** The steps of a subagent between call and result. */
   steps?: readonly Step[];
 }
 
@@ -54,7 +54,7 @@ interface Ask extends Timed {
   /** The question. */
   title: string;
   form: Form;
-  /** Declined, the turn goes on with this instead. */
+  /** The steps that follow instead if it is declined. */
   refused: readonly Step[];
 }
 
@@ -65,7 +65,7 @@ interface MakePlan extends Timed {
 
 interface Progress extends Timed {
   do: 'progress';
-  /** So many entries of the plan are completed; the next one is in progress. */
+  /** How many entries of the plan are completed; the next one is in progress. */
   completed: number;
 }
 

@@ -10,11 +10,11 @@ interface DemoTurnOptions {
   message: string;
   scene: Scene;
   emit: (draft: EventDraft) => void;
-  /** How many times faster than normal, asked before each event. */
+  /** How many times faster than normal; called before each event. */
   speed: () => number;
 }
 
-/** A turn that falls further behind than this (a laptop that slept) goes on from where it is. */
+/** A turn that falls further behind than this (a laptop that slept) does not catch up. */
 const maxLagMs = 1_000;
 
 /** Plays one scene against the clock. */
@@ -23,7 +23,7 @@ export class DemoTurn {
   readonly #speed: () => number;
   readonly #writer: TurnWriter;
   readonly #performance;
-  /** Characters that the agent has said. */
+  /** How many characters the agent has said. */
   #spoken = 0;
   #timer: NodeJS.Timeout;
   /** When the last event was due, ms since the epoch. */
@@ -31,7 +31,7 @@ export class DemoTurn {
   #question: Approval | undefined;
   #over = false;
 
-  /** Says the turn's beginning at once, the rest later. */
+  /** Emits the turn's beginning at once, the rest later. */
   constructor({ turnId, message, scene, emit, speed }: DemoTurnOptions) {
     this.#message = message;
     this.#speed = speed;
@@ -41,7 +41,7 @@ export class DemoTurn {
     this.#timer = setTimeout(() => this.#advance());
   }
 
-  /** Whether its end has been said, or is being said. */
+  /** Whether its end has been emitted, or is being emitted. */
   get hasEnded(): boolean {
     return this.#writer.hasEnded;
   }
@@ -85,7 +85,7 @@ export class DemoTurn {
     }
   }
 
-  /** False where the turn now waits for a person. */
+  /** False if the turn now waits for a person. */
   #show(beat: Beat): boolean {
     this.#question = beat.question;
     this.#spoken += beat.spoken ?? 0;
@@ -94,7 +94,7 @@ export class DemoTurn {
   }
 
   #end(ending: Ending | { status: 'cancelled' }): void {
-    // A listener may cancel while this is being said.
+    // A listener may cancel while this is emitted.
     this.#over = true;
     clearTimeout(this.#timer);
     this.#question = undefined;
@@ -110,7 +110,7 @@ export class DemoTurn {
   }
 }
 
-/** By a rule of thumb: nothing was recorded of a model. */
+/** By a rule of thumb: no model was recorded. */
 const tokens = (characters: number): number => Math.ceil(characters / 4);
 
 const finishReason = { completed: 'end_turn', cancelled: 'cancelled' };

@@ -16,21 +16,21 @@ export interface EndOptions {
 }
 
 export interface Ended {
-  /** How many processes are gone that were not before. */
+  /** How many processes were ended. */
   ended: number;
-  /** Pids of what SIGKILL could not end within 10 s: processes that hang in the kernel. */
+  /** Pids that SIGKILL could not end within 10 s: processes that hang in the kernel. */
   left: number[];
 }
 
 const defaultGraceMs = 2_000;
 const killLimitMs = 10_000;
 
-/** What is being ended just now. */
+/** Endings under way. */
 const underWay = new Set<Promise<Ended>>();
 
 /**
- * Ends a process tree: SIGTERM, then SIGKILL for what is still there after the grace, until nothing of it is left
- * (invariant 8). What hid from both, an unmarked process that had left the tree before, cannot be found.
+ * Ends a process tree: SIGTERM, then SIGKILL for processes that remain after the grace, until none is left (invariant
+ * 8). An unmarked process that had left the tree before cannot be found.
  */
 export async function endTree(target: TreeTarget, options: EndOptions = {}): Promise<Ended> {
   const ending = end(target, options.graceMs ?? defaultGraceMs);
@@ -43,8 +43,8 @@ export async function endTree(target: TreeTarget, options: EndOptions = {}): Pro
 }
 
 /**
- * Ends what a process has started itself since an earlier look (`childrenOf`), with all that this has started. The
- * process stays, and so does what it had started before. Without Linux's `/proc` nothing is ended.
+ * Ends the children that a process has started since an earlier look (`childrenOf`), with all that they started. The
+ * process and its older children stay. Without Linux's `/proc` nothing is ended.
  */
 export async function endNewChildren(
   pid: number,
@@ -57,12 +57,12 @@ export async function endNewChildren(
   return endFound({}, options.graceMs ?? defaultGraceMs, started);
 }
 
-/** Resolves when all that is being ended has ended, whoever asked for it. */
+/** Resolves when all endings under way are done, for any caller. */
 export async function allEnded(): Promise<void> {
   await Promise.allSettled(underWay);
 }
 
-/** Ends everything that bears a mark of one server. */
+/** Ends all processes with a mark of one server. */
 export async function endMarksOf(serverId: string, options: EndOptions = {}): Promise<Ended> {
   if (!hasProcessTable) return { ended: 0, left: [] };
   const hasMark = (mark: string) => mark.startsWith(`${serverId}/`);
@@ -108,7 +108,7 @@ function signal(one: Process, name: NodeJS.Signals): void {
   try {
     process.kill(one.pid, name);
   } catch {
-    // It went in this very moment, or belongs to somebody else: then the next look tells.
+    // It has just ended, or belongs to another user: the next look shows which.
   }
 }
 

@@ -13,8 +13,8 @@ export interface TreeQuery {
 export const keyOf = ({ pid, startedAt }: Process): string => `${pid}@${startedAt}`;
 
 /**
- * All processes of a tree: those marked, the root, those known, all their descendants, and those in a process session
- * that one of them leads. Never this process or one that it runs in.
+ * All processes of a tree: the marked ones, the root, the known ones, all their descendants, and all in a process
+ * session that one of them leads. Never this process or its ancestors.
  */
 export function findTree(query: TreeQuery): Process[] {
   const all = new Map(listProcesses().map((one) => [one.pid, one]));
@@ -37,7 +37,7 @@ function isRoot(one: Process, query: TreeQuery, all: ReadonlyMap<number, Process
   return one.pid === query.pid && lineage(one.pid, all).has(process.pid);
 }
 
-/** A process and those it descends from. */
+/** A process and its ancestors. */
 function lineage(pid: number, all: ReadonlyMap<number, Process>): Set<number> {
   const line = new Set<number>();
   for (let at: number | undefined = pid; at && !line.has(at); at = all.get(at)?.parent)

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** The best that can be done without a process table: ends a process group, or the process if it leads none. */
+/** The fallback without a process table: ends a process group, or the process if it leads none. */
 export async function endGroup(
   pid: number | undefined,
   graceMs: number,
@@ -13,7 +13,7 @@ export async function endGroup(
   return (await gone(pid, killLimitMs)) ? { ended: 1, left: [] } : { ended: 0, left: [pid] };
 }
 
-/** Whether there was something to send it to. */
+/** Whether the target exists. */
 function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   return [-pid, pid].some((target) => {
     try {

@@ -7,11 +7,11 @@ import { serverId } from './mark.ts';
 import { hasProcessTable } from './table.ts';
 
 export interface Guard {
-  /** Absent where there is nothing to guard with. */
+  /** Absent if there is no guard here. */
   readonly pid?: number;
   /**
-   * Sends it away without ending anything, once what is being ended has ended: for a server that has ended its sessions
-   * itself.
+   * Ends the guard once all endings under way are done, without ending anything else: for a server that has closed its
+   * sessions itself.
    */
   dismiss(): Promise<void>;
 }
@@ -19,21 +19,21 @@ export interface Guard {
 const script = fileURLToPath(new URL('./guard.sh', import.meta.url));
 
 /**
- * Starts the one small process per server that ends all that bears the server's marks when the server is gone,
- * however it went (invariant 8). It leads its own process session, so that nothing that ends the server's group ends
- * it too; the end of the pipe to it tells it. Call it before the first agent starts.
+ * Starts one small process per server that ends all processes with the server's marks when the server is gone, for
+ * whatever reason (invariant 8). It leads its own process session, so that it survives the end of the server's group;
+ * it notices the server's end by its pipe. Call it before the first agent starts.
  */
 export async function startGuard(): Promise<Guard> {
   if (!hasProcessTable) return { dismiss: async () => {} };
   const child = spawn('/bin/sh', [script, serverId], {
     cwd: '/',
-    // Nothing of a mark that this server itself may bear: an outer server leaves it to finish its work.
+    // Without a mark that this server itself may carry: an outer server must not end the guard.
     env: { PATH: process.env['PATH'] },
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
   await once(child, 'spawn');
-  // A guard that is gone is no reason for the server to go.
+  // A guard that has ended must not end the server.
   child.stdin.on('error', () => {});
   child.unref();
   if (child.stdin instanceof Socket) child.stdin.unref();

@@ -1,4 +1,4 @@
-/** What keeps invariant 8: no process outlives its session, nor the server. */
+/** Keeps invariant 8: no process outlives its session, nor the server. */
 export { childrenOf } from './children.ts';
 export {
   endNewChildren,

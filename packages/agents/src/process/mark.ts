@@ -1,23 +1,23 @@
 /**
- * The mark that every agent process starts with in its environment and that all it forks or detaches inherits, so
- * that what belongs to a session, or to a server, can be found again (invariant 8).
+ * The mark in the environment of every agent process. All that it forks or detaches inherits it, so that the processes
+ * of a session, or of a server, can be found (invariant 8).
  */
 import { randomUUID } from 'node:crypto';
 import { readProcess } from './table.ts';
 
 const variable = 'LIMINAL_MARK';
 
-/** This server: its pid and start time, which tell whether it still lives, and what no other server has. */
+/** This server: its pid and start time, which tell whether it is alive, and a random part. */
 export const serverId = `${process.pid}.${readProcess(process.pid)?.startedAt ?? 0}.${randomUUID().slice(0, 8)}`;
 
 export interface ProcessMark {
-  /** What `endTree` looks for. */
+  /** For `endTree`. */
   id: string;
-  /** To add to the environment of the process, after everything else. */
+  /** To be added to the environment of the process, after everything else. */
   env: Record<string, string>;
 }
 
-/** A new mark, one per agent process. A server that runs inside an agent of another adds its marks to the other's. */
+/** A new mark, one per agent process. A server that runs inside another server's agent keeps that agent's marks. */
 export function processMark(): ProcessMark {
   const id = `${serverId}/${randomUUID()}`;
   const outer = process.env[variable];

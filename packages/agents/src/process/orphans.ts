@@ -4,8 +4,8 @@ import { endMarksOf, type EndOptions } from './end-tree.ts';
 import { isServerAlive, serverId } from './mark.ts';
 
 /**
- * Ends what servers on this data folder that no longer live have left running, and puts this server down in the
- * folder for those that come after it (invariant 8). Call it before the first agent starts.
+ * Ends processes of dead servers on this data folder, and registers this server in the folder for later ones
+ * (invariant 8). Call it before the first agent starts.
  */
 export async function reapOrphans(
   dataDir: string,

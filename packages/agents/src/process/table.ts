@@ -6,16 +6,16 @@ export interface Process {
   parent: number;
   /** Pid of the leader of its process session (setsid). */
   session: number;
-  /** Clock ticks since boot: with the pid it names one process for ever, whoever gets the pid next. */
+  /** Clock ticks since boot: with the pid it identifies one process, even if the pid is reused. */
   startedAt: number;
 }
 
 export const hasProcessTable = process.platform === 'linux' && existsSync('/proc/self/environ');
 
-/** Undefined for a process that is gone, or a zombie: nothing more can be ended there. */
+/** Undefined for a process that has ended, or a zombie: nothing is left to end. */
 export function readProcess(pid: number): Process | undefined {
   const stat = readIfThere(`/proc/${pid}/stat`);
-  // The second field is the program's name in brackets, which may itself hold spaces and brackets.
+  // The second field is the program's name in brackets, which may itself contain spaces and brackets.
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
   if (!fields || fields[0] === 'Z' || fields[0] === 'X') return undefined;
   const [, parent, , session] = fields.map(Number);
@@ -29,7 +29,7 @@ export function listProcesses(): Process[] {
     .filter((found) => found !== undefined);
 }
 
-/** The environment that a process started with; empty if it is gone or somebody else's. */
+/** The initial environment of a process; empty if it has ended or belongs to another user. */
 export function readEnviron(pid: number): string {
   return readIfThere(`/proc/${pid}/environ`) ?? '';
 }

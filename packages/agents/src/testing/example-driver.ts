@@ -5,7 +5,7 @@ import { ProviderError } from '../errors.ts';
 
 const about = { cliType: 'echo', name: 'Echo' };
 
-/** An agent that says again what it is told, word by word. */
+/** An agent that repeats its message, word by word. */
 export const makeEcho = (): AgentDriver => ({
   ...about,
   describe: async () => ({ ...about, description: 'Says it again.', available: true }),

@@ -1,6 +1,6 @@
-/** A text that says one thing over and over, and the chunks in which an agent says it. */
+/** A text that repeats itself, and the chunks in which an agent says it. */
 export interface PeriodicText {
-  /** Characters after which it begins again. */
+  /** Characters after which it repeats. */
   period: number;
   /** Characters of a chunk. */
   size: number;
@@ -12,7 +12,7 @@ const periods = Array.from({ length: 60 }, (_, index) => index + 1);
 const sizes = Array.from({ length: 10 }, (_, index) => index + 1);
 const sayings = ['slow ', 'The fox. ', 'Row, row, row your boat\n', 'a\n\n'];
 
-/** Every period from 1 to 60 in chunks of 1 to 10 characters: words, sentences, lines and paragraphs said again. */
+/** Every period from 1 to 60 in chunks of 1 to 10 characters: repeated words, sentences, lines and paragraphs. */
 export const periodicTexts: readonly PeriodicText[] = periods.flatMap((period) =>
   sizes.map((size) => {
     const saying = sayings[(period + size) % sayings.length] ?? '';

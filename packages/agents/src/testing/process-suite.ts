@@ -1,4 +1,4 @@
-/** What a provider promises besides if it starts a process and the agent keeps its own sessions. */
+/** The further contract of a provider that starts a process and whose agent stores its own sessions. */
 import { randomUUID } from 'node:crypto';
 import { isTerminal } from '@liminal/protocol';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -9,7 +9,7 @@ export interface ProcessUnderTest extends ProviderUnderTest {
   crash: (sessionId: string) => Promise<void>;
 }
 
-/** Runs beside `providerSuite`, on fresh providers made by `setup`, one a test. */
+/** Runs beside `providerSuite`, on fresh providers made by `setup`, one per test. */
 export function processSuite(name: string, setup: () => Promise<ProcessUnderTest>): void {
   describe(`processes of provider ${name}`, () => {
     let subject: ProcessUnderTest;

@@ -1,4 +1,4 @@
-/** The suite that every provider runs: what `CliProvider` promises. Requirement ids are seed 000's. */
+/** The suite that every provider runs: the contract of `CliProvider`. Requirement ids are seed 000's. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import {
@@ -25,7 +25,7 @@ const lifecycle = [
   'onTurn',
 ] as const;
 
-/** Runs the suite on fresh providers made by `setup`, one a test. */
+/** Runs the suite on fresh providers made by `setup`, one per test. */
 export function providerSuite(name: string, setup: () => Promise<ProviderUnderTest>): void {
   describe(`provider ${name}`, () => {
     let subject: ProviderUnderTest;
@@ -71,7 +71,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         expect(provider.isAlive(sessionId)).toBe(false);
       });
 
-      test('gets an id where none is given', async () => {
+      test('gets an id if none is given', async () => {
         const one = await provider.createSession({ projectDir: subject.projectDir });
         const other = await provider.createSession({ projectDir: subject.projectDir });
 
@@ -375,7 +375,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         expect(watch.turns.every((turn) => turn.turnId === turnId)).toBe(true);
       });
 
-      test('hear nothing any more once they have unsubscribed', async () => {
+      test('hear nothing once they have unsubscribed', async () => {
         const { sessionId, watch, send } = await open();
         const heard: unknown[] = [];
         const push = (one: unknown) => void heard.push(one);
@@ -405,7 +405,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
   });
 }
 
-/** The items of a turn, as they ended. */
+/** The final items of a turn. */
 function itemsOf(events: readonly StreamEvent[]) {
   return toResponse(events.reduce(foldResponse, emptyResponse()))?.outputItems ?? [];
 }
@@ -413,7 +413,7 @@ function itemsOf(events: readonly StreamEvent[]) {
 const isWaitingApproval = (upsert: UpsertObject): boolean =>
   upsert.type === 'approval' && upsert.status === 'create' && upsert.outcome === undefined;
 
-/** All of an upsert but what depends on when and for which session it was made. */
+/** An upsert without the fields that depend on time or session. */
 function shown(upsert: UpsertObject): Partial<UpsertObject> {
   const { emittedAt: _, sessionId: _session, sourceTimestamp: _source, ...rest } = upsert;
   return rest;

@@ -13,14 +13,14 @@ export interface ProviderUnderTest {
     text: string;
     /** Uses a tool, which needs no permission. */
     tool: string;
-    /** Asks for permission, and goes on to the turn's end once it is given. */
+    /** Asks for permission, and finishes the turn once it is given. */
     approval: string;
     /** Goes on until it is stopped. */
     slow: string;
     /** Ends in an error. */
     error: string;
   };
-  /** How a turn ends whose permission was refused. Default `completed`: the agent does without. */
+  /** How a turn ends after a refused permission. Default `completed`: the agent does without. */
   afterRefusal?: 'completed' | 'cancelled';
   teardown: () => Promise<void>;
 }
@@ -35,7 +35,7 @@ export async function openSession({ provider, projectDir, prompts }: ProviderUnd
   return { sessionId, watch, send };
 }
 
-/** Matches an error with such a code and a sentence for people. */
+/** Matches an error with this code and a sentence for people. */
 export const coded = (code: string | RegExp) => ({
   code: typeof code === 'string' ? code : expect.stringMatching(code),
   message: expect.stringMatching(/\w+/),

@@ -10,7 +10,7 @@ import {
 import { expect } from 'vitest';
 import type { CliProvider, SessionExit, SessionUpdate } from '../provider.ts';
 
-/** All that is heard of one session, and a way to wait for it. */
+/** All events of one session, and a way to wait for them. */
 export class Watch {
   readonly events: EventDraft[] = [];
   readonly upserts: UpsertObject[] = [];
@@ -33,7 +33,7 @@ export class Watch {
     provider.onUpdate(sessionId, into(this.updates));
   }
 
-  /** Waits until `look` finds something in what has been heard; the test's own limit ends it. */
+  /** Waits until `look` finds something in the events; the test's own limit ends it. */
   until<T>(look: () => T | undefined | false): Promise<T> {
     return new Promise((resolve) => {
       const check = (): void => {
@@ -59,7 +59,7 @@ export class Watch {
     );
   }
 
-  /** Waits for the turn's end and gives all of it, stamped. */
+  /** Waits for the turn's end and returns its events, stamped. */
   async ended(turnId: string): Promise<StreamEvent[]> {
     await this.until(() => this.of(turnId).some(({ payload }) => isTerminal(payload)));
     const traceContext = { traceparent: `00-${'1'.repeat(32)}-${'1'.repeat(16)}-01` };

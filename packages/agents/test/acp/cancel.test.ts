@@ -31,7 +31,7 @@ describe.each(['cancelled', 'end_turn', 'error'] as const)(
 );
 
 describe('an agent that does not stop', () => {
-  test('INV-2: has its turn ended at the limit; its late answer and words count for nothing', async () => {
+  test('INV-2: has its turn ended at the limit; its late answer and words are ignored', async () => {
     const { create, provider, control } = await runAgent(
       {
         turns: [
@@ -61,7 +61,7 @@ describe('an agent that does not stop', () => {
     expect(new Set(listener.events.map((one) => one.turnId)).size).toBe(2);
   });
 
-  test('is ended after as long again, and says so; who waits to send is told', async () => {
+  test('is ended after the same time again, and says so; a waiting sender is told', async () => {
     const { create, provider, control } = await runAgent(
       { ...slow, cancel: 'never' },
       { provider: { cancelLimitMs: 200 } },
@@ -103,7 +103,7 @@ test('cancelling tells the agent, and answers its open questions with cancelled'
     options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }],
   };
   const { create, provider, control } = await runAgent({
-    // It stops for nothing but the answers.
+    // It stops only when its questions are answered.
     cancel: 'ignore',
     turns: [
       {

@@ -6,7 +6,7 @@ import { runAgent, said, type Listener } from './running-agent.ts';
 const lines = 10_000;
 const turns = 10;
 
-/** All turns that were heard of, those that the agent began too. */
+/** All turns of the session, including those that the agent began. */
 function expectWholeTurns(listener: Listener): void {
   const traceContext = { traceparent: `00-${'1'.repeat(32)}-${'1'.repeat(16)}-01` };
   for (const [runId, drafts] of Map.groupBy(listener.events, ({ turnId }) => turnId)) {
@@ -40,7 +40,7 @@ test(`INV-2, INV-3: ${lines} broken lines over ${turns} turns: no crash, no hang
       listener.events.some((one) => one.turnId === turnId && isTerminal(one.payload)),
     );
   }
-  // Some lines answer prompts that are still at work; the agent comes to this one when all lines are said.
+  // Some lines answer prompts that are still open; the agent reads this one after all lines.
   const response = await listener.ask('After the storm.');
 
   expect(said(response)).toEqual(['user: After the storm.', 'agent: Calm.']);

@@ -1,11 +1,11 @@
-/** An agent that is started to see who it is, and nothing more. */
+/** An agent that is started only to see who it is. */
 import { expect, test } from 'vitest';
 import { readProcess } from '../../src/process/table.ts';
 import { runAgent } from './running-agent.ts';
 
 const limitMs = 60_000;
 
-test('an agent is asked who it is and what it can, and ended: no session is begun', async () => {
+test('an agent is asked for its name and abilities, and ended: no session is begun', async () => {
   const authMethods = [
     { id: 'browser', name: 'Log in', description: 'Opens a browser.' },
     { id: 'key', name: 'Use a key', type: 'env_var', vars: [{ name: 'AGENT_KEY' }] },
@@ -27,7 +27,7 @@ test('an agent is asked who it is and what it can, and ended: no session is begu
   expect(await calls()).toEqual(['initialize']);
 });
 
-test('INV-8: one that does not answer is ended with all that it has started, and what it said is told', async () => {
+test('INV-8: one that does not answer is ended with all that it started, and its words are reported', async () => {
   const { provider, control } = await runAgent({
     onStart: [
       { raw: 'Welcome! Type a question.' },
@@ -48,7 +48,7 @@ test('INV-8: one that does not answer is ended with all that it has started, and
   expect(readProcess(child!)).toBeUndefined();
 });
 
-test('defaults that it does not have are told, and the session that shows it is deleted', async () => {
+test('defaults that it does not have are reported, and the session for checking them is deleted', async () => {
   const modes = { currentModeId: 'ask', availableModes: [{ id: 'ask', name: 'Ask' }] };
   const { provider, calls } = await runAgent(
     { session: { modes }, offers: { delete: true } },
@@ -62,7 +62,7 @@ test('defaults that it does not have are told, and the session that shows it is 
   expect(await calls()).toEqual(['initialize', 'session/new', 'session/delete']);
 });
 
-test('one that wants a sign-in before it shows what it offers is told to', async () => {
+test('one that wants a sign-in before it shows its options is reported', async () => {
   const { provider } = await runAgent(
     { needsAuth: true },
     { provider: { defaults: { mode: 'code' } } },

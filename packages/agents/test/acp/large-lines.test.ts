@@ -1,4 +1,4 @@
-/** Lines of more than a MiB are read in a thread of their own: nobody sees it but by the time it takes. */
+/** Lines of more than a MiB are parsed in another thread, without a visible difference but the time. */
 import { expect, test } from 'vitest';
 import { parseLargeLine } from '../../src/base/large-lines.ts';
 import { runAgent, said } from './running-agent.ts';
@@ -22,7 +22,7 @@ test('a large line is not lost with an agent that ends after it', async () => {
   expect(gone.error).toMatchObject({ code: 'PROCESS_CRASH' });
 });
 
-test('SAFE: a large line that is no message is noise, and the turn goes on', async () => {
+test('SAFE: a large line that is not a message is noise, and the turn goes on', async () => {
   const { create } = await runAgent({
     turns: [{ steps: [{ say: 'before ' }, { raw: 'x'.repeat(3_000_000) }, { say: 'after' }] }],
   });
@@ -54,6 +54,6 @@ test('SAFE: lines of more values than there is memory for are read all the same'
   const output = `[${'{},'.repeat(11_000_000)}1]`;
   const line = (json: string): string => `{"params":{"update":{"rawOutput":${json}}}}`;
   expect(await parseLargeLine(line(output))).toEqual({ params: { update: { rawOutput: output } } });
-  // Nobody could name so many fields.
+  // No real message has so many fields.
   expect(await parseLargeLine(`{${'"a":1,'.repeat(5_000_000)}"b":2}`)).toBeUndefined();
 });

@@ -1,10 +1,10 @@
-/** An agent that is started by a program in front of it, as many from npm are, and outlives that program. */
+/** An agent behind a launcher program, as many from npm are, which outlives that program. */
 import type { AgentScript } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { readProcess } from '../../src/process/table.ts';
 import { runAgent, said } from './running-agent.ts';
 
-/** Waits for orders for ever, with the pipes open, and does not go when it is asked to. */
+/** Waits forever, with the pipes open, and does not end when asked. */
 const stubborn: AgentScript = {
   outlivesStdin: true,
   ignoresTerm: true,
@@ -43,7 +43,7 @@ test('INV-2, INV-8: a launcher that is killed ends the turn as a crash, and what
   expect(control.processes).toHaveLength(2);
 });
 
-test('a launcher that is killed between turns is missed, and the next message is not lost', async () => {
+test('a launcher that is killed between turns is noticed, and the next message is not lost', async () => {
   const { create, provider, control, projectDir } = await runAgent(stubborn, { isLaunched: true });
   const listener = await create();
   await listener.ask('Hi.');

@@ -52,7 +52,7 @@ test('a session begins with initialize and session/new, and tells the agent’s 
   expect(await calls()).toEqual(['initialize', 'session/new', 'session/close']);
 });
 
-test('what the agent says of a session before it has told its id is heard', async () => {
+test('updates of a session before the agent has told its id are not lost', async () => {
   const commands = [{ name: 'early', description: 'Early.' }];
   const { create } = await runAgent({
     on: {
@@ -76,7 +76,7 @@ test('what the agent says of a session before it has told its id is heard', asyn
   expect(told.commands).toEqual(commands);
 });
 
-test('of what it says before that, only so much is kept, and the rest is counted', async () => {
+test('only so many updates before that are kept, and the rest are counted', async () => {
   const update = { sessionUpdate: 'hologram', x: 'x'.repeat(1_500_000) };
   const message = {
     jsonrpc: '2.0',
@@ -169,16 +169,13 @@ test('killing a session that is still starting ends its process at once', async 
   expect(provider.isAlive(sessionId)).toBe(false);
 });
 
-test.each(['initialize', 'session/new'])(
-  'an answer to %s that is none is refused',
-  async (method) => {
-    const { provider, projectDir } = await runAgent({ on: { [method]: [{ result: { odd: 1 } }] } });
-    await expect(provider.createSession({ projectDir })).rejects.toMatchObject({
-      code: 'SESSION_CREATE_FAILED',
-      message: expect.stringContaining(`Its answer to “${method}”`),
-    });
-  },
-);
+test.each(['initialize', 'session/new'])('an invalid answer to %s is refused', async (method) => {
+  const { provider, projectDir } = await runAgent({ on: { [method]: [{ result: { odd: 1 } }] } });
+  await expect(provider.createSession({ projectDir })).rejects.toMatchObject({
+    code: 'SESSION_CREATE_FAILED',
+    message: expect.stringContaining(`Its answer to “${method}”`),
+  });
+});
 
 test('an agent of another protocol version is refused', async () => {
   const { provider, projectDir } = await runAgent({ initialize: { protocolVersion: 2 } });
@@ -276,7 +273,7 @@ test('an agent that goes after its answer has ended its turn well', async () => 
   await listener.until(() => listener.exits[0]);
 });
 
-test('what an agent said before a turn does not explain a crash in it', async () => {
+test('output from before a turn does not explain a crash in it', async () => {
   const { create } = await runAgent({
     onStart: [{ stderr: 'A deprecation warning.\n' }],
     turns: [
@@ -398,7 +395,7 @@ test.each<[string, { id?: unknown }]>([
   expect(error).toMatchObject({ code: 'PROTOCOL_ERROR' });
 });
 
-test('an agent that asks for much and reads none of it is ended', async () => {
+test('an agent that asks for much and reads no answer is ended', async () => {
   const read = {
     request: {
       method: 'fs/read_text_file',
@@ -418,7 +415,7 @@ test('an agent that asks for much and reads none of it is ended', async () => {
   });
 });
 
-test('two who load a session at once get the same', async () => {
+test('two callers that load a session at once get the same', async () => {
   const { create, provider, calls } = await runAgent();
   const listener = await create();
   const { sessionId } = listener;
@@ -428,7 +425,7 @@ test('two who load a session at once get the same', async () => {
   expect((await calls()).filter((method) => method === 'session/load')).toHaveLength(1);
 });
 
-test('killing a session that waits for its turn to start lets it go', async () => {
+test('killing a session that waits for its start frees its place', async () => {
   const { provider, projectDir, control } = await runAgent(
     { on: { initialize: [{ hang: true }] } },
     { provider: { maxStarts: 1 } },
@@ -471,7 +468,7 @@ test('an agent inherits the environment less what is Liminal’s own, with what 
   vi.unstubAllEnvs();
 });
 
-test('a session that nobody knows cannot be loaded or written to', async () => {
+test('an unknown session cannot be loaded or written to', async () => {
   const { provider } = await runAgent();
   const unknown = new Listener(provider, randomUUID());
   const notFound = coded('SESSION_NOT_FOUND');

@@ -20,7 +20,7 @@ const http = {
   headers: [{ name: 'Authorization', value: 'x' }],
 };
 
-test('configured MCP servers are handed to every session, those that the agent takes', async () => {
+test('configured MCP servers are passed to every session if the agent supports them', async () => {
   const agentCapabilities = { loadSession: true, mcpCapabilities: { http: true } };
   const running = await runAgent({ initialize: { agentCapabilities } }, { provider });
   const listener = await running.create();

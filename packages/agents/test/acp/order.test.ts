@@ -1,4 +1,4 @@
-/** What an agent says is taken in the order in which it says it, whichever way it goes. */
+/** An agent's messages are handled in their order, whichever way they take. */
 import { expect, test } from 'vitest';
 import { runAgent, said } from './running-agent.ts';
 
@@ -22,7 +22,7 @@ test('TC-4.1c: sending hands over the prompt, and resolves when the turn is boun
   expect((await listener.response(turnId)).status).toBe('complete');
 });
 
-test('an answer is dealt with after all that was said before it, and before what is said after it', async () => {
+test('an answer is handled after all messages before it, and before those after it', async () => {
   const chunk = (text: string) =>
     JSON.stringify({
       jsonrpc: '2.0',
@@ -50,7 +50,7 @@ test('an answer is dealt with after all that was said before it, and before what
     const response = await listener.response(turnId);
     const text = Array.from({ length: 50 }, (_one, part) => `${part} `).join('');
     expect(said(response)).toEqual([`user: Turn ${at}.`, `agent: ${text}`]);
-    // What came late is a turn of the agent's own, and is not mixed into the next one.
+    // Late words are a turn of the agent's own, and are not mixed into the next one.
     const turnIds = new Set<string>();
     await listener.until(() => {
       for (const one of listener.events) turnIds.add(one.turnId);
@@ -98,7 +98,7 @@ test('a request for permission comes after the call that it is about', async () 
   expect((await listener.response(turnId)).status).toBe('complete');
 });
 
-test('what is said after the answer reaches the session: commands, title', async () => {
+test('updates after the answer reach the session: commands, title', async () => {
   const { create } = await runAgent({
     turns: [
       {
@@ -118,7 +118,7 @@ test('what is said after the answer reaches the session: commands, title', async
   expect(new Set(listener.events.map(({ turnId }) => turnId)).size).toBe(1);
 });
 
-test('what an agent says of its own accord is a turn of its own, which ends when it is silent', async () => {
+test('an agent that speaks unasked begins a turn of its own, which ends when it is silent', async () => {
   const { create, control } = await runAgent({}, { provider: { ownTurnIdleMs: 100 } });
   const listener = await create();
   const sessionId = await listener.agentSessionId();
@@ -147,7 +147,7 @@ test('a message ends a turn that the agent began of its own accord', async () =>
   expect((await listener.response(turnId)).status).toBe('complete');
 });
 
-test('updates for sessions that nobody has, and without a session, harm nothing', async () => {
+test('updates for unknown sessions, and without a session, do no harm', async () => {
   const { create } = await runAgent({
     turns: [
       {
@@ -165,7 +165,7 @@ test('updates for sessions that nobody has, and without a session, harm nothing'
   expect(said(await listener.ask('Whose?'))).toEqual(['user: Whose?', 'agent: Mine.']);
 });
 
-test('variants and fields that nobody knows are kept', async () => {
+test('unknown variants and fields are kept', async () => {
   const { create } = await runAgent({
     turns: [
       {

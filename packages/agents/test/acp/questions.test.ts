@@ -1,4 +1,4 @@
-/** What an agent asks people: for permission, to fill in a form, to open a link. */
+/** An agent's questions to people: for permission, to fill in a form, to open a link. */
 import { isTerminal } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import type { Step } from '@liminal/testkit';
@@ -26,7 +26,7 @@ const permission = (params: Record<string, unknown>, more: object = {}): Step =>
   },
 });
 
-test('a call that only the request for permission tells of is shown, with all that it tells', async () => {
+test('a call that is known only from its permission request is shown, with all of its fields', async () => {
   const toolCall = {
     toolCallId: 'call',
     title: 'Delete everything',
@@ -58,7 +58,7 @@ test('a call that only the request for permission tells of is shown, with all th
   expect(call).toMatchObject({ callId: 'call', title: 'Delete everything', kind: 'delete' });
 });
 
-test('an answer that an agent calls what nobody knows is none that allows', async () => {
+test('an option of an unknown kind does not count as allowing', async () => {
   const strange = [{ optionId: 'maybe', name: 'Maybe', kind: 'allow_sometimes' }];
   const { create } = await runAgent({
     turns: [{ steps: [permission({ toolCall: { toolCallId: 'call' }, options: strange })] }],
@@ -234,7 +234,7 @@ test('a question in a turn of the agent’s own keeps that turn open until it is
   control.say({ jsonrpc: '2.0', id: 'own', method: 'session/request_permission', params });
   const { turnId } = await listener.until(() => listener.events[0]);
   const request = await listener.asked(turnId);
-  // Long enough for a turn that nobody is asked in to have ended several times.
+  // Long enough for a turn without a question to have ended several times.
   await new Promise((resolve) => setTimeout(resolve, 300));
   expect(listener.events.filter(({ payload }) => isTerminal(payload))).toEqual([]);
 
@@ -277,7 +277,7 @@ test('a form that names the prompt instead of the session finds its session', as
   await listener.ended(turnId);
 });
 
-test('what nobody has is answered as such', async () => {
+test('a request for something unknown is answered with an error', async () => {
   const { create, control } = await runAgent({
     turns: [
       {

@@ -13,32 +13,32 @@ import { AcpProvider, type AcpProviderOptions } from '../../src/acp/index.ts';
 import type { CreateSessionOptions } from '../../src/provider.ts';
 import { Watch } from '../../src/testing/watch.ts';
 
-/** The scripted agent behind the provider, in a workspace of its own. */
+/** The scripted agent behind the provider, in its own workspace. */
 export interface RunningAgent {
   provider: AcpProvider;
   control: AcpAgentControl;
   projectDir: string;
   /** Creates a session and listens to it from before its beginning. */
   create(options?: Partial<CreateSessionOptions>): Promise<Listener>;
-  /** All that the agent was called for, by method. Ends its processes, so that nothing is still on its way. */
+  /** All methods that the agent was called with. Ends its processes first, so that nothing is still on its way. */
   calls(): Promise<string[]>;
-  /** Another provider of the same agent, which knows of nothing. */
+  /** Another provider for the same agent, without any knowledge of its sessions. */
   another(options?: Partial<AcpProviderOptions>): AcpProvider;
 }
 
 interface RunOptions {
   provider?: Partial<AcpProviderOptions>;
   files?: Record<string, string>;
-  /** Another program stands before the agent, which has its pipes. */
+  /** Puts a launcher program before the agent, which keeps its pipes. */
   isLaunched?: boolean;
 }
 
-/** Starts a program that has its pipes, and ends with it. */
+/** Starts a program that shares its pipes, and ends with it. */
 const launcher = `const { spawn } = require('node:child_process');
   const [command, ...args] = process.argv.slice(1);
   spawn(command, args, { stdio: 'inherit' }).on('exit', (code) => process.exit(code ?? 1));`;
 
-/** Starts everything; it ends with the test. */
+/** Starts everything; it is closed after the test. */
 export async function runAgent(
   script: AgentScript = {},
   options: RunOptions = {},
@@ -75,7 +75,7 @@ export async function runAgent(
   return { provider, control, projectDir, create, another, calls };
 }
 
-/** All that is heard of one session. */
+/** All events of one session. */
 export class Listener extends Watch {
   readonly sessionId: string;
   readonly #provider: AcpProvider;
@@ -129,7 +129,7 @@ export class Listener extends Watch {
   }
 }
 
-/** What was said in a turn, by whom. */
+/** The messages of a turn, with their speakers. */
 export const said = (response: Response): string[] =>
   response.outputItems.flatMap((item) =>
     item.type === 'message' ? [`${item.origin}: ${item.content}`] : [],

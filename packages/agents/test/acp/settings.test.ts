@@ -72,7 +72,7 @@ test('an agent that refuses a setting is quoted, and the setting stays', async (
   expect(listener.option('mode')).toBe('ask');
 });
 
-test('what the agent changes itself is told, and is where a later change begins', async () => {
+test('a change by the agent itself is reported, and later changes start from it', async () => {
   const { create, control, provider } = await runAgent(all);
   const listener = await create();
   await listener.until(() => listener.option('mode'));
@@ -101,7 +101,7 @@ test('a session begins with the settings it is given, over the configured defaul
   expect(set).toEqual(['session/set_mode', 'session/set_config_option']);
 });
 
-test('a default that the agent does not have is said, and left out', async () => {
+test('a default that the agent does not have is reported, and left out', async () => {
   const { create } = await runAgent(all, {
     provider: { defaults: { mode: 'fly', config: { effort: 'high', gone: 'x' } } },
   });
@@ -120,7 +120,7 @@ test('a default that the agent does not have is said, and left out', async () =>
   ]);
 });
 
-test('a setting that the agent does not have is no reason to lose a session, but to refuse a new one', async () => {
+test('an unknown setting does not lose an earlier session, but refuses a new one', async () => {
   const { create, provider, control } = await runAgent(all);
   await expect(create({ config: { colour: 'red' } })).rejects.toMatchObject(
     coded('INVALID_OPTION'),

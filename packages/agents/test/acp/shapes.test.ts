@@ -58,7 +58,7 @@ test('an output that is a string among other fields is shown as that string', as
   expect(itemsOf(response, 'function_call_output')[0]?.output).toBe('1. first line');
 });
 
-test('what is said before a tool’s end and after it are two messages', async () => {
+test('words before a tool’s end and after it are two messages', async () => {
   const response = await (await (await runAgent(shapes.textAroundEnd)).create()).ask('Write.');
   expect(said(response)).toEqual(['user: Write.', 'agent: I write made.txt', 'agent: Written.']);
 });
@@ -97,7 +97,7 @@ test('a subagent’s call stands below the call that sent it', async () => {
   ]);
 });
 
-test('what a request says besides its title stands with it', async () => {
+test('a request is shown with its description', async () => {
   const listener = await (await runAgent(shapes.planToAgreeTo)).create();
   const turnId = await listener.send('Plan it.');
   const request = await listener.asked(turnId);

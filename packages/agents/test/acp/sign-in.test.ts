@@ -51,7 +51,7 @@ test.each([
   });
 });
 
-test('a turn that fails for want of a sign-in says so', async () => {
+test('a turn that fails without a sign-in says so', async () => {
   const error = { code: -32000, message: 'Authentication required' };
   const { create } = await runAgent({
     initialize: { authMethods },

@@ -1,4 +1,4 @@
-/** When the process that tells an agent's stored sessions ends. */
+/** When the process that lists an agent's stored sessions ends. */
 import { homedir } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { acpAgent } from '@liminal/testkit';
@@ -51,7 +51,7 @@ test('INV-8: closing waits for a process that has been idle and is ending just n
   });
   await stored.list();
   const { pid } = await control.process();
-  // It is being ended, which takes it longer than this: it does not mind the end of its input.
+  // It is being ended, which takes longer than this: it ignores the end of its input.
   await delay(50);
   expect(isRunning(pid)).toBe(true);
 

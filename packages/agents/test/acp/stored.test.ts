@@ -1,4 +1,4 @@
-/** Sessions in the agent's own store: found, read and gone on with. */
+/** Sessions in the agent's own store: found, read and continued. */
 import { randomUUID } from 'node:crypto';
 import { emptyResponse, foldResponse, stampEvent, toResponse } from '@liminal/protocol';
 import type { AgentScript, Step } from '@liminal/testkit';
@@ -25,7 +25,7 @@ const stored = (sessionId: string, cwd: string, updatedAt?: string) => ({
   ...(updatedAt !== undefined && { updatedAt }),
 });
 
-/** What was said in a stored turn. */
+/** The messages of a stored turn. */
 function saidIn({ turnId, events }: StoredTurn): string[] {
   const run = { sessionId: 's', runId: turnId, traceContext: { traceparent: '00' } };
   const folded = events.reduce(
@@ -66,7 +66,7 @@ test('are listed page by page, newest first, of one folder or all, from one proc
 });
 
 test.each(['refuse', 'empty'] as const)(
-  'of an agent that tells nothing of all folders (%s), those of the known ones are listed',
+  'of an agent that lists only by folder (%s), those of the known ones are listed',
   async (listWithoutFolder) => {
     const sessions = ['/one', '/two', '/three'].map((cwd, at) =>
       stored(`s${at}`, cwd, `2026-01-0${at + 1}T00:00:00Z`),
@@ -80,7 +80,7 @@ test.each(['refuse', 'empty'] as const)(
   },
 );
 
-test('an agent that runs is asked itself, and none is started to be asked', async () => {
+test('a running agent is asked itself, and no other is started', async () => {
   const { provider, create, control, calls } = await runAgent({ sessions: [stored('a', '/one')] });
   expect(await provider.peekStoredSessions()).toBeUndefined();
   expect(control.processes).toHaveLength(0);
@@ -116,7 +116,7 @@ test('of an agent that wants a sign-in there are none', async () => {
   expect(await provider.listStoredSessions()).toEqual([]);
 });
 
-test('an agent that cannot tell is said to', async () => {
+test('a failure to list is reported', async () => {
   const { provider } = await runAgent({
     on: { 'session/list': [{ error: { code: -32603, message: 'No disk' } }] },
   });
@@ -148,7 +148,7 @@ test('a conversation that the agent does not have is not found', async () => {
   );
 });
 
-test('TC-4.1b: a loaded session goes on, and what it replays is not told again', async () => {
+test('TC-4.1b: a loaded session goes on, and its replay is not shown again', async () => {
   const { another, projectDir, control } = await runAgent();
   await control.play({ sessions: [stored('a', projectDir)] });
   const provider = another();
@@ -170,7 +170,7 @@ test('TC-4.1b: a loaded session goes on, and what it replays is not told again',
   expect(new Set(listener.events.map(({ turnId }) => turnId)).size).toBe(1);
 });
 
-test('what a replay tells of the session itself is told', async () => {
+test('updates about the session itself in a replay are passed on', async () => {
   const { another, projectDir, control } = await runAgent();
   const title = { sessionUpdate: 'session_info_update', title: 'Told in the replay' };
   const session = { ...stored('a', projectDir), updates: [...conversation, title] };
@@ -273,7 +273,7 @@ test.each<[string, Step[], RegExp]>([
     expect(said(response)).toContain('agent: You said: What was it?');
     expect(said(response).join()).toMatch(why);
     expect(said(await listener.ask('And now?')).join()).not.toContain('does not know');
-    // From now on it is the new one that is gone on with.
+    // From now on the new session is continued.
     expect(await listener.agentSessionId()).not.toBe(agentSessionId);
   },
 );
@@ -299,7 +299,7 @@ test('a session whose load wants a sign-in is not begun anew: it can be taken up
   expect((await calls()).filter((method) => method === 'session/new')).toHaveLength(1);
 });
 
-test('what people are to be told of a session begun anew waits for the first message', async () => {
+test('the notice of a session begun anew waits for the first message', async () => {
   const { create, provider, another, projectDir, control } = await runAgent();
   const before = await create();
   await before.ask('Remember 42.');
@@ -314,7 +314,7 @@ test('what people are to be told of a session begun anew waits for the first mes
   expect(told.filter((one) => one.includes('does not know what was said before'))).toHaveLength(1);
 });
 
-test('a replay that comes after the answer is no part of the next turn, and is read as history', async () => {
+test('a replay that comes after the answer is not part of the next turn, and is read as history', async () => {
   const { another, projectDir, control } = await runAgent();
   const script = { sessions: [stored('a', projectDir)], replaysAfterAnswer: 100 };
   await control.play(script);
@@ -333,7 +333,7 @@ test('a replay that comes after the answer is no part of the next turn, and is r
   expect(new Set(listener.events.map(({ turnId }) => turnId)).size).toBe(1);
 });
 
-test('a replay that has to come is waited for, however late it is', async () => {
+test('a replay that is due is waited for, even if it is late', async () => {
   const { another, projectDir, control } = await runAgent();
   const session = stored('a', projectDir);
   const replay = session.updates.map((update) => ({ update }));
@@ -348,7 +348,7 @@ test('a replay that has to come is waited for, however late it is', async () => 
   expect(said(await listener.ask('And now?'))).toEqual(['user: And now?', 'agent: Now.']);
 });
 
-test('an agent is asked for a replay where it says that there may be something new', async () => {
+test('an agent is asked for a replay if its mark says that there may be something new', async () => {
   const { another, calls, projectDir, control } = await runAgent();
   const session = stored('a', projectDir, '2026-01-01T00:00:00Z');
   await control.play({ offers: { resume: true }, sessions: [session] });
@@ -369,7 +369,7 @@ test('an agent is asked for a replay where it says that there may be something n
   ]);
 });
 
-test('what an agent says of its own accord after a load is told, be there a replay or not', async () => {
+test('an agent’s unasked words after a load are shown, with or without a replay', async () => {
   const { another, projectDir, control } = await runAgent();
   const news = { update: text('agent_message_chunk', 'I am back.') };
   await control.play({
@@ -419,7 +419,7 @@ test('an agent that cannot take up sessions begins a new one, and people are tol
   expect(said(await listener.ask('And now?')).join()).not.toContain('does not know');
 });
 
-test('a session that nobody here began is not made up by an agent that cannot load', async () => {
+test('an unknown session is not begun for an agent that cannot load', async () => {
   const { provider, projectDir } = await runAgent({ offers: { load: false } });
   await expect(provider.loadSession('a', { projectDir })).rejects.toMatchObject(
     coded('SESSION_NOT_FOUND'),

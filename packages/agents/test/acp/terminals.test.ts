@@ -1,4 +1,4 @@
-/** Programs that an agent runs through us, and files that it reads and writes through us. */
+/** Programs that an agent runs through Liminal, and files that it reads and writes through it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Step } from '@liminal/testkit';
@@ -72,7 +72,7 @@ test('a command without arguments is a line for the shell, as agents send it', a
   expect((await answerOf('terminal/output')).result).toMatchObject({ output: 'onetwo' });
 });
 
-test('of more output than the agent wants, it gets the end', async () => {
+test('if there is more output than the agent wants, it gets the end', async () => {
   const { listener, answerOf } = await play(
     create({ command: 'for i in $(seq 1 2000); do echo "€ $i"; done', outputByteLimit: 25 }),
     terminal('wait_for_exit'),
@@ -112,7 +112,7 @@ test('a program that is killed keeps its output, and one that is released is gon
   expect((await answerOf('after release')).error).toMatchObject({ code: -32002 });
 });
 
-test('INV-8: what programs leave behind ends with the session', async () => {
+test('INV-8: processes that programs leave behind end with the session', async () => {
   const { listener, control, provider } = await play(
     create({ command: 'setsid sleep 600 >/dev/null 2>&1 & echo $!; sleep 600' }),
     { pauseMs: 50 },
@@ -128,7 +128,7 @@ test('INV-8: what programs leave behind ends with the session', async () => {
   expect(readProcess(left)).toBeUndefined();
 });
 
-test('what cannot be run is said', async () => {
+test('a program that cannot be run is reported', async () => {
   const { listener, answerOf } = await play(
     create({ command: 'no-such-program', args: ['x'] }),
     call('terminal/output', { terminalId: 'none' }, { id: 'unknown' }),

@@ -2,7 +2,7 @@ import { apiError, reply } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { runClaude, said, type Listener } from './running-claude.ts';
 
-/** What was told of what the agent waits for, the delays left out. */
+/** The activities of a session, without their delays. */
 const activities = ({ updates }: Listener): string[] =>
   updates
     .flatMap(({ activity }) => activity ?? [])
@@ -11,7 +11,7 @@ const activities = ({ updates }: Listener): string[] =>
 test.each([
   { status: 529, problem: 'The model is overloaded (529).' },
   { status: 429, problem: 'The model takes no more requests for now (429).' },
-])('a retry after $status is said while it is waited for', async ({ status, problem }) => {
+])('a retry after $status is shown while the turn waits for it', async ({ status, problem }) => {
   const { create } = await runClaude(() => [apiError(status), apiError(status), reply('Finally.')]);
   const listener = await create();
   expect(said(await listener.ask('Go on.'))).toEqual(['user: Go on.', 'agent: Finally.']);

@@ -81,7 +81,7 @@ test('rejecting it keeps the tool from running, and the turn goes on', async () 
   expect(existsSync(join(claude.workspace.projectDir, 'a.txt'))).toBe(false);
 });
 
-test('what is said with a refusal is what the model reads', async () => {
+test('the note of a refusal is what the model reads', async () => {
   const { claude, listener, turnId, approval } = await ask((workspace) => [
     write(workspace, 'a.txt'),
     reply('Then b.txt.'),
@@ -102,7 +102,7 @@ test('what is said with a refusal is what the model reads', async () => {
   expect(result).toBe(`The user refused this, and says: ${note}`);
 });
 
-test('accepting all edits asks for none any more in this session', async () => {
+test('accepting all edits asks for no more edits in this session', async () => {
   const { claude, listener, turnId, approval } = await ask((workspace) => [
     write(workspace, 'a.txt'),
     write(workspace, 'b.txt'),
@@ -197,7 +197,7 @@ const place = {
 const question = (...questions: object[]) =>
   ask(() => [reply(toolUse('AskUserQuestion', { questions })), reply('So be it.')]);
 
-/** What the model is told after that. */
+/** The result that the model then reads. */
 async function told({ claude, listener, turnId }: Awaited<ReturnType<typeof ask>>) {
   await listener.ended(turnId);
   return Object.values(claude.api.requests.at(-1)!.toolResults).at(-1);

@@ -11,7 +11,7 @@ const program = createRequire(import.meta.url).resolve(
   `@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}/claude`,
 );
 
-/** What people keep in a project, each thing with a word of its own. */
+/** The files of a project, each with a word of its own. */
 const files = {
   'CLAUDE.md': 'In this project, use tabs.',
   'CLAUDE.local.md': 'On this machine, use port 4000.',
@@ -26,7 +26,7 @@ const files = {
   '.mcp.json': JSON.stringify({ mcpServers: { door: greeter() } }),
 };
 
-/** And what they keep for themselves. */
+/** The files of the user's own configuration. */
 const config = {
   'CLAUDE.md': 'Always be brief.',
   'settings.json': JSON.stringify({ model: 'sonnet', enableAllProjectMcpServers: true }),
@@ -44,10 +44,10 @@ const words = [
 ];
 
 /**
- * How a request of Liminal's may differ from one of `claude -p` in the same folder. The terminal's own screens (2.1.330)
- * send the same prompt and tools as well, less what names the program, and but for this: they explain the prefix `!` of
- * their input line and have an agent that explains themselves (claude-code-guide); what runs in the background has no
- * limit there, and subagents always run there; their questions may have previews.
+ * How a request of Liminal's may differ from one of `claude -p` in the same folder. The terminal's own screens
+ * (2.1.330) send the same prompt and tools, without the program's name, and with these differences: they explain the
+ * prefix `!` of their input line and have an agent that explains them (claude-code-guide); background tasks have no
+ * limit there, and subagents always run in the background; questions may have previews.
  */
 const differences: { line: RegExp; reason: string }[] = [
   { line: /^header (user-agent|x-client-app):/, reason: 'names the program that asks' },
@@ -68,7 +68,7 @@ const differences: { line: RegExp; reason: string }[] = [
   },
 ];
 
-/** Everything that a request says, line by line. */
+/** All fields of a request, line by line. */
 function linesOf({ headers, body }: MessagesRequest): string[] {
   const { system, tools = [], messages, ...rest } = body;
   const betas = headers['anthropic-beta']?.split(',') ?? [];
@@ -92,7 +92,7 @@ function leaves(path: string, value: unknown): string[] {
 
 const isAllowed = (line: string): boolean => differences.some((one) => one.line.test(line));
 
-/** Runs Claude Code itself, as a person would. */
+/** Runs Claude Code itself, as a user would. */
 const inTerminal = ({ workspace, api }: RunningClaude, ...args: string[]) =>
   // Its input must end, or it waits for more.
   run('/bin/sh', ['-c', 'exec "$@" < /dev/null', 'sh', program, ...args], {
@@ -105,7 +105,7 @@ const lastOf = ({ api }: RunningClaude): MessagesRequest =>
 
 const promptOf = (request: MessagesRequest): string => JSON.stringify(request.body.system);
 
-test('the model is told what it is told in a terminal, but for what has a reason', async () => {
+test('the model gets the same as in a terminal, except for listed differences', async () => {
   const claude = await runClaude(() => () => reply('Yes.'), { files, config });
   await run('git', ['init', '--quiet'], { cwd: claude.workspace.projectDir });
   await inTerminal(claude, '-p', 'Hello there');
@@ -125,7 +125,7 @@ test('the model is told what it is told in a terminal, but for what has a reason
   expect(unused).toEqual([]);
 });
 
-test('what the configuration adds to the prompt stands at its end', async () => {
+test('the configured addition to the prompt is at its end', async () => {
   const claude = await runClaude(() => () => reply('Yes.'), {
     provider: { appendSystemPrompt: 'Answer in British English.' },
   });

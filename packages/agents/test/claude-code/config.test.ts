@@ -38,7 +38,7 @@ test('model, permissions and thinking can be changed between turns', async () =>
   ).rejects.toMatchObject(invalid);
 });
 
-test('thinking can be turned off and on, for models that can do without', async () => {
+test('thinking can be turned off and on, for models that can work without it', async () => {
   const { create, provider, api } = await runClaude(() => () => reply('Fine.'));
   const listener = await create({ model: 'claude-sonnet-5', thinking: 'off' });
   await listener.ask('One.');

@@ -38,7 +38,7 @@ function fold({ turnId, events }: StoredTurn): Response {
   )!;
 }
 
-/** What an item says, whenever and under whatever id it was told. */
+/** An item's content, without times and ids. */
 const content = (item: OutputItem): unknown => {
   const { id: _, startedAt: _start, endedAt: _end, ...rest } = item;
   return rest;

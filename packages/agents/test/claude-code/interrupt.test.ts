@@ -18,7 +18,7 @@ vi.mock(import('../../src/claude-code/sdk.ts'), async (original) => {
 
 beforeEach(() => void running.splice(0));
 
-/** A turn that has said half of its sentence. */
+/** A turn in the middle of its sentence. */
 async function halfway() {
   const rest = gate();
   const { create, provider } = await runClaude(() => [

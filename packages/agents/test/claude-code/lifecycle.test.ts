@@ -81,7 +81,7 @@ test('TC-3.1c: a Claude Code that will not start says why, and no process is lef
   const other = new ClaudeCodeProvider({
     env: { ...process.env, ...apiEnvironment(workspace.home, 'http://127.0.0.1:1') },
   });
-  // The id is taken, on disk.
+  // The id is already stored.
   const options = { projectDir: workspace.projectDir, sessionId: first.sessionId };
   await expect(other.createSession(options)).rejects.toMatchObject({
     code: 'SESSION_CREATE_FAILED',
@@ -90,7 +90,7 @@ test('TC-3.1c: a Claude Code that will not start says why, and no process is lef
   expect(processesOf(workspace.projectDir)).toEqual([]);
 });
 
-test('FR-002-04: a session that nobody knows cannot be loaded or written to', async () => {
+test('FR-002-04: an unknown session cannot be loaded or written to', async () => {
   const { provider, workspace } = await runClaude(() => []);
   const id = randomUUID();
   const notFound = { code: 'SESSION_NOT_FOUND' };

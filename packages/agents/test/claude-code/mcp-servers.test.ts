@@ -19,7 +19,7 @@ test('an MCP server of the configuration is started, and its tool can be called'
   );
 });
 
-test('SAFE: a tool gets an input of more values than there is time for whole, and so do readers', async () => {
+test('SAFE: an input with too many values reaches the tool whole, and readers too', async () => {
   const values = Object.fromEntries(Array.from({ length: 150_000 }, (_, n) => [`key${n}`, n]));
   const input = { values, name: 'Ada' };
   const call = reply(toolUse('mcp__greeter__measure', input));
@@ -43,7 +43,7 @@ test('SAFE: a tool gets an input of more values than there is time for whole, an
 
 type Asked = Extract<EventPayload, { type: 'item_start' }>;
 
-/** A turn in which the model calls a tool of the MCP server's, up to what that asks people. */
+/** A turn in which the model calls an MCP server's tool, up to the question to people. */
 async function elicited(tool: string) {
   const { create, provider } = await runClaude(
     () => [reply(toolUse(`mcp__greeter__${tool}`, {})), reply('Done.')],
@@ -58,7 +58,7 @@ async function elicited(tool: string) {
   const asked = await request(listener, ({ approvalId }) => approvalId !== permission.approvalId);
   const answer = (given: Parameters<typeof provider.answerApproval>[2]) =>
     provider.answerApproval(listener.sessionId, asked.approvalId!, given);
-  /** What the server was told, in its own words. */
+  /** The answer that the server got, in its own words. */
   const told = async (): Promise<unknown> => {
     const { outputItems } = await listener.ended(turnId);
     const result = outputItems.find((item) => item.type === 'function_call_output');
@@ -73,7 +73,7 @@ async function request(listener: Listener, matches: (asked: Asked) => boolean): 
   return listener.until(() => listener.events.map(({ payload }) => payload).find(isAsked));
 }
 
-test('what an MCP server asks people is a form, and it gets what they fill in', async () => {
+test('an MCP server’s question is a form, and it gets the answers', async () => {
   const { asked, answer, told } = await elicited('register');
   expect(asked).toMatchObject({
     title: 'Who are you?',

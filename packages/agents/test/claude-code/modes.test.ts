@@ -6,12 +6,12 @@ import { runClaude, said } from './running-claude.ts';
 
 const settings = (permissions: object) => ({ 'settings.json': JSON.stringify({ permissions }) });
 const isRoot = process.getuid?.() === 0;
-/** In which Claude Code lets even root allow everything. */
+/** Here Claude Code lets even root allow everything. */
 const sandbox = { IS_SANDBOX: '1' };
 
 describe('the mode of the user’s settings', () => {
   test.each(['acceptEdits', 'plan', 'dontAsk', 'auto'])(
-    '%s holds where none is chosen',
+    '%s holds if none is chosen',
     async (mode) => {
       const { create } = await runClaude(() => [reply('Yes.')], {
         config: settings({ defaultMode: mode }),
@@ -65,7 +65,7 @@ test('modes that the settings rule out are not offered', async () => {
 });
 
 test.runIf(isRoot)(
-  'root is not offered to allow everything, and is told so where it was chosen',
+  'root cannot choose to allow everything, and gets a notice if it was chosen',
   async () => {
     const { create } = await runClaude(() => [reply('Yes.')]);
     const listener = await create({ mode: 'bypassPermissions' });
@@ -112,7 +112,7 @@ test('a model that is named in the conversation is the one that is shown', async
   await listener.until(() => (listener.option('model') === 'default' ? true : undefined));
 });
 
-test('the model of the user’s settings is the one that is shown, and is still theirs to say', async () => {
+test('the model of the user’s settings is the one that is shown, and a later change of them still counts', async () => {
   const { create } = await runClaude(() => () => reply('Fine.'), {
     config: { 'settings.json': JSON.stringify({ model: 'sonnet' }) },
   });

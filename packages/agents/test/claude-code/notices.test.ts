@@ -3,11 +3,11 @@ import { reply } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { runClaude, type Listener } from './running-claude.ts';
 
-/** What is to be known now. */
+/** The present notices. */
 const known = ({ updates }: Listener): string[] =>
   updates.findLast(({ notices }) => notices !== undefined)?.notices?.map(({ text }) => text) ?? [];
 
-/** What Claude Code tells of a project, once its first turn has ended. */
+/** The notices about a project after its first turn. */
 async function toldOf(files: Record<string, string>) {
   const { create, workspace } = await runClaude(() => [reply('Yes.')], { files });
   const listener = await create();
@@ -30,7 +30,7 @@ test('MCP servers that did not start are named', async () => {
   ]);
 });
 
-test('settings that were left out because nobody trusted the folder are said, and what to do', async () => {
+test('settings that were left out in an untrusted folder are reported, with what to do', async () => {
   const { texts, workspace } = await toldOf({
     '.claude/settings.json': JSON.stringify({ permissions: { allow: ['Bash(touch:*)'] } }),
   });
@@ -42,13 +42,13 @@ test('settings that were left out because nobody trusted the folder are said, an
   expect(texts[0]).toContain(workspace.projectDir);
 });
 
-test('settings that cannot be read are said, with their file', async () => {
+test('unreadable settings are reported, with their file', async () => {
   const { texts, workspace } = await toldOf({ '.claude/settings.json': '{ "permissions": ' });
   expect(texts).toEqual([expect.stringContaining('Invalid or malformed JSON')]);
   expect(texts[0]).toContain(join(workspace.projectDir, '.claude/settings.json'));
 });
 
-test('a session about which nothing needs to be known says so', async () => {
+test('a session without notices says so', async () => {
   const { create } = await runClaude(() => [reply('Yes.')]);
   const listener = await create();
   await listener.until(() => listener.updates.find(({ notices }) => notices !== undefined));

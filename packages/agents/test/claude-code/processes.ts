@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, realpathSync } from 'node:fs';
 
-/** Pids of all processes that work in a folder or were told of it. */
+/** Pids of all processes that work in a folder or have it as an argument. */
 export const processesOf = (folder: string): number[] =>
   otherProcesses().filter((pid) => worksIn(pid, folder) || read(pid, 'environ').includes(folder));
 

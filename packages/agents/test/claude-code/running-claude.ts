@@ -23,7 +23,7 @@ import { onTestFinished, vi } from 'vitest';
 import { ClaudeCodeProvider, type ClaudeCodeOptions } from '../../src/claude-code/index.ts';
 import type { SessionExit, SessionUpdate } from '../../src/provider.ts';
 
-/** The real Claude Code behind its provider, on a scripted model, in a home of its own. */
+/** The real Claude Code behind its provider, with a scripted model and its own home. */
 export interface RunningClaude {
   api: MessagesApi;
   workspace: Workspace;
@@ -34,7 +34,7 @@ export interface RunningClaude {
   listen(sessionId: string): Listener;
 }
 
-/** Starts everything; it ends with the test. */
+/** Starts everything; it is closed after the test. */
 export async function runClaude(
   makeScript: (workspace: Workspace) => Script,
   options: {
@@ -79,7 +79,7 @@ async function writeFiles(folder: string, files: Record<string, string> = {}): P
   }
 }
 
-/** All that is heard of one session. */
+/** All events of one session. */
 export class Listener {
   readonly sessionId: string;
   readonly events: EventDraft[] = [];
@@ -162,7 +162,7 @@ export class Listener {
   }
 }
 
-/** What was said in a turn, by whom. */
+/** The messages of a turn, with their speakers. */
 export const said = (response: Response): string[] =>
   response.outputItems.flatMap((item) =>
     item.type === 'message' ? [`${item.origin}: ${item.content}`] : [],

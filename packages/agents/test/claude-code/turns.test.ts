@@ -37,7 +37,7 @@ test('a turn takes the id it is given', async () => {
   expect((await listener.ended('my-turn')).status).toBe('complete');
 });
 
-test('an answer that goes past all limits of length says so; a reason of tomorrow is told as it is', async () => {
+test('an answer that goes past all limits of length says so; an unknown reason is passed on as it is', async () => {
   const stops = ['max_tokens', 'max_tokens', 'max_tokens', 'max_tokens', 'pause_turn'];
   const { create } = await runClaude(() =>
     stops.map((stopReason) => reply('Half.', { stopReason })),

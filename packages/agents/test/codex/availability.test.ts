@@ -4,7 +4,7 @@ import { makeWorkspace } from '@liminal/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { createCodexProvider } from '../../src/codex/index.ts';
 
-/** Why Codex may not work, as it says with such files in `CODEX_HOME` and such variables. */
+/** Codex's reason why it may not work, with these files in `CODEX_HOME` and these variables. */
 async function reason(files: Record<string, string>, env: Record<string, string> = {}) {
   const { home, remove } = await makeWorkspace();
   onTestFinished(remove);

@@ -33,7 +33,7 @@ async function setup(): Promise<ProcessUnderTest> {
     provider: stage.provide(),
     projectDir: stage.workspace.projectDir,
     prompts,
-    // Its model is not told of a refusal.
+    // Its model is not told about a refusal.
     afterRefusal: 'cancelled',
     crash: async () => {
       for (const pid of codexProcesses(stage.workspace.home)) process.kill(pid, 'SIGKILL');

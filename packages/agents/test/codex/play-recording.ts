@@ -33,7 +33,7 @@ const Outcome = z.looseObject({
 
 const Session = z.looseObject({ sessionId: z.string().optional() });
 
-/** What one session of a recording came to. */
+/** The results of one session of a recording. */
 export interface RecordedSession {
   translator: AcpTranslator;
   drafts: EventDraft[];

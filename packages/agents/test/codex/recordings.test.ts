@@ -12,7 +12,7 @@ import {
 import { periodicTexts } from '../../src/testing/periodic-texts.ts';
 import { playRecording, type RecordedSession } from './play-recording.ts';
 
-/** The recorder sent a prompt while another was answered, which nobody here does. */
+/** The recorder sent a prompt while another was open, which Liminal never does. */
 const names = (await codexRecordingNames()).filter((name) => name !== 'prompts-together');
 const run = { sessionId: 's', runId: 'r', traceContext: { traceparent: '00' } };
 
@@ -37,7 +37,7 @@ async function first(name: string) {
 
 const outputIn = async (name: string) => itemsOf(await first(name), 'function_call_output')[0];
 
-test('there are recordings of what matters', () => {
+test('all important cases have recordings', () => {
   expect(names.length).toBeGreaterThan(50);
 });
 
@@ -90,8 +90,8 @@ test('a long answer is whole', async () => {
   expect(saidIn(await first('text-long'))).toEqual([['agent', lines.join('')]]);
 });
 
-/** Nothing tells the second saying from one that was meant. */
-test('the parts of a thought are told as often as Codex tells them', async () => {
+/** The repetition cannot be told from one that was meant. */
+test('the parts of a thought are shown as often as Codex sends them', async () => {
   expect(saidIn(await first('reasoning-parts'))).toEqual([
     [
       'thought',
@@ -197,7 +197,7 @@ test('parallel commands have each its own output', async () => {
 });
 
 test.each(['command-left-running', 'command-left-running-terminal'])(
-  '%s: a command that outlives its turn ends with it, and does not come again',
+  '%s: a command that outlives its turn ends with it, and does not come back',
   async (name) => {
     const [one, two] = await responses(name);
     expect(itemsOf(one!, 'function_call_output')).toMatchObject([{ success: true }]);
@@ -205,7 +205,7 @@ test.each(['command-left-running', 'command-left-running-terminal'])(
   },
 );
 
-test('a cancelled command is no success', async () => {
+test('a cancelled command is not a success', async () => {
   const response = await first('cancel-command');
   expect(response.status).toBe('aborted');
   expect(itemsOf(response, 'function_call_output')).toMatchObject([{ success: false }]);

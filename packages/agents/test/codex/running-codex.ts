@@ -15,11 +15,11 @@ import type { AcpProvider } from '../../src/acp/index.ts';
 import { createCodexProvider, type CodexOptions } from '../../src/codex/index.ts';
 import { Listener } from '../acp/running-agent.ts';
 
-/** The real Codex on a scripted model, in a home of its own. */
+/** The real Codex with a scripted model and its own home. */
 export interface CodexStage {
   api: ResponsesApi;
   workspace: Workspace;
-  /** A provider over that home, as a server that was started anew has it. */
+  /** A provider for that home, as a new server has it. */
   provide(): AcpProvider;
   close(): Promise<void>;
 }
@@ -56,7 +56,7 @@ export async function codexStage(
   };
 }
 
-/** A stage with a provider, which ends with the test. */
+/** A stage with a provider; it is closed after the test. */
 export interface RunningCodex extends CodexStage {
   provider: AcpProvider;
   /** Creates a session and listens to it from before its beginning. */

@@ -115,10 +115,10 @@ test('TC-4.1b: another provider reads the whole history once, and goes on with t
   const shown = ({ outputItems }: Response) =>
     outputItems
       .map((item) => ('exitCode' in item ? `${item.type} ${item.exitCode}` : item.type))
-      // The parts of a thought come apart.
+      // The parts of a thought are separate items.
       .filter((type, index, types) => type !== 'reasoning' || types[index - 1] !== type);
   expect(history.map(shown)).toEqual([shown(live)]);
-  // The model is told what was said before, and only the new turn is heard.
+  // The model gets the earlier conversation, and only the new turn is shown.
   expect(said(next)).toEqual(['user: The second question.', 'agent: And on.']);
   expect(JSON.stringify(api.requests.at(-1)?.body.input)).toContain('It is broken.');
   expect([...new Set(after.events.map(({ turnId }) => turnId))]).toHaveLength(1);
@@ -135,7 +135,7 @@ test('stored sessions are listed with their first question, newest first', async
     { sessionId: await listener.agentSessionId(), title: 'Is anything here?' },
   ]);
   expect(await provider.listStoredSessions('/nowhere')).toEqual([]);
-  // One that is made elsewhere is there at once.
+  // A session made elsewhere is there at once.
   const other = await create();
   await other.ask('And here?');
   const titles = (await provider.listStoredSessions()).map(({ title }) => title);

@@ -31,7 +31,7 @@ const itemsOf = <T extends OutputItem['type']>({ outputItems }: Response, type: 
 
 const patience = { timeout: 30_000, interval: 50 };
 
-/** A model takes its time: of a command whose model answers at once Codex may not tell the end. */
+/** Answers after a pause: Codex may not report the end of a command if its model answers at once. */
 const afterwards = (text: string) => answer(message([pause(300), text]));
 
 test('TC-4.2a: what the model says arrives as it is said, as one message that grows', async () => {
@@ -165,7 +165,7 @@ test('a patch is told as what it changes', async () => {
   expect(output?.diffs ?? call?.diffs).toEqual([diff]);
 });
 
-test('what is said before and after a tool that Codex tells nothing of are two messages', async () => {
+test('words before and after a tool that Codex does not report are two messages', async () => {
   const { create } = await runCodex(() => [
     answer([message('I change it.'), customCall('apply_patch', 'no patch')]),
     answer('Done.'),
@@ -260,7 +260,7 @@ test('a message that follows a failed turn at once is answered', async () => {
         prompt.startsWith('Fail') ? httpError(400) : answer('Fine.'),
   );
   const listener = await create();
-  // Codex swallows one of ten.
+  // Codex loses one in ten.
   for (let round = 0; round < 4; round += 1) {
     expect((await listener.ask(`Fail ${round}.`)).status).toBe('error');
     expect(said(await listener.ask(`Again ${round}.`))).toContain('agent: Fine.');
@@ -282,7 +282,7 @@ test('Codex is told to stop after an error, and before it is told anything else'
   await listener.ask(contractPrompts.error);
   await listener.ask(contractPrompts.text);
 
-  // Told on a way of its own.
+  // This takes a way of its own.
   await expect
     .poll(() => control.received.map(({ method }) => method).slice(2), patience)
     .toEqual(['session/prompt', 'session/cancel', 'session/prompt']);

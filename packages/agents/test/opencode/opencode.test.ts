@@ -1,4 +1,4 @@
-/** The real opencode, of which nothing here knows but its command: what holds for it holds for any configured agent. */
+/** The real opencode; only its command is configured: what holds for it holds for any configured agent. */
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gate, reply, text, toolUse } from '@liminal/testkit';
@@ -137,7 +137,7 @@ test('a turn that is cancelled in the middle of a text keeps what was said, and 
   expect(said(await listener.ask('Back?'))).toEqual(['user: Back?', 'agent: Back.']);
 });
 
-test('a session whose process has ended is gone on with by another provider: its history is read once, and the model knows it', async () => {
+test('a session whose process has ended is continued by another provider: its history is read once, and the model knows it', async () => {
   const { create, provider, provide, workspace, api } = await runOpencode(() => [
     reply(toolUse('glob', { pattern: '*.txt' })),
     reply('I remember 42.'),

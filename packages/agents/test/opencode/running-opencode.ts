@@ -12,11 +12,11 @@ import { onTestFinished } from 'vitest';
 import { AcpProvider } from '../../src/acp/index.ts';
 import { Listener } from '../acp/running-agent.ts';
 
-/** The real opencode on a scripted model, as a configuration names it. */
+/** The real opencode with a scripted model, as from a configuration. */
 export interface OpencodeStage {
   api: MessagesApi;
   workspace: Workspace;
-  /** A provider over that home, as a server that was started anew has it. */
+  /** A provider for that home, as a new server has it. */
   provide(): AcpProvider;
   close(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export async function opencodeStage(
   };
 }
 
-/** A stage with a provider, which ends with the test. */
+/** A stage with a provider; it is closed after the test. */
 export interface RunningOpencode extends OpencodeStage {
   provider: AcpProvider;
   /** Creates a session and listens to it from before its beginning. */

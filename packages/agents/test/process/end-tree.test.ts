@@ -8,7 +8,7 @@ import { fellTrees, growTree, isThere, untilGone } from './tree.ts';
 
 afterEach(fellTrees);
 
-/** Each says the pids of what it starts. All start with a mark. */
+/** Each prints the pids of its processes. All start with a mark. */
 const shapes: Record<string, { script: string; count: number }> = {
   'forks and waits': { script: 'sleep 300 & echo $!; sleep 300 & echo $!; wait', count: 2 },
   'runs tools in process sessions of their own': {
@@ -50,13 +50,13 @@ describe('ending a tree that', () => {
       expect(pids.filter(isThere)).toEqual([]);
       expect(outcome.left).toEqual([]);
       expect(outcome.ended).toBeGreaterThanOrEqual(count);
-      // Nobody is left to hold the pipe either, not even what was forked in the meantime.
+      // Nothing is left to hold the pipe either, not even processes forked meanwhile.
       await closed;
     },
   );
 });
 
-test('INV-8: a tree ends in time though the clock is set back meanwhile', async () => {
+test('INV-8: a tree ends in time even if the clock is set back meanwhile', async () => {
   const mark = processMark();
   const { script, count } = shapes['ignores SIGTERM']!;
   const { root, pids } = await growTree(script, count, mark.env);
@@ -68,7 +68,7 @@ test('INV-8: a tree ends in time though the clock is set back meanwhile', async 
   expect(outcome.left).toEqual([]);
 }, 10_000);
 
-test('what a process has started since a look at it ends; the process and what was there before stay', async () => {
+test('children that a process started since a look at it end; the process and older children stay', async () => {
   const script = `
     sh -c 'echo $$; while :; do sleep 0.1; done' &
     trap 'sh -c "sleep 300 & echo \\$!; echo \\$\\$; wait" &' USR1
@@ -89,7 +89,7 @@ test('what a process has started since a look at it ends; the process and what w
   expect(pids.filter(isThere)).toEqual([]);
 });
 
-test('INV-8: the guard stays until what is being ended has ended', async () => {
+test('INV-8: the guard stays until all endings are done', async () => {
   const guard = await startGuard();
   const mark = processMark();
   const script = `sh -c 'trap "" TERM; echo $$; exec sleep 300' & wait`;
@@ -101,7 +101,7 @@ test('INV-8: the guard stays until what is being ended has ended', async () => {
   expect(pids.filter(isThere)).toEqual([]);
 });
 
-test('INV-8: by its mark alone a tree ends whose root has gone', async () => {
+test('INV-8: a tree whose root has gone ends by its mark alone', async () => {
   const mark = processMark();
   const { root, pids } = await growTree('setsid sleep 300 & echo $!', 1, mark.env);
   await untilGone([root.pid!]);
@@ -111,7 +111,7 @@ test('INV-8: by its mark alone a tree ends whose root has gone', async () => {
   expect(pids.filter(isThere)).toEqual([]);
 });
 
-test('INV-8: by its root alone an unmarked tree ends', async () => {
+test('INV-8: an unmarked tree ends by its root alone', async () => {
   const { root, pids } = await growTree('sleep 300 & echo $!; wait', 1);
 
   await endTree({ pid: root.pid! });
@@ -119,7 +119,7 @@ test('INV-8: by its root alone an unmarked tree ends', async () => {
   expect([root.pid!, ...pids].filter(isThere)).toEqual([]);
 });
 
-test('INV-8: an unmarked process ends that its marked session leader has lost', async () => {
+test('INV-8: an unmarked process ends if the marked leader of its session has gone', async () => {
   const mark = processMark();
   const { pids } = await growTree(
     `setsid sh -c 'echo $$; (env -i /bin/sleep 300 & echo $!); sleep 300'`,
@@ -159,7 +159,7 @@ test('another session of the same server goes on', async () => {
 });
 
 test('a pid that now belongs to a stranger is left alone', async () => {
-  // Unmarked, and since its parent has gone no child of this process: what a reused pid would look like.
+  // Unmarked, and not a child of this process since its parent has gone: as a reused pid would look.
   const { root, pids } = await growTree('setsid sleep 300 & echo $!', 1);
   await untilGone([root.pid!]);
   const stranger = pids[0]!;
@@ -170,7 +170,7 @@ test('a pid that now belongs to a stranger is left alone', async () => {
   expect(isThere(stranger)).toBe(true);
 });
 
-test('a process is known by its start time too, so that another with its pid is not taken for it', () => {
+test('a process is identified by its start time too, so that a reused pid is not mistaken for it', () => {
   const self = readProcess(process.pid)!;
 
   expect(isRunning(self)).toBe(true);

@@ -5,7 +5,7 @@ import { endGroup } from '../../src/process/group.ts';
 import { processSupport } from '../../src/process/support.ts';
 import { isThere, untilGone } from './tree.ts';
 
-/** A leader of its process group, with a member, and both their pids. */
+/** The leader of a process group and a member, with their pids. */
 async function startGroup(script: string): Promise<{ leader: number; member: number }> {
   const child = spawn('/bin/sh', ['-c', script], {
     detached: true,

@@ -11,7 +11,7 @@ import { readProcess } from '../../src/process/table.ts';
 import { isThere, untilGone } from './tree.ts';
 
 const program = fileURLToPath(new URL('./server.ts', import.meta.url));
-/** A fork, a detached double fork, one that ignores SIGTERM, and one that does so without its environment. */
+/** A fork, a detached double fork, a process that ignores SIGTERM, and one that also clears its environment. */
 const script = `
 sleep 300 & echo $!
 setsid sh -c '(sleep 300 & echo $!)'
@@ -28,7 +28,7 @@ interface Server {
 
 let dataDir: string;
 const toEnd: number[] = [];
-/** Waits for a started server's end: until then the reaper rightly spares what is its. */
+/** Resolves at a started server's end: until then the reaper must spare its processes. */
 let ended: Promise<unknown>;
 
 beforeEach(async () => {
@@ -118,7 +118,7 @@ describe('the guard', () => {
 });
 
 describe('the reaper at start-up', () => {
-  test('INV-8: ends what a server on the same data folder left that no longer lives', async () => {
+  test('INV-8: ends what a dead server on the same data folder left', async () => {
     const server = await startServer('alone');
     await kill(server);
     expect(server.pids.filter(isThere)).toHaveLength(4);
@@ -131,7 +131,7 @@ describe('the reaper at start-up', () => {
     expect(await readdir(join(dataDir, 'servers'))).toHaveLength(1);
   });
 
-  test('leaves the agents of a server alone that lives', async () => {
+  test('leaves the agents of a living server alone', async () => {
     const server = await startServer('alone');
 
     expect(await reapOrphans(dataDir)).toEqual({ ended: 0 });

@@ -1,4 +1,4 @@
-/** A server to be killed: starts a guard and a tree, says their pids, and stays. */
+/** A server to be killed: starts a guard and a tree, prints their pids, and stays. */
 import { startGuard } from '../../src/process/guard.ts';
 import { processMark } from '../../src/process/mark.ts';
 import { reapOrphans } from '../../src/process/orphans.ts';

@@ -6,15 +6,15 @@ import { readProcess } from '../../src/process/table.ts';
 
 export interface Tree {
   root: ChildProcess;
-  /** The pids that the script said: one a line. */
+  /** The pids that the script printed, one per line. */
   pids: number[];
-  /** When nobody holds its standard output any more. */
+  /** Resolves when no process holds its standard output. */
   closed: Promise<void>;
 }
 
 const started = new Set<number>();
 
-/** Runs a shell script that says `count` pids on its standard output, one a line. */
+/** Runs a shell script that prints `count` pids, one per line. */
 export async function growTree(
   script: string,
   count: number,
@@ -51,7 +51,7 @@ export async function untilGone(pids: readonly number[]): Promise<void> {
   );
 }
 
-/** Whatever a failed test has left. */
+/** Ends what a failed test has left. */
 export function fellTrees(): void {
   for (const pid of started) if (isThere(pid)) process.kill(pid, 'SIGKILL');
   started.clear();

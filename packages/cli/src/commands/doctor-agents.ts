@@ -1,4 +1,4 @@
-/** What doctor finds out of agents: each that can be is started, asked who it is, and ended. */
+/** Doctor's check of agents: each agent that can run is started, asked for its description, and ended. */
 import { messageOf } from '@liminal/protocol';
 import { type AgentIntroduction, type CliProvider, StartLimit, startGuard } from '@liminal/agents';
 import type { AgentInfo } from '@liminal/protocol';
@@ -6,20 +6,20 @@ import { createAgents } from '../agents.ts';
 import type { Config } from '../config/load.ts';
 import type { Finding } from './doctor.ts';
 
-/** For an agent to answer, ms. */
+/** Time limit for an agent's answer (ms). */
 const answerLimitMs = 10_000;
 /** How many are started at the same time. */
 const atOnce = 4;
 
-/** Tells one finding an agent. When this returns, nothing that was started is left. */
+/** Reports one finding per agent. When this returns, every started process has ended. */
 export async function checkAgents(config: Config, tell: (finding: Finding) => void): Promise<void> {
   const agents = createAgents(config).list();
   const limit = new StartLimit(atOnce);
-  // If somebody loses patience, they end, too.
+  // If this process is killed, they end too.
   const guard = await startGuard();
   try {
     const checks = agents.map((provider) => limit.run(() => checkAgent(provider)));
-    // In the order in which they are listed everywhere.
+    // In the order in which agents are listed everywhere.
     for (const check of checks) tell(await check);
   } finally {
     await Promise.all(agents.map((provider) => provider.close()));

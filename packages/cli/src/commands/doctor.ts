@@ -13,16 +13,16 @@ import { version } from '../version.ts';
 import { checkAgents } from './doctor-agents.ts';
 
 export interface Finding {
-  /** `bad`: Liminal cannot run. `poor`: it can, but not all of it. */
+  /** `bad`: Liminal cannot run. `poor`: it can, but something is missing. */
   verdict: 'good' | 'poor' | 'bad';
   text: string;
 }
 
 const marks = { good: 'ok  ', poor: 'note', bad: 'FAIL' };
-/** The first Node that runs TypeScript as it is and has node:sqlite. */
+/** The first Node that runs TypeScript directly and has node:sqlite. */
 const oldestNode = 24;
 
-/** Says what works here and what does not, and why. 1 when the server could not start. */
+/** Reports what works here and what does not, and why. Returns 1 if the server could not start. */
 export async function doctor(config: Config): Promise<number> {
   let isBad = false;
   const tell = ({ verdict, text }: Finding): void => {

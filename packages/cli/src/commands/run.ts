@@ -19,15 +19,15 @@ export interface RunFlags {
   session?: string;
   /** Config options of the agent, each `id=value`. */
   set?: string[];
-  /** The answer as one JSON object a line. */
+  /** Print the answer as JSON, one object per line. */
   json?: boolean;
 }
 
 type Approval = Extract<Line, { kind: 'approval' }>['item'];
 
 /**
- * Sends one prompt; the answer goes to standard output, all else to standard error. 1 when the turn fails. When nobody
- * reads the answer any more, it ends; on a shared server the turn goes on.
+ * Sends one prompt; the answer goes to standard output, everything else to standard error. Returns 1 if the turn fails.
+ * It ends when the reader of the answer is gone; on a shared server the turn goes on.
  */
 export async function run(prompt: string, flags: RunFlags, config: Config): Promise<number> {
   const settings = (flags.set ?? []).map(readSetting);
@@ -57,7 +57,7 @@ function readSetting(text: string): [id: string, value: string] {
   );
 }
 
-/** One turn, as it is seen from a terminal. */
+/** One turn on the terminal. */
 class PrintedTurn {
   readonly #client: LiminalClient;
   readonly #sessionId: string;
@@ -65,7 +65,7 @@ class PrintedTurn {
   readonly #isJson: boolean;
   readonly #transcript = new Transcript();
   readonly #text = new TextStream((text) => process.stdout.write(text));
-  /** Ends the question that is being asked. */
+  /** Aborts the question on the screen. */
   #question = new AbortController();
 
   constructor(client: LiminalClient, sessionId: string, turnId: string, isJson: boolean) {
@@ -75,10 +75,10 @@ class PrintedTurn {
     this.#isJson = isJson;
   }
 
-  /** Gives the exit code. */
+  /** Returns the exit code. */
   async follow(): Promise<number> {
     const cancel = () => void this.#client.requests.cancel(this.#sessionId).catch(complain);
-    // The first one stops the turn; without this handler the second one ends us as usual.
+    // The first signal stops the turn; without this handler the second one ends the process as usual.
     process.once('SIGINT', cancel);
     const isGone = readerGone(process.stdout);
     let exitCode = closedPipeExit;
@@ -109,7 +109,7 @@ class PrintedTurn {
     if (line.kind === 'approval') return void this.#decide(line.item).catch(complain);
     if (line.kind === 'item' && line.item.type === 'approval') this.#question.abort();
     if (this.#isJson) return;
-    // These have been streamed, or were typed a moment ago.
+    // Messages have been streamed, or were typed a moment ago.
     if (line.kind === 'item' && line.item.type === 'message') return;
     const text = formatLine(line);
     if (text === '') return;

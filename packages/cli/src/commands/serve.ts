@@ -16,7 +16,7 @@ export async function serve(config: Config): Promise<number> {
     writeServerFile(dataDir, { url, token, pid: process.pid }),
   );
   console.log(`Liminal is at ${newLink()}`);
-  // Each link opens once, and others can read a program's arguments: the browser gets one of its own.
+  // A link opens once, and other users can read a program's arguments: the browser gets a link of its own.
   if (config.open && hasDesktop(process.env)) await openInBrowser(newLink());
 
   await stopped;

@@ -10,7 +10,9 @@ export interface TailFlags {
   json?: boolean;
 }
 
-/** Follows a session until a signal; without a running server nothing can happen in it, so what there is is all. */
+/**
+ * Follows a session until a signal. Without a running server nothing more can happen, so it ends with what there is.
+ */
 export async function tail(
   sessionId: string,
   { json }: TailFlags,

@@ -1,7 +1,7 @@
 /** The parts of the configuration file that are about agents. */
 import { z } from 'zod';
 
-/** Agent types that are not to be had by configuration. */
+/** Agent types that the configuration cannot replace. */
 const builtIn = new Set(['claude-code', 'demo', 'openai', 'anthropic']);
 
 const AgentName = z
@@ -16,20 +16,20 @@ const Variables = z.record(z.string().min(1), z.string());
 
 /** An agent that speaks ACP on its standard input and output. */
 export const AgentEntry = z.strictObject({
-  /** A program on PATH, or a path from this file's folder. */
+  /** A program on PATH, or a path relative to this file's folder. */
   command: z.string().min(1),
   args: z.array(z.string()).default([]),
   /** Added to what the agent inherits. */
   env: Variables.default({}),
-  /** What people call it. */
+  /** Its name for people. */
   name: z.string().min(1).optional(),
   /** One sentence for people. */
   description: z.string().min(1).optional(),
   /** Settings of a new session by id, as the agent names them: `mode`, `model`, … */
   defaults: z.record(z.string(), z.string()).default({}),
-  /** One process for all sessions of this agent, where it can: less memory, but they end together. */
+  /** One process for all sessions of this agent, if it can: less memory, but they end together. */
   sharedProcess: z.boolean().default(false),
-  /** For it to answer when it has been started (ms). */
+  /** Time limit for its first answer after the start (ms). */
   startLimitMs: z.int().positive().optional(),
 });
 export type AgentEntry = z.infer<typeof AgentEntry>;
@@ -59,11 +59,11 @@ const McpServerEntry = z.discriminatedUnion('type', [
 
 const ServerName = z.string().regex(/^[\w-]{1,64}$/, 'a name has letters, digits, "_" and "-"');
 
-/** Programs are written without a type in most configuration files for agents. */
+/** Most configuration files for agents leave out the type of a program. */
 const typed = (entry: unknown): unknown =>
   typeof entry === 'object' && entry !== null && !('type' in entry)
     ? { type: 'stdio', ...entry }
     : entry;
 
-/** MCP servers that every agent is told of, by name. */
+/** MCP servers that every agent gets, by name. */
 export const McpServerEntries = z.record(ServerName, z.preprocess(typed, McpServerEntry));

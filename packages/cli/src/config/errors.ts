@@ -1,7 +1,7 @@
 import { LiminalError } from '@liminal/protocol';
 import type { z } from 'zod';
 
-/** What was asked for cannot be understood; the message names the flag, variable or file and field. */
+/** The configuration or command line cannot be understood; the message names the flag, variable or file and field. */
 export class ConfigError extends LiminalError {
   constructor(message: string, options?: { cause?: unknown }) {
     super('INVALID_CONFIG', message, options);
@@ -18,7 +18,7 @@ export function describeIssues(error: z.ZodError): string {
     .join('; ');
 }
 
-/** What is wrong with a key says more than that it is wrong. */
+/** For a key, the problem behind it says more than that the key is wrong. */
 function describeProblem(issue: z.core.$ZodIssue): string {
   const inner = issue.code === 'invalid_key' ? issue.issues[0] : undefined;
   return inner?.message ?? issue.message;

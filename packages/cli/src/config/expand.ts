@@ -1,14 +1,14 @@
-/** What stands for something else in the texts of the file: `~`, `${NAME}`, and `$$` for a plain `$`. */
+/** Placeholders in the texts of the file: `~`, `${NAME}`, and `$$` for a plain `$`. */
 import type { McpServer } from '@liminal/agents';
 import type { AgentEntry } from './agents.ts';
 import { ConfigError } from './errors.ts';
 
-/** Gives a text as it is meant; `field` names it for people. */
+/** Replaces the placeholders in a text; `field` names it for people. */
 export type Expand = (text: string, field: string) => string;
 
 /**
- * `~` at the beginning is the home folder; `${NAME}` is a variable of the environment that Liminal was started in.
- * Throws `ConfigError` for one that is not set: an agent would fail on it later, and not say why.
+ * A `~` at the beginning is the home folder; `${NAME}` is a variable of the environment that Liminal was started in.
+ * Throws `ConfigError` for an unset variable: an agent would fail on it later, and not say why.
  */
 export function expander(path: string, env: NodeJS.ProcessEnv, home: string): Expand {
   return (text, field) => {
@@ -32,7 +32,7 @@ export function expander(path: string, env: NodeJS.ProcessEnv, home: string): Ex
   };
 }
 
-/** `~` and `~/…` from the home folder; all else as it is. */
+/** Replaces `~` and `~/…` with the home folder; other texts stay as they are. */
 export function fromHome(text: string, home: string): string {
   return text.replace(/^~(?=$|\/)/, () => home);
 }

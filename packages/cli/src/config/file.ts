@@ -9,29 +9,29 @@ import { DatabaseUrl, Host, Port, RedisUrl } from './values.ts';
 
 const ms = z.int().nonnegative();
 
-/** The configuration file. The token is not in it: such a file may be shared. */
+/** The configuration file. The token is not in it, so that the file may be shared. */
 export const ConfigFile = z.strictObject({
   port: Port.optional(),
   host: Host.optional(),
-  /** Listen where others can reach the server, without encryption. */
+  /** Listen on an address that others can reach, without encryption. */
   insecureHost: z.boolean().optional(),
   /** Open the link in a browser at the start. */
   open: z.boolean().optional(),
-  /** Folders that project folders must lie under; relative to this file, `~` is the home folder. */
+  /** Each project folder must lie under one of these. Relative to this file; `~` is the home folder. */
   roots: z.array(z.string().min(1)).min(1).optional(),
   /** Further names of the server, `name` or `name:port`. */
   allowedHosts: z.array(z.string().min(1).toLowerCase()).optional(),
   /** Further origins whose pages may use the server, `https://name`. */
   allowedOrigins: z.array(z.url()).optional(),
   logLevel: z.enum(['silent', 'error', 'warn', 'info', 'debug']).optional(),
-  /** An agent that says nothing in a turn for so long is ended; 0 never (ms). */
+  /** An agent that is silent in a turn for this long is ended; 0: never (ms). */
   idleLimitMs: ms.optional(),
-  /** Permission requests that nobody answers; a deadline of 0 waits for ever (ms). */
+  /** Permission requests without an answer; a deadline of 0 waits without limit (ms). */
   approvals: z.strictObject({ deadlineMs: ms, fallback: z.enum(['reject', 'allow']) }).optional(),
   maxSessions: z.int().positive().optional(),
   maxQueue: z.int().positive().optional(),
   maxIdleProcesses: ms.optional(),
-  /** Redis and database that several servers share; both or neither. A password is better in LIMINAL_…_URL. */
+  /** Redis and database that several servers share; both or neither. Better put a password in LIMINAL_…_URL. */
   redisUrl: RedisUrl.optional(),
   databaseUrl: DatabaseUrl.optional(),
   redisPrefix: z.string().min(1).optional(),
@@ -39,7 +39,7 @@ export const ConfigFile = z.strictObject({
     .string()
     .regex(/^[a-z_][a-z0-9_]{0,62}$/, 'must be a name in small letters')
     .optional(),
-  /** So long after a server's death others go on with its sessions (ms). */
+  /** How long after a server's death others take over its sessions (ms). */
   leaseMs: z.int().min(1_000).optional(),
   /** Whether this server also brings runs into history; if none does, `./liminal projector` must. */
   projector: z.boolean().optional(),
@@ -51,7 +51,7 @@ export const ConfigFile = z.strictObject({
 });
 export type ConfigFile = z.infer<typeof ConfigFile>;
 
-/** Reads a configuration file; without it, `undefined`, unless it is `required`. Throws `ConfigError`. */
+/** Reads a configuration file. If it is missing: `undefined`, unless it is `required`. Throws `ConfigError`. */
 export function readConfigFile(
   path: string,
   { required, home, env }: { required: boolean; home: string; env: NodeJS.ProcessEnv },

@@ -22,8 +22,8 @@ function writeFile(path: string, content: unknown): string {
   return file;
 }
 
-describe('without anything said', () => {
-  test('the server is on this machine only, and projects lie in the home or the current folder', () => {
+describe('without any settings', () => {
+  test('the server is on this machine only, and projects lie in the home or current folder', () => {
     expect(load()).toMatchObject({
       dataDir: join(home, '.liminal'),
       host: '127.0.0.1',
@@ -39,14 +39,14 @@ describe('without anything said', () => {
     });
   });
 
-  test('an empty variable says nothing', () => {
+  test('an empty variable counts as unset', () => {
     expect(load({}, { LIMINAL_PORT: '', LIMINAL_DATA_DIR: '', LIMINAL_CONFIG: '' })).toEqual(
       load(),
     );
   });
 });
 
-test('what Claude Code is told besides comes from the file, where it is something', () => {
+test('Claude Code’s additional system prompt comes from the file, if it is not empty', () => {
   const claude = { appendSystemPrompt: 'Use British English.' };
   expect(load({ config: writeFile('a.json', { claude }) }).claude).toEqual(claude);
   expect(load().claude).toEqual({});
@@ -101,7 +101,7 @@ describe('a flag goes before a variable, a variable before the file, the file be
 });
 
 describe('the file', () => {
-  test('says roots from its own folder or from the home folder', () => {
+  test('names roots relative to its own folder or the home folder', () => {
     const file = writeFile('etc/a.json', { roots: ['work', '/srv', '~', '~/src'] });
     expect(load({ config: file }).roots).toEqual([
       join(home, 'etc/work'),
@@ -111,7 +111,7 @@ describe('the file', () => {
     ]);
   });
 
-  test('says what the runtime is to be like', () => {
+  test('configures the runtime', () => {
     const settings = {
       idleLimitMs: 0,
       approvals: { deadlineMs: 5, fallback: 'allow' },
@@ -123,7 +123,7 @@ describe('the file', () => {
 });
 
 describe('agents and MCP servers', () => {
-  test('are what the file names, with what it leaves out filled in', () => {
+  test('are those of the file, with defaults filled in', () => {
     const file = writeFile('a.json', {
       agents: { gemini: { command: 'gemini', args: ['--acp'], env: { KEY: 'x' } } },
       mcpServers: {
@@ -142,7 +142,7 @@ describe('agents and MCP servers', () => {
     });
   });
 
-  test('say the home folder as ~, and variables as ${NAME}', () => {
+  test('name the home folder as ~, and variables as ${NAME}', () => {
     const program = {
       command: '~/bin/agent',
       args: ['--key=${KEY}', '~/x', 'a~/b', '$$HOME', '$HOME', '${A}${B}'],
@@ -170,7 +170,7 @@ describe('agents and MCP servers', () => {
     });
   });
 
-  test('take the home folder to the letter, whatever it is called', () => {
+  test('take the home folder literally, whatever its name', () => {
     const program = { command: '~/x', args: ['~'] };
     const config = writeFile('a.json', { agents: { a: program }, roots: ['~/src'] });
     const odd = '/home/$&$$ ${KEY}';
@@ -183,7 +183,7 @@ describe('agents and MCP servers', () => {
     ['bin/agent', 'etc/bin/agent'],
     ['./agent', 'etc/agent'],
     ['../agent', 'agent'],
-  ])('find the program %s from the folder of the file, wherever they run', (command, found) => {
+  ])('find the program %s relative to the file’s folder, wherever they run', (command, found) => {
     const file = writeFile('etc/a.json', { agents: { a: { command }, b: { command: 'b' } } });
     const { agents } = load({ config: file });
     expect(agents['a']?.command).toBe(join(home, found));
@@ -196,7 +196,7 @@ describe('agents and MCP servers', () => {
     [{ command: 'x', env: { KEY: '${NOWHERE}' } }, '"agents.a.env.KEY": the variable NOWHERE'],
     [{ command: 'x', args: ['${A-B}'] }, '"${A-B}" is no variable'],
     [{ command: 'x', args: ['${A'] }, '"${A" is no variable'],
-  ])('that name a variable which is none (%j) are refused, with the field', (entry, complaint) => {
+  ])('are refused with the field if a variable is not set (%j)', (entry, complaint) => {
     const file = writeFile('a.json', { agents: { a: entry } });
     expect(() => load({ config: file })).toThrow(`The configuration in ${file} is wrong. `);
     expect(() => load({ config: file })).toThrow(complaint);
@@ -210,13 +210,13 @@ describe('agents and MCP servers', () => {
     ['mcpServers', { a: { url: 'http://x' } }, '"mcpServers.a'],
     ['mcpServers', { a: { type: 'http', url: 'file:///x' } }, '"mcpServers.a.url"'],
     ['mcpServers', { a: { type: 'carrier-pigeon' } }, '"mcpServers.a.type"'],
-  ])('of %s that are wrong (%j), the field is named', (key, entry, complaint) => {
+  ])('of %s with a mistake (%j) are refused with the field', (key, entry, complaint) => {
     const file = writeFile('a.json', { [key]: entry });
     expect(() => load({ config: file })).toThrow(complaint);
   });
 });
 
-describe('what is wrong is told with its place', () => {
+describe('an error names its place', () => {
   const complaint = (flags: Flags, env: NodeJS.ProcessEnv = {}): string => {
     try {
       load(flags, env);

@@ -1,4 +1,6 @@
-/** The one place that reads flags, variables and the file: a flag goes before a variable, that before the file. */
+/**
+ * The one place that reads flags, variables and the file. A flag overrides a variable, a variable overrides the file.
+ */
 import { join, resolve } from 'node:path';
 import type { McpServers } from '@liminal/agents';
 import type { RuntimeSettings } from '@liminal/runtime';
@@ -8,7 +10,7 @@ import { type ConfigFile, readConfigFile } from './file.ts';
 import { sharedConfig, type SharedConfig } from './shared.ts';
 import { Host, PortText, Token } from './values.ts';
 
-/** As commander gives them; all texts are still as they were typed. */
+/** As commander gives them; all values are still text. */
 export interface Flags {
   port?: string;
   host?: string;
@@ -19,7 +21,7 @@ export interface Flags {
   config?: string;
 }
 
-/** Where configuration comes from, so that tests need no process of their own. */
+/** The sources of configuration, so that tests need no process of their own. */
 export interface Surroundings {
   env: NodeJS.ProcessEnv;
   cwd: string;
@@ -28,14 +30,14 @@ export interface Surroundings {
 
 export interface Config {
   dataDir: string;
-  /** Absent: everything is in the data folder. */
+  /** Absent: all data is in the data folder. */
   shared: SharedConfig | undefined;
   port: number;
-  /** Somebody asked for this very port. */
+  /** Whether a port was set explicitly. */
   portChosen: boolean;
   host: string;
   insecureHost: boolean;
-  /** Absent: the one in the data folder. */
+  /** Absent: the token in the data folder is used. */
   token: string | undefined;
   open: boolean;
   roots: string[];
@@ -43,7 +45,7 @@ export interface Config {
   allowedOrigins: string[];
   logLevel: string;
   settings: Partial<RuntimeSettings>;
-  /** Agents that speak ACP, by their type. */
+  /** Configured ACP agents, by type. */
   agents: Record<string, AgentEntry>;
   claude: ClaudeEntry;
   mcpServers: McpServers;
@@ -74,7 +76,7 @@ export function loadConfig(flags: Flags, { env, cwd, home }: Surroundings): Conf
     host: host ?? file.host ?? '127.0.0.1',
     insecureHost: flags.insecureHost ?? file.insecureHost ?? false,
     token: choose(Token, ['--token', flags.token], ['LIMINAL_TOKEN', variable('LIMINAL_TOKEN')]),
-    // Commander's --no-open is true by default, so only its false says anything.
+    // Commander's --no-open makes `open` true by default, so only false says anything.
     open: flags.open === false ? false : (file.open ?? true),
     roots: file.roots ?? [home, cwd],
     allowedHosts: file.allowedHosts ?? [],

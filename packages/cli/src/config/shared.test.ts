@@ -14,7 +14,7 @@ test('one server alone shares nothing', () => {
   expect(shared({})).toBeUndefined();
 });
 
-test('several share a Redis and a database, which variables name before the file', () => {
+test('several share a Redis and a database; variables override the file', () => {
   const file = { redisUrl: 'redis://other', databaseUrl: postgres, redisPrefix: 'team' };
   expect(shared({ LIMINAL_REDIS_URL: redis }, file)).toEqual({
     redisUrl: redis,
@@ -25,7 +25,7 @@ test('several share a Redis and a database, which variables name before the file
   });
 });
 
-test('nodes of a Redis Cluster are named with commas between them, which a password may have too', () => {
+test('nodes of a Redis Cluster are separated by commas, and a password may contain commas', () => {
   const nodes = `redis://:se,cret@a.example:7000, ${redis},rediss://b.example`;
   const env = { LIMINAL_REDIS_URL: nodes, LIMINAL_DATABASE_URL: postgres };
   expect(shared(env)?.redisUrl).toBe(nodes);

@@ -7,16 +7,17 @@ import { DatabaseUrl, RedisUrl } from './values.ts';
 export interface SharedConfig {
   redisUrl: string;
   databaseUrl: string;
-  /** What the names of all keys in Redis begin with. */
+  /** Prefix of the names of all keys in Redis. */
   redisPrefix: string;
-  /** What holds the tables in PostgreSQL. */
+  /** The PostgreSQL schema of the tables. */
   databaseSchema: string;
-  /** What a Convex deployment wants with each call; for those alone. */
+  /** The secret that a Convex deployment requires with each call; only for those. */
   databaseSecret: string | undefined;
 }
 
 /**
- * Redis for the log, the database for history: several servers need both, and one needs neither. Throws `ConfigError`.
+ * Redis for the log and the database for history: several servers need both, and one needs neither. Throws
+ * `ConfigError`.
  */
 export function sharedConfig(
   file: ConfigFile,

@@ -2,7 +2,10 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LearntStores } from '@liminal/runtime';
 
-/** Keeps in the data folder what agents have told of their own stores: titles of conversations, for its owner alone. */
+/**
+ * Keeps in the data folder what agents reported of their own stores: titles of conversations, readable by its owner
+ * only.
+ */
 export function learntStores(dataDir: string): LearntStores {
   const path = join(dataDir, 'agent-sessions.json');
   const draft = `${path}.new`;

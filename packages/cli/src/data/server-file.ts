@@ -11,10 +11,10 @@ const ServerFile = z.object({
 });
 export type ServerFile = z.infer<typeof ServerFile>;
 
-/** How long a server on this machine may take to say that it is there (ms). */
+/** How long a server on this machine may take to answer (ms). */
 const patience = 5000;
 
-/** Puts a server down in its data folder; the result takes it away again. */
+/** Records a server in its data folder; the result removes the record. */
 export function writeServerFile(dataDir: string, server: ServerFile): () => void {
   const path = pathIn(dataDir);
   rmSync(path, { force: true });
@@ -22,7 +22,7 @@ export function writeServerFile(dataDir: string, server: ServerFile): () => void
   return () => rmSync(path, { force: true });
 }
 
-/** The server that the data folder names, if it really is there. */
+/** The server recorded in the data folder, if it really answers. */
 export async function findServer(dataDir: string): Promise<ServerFile | undefined> {
   const server = readServerFile(dataDir);
   return server && (await answers(server.url)) ? server : undefined;
@@ -50,7 +50,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Somebody else's process is alive, too.
+    // A process of another user is alive too.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }

@@ -5,15 +5,15 @@ import { type SignedOut, signedInAt } from '@liminal/server';
 import { z } from 'zod';
 
 const File = z.object({
-  /** Whoever signed in before is out (ms since the epoch). */
+  /** Sign-ins before this time are invalid (ms since the epoch). */
   before: z.number(),
   devices: z.array(z.string()),
 });
 
-/** A browser keeps its cookie no longer (ms): those that are out for so long need not be remembered. */
+/** A browser keeps its cookie no longer than this (ms), so older sign-outs need not be remembered. */
 const longest = 401 * 24 * 60 * 60_000;
 
-/** Throws where the data folder cannot be read. A file that says nothing lets nobody in who signed in before now. */
+/** Throws if the data folder cannot be read. An unreadable file signs out every sign-in before now. */
 export function keptSignedOut(dataDir: string): SignedOut {
   const path = join(dataDir, 'signed-out.json');
   const state = read(path);

@@ -12,7 +12,7 @@ export function dataFolderToken(dataDir: string): string {
     writeFileSync(path, `${randomBytes(32).toString('base64url')}\n`, { flag: 'wx', mode: 0o600 });
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) {
-      // A full disk may have taken the file and not what is in it: that is no token for the next start.
+      // On a full disk the file may exist without its content: the next start must not take that for a token.
       rmSync(path, { force: true });
       throw error;
     }

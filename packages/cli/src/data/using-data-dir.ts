@@ -1,7 +1,7 @@
 import { LiminalError } from '@liminal/protocol';
 
 /**
- * Does what needs the data folder. What the file system or the database refuses there is thrown as a LiminalError
+ * Runs `work` on the data folder. Errors of the file system or the database there become a LiminalError
  * `DATA_DIR_UNUSABLE` that names the folder.
  */
 export async function usingDataDir<T>(dataDir: string, work: () => T | Promise<T>): Promise<T> {

@@ -24,7 +24,7 @@ const form: Form = {
   required: ['colour', 'extras', 'size', 'news'],
 };
 
-/** Fills the form in: each list holds what is typed until a field is done. */
+/** Fills the form in: each list holds the lines that are typed for one field. */
 async function fill(...fields: string[][]) {
   const [input, output] = [new PassThrough(), new PassThrough()];
   let shown = '';
@@ -50,7 +50,7 @@ test('a form is filled in by numbers, words, and y or n', async () => {
   expect(shown).toContain('Your answer (1-2, or your own words): ');
 });
 
-test('own words are an answer, an empty line is none, and a slip is asked for again', async () => {
+test('own words are an answer, an empty line is none, and a mistake is asked again', async () => {
   const { content } = await fill(
     ['', '3', 'Green'],
     ['A bell'],

@@ -2,7 +2,7 @@ import type { Form, FormContent, FormField } from '@liminal/protocol';
 import { askLine, type Terminal } from './ask.ts';
 
 type Value = FormContent[string];
-/** `skip` leaves a field out; undefined is not understood. */
+/** `skip` leaves a field out; undefined: not understood. */
 type Answer = { value: Value } | 'skip' | undefined;
 
 interface Choice {
@@ -11,7 +11,7 @@ interface Choice {
   description?: string | null | undefined;
 }
 
-/** Lets a person fill in a form, field by field; `undefined` when `signal` takes it back or the input ends. */
+/** Lets a person fill in a form, field by field; `undefined` when `signal` aborts it or the input ends. */
 export async function askForm(
   { properties, required }: Form,
   signal: AbortSignal,
@@ -61,7 +61,7 @@ function readValue(line: string, field: FormField): Value | undefined {
     const parts = field.type === 'array' ? line.split(',').map((part) => part.trim()) : [line];
     const chosen = parts.map(choose).filter((one) => one !== undefined);
     if (chosen.length === parts.length) return field.type === 'array' ? chosen : chosen[0];
-    // A number that is no choice is a slip.
+    // A number outside the choices is a typing mistake.
     if (field.other !== true || /^[\d\s,]+$/.test(line)) return undefined;
     return field.type === 'array' ? [line] : line;
   }

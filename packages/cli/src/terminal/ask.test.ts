@@ -23,7 +23,7 @@ test('a person chooses by number', async () => {
   expect(shown()).toContain('? Run it?\n  1  Allow\n  2  Reject\n');
 });
 
-test('SAFE: what is asked shows all that is hidden in it', async () => {
+test('SAFE: a question shows all hidden characters in it', async () => {
   const [yes, no] = options;
   const names = [{ ...yes!, name: 'Allow \u202ela' }, no!];
   const answer = ask('Run \u001b[8ml\u200bs?', names, new AbortController().signal, {
@@ -35,13 +35,13 @@ test('SAFE: what is asked shows all that is hidden in it', async () => {
   expect(shown()).toContain('? Run ‹U+001B›[8ml‹U+200B›s?\n  1  Allow ‹U+202E›la\n');
 });
 
-test('what is no choice is asked for again', async () => {
+test('an invalid choice is asked again', async () => {
   const answer = ask('Run it?', options, new AbortController().signal, { input, output });
   for (const line of ['', 'yes', '0', '3', '1']) input.write(`${line}\n`);
   expect(await answer).toBe(options[0]);
 });
 
-test('a question that somebody else has answered goes away', async () => {
+test('a question that somebody else has answered disappears', async () => {
   const over = new AbortController();
   const answer = ask('Run it?', options, over.signal, { input, output });
   over.abort();

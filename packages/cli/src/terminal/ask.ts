@@ -3,7 +3,7 @@ import { type ApprovalOption, markHidden } from '@liminal/protocol';
 
 export interface Terminal {
   input: NodeJS.ReadableStream;
-  /** Not standard output, which holds the answer. */
+  /** Not standard output, which is for the answer. */
   output: NodeJS.WritableStream;
 }
 
@@ -14,7 +14,7 @@ export function canAsk(): boolean {
 
 const here = (): Terminal => ({ input: process.stdin, output: process.stderr });
 
-/** Lets a person choose one of the options; `undefined` when `signal` takes the question back or the input ends. */
+/** Lets a person choose one of the options; `undefined` when `signal` aborts the question or the input ends. */
 export async function ask(
   title: string,
   options: readonly ApprovalOption[],
@@ -30,8 +30,8 @@ export async function ask(
 }
 
 /**
- * Asks until a line is understood, of a text that holds nothing hidden; `undefined` when `signal` takes the question back or the input
- * ends.
+ * Asks a question without hidden characters until a line is understood; `undefined` when `signal` aborts it or the
+ * input ends.
  */
 export async function askLine<T>(
   { text, prompt }: { text: string; prompt: string },

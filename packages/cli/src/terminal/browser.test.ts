@@ -9,6 +9,6 @@ test.each<[NodeJS.ProcessEnv, NodeJS.Platform, boolean]>([
   [{ DISPLAY: ':10', SSH_CONNECTION: 'a b' }, 'linux', false],
   [{ SSH_TTY: '/dev/pts/1' }, 'darwin', false],
   [{ DISPLAY: ':0', CI: 'true' }, 'linux', false],
-])('a browser is opened only where somebody sits: %o on %s: %s', (env, platform, expected) => {
+])('a browser is opened only on a desktop: %o on %s: %s', (env, platform, expected) => {
   expect(hasDesktop(env, platform)).toBe(expected);
 });

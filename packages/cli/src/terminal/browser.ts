@@ -1,10 +1,10 @@
-/** Whether somebody sits in front of this machine who would see a browser open. */
+/** Whether somebody in front of this machine would see a browser open. */
 export function hasDesktop(env: NodeJS.ProcessEnv, platform = process.platform): boolean {
   if (env['CI'] || env['SSH_CONNECTION'] || env['SSH_TTY']) return false;
   return platform === 'darwin' || Boolean(env['DISPLAY'] || env['WAYLAND_DISPLAY']);
 }
 
-/** The link stands in the terminal, too, so a browser that will not open is no failure. */
+/** Never fails: the link is on the terminal too. */
 export async function openInBrowser(url: string): Promise<void> {
   try {
     // Loaded only here: most servers run where there is no desktop.

@@ -2,9 +2,9 @@ import type { Writable } from 'node:stream';
 import { cleanText } from './clean-text.ts';
 
 /**
- * Lets everything that this process writes pass `cleanText`, whoever writes it: a command, the parser of the command
- * line, the log, an error's stack trace. Files and pipes are no exception: sooner or later somebody reads them in a
- * terminal. Programs are given JSON, in which hidden characters are escaped before they come here.
+ * Passes everything that this process writes through `cleanText`: output of commands, of the parser of the command
+ * line, of the log, and stack traces. This includes files and pipes, which somebody may read in a terminal later. JSON
+ * for programs has its hidden characters escaped before it comes here.
  */
 export function cleanOutputs(...outputs: Writable[]): void {
   for (const output of outputs) {
@@ -18,7 +18,7 @@ export function cleanOutputs(...outputs: Writable[]): void {
       return write(cleanText(text), isCallback(done) ? done : undefined);
     };
   }
-  // Node itself would write these past our outputs.
+  // Node itself would bypass our outputs when it prints these.
   process.on('uncaughtException', (error) => {
     console.error(error);
     process.exit(1);

@@ -43,7 +43,7 @@ describe('text for a terminal', () => {
     },
   );
 
-  test('SAFE: no byte is left that a terminal acts on, and cleaning again changes nothing', () => {
+  test('SAFE: no byte is left that a terminal would act on, and cleaning again changes nothing', () => {
     fc.assert(
       fc.property(steering, (text) => {
         const clean = cleanText(text);

@@ -1,8 +1,8 @@
 import { markHidden } from '@liminal/protocol';
 
 /**
- * Escape sequences (ECMA-48) that are whole: CSI, then what carries a text to its terminator (OSC, DCS, SOS, PM, APC),
- * then those of one letter. A sequence that is cut off could be anything, and is shown.
+ * Complete escape sequences (ECMA-48): CSI, then those that carry a text up to a terminator (OSC, DCS, SOS, PM, APC),
+ * then those of one letter. An incomplete sequence could be anything, and is shown.
  */
 const sequences = new RegExp(
   [
@@ -14,9 +14,9 @@ const sequences = new RegExp(
 );
 
 /**
- * Text for a terminal: none of it steers the terminal or turns the direction of writing. Whole escape sequences, such as
- * colours, are left out; what else is hidden is shown as `‹U+202E›`. Where hidden text must not be left out, as in what
- * somebody is asked to allow, `markHidden` comes first.
+ * Text for a terminal: none of it can control the terminal or change the direction of writing. Complete escape
+ * sequences, such as colours, are removed; other hidden characters are shown as `‹U+202E›`. Where hidden text must stay
+ * visible, as in permission requests, call `markHidden` first.
  */
 export function cleanText(text: string): string {
   return markHidden(text.replaceAll(sequences, '').replaceAll(/\r+\n/g, '\n'));

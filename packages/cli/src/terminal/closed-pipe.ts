@@ -1,10 +1,10 @@
-/** Our output may be read by a program that goes before we do: `… | head -1`. */
+/** Handles a program that reads our output and ends before us: `… | head -1`. */
 import type { Writable } from 'node:stream';
 
-/** As a shell tells that SIGPIPE has ended a program. */
+/** The exit code with which a shell reports that SIGPIPE ended a program. */
 export const closedPipeExit = 128 + 13;
 
-/** Without this, writing what nobody reads any more would end us with a stack trace. */
+/** Without this, writing to a closed pipe would end the process with a stack trace. */
 export function allowClosedPipes(...outputs: Writable[]): void {
   for (const output of outputs) {
     output.on('error', (error) => {
@@ -13,7 +13,7 @@ export function allowClosedPipes(...outputs: Writable[]): void {
   }
 }
 
-/** Aborted when nobody reads the output any more. */
+/** Aborted when the reader of the output is gone. */
 export function readerGone(output: Writable): AbortSignal {
   const gone = new AbortController();
   output.once('error', () => gone.abort());

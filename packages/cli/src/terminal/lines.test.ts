@@ -70,7 +70,7 @@ test('a turn is a line only when it did not complete as it should', () => {
   );
 });
 
-test('a request that waits stands below what is said of it besides', () => {
+test('a waiting request stands below its description', () => {
   const item = { ...approval, status: 'create' as const };
   expect(formatLine({ kind: 'approval', item })).toBe('? Run rm? (waits for an answer)');
   const described = { ...item, description: 'To tidy up.' };
@@ -79,7 +79,7 @@ test('a request that waits stands below what is said of it besides', () => {
   );
 });
 
-test('SAFE: of what is to be allowed nothing is left out', () => {
+test('SAFE: a permission request is never shortened', () => {
   const item = { ...approval, title: 'Run \u001b]0;$(reboot)\u0007ls', status: 'create' as const };
   const seen = '? Run ‹U+001B›]0;$(reboot)‹U+0007›ls';
   expect(cleanText(formatLine({ kind: 'approval', item }))).toBe(`${seen} (waits for an answer)`);
@@ -90,7 +90,7 @@ test('SAFE: of what is to be allowed nothing is left out', () => {
   expect(cleanText(formatLine({ kind: 'item', item: call }))).toBe(seen.replace('?', '*'));
 });
 
-test('SAFE: a long line is not cut inside of a character', () => {
+test('SAFE: a long line is not cut inside a character', () => {
   const call = { ...tool, toolArguments: {}, title: `${'x'.repeat(98)}😀😀` };
   expect(formatLine({ kind: 'item', item: call })).toBe(`* ${'x'.repeat(98)}…`);
 });

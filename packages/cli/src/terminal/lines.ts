@@ -5,11 +5,11 @@ import type { Line } from '../transcript.ts';
 
 type Of<T extends UpsertObject['type']> = Extract<UpsertObject, { type: T }>;
 
-/** Characters of a thing that is only mentioned. */
+/** Length limit of short mentions (characters). */
 const brief = 100;
 const planMarks = { pending: '[ ]', in_progress: '[>]', completed: '[x]' };
 
-/** Empty for what a reader of lines need not see. */
+/** Empty for items that a reader of lines need not see. */
 export function formatLine(line: Line): string {
   switch (line.kind) {
     case 'item':
@@ -21,7 +21,7 @@ export function formatLine(line: Line): string {
   }
 }
 
-/** What is asked, below what the agent says of it besides. */
+/** The question, below the agent's description of it. */
 function formatQuestion({ title, description }: Of<'approval'>): string {
   return description === undefined ? `? ${title}` : `${description}\n? ${title}`;
 }
@@ -66,6 +66,6 @@ function formatTurn(turn: TurnView): string {
 function shorten(text: string): string {
   const line = text.trim().replaceAll(/\s+/g, ' ');
   if (line.length <= brief) return line;
-  // No half of a character that takes two units.
+  // Without half a surrogate pair at the end.
   return `${line.slice(0, brief - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }

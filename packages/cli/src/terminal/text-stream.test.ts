@@ -38,7 +38,7 @@ test('text is written as it grows, each part once', () => {
   expect(written).toBe('Hello, world');
 });
 
-test('SAFE: a character of several parts is written as one, whatever pieces it comes in', () => {
+test('SAFE: a character of several parts is written whole, whatever pieces it comes in', () => {
   const said = 'Now 👩🏽‍💻, क्‍ष and \u001b[1mbold\r\n';
   const writes: string[] = [];
   const pieces = new TextStream((text) => writes.push(text));
@@ -59,7 +59,7 @@ test('the next message begins on a line of its own', () => {
   expect(written).toBe('one\ntwo\n');
 });
 
-test('a text that was tried again follows what had been written', () => {
+test('a retried text follows what was written before', () => {
   show(message('a', 'one two'));
   show(message('a', 'three'));
   expect(written).toBe('one two\nthree');

@@ -6,14 +6,14 @@ export class TextStream {
   readonly #written = new Map<string, string>();
   #atLineStart = true;
   #current: string | undefined;
-  /** The end of what was said, which what comes next may change. */
+  /** The end of the text so far, which the next piece may change. */
   #held = '';
 
   constructor(write: (text: string) => void) {
     this.#write = write;
   }
 
-  /** Writes what a turn says beyond what has been written. */
+  /** Writes the part of a turn's text that has not been written yet. */
   update(turn: TurnView): void {
     for (const item of turn.items) {
       if (item.type !== 'message' || item.origin === 'user' || item.parentCallId) continue;
@@ -21,7 +21,7 @@ export class TextStream {
     }
   }
 
-  /** Ends the line that is under way, so that something else can be written. */
+  /** Ends the current line, so that something else can be written. */
   breakLine(): void {
     this.#put(this.#held);
     this.#held = '';
@@ -31,7 +31,7 @@ export class TextStream {
   #continue(itemId: string, content: string): void {
     const before = this.#written.get(itemId) ?? '';
     if (content === before) return;
-    // A model call that was tried again may say something else: what is written stays, the new text follows.
+    // A repeated model call may produce another text: what is written stays, the new text follows.
     const isContinuation = content.startsWith(before) && this.#current === itemId;
     if (!isContinuation) this.breakLine();
     const said = this.#held + (content.startsWith(before) ? content.slice(before.length) : content);
@@ -50,10 +50,10 @@ export class TextStream {
 }
 
 const segmenter = new Intl.Segmenter();
-/** Longer than what people see as one character (UTF-16 units). */
+/** Longer than anything people see as one character (UTF-16 units). */
 const reach = 64;
 
-/** What must be written in one go with what follows: a character of several parts, the beginning of a sequence. */
+/** The end of a text that must be written together with what follows: part of a character or of an escape sequence. */
 function unsettled(text: string): string {
   const end = text.slice(-reach);
   const [begun] = /[\p{Cc}--[\n\t]](?:\[[0-?]*[ -\/]*)?$/v.exec(end) ?? [];

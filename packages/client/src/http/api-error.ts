@@ -2,7 +2,7 @@ import { LiminalError, messageOf } from '@liminal/protocol';
 
 /**
  * A request that the server refused or never answered. `code` is the server's own, or `UNREACHABLE` (no answer) or
- * `UNEXPECTED_ANSWER` (not an answer of this protocol); `status` is the HTTP status, 0 without an answer.
+ * `UNEXPECTED_ANSWER` (not an answer of this protocol). `status` is the HTTP status, or 0 without an answer.
  */
 export class ApiError extends LiminalError {
   readonly status: number;
@@ -13,7 +13,7 @@ export class ApiError extends LiminalError {
   }
 }
 
-/** Refusals that pass by themselves: something that the server needs is away for a while, or changes hands. */
+/** Temporary refusals: something that the server needs is away for a while, or moves to another server. */
 const passing: ReadonlySet<string> = new Set([
   'UNREACHABLE',
   'SHUTTING_DOWN',
@@ -24,22 +24,22 @@ const passing: ReadonlySet<string> = new Set([
   'STORE_READ_FAILED',
 ]);
 
-/** Whether the same may well be answered in a while. */
+/** Whether the same request may well succeed later. */
 export function isPassing(code: string): boolean {
   return passing.has(code);
 }
 
-/** Answers of what stands between here and the server while that is away. */
+/** Status codes of a proxy in front of the server while the server is away. */
 const gateway: ReadonlySet<number> = new Set([502, 503, 504]);
 
-/** Whether a request says nothing about what was asked, and is to be made again when the server can be talked to. */
+/** Whether the failure is no verdict on the request, which should be repeated once the server can be reached. */
 export function isForLater(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false;
   const isLocked = error.status === 401 || error.status === 403;
   return isLocked || gateway.has(error.status) || isPassing(error.code);
 }
 
-/** What a person can be told of anything that was thrown. */
+/** Code and message of anything that was thrown, for people. */
 export function describeError(error: unknown): { code: string; message: string } {
   if (error instanceof LiminalError) return { code: error.code, message: error.message };
   return { code: 'UNKNOWN', message: messageOf(error) };

@@ -6,14 +6,14 @@ export interface HttpOptions {
   baseUrl: string;
   /** Sent as a bearer token; browsers are signed in by cookie and key, and need none. */
   token?: string | undefined;
-  /** What a browser was given at sign-in, and keeps for its origin alone. */
+  /** The key that a browser got at sign-in and keeps for its origin alone. */
   key?: (() => string | undefined) | undefined;
 }
 
-/** Starting an agent can take seconds; nothing honest takes longer than this (ms). */
+/** Request timeout (ms). Starting an agent can take seconds; nothing should take longer than this. */
 const patience = 60_000;
 
-/** One request; gives the parsed JSON, or undefined for an empty body. `signal` gives it up. Throws `ApiError`. */
+/** One request; gives the parsed JSON, or undefined for an empty body. `signal` cancels it. Throws `ApiError`. */
 export async function call(
   options: HttpOptions,
   method: Operation['method'],
@@ -35,7 +35,7 @@ export async function call(
   throw refusalOf(answer, response.status, `${method} ${path}`);
 }
 
-/** An answer that goes on until one side ends it; undefined if it has no content. Throws `ApiError`. */
+/** A streamed answer, until one side ends it; undefined if it has no content. Throws `ApiError`. */
 export async function stream(
   options: HttpOptions,
   path: string,

@@ -11,11 +11,11 @@ import { call, type HttpOptions } from './call.ts';
 
 type Search = typeof operations.search;
 
-/** Everything that can be asked of the server over HTTP, by the protocol's table. Each rejects with `ApiError`. */
+/** All HTTP requests of the protocol's table. Each rejects with `ApiError`. */
 export interface Requests extends Omit<Methods<typeof operations>, 'search'> {
   /**
-   * Titles of sessions and items that have every word of `text`; at most `limit` (20 if not said, 100 at most).
-   * `signal` gives the search up.
+   * Titles of sessions and items that contain every word of `text`; at most `limit` (default 20, maximum 100).
+   * `signal` cancels the search.
    */
   search(
     text: string,
@@ -23,7 +23,7 @@ export interface Requests extends Omit<Methods<typeof operations>, 'search'> {
   ): Promise<Answer<Search>>;
 }
 
-/** Typed requests: what comes back is checked against the protocol's schemas. */
+/** Typed requests: answers are checked against the protocol's schemas. */
 export function createRequests(options: HttpOptions): Requests {
   const methods = Object.entries(operations).map(([name, operation]) => [
     name,

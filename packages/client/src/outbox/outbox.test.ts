@@ -5,7 +5,7 @@ import { memoryOutbox, type OutboxStorage } from './storage.ts';
 
 const away = new ApiError('UNREACHABLE', 0, 'The server did not answer.');
 
-/** A server that takes a turn once, and can be away, lose its answer or refuse. */
+/** A server that takes each turn once, and can be away, lose its answer or refuse. */
 class Server {
   readonly taken = new Map<string, string>();
   attempts = 0;
@@ -43,7 +43,7 @@ describe('a message', () => {
     expect(await storage.load()).toEqual([]);
   });
 
-  it('waits for a server that is away, and goes in its order when that is back', async () => {
+  it('waits while the server is away, and is sent in order when it is back', async () => {
     const server = new Server();
     server.does = 'be away';
     const { outbox, states } = page(server);
@@ -57,7 +57,7 @@ describe('a message', () => {
     expect(outbox.of('s')).toEqual([]);
   });
 
-  it('survives its page, and is sent by the next one', async () => {
+  it('outlives its page, and is sent by the next one', async () => {
     const storage = memoryOutbox();
     const server = new Server();
     server.does = 'be away';
@@ -69,7 +69,7 @@ describe('a message', () => {
     expect(next.states()).toEqual(['waiting', 'delivered']);
   });
 
-  it('has the same turn at each attempt, so that a lost answer makes no second one', async () => {
+  it('keeps its turn id on each attempt, so that a lost answer makes no second turn', async () => {
     const server = new Server();
     server.does = 'lose the answer';
     const { outbox } = page(server);
@@ -80,7 +80,7 @@ describe('a message', () => {
     expect([server.attempts, server.messages]).toEqual([2, ['one']]);
   });
 
-  it('that is refused waits for a person, and keeps none behind it', async () => {
+  it('that is refused waits for a person, and blocks none behind it', async () => {
     const storage = memoryOutbox();
     const server = new Server();
     server.does = 'refuse';
@@ -107,7 +107,7 @@ describe('a message', () => {
     expect(states()).toContain('gone');
   });
 
-  it('is sent even where nothing can be kept', async () => {
+  it('is sent even if storage fails', async () => {
     const full = async () => Promise.reject(new Error('full'));
     const server = new Server();
     await page(server, { ...memoryOutbox(), put: full, load: full, remove: full }).outbox.send(

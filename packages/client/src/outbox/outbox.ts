@@ -13,13 +13,13 @@ export type OutboxChange = UnsentMessage & {
 interface OutboxDeps {
   requests: Pick<Requests, 'send'>;
   storage: OutboxStorage;
-  /** Whether the server is there, as far as is known; whoever knows better calls `flush`. */
+  /** Whether the server is connected, as far as is known; when that changes, the owner calls `flush`. */
   isConnected: () => boolean;
 }
 
 /**
- * Messages on their way to the server. Each is kept until the server has it, however often page or server come and go,
- * and is taken once: it has its turn's id from here, at each attempt the same. A session's go in their order.
+ * Messages on their way to the server. Each is kept until the server has it, even if page or server restart. It keeps
+ * its turn id on each attempt, so the server takes it once. Messages of one session are sent in order.
  */
 export class Outbox {
   readonly changed = new Emitter<OutboxChange>();
@@ -28,9 +28,9 @@ export class Outbox {
   /** By session. */
   readonly #sending = new Map<string, Promise<void>>();
   readonly #again = new Later(() => this.flush());
-  /** What storage was seen to have: what is missing there later was dealt with by another page. */
+  /** What storage was seen to have: what is missing there later was sent or taken back by another page. */
   readonly #stored = new Set<string>();
-  /** What was dropped here: storage may take a moment to know. */
+  /** What was dropped here; storage may learn of it a moment later. */
   readonly #dropped = new Set<string>();
   #loaded: Promise<void> | undefined;
 
@@ -39,7 +39,7 @@ export class Outbox {
     deps.storage.onChange(() => void this.#reload());
   }
 
-  /** Takes up what was left behind, and sends it. */
+  /** Loads what was left unsent, and sends it. */
   open(): Promise<void> {
     this.#loaded ??= this.#reload().then(() => this.flush());
     return this.#loaded;
@@ -62,12 +62,12 @@ export class Outbox {
     const sentAt = Math.max(Date.now(), latest + 1);
     const unsent = { turnId: newTurnId(), sessionId, message, sentAt };
     this.#hold(unsent, 'sending');
-    // A medium that is full or closed is no reason not to send.
+    // Full or closed storage is no reason not to send.
     await this.#deps.storage.put(unsent).catch(() => undefined);
     await this.#flushSession(sessionId);
   }
 
-  /** Sends a message once more that was refused. */
+  /** Sends a refused message again. */
   async sendAgain(turnId: string): Promise<void> {
     const held = this.#messages.get(turnId);
     if (held === undefined) return;
@@ -84,7 +84,7 @@ export class Outbox {
     this.#drop(held, 'gone');
   }
 
-  /** Sends all that waits, now. */
+  /** Sends all waiting messages now. */
   flush(): void {
     this.#again.cancel();
     const sessions = new Set([...this.#messages.values()].map(({ sessionId }) => sessionId));
@@ -112,7 +112,7 @@ export class Outbox {
     this.#again.worked();
   }
 
-  /** Whether to go on with the next one. */
+  /** Sends one message; true if the next one may be sent. */
   async #attempt(unsent: UnsentMessage): Promise<boolean> {
     const { sessionId, message, turnId } = unsent;
     try {
@@ -125,13 +125,13 @@ export class Outbox {
   }
 
   #failed(unsent: UnsentMessage, error: unknown): boolean {
-    // Taken back meanwhile, or shown by the server in spite of the answer that was lost.
+    // Taken back meanwhile, or shown by the server although its answer was lost.
     if (!this.#messages.has(unsent.turnId)) return true;
     if (isForLater(error)) {
       for (const one of this.of(unsent.sessionId)) {
         if (one.problem === undefined) this.changed.emit({ ...one, state: 'waiting' });
       }
-      // Without a connection it goes on as soon as there is one.
+      // Without a connection, sending goes on as soon as there is one.
       if (this.#deps.isConnected()) this.#again.schedule();
       return false;
     }

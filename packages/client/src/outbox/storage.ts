@@ -1,29 +1,29 @@
 /** A message that a person has sent and that the server is not known to have. */
 export interface UnsentMessage {
-  /** Names its turn, at each attempt the same: the server takes it once. A UUID. */
+  /** The id of its turn, a UUID. The same on each attempt, so that the server takes it once. */
   readonly turnId: string;
   readonly sessionId: string;
   readonly message: string;
   /** ms since the epoch; messages go in this order. */
   readonly sentAt: number;
-  /** Why the server refused it; it waits for a person then. */
+  /** Why the server refused it; then it waits for a person. */
   readonly problem?: { code: string; message: string } | undefined;
 }
 
-/** Where unsent messages are kept. What is kept outlives the page, where the medium can do that. */
+/** Where unsent messages are kept; if the medium allows it, they outlive the page. */
 export interface OutboxStorage {
-  /** All that is kept, in no order. */
+  /** All kept messages, in no order. */
   load(): Promise<UnsentMessage[]>;
   /** Adds or replaces a message. */
   put(message: UnsentMessage): Promise<void>;
   remove(turnId: string): Promise<void>;
   /** Calls back when another page has changed what is kept. */
   onChange(listener: () => void): void;
-  /** Does something for a session while no other page does. */
+  /** Runs `work` for a session while no other page does. */
   exclusively(sessionId: string, work: () => Promise<void>): Promise<void>;
 }
 
-/** For programs: what is not sent ends with them. */
+/** For programs: unsent messages are lost when the program ends. */
 export function memoryOutbox(): OutboxStorage {
   const kept = new Map<string, UnsentMessage>();
   return {

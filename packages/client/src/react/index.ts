@@ -1,4 +1,4 @@
-/** React's view of the client. */
+/** React bindings of the client. */
 import { createContext, useContext, useSyncExternalStore } from 'react';
 import type {
   ConnectionStatus,
@@ -24,7 +24,7 @@ export function useStore<T>(store: Store<T>): T {
   return useSyncExternalStore(store.subscribe, store.getSnapshot);
 }
 
-/** A session's view, live, and the store to act on. It is followed until `client.release`. */
+/** A session's live view, and the store to act on. It is followed until `client.release`. */
 export function useSession(sessionId: string): { view: SessionView; session: SessionStore } {
   const session = useClient().session(sessionId);
   return { view: useStore(session), session };

@@ -22,15 +22,15 @@ export interface RunView {
   phase: 'loading' | 'live' | 'ended' | 'failed';
   /** The run so far, as history stores it; absent before its first event. */
   response?: RunResponse;
-  /** What it shows: the same whether it was followed or loaded. */
+  /** Its items: the same whether the run was followed or loaded. */
   entries: UpsertObject[];
   /** Why it cannot be followed. */
   problem?: { code: string; message: string };
 }
 
 /**
- * One run, live: its canonical events, folded by the reducer that history is made with. A connection that breaks is
- * made anew and goes on after the last event, until the run has ended.
+ * One run, live: its canonical events, folded by the same reducer that makes history. A broken connection is made
+ * again and goes on after the last event, until the run has ended.
  */
 export class RunStore implements Store<RunView> {
   readonly subscribe: Store<RunView>['subscribe'];
@@ -55,7 +55,7 @@ export class RunStore implements Store<RunView> {
     const { signal } = this.#closing;
     while (!signal.aborted && !hasEnded(this.#state)) {
       try {
-        // Without content, there is nothing left to say: the run ended with what is here.
+        // An answer without content means that the run has ended with what is here.
         if (!(await this.#read())) return this.#show('ended');
       } catch (error) {
         if (signal.aborted) return;
@@ -118,7 +118,7 @@ export class RunStore implements Store<RunView> {
   }
 }
 
-/** Asking again would change nothing. */
+/** Whether asking again would change nothing. */
 function isRefusal(error: unknown): boolean {
   return error instanceof ApiError && error.status >= 400 && error.status < 500;
 }

@@ -115,7 +115,7 @@ describe('live messages', () => {
     expect(view.turns).toHaveLength(1);
   });
 
-  it('a turn is running from its start to its end, and says how it ended', () => {
+  it('a turn runs from its start to its end, and says how it ended', () => {
     const usage = { inputTokens: 1, outputTokens: 2 };
     const running = after(turn({ type: 'turn_started', modelId: 'm', providerId: 'p' }));
     expect(running.turns[0]).toMatchObject({ status: 'in_progress', startedAt: now });
@@ -171,7 +171,7 @@ describe('a tool’s output', () => {
     expect(view).toMatchObject({ cursor: 'c2', needsResync: false });
   });
 
-  it('that lacks something is asked for again', () => {
+  it('is asked for again if a part is missing', () => {
     const view = after(
       history('snapshot', [head('t1')], [tool('t1', 'call', { toolOutput: 'a' })]),
       append('call', 2, 'c', 'c1'),
@@ -179,7 +179,7 @@ describe('a tool’s output', () => {
     expect(view).toMatchObject({ needsResync: true, cursor: 'c0' });
   });
 
-  it('is nothing that a plan has', () => {
+  it('is ignored for a plan', () => {
     const plan = { ...message('t1', 'plan'), type: 'plan' as const, entries: [] };
     const view = after(history('snapshot', [head('t1')], [plan]), append('plan', 0, 'x', 'c1'));
     expect(view.needsResync).toBe(true);

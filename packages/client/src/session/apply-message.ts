@@ -9,8 +9,8 @@ import { settlePending } from './pending.ts';
 import { findItem, putTurn, type SessionView, type TurnView } from './view.ts';
 
 /**
- * What a session looks like after one more message of the server (invariant 7). Pure; messages of other sessions
- * change nothing. `now` (ms since the epoch) dates what the wire does not date.
+ * A session's view after one more message of the server (invariant 7). Pure; messages of other sessions change
+ * nothing. `now` (ms since the epoch) dates what has no time on the wire.
  */
 export function applyMessage(view: SessionView, message: ServerMessage, now: number): SessionView {
   if (!('sessionId' in message) || message.sessionId !== view.sessionId) return view;
@@ -43,7 +43,7 @@ function apply(view: SessionView, message: ServerMessage, now: number): SessionV
   }
 }
 
-/** Once a resync is due, what the cursor says must stay behind what is missing. */
+/** Once a resync is due, the cursor must stay behind what is missing. */
 function advance(
   view: SessionView,
   cursor: string,

@@ -89,7 +89,7 @@ class Reader {
     }
   }
 
-  /** Reads all there is, the oldest page included. */
+  /** Reads everything, including the oldest page. */
   catchUp(): SessionView {
     if (!this.#connected) this.#subscribe(true);
     this.#deliver(Infinity);
@@ -100,8 +100,8 @@ class Reader {
   }
 
   /**
-   * A slow reader is not owed every append: it gets the item's newer state instead. Its cursor is the skipped one's:
-   * a cursor ahead of what was said would lose what is still on the way when the connection breaks.
+   * A slow reader need not get every append: it may get the item's newer state instead. Its cursor is that of the
+   * skipped append: a later cursor would lose what is still on the way when the connection breaks.
    */
   #skipAppend(): void {
     const index = this.#way.findIndex((told) => told.type === 'session:append');

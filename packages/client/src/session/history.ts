@@ -2,8 +2,8 @@ import type { HistoryMessage, HistoryPage, TurnSummary, UpsertObject } from '@li
 import type { SessionView, TurnView } from './view.ts';
 
 /**
- * Where a reader starts, as wire/websocket.ts has it: a `snapshot` replaces everything that was held, a `tail`
- * replaces each turn that it names.
+ * Where a reader starts, as in wire/websocket.ts: a `snapshot` replaces everything that was held, a `tail` replaces
+ * each turn that it names.
  */
 export function applyHistory(view: SessionView, message: HistoryMessage): SessionView {
   const given = toTurns(message);
@@ -24,8 +24,8 @@ export function applyHistory(view: SessionView, message: HistoryMessage): Sessio
 }
 
 /**
- * Puts an older page in front. `asked` is the mark it was asked for with: a page that no longer joins what is held
- * (a snapshot came in between) is left out.
+ * Puts an older page in front. `asked` is the mark that it was requested with: a page that no longer joins what is
+ * held (a snapshot came in between) is dropped.
  */
 export function applyOlderPage(view: SessionView, page: HistoryPage, asked: string): SessionView {
   if (view.before !== asked) return view;
@@ -38,8 +38,8 @@ export function applyOlderPage(view: SessionView, page: HistoryPage, asked: stri
 }
 
 /**
- * A page's edge can run through a turn: its older half goes in front of what is held of it. An item of that half may
- * be held already, having changed meanwhile: its state stays, its place is the page's.
+ * A page's edge can split a turn: the older half goes in front of what is held of the turn. An item of that half may
+ * be held already because it has changed meanwhile: its held state stays, its place is the page's.
  */
 function joinHalves(older: TurnView | undefined, held: TurnView): TurnView {
   if (older === undefined || older.items.length === 0) return held;
@@ -49,7 +49,7 @@ function joinHalves(older: TurnView | undefined, held: TurnView): TurnView {
   return { ...held, items: [...front, ...held.items.filter((item) => !placed.has(item.itemId))] };
 }
 
-/** A tail reaches to the newest turn, so whatever it does not name came before it. */
+/** A tail reaches to the newest turn, so turns that it does not name came before it. */
 function replaceTurns(held: readonly TurnView[], given: readonly TurnView[]): readonly TurnView[] {
   const named = new Set(given.map((turn) => turn.turnId));
   const kept = held.filter((turn) => !named.has(turn.turnId));
@@ -67,7 +67,7 @@ function toTurn(turnId: string, head: TurnSummary | undefined, items: UpsertObje
   return { ...(head ?? { turnId, status: 'complete' }), items };
 }
 
-/** What did not change keeps its identity, so that nothing is drawn again for a mere reconnect. */
+/** What did not change keeps its identity, so that a mere reconnect renders nothing again. */
 function reuse(held: TurnView | undefined, given: TurnView): TurnView {
   if (held === undefined || held === given) return given;
   const before = new Map(held.items.map((item) => [item.itemId, item]));
@@ -81,7 +81,7 @@ function reuse(held: TurnView | undefined, given: TurnView): TurnView {
   return sameHead(held, given) ? held : { ...given, items: held.items };
 }
 
-/** Both come out of the same schema, so their keys stand in the same order. */
+/** Compares by JSON: both come from the same schema, so their keys are in the same order. */
 function same(a: UpsertObject, b: UpsertObject): boolean {
   return JSON.stringify({ ...a, emittedAt: '' }) === JSON.stringify({ ...b, emittedAt: '' });
 }

@@ -21,7 +21,7 @@ const change = (state: OutboxChange['state'], rest: Partial<OutboxChange> = {}):
 const sending = applyOutbox(started, change('sending'));
 const userMessage = message('t2', 'u', { origin: 'user', content: 'Do it', status: 'complete' });
 
-describe('a message that was sent from here', () => {
+describe('a message sent from here', () => {
   it('is shown at once', () => {
     expect(sending.pending).toMatchObject([{ message: 'Do it', state: 'sending' }]);
   });
@@ -32,7 +32,7 @@ describe('a message that was sent from here', () => {
     expect(applyMessage(sent, upsert(userMessage), 0).pending).toEqual([]);
   });
 
-  it('is not shown twice when its turn is quicker than the answer to the request', () => {
+  it('is not shown twice when its turn arrives before the answer to the request', () => {
     const early = applyMessage(sending, upsert(userMessage), 0);
     expect(early.pending).toEqual([]);
     expect(applyOutbox(early, change('delivered')).pending).toEqual([]);
@@ -50,7 +50,7 @@ describe('a message that was sent from here', () => {
     expect(applyMessage(sending, told, 0).pending).toEqual([]);
   });
 
-  it('says that it waits for the server, and goes when it is taken back', () => {
+  it('says that it waits for the server, and disappears when it is taken back', () => {
     const waiting = applyOutbox(sending, change('waiting'));
     expect(waiting.pending).toMatchObject([{ state: 'waiting' }]);
     expect(applyOutbox(waiting, change('gone')).pending).toEqual([]);

@@ -8,19 +8,19 @@ const states = {
   delivered: 'sent',
 } as const;
 
-/** Shows what becomes of a message on its way: at once, until the server shows it by itself. */
+/** Shows the state of a message on its way: at once, until the server itself shows the message. */
 export function applyOutbox(view: SessionView, change: OutboxChange): SessionView {
   const { turnId, message, state, problem: error } = change;
   const index = view.pending.findIndex((held) => held.turnId === turnId);
   if (state === 'gone') return index < 0 ? view : without(view, turnId);
   const pending: PendingMessage = { turnId, message, state: states[state], error };
   if (index >= 0) return settlePending({ ...view, pending: view.pending.with(index, pending) });
-  // What has arrived, and is shown already, is not shown a second time.
+  // A message that has arrived and is shown already is not shown a second time.
   if (state === 'delivered') return view;
   return settlePending({ ...view, pending: [...view.pending, pending] });
 }
 
-/** Forgets what the server shows by itself: as a message of its turn, or in the queue. */
+/** Drops pending messages that the server now shows: as a message of their turn, or in the queue. */
 export function settlePending(view: SessionView): SessionView {
   const open = view.pending.filter((held) => !isShown(view, held));
   return open.length === view.pending.length ? view : { ...view, pending: open };

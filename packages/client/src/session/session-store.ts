@@ -16,7 +16,7 @@ interface SessionDeps {
   outbox: Outbox;
 }
 
-/** One session, live: what it looks like now, and what a person can do in it. */
+/** One session, live: its present view, and what a person can do in it. */
 export class SessionStore implements Store<SessionView> {
   readonly sessionId: string;
   readonly subscribe: Store<SessionView>['subscribe'];
@@ -26,7 +26,7 @@ export class SessionStore implements Store<SessionView> {
   #undo: (() => void)[] = [];
   #resyncing = false;
   #olderPage: Promise<void> | undefined;
-  /** What follows again when it could not be followed for a reason that passes. */
+  /** Follows again after a temporary failure. */
   readonly #again = new Later(() => void this.#follow());
 
   constructor(sessionId: string, deps: SessionDeps) {
@@ -58,20 +58,20 @@ export class SessionStore implements Store<SessionView> {
     this.#deps.socket.send({ type: 'session:unsubscribe', sessionId: this.sessionId });
   }
 
-  /** Tries again now after `phase` became `failed`; what passes by itself is tried again anyway. */
+  /** Tries again now after `phase` became `failed`; temporary failures are retried anyway. */
   async retry(): Promise<void> {
     this.#cell.update((view) => ({ ...view, phase: 'loading', problem: undefined }));
     await this.#follow();
   }
 
-  /** Somebody begins to write a message: its agent may start. That it cannot shows when the message is sent. */
+  /** Somebody begins to write a message: its agent may start. A failure shows when the message is sent. */
   prewarm(): void {
     this.#deps.requests.prewarm(this.sessionId).catch(() => undefined);
   }
 
   /**
-   * Sends a message; it is shown at once, and kept until the server has it. Resolves when that is so, or when the server
-   * has refused it or is away, which shows with the message.
+   * Sends a message. It is shown at once, and kept until the server has it. Resolves when the server has it, has
+   * refused it or is away, which shows with the message.
    */
   async send(message: string): Promise<void> {
     await this.#deps.outbox.send(this.sessionId, message);
@@ -82,12 +82,12 @@ export class SessionStore implements Store<SessionView> {
     this.#deps.outbox.forget(turnId);
   }
 
-  /** Sends a message once more that the server refused. */
+  /** Sends a refused message again. */
   async sendAgain(turnId: string): Promise<void> {
     await this.#deps.outbox.sendAgain(turnId);
   }
 
-  /** Gets the next older page, if there is one; calls during a running one wait for that. Throws `ApiError`. */
+  /** Loads the next older page, if there is one; calls during a load wait for that one. Throws `ApiError`. */
   loadOlder(): Promise<void> {
     this.#olderPage ??= this.#fetchOlder().finally(() => {
       this.#olderPage = undefined;
@@ -144,7 +144,7 @@ export class SessionStore implements Store<SessionView> {
     this.#cell.update((view) => applyOutbox(view, change));
   }
 
-  /** What the server shows it has, though the answer that would have said so was lost. */
+  /** Forgets messages that the server shows although its answer to them was lost. */
   #forgetArrived(before: SessionView['pending']): void {
     const { pending } = this.getSnapshot();
     if (pending === before) return;
@@ -154,7 +154,7 @@ export class SessionStore implements Store<SessionView> {
 
   #fail(problem: { code: string; message: string }): void {
     this.#tryAgain(problem.code);
-    // Without an answer the connection is about to break too, which shows by itself.
+    // Without an answer, the connection is about to break too, which is handled there.
     if (problem.code === 'UNREACHABLE') return;
     this.#cell.update((view) => ({
       ...view,

@@ -20,7 +20,7 @@ test.each(['end_turn', 'stop', 'stop_sequence', undefined])(
   },
 );
 
-test('one that was stopped, or failed, has its own words', () => {
+test('one that was stopped or failed has its own words', () => {
   expect(stopReason({ ...turn, status: 'aborted', finishReason: 'cancelled' })).toBeUndefined();
   expect(stopReason({ ...turn, status: 'error', finishReason: 'max_tokens' })).toBeUndefined();
 });

@@ -2,7 +2,7 @@ import type { TurnView } from './view.ts';
 
 const tooLong = 'Stopped: the answer reached its length limit';
 
-/** By `finishReason`; as it should be ends what has no sentence. */
+/** By `finishReason`; a normal end has no sentence. */
 const sentences: Record<string, string | undefined> = {
   end_turn: undefined,
   stop: undefined,
@@ -14,7 +14,7 @@ const sentences: Record<string, string | undefined> = {
   refusal: 'Stopped: the model refused to go on',
 };
 
-/** Why a turn that nobody stopped is not all that it should be, for people; one of tomorrow's reasons as it is. */
+/** Why a turn that nobody stopped is incomplete, for people; unknown reasons are shown as they are. */
 export function stopReason({ status, finishReason }: TurnView): string | undefined {
   if (status !== 'complete' || finishReason === undefined) return undefined;
   if (Object.hasOwn(sentences, finishReason)) return sentences[finishReason];

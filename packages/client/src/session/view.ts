@@ -1,6 +1,6 @@
 import type { SessionInfo, TurnSummary, UpsertObject } from '@liminal/protocol';
 
-/** A turn as far as it is known here: its head and its items, oldest first. */
+/** A turn as far as it is known here: its summary and its items, oldest first. */
 export interface TurnView extends Partial<Omit<TurnSummary, 'turnId' | 'status'>> {
   readonly turnId: string;
   readonly status: TurnSummary['status'];
@@ -9,33 +9,33 @@ export interface TurnView extends Partial<Omit<TurnSummary, 'turnId' | 'status'>
 
 /** A message that was sent from here and that the server has not shown yet. */
 export interface PendingMessage {
-  /** Of the turn that it will set off; chosen here. */
+  /** Id of the turn that it will start; chosen here. */
   readonly turnId: string;
   readonly message: string;
-  /** `waiting`: for a server that is away; `failed`: the server refused it (`error`), and a person is to decide. */
+  /** `waiting`: the server is away; `failed`: the server refused it (`error`), and a person must decide. */
   readonly state: 'sending' | 'waiting' | 'sent' | 'failed';
   readonly error?: { code: string; message: string } | undefined;
 }
 
 /**
- * Everything a page shows of one session. Immutable, and whatever a message does not touch keeps its identity, so
- * that a renderer can compare by reference.
+ * Everything a page shows of one session. Immutable. What a message does not touch keeps its identity, so that a
+ * renderer can compare by reference.
  */
 export interface SessionView {
   readonly sessionId: string;
-  /** `loading` until the first history has come; `failed` when it cannot come (`problem` says why). */
+  /** `loading` until the first history has come; `failed` if it cannot be loaded (`problem` says why). */
   readonly phase: 'loading' | 'ready' | 'failed';
   /** Oldest first. */
   readonly turns: readonly TurnView[];
   readonly pending: readonly PendingMessage[];
   readonly info?: SessionInfo;
   readonly problem?: { code: string; message: string };
-  /** Where a new subscription goes on from; empty before the first history. */
+  /** Where a new subscription continues; empty before the first history. */
   readonly cursor: string;
-  /** Whether there are older pages, and the mark to ask for the next one with. */
+  /** Whether there are older pages, and the mark that requests the next one. */
   readonly hasMore: boolean;
   readonly before?: string | undefined;
-  /** What came does not fit what is held: subscribe again with `cursor`. */
+  /** A message did not fit what is held: subscribe again with `cursor`. */
   readonly needsResync: boolean;
 }
 

@@ -38,17 +38,17 @@ it('a session that changes moves up, and leaves other projects as they are', () 
   expect(findSession(next, 'a')?.state).toBe('running');
 });
 
-it('a session that is gone leaves, and an empty project with it', () => {
+it('a removed session disappears, and an empty project with it', () => {
   const next = applySessions(two, [], ['c', 'b', 'unknown']);
   expect(next.map((project) => project.sessions.map((s) => s.sessionId))).toEqual([['a']]);
   expect(findSession(next, 'c')).toBeUndefined();
 });
 
-it('nothing new is nothing changed', () => {
+it('without news nothing changes', () => {
   expect(applySessions(two, [], ['unknown'])).toBe(two);
 });
 
-it('what the server lists is put in the same order', () => {
+it('the server’s list is put in the same order', () => {
   const shuffled = two.toReversed().map((p) => ({ ...p, sessions: p.sessions.toReversed() }));
   expect(sortProjects(shuffled)).toEqual(two);
 });

@@ -3,7 +3,7 @@ import type { Project, SessionSummary } from '@liminal/protocol';
 /** Projects with their sessions, the ones with the newest activity first. */
 export type Projects = readonly Project[];
 
-/** What the projects look like after some sessions changed and others went. What did not change keeps its identity. */
+/** The projects after some sessions changed and others were removed. What did not change keeps its identity. */
 export function applySessions(
   projects: Projects,
   sessions: readonly SessionSummary[],
@@ -14,7 +14,7 @@ export function applySessions(
   return changed === projects ? projects : changed.toSorted(byNewest);
 }
 
-/** Puts the sessions of each project, and the projects, in order. */
+/** Sorts the projects, and the sessions of each. */
 export function sortProjects(projects: Projects): Projects {
   return projects
     .map((project) => ({ ...project, sessions: project.sessions.toSorted(newer) }))

@@ -18,8 +18,8 @@ interface SessionsDeps {
 }
 
 /**
- * All projects and sessions, live. Read whole after each connect and whenever the page is looked at again, since
- * agents make sessions without us too.
+ * All projects and sessions, live. They are read whole after each connect and whenever the page becomes visible again,
+ * since agents make sessions without us too.
  */
 export class SessionsStore implements Store<SessionsView> {
   readonly subscribe: Store<SessionsView>['subscribe'];
@@ -54,7 +54,10 @@ export class SessionsStore implements Store<SessionsView> {
     this.#again.cancel();
   }
 
-  /** Reads everything again: finds what agents stored since. Never rejects; a failure shows in the view, and what passes is tried again. */
+  /**
+   * Reads everything again and finds what agents have stored since. Never rejects: a failure shows in the view, and a
+   * temporary one is retried.
+   */
   async refresh(): Promise<void> {
     try {
       const projects = await this.#deps.requests.listProjects();
@@ -67,7 +70,7 @@ export class SessionsStore implements Store<SessionsView> {
         view.phase === 'ready' ? view : { ...view, phase: 'failed', problem },
       );
     }
-    // Only now, so that what changes from here on lands on what was read.
+    // Only now, so that later changes are applied to what was read.
     this.#deps.socket.send({ type: 'sessions:subscribe' });
   }
 }

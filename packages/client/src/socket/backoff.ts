@@ -3,8 +3,8 @@ const shortest = 250;
 const longest = 10_000;
 
 /**
- * How long to wait before attempt number `attempt` (from 0), in ms: doubles, and is spread over its upper half so
- * that many pages do not come back at the same moment. `random` is in [0, 1).
+ * How long to wait before attempt number `attempt` (from 0), in ms. The wait doubles, and is spread over its upper half
+ * so that many pages do not come back at the same moment. `random` is in [0, 1).
  */
 export function backoff(attempt: number, random: number): number {
   const ceiling = Math.min(longest, shortest * 2 ** attempt);

@@ -1,6 +1,6 @@
 import { backoff } from './backoff.ts';
 
-/** Does something again a while after it has failed: each time later, until it works. */
+/** Retries an action after failures, each time after a longer wait, until it works. */
 export class Later {
   readonly #step: () => void;
   #attempt = 0;
@@ -10,7 +10,7 @@ export class Later {
     this.#step = step;
   }
 
-  /** Does it later, once, however often this is asked for until then. */
+  /** Schedules the next attempt; further calls until then have no effect. */
   schedule(): void {
     this.#timer ??= setTimeout(
       () => {
@@ -21,13 +21,13 @@ export class Later {
     );
   }
 
-  /** It is being done now, or need not be done any more. */
+  /** Cancels the attempt: it runs now anyway, or is no longer needed. */
   cancel(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
   }
 
-  /** It has worked: the next time that it fails is the first again. */
+  /** Resets the wait after a success. */
   worked(): void {
     this.cancel();
     this.#attempt = 0;

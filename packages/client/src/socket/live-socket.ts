@@ -1,5 +1,5 @@
-// Our own and not a library: the known ones (partysocket, reconnecting-websocket) notice no half-open connection and
-// do not retry when the page wakes up, and what is left of them without that is this file.
+// Our own and not a library: the known ones (partysocket, reconnecting-websocket) do not notice a half-open connection
+// and do not retry when the page wakes up. The rest of them is no more than this file.
 import { type ClientMessage, ServerMessage } from '@liminal/protocol';
 import { Emitter } from '../emitter.ts';
 import { backoff } from './backoff.ts';
@@ -7,8 +7,8 @@ import { Liveness } from './liveness.ts';
 import { onWake } from './wake.ts';
 
 /**
- * `connecting` is the first attempt or one that runs now; `waiting` until the next one. `refused`: the server is
- * there and does not let this reader in (no valid sign-in); only `retry` goes on from there.
+ * `connecting` is the first attempt or a present one; `waiting` lasts until the next one. `refused`: the server is
+ * there but does not let this reader in (no valid sign-in); only `retry` goes on from there.
  */
 export type ConnectionStatus =
   | { state: 'connecting' | 'open' | 'refused' | 'closed' }
@@ -20,7 +20,7 @@ interface LiveSocketOptions {
   isRefused(): Promise<boolean>;
 }
 
-/** One connection for everything: comes back by itself, and says when it has, so that readers subscribe again. */
+/** One connection for everything. It reconnects by itself, and says so, so that readers subscribe again. */
 export class LiveSocket {
   readonly messages = new Emitter<ServerMessage>();
   readonly opened = new Emitter<void>();
@@ -45,7 +45,7 @@ export class LiveSocket {
     return this.#status;
   }
 
-  /** Connects, unless that has been done. */
+  /** Connects, unless already started. */
   start(): void {
     if (this.#status.state !== 'closed') return;
     this.#stopListening = onWake(() => this.#wake());
@@ -65,7 +65,7 @@ export class LiveSocket {
     if (state === 'waiting' || state === 'refused') this.#connect();
   }
 
-  /** False when there is no connection; whoever subscribes does so again on `opened`. */
+  /** False without a connection; then the caller subscribes again on `opened`. */
   send(message: ClientMessage): boolean {
     if (this.#socket?.readyState !== WebSocket.OPEN) return false;
     this.#socket.send(JSON.stringify(message));
@@ -85,9 +85,9 @@ export class LiveSocket {
     socket.addEventListener('open', () => this.#onOpen());
     socket.addEventListener('message', (event: MessageEvent<unknown>) => this.#receive(event.data));
     socket.addEventListener('close', () => this.#onClose(socket));
-    // A failed attempt closes too, and that is where it is handled.
+    // A failed attempt also closes, which is handled there.
     socket.addEventListener('error', () => undefined);
-    // An attempt that hangs is as good as none.
+    // Gives up an attempt that hangs.
     this.#liveness.heard();
   }
 
@@ -101,7 +101,7 @@ export class LiveSocket {
   #receive(data: unknown): void {
     this.#liveness.heard();
     const message = ServerMessage.safeParse(readJson(data));
-    // A newer server may say what this page does not know yet; that is no reason to stop reading.
+    // A newer server may send what this page does not know yet; that is no reason to stop reading.
     if (message.success) this.messages.emit(message.data);
   }
 
@@ -130,7 +130,7 @@ export class LiveSocket {
     this.#setStatus({ state: 'refused' });
   }
 
-  /** Leaves the present socket, whatever it may still say. */
+  /** Leaves the present socket; what it still sends is ignored. */
   #detach(): void {
     clearTimeout(this.#timer);
     this.#liveness.stop();

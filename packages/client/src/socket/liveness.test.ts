@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('a silent connection is asked, and given up when nothing comes back', () => {
+it('a silent connection is asked for a sign of life, and given up without one', () => {
   new Liveness(actions).heard();
   vi.advanceTimersByTime(20_000);
   expect(actions.ask).toHaveBeenCalledOnce();
@@ -30,7 +30,7 @@ it('any message is a sign of life', () => {
   expect(actions.giveUp).not.toHaveBeenCalled();
 });
 
-it('a doubt is settled at once instead of after the silence', () => {
+it('a check asks at once instead of after the silence', () => {
   const liveness = new Liveness(actions);
   liveness.heard();
   liveness.check();
@@ -39,7 +39,7 @@ it('a doubt is settled at once instead of after the silence', () => {
   expect(actions.giveUp).toHaveBeenCalledOnce();
 });
 
-it('nothing happens after it was stopped', () => {
+it('nothing happens after a stop', () => {
   const liveness = new Liveness(actions);
   liveness.heard();
   liveness.stop();

@@ -1,10 +1,10 @@
-/** Silence (ms) after which the other side is asked for a sign of life, and how long it has for it. */
+/** Silence (ms) after which the other side is asked for a sign of life, and how long it has to answer. */
 const silence = 20_000;
 const grace = 8_000;
 
 interface Actions {
   ask(): void;
-  /** Nothing came back: the connection is only half there. */
+  /** Nothing came back: the connection is dead. */
   giveUp(): void;
 }
 
@@ -20,13 +20,13 @@ export class Liveness {
     this.#actions = actions;
   }
 
-  /** Something came in: alive. */
+  /** Something was received: the connection is alive. */
   heard(): void {
     this.stop();
     this.#timer = setTimeout(() => this.check(), silence);
   }
 
-  /** Asks at once: there is reason to doubt. */
+  /** Asks for a sign of life at once. */
   check(): void {
     this.stop();
     this.#timer = setTimeout(() => this.#actions.giveUp(), grace);

@@ -1,6 +1,6 @@
 /**
- * Calls back when there is reason to believe that the world has changed: the network is back, the page is looked at
- * again. Outside browsers nothing ever is. Gives the function that stops it.
+ * Calls back when the connection should be checked or retried: the network is back, or the page is visible again. Never
+ * outside browsers. Returns a function that stops it.
  */
 export function onWake(callback: () => void): () => void {
   if (typeof document === 'undefined') return () => undefined;

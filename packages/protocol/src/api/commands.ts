@@ -9,7 +9,7 @@ import {
 } from '../wire/http.ts';
 import type { Operation } from './operation.ts';
 
-/** Of every command: the session is not there, or its owner is not to be had, or cannot store what is done. */
+/** For every command: the session does not exist, its owner cannot be reached, or the change cannot be stored. */
 export const refusalsOfCommands = [
   'SESSION_NOT_FOUND',
   'STALE_OWNER',
@@ -18,7 +18,7 @@ export const refusalsOfCommands = [
   'STORE_WRITE_FAILED',
 ] as const;
 
-/** Of what starts an agent. */
+/** For operations that start an agent. */
 export const refusalsOfStarts = [
   'PROJECT_DIR_NOT_FOUND',
   'PROJECT_DIR_NOT_ALLOWED',
@@ -30,8 +30,8 @@ export const refusalsOfStarts = [
 ] as const;
 
 /**
- * What is asked of the server that owns a session, here or by way of another one. The first id in each path is the
- * session's. Every command can be asked twice: one whose owner was lost is asked of the next.
+ * Operations that the session's owner carries out, on this server or another. The first id in each path is the
+ * session's. Every command can be repeated: if an owner is lost, the next one is asked.
  */
 export const commands = {
   loadSession: {
@@ -41,7 +41,7 @@ export const commands = {
     answer: SessionHandle,
     refusals: [...refusalsOfCommands, ...refusalsOfStarts, 'SHUTTING_DOWN'],
   },
-  /** Somebody is about to send a message: the agent may start. Resolves before it runs. */
+  /** The user is about to send a message: the agent may start. Resolves before it runs. */
   prewarm: {
     method: 'POST',
     path: '/api/session/:id/prewarm',
@@ -50,7 +50,7 @@ export const commands = {
   },
   /**
    * Resolves when the message is bound to its turn, or queued behind another. With a `turnId` (a UUID that the sender
-   * chose) it can be asked again, at any time: the message is sent once.
+   * chose) it can be repeated at any time: the message is sent once.
    */
   send: {
     method: 'POST',

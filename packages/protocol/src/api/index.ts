@@ -1,4 +1,4 @@
-/** What can be asked of the server over HTTP, each as one entry of a table. Where it is about bodies, see `wire/http.ts`. */
+/** The HTTP operations, each as one entry of a table. For their bodies, see `wire/http.ts`. */
 export { type CommandName, commands, refusalsOfCommands } from './commands.ts';
 export {
   type Answer,

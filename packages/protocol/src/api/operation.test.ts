@@ -62,7 +62,7 @@ describe('arguments that come from elsewhere', () => {
   });
 });
 
-test('ids stand in a path as text that means nothing there', () => {
+test('ids are escaped in a path', () => {
   const ids = { id: 'a/../b?c', turnId: '%' };
   expect(fillPath(operations.editQueued, ids)).toBe('/api/session/a%2F..%2Fb%3Fc/queue/%25');
 });
@@ -73,7 +73,7 @@ describe('the table', () => {
     expect(routes).toEqual([...new Set(routes)]);
   });
 
-  test.each(table)('names only what there is: %s', (_, operation) => {
+  test.each(table)('names only existing fields: %s', (_, operation) => {
     const { query, body, answer, fields = [], unwrap } = operation;
     const shapeOf = (schema: unknown) => (schema instanceof z.ZodObject ? schema.shape : {});
     expect(Object.keys(shapeOf(body ?? query))).toEqual(expect.arrayContaining([...fields]));
@@ -82,7 +82,7 @@ describe('the table', () => {
     expect([query, body]).toContain(undefined);
   });
 
-  test.each(Object.entries(commands))('%s is told to a session', (_, { path }) => {
+  test.each(Object.entries(commands))('%s has a session', (_, { path }) => {
     expect(path).toMatch(/^\/api\/session\/:id\//);
   });
 });

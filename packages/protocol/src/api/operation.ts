@@ -1,38 +1,38 @@
 /**
- * One thing that can be asked of the server, as data. Routes, the client's functions, the OpenAPI document, the passing
- * of commands between servers and the table in docs/protocol.md are made from it.
+ * One operation of the server, as data. Routes, the client's functions, the OpenAPI document, the commands between
+ * servers and the table in docs/protocol.md are made from it.
  */
 import { z } from 'zod';
 import type { RefusalCode } from './refusals.ts';
 
 export interface Operation {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** `:name` stands for an id, which is an argument. */
+  /** `:name` is an id, which is an argument. */
   path: string;
-  /** What it is for, in a sentence for people. */
+  /** Its purpose, in a sentence for people. */
   summary: string;
   /** An operation has a query, a body, or neither. */
   query?: z.ZodObject;
   body?: z.ZodType;
-  /** Fields of the query or body that are arguments of their own, in this order. What else it has is the last argument. */
+  /** Fields of the query or body that are separate arguments, in this order. The rest is the last argument. */
   fields?: readonly string[];
-  /** Of an answer that is no refusal: 200 if not said. */
+  /** The status of a successful answer: 200 by default. */
   status?: number;
   /** Without it the answer is `{}`. */
   answer?: z.ZodType;
-  /** The one field of the answer that is given to the caller. */
+  /** The one field of the answer that the caller gets. */
   unwrap?: string;
   /** The answer is a stream of server-sent events. */
   streams?: true;
-  /** What it can be refused with, besides what any request can. */
+  /** Its refusals, besides those of any request. */
   refusals: readonly RefusalCode[];
 }
 
-/** Longest id in a path, in characters; agents choose some of them. */
+/** The longest id in a path, in characters; agents choose some of them. */
 export const ID_MAX = 300;
 const Id = z.string().min(1).max(ID_MAX);
 
-/** `given` by a caller, or `read`: with what the schemas fill in. */
+/** `given` by a caller, or `read`: after the schemas have filled in defaults. */
 type Side = 'given' | 'read';
 type Value<Schema, S extends Side> = S extends 'given' ? z.input<Schema> : z.output<Schema>;
 
@@ -61,12 +61,12 @@ type Spread<C, Names> = Names extends readonly [infer Name extends keyof C, ...i
       ? [options?: C]
       : [content: C];
 
-/** What an operation is called with: the ids in its path, then its content by `fields`. */
+/** An operation's arguments: the ids in its path, then its content by `fields`. */
 export type Arguments<O extends Operation, S extends Side = 'given'> = [
   ...Ids<O['path']>,
   ...Spread<Content<O, S>, FieldsOf<O>>,
 ];
-/** What the caller of an operation is given. */
+/** What the caller of an operation gets. */
 export type Answer<O extends Operation> = O extends { answer: infer Schema }
   ? O extends { unwrap: infer Field extends keyof z.output<Schema> }
     ? z.output<Schema>[Field]
@@ -79,14 +79,14 @@ export type Methods<Table, S extends Side = 'given'> = {
     : never;
 };
 
-/** An operation's request in its parts. */
+/** The parts of an operation's request. */
 interface Parts {
   ids: Record<string, unknown>;
-  /** The query or the body; undefined where there is neither. */
+  /** The query or the body; undefined if there is neither. */
   content?: unknown;
 }
 
-/** What the ids in an operation's path must be. */
+/** The schema of the ids in an operation's path. */
 export function pathSchema<O extends Operation>({
   path,
 }: O): z.ZodObject<Record<IdNames<O['path']>, z.ZodString>> {
@@ -94,7 +94,7 @@ export function pathSchema<O extends Operation>({
   return z.object(shape as Record<IdNames<O['path']>, z.ZodString>);
 }
 
-/** What an operation is called with, by the parts of its request. */
+/** The arguments of an operation, from the parts of its request. */
 export function argumentsOf(operation: Operation, { ids, content }: Parts): unknown[] {
   const given = idNames(operation.path).map((name) => ids[name]);
   const { fields = [] } = operation;
@@ -104,7 +104,7 @@ export function argumentsOf(operation: Operation, { ids, content }: Parts): unkn
   return [...given, ...named, ...(hasRest(operation) ? [Object.fromEntries(rest)] : [])];
 }
 
-/** The parts of an operation's request, by what it is called with. Nothing is checked. */
+/** The parts of an operation's request, from its arguments. Checks nothing. */
 export function partsOf(
   operation: Operation,
   args: readonly unknown[],
@@ -118,7 +118,7 @@ export function partsOf(
   return { ids, content: { ...content, ...(isObject(rest) && rest) } };
 }
 
-/** Arguments that may come from elsewhere, as the operation's schemas read them. Throws a ZodError. */
+/** Arguments from an untrusted source, parsed by the operation's schemas. Throws a ZodError. */
 export function readArguments(operation: Operation, args: readonly unknown[]): unknown[] {
   const { ids, content } = partsOf(operation, args);
   return argumentsOf(operation, {
@@ -127,7 +127,7 @@ export function readArguments(operation: Operation, args: readonly unknown[]): u
   });
 }
 
-/** An operation's path with the ids in their places. */
+/** An operation's path with ids filled in. */
 export function fillPath({ path }: Operation, ids: Record<string, unknown>): string {
   return path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(ids[name])));
 }

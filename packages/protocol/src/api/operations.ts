@@ -17,7 +17,7 @@ import {
 import { commands, refusalsOfStarts } from './commands.ts';
 import type { Operation } from './operation.ts';
 
-/** What any server answers, whoever owns the session. */
+/** Operations that any server answers, even if another one owns the session. */
 const requests = {
   createSession: {
     method: 'POST',
@@ -28,7 +28,7 @@ const requests = {
     answer: SessionHandle,
     refusals: [...refusalsOfStarts, 'TOO_MANY_SESSIONS', 'STORE_WRITE_FAILED', 'SHUTTING_DOWN'],
   },
-  /** Open sessions of a project, and those that only an agent's own store knows. */
+  /** Open sessions of a project, and those that only an agent's own store has. */
   listSessions: {
     method: 'GET',
     path: '/api/session/list',
@@ -61,7 +61,7 @@ const requests = {
     answer: HistoryPage,
     refusals: ['SESSION_NOT_FOUND', 'STALE_OWNER'],
   },
-  /** A file to look at, by a path that is absolute or from the session's project folder. */
+  /** A file for showing; the path is absolute or relative to the session's project folder. */
   readFile: {
     method: 'GET',
     path: '/api/session/:id/file',
@@ -71,7 +71,7 @@ const requests = {
     answer: FileResult,
     refusals: ['SESSION_NOT_FOUND', 'FILE_NOT_FOUND', 'FILE_NOT_ALLOWED', 'FILE_UNREADABLE'],
   },
-  /** A run as history has it, or so far. */
+  /** A run from history, or so far. */
   getRun: {
     method: 'GET',
     path: '/api/run/:id',
@@ -80,8 +80,8 @@ const requests = {
     refusals: ['RUN_NOT_FOUND'],
   },
   /**
-   * Titles of sessions, and items by what was said and done, that have every word of a text; of a session that runs,
-   * items that have ended.
+   * Titles of sessions, and items by their text, that have every word of the query; in a running session only items
+   * that have ended.
    */
   search: {
     method: 'GET',
@@ -104,7 +104,7 @@ const requests = {
     unwrap: 'agents',
     refusals: [],
   },
-  /** The sessions in the own store of an agent that only it can read. Nothing else that lists starts an agent. */
+  /** The sessions in a store that only its agent can read. No other list operation starts an agent. */
   findSessions: {
     method: 'POST',
     path: '/api/agents/:cliType/sessions',
@@ -141,17 +141,17 @@ const requests = {
   },
 } as const satisfies Record<string, Operation>;
 
-/** What is asked of the runtime, and answered once. */
+/** Operations of the runtime that are answered once. */
 export const operations = { ...requests, ...commands };
 
-/** What else there is: streams, and what the server itself answers. */
+/** The other operations: streams, and those of the server itself. */
 export const serverOperations = {
   followSession: {
     method: 'GET',
     path: '/api/session/:id/stream',
     summary: 'Follows a session: history and info, then upserts, appends, discards, turns.',
     query: z.object({
-      /** Where the reader goes on from; a `Last-Event-ID` is newer and goes before it. */
+      /** Where the reader goes on; a `Last-Event-ID` is newer and wins. */
       cursor: z.string().optional(),
       /** `1`: text as `append` between full upserts. */
       deltas: z.enum(['0', '1']).optional(),

@@ -1,4 +1,4 @@
-/** The one table from codes to HTTP statuses. A code that is not in it is not for people: 500 INTERNAL. */
+/** The one table from codes to HTTP statuses. A code that is missing here is not shown: 500 INTERNAL. */
 export const refusals = {
   UNAUTHORIZED: 401,
   HOST_NOT_ALLOWED: 403,
@@ -52,7 +52,7 @@ export const refusals = {
 
 export type RefusalCode = keyof typeof refusals;
 
-/** What any request can be refused with: for how it is made, for who makes it, and because something is away. */
+/** The refusals that any request can get: for its form, for its sender, and because something is unavailable. */
 export const refusalsOfAny: readonly RefusalCode[] = [
   'UNAUTHORIZED',
   'HOST_NOT_ALLOWED',
@@ -69,7 +69,7 @@ export const refusalsOfAny: readonly RefusalCode[] = [
   'REDIS_UNAVAILABLE',
 ];
 
-/** The HTTP status of a code, if it is one that people are told. */
+/** The HTTP status of a code; undefined if it is not in the table. */
 export function refusalStatus(code: string): number | undefined {
   return isRefusal(code) ? refusals[code] : undefined;
 }

@@ -14,7 +14,7 @@ const end = (id: string) => [
   outputDone(`${id}-answer`, `call-${id}`, 'b'),
 ];
 
-/** Turns of so many items, in each way that a turn can be big. */
+/** Turns with this many items, for each way that a turn can be big. */
 const turns: Record<string, (count: number) => EventPayload[]> = {
   'tool calls one after the other': (count) =>
     ids(count).flatMap((id) => [...begin(id), ...end(id)]),
@@ -50,13 +50,13 @@ const folds: Record<string, (events: StreamEvent[]) => void> = {
   },
 };
 
-/** Processor time of so many folds, the least of several tries, in µs: what disturbs a try only ever makes it longer. */
+/** The processor time of folds in µs, the least of several tries: disturbances only make a try longer. */
 function costOf(fold: (events: StreamEvent[]) => void, payloads: EventPayload[], times: number) {
   const events = runOf([start, ...payloads, { type: 'response_done', status: 'completed' }]);
   const tries = Array.from({ length: 6 }, () => {
     const before = process.cpuUsage();
     for (let time = 0; time < times; time += 1) fold(events);
-    // Together: of what is short, the system guesses which part is whose.
+    // User and system time together: for short work the system can only guess the split.
     const { user, system } = process.cpuUsage(before);
     return user + system;
   });
@@ -64,7 +64,7 @@ function costOf(fold: (events: StreamEvent[]) => void, payloads: EventPayload[],
 }
 
 describe.each(Object.entries(folds))('the %s fold of a big turn', (_, fold) => {
-  // A step that costs as much as there are items makes one big turn ten times as dear as ten small ones.
+  // If a step cost as much as there are items, one big turn would cost ten times as much as ten small ones.
   it.each(Object.entries(turns))('costs in proportion to its items: %s', (__, turn) => {
     const small = costOf(fold, turn(200), 10);
     expect(costOf(fold, turn(2_000), 1) / small).toBeLessThan(3);

@@ -1,4 +1,4 @@
-/** What is said of items that are still open when their turn ends (invariant 3). */
+/** How items that are still open end with their turn (invariant 3). */
 import type { EventPayload } from '../events.ts';
 import type { ErrorObject, OutputItem } from '../items.ts';
 import { hasContent } from './item-text.ts';
@@ -11,21 +11,21 @@ export interface Closing {
   error?: ErrorObject | undefined;
 }
 
-/** How a turn ends by this payload: by any other than a terminal one it goes on well. */
+/** How a turn ends with this payload; any other than a terminal one counts as a good end. */
 export function closingOf(payload: EventPayload): Closing {
   if (payload.type === 'response_error') return { status: 'error', error: payload.error };
   if (payload.type !== 'response_done') return { status: 'completed' };
   return { status: payload.status, error: payload.error };
 }
 
-/** The payloads to log before a run's terminal event, in the order in which the items began. */
+/** The payloads to log before a run's terminal event, in the order of the items' starts. */
 export function closeOpenItems(state: ResponseState, closing: Closing): EventPayload[] {
   return currentItems(state, state.open.keys()).map((item) => closeItem(item, closing));
 }
 
 /**
- * The end of one open item. What has content is kept: as done, or with the turn's error. Messages, reasoning and
- * outputs without any are withdrawn. A plan stands as it is, and an approval ends as cancelled.
+ * The end of one open item. An item with content is kept: as done, or with the turn's error. Messages, reasoning and
+ * outputs without any are withdrawn. A plan stays as it is, and an approval ends as cancelled.
  */
 export function closeItem(item: OutputItem, { status, error }: Closing): EventPayload {
   const itemId = item.id;
@@ -52,7 +52,7 @@ function canBeEmpty(item: OutputItem): boolean {
   );
 }
 
-/** An output that was cut off is no success. */
+/** An output that was cut off is not a success. */
 function finalItem(item: OutputItem, status: 'completed' | 'cancelled'): OutputItem {
   return status === 'cancelled' && 'success' in item ? { ...item, success: false } : item;
 }

@@ -1,4 +1,4 @@
-/** The outputs that show a view. */
+/** The outputs for a view. */
 import type { FoldOutput, UpsertObject } from '../upserts.ts';
 import { hasContent } from './item-text.ts';
 import { renderUpsert } from './render-upsert.ts';
@@ -9,14 +9,14 @@ type Moment = Pick<Step, 'head' | 'timestamp' | 'now'>;
 
 const open: Progress = { status: 'open' };
 
-/** Shows a view that is under way. */
+/** Shows an open view. */
 export function emitOpen(moment: Moment, view: View, status: 'create' | 'update'): FoldOutput {
   return emit(moment, view, open, status);
 }
 
 /**
- * Shows a view for the last time. Text that was never shown gets its `create` first (TC-5.1a), unless it was held on
- * purpose (a user's message) or there is nothing to it (TC-5.4c).
+ * Shows a view for the last time. A text that was never shown gets its `create` first (TC-5.1a), unless it was held on
+ * purpose (a user's message) or is empty (TC-5.4c).
  */
 export function emitLast(
   moment: Moment,

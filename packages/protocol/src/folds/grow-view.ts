@@ -11,14 +11,14 @@ import { type FoldResult, type OpenView, type Step, withView } from './upsert-st
 import { isShown } from './views.ts';
 
 export interface Growth {
-  /** The item that grows: the one shown, or its answer. */
+  /** The item that grows: the shown one, or its answer. */
   itemId: string;
   text: string;
   /** Whether other fields have changed too. */
   patched: boolean;
 }
 
-/** The step of an `item_delta`. Costs as much as the delta, not as the item or the turn. */
+/** The step of an `item_delta`. Its cost is that of the delta, not of the item or the turn. */
 export function growView(step: Step, payload: ItemDeltaPayload): FoldResult {
   const known = findView(step, payload.itemId);
   if (!known) return { state: step.state, outputs: [] };
@@ -69,7 +69,7 @@ function grow(step: Step, known: OpenView, growth: Growth): Grown {
   }
 }
 
-/** A text's growth, by one delta or by its start. */
+/** Growth of a text, by one delta or by its start. */
 export function growText(step: Step, known: OpenView, growth: Growth): Grown {
   const { config } = step.state;
   if (growth.text === '' && !growth.patched) return { next: known, outputs: [] };
@@ -102,7 +102,7 @@ function growCall(step: Step, known: OpenView, { itemId, text, patched }: Growth
   const outputGrew = itemId !== item.id && text !== '';
   if (!step.state.config.appends || !(patched || outputGrew)) return { next: known, outputs: [] };
   const before = answer === undefined ? 0 : textOf(answer).length - text.length;
-  // Output that has begun has been shown, and whatever else changed with it.
+  // Output that has begun was shown, with all other changes.
   if (patched || before === 0) return show(step, known);
   return append(step, known, before, text);
 }

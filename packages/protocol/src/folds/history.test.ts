@@ -41,7 +41,7 @@ describe('history', () => {
     ]);
   });
 
-  it('shows what is under way in a turn that still runs, and not what is held', () => {
+  it('shows open items of a running turn, except held ones', () => {
     const response = stored(
       { type: 'item_start', itemId: 'u', itemType: 'message', origin: 'user', initialContent: 'x' },
       say.text('empty'),
@@ -106,7 +106,7 @@ describe('a turn in brief', () => {
     expect(summarizeTurn({ ...running, status: 'queued' }).status).toBe('in_progress');
   });
 
-  it('says why it stopped, where its source does', () => {
+  it('says why it stopped, if its source does', () => {
     const stopped = (status: 'completed' | 'cancelled', finishReason: string): EventPayload => ({
       type: 'response_done',
       status,

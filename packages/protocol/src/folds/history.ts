@@ -1,4 +1,4 @@
-/** A stored Response as readers see it: what the live upsert fold would have shown last (invariant 4). */
+/** A stored Response as readers see it: the last state of the live upsert fold (invariant 4). */
 import type { Response } from '../response.ts';
 import type { TurnSummary } from '../sessions.ts';
 import type { UpsertObject } from '../upserts.ts';
@@ -7,8 +7,8 @@ import { withoutUndefined } from './start-item.ts';
 import { endOf, isShown, progressOf, viewsOf, type Progress, type View } from './views.ts';
 
 /**
- * The last state of everything that a turn shows, in the order in which it began; also of one in progress, whose open
- * items come as `update`, approvals that wait as `create`. `emittedAt` is ISO 8601 UTC.
+ * The last state of everything that a turn shows, in order of start; also for a turn in progress, whose open items come
+ * as `update`, and waiting approvals as `create`. `emittedAt` is ISO 8601 UTC.
  * An item without `endedAt` counts as cut off when its turn is over.
  */
 export function responseToUpserts(response: Response, emittedAt: string): UpsertObject[] {
@@ -22,7 +22,7 @@ export function responseToUpserts(response: Response, emittedAt: string): Upsert
   });
 }
 
-/** A turn's head, for beside its items. */
+/** A turn's head, without its items. */
 export function summarizeTurn(response: Response): TurnSummary {
   const { id, turnId, modelId, providerId, status, trigger, createdAt, updatedAt, usage } =
     response;
@@ -38,7 +38,7 @@ export function summarizeTurn(response: Response): TurnSummary {
     startedAt: createdAt,
     endedAt: running ? undefined : updatedAt,
     usage,
-    // A turn that failed says why by its error.
+    // The error of a failed turn says why.
     finishReason: running || status === 'error' ? undefined : (finishReason ?? undefined),
     error,
     madeElsewhere,

@@ -1,9 +1,11 @@
-/** A run's items: in the order of their start, by id, and calls with their answers. A step costs the same however many there are. */
+/**
+ * A run's items: in order of start, by id, and calls with their answers. A step's cost does not depend on their number.
+ */
 import type { OutputItem } from '../items.ts';
 import { familyOf } from './pair-answers.ts';
 import { PersistentMap } from './persistent-map.ts';
 
-/** One part of a family: the ids in it, in the order of their start. */
+/** One part of a family: its ids, in order of start. */
 interface Part {
   family: string;
   number: number;
@@ -12,9 +14,9 @@ interface Part {
 
 export interface ItemList {
   readonly byId: PersistentMap<OutputItem>;
-  /** Calls and answers of one family, a few in each part: an agent may give one id to all its calls. */
+  /** Calls and answers of each family, a few per part: an agent may give one id to all its calls. */
   readonly parts: PersistentMap<Part>;
-  /** The key of the part that each of them is in. */
+  /** The key of each item's part. */
   readonly partOf: PersistentMap<string>;
   /** The number of each family's newest part. */
   readonly newest: PersistentMap<number>;
@@ -27,10 +29,10 @@ export const noItems: ItemList = {
   newest: PersistentMap.empty<number>(),
 };
 
-/** So many ids are in one part. Which call an answer belongs to is told by what stands near it. */
+/** How many ids a part has. An answer is matched with a call near it. */
 const partSize = 32;
 
-/** With the item in the place of the one of that id, or at the end. */
+/** Replaces the item of that id, or adds the item at the end. */
 export function putItem(list: ItemList, item: OutputItem): ItemList {
   const family = familyOf(item);
   const left = partHolding(list, item.id)?.family === family ? list : leave(list, item.id);
@@ -42,7 +44,7 @@ export function removeItem(list: ItemList, id: string): ItemList {
   return { ...leave(list, id), byId: list.byId.delete(id) };
 }
 
-/** Ids of an item and of all that it could be paired with; none if there is no such item. */
+/** The ids of an item and of all that it could be paired with; none for an unknown item. */
 export function kinOf(list: ItemList, id: string): readonly string[] {
   const part = partHolding(list, id);
   if (part === undefined) return list.byId.has(id) ? [id] : [];
@@ -52,7 +54,7 @@ export function kinOf(list: ItemList, id: string): readonly string[] {
   );
 }
 
-/** Those of the ids that there are, in the order of their start. */
+/** The existing ones of these ids, in order of start. */
 export function inOrder({ byId }: ItemList, ids: Iterable<string>): string[] {
   return Array.from(ids, (id) => ({ id, place: byId.placeOf(id) }))
     .filter((found) => found.place !== undefined)

@@ -40,7 +40,7 @@ const silent: OutputItem[] = [
   { id, type: 'approval', approvalId: 'a', title: 'Run it?', options: [] },
 ];
 
-test.each(speaking)('the text stands in %s of %o', (field, item) => {
+test.each(speaking)('the text is in %s of %o', (field, item) => {
   expect(textOf(item)).toBe('old');
   expect(withText(item, 'new')).toEqual({ ...item, [field]: 'new' });
   expect(hasContent(item)).toBe(true);

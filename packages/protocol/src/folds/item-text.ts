@@ -1,4 +1,4 @@
-/** The one field of an item that deltas grow, whatever it is called there. */
+/** The one field of an item that deltas grow, whatever its name. */
 import type { OutputItem } from '../items.ts';
 
 /** A message's or reasoning's content, a call's arguments, an output's text; `''` for items without such a field. */
@@ -44,7 +44,7 @@ export function withText(item: OutputItem, text: string): OutputItem {
   }
 }
 
-/** Whether an item has anything to show: text, or blocks beside it. */
+/** Whether an item has anything to show: text or blocks. */
 export function hasContent(item: OutputItem): boolean {
   const blocks = 'blocks' in item ? (item.blocks ?? []) : [];
   return textOf(item) !== '' || blocks.length > 0;

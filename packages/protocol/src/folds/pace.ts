@@ -1,40 +1,40 @@
-/** When a growing text is worth an emission: the batch gradient of seed 000 (AC-5.2). */
+/** When a growing text is emitted: the batch gradient of seed 000 (AC-5.2). */
 
 export interface Pace {
-  /** How many thresholds have been crossed: the place in the gradient. */
+  /** How many thresholds have been crossed: the index in the gradient. */
   readonly batchIndex: number;
   /** Tokens since the last emission. */
   readonly tokens: number;
-  /** Whether the text so far ends inside a word, which the next delta may go on with. */
+  /** Whether the text so far ends inside a word, which the next delta may continue. */
   readonly inWord: boolean;
-  /** Characters of the text as it was emitted last. */
+  /** Characters of the text at the last emission. */
   readonly shown: number;
-  /** When what is buffered is emitted at the latest, in milliseconds since the epoch; absent when nothing is. */
+  /** When buffered text is emitted at the latest, in milliseconds since the epoch; absent if nothing is buffered. */
   readonly flushAt?: number;
 }
 
 export const startPace: Pace = { batchIndex: 0, tokens: 0, inWord: false, shown: 0 };
 
-/** A text that is longer than this (characters) is emitted again only once it has grown by a part of itself. */
+/** A text longer than this (characters) is emitted again only once it has grown by a share of its length. */
 const longText = 32 * 1024;
 const worthwhile = 1.25;
 
-/** Whether to emit the whole of a text again: all emissions of a long one together are a few times as long as it is. */
+/** Whether to emit a whole text again: all emissions of a long text together are only a few times its length. */
 export function isWorthShowing({ shown }: Pace, length: number): boolean {
   return length <= longText || length >= shown * worthwhile;
 }
 
-/** The default token counter: words between white space. Exact over deltas too, however they cut the words. */
+/** The default token counter: words between white space. Exact over deltas too, however they cut words. */
 export function countWords(text: string): number {
   let words = 0;
-  // Finds one after the other: a list of them all would be many times as large as the text.
+  // One match at a time: a list of all matches would be many times as large as the text.
   for (const word = /\S+/g; word.test(text);) words += 1;
   return words;
 }
 
 /**
  * Counts one delta; costs O(delta). A `tokenCounter` other than `countWords` is applied to each delta alone: exact if
- * it is additive (characters / 4), an estimate else.
+ * it is additive (characters / 4), otherwise an estimate.
  */
 export function addText(pace: Pace, text: string, tokenCounter: (text: string) => number): Pace {
   if (text === '') return pace;
@@ -57,7 +57,7 @@ export function crossedThresholds(pace: Pace, gradient: readonly number[]): numb
   return crossed;
 }
 
-/** After an emission of so many characters: nothing is buffered. */
+/** After an emission of this many characters: nothing is buffered. */
 export function resetPace(pace: Pace, crossed: number, shown: number): Pace {
   return { batchIndex: pace.batchIndex + crossed, tokens: 0, inWord: pace.inWord, shown };
 }

@@ -15,9 +15,9 @@ export function isAnswer(item: OutputItem): item is Answer {
   return item.type === 'function_call_output' || item.type === 'script_execution_output';
 }
 
-/** What a call and its answers have in common, and nothing else; undefined for other items. */
+/** What only a call and its answers share; undefined for other items. */
 export function familyOf(item: OutputItem): string | undefined {
-  // Tool calls and scripts take their ids from different sources, which may collide.
+  // Tool calls and scripts get their ids from different sources, which may collide.
   switch (item.type) {
     case 'function_call':
     case 'function_call_output':
@@ -32,9 +32,9 @@ export function familyOf(item: OutputItem): string | undefined {
 }
 
 /**
- * Id of each answer that has a call → id of that call. An answer belongs to the last call of its family before it that
- * has no answer yet and did not end in an error. Pure in the items, so that live and stored turns agree; families are
- * paired each by itself, so a step of a live turn looks at one alone.
+ * Maps each answer that has a call to the call's id. An answer belongs to the last call of its family before it that
+ * has no answer yet and did not end in an error. Depends only on the items, so that live and stored turns agree; each
+ * family is paired separately, so that a step of a live turn looks at only one.
  */
 export function pairAnswers(items: readonly OutputItem[]): Map<string, string> {
   const waiting = new Map<string, string>();

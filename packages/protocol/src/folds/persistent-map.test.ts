@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PersistentMap } from './persistent-map.ts';
 
-/** Few enough to meet again, and of the last ones many have the same hash. */
+/** Few enough to recur; many of the last ones have the same hash. */
 const keys = fc.oneof(
   fc.nat({ max: 300 }).map((n) => `6d1f2c34-1c9a-4be3-8f6e-000000000000/item-${n}`),
   fc.array(fc.constantFrom('Aa', 'BB'), { maxLength: 5 }).map((halves) => halves.join('')),
@@ -43,7 +43,7 @@ describe('a map that never changes', () => {
     );
   });
 
-  it('keeps what an old one holds, whatever is made of it', () => {
+  it('keeps the entries of an old map, whatever is made of it', () => {
     fc.assert(
       fc.property(changes, changes, changes, (first, second, third) => {
         const old = first.reduce(apply, PersistentMap.empty<number>());

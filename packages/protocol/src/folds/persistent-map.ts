@@ -1,7 +1,7 @@
 /**
- * A map that never changes: `set` and `delete` give another one, which shares all but a few small nodes with it. So a
- * fold's state can be kept, and folded on from more than once, and a step costs no more among ten thousand items than
- * among ten. It is a hash array mapped trie (Bagwell, Ideal Hash Trees, 2001).
+ * An immutable map: `set` and `delete` return another one, which shares all but a few small nodes with it. So a fold's
+ * state can be kept, and continued more than once, and a step costs the same among ten thousand items as among ten. It
+ * is a hash array mapped trie (Bagwell, Ideal Hash Trees, 2001).
  */
 export class PersistentMap<V> {
   readonly size: number;
@@ -27,7 +27,7 @@ export class PersistentMap<V> {
     return find(this.root, hashOf(key), key) !== undefined;
   }
 
-  /** A number that is smaller for keys that were set earlier; a key that is set again keeps it. */
+  /** A number that is smaller for keys that were set earlier; setting a key again keeps it. */
   placeOf(key: string): number | undefined {
     return find(this.root, hashOf(key), key)?.place;
   }
@@ -73,7 +73,7 @@ interface Entry<V> {
   readonly place: number;
 }
 
-/** Of entries with the same hash there is nearly always one. */
+/** Entries with the same hash: nearly always one. */
 interface Leaf<V> {
   readonly hash: number;
   readonly entries: readonly Entry<V>[];
@@ -94,7 +94,7 @@ function isLeaf<V>(node: Node<V>): node is Leaf<V> {
   return 'entries' in node;
 }
 
-/** One event looks for one key in many maps: its hash is found once. */
+/** One event looks up one key in many maps: its hash is computed once. */
 let last = { key: '', hash: 0 };
 
 function hashOf(key: string): number {
@@ -110,12 +110,12 @@ function hashAnew(key: string): number {
   return hash;
 }
 
-/** The bit of the child that a hash leads to, at a depth of so many bits. */
+/** The bit of the child that a hash leads to, at a depth of this many bits. */
 function bitOf(hash: number, shift: number): number {
   return 1 << ((hash >>> shift) & 31);
 }
 
-/** How many children stand before that of a bit. */
+/** How many children come before that of a bit. */
 function indexOf(bits: number, bit: number): number {
   let before = bits & (bit - 1);
   before -= (before >>> 1) & 0x55555555;
@@ -151,7 +151,7 @@ function insert<V>(
   return { bits: node.bits | bit, children: node.children.toSpliced(index, 0, child) };
 }
 
-/** A branch for two leaves whose hashes differ, deep enough to tell them apart. */
+/** A branch for two leaves with different hashes, deep enough to separate them. */
 function join<V>(a: Leaf<V>, b: Leaf<V>, shift: number): Branch<V> {
   const [bitA, bitB] = [bitOf(a.hash, shift), bitOf(b.hash, shift)];
   if (bitA === bitB) return { bits: bitA, children: [join(a, b, shift + STEP)] };
@@ -159,7 +159,7 @@ function join<V>(a: Leaf<V>, b: Leaf<V>, shift: number): Branch<V> {
   return { bits: bitA | bitB, children: aFirst ? [a, b] : [b, a] };
 }
 
-/** Without a key that is there. A branch that is left with one leaf becomes that leaf. */
+/** Removes an existing key. A branch that is left with one leaf becomes that leaf. */
 function remove<V>(
   node: Node<V> | undefined,
   shift: number,

@@ -47,7 +47,7 @@ function upsertAll(events: readonly StreamEvent[], from: UpsertFoldState): Folde
   return { state, outputs };
 }
 
-/** What a reader holds who renders by replacing, appends and forgets as told. */
+/** The state of a reader that replaces, appends and removes as told. */
 function readerOf(outputs: readonly FoldOutput[]): Map<string, UpsertObject> {
   const shown = new Map<string, UpsertObject>();
   for (const output of outputs) {
@@ -148,7 +148,7 @@ describe('every item that starts ends before its run does', () => {
         const whole = runOf([...prefix.map(({ payload }) => payload), ...closers, end]);
         const closed = foldAll(whole);
         expect(closed.open.size).toBe(0);
-        // Nothing that had been said is lost.
+        // Nothing that was said is lost.
         const said = (state: ResponseState) =>
           stored(state).outputItems.map(textOf).filter(Boolean);
         expect(said(closed)).toEqual(said(cut));
@@ -165,7 +165,7 @@ describe('an upsert lives create → update* → complete | error, and ends as t
         const { outputs } = upsertAll(events, startUpsertFold(config));
         for (const statuses of statusesOf(outputs)) {
           const lives = statuses.split('discard ').filter(Boolean);
-          // A life that is withdrawn may stop anywhere.
+          // A withdrawn life may stop anywhere.
           const withdrawn = statuses.endsWith('discard ') ? lives : lives.slice(0, -1);
           const last = statuses.endsWith('discard ') ? [] : lives.slice(-1);
           for (const cut of withdrawn)

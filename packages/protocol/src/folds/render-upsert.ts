@@ -1,4 +1,4 @@
-/** A view as the upsert that shows it (seed 000, Upsert Object): the same for live and for stored turns. */
+/** A view's upsert (seed 000, Upsert Object): the same for live and for stored turns. */
 import { cutDepth } from '../depth.ts';
 import type { OutputItem } from '../items.ts';
 import { hasMoreValues } from '../json-marks.ts';
@@ -22,7 +22,7 @@ export interface Emission {
   emittedAt: string;
 }
 
-/** `emission.status` is the caller's choice: whether a view has been shown before is not the view's to know. */
+/** The caller chooses `emission.status`: a view does not know whether it has been shown. */
 export function renderUpsert(
   view: View,
   progress: Progress,
@@ -99,7 +99,7 @@ function callContent(
   };
 }
 
-/** An answer that has begun but says nothing yet shows nothing. */
+/** An answer that has begun without content shows nothing. */
 function answerContent(
   call: OutputItem | undefined,
   answer: Answer | undefined,
@@ -117,7 +117,7 @@ function answerContent(
   };
 }
 
-/** An answer to a call that nobody has seen (TC-3.3g). */
+/** An answer to an unknown call (TC-3.3g). */
 function unknownCall(answer: Answer): ToolCallContent {
   const callId = answer.type === 'function_call_output' ? answer.callId : answer.scriptId;
   return { type: 'tool_call', toolName: 'unknown', toolArguments: {}, callId };
@@ -131,7 +131,7 @@ function approvalContent(item: ItemOf<'approval'>, progress: Progress): Content 
   return { type: 'approval', ...asked, outcome };
 }
 
-/** From so many characters on, what arguments say is read once, and not again for each kind of reader. */
+/** Arguments from this many characters on are parsed once, not again for each kind of reader. */
 const longArguments = 10_000;
 const known = new WeakMap<object, Record<string, unknown>>();
 
@@ -141,10 +141,10 @@ function argumentsOf(item: ItemOf<'function_call'>, whole: boolean): Record<stri
   return found;
 }
 
-/** Arguments of more values would take too long to parse, for readers too. */
+/** Arguments with more values would take too long to parse, for readers too. */
 const maxValues = 50_000;
 
-/** Arguments that are whole and no JSON object, or too large a one, are kept as they came, under `raw`. */
+/** Whole arguments that are not a JSON object, or too large, are kept as they came, under `raw`. */
 function parseArguments(text: string, whole: boolean): Record<string, unknown> {
   if (text.trim() === '') return {};
   const isLarge = text.length > maxValues && hasMoreValues(text, maxValues);

@@ -78,13 +78,13 @@ describe('a Response', () => {
     });
   });
 
-  it('changes no more after its terminal event, nor by what it has folded already', () => {
+  it('does not change after its terminal event, nor by events that it has folded already', () => {
     const events = runOf([start, say.text('a'), say.completed, say.delta('a', 'late')]);
     const ended = fold(events.slice(0, 3));
     for (const event of events) expect(foldResponse(ended, event)).toBe(ended);
   });
 
-  it('takes each count of usage that is told, the last one winning', () => {
+  it('takes each count of usage, the last one winning', () => {
     const early = { inputTokens: 9, outputTokens: 0, contextTokens: 50 };
     expect(folded({ type: 'usage_update', usage: early }, say.completed).usage).toEqual({
       inputTokens: 1,
@@ -97,7 +97,7 @@ describe('a Response', () => {
 describe('an item', () => {
   const error = { code: 'CONTENT_FILTER', message: 'Content blocked.' };
 
-  it('takes its final form from item_done, and keeps what that leaves unsaid', () => {
+  it('takes its final form from item_done, and keeps fields that it lacks', () => {
     const patch = { title: 'Read a', locations: [{ path: '/a' }], raw: { native: 1 } };
     const [call] = items(
       {
@@ -174,7 +174,7 @@ describe('an item', () => {
     'script_execution_output',
     'approval',
   ] as const)(
-    'SAFE: of the kind %s that begins with an empty id has its own, as where there is none',
+    'SAFE: of the kind %s that begins with an empty id has its own, as if there were none',
     (itemType) => {
       const ids = { itemId: 'a', callId: '', approvalId: '' };
       const response = folded({ type: 'item_start', itemType, ...ids });
@@ -300,7 +300,7 @@ describe('closing what is open', () => {
     ]),
   );
 
-  it('keeps what has content, withdraws what has none, and cancels approvals', () => {
+  it('keeps items with content, withdraws those without, and cancels approvals', () => {
     const closers = closeOpenItems(open, { status: 'cancelled' });
     expect(closers).toMatchObject([
       { type: 'item_cancelled', itemId: 'empty' },
@@ -310,7 +310,7 @@ describe('closing what is open', () => {
     ]);
   });
 
-  it('gives the error of the run to what it cut off', () => {
+  it('gives the run’s error to items that it cut off', () => {
     const error = { code: 'PROCESS_CRASH', message: 'It died.' };
     expect(closeOpenItems(open, { status: 'error', error })).toMatchObject([
       { type: 'item_cancelled', itemId: 'empty' },

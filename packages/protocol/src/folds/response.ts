@@ -8,9 +8,9 @@ import { isAnswer, pairAnswers } from './pair-answers.ts';
 import { PersistentMap } from './persistent-map.ts';
 import { patchItem, startItem, withoutUndefined } from './start-item.ts';
 
-/** An item that has not ended: its text grows apart from the list, which a delta leaves as it is. */
+/** An open item: its text grows outside the list, which a delta does not change. */
 interface OpenItem {
-  /** All but its text. */
+  /** The item without its text. */
   readonly item: OutputItem;
   readonly text: string;
 }
@@ -22,9 +22,9 @@ export interface ResponseState {
   readonly updatedAt: number;
   /** Whether `response_start` has been seen. */
   readonly started: boolean;
-  /** All of the Response but its items; undefined before the first event. */
+  /** The Response without its items; undefined before the first event. */
   readonly head: Omit<Response, 'outputItems' | 'lastSeq' | 'updatedAt'> | undefined;
-  /** Of an open item only its place, its type and what pairs it count here. */
+  /** For open items only their order, type and pairing ids count here. */
   readonly items: ItemList;
   /** In the order of their start. */
   readonly open: PersistentMap<OpenItem>;
@@ -39,17 +39,17 @@ const empty: ResponseState = {
   open: PersistentMap.empty(),
 };
 
-/** Always the same one, so that folds which begin together can share a Response. */
+/** Always the same object, so that folds which begin together can share a Response. */
 export function emptyResponse(): ResponseState {
   return empty;
 }
 
 /**
- * Folds one event in. A duplicate or older event, and any after the terminal one, gives back the very same state.
- * Events about items that are unknown or have ended change no item, except: `item_done` and `item_error` of an item
- * that never started are taken as the whole item; `item_cancelled` withdraws also an item that has ended, unless a
- * tool has begun to answer it or it is such an answer: what has run has happened.
- * It costs the same however many items there are, and changes nothing in the old state, which can be folded on again.
+ * Folds one event in. A duplicate or older event, and any after the terminal one, returns the very same state. Events
+ * about unknown or ended items change no item, except: `item_done` and `item_error` of an item that never started are
+ * taken as the whole item; `item_cancelled` withdraws an ended item too, unless a tool has begun to answer it or it is
+ * such an answer: what has run has happened. The cost does not depend on the number of items; the old state is
+ * unchanged and can be folded on again.
  */
 export function foldResponse(state: ResponseState, event: StreamEvent): ResponseState {
   if (event.seq <= state.lastSeq || hasEnded(state)) return state;
@@ -74,14 +74,14 @@ export function toResponse(state: ResponseState): Response | undefined {
   };
 }
 
-/** The items of these ids that there are, open ones with their text so far, in the order in which they began. */
+/** The existing items of these ids, open ones with their text so far, in order of start. */
 export function currentItems(state: ResponseState, ids: Iterable<string>): OutputItem[] {
   return inOrder(state.items, ids)
     .map((id) => openItem(state, id) ?? state.items.byId.get(id))
     .filter((item) => item !== undefined);
 }
 
-/** Ids of all items that an event can change. */
+/** The ids of all items that an event can change. */
 export function changedBy(payload: EventPayload): string[] {
   if (!('itemId' in payload)) return [];
   const ends =
@@ -101,8 +101,8 @@ export function hasEnded(state: ResponseState): boolean {
 }
 
 /**
- * A text grows no further once it is longer than this (characters): its JSON, in which a character may take six, has to
- * stay below the longest string that there can be. What comes by an agent is cut long before.
+ * A text longer than this (characters) no longer grows: its JSON, which may take six characters for one, must stay
+ * below the longest possible string. Agents' texts are cut long before.
  */
 const maxFoldedText = 64 * 1024 * 1024;
 
@@ -186,7 +186,7 @@ function growItem(
   return { ...state, open: state.open.set(itemId, { item, text }) };
 }
 
-/** The final item; what it leaves unsaid and the open item knew is kept. */
+/** The final item, with fields of the open item that it lacks. */
 function finishedItem(
   state: ResponseState,
   id: string,
@@ -286,7 +286,7 @@ function endedHead(
   };
 }
 
-/** For sources that say that a turn failed, but not how. */
+/** For sources that report a failed turn without an error. */
 function errorFromFinishReason(finishReason: string | null): ErrorObject {
   if (!finishReason) {
     return { code: 'TURN_FAILED', message: 'The turn failed and its source did not say why.' };

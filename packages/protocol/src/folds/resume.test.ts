@@ -11,7 +11,7 @@ import { foldUpsert, startUpsertFold } from './upsert.ts';
 
 const now = Date.UTC(2026, 5, 1);
 const emittedAt = new Date(now).toISOString();
-/** A snapshot is taken of a run that has begun. */
+/** A snapshot of a run that has begun. */
 const cutRuns = fc
   .tuple(eventScripts(), fc.nat())
   .map(([events, at]) => ({ events, cut: 1 + (at % events.length) }));
@@ -22,7 +22,7 @@ const fold = (events: readonly StreamEvent[], from: ResponseState) =>
 function snapshot(events: readonly StreamEvent[]) {
   const response = toResponse(fold(events, emptyResponse()));
   if (!response) throw new Error('The run has not begun.');
-  // As a store gives it back.
+  // As from a store.
   return JSON.parse(JSON.stringify(response)) as typeof response;
 }
 
@@ -36,7 +36,7 @@ it('INV-5: a Response and the events after it fold to what all events do', () =>
   );
 });
 
-it('INV-5: a reader who holds a snapshot is brought by what follows to the same final state', () => {
+it('INV-5: later events bring a reader with a snapshot to the same final state', () => {
   fc.assert(
     fc.property(cutRuns, fc.boolean(), ({ events, cut }, appends) => {
       const stored = snapshot(events.slice(0, cut));
@@ -54,7 +54,7 @@ it('INV-5: a reader who holds a snapshot is brought by what follows to the same 
   );
 });
 
-it('a run that has told nothing of itself yet begins like any other', () => {
+it('a run without any event yet begins like any other', () => {
   expect(resumeUpsertFold(emptyResponse())).toEqual(startUpsertFold());
 });
 

@@ -1,6 +1,6 @@
 /**
- * What an item's start or end, or a turn's end, makes visible. Costs as much as the items that it is about and those
- * they are paired with, not as the turn.
+ * What becomes visible by an item's start or end, or a turn's end. Its cost is that of the affected items and their
+ * pairs, not of the turn.
  */
 import type { FoldOutput } from '../upserts.ts';
 import { emitLast, emitOpen } from './emit.ts';
@@ -18,7 +18,7 @@ import {
 } from './upsert-state.ts';
 import { isShown, progressOf, viewsOf, type View } from './views.ts';
 
-/** `changed` are the items that the step is about: when it is the turn, all whose views are under way. */
+/** `changed` are the affected items: for a turn's end, those of all open views. */
 export function reviseViews(step: Step, changed: readonly string[]): FoldResult {
   const { before, state: now } = step;
   const kin = new Set(
@@ -37,7 +37,7 @@ export function reviseViews(step: Step, changed: readonly string[]): FoldResult 
   return { state, outputs };
 }
 
-/** A view goes when its item is withdrawn, or turns out to be the answer to a call. */
+/** A view is removed when its item is withdrawn, or turns out to be the answer to a call. */
 function discardMissing(
   { state, head }: Step,
   earlier: readonly string[],
@@ -87,14 +87,14 @@ function beginView(step: Step, view: View): FoldResult {
   return { state, outputs: [emitOpen(step, view, 'create')] };
 }
 
-/** A call goes on: its arguments are whole, or its answer has begun, ended before it or been withdrawn. */
+/** A call continues: its arguments are whole, or its answer has begun, ended before it or been withdrawn. */
 function continueView(step: Step, known: OpenView, view: View): FoldResult {
   const state = withView(step.state, { ...known, view, changedAt: step.timestamp });
   const visible = known.emitted && step.state.config.appends && !isEmptyStart(known, view);
   return { state, outputs: visible ? [emitOpen(step, view, 'update')] : [] };
 }
 
-/** An answer that has begun and says nothing yet. */
+/** Whether an answer has begun without content. */
 function isEmptyStart(known: OpenView, { answer }: View): boolean {
   if (!answer || known.view.answer) return false;
   return answer.endedAt === undefined && !hasContent(answer);

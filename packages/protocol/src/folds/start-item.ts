@@ -1,9 +1,9 @@
-/** An item as its `item_start` describes it, before anything else is known of it. */
+/** An item as described by its `item_start`. */
 import type { ItemStartPayload } from '../events.ts';
 import type { ItemPatch, OutputItem } from '../items.ts';
 
 /**
- * `startedAt` is ISO 8601 UTC. Ids that the start leaves out, or empty (a call's, an approval's), are the item's own
+ * `startedAt` is ISO 8601 UTC. Ids that are missing or empty in the start (a call's, an approval's) are the item's own
  * until it is done.
  */
 export function startItem(payload: ItemStartPayload, startedAt: string): OutputItem {
@@ -73,7 +73,7 @@ export function startItem(payload: ItemStartPayload, startedAt: string): OutputI
   }
 }
 
-/** Replaces the fields that a patch names and the item's type has. */
+/** Replaces those fields of a patch that the item's type has. */
 export function patchItem(item: OutputItem, patch: ItemPatch): OutputItem {
   const { raw, title, kind, locations, diffs, blocks, entries } = patch;
   switch (item.type) {
@@ -94,7 +94,7 @@ export function patchItem(item: OutputItem, patch: ItemPatch): OutputItem {
   }
 }
 
-/** A spread must not overwrite what is known with what is not, and stored items carry no empty fields. */
+/** Removes undefined fields: they must not overwrite known ones in a spread, and are not stored. */
 export function withoutUndefined<T extends object>(fields: T): T {
   const copy = { ...fields };
   for (const key of Object.keys(copy)) {

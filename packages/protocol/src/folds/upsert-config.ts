@@ -5,13 +5,13 @@ import { countWords } from './pace.ts';
 export interface UpsertFoldConfig {
   /** Tokens between emissions of one text: strictly exceeded, last entry repeating. */
   batchGradientTokens: readonly number[];
-  /** What is buffered is emitted when so many milliseconds have passed since the last delta. */
+  /** Buffered text is emitted when this many milliseconds have passed since the last delta. */
   batchTimeoutMs: number;
-  /** Tokens in a piece of text. Any but the default is applied to each delta alone. */
+  /** Counts the tokens of a text. Any but the default is applied to each delta alone. */
   tokenCounter: (text: string) => number;
   /**
    * `threshold` (seed 000): a text is first shown when the first threshold is exceeded. `immediate` (seed 003): its
-   * first content is shown at once, as an extra that leaves the batch under way as it was.
+   * first content is shown at once, in addition to the batch, which is unchanged.
    */
   firstEmission: 'threshold' | 'immediate';
   /**

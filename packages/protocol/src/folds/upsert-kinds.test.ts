@@ -77,7 +77,7 @@ describe('appends, for live readers', () => {
     expect(JSON.stringify(outputs).length).toBeLessThan(5 * 1_000 * line.length);
   });
 
-  it('shows output whole when something else of it changes too, and goes on from there', () => {
+  it('shows output whole when another field changes too, and goes on from there', () => {
     const patch = { blocks: [{ type: 'resource_link' as const, uri: 'file:///a', name: 'a' }] };
     const { outputs } = foldRun(
       [
@@ -126,7 +126,7 @@ describe('without appends', () => {
     expect(upserts[1]).toMatchObject(patch);
   });
 
-  it('shows no arguments while all there is of them is their beginning', () => {
+  it('shows no arguments while only their beginning is known', () => {
     const start: EventPayload = {
       type: 'item_start',
       itemId: 'call',
@@ -279,7 +279,7 @@ describe('items beyond text and tools', () => {
     });
   });
 
-  it('says whose subagent an item belongs to', () => {
+  it('says which subagent call an item belongs to', () => {
     const start: EventPayload = {
       type: 'item_start',
       itemId: 'a',

@@ -1,8 +1,8 @@
 /**
- * Seed 003 as a configuration of the same fold. Its words map so: created, updated, completed = create, update,
+ * Seed 003 as a configuration of the same fold. Its terms map so: created, updated, completed = create, update,
  * complete; item_upsert's tool_call and tool_output = one tool_call upsert, created by the call and completed by its
- * output (the output's `callId` and `success` are in it); reasoning = thinking; an item's error = its own upsert with
- * status error; turn_completed with status error = turn_error. Retries (TC-13, TC-14) belong to whoever publishes.
+ * output (with the output's `callId` and `success`); reasoning = thinking; an item's error = its own upsert with status
+ * error; turn_completed with status error = turn_error. Retries (TC-13, TC-14) are the publisher's.
  */
 import { describe, expect, it } from 'vitest';
 import type { EventPayload } from '../events.ts';
@@ -21,7 +21,7 @@ const config: Partial<UpsertFoldConfig> = {
 };
 const changeTypes = { create: 'created', update: 'updated', complete: 'completed', error: 'error' };
 
-/** Outputs in seed 003's words. */
+/** Outputs in seed 003's terms. */
 const inItsWords = (outputs: readonly FoldOutput[]) =>
   outputs.map((output) => {
     if (output.kind === 'turn') return output.event.type.replace('turn_complete', 'turn_completed');

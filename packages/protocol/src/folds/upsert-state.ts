@@ -1,4 +1,4 @@
-/** What the upsert fold carries from event to event. */
+/** The state of the upsert fold between events. */
 import type { FoldOutput } from '../upserts.ts';
 import type { Pace } from './pace.ts';
 import type { PersistentMap } from './persistent-map.ts';
@@ -6,11 +6,11 @@ import type { ResponseState } from './response.ts';
 import type { UpsertFoldConfig } from './upsert-config.ts';
 import type { View } from './views.ts';
 
-/** A view under way. */
+/** An open view. */
 export interface OpenView {
-  /** As it was when it last changed but for growing text. */
+  /** Its state at the last change other than growing text. */
   readonly view: View;
-  /** Whether readers have been shown it. */
+  /** Whether readers have seen it. */
   readonly emitted: boolean;
   readonly pace: Pace;
   /** Timestamp of the last event that changed it (ISO 8601 UTC). */
@@ -20,13 +20,13 @@ export interface OpenView {
 export interface UpsertFoldState {
   readonly config: UpsertFoldConfig;
   readonly response: ResponseState;
-  /** Views under way, by the id of the item that they show. Of all others the last upsert has been emitted. */
+  /** Open views, by the id of their item. The last upsert of all others has been emitted. */
   readonly open: PersistentMap<OpenView>;
-  /** When what is buffered of a view is emitted at the latest, in milliseconds since the epoch. */
+  /** When a view's buffered text is emitted at the latest, in milliseconds since the epoch. */
   readonly flushes: PersistentMap<number>;
 }
 
-/** With a view under way as it now is. */
+/** Replaces an open view. */
 export function withView(state: UpsertFoldState, view: OpenView): UpsertFoldState {
   const { id } = view.view.item;
   const { flushAt } = view.pace;
@@ -34,7 +34,7 @@ export function withView(state: UpsertFoldState, view: OpenView): UpsertFoldStat
   return { ...state, open: state.open.set(id, view), flushes };
 }
 
-/** Without a view that is under way no more. */
+/** Removes a view that is no longer open. */
 export function withoutView(state: UpsertFoldState, id: string): UpsertFoldState {
   return { ...state, open: state.open.delete(id), flushes: state.flushes.delete(id) };
 }
@@ -44,14 +44,14 @@ export interface FoldResult {
   outputs: FoldOutput[];
 }
 
-/** One step of the fold, once the response fold has taken it. */
+/** One step of the fold, after the response fold. */
 export interface Step {
-  /** With the new Response; its views are still the old ones. */
+  /** Has the new Response; its views are still the old ones. */
   readonly state: UpsertFoldState;
-  /** The Response before. */
+  /** The Response before the step. */
   readonly before: ResponseState;
   readonly head: NonNullable<ResponseState['head']>;
-  /** When the source said it (ISO 8601 UTC). */
+  /** The source's time (ISO 8601 UTC). */
   readonly timestamp: string;
   /** Milliseconds since the epoch. */
   readonly now: number;

@@ -240,7 +240,7 @@ describe('invocation and result are correlated', () => {
     ]);
   });
 
-  it('takes a result shown alone back when a call turns out to be its own', () => {
+  it('withdraws a result shown alone when its call turns up', () => {
     const { outputs } = foldRun([
       say.call('call', 'Read'),
       say.outputDone('output', 'call-1', 'text'),
@@ -298,7 +298,7 @@ describe('edge cases', () => {
     const events = runOf([say.text('a'), say.delta('a', 'Hel'), say.delta('a', 'lo')]);
     const first = foldEvents(events.slice(0, 2), startUpsertFold(), now);
     expect(nextFlushAt(first.state)).toBe(now + 1000);
-    // Each delta begins the wait anew.
+    // Each delta restarts the wait.
     const second = foldEvents(events, first.state, now + 600);
     expect(nextFlushAt(second.state)).toBe(now + 1600);
     expect(flushIdle(second.state, now + 1599).outputs).toEqual([]);

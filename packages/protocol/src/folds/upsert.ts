@@ -37,8 +37,8 @@ export function startUpsertFold(config: Partial<UpsertFoldConfig> = {}): UpsertF
 
 /**
  * Folds one event in; `now` is milliseconds since the epoch. A duplicate or older event, and any after the terminal
- * one, changes nothing and emits nothing. `response` is the state's own with the event folded in: who folds the same
- * events for several kinds of reader does that once.
+ * one, changes nothing and emits nothing. `response` is the state's own with the event folded in: callers with several
+ * kinds of reader compute it once.
  */
 export function foldUpsert(
   state: UpsertFoldState,
@@ -58,8 +58,8 @@ export function foldUpsert(
 }
 
 /**
- * The turn is over for its readers without a terminal event: everything under way ends as an error with all that was
- * buffered (TC-5.4a), then the turn does. Later events change nothing.
+ * Ends the turn for its readers without a terminal event: all open views end as errors with all buffered text
+ * (TC-5.4a), then the turn does. Later events change nothing.
  */
 export function destroyUpsertFold(
   state: UpsertFoldState,
@@ -73,13 +73,13 @@ export function destroyUpsertFold(
   return endTurn({ state: ended, before: state.response, head, timestamp, now });
 }
 
-/** When `flushIdle` has something to emit, in milliseconds since the epoch; undefined while nothing is buffered. */
+/** When `flushIdle` has something to emit, in milliseconds since the epoch; undefined if nothing is buffered. */
 export function nextFlushAt(state: UpsertFoldState): number | undefined {
   const times = state.flushes.values();
   return times.length > 0 ? times.reduce((soonest, time) => Math.min(soonest, time)) : undefined;
 }
 
-/** Emits what has been buffered for `batchTimeoutMs` since its last delta (TC-5.4b). */
+/** Emits text that has been buffered for `batchTimeoutMs` since its last delta (TC-5.4b). */
 export function flushIdle(state: UpsertFoldState, now: number): FoldResult {
   const { head } = state.response;
   if (!head || (nextFlushAt(state) ?? Infinity) > now) return { state, outputs: [] };

@@ -18,7 +18,7 @@ export type Progress =
 
 type Turn = Pick<Response, 'status' | 'error'>;
 
-/** In the order in which they began. An answer without a call is a view of its own (TC-3.3g). */
+/** In order of start. An answer without a call is a view of its own (TC-3.3g). */
 export function viewsOf(items: readonly OutputItem[]): View[] {
   const pairs = pairAnswers(items);
   const answers = new Map<string, Answer>();
@@ -52,7 +52,7 @@ export function progressOf(view: View, turn: Turn): Progress {
   return { status: 'complete' };
 }
 
-/** When a view ended by itself (ISO 8601 UTC): a call when it and its answer had, or when it failed. */
+/** When a view ended by itself (ISO 8601 UTC): for a call, when it and its answer had, or when it failed. */
 export function endOf({ item, answer }: View): string | undefined {
   if (!isCall(item) || item.error || item.endedAt === undefined) return item.endedAt;
   if (answer?.endedAt === undefined) return undefined;
@@ -69,8 +69,8 @@ const cancelled: ErrorObject = {
 };
 
 /**
- * Whether readers are shown a view. Held until whole: user messages, error items, answers without a call. Text that
- * has no content is shown only if its source said that it was done (TC-5.4c).
+ * Whether readers see a view. Held until whole: user messages, error items, answers without a call. An empty text is
+ * shown only if its source said that it was done (TC-5.4c).
  */
 export function isShown({ item }: View, progress: Progress): boolean {
   const open = progress.status === 'open';

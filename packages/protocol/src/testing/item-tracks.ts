@@ -1,4 +1,4 @@
-/** Arbitrary lives of one item, or of a call and its answers: what a run says of it, given an id. */
+/** Arbitrary lives of one item, or of a call and its answers: a run's events about it, given an id. */
 import fc from 'fast-check';
 import type { EventPayload } from '../events.ts';
 import type { ItemPatch, OutputItem } from '../items.ts';
@@ -48,7 +48,7 @@ const texts: fc.Arbitrary<Track> = fc
       { type: 'item_start', itemId: id, itemType, origin, initialContent, parentCallId },
       ...growth,
     ];
-    // An ended item takes no more text, and starts no second time.
+    // An ended item takes no more text, and does not start again.
     const late = life.late && life.ending === 'done' ? [...first.slice(0, 1), ...growth] : [];
     return [...(life.started ? first : []), ...endingOf(id, finalItem, life.ending), ...late];
   });
@@ -211,7 +211,7 @@ const errors: fc.Arbitrary<Track> = fc
     return [start, ...deltasOf(id, ['It ', 'broke.'], undefined), ...done];
   });
 
-/** What says nothing of any item, or of none that is known. */
+/** Events about no item, or about an unknown one. */
 const noise: fc.Arbitrary<Track> = fc
   .constantFrom<EventPayload[]>(
     { type: 'heartbeat' },

@@ -1,4 +1,4 @@
-/** Slow, obvious twins of the folds: written apart from them and in another way, to check them by. */
+/** Slow, obvious twins of the folds, written apart from them and in another way, to check them by. */
 import type { EventPayload, StreamEvent } from '../events.ts';
 import type { OutputItem } from '../items.ts';
 
@@ -14,7 +14,7 @@ interface Naive {
   success?: boolean;
 }
 
-/** What a reader has in the end of one thing shown. */
+/** A reader's final state of one shown thing. */
 export interface NaiveView {
   type: string;
   status: string;
@@ -101,7 +101,7 @@ function ofFinalItem(item: OutputItem): Partial<Naive> {
   };
 }
 
-/** What readers have in the end of an ended turn, by the id of the item shown. */
+/** Readers' final states of an ended turn, by the id of the shown item. */
 export function naiveViews({ status, items }: NaiveTurn): Map<string, NaiveView> {
   const views = new Map<string, NaiveView>();
   const taken = new Set<string>();

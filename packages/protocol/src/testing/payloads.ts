@@ -1,4 +1,4 @@
-/** Short hands for the payloads that most runs consist of. */
+/** Short names for the payloads of most runs. */
 import type { EventPayload } from '../events.ts';
 
 export const text = (

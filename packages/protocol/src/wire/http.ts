@@ -1,35 +1,35 @@
-/** Bodies of the HTTP surface, both ways. Limits: `MESSAGE_MAX` characters a message. */
+/** Bodies of the HTTP surface, both ways. A message has at most `MESSAGE_MAX` characters. */
 import { z } from 'zod';
 import { FormContent } from '../content.ts';
 import { ItemType } from '../items.ts';
 import { AgentInfo, Project, SessionSummary, TurnSummary } from '../sessions.ts';
 import { UpsertObject } from '../upserts.ts';
 
-/** Characters in one user message. */
+/** The most characters of one user message. */
 export const MESSAGE_MAX = 1_000_000;
 
 export const CreateSessionBody = z.object({
   cliType: z.string().min(1),
   projectDir: z.string().min(1),
   projectId: z.string().min(1).optional(),
-  /** Provider's own start options; also `configOptions` by id. */
+  /** The provider's own start options; also `configOptions` by id. */
   options: z.record(z.string(), z.unknown()).optional(),
 });
 export type CreateSessionBody = z.infer<typeof CreateSessionBody>;
 
-/** Answers create and load. */
+/** The answer to create and load. */
 export const SessionHandle = z.object({ sessionId: z.string(), cliType: z.string() });
 export type SessionHandle = z.infer<typeof SessionHandle>;
 
 const Message = z.string().min(1).max(MESSAGE_MAX);
 
 /**
- * `turnId` names the turn before it begins: a message that is sent again with the same one, because the answer was lost,
+ * `turnId` names the turn before it begins: a message that is repeated with the same id, because the answer was lost,
  * is sent once.
  */
 export const SendBody = z.object({ message: Message, turnId: z.uuid().optional() });
 export const QueuedBody = z.object({ message: Message });
-/** `queued` when another turn goes first. */
+/** `queued` if another turn goes first. */
 export const SendResult = z.object({ turnId: z.string(), queued: z.boolean() });
 export type SendResult = z.infer<typeof SendResult>;
 
@@ -43,7 +43,7 @@ export type SessionStatusResult = z.infer<typeof SessionStatusResult>;
 
 export const SessionListResult = z.object({ sessions: z.array(SessionSummary) });
 export const ProjectsResult = z.object({ projects: z.array(Project) });
-/** What a link brings that signs one browser in: `/?code=…`. */
+/** The code of a link that signs one browser in: `/?code=…`. */
 export const SignInLink = z.object({ code: z.string() });
 
 export const AgentsResult = z.object({ agents: z.array(AgentInfo) });
@@ -51,9 +51,9 @@ export const AgentsResult = z.object({ agents: z.array(AgentInfo) });
 /** An answer to a permission request. */
 export const ApprovalAnswerBody = z.object({
   optionId: z.string().min(1),
-  /** Where the request has a form. */
+  /** The filled-in form, if the request has one. */
   content: FormContent.optional(),
-  /** Why; for an option that `takesNote`. */
+  /** The reason; for an option that `takesNote`. */
   note: z.string().max(10_000).optional(),
 });
 export type ApprovalAnswer = z.infer<typeof ApprovalAnswerBody>;
@@ -61,39 +61,39 @@ export const ConfigBody = z.object({ id: z.string().min(1), value: z.string() })
 export const TitleBody = z.object({ title: z.string().trim().min(1).max(200) });
 
 /**
- * A page of a session's conversation, oldest first; `turns` are the heads of the turns its entries belong to. Only the
- * newest page holds the turn that runs, and holds it whole: what an older page gives does not change any more.
+ * A page of a session's conversation, oldest first; `turns` are the heads of its entries' turns. Only the newest page
+ * has the running turn, and all of it: older pages do not change.
  */
 export const HistoryPage = z.object({
   entries: z.array(UpsertObject),
   turns: z.array(TurnSummary),
-  /** Where a live reader goes on from; empty for a session without a turn. */
+  /** Where a live reader goes on; empty for a session without a turn. */
   cursor: z.string(),
   hasMore: z.boolean(),
-  /** Hand it to `?before=` for the next older page. */
+  /** The `?before=` of the next older page. */
   before: z.string().optional(),
 });
 export type HistoryPage = z.infer<typeof HistoryPage>;
 
-/** What a search has found: titles of sessions first, then items, newest first. */
+/** The hits of a search: titles of sessions first, then items, newest first. */
 export const SearchResult = z.object({
   hits: z.array(
     z.object({
       ...SessionSummary.pick({ sessionId: true, cliType: true, projectId: true, title: true })
         .shape,
-      /** Absent where the session's title was found. */
+      /** Absent if the session's title was found. */
       item: z
         .object({
           runId: z.string(),
-          /** Its place among the run's items, from 0. */
+          /** Its index among the run's items, from 0. */
           index: z.number().int(),
           itemId: z.string(),
           type: ItemType,
-          /** Of an output or a permission: the call that it belongs to, and is shown with. */
+          /** For an output or a permission: the call that it belongs to, and is shown with. */
           callId: z.string().optional(),
         })
         .optional(),
-      /** A piece of the text around what was found, on one line. */
+      /** A piece of the text around the hit, on one line. */
       snippet: z.string(),
     }),
   ),
@@ -109,15 +109,15 @@ export type FoldersResult = z.infer<typeof FoldersResult>;
 const file = {
   /** Its real path. */
   path: z.string(),
-  /** In bytes, of the whole file. */
+  /** The size of the whole file, in bytes. */
   size: z.number(),
   /** ISO 8601 UTC. */
   modifiedAt: z.string(),
 };
 
-/** A file of a session's project, to look at: its text, or an image in base64; of anything else only that it is there. */
+/** A file of a session's project for showing: its text, or an image in base64; for other files only that they exist. */
 export const FileResult = z.discriminatedUnion('kind', [
-  /** `isCut`: the text is longer than is shown (2 MiB), and this is its start. */
+  /** `isCut`: the file is longer than the shown text (2 MiB), which is its start. */
   z.object({ kind: z.literal('text'), ...file, text: z.string(), isCut: z.boolean() }),
   z.object({ kind: z.literal('image'), ...file, mimeType: z.string(), data: z.string() }),
   z.object({ kind: z.literal('binary'), ...file }),

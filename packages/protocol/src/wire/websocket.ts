@@ -8,22 +8,22 @@ export const ClientMessage = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('session:subscribe'),
     sessionId: z.string().min(1),
-    /** The last cursor this reader has; without it, it gets the newest page. */
+    /** The last cursor of this reader; without it, it gets the newest page. */
     cursor: z.string().optional(),
-    /** Wants `session:append` between full upserts. */
+    /** Requests `session:append` between full upserts. */
     deltas: z.boolean().optional(),
   }),
   z.object({ type: z.literal('session:unsubscribe'), sessionId: z.string().min(1) }),
-  /** Wants `sessions:changed`: all sessions once, then each that changes. */
+  /** Requests `sessions:changed`: all sessions once, then each that changes. */
   z.object({ type: z.literal('sessions:subscribe') }),
-  /** Asks for a `pong`: a browser cannot see protocol pings, so this is how it notices a half-open connection. */
+  /** Requests a `pong`: a browser cannot see protocol pings, and so notices a half-open connection this way. */
   z.object({ type: z.literal('ping') }),
 ]);
 export type ClientMessage = z.infer<typeof ClientMessage>;
 
 /**
- * Where a reader starts. `snapshot`: forget everything, this is the newest page. `tail`: each turn in `turns` is
- * given whole, so it replaces what the reader holds of that turn (items it holds and the entries lack are gone).
+ * Where a reader starts. `snapshot`: it forgets everything, this is the newest page. `tail`: each turn in `turns` is
+ * whole, so it replaces the reader's state of that turn (items that the entries lack are gone).
  */
 export const HistoryMessage = HistoryPage.extend({
   type: z.literal('session:history'),
@@ -41,8 +41,9 @@ export const ServerMessage = z.discriminatedUnion('type', [
     cursor: z.string(),
   }),
   /**
-   * Text to add to an item (a tool call: to its `toolOutput`): `at` is the length (UTF-16 code units) the reader must
-   * already hold, as `appendText` checks. On a mismatch it subscribes again with its cursor and gets the turn whole.
+   * Text to add to an item (for a tool call, to its `toolOutput`): `at` is the length (UTF-16 code units) that the
+   * reader must have, as `appendText` checks. On a mismatch it subscribes again with its cursor and gets the turn
+   * whole.
    */
   z.object({
     type: z.literal('session:append'),
@@ -53,7 +54,7 @@ export const ServerMessage = z.discriminatedUnion('type', [
     text: z.string(),
     cursor: z.string(),
   }),
-  /** An item that was shown is withdrawn (a model call that was retried). */
+  /** A shown item is withdrawn (for example a model call that was retried). */
   z.object({
     type: z.literal('session:discard'),
     sessionId: z.string(),

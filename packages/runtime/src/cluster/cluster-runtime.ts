@@ -29,7 +29,7 @@ import { notOwner, Router } from './router.ts';
 import { SettledRuns } from './settled-runs.ts';
 import { SessionStates } from './session-states.ts';
 
-/** How long readers may take to be given the ends of turns as the server ends, in ms. */
+/** How long a closing server waits for readers to get the ends of their turns, in ms. */
 const SHOWN_MS = 1_000;
 
 /**
@@ -41,14 +41,14 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
   readonly #ownership: Ownership;
   readonly #sessionStates: SessionStates;
   readonly #settled: SettledRuns;
-  /** The sessions that this server owns, and what needs no owner. */
+  /** The sessions that this server owns, and requests that need no owner. */
   readonly #own: SessionRuntime;
   readonly #owned: OwnedSessions;
   readonly #messenger: Messenger;
   readonly #router: Router;
   readonly #followedSessions: FollowedSessions;
   readonly #projector: ProjectorWorker;
-  /** What every server answers alike: they share agents, project folders, the store and the log. */
+  /** Every server answers these alike: they share agents, project folders, the store and the log. */
   readonly listAgents: Runtime['listAgents'] = async (...asked) => this.#own.listAgents(...asked);
   readonly findSessions: Runtime['findSessions'] = async (...asked) =>
     this.#own.findSessions(...asked);
@@ -65,7 +65,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
   readonly watchSessions: Runtime['watchSessions'] = (...asked) =>
     this.#own.watchSessions(...asked);
 
-  /** Tells the other servers of itself, and begins to look after what they may leave. */
+  /** Announces this server to the others, and starts to take over what dead servers leave. */
   static async open(
     options: RuntimeOptions,
     coordination: Coordination,
@@ -189,7 +189,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
 
   async close(): Promise<void> {
     await this.#owned.close();
-    // Its turns end, are logged and shown, and only then others may have its sessions.
+    // Its turns end, are logged and are shown before other servers may take its sessions.
     const { owned } = this.#ownership;
     await this.#own.close();
     await Promise.race([this.#followedSessions.read(owned), delay(SHOWN_MS)]);
@@ -200,7 +200,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     await this.#settled.close();
   }
 
-  /** Each is passed on to the session's owner. A message gets its turn's id here: asked twice, it is sent once. */
+  /** Each command goes to the session's owner. A message gets its turn's id here, so that a retry sends it once. */
   #commands(): Commands {
     const commands = passingOn(async (request) => this.#router.run(request));
     return {
@@ -210,14 +210,14 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     };
   }
 
-  /** Another server takes this one for the owner. */
+  /** Answers a server that takes this one for the owner. */
   async #answer(question: unknown): Promise<unknown> {
     const answer = await this.#router.answer(CommandRequest.parse(question));
     if (answer) return answer.value;
     throw new LiminalError(notOwner, 'This server does not own the session any more.');
   }
 
-  /** Its own changes the runtime tells by itself. */
+  /** The runtime itself tells of changes in the sessions that this server owns. */
   #posted({ info: { session } }: PostedState): void {
     if (!this.#ownership.leaseOf(session.sessionId)) this.#own.tell([session]);
   }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { CommandRequest, type Commands, passingOn, runCommand } from './commands.ts';
 
-/** Commands that say what they were called with. */
+/** Commands that record what they were called with. */
 function recorder(): { commands: Commands; calls: unknown[][] } {
   const calls: unknown[][] = [];
   const commands = passingOn(async ({ command, sessionId, args }) => {

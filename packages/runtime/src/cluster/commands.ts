@@ -11,18 +11,18 @@ const names = z.enum(Object.keys(commands) as CommandName[]);
 export const CommandRequest = z.object({
   command: names,
   sessionId: z.string(),
-  /** Those after the session's id. */
+  /** The arguments after the session's id. */
   args: z.array(z.unknown()),
 });
 export type CommandRequest = z.infer<typeof CommandRequest>;
 
-/** Runs a command whose arguments may come from elsewhere. Throws what the command rejects with, or a ZodError. */
+/** Runs a command whose arguments may come from another server. Throws as the command does, or a ZodError. */
 export async function runCommand(runtime: Commands, request: CommandRequest): Promise<unknown> {
   const { command, sessionId, args } = request;
   return perform(runtime, command, readArguments(commands[command], [sessionId, ...args]));
 }
 
-/** All commands, each of which does no more than to be passed on. */
+/** All commands, each of which only passes itself on. */
 export function passingOn(pass: (request: CommandRequest) => Promise<unknown>): Commands {
   const methods = names.options.map((command) => {
     const { answer }: Operation = commands[command];

@@ -3,7 +3,7 @@ import { hasEndInHistory, type Storage } from '../history/index.ts';
 
 /** How long to wait before history is asked again, in ms. */
 const RETRY_MS = 1_000;
-/** How long a run that the log has lost may take to come into history, in ms. */
+/** How long to wait at most for a run that the log has lost to come into history, in ms. */
 const GONE_MS = 60_000;
 
 interface Asking {
@@ -11,7 +11,7 @@ interface Asking {
   onTrouble: (error: unknown) => void;
 }
 
-/** Resolves when history has a run's end, when that has taken too long, or when nobody wants to know any more. */
+/** Resolves when history has a run's end, after `GONE_MS`, or when the signal aborts. */
 export async function untilEndInHistory(
   asking: Asking,
   runId: string,
@@ -23,7 +23,7 @@ export async function untilEndInHistory(
   }
 }
 
-/** False, too, where it cannot be told just now. */
+/** False also when the store cannot be read. */
 export async function hasEnd({ storage, onTrouble }: Asking, runId: string): Promise<boolean> {
   try {
     return await hasEndInHistory(storage, runId);

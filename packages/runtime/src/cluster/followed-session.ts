@@ -8,12 +8,12 @@ import { untilDone } from '../until-done.ts';
 import { hasEnd, untilEndInHistory } from './end-in-history.ts';
 import type { PostedState } from './posted-state.ts';
 
-/** How long to wait before a run is read again that could not be read, in ms. */
+/** How long to wait before reading a run again after a failure, in ms. */
 const RETRY_MS = 1_000;
-/** How long a reader waits at most for what it was shown elsewhere, in ms: the log may have lost it. */
+/** How long a reader waits at most for what another server has shown it, in ms: the log may have lost it. */
 const REACH_MS = 10_000;
 const SETTLED_KEPT = 20;
-/** How long a run that history has may still be read from the log, in ms. */
+/** How long a run that is in history may still be read from the log, in ms. */
 const LEAVE_MS = 2_000;
 
 interface FollowedSessionOptions {
@@ -29,28 +29,28 @@ interface FollowedSessionOptions {
 /** A run on its way from the log to readers. */
 interface Following {
   ended: Promise<void>;
-  /** Readers are given the rest from history. */
+  /** Stops reading from the log; readers get the rest from history. */
   leave: AbortController;
 }
 
 /**
- * A session as any server shows it: its runs read from the log, where it stands from what its owner posts. What cannot
- * be followed without a gap is read anew, and readers are brought there by their cursors (invariant 7).
+ * A session as any server shows it: its runs read from the log, its state as its owner posts it. After a gap the run is
+ * read again, and readers catch up by their cursors (invariant 7).
  */
 export class FollowedSession {
   readonly view: WatchedSession;
   readonly history: HistoryReader;
   readonly #options: FollowedSessionOptions;
   readonly #closing = new AbortController();
-  /** Runs that are read from the log until they end. */
+  /** Runs that are being read from the log until they end. */
   readonly #followed = new Map<string, Following>();
-  /** The newest run that readers here have been given something of, or that history had before there were any. */
+  /** The newest run that readers here have seen, or the newest in history before there were readers. */
   #newest: string | undefined;
-  /** Runs that the log does not have any more, until history has their ends. */
+  /** Runs that the log no longer has, until history has their ends. */
   readonly #ending = new Map<string, Promise<unknown>>();
-  /** Runs that history has, the newest of them: what is still said of them is no news. */
+  /** The newest runs that history has: later postings about them are ignored. */
   #settled: string[] = [];
-  /** Says `moved` when a run that is followed has come further, or is followed no more. */
+  /** Emits `moved` when a followed run has a new event, or is no longer followed. */
   readonly #progress = new EventEmitter().setMaxListeners(0);
   #info: SessionInfo;
 
@@ -74,7 +74,7 @@ export class FollowedSession {
     return this.#info;
   }
 
-  /** Brings it to the present: the runs that history may lack. */
+  /** Reads the runs that history may lack. */
   async open(): Promise<void> {
     const { sessionId, storage } = this.#options;
     const runIds = await this.#openRuns();
@@ -101,11 +101,11 @@ export class FollowedSession {
     if (this.#followed.has(runId)) return void this.#leaveSoon(runId);
     const wasShown = this.view.progress(runId) !== undefined;
     this.view.forget(runId);
-    // One that came and went before it was heard of.
+    // The run began and ended before this server heard of it.
     if (isNews && !wasShown) this.view.resync({ fromBeginning: true });
   }
 
-  /** What is followed comes to its end by itself, unless the log has lost it: then history has the rest. */
+  /** A followed run usually reaches its end; if the log has lost it, readers get the rest from history. */
   async #leaveSoon(runId: string): Promise<void> {
     const following = this.#followed.get(runId);
     await delay(LEAVE_MS, undefined, { signal: this.#closing.signal, ref: false }).catch(() => {});
@@ -119,9 +119,9 @@ export class FollowedSession {
     this.#settled = [...this.#settled.filter((one) => one !== runId), runId].slice(-SETTLED_KEPT);
   }
 
-  /** Something that was posted may have been missed. */
+  /** Postings may have been missed. */
   async mend(postedState: PostedState | undefined): Promise<void> {
-    // Before anything of a next run moves their cursors past what came and went unseen.
+    // First: a next run must not move the cursors past runs that readers never saw.
     this.view.resync();
     if (postedState) this.posted(postedState);
     for (const runId of await this.#openRuns()) this.#follow(runId);
@@ -129,7 +129,7 @@ export class FollowedSession {
     this.view.resync();
   }
 
-  /** Resolves when readers have been given the runs under way to their ends. */
+  /** Resolves when readers have been given the runs under way, to their ends. */
   async read(): Promise<void> {
     await Promise.all([...this.#followed.values()].map(({ ended }) => ended));
   }
@@ -147,10 +147,10 @@ export class FollowedSession {
     return runs.filter((run) => run.sessionId === sessionId).map(({ runId }) => runId);
   }
 
-  /** Before anybody watches: a first look gives the newest state at once. */
+  /** Called before there are readers: the first one gets the newest state at once. */
   async #catchUp(runId: string): Promise<void> {
     const response = await readRun(this.#options.storage, runId);
-    // It may have come into history meanwhile, of which nobody tells twice.
+    // It may have come into history meanwhile, and that is posted only once.
     if (response.started && !this.#settled.includes(runId)) this.view.restart(runId, response);
   }
 
@@ -168,7 +168,7 @@ export class FollowedSession {
 
   async #readToEnd(runId: string, left: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([this.#closing.signal, left]);
-    // Else readers would be past the ends of those when they come.
+    // Otherwise cursors would be past the ends of those runs when they come.
     await Promise.all(this.#ending.values());
     const { onTrouble } = this.#options;
     await untilDone(async () => this.#read(runId, signal), {
@@ -195,8 +195,8 @@ export class FollowedSession {
     }
     if (signal.aborted || this.view.progress(runId)?.hasEnded) return;
     const wasShown = this.view.progress(runId) !== undefined;
-    // It was settled before all of it was seen: history has the rest. At once, so that readers are given nothing more of
-    // a later run before they have it.
+    // It was settled before all of it was read: history has the rest. Readers get that at once, before any more of a
+    // later run.
     this.view.forget(runId);
     this.settled(runId);
     this.view.resync({ fromBeginning: true });
@@ -204,7 +204,7 @@ export class FollowedSession {
     this.#ending.set(runId, shown);
   }
 
-  /** Where the log has not let a run go but lost it, history is only now given its end. */
+  /** If the log did not drop the run but lost it, only now is its end written to history. */
   async #showEnd(runId: string, wasShown: boolean): Promise<void> {
     const { signal } = this.#closing;
     if (!wasShown && (await hasEnd(this.#options, runId))) return;
@@ -212,7 +212,7 @@ export class FollowedSession {
     if (!signal.aborted) this.view.resync({ fromBeginning: true });
   }
 
-  /** The log has let events go that were not seen yet. */
+  /** The log has dropped events that were not read yet. */
   async #readAnew(runId: string, signal: AbortSignal): Promise<void> {
     const response = await readRun(this.#options.storage, runId);
     if (signal.aborted) return;
@@ -222,9 +222,9 @@ export class FollowedSession {
   }
 
   /**
-   * A session's run begins when history has the one before to its end. What readers here have not been given of those
-   * they are given from there, before anything of this one moves their cursors past it; and so with this one, where
-   * history has its end already: who has that from there must not see it begin again.
+   * A run usually begins after the one before has ended in history. Readers get the runs that they have not seen from
+   * history, before an event of this run moves their cursors past them. The same holds for this run if history already
+   * has its end: a reader that got it from there must not see it begin again.
    */
   async #bringFromHistory(runId: string, signal: AbortSignal): Promise<void> {
     const { sessionId, storage } = this.#options;
@@ -243,7 +243,7 @@ export class FollowedSession {
     if (unseen?.length !== 0) this.view.resync();
   }
 
-  /** One that an agent has begun by itself begins when the one before has ended, which may not be history yet. */
+  /** An agent may begin a run by itself when the one before has ended but is not in history yet. */
   async #letEarlierEnd(runId: string, signal: AbortSignal): Promise<void> {
     const followed = [...this.#followed.keys()];
     const earlier = followed.slice(0, followed.indexOf(runId));
@@ -251,24 +251,24 @@ export class FollowedSession {
     await this.#moved(AbortSignal.any([signal, AbortSignal.timeout(REACH_MS)]), isAnyOpen);
   }
 
-  /** Waits as long as something is so, which runs that come further may change. */
+  /** Waits while `isSo` holds; it is asked again whenever a followed run moves. */
   async #moved(patience: AbortSignal, isSo: () => boolean): Promise<void> {
     while (isSo() && !patience.aborted) {
       await once(this.#progress, 'moved', { signal: patience }).catch(() => undefined);
     }
   }
 
-  /** Whether readers here have been given all of a run that has ended. */
+  /** Whether readers here have seen all of a run that has ended. */
   #isShown(runId: string): boolean {
     const run = this.view.progress(runId);
     return run ? run.hasEnded : runId === this.#newest && !this.#followed.has(runId);
   }
 
-  /** Whether a run is shown here as far as a place that was shown elsewhere, if need be after some waiting. */
+  /** Whether this server shows a run up to a place that another server has shown; waits for it if need be. */
   async #reach(place: Position): Promise<boolean> {
     if (!this.#isBehind(place)) await this.#hearOf(place);
     await this.#moved(AbortSignal.timeout(REACH_MS), () => this.#isBehind(place));
-    // It comes no further: whoever waits loses this server now, and goes on at another.
+    // The view is closed and comes no further: the reader loses this server now, and goes on at another.
     if (this.#closing.signal.aborted) await new Promise(() => {});
     return !this.#isBehind(place);
   }
@@ -279,7 +279,7 @@ export class FollowedSession {
     return run ? run.lastSeq < seq && !run.hasEnded : this.#followed.has(runId);
   }
 
-  /** Follows a run that others were told of first. */
+  /** Follows a run that other servers were told of first. */
   async #hearOf({ runId }: Position): Promise<void> {
     if (this.view.progress(runId) || (await hasEnd(this.#options, runId))) return;
     if ((await this.#openRuns()).includes(runId)) this.#follow(runId);

@@ -17,7 +17,7 @@ interface FollowedSessionsOptions {
 }
 
 interface News {
-  /** A session's owner has said where it stands. */
+  /** A session's owner has posted its state. */
   posted: [PostedState];
   /** Postings may have been missed. */
   gap: [];
@@ -28,7 +28,7 @@ interface Kept {
   users: number;
 }
 
-/** The sessions that somebody watches on this server. */
+/** The sessions that have readers on this server. */
 export class FollowedSessions extends EventEmitter<News> {
   readonly #options: FollowedSessionsOptions;
   readonly #kept = new Map<string, Kept>();
@@ -63,7 +63,7 @@ export class FollowedSessions extends EventEmitter<News> {
     ]);
   }
 
-  /** Uses a session that is followed here until `done` is called, once. Throws `SESSION_NOT_FOUND`. */
+  /** Uses a followed session until `done` is called, once. Throws `SESSION_NOT_FOUND`. */
   async use(sessionId: string): Promise<{ followed: FollowedSession; done: () => void }> {
     const kept = this.#kept.get(sessionId) ?? this.#begin(sessionId);
     kept.users += 1;
@@ -79,7 +79,7 @@ export class FollowedSessions extends EventEmitter<News> {
     }
   }
 
-  /** Resolves when those who watch one of these sessions have been given its runs to their ends. */
+  /** Resolves when the readers of these sessions have been given the runs under way, to their ends. */
   async read(sessionIds: readonly string[]): Promise<void> {
     const watched = sessionIds.flatMap((sessionId) => this.#open.get(sessionId) ?? []);
     await Promise.all(watched.map((followed) => followed.read()));
@@ -101,7 +101,7 @@ export class FollowedSessions extends EventEmitter<News> {
     const { sessionStates, storage, now, onTrouble } = this.#options;
     const postedState = await sessionStates.of(sessionId);
     const followed = new FollowedSession({ sessionId, storage, postedState, now, onTrouble });
-    // From here on it hears what is posted; what was posted a moment ago is read once more.
+    // From here on it hears postings; the state is read again for those of a moment ago.
     this.#open.set(sessionId, followed);
     try {
       await followed.open();

@@ -1,6 +1,6 @@
 /**
- * Several servers that act as one, on one log and one store: who owns which session, commands that are passed to it, and
- * sessions of others shown here. In: the same commands as a server alone takes. Out: the same answers, wherever it is.
+ * Several servers that act as one, on one log and one store: which server owns which session, commands passed to the
+ * owner, and sessions of other servers shown here. In: the commands of a single server. Out: the same answers.
  */
 export { ClusterRuntime } from './cluster-runtime.ts';
 export { startProjectorWorker } from './projector-worker.ts';

@@ -6,26 +6,26 @@ interface LostSessionsOptions {
   log: EventLog;
   ownership: Ownership;
   everyMs: number;
-  /** Ends what the lost owner has left open. */
+  /** Ends the turns that the lost owner left open. */
   recover: (sessionId: string) => Promise<void>;
   onTrouble: (error: unknown) => void;
 }
 
-/** How often it is looked, as a part of the time within which a dead server's turns are over. */
+/** How often to look, as a share of the time within which a dead server's turns end. */
 export const LOOK_SHARE = 0.1;
-/** These take longer than an owner that lives takes to renew its lease. */
+/** This many looks take longer than a live owner takes to renew its lease. */
 const LOOKS = 3;
 
 /**
- * Looks for sessions whose turn is under way and whose owner is gone, so that no turn hangs for ever. A session must
- * be found without an owner several times in a row: one whose lease ran out while the leases could not be reached is
- * its owner's again in between.
+ * Looks for sessions whose turn is under way and whose owner is gone, so that no turn hangs. A session must be found
+ * without an owner several times in a row: a live owner whose lease ran out while the lease store was unreachable takes
+ * it again in between.
  */
 export class LostSessions {
   readonly #options: LostSessionsOptions;
   readonly #closing = new AbortController();
   readonly #looking: Promise<void>;
-  /** How often in a row each was found without an owner. */
+  /** How many times in a row each session was found without an owner. */
   #suspected = new Map<string, number>();
 
   constructor(options: LostSessionsOptions) {

@@ -16,16 +16,16 @@ interface MessengerOptions {
   inboxes: Inboxes;
   /** This server's name among the others. */
   instanceId: string;
-  /** Answers another server's question; what it rejects with reaches who asked, code and sentence. */
+  /** Answers another server's question; if it rejects, the asker gets the code and the sentence. */
   answer: (question: unknown) => Promise<unknown>;
   onTrouble: (error: unknown) => void;
 }
 
-/** How often an answer that cannot be sent is tried again, and for how long, in ms. */
+/** How often sending an answer is retried, and for how long, in ms. */
 const RETRY_MS = 200;
 const REPLY_MS = 60_000;
 
-/** What was asked was not heard: the server is gone. */
+/** The question was not heard: the server is gone. */
 export class NotHeard extends Error {}
 
 /** Questions between servers, and their answers. */
@@ -45,14 +45,13 @@ export class Messenger {
   }
 
   /**
-   * Asks another server. Rejects with its refusal, with NotHeard if it does not listen, and with the signal's reason
-   * once nobody waits for the answer any more.
+   * Asks another server. Rejects with its refusal, with NotHeard if it does not listen, or with the signal's reason.
    */
   async ask(instanceId: string, question: unknown, signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted();
     const id = randomUUID();
     const asked = Promise.withResolvers<unknown>();
-    // A refusal may come before it is known that the question has been sent, or when nobody waits for it any more.
+    // A refusal may come before the send has resolved, or after the caller has given up.
     asked.promise.catch(() => {});
     this.#asked.set(id, asked);
     const giveUp = (): void => asked.reject(signal.reason);
@@ -70,7 +69,7 @@ export class Messenger {
 
   async close(): Promise<void> {
     this.#closing.abort();
-    // Where it cannot be closed it is forgotten soon.
+    // If it cannot be closed it expires soon.
     await this.#leave?.().catch(this.#options.onTrouble);
     const error = new NotHeard('This server is shutting down.');
     for (const asked of this.#asked.values()) asked.reject(error);
@@ -98,7 +97,7 @@ export class Messenger {
     }
   }
 
-  /** Who asked waits for it: an answer that cannot be sent now is sent later. */
+  /** Retries: the asker is waiting. */
   async #reply(to: string, message: Message): Promise<void> {
     const { signal } = this.#closing;
     const deadline = performance.now() + REPLY_MS;

@@ -14,15 +14,15 @@ interface OwnedSessionsOptions {
   onTrouble: (error: unknown) => void;
 }
 
-/** How often sessions are looked for that nothing of this server works on any more, in ms. */
+/** How often to look for owned sessions that are idle, in ms. */
 const SWEEP_MS = 1_000;
 
-/** The sessions that this server acts for. One in which nothing runs is let go, so that any server can have it. */
+/** The sessions that this server owns. An idle one is released, so that any server can take it. */
 export class OwnedSessions {
   readonly #options: OwnedSessionsOptions;
-  /** Sessions being taken or let go; whoever wants one waits for that. */
+  /** Sessions being taken or released; other callers wait for that. */
   readonly #changing = new Map<string, Promise<unknown>>();
-  /** How many commands are under way. */
+  /** How many commands are under way, by session. */
   readonly #busy = new Map<string, number>();
   readonly #closing = new AbortController();
   readonly #sweeping: Promise<void>;
@@ -48,7 +48,7 @@ export class OwnedSessions {
     }
   }
 
-  /** Another server has taken it, or can: what runs here is ended. */
+  /** Another server has taken the session, or may: ends what runs here. */
   async lost(sessionId: string): Promise<void> {
     await this.#change(sessionId, async () => {
       (await this.#inMemory(sessionId))?.loseTurn();
@@ -56,7 +56,7 @@ export class OwnedSessions {
     });
   }
 
-  /** Looks for nothing any more. What is owned is let go by closing the runtime, and then the ownership. */
+  /** Stops looking for idle sessions. Closing the runtime, and then the ownership, releases what is owned. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#sweeping;
@@ -79,7 +79,7 @@ export class OwnedSessions {
     }
   }
 
-  /** Takes a session that nobody owns, and ends what its last owner may have left open. */
+  /** Takes a session without an owner, and ends what its last owner may have left open. */
   async #adopt(sessionId: string): Promise<Lease | undefined> {
     const { ownership, storage, now } = this.#options;
     const owned = ownership.leaseOf(sessionId);
@@ -117,7 +117,7 @@ export class OwnedSessions {
 
   async #release(sessionId: string): Promise<void> {
     const session = await this.#inMemory(sessionId);
-    // A command may have come in the meantime, or have left something to do.
+    // A command may have come in the meantime, or left something to do.
     if (this.#busy.has(sessionId) || session?.isInUse) return;
     await this.#forget(sessionId);
     await this.#options.ownership.release(sessionId);

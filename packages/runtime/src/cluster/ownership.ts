@@ -1,8 +1,8 @@
 import type { Lease, Leases } from '@liminal/storage';
 
 /**
- * Of the time within which a dead server's turns are over, the part after which its leases run out; the rest is for
- * noticing it and for ending the turns.
+ * The lifetime of a lease, as a share of the time within which a dead server's turns end; the rest is for noticing the
+ * death and for ending the turns.
  */
 export const TTL_SHARE = 0.4;
 
@@ -10,7 +10,7 @@ interface OwnershipOptions {
   leases: Leases;
   /** This server's name among the others. */
   instanceId: string;
-  /** How long a lease lasts that is not renewed, in ms: so long after its owner's death a session has none. */
+  /** How long a lease lasts if it is not renewed, in ms: that long after its owner's death a session has no owner. */
   ttlMs: number;
   /** Another server has taken the session. */
   onLost: (sessionId: string) => void;
@@ -18,20 +18,20 @@ interface OwnershipOptions {
   onTrouble: (error: unknown) => void;
 }
 
-/** What a session's lease is called. */
+/** The name of a session's lease. */
 function leaseName(sessionId: string): string {
   return `session:${sessionId}`;
 }
 
 /**
- * The sessions that this server owns: for each a lease, renewed as long as it is owned. A server that is cut off goes
- * on with what it has, and what it does is refused by the log and the store if another has taken over meanwhile.
+ * The sessions that this server owns, by a lease each, renewed while it is owned. A server that is cut off goes on, and
+ * the log and the store refuse its writes if another server has taken over.
  */
 export class Ownership {
   readonly #options: OwnershipOptions;
   readonly #leases = new Map<string, Lease>();
   readonly #timer: NodeJS.Timeout;
-  /** Each lease for itself: one that Redis does not answer for keeps no other waiting. */
+  /** One renewal per lease: a slow one does not delay the others. */
   readonly #renewing = new Map<Lease, Promise<void>>();
 
   constructor(options: OwnershipOptions) {
@@ -48,13 +48,13 @@ export class Ownership {
     return [...this.#leases.keys()];
   }
 
-  /** Whether nobody has taken the session since; nobody can then for as long as a lease lasts. */
+  /** Renews the lease. False if another server may have taken the session; otherwise none can for `ttlMs`. */
   async confirm(sessionId: string): Promise<boolean> {
     const lease = this.#leases.get(sessionId);
     return lease !== undefined && this.#options.leases.renew(lease, this.#options.ttlMs);
   }
 
-  /** Takes a session that nobody owns; undefined if another does. */
+  /** Takes a session without an owner; undefined if another server owns it. */
   async take(sessionId: string): Promise<Lease | undefined> {
     const { leases, instanceId, ttlMs } = this.#options;
     const lease = await leases.acquire(leaseName(sessionId), instanceId, ttlMs);
@@ -62,12 +62,12 @@ export class Ownership {
     return lease;
   }
 
-  /** Which server owns it now. */
+  /** The server that owns a session now. */
   async ownerOf(sessionId: string): Promise<string | undefined> {
     return (await this.ownersOf([sessionId])).get(sessionId);
   }
 
-  /** Which servers own these now; a session that nobody owns is missing. */
+  /** The servers that own these sessions now; sessions without an owner are missing. */
   async ownersOf(sessionIds: readonly string[]): Promise<Map<string, string>> {
     const held = await this.#options.leases.holders(sessionIds.map(leaseName));
     return new Map(
@@ -78,7 +78,7 @@ export class Ownership {
     );
   }
 
-  /** Lets a session go, which nothing of this server works on any more. */
+  /** Releases an idle session. */
   async release(sessionId: string): Promise<void> {
     const lease = this.#leases.get(sessionId);
     this.#leases.delete(sessionId);
@@ -106,7 +106,7 @@ export class Ownership {
     } catch (error) {
       return onTrouble(error);
     }
-    // It may have been let go meanwhile, or taken again.
+    // It may have been released meanwhile, or taken again.
     if (this.#leases.get(sessionId) !== lease) return;
     this.#leases.delete(sessionId);
     onLost(sessionId);

@@ -1,4 +1,4 @@
-/** What a session's owner puts up for the other servers. */
+/** What a session's owner posts for the other servers. */
 import { type Response, SessionInfo } from '@liminal/protocol';
 import type { Board } from '@liminal/storage';
 import { z } from 'zod';
@@ -20,9 +20,9 @@ export const Report = z.object({ code: z.string(), message: z.string() });
 export const postedStatePrefix = 'session:';
 export const reportPrefix = 'report:';
 
-/** The same session is put up at most so often, in ms; a first change after silence at once. */
+/** The same session is posted at most this often, in ms; the first change after silence at once. */
 const POST_EVERY_MS = 33;
-/** Long after the owner, whom the leases know, what it posted is no use any more. */
+/** Far longer than a lease: readers check the leases for whether a posting still counts. */
 const POSTING_TTL_MS = 24 * 60 * 60_000;
 const REPORT_TTL_MS = 1_000;
 
@@ -36,7 +36,7 @@ export async function postSession(board: Board, { info, runId }: PostedState): P
   await board.post(name, JSON.stringify(postedState), POSTING_TTL_MS);
 }
 
-/** Shows where a session stands to the other servers, which read its conversation from the log. */
+/** Posts a session's state for the other servers, which read its conversation from the log. */
 export class PostedSession implements SessionReaders {
   readonly #board: Board;
   readonly #session: Session;
@@ -47,7 +47,7 @@ export class PostedSession implements SessionReaders {
   /** On the clock of `performance.now()`. */
   #postedAt = Number.NEGATIVE_INFINITY;
 
-  /** @param isOwner - Whether it is still this server's word that counts. */
+  /** @param isOwner - Whether this server still owns the session. */
   constructor(
     board: Board,
     session: Session,
@@ -71,7 +71,7 @@ export class PostedSession implements SessionReaders {
   }
 
   infoChanged(): void {
-    // A run that begins is told at once: whoever watches reads it from the log.
+    // A run that begins is posted at once: other servers then read it from the log.
     if (this.#session.turnId !== this.#runId) return this.#post();
     if (this.#timer !== undefined) return;
     const wait = this.#postedAt + POST_EVERY_MS - performance.now();
@@ -84,7 +84,7 @@ export class PostedSession implements SessionReaders {
     this.#board.post(name, text, REPORT_TTL_MS).catch(this.#onTrouble);
   }
 
-  /** Says for the last time how it stands. */
+  /** Posts the last state if that is still due. */
   close(): void {
     if (this.#timer !== undefined) this.#post();
   }

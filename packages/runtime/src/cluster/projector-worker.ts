@@ -15,16 +15,16 @@ interface ProjectorWorkerOptions {
   settings?: Partial<RuntimeSettings>;
 }
 
-/** What a server does beside its sessions, in a process of its own. */
+/** The work of a server besides its sessions, in a process of its own. */
 export interface ProjectorWorker {
-  /** Events that history lacks of the runs which it brings there. */
+  /** Events of the runs projected here that history lacks. */
   readonly lagEvents: number;
   close(): Promise<void>;
 }
 
 /**
- * Brings runs into history (unless the settings say that others do), and ends the turns of servers that have died. It
- * runs no agent, and owns a session only while it ends what was left open there.
+ * Brings runs into history (unless the settings say that others do), and ends the turns of dead servers. It runs no
+ * agent, and owns a session only while it ends what was left open there.
  */
 export function startProjectorWorker(options: ProjectorWorkerOptions): ProjectorWorker {
   const { storage, logger } = options;

@@ -23,14 +23,14 @@ interface ProjectorOptions {
   logger: Logger;
 }
 
-/** How long to wait before a run is tried again whose log or store has failed, in ms. */
+/** How long to wait before a run is tried again after its log or store has failed, in ms. */
 const RETRY_MS = 1_000;
-/** How often a run under way is saved, in ms: what a worker that dies leaves to be folded again. */
+/** How often a run under way is saved, in ms; the next worker folds again what a dead one had not saved. */
 const SNAPSHOT_MS = 1_000;
-/** How long those who wait for a run are told that it is in history, in ms. */
+/** How long the posting that a run is in history stays on the board, in ms. */
 const TOLD_MS = 60_000;
 
-/** What the board calls the news that a run is in history; the text is its session's id. */
+/** The prefix of the posting that a run is in history; its text is the session's id. */
 export const settledPrefix = 'settled:';
 
 /** Tells every server that history has a run to its end. */
@@ -42,8 +42,8 @@ export async function postSettled(
 }
 
 /**
- * Brings runs from the log into history, snapshots as they go and in the end the whole, and then lets the log forget
- * them. Any number of projectors share the runs; a run may be projected twice, and is stored once.
+ * Brings runs from the log into history: snapshots while they run, the whole in the end; then the log drops them. Any
+ * number of projectors share the runs; a run may be projected twice, and is stored once.
  */
 export class Projector {
   readonly #options: ProjectorOptions;
@@ -56,12 +56,12 @@ export class Projector {
     this.#working = this.#work();
   }
 
-  /** Events that are folded but not saved yet, of the runs under way. */
+  /** Events of the runs under way that are folded but not saved. */
   get unsaved(): number {
     return [...this.#runs].reduce((sum, { unsaved }) => sum + unsaved, 0);
   }
 
-  /** Leaves what is under way to others. */
+  /** Leaves the runs under way to other projectors. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#working;
@@ -116,7 +116,7 @@ export class Projector {
     }
   }
 
-  /** Publishing that fails stops, for this run; its way into history goes on. */
+  /** After a failure this run is no longer published, but still projected. */
   #publisherOf({ state }: ProjectedRun): Pick<UpsertPublisher, 'process' | 'close'> | undefined {
     const { upserts, logger } = this.#options;
     if (!upserts) return undefined;
@@ -136,7 +136,7 @@ export class Projector {
     };
   }
 
-  /** A run that was followed to less than its end: another has settled it, or the log has lost something. */
+  /** A log that ended before the run did: another projector has settled the run, or the log has lost something. */
   async #finish({ state }: ProjectedRun, { runId }: RunClaim): Promise<void> {
     const { storage } = this.#options;
     if (hasEnded(state)) return storage.log.settle(runId);
@@ -169,7 +169,7 @@ class ProjectedRun {
     this.#savedSeq = state.lastSeq;
   }
 
-  /** Events that the store lacks. */
+  /** Events that the store does not have yet. */
   get unsaved(): number {
     return this.state.lastSeq - this.#savedSeq;
   }

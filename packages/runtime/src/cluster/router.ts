@@ -16,15 +16,15 @@ interface RouterOptions {
 
 /** How long a command may take, in ms: an agent's start is part of some. */
 const COMMAND_MS = 120_000;
-/** How often it is looked whether a command's session still has the owner that was asked, in ms. */
+/** How often to check that a command's session still has the owner that was asked, in ms. */
 const LOOK_MS = 500;
 
 /** The session had another owner before the command was answered. */
 class OwnerChanged extends Error {}
 
 /**
- * Brings each command to the session's owner: to this server if nobody else is it. Where the owner dies before it has
- * answered, the next one is asked; every command can be asked twice.
+ * Brings each command to the session's owner: to this server if the session has none. If the owner dies before it has
+ * answered, the next owner is asked; every command can be asked twice.
  */
 export class Router {
   readonly #options: RouterOptions;
@@ -33,7 +33,7 @@ export class Router {
     this.#options = options;
   }
 
-  /** Rejects with what the command rejects with, or with `OWNER_UNREACHABLE`. */
+  /** Rejects as the command does, or with `OWNER_UNREACHABLE`. */
   async run(request: CommandRequest): Promise<unknown> {
     const { sessionId } = request;
     const giveUp = AbortSignal.timeout(COMMAND_MS);
@@ -57,13 +57,13 @@ export class Router {
     try {
       return await owned.act(request.sessionId, async () => runCommand(runtime, request));
     } catch (error) {
-      // Until now it was this one: the store knows better.
+      // This server believed that it was the owner: the store knows better.
       if (error instanceof LiminalError && error.code === 'STALE_OWNER') return undefined;
       throw error;
     }
   }
 
-  /** Asks the owner; undefined if it is not the owner any more. */
+  /** Asks the owner; undefined if it is no longer the owner. */
   async #ask(
     owner: string,
     request: CommandRequest,
@@ -84,7 +84,7 @@ export class Router {
     }
   }
 
-  /** Aborts when the session has another owner than this, or none. */
+  /** Aborts when the session has another owner, or none. */
   #watch(sessionId: string, owner: string, answered: AbortSignal): AbortSignal {
     const changed = new AbortController();
     const look = async (): Promise<void> => {
@@ -100,5 +100,5 @@ export class Router {
   }
 }
 
-/** What a server refuses with that has been asked as an owner, and is none. */
+/** The code with which a server refuses a command for a session that it does not own. */
 export const notOwner = 'NOT_OWNER';

@@ -11,7 +11,7 @@ interface SessionStatesOptions {
   ownership: Ownership;
 }
 
-/** Where sessions stand: as their owner says, or, without one, as they are stored. */
+/** Where sessions stand: as their owner posts it, or as stored if they have no owner. */
 export class SessionStates {
   readonly #options: SessionStatesOptions;
 
@@ -25,13 +25,13 @@ export class SessionStates {
     return posted.get(sessionId) ?? this.stored(sessionId);
   }
 
-  /** Those of these sessions that some server owns. */
+  /** The summaries of those sessions that some server owns. */
   async summaries(sessionIds: readonly string[]): Promise<Map<string, SessionSummary>> {
     const posted = await this.#postedStates(sessionIds);
     return new Map([...posted].map(([sessionId, { info }]) => [sessionId, info.session]));
   }
 
-  /** As it stands while nobody owns it. Throws `SESSION_NOT_FOUND`. */
+  /** The state of a session without an owner. Throws `SESSION_NOT_FOUND`. */
   async stored(sessionId: string): Promise<PostedState> {
     const record = await this.#options.store.getSession(sessionId);
     if (!record) {
@@ -42,7 +42,7 @@ export class SessionStates {
     }
     const name = postedStatePrefix + sessionId;
     const text = (await this.#options.board.read([name])).get(name);
-    // What its agent offered last is offered still.
+    // What its agent offered last still holds.
     const last = text === undefined ? undefined : parsePostedState(text).info;
     return {
       info: {
@@ -55,7 +55,7 @@ export class SessionStates {
     };
   }
 
-  /** What the owners of these sessions have posted. */
+  /** The states that the owners of these sessions have posted. */
   async #postedStates(sessionIds: readonly string[]): Promise<Map<string, PostedState>> {
     const owners = await this.#options.ownership.ownersOf(sessionIds);
     const owned = sessionIds.filter((sessionId) => owners.has(sessionId));

@@ -25,7 +25,7 @@ const done: EventPayload = {
 };
 const end: EventPayload = { type: 'response_done', status: 'completed' };
 
-/** A reader's end that fails as often as it is told. */
+/** A publisher whose transport fails `failures` times. */
 function stage(failures = 0) {
   const published: UpsertMessage[] = [];
   const triedAt: number[] = [];
@@ -43,7 +43,7 @@ function stage(failures = 0) {
   return { publisher, published, triedAt, troubles };
 }
 
-/** What it rejects with; heard from the start. */
+/** The error that it rejects with. */
 const failureOf = async (process: Promise<void>): Promise<unknown> =>
   process.then(() => undefined).catch((error: unknown) => error);
 

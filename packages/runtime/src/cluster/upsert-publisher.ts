@@ -1,4 +1,4 @@
-/** What readers render, published for readers in any language: seed 003's Stream B. */
+/** Publishes what readers render, for readers in any language: seed 003's Stream B. */
 import { createHash } from 'node:crypto';
 import type { FoldOutput, ResponseState, StreamEvent, UpsertFoldState } from '@liminal/protocol';
 import {
@@ -10,29 +10,29 @@ import {
 } from '@liminal/protocol';
 import type { UpsertMessage } from '@liminal/storage';
 
-/** How often a message is tried again (seed 003). */
+/** How many times publishing a message is retried (seed 003). */
 const RETRIES = 3;
-/** How long to wait before the first of them, in ms; twice as long before each that follows. */
+/** How long to wait before the first retry, in ms; each further wait is twice as long. */
 const RETRY_MS = 1_000;
 
 interface UpsertPublisherOptions {
   publish: (message: UpsertMessage) => Promise<void>;
   /** ms since the epoch. */
   now: () => number;
-  /** What a pause of the run had left unpublished could not be published. */
+  /** Text that was held back could not be published. */
   onTrouble: (error: unknown) => void;
-  /** What was published of the run by another; nothing if not given. */
+  /** The run's state up to which another has published; from the start if not given. */
   from?: ResponseState;
 }
 
 /**
- * Publishes one run's upserts and turn events, in order. Published again from the same events, a message has the same
- * `eventId`: whoever reads twice what a projector that died had begun can tell.
+ * Publishes one run's upserts and turn events, in order. The same events always give the same `eventId`s: a reader can
+ * tell a message that a second projector publishes again.
  */
 export class UpsertPublisher {
   readonly #options: UpsertPublisherOptions;
   #state: UpsertFoldState;
-  /** What was published last of the run: its event, and how many messages it has given. */
+  /** The last event published, and how many messages it has given. */
   #last = { runId: '', seq: -1, messages: 0 };
   #publishing: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
@@ -42,7 +42,7 @@ export class UpsertPublisher {
     this.#state = options.from ? resumeUpsertFold(options.from) : startUpsertFold();
   }
 
-  /** Resolves when what the event makes visible is published; rejects with the last failure once it has been tried enough. */
+  /** Resolves when what the event makes visible is published; rejects with the last failure after all retries. */
   async process(event: StreamEvent): Promise<void> {
     const { state, outputs } = foldUpsert(this.#state, event, this.#options.now());
     this.#state = state;
@@ -51,7 +51,7 @@ export class UpsertPublisher {
     this.#flushLater();
   }
 
-  /** Publishes nothing any more. */
+  /** Stops publishing. */
   close(): void {
     clearTimeout(this.#timer);
   }
@@ -72,7 +72,7 @@ export class UpsertPublisher {
     this.#flushLater();
   }
 
-  /** One after the other, also where a flush comes in between. */
+  /** One after the other, even if a flush comes in between. */
   async #publishAll(outputs: readonly FoldOutput[]): Promise<void> {
     const messages = outputs.flatMap((output) => this.#messageOf(output) ?? []);
     const publishing = this.#publishing
@@ -96,7 +96,7 @@ export class UpsertPublisher {
     }
   }
 
-  /** The envelope has no word for an item that is withdrawn. */
+  /** The envelope has no word for a withdrawn item. */
   #messageOf(output: FoldOutput): UpsertMessage | undefined {
     if (output.kind !== 'upsert' && output.kind !== 'turn') return undefined;
     const { runId, seq, messages } = this.#last;

@@ -47,7 +47,7 @@ function program(cliType: string, ...sessionIds: string[]) {
   return { state, provider: provider as CliProvider };
 }
 
-/** A place that outlives a server. */
+/** A store that outlives a server. */
 function keep(content?: unknown): LearntStores & { content: unknown } {
   return {
     content,
@@ -63,7 +63,7 @@ function keep(content?: unknown): LearntStores & { content: unknown } {
 const idsOf = (found: readonly { sessionId: string }[]): string[] =>
   found.map(({ sessionId }) => sessionId);
 
-test('a store that is slow to read holds nobody up, and is told once it is read', async () => {
+test('a store that is slow to read delays nobody, and is listed once it has been read', async () => {
   const slow = Promise.withResolvers<StoredSession[]>();
   const { stores: agentStores } = stores(
     agent('quick', Promise.resolve([stored('a')])),
@@ -88,7 +88,7 @@ test('a store that cannot be read is reported, and the others are read', async (
   expect(troubles).toEqual(['broken']);
 });
 
-test('to look at the list, or for a session that nobody has, starts no program', async () => {
+test('listing sessions, or finding an unknown one, starts no program', async () => {
   const one = program('one', 'a');
   const two = program('two', 'b');
   const { stores: agentStores } = stores(one.provider, two.provider);
@@ -101,7 +101,7 @@ test('to look at the list, or for a session that nobody has, starts no program',
   expect([one.state.starts, two.state.starts]).toEqual([0, 0]);
 });
 
-test('what an agent tells when somebody asks is kept, and known after a restart', async () => {
+test('what an agent lists on request is kept, and known after a restart', async () => {
   const kept = keep();
   const one = program('one', 'a');
   const before = storesKept(kept, one.provider);
@@ -117,7 +117,7 @@ test('what an agent tells when somebody asks is kept, and known after a restart'
   expect(kept.content).toEqual({ one: { sessions: [stored('a')] } });
 });
 
-test('what an agent has just told who asked is what the list shows, however soon', async () => {
+test('what an agent has just listed on request is what the list shows at once', async () => {
   const one = program('one', 'a');
   const { stores: agentStores } = stores(one.provider);
   expect(await agentStores.find('nobody')).toBeUndefined();
@@ -125,7 +125,7 @@ test('what an agent has just told who asked is what the list shows, however soon
   expect(idsOf(await agentStores.list())).toEqual(['a']);
 });
 
-test('what an agent that runs tells replaces what it once told', async () => {
+test('what a running agent lists replaces what it listed before', async () => {
   const kept = keep();
   const one = program('one', 'new');
   const { stores: agentStores } = storesKept(kept, one.provider);
@@ -139,7 +139,7 @@ test('what an agent that runs tells replaces what it once told', async () => {
   expect(one.state.starts).toBe(0);
 });
 
-test('an unknown session is not waited for longer than a second, whatever an agent does', async () => {
+test('looking for an unknown session takes at most a second, whatever an agent does', async () => {
   const silent: Partial<CliProvider> = {
     cliType: 'silent',
     peekStoredSessions: () => new Promise(() => undefined),
@@ -150,7 +150,7 @@ test('an unknown session is not waited for longer than a second, whatever an age
   expect(performance.now() - began).toBeLessThan(3_000);
 });
 
-test('what was kept and cannot be read is reported, and does no harm', async () => {
+test('kept lists that cannot be read are reported, and do no harm', async () => {
   const { stores: agentStores, troubles } = storesKept(
     keep({ one: 'broken' }),
     program('one').provider,

@@ -6,15 +6,15 @@ import { RuntimeError } from '../errors.ts';
 import { type LearntStores, Learnt } from './learnt-sessions.ts';
 
 /**
- * How long a reading of the agents' own stores is good for, in ms: for those who ask together, and no longer, so that
- * somebody who comes from a terminal finds the session that they have just ended there.
+ * How long a reading of the agents' own stores stays fresh, in ms: long enough for callers that ask together, and short
+ * enough that a session that has just ended in a terminal is found.
  */
 const FRESH_MS = 100;
 
-/** How long somebody who asks for a list, or for one session, waits for an agent that runs, in ms. */
+/** How long a request for a list, or for one session, waits for a running agent, in ms. */
 const PATIENCE_MS = 1_000;
 
-/** How often an agent is asked because it runs, in ms. */
+/** A running agent is asked at most this often, in ms. */
 const LEARN_MS = 60_000;
 
 export interface FoundSession extends StoredSession {
@@ -23,9 +23,9 @@ export interface FoundSession extends StoredSession {
 
 interface AgentStoresOptions {
   providers: Pick<ProviderRegistry, 'list'>;
-  /** Of the projects that are known, the one worked in last first. */
+  /** The folders of the known projects, the most recently used first. */
   folders: () => Promise<string[]>;
-  /** Where what agents have told is kept; without it, it is forgotten with the server. */
+  /** Keeps what agents have listed across restarts; without it, that is forgotten with the server. */
   kept?: LearntStores;
   /** ms since the epoch. */
   now: () => number;
@@ -33,8 +33,8 @@ interface AgentStoresOptions {
 }
 
 /**
- * A store that can be read as it is, is. One that only its agent can read is shown as the agent told of it last: when a
- * session of its own ran, or when a person asked. To look at a list starts no program.
+ * A store that can be read directly is read. A store that only its agent can read is shown as the agent last listed it:
+ * while a session of that agent ran, or when a user asked. Looking at a list starts no program.
  */
 export class AgentStores {
   readonly #options: AgentStoresOptions;
@@ -47,17 +47,17 @@ export class AgentStores {
     this.#learnt = new Learnt(options.kept, (error) => options.onTrouble('agents', error));
   }
 
-  /** What they have; of those that do not tell within a second, what they once told. */
+  /** The sessions in all stores; for agents that do not answer within a second, the ones they listed last. */
   async list(): Promise<FoundSession[]> {
     return (await Promise.all(this.#providers.map(async (one) => this.#soon(one)))).flat();
   }
 
-  /** Gives what each has, as soon as it tells. */
+  /** Passes on each agent's sessions as soon as they are read. */
   each(onFound: (found: FoundSession[]) => void): void {
     for (const provider of this.#providers) void this.#read(provider).then(onFound);
   }
 
-  /** Looks anew if need be: it may have been made a moment ago. */
+  /** Reads the stores again if need be: the session may have been made a moment ago. */
   async find(sessionId: string): Promise<FoundSession | undefined> {
     const isIt = (found: FoundSession): boolean => found.sessionId === sessionId;
     const learnt = (await this.#learnt.all()).find(isIt);
@@ -69,7 +69,7 @@ export class AgentStores {
     return (await Promise.all(lists)).flat().find(isIt);
   }
 
-  /** Asks an agent, which may be started for that: somebody wants to know. Throws `NOT_SUPPORTED`. */
+  /** Asks an agent, and may start it for that: a user wants to know. Throws `NOT_SUPPORTED`. */
   async ask(provider: CliProvider): Promise<FoundSession[]> {
     const { cliType } = provider;
     if (!provider.listStoredSessions) {
@@ -82,7 +82,7 @@ export class AgentStores {
     return found;
   }
 
-  /** An agent runs: it is asked by the way, now and again. */
+  /** Asks an agent that is running anyway, at most every `LEARN_MS`. */
   learn(provider: CliProvider, onFound: (found: FoundSession[]) => void): void {
     if (!provider.peekStoredSessions) return;
     const now = this.#options.now();
@@ -131,7 +131,7 @@ function tagged(cliType: string, stored: readonly StoredSession[]): FoundSession
   return stored.map((session) => ({ ...session, cliType }));
 }
 
-/** What is known of an agent, and whether it has to be asked for its own sessions. Starts nothing. */
+/** Describes an agent, and whether its own sessions are listed only on request. Starts nothing. */
 export async function describeAgent(provider: CliProvider): Promise<AgentInfo> {
   const info = await provider.describe();
   return provider.peekStoredSessions ? { ...info, sessionsOnRequest: true } : info;

@@ -13,7 +13,7 @@ import { SessionPlaces } from './session-places.ts';
 interface DirectoryOptions extends Omit<SessionOptions, 'record' | 'provider'> {
   providers: ProviderRegistry;
   agentStores: AgentStores;
-  /** Sessions of an agent's own store have been told. */
+  /** An agent has listed sessions of its own store. */
   onFound: (sessions: SessionSummary[]) => void;
 }
 
@@ -67,13 +67,13 @@ export class Directory {
     );
   }
 
-  /** Forgets a session, whose agent has been stopped: others may have it now. */
+  /** Forgets a session after its agent was stopped, so that another server may take it. */
   async letGo(session: Session): Promise<void> {
     await session.close();
     this.#open.delete(session.sessionId);
   }
 
-  /** The same at once, for one that has nothing left to store: whoever wants it is given another, from the store. */
+  /** The same at once, for a session with nothing left to store: the next caller gets a new one from the store. */
   forget(session: Session): void {
     this.#open.delete(session.sessionId);
     void session.close();
@@ -90,7 +90,7 @@ export class Directory {
     return this.#reopen(record);
   }
 
-  /** Takes over a session that only an agent's own store knows, with its history. */
+  /** Takes over a session that only an agent's own store has, with its history. */
   async adopt(sessionId: string, fence: number): Promise<Session> {
     const opening = this.#import(sessionId, fence);
     this.#open.set(sessionId, opening);
@@ -98,7 +98,7 @@ export class Directory {
     return opening;
   }
 
-  /** All sessions; of the agents' own, those that are told soon. */
+  /** All sessions, including those that the agents' own stores give soon. */
   async summaries(): Promise<SessionSummary[]> {
     const found = await this.#options.agentStores.list();
     return [...(await this.ownSummaries()), ...(await this.#summarizeFound(found))];
@@ -108,7 +108,7 @@ export class Directory {
     return this.#summarizeAll(await this.#store.listSessions());
   }
 
-  /** Gives the sessions that only an agent's own store knows, store by store, each as soon as it is read. */
+  /** Passes on the sessions that only an agent's own store has, store by store, as soon as each is read. */
   eachFound(
     onFound: (sessions: SessionSummary[]) => void,
     onTrouble: (error: unknown) => void,
@@ -124,7 +124,7 @@ export class Directory {
     return found.filter(({ sessionId }) => !known.has(sessionId)).map(summarizeFound);
   }
 
-  /** Of a project: ours that are open, and those that only an agent's own store knows. */
+  /** A project's sessions: ours that are open, and those that only an agent's own store has. */
   async projectSummaries(projectId: string): Promise<SessionSummary[]> {
     const own = await this.#summarizeAll(
       await this.#store.listSessions({ projectId, active: true }),
@@ -133,7 +133,7 @@ export class Directory {
     return [...own, ...found.filter((session) => session.projectId === projectId)];
   }
 
-  /** Asks an agent for the sessions in its own store; it may be started for that. */
+  /** Asks an agent for the sessions in its own store, and may start it for that. */
   async ask(cliType: string): Promise<SessionSummary[]> {
     const { providers, agentStores, onFound } = this.#options;
     const sessions = await this.#summarizeFound(await agentStores.ask(providers.get(cliType)));
@@ -141,7 +141,7 @@ export class Directory {
     return sessions;
   }
 
-  /** An agent runs, and so can be asked by the way what its own store has. */
+  /** Asks an agent that is running anyway what its own store has. */
   learn(cliType: string): void {
     const { providers, agentStores, onFound, logger } = this.#options;
     agentStores.learn(providers.get(cliType), (found) => {
@@ -151,7 +151,7 @@ export class Directory {
     });
   }
 
-  /** Of any session that is stored, whoever owns it. */
+  /** Reads a file for any stored session; this server need not own it. */
   async readFile(sessionId: string, path: string): Promise<FileResult> {
     const record = await this.#store.getSession(sessionId);
     if (!record) throw new RuntimeError('SESSION_NOT_FOUND', `There is no session ${sessionId}.`);
@@ -167,7 +167,7 @@ export class Directory {
     return this.#options.store;
   }
 
-  /** What another owner has stored since is not to be acted on: this server has lost the session and not heard of it. */
+  /** Throws if another owner has stored the session since: this server has lost it and not heard of that. */
   #assertOwned({ sessionId, fence }: SessionRecord): void {
     const { cluster } = this.#options;
     if (!cluster || cluster.fenceOf(sessionId) === fence) return;
@@ -211,7 +211,7 @@ export class Directory {
     const projectDir = await roots.admit(found.projectDir);
     const provider = providers.get(found.cliType);
     const stored = (await provider.readStoredHistory?.(sessionId, projectDir)) ?? [];
-    // What was taken back in the terminal is not part of the conversation.
+    // Turns that were taken back in the terminal are not part of the conversation.
     const turns = stored.filter(({ isLeft }) => isLeft !== true);
     const { cliType, title, createdAt, updatedAt } = found;
     const times = { createdAt, updatedAt };

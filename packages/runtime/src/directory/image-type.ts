@@ -1,4 +1,4 @@
-/** How images that browsers show begin: bytes in hex, as a regular expression. */
+/** How image files that browsers show begin: bytes in hex, as regular expressions. */
 const beginnings: [string, string][] = [
   ['89504e470d0a1a0a', 'image/png'],
   ['ffd8ff', 'image/jpeg'],
@@ -9,9 +9,9 @@ const beginnings: [string, string][] = [
   ['00000100..00', 'image/x-icon'],
 ];
 
-/** The MIME type of an image, by how it begins and not by its name; undefined for anything else. */
+/** The MIME type of an image, by its first bytes rather than its name; undefined for anything else. */
 export function imageType(start: Buffer, path: string): string | undefined {
-  // SVG has no beginning of its own.
+  // SVG has no fixed first bytes.
   if (/\.svg$/i.test(path) && /<svg[\s>]/.test(start.toString('latin1'))) return 'image/svg+xml';
   const hex = start.subarray(0, 16).toString('hex');
   return beginnings.find(([beginning]) => new RegExp(`^${beginning}`).test(hex))?.[1];

@@ -1,6 +1,6 @@
 /**
- * Which sessions and projects there are, here and in the agents' own stores, and where in them something was said. In:
- * ids, folders, words. Out: sessions, opened when they are needed; lists, files of a project, hits.
+ * Which sessions and projects there are, here and in the agents' own stores, and a search of what was said in them. In:
+ * ids, folders, words. Out: sessions, opened when needed; lists, files of a project, hits.
  */
 export { AgentStores, describeAgent } from './agent-stores.ts';
 export { Directory } from './directory.ts';

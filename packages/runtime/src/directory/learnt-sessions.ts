@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { FoundSession } from './agent-stores.ts';
 
-/** Where it is kept over restarts what agents have told of their stores: any JSON. */
+/** Keeps what agents have listed of their own stores across restarts, as JSON. */
 export interface LearntStores {
   /** Undefined if nothing has been kept. */
   read: () => Promise<unknown>;
@@ -20,14 +20,14 @@ const Session = z.object({
 const Stores = z.record(z.string(), z.object({ sessions: z.array(Session) }));
 type Stores = z.infer<typeof Stores>;
 
-/** What agents have told of their own stores, which only they can read. */
+/** The sessions in stores that only their agents can read, as listed last. */
 export class Learnt {
   readonly #kept: LearntStores | undefined;
   readonly #onTrouble: (error: unknown) => void;
   #stores: Promise<Stores> | undefined;
   #writing: Promise<void> = Promise.resolve();
 
-  /** @param onTrouble - It could not be read or kept: what is known stays known as long as the server runs. */
+  /** @param onTrouble - Reading or writing failed: the lists then last only as long as the server. */
   constructor(kept: LearntStores | undefined, onTrouble: (error: unknown) => void) {
     this.#kept = kept;
     this.#onTrouble = onTrouble;

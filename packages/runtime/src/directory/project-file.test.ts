@@ -32,7 +32,7 @@ beforeEach(async () => {
 });
 afterEach(async () => rm(base, { recursive: true }));
 
-/** The code that a path is refused with; `shown` where it is not. */
+/** The code that a path is refused with; `shown` if it is not. */
 const refusal = async (path: string) =>
   read(path).then(
     () => 'shown',
@@ -87,7 +87,7 @@ describe('what lies outside', () => {
     }
   });
 
-  test('is not reached though the root is the whole machine, where the system makes it up', async () => {
+  test('is not reached in /proc and the like, even if the whole machine is a root', async () => {
     const place = { projectDir: '/', roots: await Roots.open(['/']) };
     for (const path of ['/proc/self/environ', '/proc/1/maps', '/sys/kernel/notes', '/dev/zero']) {
       await expect(readProjectFile(path, place)).rejects.toMatchObject({
@@ -96,13 +96,13 @@ describe('what lies outside', () => {
     }
   });
 
-  test('Liminal’s own folder is not shown, though it lies below a root', async () => {
+  test('Liminal’s own folder is not shown, even if it lies below a root', async () => {
     await symlink(join(base, 'code/.liminal/token'), join(shop, 'token'));
     expect(await refusal('../.liminal/token')).toBe('FILE_NOT_ALLOWED');
     expect(await refusal('token')).toBe('FILE_NOT_ALLOWED');
   });
 
-  test('is not reached by exchanging a folder for a link after it was looked at', async () => {
+  test('is not reached by replacing a folder with a link after the check', async () => {
     await mkdir(join(shop, 'door'));
     await writeFile(join(shop, 'door/secret'), 'public');
     const roots = await Roots.open([join(base, 'code')]);
@@ -159,7 +159,7 @@ describe('content', () => {
     expect('text' in result && result.text.length).toBe(TEXT_MAX);
   });
 
-  test('an image is known by its content, and a big one is only named', async () => {
+  test('an image is recognised by its content, and a big one is only named', async () => {
     await writeFile(join(shop, 'shot'), png);
     const data = png.toString('base64');
     expect(await read('shot')).toMatchObject({ kind: 'image', mimeType: 'image/png', data });
@@ -171,7 +171,7 @@ describe('content', () => {
     expect(await read('shot')).toMatchObject({ kind: 'binary', size: IMAGE_MAX + 1 });
   });
 
-  test('what is no text is only named', async () => {
+  test('a binary file is only named', async () => {
     await writeFile(join(shop, 'a.out'), Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 1, 2]));
     const result = await read('a.out');
     expect(result).toMatchObject({ kind: 'binary', size: 7 });

@@ -14,14 +14,14 @@ import { RuntimeError } from '../errors.ts';
 import { imageType } from './image-type.ts';
 import { contains, type Roots } from '../roots.ts';
 
-/** Of a longer text the start is shown (bytes). */
+/** Of a longer text only the first part is shown (bytes). */
 export const TEXT_MAX = 2 * 1024 * 1024;
 /** A bigger image is only named (bytes). */
 export const IMAGE_MAX = 8 * 1024 * 1024;
-/** Whether there is text in a file is told by its start (bytes), as git does it. */
+/** How much of a file's start decides whether it is text (bytes), as in git. */
 const START = 8000;
 
-/** What the system makes up: it holds secrets of processes, and has no end. */
+/** Made up by the system: these hold secrets of processes, and have no end. */
 const made = ['/proc', '/sys', '/dev'];
 
 /** Where a file may lie: below the session's project folder, or below an allowed root. */
@@ -31,7 +31,7 @@ export interface Place {
 }
 
 /**
- * A file of a session's project, to look at: a regular file, symbolic links followed and held to where they lead.
+ * Reads a file of a session's project for showing: regular files only; symbolic links are followed and checked.
  * `path` is absolute, from the home folder (`~/`), or from the project folder. Throws `FILE_NOT_ALLOWED`,
  * `FILE_NOT_FOUND`, `FILE_UNREADABLE`.
  */
@@ -39,16 +39,16 @@ export async function readProjectFile(path: string, place: Place): Promise<FileR
   if (path.includes('\0')) throw notFound(path);
   const named = resolve(place.projectDir, path.replace(/^~(?=\/)/, homedir()));
   const real = await realpath(named).catch(() => undefined);
-  // The same answer for a path outside whether or not it exists: what lies there is not told.
+  // The same answer whether or not a path outside exists: that is not told.
   if (!isAllowed(real ?? (await wouldBe(named)), place)) throw notAllowed(path);
   if (real === undefined) throw notFound(path);
-  // Before it is opened: opening a device can set something off.
+  // Checked before opening: opening a device can have effects.
   const found = await stat(real).catch(() => undefined);
   if (found === undefined) throw notFound(path);
   if (!found.isFile()) throw unreadable(path, 'is not a file with content to show');
   const file = await openThere(path, real);
   try {
-    // What has been opened is judged again: the path can have been given another meaning in between.
+    // Checked again after opening: the path may lead elsewhere by now.
     if (!isAllowed(await whereIs(file, real), place)) throw notAllowed(path);
     const { size, mtimeMs } = await file.stat();
     const content = await readContent(file, real, size);
@@ -58,7 +58,7 @@ export async function readProjectFile(path: string, place: Place): Promise<FileR
   }
 }
 
-/** Neither a link in place of the file nor a pipe without a writer is waited for. */
+/** Opens a regular file without following a link or waiting for a pipe's writer. */
 async function openThere(path: string, real: string): Promise<FileHandle> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
   const file = await open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY).catch((error) => {
@@ -69,7 +69,7 @@ async function openThere(path: string, real: string): Promise<FileHandle> {
   throw unreadable(path, 'is not a file with content to show');
 }
 
-/** The real path of an open file; undefined if that cannot be told. Linux knows it; elsewhere it is looked for there. */
+/** The real path of an open file; undefined if unknown. Linux tells it; elsewhere the path is compared with the file. */
 async function whereIs(file: FileHandle, real: string): Promise<string | undefined> {
   if (process.platform === 'linux') {
     return readlink(`/proc/self/fd/${file.fd}`).catch(() => undefined);
@@ -83,7 +83,7 @@ async function whereIs(file: FileHandle, real: string): Promise<string | undefin
   return isSame ? real : undefined;
 }
 
-/** Where a path leads of which only a part exists. */
+/** Where a path would lead of which only the first part exists. */
 async function wouldBe(path: string): Promise<string> {
   const parent = dirname(path);
   if (parent === path) return path;
@@ -113,12 +113,12 @@ async function readContent(file: FileHandle, path: string, size: number): Promis
   const rest = await readUpTo(file, start.length, TEXT_MAX + 1 - start.length);
   const bytes = Buffer.concat([start, rest]);
   const isCut = bytes.length > TEXT_MAX;
-  // What is cut in the middle of a character ends before it.
+  // A character that is cut in the middle is left out.
   const text = new TextDecoder().decode(bytes.subarray(0, TEXT_MAX), { stream: isCut });
   return { kind: 'text', text, isCut };
 }
 
-/** Reads on until the end, whatever the size was said to be: a file can grow while it is read. */
+/** Reads up to a number of bytes or the end; the stated size is not trusted: a file can grow while it is read. */
 async function readUpTo(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let at = 0;

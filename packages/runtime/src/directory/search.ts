@@ -2,7 +2,7 @@ import type { SearchResult } from '@liminal/protocol';
 import type { ResponseStore, SearchQuery } from '@liminal/storage';
 import { nameOf } from '../session/index.ts';
 
-/** What the store finds, each with what a person needs to know of its session. */
+/** The store's hits, each with what a user needs to know of its session. */
 export async function searchHistory(
   store: ResponseStore,
   query: SearchQuery,
@@ -15,7 +15,7 @@ export async function searchHistory(
   );
   const hits = found.flatMap((hit) => {
     const session = sessions.get(hit.sessionId);
-    // One without a session was deleted in between.
+    // The session was deleted in between.
     if (!session) return [];
     const { cliType, projectId } = session;
     return { ...hit, cliType, projectId, title: nameOf(session) };

@@ -1,20 +1,20 @@
 import { RuntimeError } from '../errors.ts';
 
 interface SessionPlacesOptions {
-  /** Sessions open at once. */
+  /** How many sessions may be open at once. */
   max: number;
   /** Ids of the open sessions that are stored. */
   stored: () => Promise<string[]>;
 }
 
-/** How many more sessions may be opened: those that this server is making count, too. */
+/** Limits the number of open sessions; those that this server is making count, too. */
 export class SessionPlaces {
   readonly #options: SessionPlacesOptions;
   /** Sessions that are being made; they may be stored already. */
   readonly #making = new Set<string>();
   /**
-   * What is being counted, by each that waits for the store: the ids of all sessions made since, too, which the store
-   * may not have told.
+   * One set per caller that waits for the store: the ids of sessions made before and meanwhile, which the store's answer
+   * may lack.
    */
   readonly #counts = new Set<Set<string>>();
 
@@ -22,7 +22,7 @@ export class SessionPlaces {
     this.#options = options;
   }
 
-  /** Makes a session if there is a place for it, which it gives back if it fails. Throws `TOO_MANY_SESSIONS`. */
+  /** Makes a session if there is a place for it; a failure frees the place. Throws `TOO_MANY_SESSIONS`. */
   async fill<T>(sessionId: string, make: () => Promise<T>): Promise<T> {
     await this.#take(sessionId);
     try {

@@ -4,8 +4,8 @@ import type { Storage } from './read-run.ts';
 import { sessionOfTurn } from './recovery.ts';
 
 /**
- * Whether a message need not be sent any more: its turn is in the log, or in history. Throws `TURN_ID_TAKEN` where that
- * is of another session.
+ * Whether a message need not be sent again: its turn is in the log or in history. Throws `TURN_ID_TAKEN` if the turn
+ * belongs to another session.
  */
 export async function hasBegun(
   storage: Storage,

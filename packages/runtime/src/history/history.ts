@@ -16,10 +16,10 @@ import {
 import { isLargeRun } from '../turn/index.ts';
 import { newestThatFit, type PageRoom, runsBefore } from './open-page.ts';
 
-/** Entries of one page at most, and bytes of its items; an item that is larger is a page of its own. */
+/** The most entries of one page, and bytes of its items; a larger item is a page of its own. */
 const PAGE_MAX = 200;
 const PAGE_BYTES = 8 * 1024 * 1024;
-/** What a reader has missed is looked for among so many items: a call and its result are two. */
+/** The tail that a reader has missed has at most this many items: a call and its result are two. */
 const TAIL_ITEMS_MAX = 2 * PAGE_MAX;
 /** A reader that has missed more turns than this gets a snapshot. */
 const TAIL_TURNS_MAX = 50;
@@ -30,15 +30,15 @@ const CUT_ROUND_ITEMS = 50;
 export type Resumed = Omit<HistoryMessage, 'type' | 'sessionId'>;
 type Place = Pick<StoredItem, 'runId' | 'index'>;
 
-/** Runs as the store has them; of those on a page only the items on it. */
+/** Runs from the store; if they come from a page, only with the items on it. */
 interface Stored {
   runs: readonly Response[];
   page?: ItemPage;
-  /** Of the first run there is more in the store. */
+  /** The store has more of the first run. */
   isCut?: boolean;
 }
 
-/** And what the store has of the open runs that come before those. */
+/** The same, and the stored heads of open runs that come before those runs. */
 interface Read extends Stored {
   earlier: readonly ResponseHead[];
 }
@@ -49,7 +49,7 @@ export interface PageOptions {
 }
 
 export interface LiveRuns {
-  /** Runs whose final state the store may lack, oldest first; they win over what is stored of them. */
+  /** Runs whose final state the store may lack, oldest first; they win over their stored states. */
   readonly openRuns: Response[];
   /** How many runs have left `openRuns` for the store. */
   readonly forgotten: number;
@@ -58,18 +58,18 @@ export interface LiveRuns {
 interface HistoryOptions {
   sessionId: string;
   store: ResponseStore;
-  /** Not there yet when this is made. */
+  /** A function because the live runs are made later. */
   live: () => LiveRuns;
   /**
-   * Where others write the runs: waits, not for ever, until the open ones have got as far as a place that somebody has
-   * seen, and says whether they have.
+   * Set where other servers write the runs: waits for a limited time until the open runs have reached a place that a
+   * reader has seen; false if they have not.
    */
   reach?: (place: Position) => Promise<boolean>;
   /** The time, ISO 8601 UTC. */
   iso: () => string;
 }
 
-/** A session's conversation as readers are given it: the store's part, then the runs under way. */
+/** A session's conversation for readers: the store's part, then the runs under way. */
 export class HistoryReader {
   readonly #options: HistoryOptions;
 
@@ -93,7 +93,7 @@ export class HistoryReader {
     );
   }
 
-  /** A page of what is in memory; what comes before all of that, from the store. */
+  /** A page of the runs in memory; if they have no items before the place, the page before them from the store. */
   async #pageBefore(open: readonly Response[], wanted: number): Promise<HistoryPage> {
     const [first] = open;
     const start = first && { runId: first.id, seq: 0 };
@@ -108,7 +108,7 @@ export class HistoryReader {
     return this.#render(older.runs, older.page);
   }
 
-  /** What is in memory may be more than a page. */
+  /** The newest page: the runs in memory alone may be more than that. */
   #renderNewest(all: readonly Response[], wanted: number, page?: ItemPage): HistoryPage {
     const open = new Set(this.#live.openRuns.map(({ id }) => id));
     const { runs, before } = newestThatFit(all, ({ id }) => open.has(id), roomFor(wanted));
@@ -116,13 +116,13 @@ export class HistoryReader {
   }
 
   /**
-   * Gives a reader with this cursor what it lacks: the turns from its own on, or a snapshot. `take` is called in the
-   * moment that this is the present: whatever is logged from then on is not in it.
+   * Gives a reader with this cursor what it lacks: the turns from its own on, or a snapshot. `take` is called
+   * synchronously with the newest state: events logged later are not in it.
    */
   async resume(cursor: string | undefined, take: (resumed: Resumed) => void): Promise<void> {
     const from = cursor === undefined ? undefined : decodeCursor(cursor);
     if (from && (await this.#tail(from, take))) return;
-    // It may have been shown more elsewhere than is known here yet.
+    // Another server may have shown the reader more than is known here.
     const isReached = from && (await this.#options.reach?.(from));
     if (isReached && (await this.#tail(from, take))) return;
     await this.#unlessRunsMove(
@@ -133,7 +133,7 @@ export class HistoryReader {
     );
   }
 
-  /** Whether the tail could be given: it is too long for some, and for others there is none. */
+  /** Gives the tail if there is one and it is short enough; false otherwise. */
   async #tail(from: Position, take: (resumed: Resumed) => void): Promise<boolean> {
     return this.#unlessRunsMove(
       () => this.#readFrom(from.runId),
@@ -156,9 +156,9 @@ export class HistoryReader {
   }
 
   /**
-   * Reads, and uses what was read in the same moment: what `use` finds among the open runs belongs with it. Reads
-   * again if meanwhile a run went from the open ones into the store: it might be in neither. For a reader who goes on
-   * with the open runs (`reach`) those come first to the ends that the store has of them.
+   * Reads, and calls `use` at once, so that the open runs match what was read. Reads again if a run moved from the open
+   * runs to the store meanwhile: it might be in neither. For a reader that goes on with the open runs (`reach`), these
+   * first reach the ends that the store has of them.
    */
   async #unlessRunsMove<T>(
     read: () => Promise<Stored>,
@@ -174,7 +174,7 @@ export class HistoryReader {
     }
   }
 
-  /** Told by what the store has after them: one that begins meanwhile comes after what was read. */
+  /** An open run comes earlier if the store lists the first run after it; a run that begins meanwhile comes later. */
   async #withEarlier(stored: Stored): Promise<Read> {
     const { store, sessionId } = this.#options;
     const [first] = stored.runs;
@@ -197,7 +197,7 @@ export class HistoryReader {
     return this.#options.live();
   }
 
-  /** Each run as it is known best. */
+  /** Each run in its newest known state. */
   #newest(read: Read): Response[] {
     const open = this.#live.openRuns;
     return this.#withOpen(
@@ -206,7 +206,7 @@ export class HistoryReader {
     );
   }
 
-  /** Each where it is stored: an open run need not be the newest, nor one of these. */
+  /** Puts each open run where it is stored: it need not be the newest, nor one of these. */
   #withOpen({ runs, earlier }: Read, openRuns = this.#live.openRuns): Response[] {
     const open = new Map(openRuns.map((run) => [run.id, run]));
     const known = new Set([...earlier, ...runs].map(({ id }) => id));
@@ -214,7 +214,7 @@ export class HistoryReader {
     return [...runs.map((run) => open.get(run.id) ?? run), ...unknown];
   }
 
-  /** Stored runs from a cursor's run on; none if they are unknown or too many. */
+  /** Stored runs from a cursor's run on; none if that run is unknown or too far back. */
   async #readFrom(runId: string): Promise<Stored> {
     const { store, sessionId } = this.#options;
     const wanted = { limit: TAIL_ITEMS_MAX, size: PAGE_BYTES };
@@ -229,7 +229,7 @@ export class HistoryReader {
     };
   }
 
-  /** Reads a page, and on to the calls whose results are on it, so that no tool call is cut in two. */
+  /** Reads a page, and back to the calls whose results are on it, so that no tool call is cut in two. */
   async #readPage(before: Place | undefined, limit: number): Promise<Stored> {
     const { store, sessionId } = this.#options;
     const wanted = { ...(before && { before }), limit, size: PAGE_BYTES };
@@ -262,18 +262,18 @@ export class HistoryReader {
 
 const roomFor = (items: number): PageRoom => ({ items, size: PAGE_BYTES });
 
-/** With more before it. */
+/** Marks that there is more before the page. */
 function withMore(page: HistoryPage, before: Position): HistoryPage {
   return { ...page, hasMore: true, before: encodeCursor(before) };
 }
 
-/** Whether the store has the end of an open run that has not come to it. */
+/** Whether the store has the end of a run that the open run has not reached. */
 function isPast(stored: ResponseHead, open: Response): boolean {
   const hasEnd = stored.id === open.id && stored.status !== 'in_progress';
   return hasEnd && stored.lastSeq > open.lastSeq;
 }
 
-/** Calls of the page's first run whose results are on the page though they themselves are not. */
+/** Calls of the page's first run that are not on the page while their results are. */
 function cutCalls(items: readonly StoredItem[]): Set<string> {
   const runId = items[0]?.runId;
   const own = items.filter((stored) => stored.runId === runId).map((stored) => stored.item);
@@ -282,7 +282,7 @@ function cutCalls(items: readonly StoredItem[]): Set<string> {
   return new Set(results.filter((callId) => !calls.has(callId)));
 }
 
-/** The page, begun earlier: at the first of the missing calls that is among the older items. */
+/** The page, extended back to the first missing call among the older items. */
 function extendToCalls(page: ItemPage, older: ItemPage, missing: ReadonlySet<string>): ItemPage {
   const start = older.items.findIndex(
     ({ runId, item }) =>
@@ -296,7 +296,7 @@ function extendToCalls(page: ItemPage, older: ItemPage, missing: ReadonlySet<str
   };
 }
 
-/** The page's runs, each with only those of its items that are on the page. */
+/** The page's runs, each with only its items on the page. */
 function toRuns(page: ItemPage): Response[] {
   const byRun = Map.groupBy(page.items, ({ runId }) => runId);
   return page.heads.map((head) => ({

@@ -1,6 +1,6 @@
 /**
- * What has been said and is over: pages of it, what a reader has missed, and how an open run becomes history when nobody
- * writes it any more. In: the log, the store, runs under way. Out: pages, tails, ended runs. Writes no live turn.
+ * What has been said and is over: pages of it, what a reader has missed, and how a run without a writer becomes history.
+ * In: the log, the store, runs under way. Out: pages, tails, ended runs. Writes no live turn.
  */
 export { hasBegun } from './has-begun.ts';
 export { HistoryReader } from './history.ts';

@@ -3,21 +3,21 @@ import { type OutputItem, type Position, type Response, sizeOf } from '@liminal/
 
 export interface PageRoom {
   items: number;
-  /** About the characters of JSON; an item that is larger is a page of its own. */
+  /** About the characters of JSON; a larger item is a page of its own. */
   size: number;
 }
 
 export interface OpenPage {
-  /** Oldest first; the first of them perhaps without its beginning. */
+  /** Oldest first; the first may lack its beginning. */
   runs: Response[];
-  /** Where what was left out ends: before the item of that index. */
+  /** What was left out ends before the item of this index. */
   before?: Position;
 }
 
-/** So far back a call is looked for whose result is on the page. */
+/** How many items back to look for the call of a result on the page. */
 const callsBack = 200;
 
-/** Of runs, oldest first, the newest items that fit on one page; those that are not in memory are taken as they are. */
+/** The newest items of runs, oldest first, that fit on one page; runs that are not in memory are taken whole. */
 export function newestThatFit(
   runs: readonly Response[],
   isInMemory: (run: Response) => boolean,
@@ -43,7 +43,7 @@ export function newestThatFit(
   return { runs: [...runs] };
 }
 
-/** What comes before a place in runs that are in memory, oldest first; none where it is in none of them. */
+/** What comes before a place in runs in memory, oldest first; none if they do not have the place's run. */
 export function runsBefore(runs: readonly Response[], { runId, seq }: Position): Response[] {
   const at = runs.findIndex(({ id }) => id === runId);
   const own = runs[at];
@@ -51,7 +51,7 @@ export function runsBefore(runs: readonly Response[], { runId, seq }: Position):
   return [...runs.slice(0, at), { ...own, outputItems: own.outputItems.slice(0, seq) }];
 }
 
-/** Further back, where a result would lose its call. */
+/** Moves the start back to a call whose result is on the page. */
 function withCalls(items: readonly OutputItem[], from: number): number {
   const results = new Set(
     items.slice(from).flatMap((item) => (item.type === 'function_call_output' ? item.callId : [])),

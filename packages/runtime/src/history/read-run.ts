@@ -5,11 +5,11 @@ import type { EventLog, ResponseStore } from '@liminal/storage';
 export interface Storage {
   log: EventLog;
   store: ResponseStore;
-  /** Where other servers show the run as well: history has its end, of which the log will not tell them. */
+  /** Set where other servers show the run too: tells them that history has its end, which the log will not do. */
   onEndInHistory?: (run: { runId: string; sessionId: string }) => Promise<void>;
 }
 
-/** A run so far, from the log; where the log has let its first events go, from what the store has of it on. */
+/** A run so far, from the log; if the log has dropped its first events, from its stored state on. */
 export async function readRun({ log, store }: Storage, runId: string): Promise<ResponseState> {
   const logged = await log.read(runId);
   const begun = isFirst(logged[0]) ? emptyResponse() : await readStored(store, runId);

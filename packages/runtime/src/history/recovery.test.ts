@@ -10,11 +10,11 @@ const run = runOf([{ type: 'response_start', modelId: 'model-1', providerId: 'sc
 const [{ sessionId, runId }] = run as [StreamEvent];
 const now = () => '2026-01-01T00:00:00.000Z';
 
-test('whoever comes to himself while he takes a session over leaves the run alone that the next owner has begun', async () => {
+test('a server that pauses while it takes a session over leaves the next owner’s run alone', async () => {
   const { log, store } = openMemoryStorage();
   const unsettled: EventLog['unsettled'] = async () => {
     const before = await log.unsettled();
-    // He stands still here, and loses his lease.
+    // The server pauses here, and loses its lease.
     await log.append(runId, run);
     const response = toResponse(run.reduce(foldResponse, emptyResponse()));
     if (response) await store.saveResponse(response);

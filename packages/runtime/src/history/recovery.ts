@@ -28,7 +28,7 @@ const BROKEN: ErrorObject = {
     'Liminal could not deal with something in this turn, so it was ended. What was said until then is kept; the server’s log says more.',
 };
 
-/** Brings what an earlier server left behind to an end: its open runs, and messages that were on their way. */
+/** Ends what an earlier server left behind: its open runs, and messages that were being sent. */
 export async function recover(storage: Storage, now: () => string): Promise<void> {
   const runs = await storage.log.unsettled();
   for (const run of runs) {
@@ -43,8 +43,8 @@ export async function recover(storage: Storage, now: () => string): Promise<void
 }
 
 /**
- * The same for one session, whose owner is lost; that its runs are settled is left to the projector. To be called
- * under its lease, whose token is `fence`.
+ * The same for one session whose owner is lost; settling its runs is left to the projector. Call it under the session's
+ * lease, whose token is `fence`.
  */
 export async function recoverSession(
   storage: Storage,
@@ -52,18 +52,18 @@ export async function recoverSession(
   fence: number,
   now: () => string,
 ): Promise<void> {
-  // Before anything is looked at: what the lost owner had accepted until now is in it, and no more comes.
+  // First: the record then has all that the lost owner stored, and refuses more of it.
   const record = await storage.store.takeSession(sessionId, fence);
   const shown = await shownAsOpen(storage, sessionId);
   const all = await storage.log.unsettled();
   const runs = all.filter((run) => run.sessionId === sessionId);
   for (const run of runs) {
     await endRun(storage, run, now);
-    // History keeps the order in which it first heard of runs, and a projector may come to the next one before this.
+    // History orders runs by when it first hears of them, and a projector may come to the next run before this one.
     await saveSoFar(storage, run.runId);
   }
   for (const runId of shown) {
-    // With the log, or a part of it, its end was lost; or it has just come into history to its end.
+    // The log has lost it, or a part of it; or it has just ended in history.
     if (runs.some((run) => run.runId === runId) || (await hasEndInHistory(storage, runId)))
       continue;
     await endInHistory(storage, await readRun(storage, runId), now);
@@ -72,8 +72,8 @@ export async function recoverSession(
 }
 
 /**
- * The newest runs that history shows as under way. To be asked for before the log is: a run that a next owner begins
- * meanwhile is in neither answer, and what the log does not know any more it will never know again.
+ * The newest runs that history shows as under way. Call it before reading the log: then a run that a next owner begins
+ * meanwhile is in neither answer, and a run that the log lacks is lost to it.
  */
 async function shownAsOpen({ store }: Storage, sessionId: string): Promise<string[]> {
   const { heads } = await store.readItems(sessionId, { limit: 1 });
@@ -107,7 +107,7 @@ async function mend(
   await storage.store.saveSession({ ...record, queue, failed: record.failed || lost });
 }
 
-/** What still waits; a message on its way whose turn has begun has reached its agent. */
+/** The messages that still wait; one whose turn has begun has reached its agent. */
 async function undelivered(
   queue: readonly QueuedMessage[],
   storage: Storage,
@@ -128,14 +128,14 @@ async function endRun(
   let tried: number | undefined;
   for (let open = !run.ended; open;) {
     const state = await readRun(storage, run.runId);
-    // Nobody adds to it, and yet nothing fits: the log has lost what history has.
+    // Nobody else adds to the run, and yet the append is refused: the log has lost what history has.
     if (state.lastSeq === tried) return endInHistory(storage, state, now);
     tried = state.lastSeq;
     try {
       await storage.log.append(run.runId, endOf(run, state, now(), error));
       open = false;
     } catch (error) {
-      // Its writer lives and was quicker, which the end stops soon; or somebody else has ended it.
+      // Its writer is alive and was quicker, but its end stops it soon; or another server has ended the run.
       if (errorCode(error) === 'RUN_ENDED') return;
       if (errorCode(error) !== 'SEQ_CONFLICT') throw error;
     }
@@ -143,8 +143,8 @@ async function endRun(
 }
 
 /**
- * Ends a run whose writer cannot go on. Where the log has all that it had taken, its end is the session's owner's to
- * write. Where it has lost something, the writer alone knows it all, whoever is the owner: then it ends in history.
+ * Ends a run whose writer cannot go on. If the log has all that it had accepted, the session's owner ends the run there.
+ * If it has lost something, only the writer knows the whole run, owner or not: then it ends in history.
  */
 export async function endLostRun(
   storage: Storage,
@@ -161,7 +161,7 @@ export async function endLostRun(
   }
 }
 
-/** Ends a run where it is known best: in history, which is given more of it than a log has that has lost something. */
+/** Ends a run in history, which can be given more of it than a log has that lost something. */
 export async function endInHistory(
   { log, store, onEndInHistory }: Storage,
   state: ResponseState,
@@ -170,7 +170,7 @@ export async function endInHistory(
   const response = toResponse(state);
   if (!response) return;
   const { id: runId, turnId, sessionId } = response;
-  // These events are never logged, so that nobody sees their trace.
+  // These events are never logged, so nobody sees their trace.
   const run = { runId, turnId, sessionId, traceContext: { traceparent: '' } };
   const ended = toResponse(endOf(run, state, now(), FORGOTTEN).reduce(foldResponse, state));
   if (ended) await store.saveResponse(ended);
@@ -178,7 +178,7 @@ export async function endInHistory(
   await onEndInHistory?.(run);
 }
 
-/** What ends an open run, after its open items. */
+/** The events that end an open run, after its open items. */
 function endOf(
   run: RunEnvelope & { turnId: string },
   state: ResponseState,

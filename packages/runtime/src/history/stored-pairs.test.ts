@@ -32,7 +32,7 @@ const run = (id: string, prompt: string, answer: string, rest: Partial<Response>
   ...rest,
 });
 
-/** `before` more stand in history before those that are looked at. */
+/** `before` more runs are in history before the known ones. */
 const pair = (turns: readonly StoredTurn[], known: readonly Known[], before = 0) => {
   const others = Array.from({ length: before }, (_, index) => ({ id: `older ${index}` }));
   return withKnownIds(turns, known, [...others, ...known]);
@@ -41,7 +41,7 @@ const pair = (turns: readonly StoredTurn[], known: readonly Known[], before = 0)
 const ids = (turns: readonly StoredTurn[]) =>
   turns.map(({ turnId, isLeft }) => (isLeft === true ? `left ${turnId}` : turnId));
 
-test('what history has gets its ids, what comes after it is new', () => {
+test('turns that history has get its ids, and later ones are new', () => {
   const turns = pair(stored(['Hi', 'Hello'], ['Go', 'Gone'], ['More', 'Done']), [
     run('r1', 'Hi', 'Hello'),
     run('r2', 'Go', 'Gone'),
@@ -54,7 +54,7 @@ test('what history has gets its ids, what comes after it is new', () => {
   expect(turns[1]?.events.every(({ turnId }) => turnId === 'r2')).toBe(true);
 });
 
-test('a prompt that is stored in other words is known by its answer, and an answer by its prompt', () => {
+test('a prompt that is stored in other words is matched by its answer, and an answer by its prompt', () => {
   const turns = pair(stored(['/init expanded', 'Here it is'], ['Go', 'Go']), [
     run('r1', '/init', 'Here it is'),
     run('r2', 'Go', ''),
@@ -72,23 +72,23 @@ test('of turns that are all the same, the last ones are new', () => {
   expect(ids(pair(stored(...many, same), tail, 10)).at(-1)).toBe('agent:41');
 });
 
-test('an agent that has forgotten its beginning is known by what it remembers', () => {
+test('an agent that has forgotten the beginning is matched by what it remembers', () => {
   const tail = [run('r98', 'x', '1'), run('r99', 'y', '2')];
   expect(ids(pair(stored(['y', '2'], ['z', '3']), tail, 97))).toEqual(['r99', 'agent:2']);
 });
 
-test('what has nothing in common with history proves nothing', () => {
+test('turns that have nothing in common with history prove nothing', () => {
   expect(pair(stored(['Other', 'thing']), [run('r1', 'Hi', 'Hello')])).toEqual([]);
   expect(ids(pair(stored(['First', 'one']), []))).toEqual(['agent:1']);
 });
 
-test('what stands between turns that history has is left alone', () => {
+test('a turn between turns that history has is left alone', () => {
   const turns = stored(['Hi', 'Hello'], ['odd', 'thing'], ['Go', 'Gone']);
   const known = [run('r1', 'Hi', 'Hello'), run('r2', 'Go', 'Gone')];
   expect(ids(pair(turns, known))).toEqual(['r1', 'r2']);
 });
 
-test('answered turns that the agent does not know any more are left; cut ones it may never have stored', () => {
+test('answered turns that the agent no longer knows are left; it may never have stored cut ones', () => {
   const known = [
     run('r1', 'Hi', 'Hello'),
     run('r2', 'Go', 'Gone'),

@@ -3,19 +3,20 @@ import type { StoredTurn } from '@liminal/agents';
 import type { Response } from '@liminal/protocol';
 import type { ResponseHead } from '@liminal/storage';
 
-/** What tells a turn from others where ids do not. */
+/** What identifies a turn if ids do not. */
 interface Said {
   prompt: string;
   answer: string;
 }
 
-/** A turn as history has it. */
+/** A turn in history. */
 type Known = Pick<Response, 'id' | 'outputItems' | 'status' | 'trigger'>;
 
 /**
- * Stored turns with the ids of those that history has, where the agent's own ids are but numbers: which ones they are
- * follows from what was asked and answered, in order. `known` are the last of all that history has. Gives no turn that stands before a known one: what is no proof of something new is left alone. Turns of
- * history that the agent does not know any more (the conversation forked) are given, too, as left.
+ * Stored turns with the ids of the turns in history that they match, for agents whose own ids are only numbers: matched
+ * by prompt and answer, in order. `known` are the last of `all` that history has. An unmatched turn before a matched one
+ * is left out: it is no proof of something new. Turns of history that the agent no longer knows (the conversation
+ * forked) come last, with `isLeft`.
  */
 export function withKnownIds(
   stored: readonly StoredTurn[],
@@ -34,7 +35,7 @@ export function withKnownIds(
   for (const [index, turn] of stored.entries()) {
     const run = runs.get(index);
     if (run === undefined && index <= lastStored) continue;
-    // The agent has counted anew.
+    // The agent's own ids have started over.
     const own = taken.has(turn.turnId) ? `${turn.turnId}:${randomUUID()}` : turn.turnId;
     const turnId = run ?? own;
     const after = turns.at(-1)?.turnId;
@@ -53,9 +54,9 @@ interface Pair {
   known: number;
 }
 
-/** Which of one list are which of the other, in order: as many as can be, and of equal ones the first. */
+/** The best pairing of two lists, in order: as many as possible, and of equal ones the first. */
 function align(stored: readonly Said[], known: readonly Said[]): Pair[] {
-  // What the best way up to a place is worth.
+  // The value of the best pairing up to each place.
   const worth = [Array.from({ length: known.length + 1 }, () => 0)];
   for (const [row, one] of stored.entries()) {
     const above = worth[row] ?? [];
@@ -83,7 +84,7 @@ function align(stored: readonly Said[], known: readonly Said[]): Pair[] {
   return pairs.toReversed();
 }
 
-/** 2 where prompt and answer are the same, 1 where one of them is: agents store some prompts in words of their own. */
+/** 2 if prompt and answer are the same, 1 if one of them is: agents store some prompts in their own words. */
 function alike(one: Said, other: Said): number {
   const prompts = one.prompt !== '' && one.prompt === other.prompt ? 1 : 0;
   return prompts + (one.answer !== '' && one.answer === other.answer ? 1 : 0);

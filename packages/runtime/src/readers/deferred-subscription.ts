@@ -5,11 +5,11 @@ import type { WatchedSession } from './watched-session.ts';
 
 interface Found {
   view: WatchedSession;
-  /** The reader has gone. */
+  /** The reader has left. */
   done: () => void;
 }
 
-/** Subscribes to a session that is still to be found; that it cannot be is told as `session:error`. */
+/** Subscribes to a session that is still being looked for; a failure is sent as `session:error`. */
 export function subscribeWhenFound(
   sessionId: string,
   find: () => Promise<Found>,

@@ -4,20 +4,20 @@ import { RuntimeError } from '../errors.ts';
 import { readRun, type Storage } from '../history/index.ts';
 import { withoutGap } from './without-gap.ts';
 
-/** A run as history has it, or so far. Throws `RUN_NOT_FOUND`. */
+/** A run from history, or so far. Throws `RUN_NOT_FOUND`. */
 export async function wholeRun(storage: Storage, runId: string): Promise<Response> {
   const response = toResponse(await readRun(storage, runId));
   if (!response) throw new RuntimeError('RUN_NOT_FOUND', `There is no run ${runId}.`);
   return response;
 }
 
-/** A run's events after `after` (-1: all), or the run itself where the log has let them go. Throws `RUN_NOT_FOUND`. */
+/** A run's events after `after` (-1: all), or the run itself if the log has dropped them. Throws `RUN_NOT_FOUND`. */
 export async function followRun(
   storage: Storage,
   runId: string,
   options: { after: number; signal: AbortSignal },
 ): Promise<RunFeed> {
-  // Following begins before looking: a run that is settled in between is then still given to its end.
+  // Follow before looking: a run that is settled in between is then still given to its end.
   const giveUp = new AbortController();
   const signal = AbortSignal.any([options.signal, giveUp.signal]);
   const following = storage.log.follow(runId, { after: options.after, signal });

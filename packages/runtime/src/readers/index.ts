@@ -1,6 +1,6 @@
 /**
- * Those who are shown a session. In: events that the log has, and what else becomes of the session. Out: messages, to
- * each reader as many as it can take, and to one that fell behind what it lacks. Nothing of it reaches the agent.
+ * The readers of a session. In: events that the log has, and other changes of the session. Out: messages, as many as
+ * each reader can take, and to a reader that fell behind what it lacks. Nothing here reaches the agent.
  */
 export { subscribeWhenFound } from './deferred-subscription.ts';
 export { followRun, wholeRun } from './follow-run.ts';

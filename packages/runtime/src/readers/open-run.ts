@@ -30,7 +30,7 @@ export class OpenRun {
   #plain: UpsertFoldState;
   #rendered: { state: ResponseState; response: Response | undefined } | undefined;
 
-  /** @param response - What is known of it, and shown, already. */
+  /** @param response - What is already known of the run, and shown. */
   constructor(response: ResponseState = emptyResponse()) {
     this.#live = resumeUpsertFold(response, { appends: true });
     this.#plain = resumeUpsertFold(response);
@@ -55,8 +55,8 @@ export class OpenRun {
   }
 
   /**
-   * A reader that came in mid-turn was given items that the folds had not shown yet: those it must be told to forget
-   * as well, and to a reader that never had them it makes no difference.
+   * A reader that came mid-turn was given items that the folds had not shown yet, so it must be told to forget them; for
+   * readers that never had them it makes no difference.
    */
   #withDiscard({ payload, turnId }: StreamEvent, outputs: FoldOutput[]): FoldOutput[] {
     if (payload.type !== 'item_cancelled') return outputs;
@@ -70,7 +70,7 @@ export class OpenRun {
     return hasEnded(this.#live.response);
   }
 
-  /** `seq` of the last event it was given; -1 before the first. */
+  /** `seq` of the last applied event; -1 before the first. */
   get lastSeq(): number {
     return this.#live.response.lastSeq;
   }
@@ -80,7 +80,7 @@ export class OpenRun {
     return nextFlushAt(this.#plain);
   }
 
-  /** The same one until something changes: several readers, and each of them more than once, ask for it. */
+  /** The same object until something changes: several readers ask for it, more than once. */
   get response(): Response | undefined {
     const { response: state } = this.#live;
     if (this.#rendered?.state !== state) this.#rendered = { state, response: toResponse(state) };

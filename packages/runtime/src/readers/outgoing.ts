@@ -13,7 +13,7 @@ export function outgoing(message: ServerMessage): Outgoing {
   };
 }
 
-/** A fold's output as the wire says it. */
+/** A fold's output as a message of the wire. */
 export function outputMessage(
   output: FoldOutput,
   sessionId: string,

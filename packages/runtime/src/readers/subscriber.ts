@@ -14,7 +14,7 @@ interface SubscriberOptions {
   deltas: boolean;
 }
 
-/** About the characters of messages that wait for a full transport, at most: enough for what a healthy reader misses. */
+/** The most that waits for a full transport, in about the characters of JSON: enough for a healthy reader. */
 const BACKLOG_MAX = 64 * 1024;
 
 interface Waiting {
@@ -23,9 +23,9 @@ interface Waiting {
 }
 
 /**
- * One reader: how far it has got, and whether it can take more. While its transport is full a little waits for it;
- * past that it is given nothing, and when the transport has drained it gets what it lacks, the way a reader with a
- * cursor does (invariants 7 and 9).
+ * One reader: how far it has got, and whether it can take more. While its transport is full a little waits for it. Past
+ * that it gets nothing until the transport has drained, and then what it lacks, as a reader with a cursor does
+ * (invariants 7 and 9).
  */
 export class Subscriber {
   readonly deltas: boolean;
@@ -33,7 +33,7 @@ export class Subscriber {
   #state: 'behind' | 'loading' | 'live' | 'full' | 'closed' = 'behind';
   #cursor: string | undefined;
   #greeted = false;
-  /** What is being loaded begins too late. */
+  /** The load under way begins too late and must be repeated. */
   #startsOver = false;
   #backlog: Waiting[] = [];
   #backlogSize = 0;
@@ -44,23 +44,23 @@ export class Subscriber {
     this.#cursor = options.cursor;
   }
 
-  /** Whether the newest that it was given is of this run. */
+  /** Whether the newest message that it was given is of this run. */
   hasSome(runId: string): boolean {
     return this.#cursor !== undefined && decodeCursor(this.#cursor)?.runId === runId;
   }
 
-  /** Gives a message to a reader that is up to date; others will get its effect when they catch up. */
+  /** Gives a message to a reader that is up to date; others get its effect when they catch up. */
   offer(message: Outgoing, cursor?: string): void {
     try {
       if (this.#state === 'live') this.#send({ message, cursor });
       else if (this.#state === 'full') this.#keep({ message, cursor });
     } catch (error) {
-      // The other readers have nothing to do with it.
+      // The other readers go on.
       this.#fail(error);
     }
   }
 
-  /** The transport can take more: brings a reader that waits, has fallen behind or is new to the present. */
+  /** The transport can take more: brings a waiting, slow or new reader to the present. */
   catchUp(): void {
     if (this.#state === 'full') this.#sendBacklog();
     if (this.#state !== 'behind') return;
@@ -69,8 +69,8 @@ export class Subscriber {
   }
 
   /**
-   * It was not told everything: what it lacks it gets the way a slow reader does, or from the beginning where its cursor
-   * may be past something that it lacks.
+   * The reader missed something: it gets that as a slow reader does, or from the beginning if its cursor may already be
+   * past it.
    */
   fallBehind(fromBeginning = false): void {
     if (fromBeginning) {
@@ -106,7 +106,7 @@ export class Subscriber {
     this.#state = 'live';
     const backlog = this.#backlog;
     this.#forgetBacklog();
-    // What fills the transport again sends the rest back to wait.
+    // If this fills the transport again, the rest goes back to waiting.
     for (const { message, cursor } of backlog) this.offer(message, cursor);
   }
 
@@ -124,7 +124,7 @@ export class Subscriber {
     }
   }
 
-  /** Called in the moment that what it is given is the present: an event before it is live would be a gap. */
+  /** Called synchronously with the newest state: an event between the two would be a gap. */
   #goLive(resumed: Resumed): void {
     if (this.#isClosed()) return;
     if (this.#startsOver) {
@@ -148,7 +148,7 @@ export class Subscriber {
     try {
       sink.send(outgoing({ type: 'session:error', sessionId, ...problem }));
     } catch {
-      // It cannot be told that it is told no more.
+      // The transport is broken too: the reader cannot be told.
     }
   }
 

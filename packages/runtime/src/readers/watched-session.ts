@@ -17,8 +17,8 @@ export interface WatchedSessionOptions {
 }
 
 /**
- * What everyone who watches a session shares: the runs under way, and where the session stands. A reader itself
- * costs only a position (invariant 9).
+ * What the readers of a session share: the runs under way, and where the session stands. A reader itself costs only a
+ * position (invariant 9).
  */
 export class WatchedSession implements SessionReaders {
   readonly #options: WatchedSessionOptions;
@@ -33,12 +33,12 @@ export class WatchedSession implements SessionReaders {
     this.#options = options;
   }
 
-  /** Runs that the store may not have in their final state, oldest first. */
+  /** Runs whose final state the store may lack, oldest first. */
   get openRuns(): Response[] {
     return [...this.#runs.values()].flatMap((run) => run.response ?? []);
   }
 
-  /** Takes events that the log has, and gives them to every reader. */
+  /** Applies events that the log has, and gives them to every reader. */
   apply(events: readonly StreamEvent[]): void {
     for (const event of events) {
       const run = this.#runs.get(event.runId) ?? this.#begin(event.runId);
@@ -51,7 +51,7 @@ export class WatchedSession implements SessionReaders {
     this.#scheduleFlush();
   }
 
-  /** Who was given the run from history meanwhile, as far as it has got there, does not see it begin again. */
+  /** A reader that already got part of the run from history must not see it begin again. */
   #begin(runId: string): OpenRun {
     const run = new OpenRun();
     this.#runs.set(runId, run);
@@ -61,12 +61,12 @@ export class WatchedSession implements SessionReaders {
     return run;
   }
 
-  /** Whether events were applied of a run that the store may not have in its final state, and how far it has got. */
+  /** How far a run has got that was applied here and that the store may lack in its final state. */
   progress(runId: string): { lastSeq: number; hasEnded: boolean } | undefined {
     return this.#runs.get(runId);
   }
 
-  /** Goes on with a run from a state of it that readers have not been brought to, and brings them there. */
+  /** Goes on with a run from a state that readers have not seen, and brings them there. */
   restart(runId: string, response: ResponseState): void {
     this.#runs.set(runId, new OpenRun(response));
     this.#cursor = encodeCursor({ runId, seq: response.lastSeq });
@@ -74,8 +74,8 @@ export class WatchedSession implements SessionReaders {
   }
 
   /**
-   * Readers may have missed something: each is brought to the present by its cursor, also who is on the way there; or
-   * from the beginning, where it may be something of a run before the newest.
+   * Readers may have missed something: each reloads from its cursor, even if it is loading already, or from the
+   * start if it may lack part of a run before the newest.
    */
   resync({ fromBeginning = false } = {}): void {
     this.#forgotten += 1;
@@ -94,7 +94,7 @@ export class WatchedSession implements SessionReaders {
     return this.#forgotten;
   }
 
-  /** Several changes at once become one message. */
+  /** Several changes in one tick become one message. */
   infoChanged(): void {
     if (this.#infoQueued || this.#subscribers.size === 0) return;
     this.#infoQueued = true;
@@ -144,7 +144,7 @@ export class WatchedSession implements SessionReaders {
     this.#subscribers.clear();
   }
 
-  /** Only the last output of an event carries its cursor: a reader that has the cursor has all of it. */
+  /** Only the last output of an event carries its cursor: a reader with that cursor has all of them. */
   #deliver(outputs: readonly FoldOutput[], before: string, deltas: boolean): void {
     const after = this.#cursor ?? before;
     for (const [index, output] of outputs.entries()) {

@@ -1,8 +1,8 @@
 import type { StreamEvent } from '@liminal/protocol';
 
 /**
- * Goes on with an iterator whose first step is under way. It ends where events are missing, which the log has let go
- * because the reader was too slow: asking again from its place, it is told `snapshot` (invariant 7).
+ * Goes on with an iterator whose first step is under way. Ends at a gap: the log has dropped events because the reader
+ * was too slow. Asking again from its place, the reader is told `snapshot` (invariant 7).
  */
 export async function* withoutGap(
   first: Promise<IteratorResult<StreamEvent>>,

@@ -4,7 +4,7 @@ import { Approvals } from './approvals.ts';
 
 const MANY = 101;
 
-test('of the requests that are over the newest hundred are known, the others forgotten', async () => {
+test('the newest hundred requests that are over are kept, older ones are forgotten', async () => {
   const context = { settings: defaultSettings, changed: () => {}, warn: () => {} };
   const approvals = new Approvals(context, { answerApproval: async () => {} });
   const draft = { turnId: 't', timestamp: '2026-01-01T00:00:00.000Z' };

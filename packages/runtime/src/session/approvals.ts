@@ -3,15 +3,15 @@ import { RuntimeError } from '../errors.ts';
 import type { SessionAgent } from './session-agent.ts';
 import type { SessionContext } from './session-context.ts';
 
-/** What happens to a permission request that nobody answers. */
+/** What happens to a permission request without an answer. */
 export interface ApprovalPolicy {
-  /** ms; 0 waits for ever. */
+  /** ms; 0 waits without a limit. */
   deadlineMs: number;
-  /** What is answered then. */
+  /** The answer that is then given. */
   fallback: 'reject' | 'allow';
 }
 
-/** So many requests that are over are known. */
+/** How many requests that are over are remembered. */
 const MAX_OVER = 100;
 
 interface Pending {
@@ -26,7 +26,7 @@ export class Approvals {
   readonly #context: Pick<SessionContext, 'settings' | 'changed' | 'warn'>;
   readonly #agent: Pick<SessionAgent, 'answerApproval'>;
   readonly #pending = new Map<string, Pending>();
-  /** The newest that are over, but worth a better answer than "unknown". */
+  /** The newest requests that are over: their answers are refused with more than "unknown". */
   readonly #over = new Set<string>();
 
   constructor(
@@ -41,12 +41,12 @@ export class Approvals {
     return this.waitingSince !== undefined;
   }
 
-  /** When the request was made that has waited longest (ISO 8601 UTC). */
+  /** When the request that has waited longest was made (ISO 8601 UTC). */
   get waitingSince(): string | undefined {
     return [...this.#pending.values()].find((pending) => !pending.answered)?.askedAt;
   }
 
-  /** Reads a draft on its way to the log; a request gets its deadline. */
+  /** Reads a draft on its way to the log; gives a request its deadline. */
   pass(draft: EventDraft): EventDraft {
     const { payload } = draft;
     if (payload.type === 'item_start' && payload.itemType === 'approval') {
@@ -59,7 +59,7 @@ export class Approvals {
     return draft;
   }
 
-  /** Throws `APPROVAL_NOT_FOUND`, `APPROVAL_ALREADY_ANSWERED`, or what the agent says of the answer. */
+  /** Throws `APPROVAL_NOT_FOUND`, `APPROVAL_ALREADY_ANSWERED`, or as the agent does. */
   async answer(approvalId: string, answer: ApprovalAnswer): Promise<void> {
     const pending = this.#pending.get(approvalId);
     if (!pending && !this.#over.has(approvalId)) {

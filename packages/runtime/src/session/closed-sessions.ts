@@ -1,18 +1,18 @@
 import type { Session } from './session.ts';
 
-/** So many closed sessions stay as they are, for whoever looks at one again. */
+/** How many closed sessions stay in memory, for readers that come back. */
 const MAX_KEPT = 20;
 
 interface ClosedSessionsOptions {
   get: (sessionId: string) => Promise<Session>;
-  /** Takes it out of memory; the store has all of it. */
+  /** Removes it from memory; the store has all of it. */
   forget: (session: Session) => void;
 }
 
-/** Which sessions are used, and which are closed and used by nobody: of those only the newest stay in memory. */
+/** Counts the users of each session, and keeps only the newest unused closed sessions in memory. */
 export class ClosedSessions {
   readonly #options: ClosedSessionsOptions;
-  /** How many use a session, or are about to. */
+  /** The number of users by session, including those that still wait for it. */
   readonly #users = new Map<string, number>();
   readonly #closed = new Set<Session>();
 
@@ -20,7 +20,7 @@ export class ClosedSessions {
     this.#options = options;
   }
 
-  /** Does something with a session, which stays in memory meanwhile. Throws what `get` throws. */
+  /** Runs a step with a session, which stays in memory meanwhile. Throws as `get` does. */
   async use<T>(sessionId: string, step: (session: Session) => T | Promise<T>): Promise<T> {
     const { session, done } = await this.hold(sessionId);
     try {
@@ -30,7 +30,7 @@ export class ClosedSessions {
     }
   }
 
-  /** Keeps a session in memory until it is done with. Throws what `get` throws. */
+  /** Keeps a session in memory until `done` is called. Throws as `get` does. */
   async hold(sessionId: string): Promise<{ session: Session; done: () => void }> {
     this.#users.set(sessionId, (this.#users.get(sessionId) ?? 0) + 1);
     try {
@@ -46,7 +46,7 @@ export class ClosedSessions {
     }
   }
 
-  /** Looks at a session that has changed. */
+  /** Checks a session that has changed. */
   note(session: Session): void {
     this.#closed.delete(session);
     if (!this.#isUnused(session)) return;
@@ -65,11 +65,11 @@ export class ClosedSessions {
 
   async #letGo(session: Session): Promise<void> {
     await session.settled();
-    // Whoever has begun to use it meanwhile has it looked at again.
+    // If it has a new user, it is checked again when that user leaves.
     if (this.#isUnused(session)) this.#options.forget(session);
   }
 
-  /** Whether it is closed, nothing goes on in it, and nobody uses it. */
+  /** Whether a session is closed, idle and without users. */
   #isUnused({ sessionId, record, isInUse }: Session): boolean {
     const isClosed = !record.active && record.queue.length === 0;
     return isClosed && !isInUse && !this.#users.has(sessionId);

@@ -1,16 +1,16 @@
-/** What people are told where a conversation has forked: a message of the system's before the turn that it is about. */
+/** Notices for people where a conversation has forked: a system message before the turn that it is about. */
 import type { StoredTurn } from '@liminal/agents';
 import type { Response } from '@liminal/protocol';
 import type { ResponseHead } from '@liminal/storage';
 
-/** What to tell of a turn that does not go on from all that was said before it. */
+/** The notice for a turn that does not go on from all that was said before it. */
 export function forkNotice(
   turn: StoredTurn,
   before: readonly StoredTurn[],
   stored: readonly StoredTurn[],
   known: readonly ResponseHead[],
 ): string | undefined {
-  // It goes on from one that has just been told of.
+  // It goes on from a turn that has just had its notice.
   if (before.some(({ turnId }) => turnId === turn.after)) return undefined;
   if (turn.isLeft === true) return notKnown;
   const left = new Set(stored.filter(({ isLeft }) => isLeft).map(({ turnId }) => turnId));
@@ -18,9 +18,9 @@ export function forkNotice(
   return known.slice(from + 1).some(({ id }) => left.has(id)) ? nowKnown : undefined;
 }
 
-/** Behind the id of the turn that the agent goes on from. */
+/** Suffix to the id of the turn that the agent goes on from. */
 export const placeMark = ':place';
-/** Characters of a prompt that tell which one it is. */
+/** How many characters of a prompt are quoted. */
 const promptMax = 60;
 
 export function goesOnFrom(prompt: string): string {

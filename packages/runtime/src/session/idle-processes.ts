@@ -1,7 +1,7 @@
 import type { Session } from './session.ts';
 
 /**
- * The agent processes of sessions in which nothing runs, the longest idle first to go: a process costs hundreds of
+ * The agent processes of idle sessions; beyond the limit the longest idle ends first. A process costs hundreds of
  * megabytes, and its session can start another.
  */
 export class IdleProcesses {
@@ -12,7 +12,7 @@ export class IdleProcesses {
     this.#max = max;
   }
 
-  /** Looks at a session that has changed; gives those whose process should end. */
+  /** Checks a session that has changed; returns the sessions whose process should end. */
   note(session: Session): Session[] {
     if (!session.isAlive || !session.isIdle) {
       this.#idle.delete(session);

@@ -1,6 +1,6 @@
 /**
- * One session: its agent, its queue of messages, its turns, its record, the questions that wait. In: commands of people,
- * what the agent says. Out: messages to the agent, turns, a record in the store, readers that are told.
+ * One session: its agent, its queue of messages, its turns, its record, its open approvals. In: commands of users, what
+ * the agent says. Out: messages to the agent, turns, a record in the store, changes for readers.
  */
 export type { ApprovalPolicy } from './approvals.ts';
 export { ClosedSessions } from './closed-sessions.ts';

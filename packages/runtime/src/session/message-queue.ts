@@ -1,13 +1,13 @@
 import type { QueuedMessage } from '@liminal/protocol';
 import { RuntimeError } from '../errors.ts';
 
-/** Messages that wait for their turn, first one next. Pure: each step gives a new queue. */
+/** Messages that wait for their turn, first one next. Pure: each step returns a new queue. */
 export type MessageQueue = readonly QueuedMessage[];
 
-/** Characters of all messages that wait: every reader is told them with each change of the session. */
+/** Characters of all waiting messages: every reader gets them with each change of the session. */
 const maxText = 1024 * 1024;
 
-/** Throws `QUEUE_FULL` where several messages are too long together; one alone is bounded where it comes in. */
+/** Throws `QUEUE_FULL` if several messages are too long together; a single one is bounded where it comes in. */
 export function assertFits(queue: MessageQueue): void {
   const size = queue.reduce((sum, { message }) => sum + message.length, 0);
   if (queue.length <= 1 || size <= maxText) return;
@@ -45,7 +45,7 @@ export function rewrite(queue: MessageQueue, turnId: string, message: string): Q
   return queue.map((entry) => (entry.turnId === turnId ? { ...entry, message } : entry));
 }
 
-/** The queue as if a message of an earlier state of it had not been touched; one that is on its way stays as it is. */
+/** Undoes a change of one message in an earlier queue; a message that is being sent stays as it is. */
 export function restore(
   queue: MessageQueue,
   earlier: MessageQueue,
@@ -58,7 +58,7 @@ export function restore(
   return present ? rewrite(queue, turnId, entry.message) : queue.toSpliced(index, 0, entry);
 }
 
-/** Throws `MESSAGE_NOT_QUEUED` for a message that is not there or is on its way already. */
+/** Throws `MESSAGE_NOT_QUEUED` for a message that is not there or is already being sent. */
 export function assertWaiting(queue: MessageQueue, turnId: string): void {
   if (queue.some((entry) => entry.turnId === turnId && entry.state === 'queued')) return;
   throw new RuntimeError(

@@ -34,21 +34,21 @@ const run = (id: string, rest: Partial<ResponseHead> = {}): ResponseHead => ({
 
 const ids = (turns: readonly StoredTurn[]): string[] => turns.map(({ turnId }) => turnId);
 
-test('what history has is not outside, whatever it counted here; what it lacks is', () => {
+test('a turn that history has is not from outside, whatever its number; one that it lacks is', () => {
   const turns = [stored('a'), stored('b', 'a'), stored('c', 'b')];
   expect(ids(outsideTurns(turns, [run('a', { lastSeq: 1 }), run('b', { lastSeq: 90 })]))).toEqual([
     'c',
   ]);
 });
 
-test('a turn from outside that has grown is told again', () => {
+test('a turn from outside that has grown is returned again', () => {
   const turns = [stored('a'), stored('b', 'a', { length: 5 })];
   expect(ids(outsideTurns(turns, [run('a'), run('b', { madeElsewhere: true })]))).toEqual(['b']);
   const told = run('b', { madeElsewhere: true, lastSeq: 4 });
   expect(outsideTurns(turns, [run('a'), told])).toEqual([]);
 });
 
-test('turns that the agent begins itself belong to who made the turn before', () => {
+test('a turn that the agent begins itself belongs to the maker of the turn before', () => {
   const own = { trigger: 'agent' } as const;
   const turns = [
     stored('a'),
@@ -60,7 +60,7 @@ test('turns that the agent begins itself belong to who made the turn before', ()
   expect(ids(outsideTurns(turns, [run('a')]))).toEqual(['b', 'b1']);
 });
 
-test('what was taken back before anything was said here stays away; what was left behind since does not', () => {
+test('a turn taken back before the first message here stays away; one left behind later does not', () => {
   const left = { isLeft: true };
   const turns = [stored('a'), stored('x', 'a', left), stored('b', 'a'), stored('y', 'b', left)];
   expect(ids(outsideTurns(turns, [run('a', { madeElsewhere: true }), run('b')]))).toEqual(['y']);

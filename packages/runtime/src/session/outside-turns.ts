@@ -14,37 +14,37 @@ import { importTurns, withKnownIds } from '../history/index.ts';
 import type { SessionAgent } from './session-agent.ts';
 import type { SessionContext } from './session-context.ts';
 
-/** So many of history's last runs are compared with what an agent tells. */
+/** How many of history's last runs are compared with what an agent has stored. */
 const COMPARED = 30;
 
-/** How far apart the clocks of a turn and of what its agent stored of it may be, in ms. */
+/** How far the times of a turn and of its stored copy may differ, in ms. */
 const CLOCKS_MS = 2_000;
 
 interface Found {
   runs: Response[];
-  /** Whether all of them stand behind what was known. */
+  /** Whether all of them come after what was known. */
   isAtEnd: boolean;
 }
 
 const nothing: Found = { runs: [], isAtEnd: true };
 
 /**
- * Turns that were made outside, in a terminal for one, in the same session: found in the agent's own store, or told by
- * the agent as it starts, and brought into history behind what is there. No process is started for that alone.
+ * Turns that were made outside Liminal in the same session, for example in a terminal. They are read from the agent's
+ * own store, or reported by the agent as it starts, and appended to history. No process is started for that alone.
  */
 export class OutsideTurns {
   readonly #context: SessionContext;
-  /** One that runs goes on from what it has itself said and heard; the next one is told all that is stored. */
+  /** A running agent knows only what it has said and heard itself; the next one is given all that is stored. */
   readonly #agent: SessionAgent;
-  /** What the agent stores of a turn that runs is no turn yet. */
+  /** Whether a turn runs: what the agent has stored of it is incomplete. */
   readonly #inTurn: () => boolean;
-  /** What the agent had stored when it was last read. */
+  /** The store's mark when it was last read. */
   #mark: string | undefined;
-  /** What the agent says of its store has changed though nothing new was there: it is not asked again. */
+  /** The store's mark changed without anything new: the agent is not asked again. */
   #isMarkVain = false;
-  /** The agent was ended for what may be new. */
+  /** The agent was stopped because its store may have something new. */
   #isLookedFor = false;
-  /** Settles when those that were asked for have been brought. */
+  /** Settles when the last lookup is done. */
   #brought: Promise<unknown> = Promise.resolve();
 
   constructor(context: SessionContext, agent: SessionAgent, inTurn: () => boolean) {
@@ -54,8 +54,8 @@ export class OutsideTurns {
   }
 
   /**
-   * Brings those into history that it lacks, or has less of; one after the other. Nothing while a turn runs. `told` is
-   * what an agent has told of earlier turns as it was started; without it, the store is looked at.
+   * Brings turns into history that it lacks, or has less of; one lookup at a time. Nothing while a turn runs. `told` are
+   * the turns that an agent reported as it started; without it, the store is read.
    */
   async bring(told?: Promise<StoredTurn[]>): Promise<Found> {
     return this.#next(async () => {
@@ -65,17 +65,17 @@ export class OutsideTurns {
     });
   }
 
-  /** A turn has ended here: what is stored now is known. */
+  /** A turn has ended here: remembers the store's mark. */
   async note(): Promise<void> {
     if (this.#context.provider.numbersStoredTurns !== true) return;
     const noting = this.#next(async () => {
       if (!this.#inTurn()) this.#keepMark(await this.#readMark());
     });
-    // Then the next message asks.
+    // After a failure, the next message looks again.
     await noting.catch(() => undefined);
   }
 
-  /** Resolves when nothing is being looked for any more, and all that was noted is stored. */
+  /** Resolves when no lookup is under way, and its results are stored. */
   async settled(): Promise<void> {
     await this.#brought;
     await this.#context.record.saved();
@@ -87,12 +87,12 @@ export class OutsideTurns {
     return working;
   }
 
-  /** An agent that runs and says that there may be something new is ended; the next one tells it. */
+  /** Stops a running agent if there may be something new; the next one reports it. */
   async #ask(): Promise<Found> {
     const { record } = this.#context;
     const agent = this.#agent;
     const known = record.value.storedMark;
-    // Before its first turn here there is nothing to compare with, and the question takes time.
+    // Before the first turn here there is nothing to compare with, and asking takes time.
     if (!agent.isAlive || this.#isMarkVain || known === undefined) return nothing;
     const mark = await this.#readMark();
     if (mark === undefined || mark === known) return nothing;
@@ -110,7 +110,7 @@ export class OutsideTurns {
     return found;
   }
 
-  /** Of all that an agent has told, what history does not have. */
+  /** The turns that an agent has reported and that history lacks. */
   async #compare(stored: readonly StoredTurn[]): Promise<Found> {
     const { store, record } = this.#context;
     const { sessionId } = record.value;
@@ -145,7 +145,7 @@ export class OutsideTurns {
     let stored = await this.#read();
     let found = await this.#unlessHere(outsideTurns(stored, known), known);
     if (found.length > 0 && agent.isInUse) {
-      // It does not know them. As it ends it notes in the store how far it had got, which says where the next goes on.
+      // The agent does not know them. As it ends it stores how far it had got: the next one goes on from there.
       await agent.stop();
       mark = await this.#readMark();
       stored = await this.#read();
@@ -172,7 +172,7 @@ export class OutsideTurns {
     return (await provider.readStoredHistory?.(agentSessionId, projectDir)) ?? [];
   }
 
-  /** As history has them; the first of each branch tells people that the conversation forked there. */
+  /** The turns as runs; the first of each branch gets a notice that the conversation has forked there. */
   async #withForks(
     sessionId: string,
     found: readonly StoredTurn[],
@@ -193,8 +193,8 @@ export class OutsideTurns {
   }
 
   /**
-   * Where the agent, begun again, goes on from another place than people have been told, and nothing new says so: a run
-   * that does, once.
+   * A run with a notice, for a restarted agent that goes on from another place than people were told, without a new turn
+   * that shows it. Made once.
    */
   async #changeOfPlace(
     stored: readonly StoredTurn[],
@@ -214,7 +214,7 @@ export class OutsideTurns {
     return [withNotice(run, goesOnFrom(storedPrompt(place) ?? ''))];
   }
 
-  /** The newest turn that the agent knows, by all that people have been told. */
+  /** The newest turn that the agent knows, according to the notices so far. */
   async #toldPlace(
     turns: ReadonlyMap<string, StoredTurn>,
     known: readonly ResponseHead[],
@@ -233,13 +233,13 @@ export class OutsideTurns {
     return undefined;
   }
 
-  /** What people have been told of a run already stays. */
+  /** The notice that a run already has; it stays. */
   async #noticeOf(runId: string): Promise<string | undefined> {
     const [first] = (await this.#context.store.getResponse(runId))?.outputItems ?? [];
     return first?.type === 'message' && first.id === noticeId(runId) ? first.content : undefined;
   }
 
-  /** Without those that run here under another id: commands, which some agents store under ids of their own. */
+  /** Without turns that history has under another id: some agents store commands under ids of their own. */
   async #unlessHere(
     turns: readonly StoredTurn[],
     known: readonly ResponseHead[],
@@ -269,8 +269,8 @@ export class OutsideTurns {
 }
 
 /**
- * Which stored turns were made outside, and history lacks or has less of: their ids are those that messages of ours were
- * given. What an agent begins of its own accord has other ids in its store, and belongs to whoever made the turn before.
+ * The stored turns that were made outside and that history lacks, or has less of. A stored turn of ours has its
+ * message's id. A turn that the agent began by itself has another id there, and belongs to the maker of the turn before.
  */
 export function outsideTurns(
   stored: readonly StoredTurn[],
@@ -290,7 +290,7 @@ export function outsideTurns(
       ours.add(turnId);
       return false;
     }
-    // What somebody took back in a terminal before anything was said here is their own affair.
+    // A turn that was taken back in a terminal before the first message here does not belong here.
     if (isLeft === true && !run && (start === -1 || index < start)) return false;
     return !run || run.lastSeq < events.length - 1;
   });

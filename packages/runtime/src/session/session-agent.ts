@@ -15,7 +15,7 @@ import type { SessionContext } from './session-context.ts';
 interface SessionAgentOptions {
   onEvent: (draft: EventDraft) => void;
   onExit: (exit: SessionExit) => void;
-  /** As it was started it tells of earlier turns; it is ready for a message when that is done. */
+  /** A starting agent reports earlier turns; it is ready for a message when this resolves. */
   onTold: (told: Promise<StoredTurn[]>) => Promise<void>;
 }
 
@@ -29,9 +29,9 @@ export class SessionAgent {
   #commands: AgentCommand[] = [];
   #notices: SessionNotice[] = [];
   #activity = '';
-  /** It is being ended; whoever wants it meanwhile waits for that. */
+  /** Set while the agent is being stopped; a start waits for it. */
   #stopping: Promise<void> | undefined;
-  /** How many wait for it to start. */
+  /** How many starts are under way. */
   #starts = 0;
 
   constructor(context: SessionContext, options: SessionAgentOptions) {
@@ -46,7 +46,7 @@ export class SessionAgent {
     ];
   }
 
-  /** What it tells of itself. */
+  /** What the agent has reported about itself. */
   get told(): Pick<SessionInfo, 'configOptions' | 'commands' | 'notices' | 'activity'> {
     return {
       configOptions: this.#configOptions,
@@ -60,7 +60,7 @@ export class SessionAgent {
     return this.#context.provider.isAlive(this.#sessionId);
   }
 
-  /** Whether it runs, or is on its way to or from that. */
+  /** Whether it runs, starts or stops. */
   get isInUse(): boolean {
     return this.isAlive || this.isStopping || this.#starts > 0;
   }
@@ -75,8 +75,8 @@ export class SessionAgent {
   }
 
   /**
-   * Throws `PROJECT_DIR_…`, also while it runs: the project's folder may have become a link to elsewhere since the
-   * session was made, and what it is told now is about the files that are found there.
+   * Throws `PROJECT_DIR_…`, even while the agent runs: the project's folder may have become a link to elsewhere since,
+   * and the next message is about the files there.
    */
   async start(): Promise<void> {
     this.#starts += 1;
@@ -118,7 +118,7 @@ export class SessionAgent {
     await this.#context.provider.cancelTurn(this.#sessionId);
   }
 
-  /** Ends it; it can be started again. */
+  /** Ends the agent; it can be started again. */
   async stop(): Promise<void> {
     this.#stopping ??= this.#context.provider
       .killSession(this.#sessionId)
@@ -147,14 +147,14 @@ export class SessionAgent {
     await provider.setConfigOption(this.#sessionId, id, value);
   }
 
-  /** Listens no more. */
+  /** Removes its listeners. */
   close(): void {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
   }
 
   /**
-   * A session without a turn is not in the agent's own store, and neither is one whose only turns were cut off before
-   * the agent had written anything down: there is nothing to go on from, and it is made anew.
+   * A session without a turn is not in the agent's own store, and neither is one whose turns were all cut off before the
+   * agent stored anything: it cannot be resumed, and is created again.
    */
   async #hasAnswered(): Promise<boolean> {
     const runs = (await this.#context.store.listRuns(this.#sessionId)) ?? [];
@@ -196,7 +196,7 @@ export class SessionAgent {
     });
   }
 
-  /** What a person has set, as the agent now has it: agreeing to a plan, for one, ends the mode for planning. */
+  /** The user's settings as the agent now has them: agreeing to a plan, for example, ends the planning mode. */
   #changedConfig(options: readonly ConfigOption[]): Record<string, string> | undefined {
     const { config } = this.#context.record.value;
     const changed = options.filter(

@@ -3,21 +3,21 @@ import { Supervisor } from '../turn/index.ts';
 import type { SessionOptions } from './session-options.ts';
 import { SessionRecordHolder } from './session-record.ts';
 
-/** What all parts of a session share: what it is, where it is kept, and how the rest hears of a change or of trouble. */
+/** What all parts of a session share: what it is, its record, and how to report changes and trouble. */
 export interface SessionContext extends Omit<SessionOptions, 'record' | 'onChange'> {
   sessionId: string;
   cliType: string;
   record: SessionRecordHolder;
   supervisor: Supervisor;
-  /** What people see of it beside its conversation is another. */
+  /** Something other than the conversation has changed. */
   changed: () => void;
-  /** For the server's log. */
+  /** Writes to the server's log. */
   warn: (error: unknown, message: string) => void;
   /** ISO 8601 UTC. */
   iso: () => string;
 }
 
-/** @param onFault - Something went wrong that nothing foresaw: it ends what cannot go on. */
+/** @param onFault - Called for an unexpected error: ends what cannot go on. */
 export function sessionContext(
   options: SessionOptions,
   changed: () => void,

@@ -17,18 +17,18 @@ export interface SessionOptions {
   logger: Logger;
   /** ms since the epoch. */
   now: () => number;
-  /** Its summary has changed. */
+  /** The session's summary has changed. */
   onChange: (session: Session) => void;
-  /** Where others than this server show it and bring it into history. */
+  /** Set where other servers also show the session and bring its runs into history. */
   cluster?: {
     readers: (session: Session) => SessionReaders;
     project: (run: Response, signal: AbortSignal) => Promise<void>;
     onEndInHistory: NonNullable<Storage['onEndInHistory']>;
     /** The token of the lease under which this server owns a session; undefined if it does not. */
     fenceOf: (sessionId: string) => number | undefined;
-    /** Whether this server owns a session still, and then for a while. Rejects where that cannot be told now. */
+    /** Whether this server still owns the session, and will for a while. Rejects if that is unknown now. */
     owns: (sessionId: string) => Promise<boolean>;
-    /** Where those of these sessions stand that other servers are at. */
+    /** The summaries of those sessions that other servers own. */
     summaries: (sessionIds: readonly string[]) => Promise<Map<string, SessionSummary>>;
   };
 }

@@ -18,7 +18,7 @@ const start = newRecord({
   fence: 0,
 });
 
-/** What the next storing of the record waits for. */
+/** What the next save of the record waits for. */
 let storing: PromiseWithResolvers<void>;
 let delivered: string[];
 let stops: number;
@@ -56,7 +56,7 @@ function warn(error: unknown): void {
   warnings.push(String(error));
 }
 
-test('a message is given to the agent once, whoever asks meanwhile for what waits to be sent', async () => {
+test('a message is given to the agent once, even if the queue is sent meanwhile', async () => {
   const sending = outbox.send('Hello', 't1');
   outbox.next();
   storing.resolve();
@@ -64,7 +64,7 @@ test('a message is given to the agent once, whoever asks meanwhile for what wait
   expect(delivered).toEqual(['Hello']);
 });
 
-test('a message that could not be stored is not given to the agent, and what came after it is', async () => {
+test('a message that could not be stored is not given to the agent, and the one after it is', async () => {
   const sending = outbox.send('Hello', 't1');
   const next = outbox.send('And?', 't2');
   outbox.next();
@@ -74,7 +74,7 @@ test('a message that could not be stored is not given to the agent, and what cam
   await expect.poll(() => delivered).toEqual(['And?']);
 });
 
-test('a message that is sent twice is one, and both are told what became of it', async () => {
+test('a message that is sent twice is delivered once, and both callers get the result', async () => {
   const sending = [outbox.send('Hello', 't1'), outbox.send('Hello', 't1')];
   storing.resolve();
   const answer = { turnId: 't1', queued: false };
@@ -83,7 +83,7 @@ test('a message that is sent twice is one, and both are told what became of it',
   expect(delivered).toEqual(['Hello']);
 });
 
-test('of a message that is sent twice and cannot be stored both are told', async () => {
+test('if a message that is sent twice cannot be stored, both callers are told', async () => {
   const sending = [outbox.send('Hello', 't1'), outbox.send('Hello', 't1')];
   storing.reject(new StorageError('STORE_WRITE_FAILED', 'Not now.'));
   const outcomes = await Promise.allSettled(sending);
@@ -91,7 +91,7 @@ test('of a message that is sent twice and cannot be stored both are told', async
   expect(delivered).toEqual([]);
 });
 
-test('a stop asked for while the message is being stored stops its turn', async () => {
+test('a stop while the message is being stored stops its turn', async () => {
   const sending = outbox.send('Hello', 't1');
   outbox.stopWhenSent();
   storing.resolve();
@@ -99,7 +99,7 @@ test('a stop asked for while the message is being stored stops its turn', async 
   expect([delivered, stops]).toEqual([['Hello'], 1]);
 });
 
-test('a message whose turn cannot be stopped is sent all the same, and the trouble is told', async () => {
+test('a message whose turn cannot be stopped is sent all the same, and the failure is logged', async () => {
   stop = async () => {
     throw new Error('It does not listen.');
   };
@@ -119,7 +119,7 @@ test('a stop of a message that could not be stored is not kept for the next', as
   expect([delivered, stops]).toEqual([['Again'], 0]);
 });
 
-test('SAFE: messages that wait are refused once they are too long together, a change of one too', async () => {
+test('SAFE: a message, or a change of one, is refused once those that wait are too long together', async () => {
   const large = 'x'.repeat(600 * 1024);
   storing.resolve();
   await outbox.send('Hello', 't1');

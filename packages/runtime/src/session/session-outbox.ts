@@ -18,27 +18,27 @@ import type { SessionTurns } from './session-turns.ts';
 interface SessionOutboxOptions {
   /** Resolves when the agent has the message. */
   deliver: (message: string, turnId: string) => Promise<void>;
-  /** Stops the turn that has just begun: it was asked for while its message was on its way. */
+  /** Stops the turn that has just begun: that was requested while its message was being sent. */
   stop: () => Promise<void>;
-  /** A message that waited could not be sent; it goes on waiting. */
+  /** A queued message could not be sent; it stays in the queue. */
   onTrouble: (error: unknown) => void;
 }
 
 type Context = Pick<SessionContext, 'record' | 'settings' | 'iso' | 'changed' | 'warn'>;
 
-/** A session's messages on their way to its agent: each waits in the queue until no turn is under way. */
+/** A session's messages for its agent: each waits in the queue until no turn is under way. */
 export class SessionOutbox {
   readonly #context: Context;
   readonly #agent: Pick<SessionAgent, 'isStopping'>;
   readonly #turns: Pick<SessionTurns, 'isRunning' | 'logged'>;
   readonly #options: SessionOutboxOptions;
   readonly #record: SessionRecordHolder;
-  /** A message is on its way from the queue's head to the agent's `response_start`. */
+  /** A message is between the queue's head and the agent's `response_start`. */
   #sending = false;
-  /** The turn of the last message that the agent was given: it must not get it again from here. */
+  /** The turn of the last message given to the agent: it must not be given again from here. */
   #delivered: string | undefined;
   #stopWhenSent = false;
-  /** By turn, until it is answered. */
+  /** Unanswered sends, by turn. */
   readonly #sends = new Map<string, Promise<SendResult>>();
   #isClosed = false;
 
@@ -60,8 +60,8 @@ export class SessionOutbox {
   }
 
   /**
-   * Resolves when the message is bound to its turn or queued; a failed sending rejects and leaves nothing behind. Asked
-   * again for the same turn, it answers the same and sends nothing twice.
+   * Resolves when the message is bound to its turn or queued; a failed send rejects and leaves nothing behind. Calls for the
+   * same turn get the same answer and send once.
    */
   async send(message: string, turnId: string): Promise<SendResult> {
     const sending = this.#sends.get(turnId) ?? this.#send(message, turnId);
@@ -102,12 +102,12 @@ export class SessionOutbox {
     await this.#change(queue, turnId, remove(queue, turnId));
   }
 
-  /** Stops the turn of a message on its way as soon as it has begun. */
+  /** Stops the turn of a message that is being sent as soon as it has begun. */
   stopWhenSent(): void {
     this.#stopWhenSent = this.#sending;
   }
 
-  /** Sends the queue's head if nothing is in its way; its failure leaves it in the queue and is told. */
+  /** Sends the queue's head if nothing is in its way; on failure it stays queued, and `onTrouble` is called. */
   next(): void {
     const { active, queue } = this.#record.value;
     if (this.#isClosed || this.#agent.isStopping || !active || !this.#isFree || queue.length === 0)
@@ -116,7 +116,7 @@ export class SessionOutbox {
     this.#dispatch().catch(this.#options.onTrouble);
   }
 
-  /** The server ends: no message that waits is sent any more. */
+  /** The server closes: queued messages are no longer sent. */
   close(): void {
     this.#isClosed = true;
   }
@@ -131,7 +131,7 @@ export class SessionOutbox {
         queue: restore(now.queue, earlier, turnId),
       }));
     } finally {
-      // A turn may have ended while it was being stored.
+      // A turn may have ended while the change was being stored.
       this.next();
     }
   }
@@ -148,12 +148,12 @@ export class SessionOutbox {
     const longer = enqueue(queue, entry, this.#context.settings.maxQueue);
     const named = title === '' ? titleOf(message) : title;
     const change = { queue: longer, title: named, active: true, failed: false, updatedAt: now };
-    // Whoever is told that it failed will send it again.
+    // A caller that gets the failure will send the message again.
     await this.#record.change(change, (now) => ({ ...before, queue: remove(now.queue, turnId) }));
   }
 
   async #sendNow(turnId: string, message: string): Promise<void> {
-    // From here on, also while it is being stored: else whoever asks for what waits has it sent as well.
+    // Set before storing: otherwise a call of `next` would send the message as well.
     this.#sending = true;
     try {
       await this.#enqueue(turnId, message).catch((error) => {
@@ -191,7 +191,7 @@ export class SessionOutbox {
     this.next();
   }
 
-  /** The agent has the message, whatever becomes of that: people see the turn go on, and can stop it again. */
+  /** The agent has the message even if the stop fails: people see the turn go on, and can stop it again. */
   async #stopTurn(): Promise<void> {
     try {
       await this.#options.stop();
@@ -206,7 +206,7 @@ export class SessionOutbox {
     this.#context.changed();
   }
 
-  /** Until then it can be lost with this server, and whoever comes after it finds it here. */
+  /** Until the log has the turn, it can be lost with this server: the next one then finds the message here. */
   async #removeWhenLogged(turnId: string): Promise<void> {
     await this.#turns.logged(turnId);
     this.#record.keep({ queue: remove(this.#record.value.queue, turnId) });

@@ -13,7 +13,7 @@ const start = {
   updatedAt: time,
 };
 
-test('a session in which nothing was said is called after its folder, in every list', () => {
+test('a session without a message is named after its folder, in every list', () => {
   const record = newRecord({ ...start, config: {}, fence: 0 });
   expect(summarize(record).title).toBe('New session in shop');
   expect(summarizeFound(start).title).toBe('New session in shop');

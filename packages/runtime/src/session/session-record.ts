@@ -2,10 +2,10 @@ import { basename } from 'node:path';
 import type { SessionSummary } from '@liminal/protocol';
 import type { ResponseStore, SessionRecord } from '@liminal/storage';
 
-/** Characters of a first message that become a session's title. */
+/** How many characters of a first message become a session's title. */
 const TITLE_MAX = 80;
 
-/** What a session begins with; the rest of its record follows from that. */
+/** The fields that a new record must be given. */
 export type NewRecord = Pick<
   SessionRecord,
   | 'sessionId'
@@ -56,7 +56,7 @@ export class SessionRecordHolder {
     await save;
   }
 
-  /** As `update`; where that cannot be stored it is taken back, from what the record is by then. */
+  /** As `update`; if storing fails, `undo` is applied to the record as it is by then. */
   async change(
     change: Partial<SessionRecord>,
     undo: (now: SessionRecord) => Partial<SessionRecord>,
@@ -69,7 +69,7 @@ export class SessionRecordHolder {
     }
   }
 
-  /** Changes what is true whether or not it can be stored: trouble is only told. */
+  /** For changes that are true even if they cannot be stored: trouble is only reported. */
   keep(change: Partial<SessionRecord>): void {
     this.update(change).catch(() => undefined);
   }
@@ -80,7 +80,7 @@ export class SessionRecordHolder {
   }
 }
 
-/** A stored session as lists show it while nothing of it runs. */
+/** The summary of a stored session in which nothing runs. */
 export function summarize(record: SessionRecord): SessionSummary {
   const { sessionId, cliType, projectId, projectDir, createdAt, updatedAt, active } = record;
   const resting = record.failed ? 'failed' : 'idle';
@@ -99,7 +99,7 @@ export function summarize(record: SessionRecord): SessionSummary {
   };
 }
 
-/** What a session is called wherever people see it. One that nobody has said anything in has no title yet. */
+/** What a session is called wherever people see it. A session without a message has no title yet. */
 export function nameOf({ title, projectDir }: Pick<SessionRecord, 'title' | 'projectDir'>): string {
   return title === '' ? `New session in ${basename(projectDir) || projectDir}` : title;
 }

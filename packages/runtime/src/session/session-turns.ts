@@ -21,23 +21,23 @@ const LOST =
   'The server lost this session while the turn was running. What was said until then is kept.';
 
 interface SessionTurnsOptions {
-  /** A turn is over and, if that was possible, history. */
+  /** A turn is over and, if possible, in history. */
   onSettled: (failed: boolean) => void;
-  /** A turn was ended before its agent did so: the agent is to be stopped. */
+  /** A turn was ended before its agent ended it: the agent must be stopped. */
   onGivenUp: () => void;
 }
 
-/** What a session's agent says, turn by turn: into the log, from there to the readers, and in the end to history. */
+/** What a session's agent says, turn by turn: into the log, then to readers, and in the end into history. */
 export class SessionTurns {
   readonly #context: SessionContext;
   readonly #readers: SessionReaders;
   readonly #approvals: Approvals;
   readonly #options: SessionTurnsOptions;
   #current: Turn | undefined;
-  /** The last that began, also when it is over; what it said is not kept with it. */
+  /** The last turn that began, even when it is over; without what it said. */
   #newest: Pick<Turn, 'turnId' | 'heard'> | undefined;
   #usage: Usage | undefined;
-  /** Runs on their way into history, which they reach in their order. */
+  /** Runs to be brought into history, in order. */
   readonly #finished: Response[] = [];
   #projecting: Promise<void> | undefined;
   readonly #closing = new AbortController();
@@ -54,7 +54,7 @@ export class SessionTurns {
     this.#options = options;
   }
 
-  /** The turn under way, or on its way into history. */
+  /** The turn under way, or being brought into history. */
   get current(): Turn | undefined {
     return this.#current;
   }
@@ -63,14 +63,14 @@ export class SessionTurns {
     return this.#current !== undefined;
   }
 
-  /** What the agent last told of each count. */
+  /** The newest usage counts from the agent. */
   get usage(): Usage | undefined {
     return this.#usage;
   }
 
-  /** Resolves when the log has the message that set a turn off; never if the server ends before. */
+  /** Resolves when the log has a turn's user message; never if the server closes before. */
   async logged(turnId: string): Promise<void> {
-    // One that is not heard of was given to an agent that nobody listens to any more.
+    // An unknown turn was given to an agent that no longer has listeners.
     await (this.#newest?.turnId === turnId ? this.#newest.heard : new Promise(() => {}));
   }
 
@@ -86,17 +86,17 @@ export class SessionTurns {
     else this.#current?.fail(code, message ?? 'The agent’s process ended during the turn.');
   }
 
-  /** The session is not this server's any more. */
+  /** This server no longer owns the session. */
   lose(): void {
     this.#current?.fail('OWNER_LOST', LOST);
   }
 
-  /** Something of ours went wrong with what the agent said. */
+  /** Ends the turn after an internal error. */
   breakOff(message: string): void {
     this.#current?.breakOff('INTERNAL', message);
   }
 
-  /** The server ends: what the log or the store has refused to the last is left behind, and said. */
+  /** The server closes: events that the log has refused until now are lost, and that is logged. */
   close(): void {
     this.#closing.abort();
     const turn = this.#current;
@@ -106,7 +106,7 @@ export class SessionTurns {
     this.#context.warn('LOG_UNAVAILABLE', `${lost}: the log refused them until the server ended`);
   }
 
-  /** Whether a draft of another turn begins it; anything else outside a turn is left out. */
+  /** Begins a new turn if the draft does so; other drafts outside a turn are left out. */
   #begins({ turnId, payload: { type } }: EventDraft): boolean {
     if (type !== 'response_start') {
       this.#context.warn(type, `an event outside its turn ${turnId} was left out`);
@@ -158,8 +158,8 @@ export class SessionTurns {
   }
 
   /**
-   * Finished runs become history, and their events may go. If the store refuses, it is tried again: until then the
-   * session is busy, so that no more runs gather, and the log still has them for readers and for the next start.
+   * Finished runs move into history, and the log drops their events. If the store refuses, it is tried again. Until then
+   * the session is busy, so that no more runs gather, and the log still has them for readers and for the next start.
    */
   async #project(): Promise<void> {
     await this.#untilDone('a finished run could not be stored yet', async () => {
@@ -179,7 +179,7 @@ export class SessionTurns {
     await log.settle(run.id);
   }
 
-  /** The log does not have what its writer gave it, or has more: the run is ended, so that it does not hang. */
+  /** Ends a run whose events in the log are fewer or more than its writer gave, so that it does not hang. */
   async #endLost({ written }: Turn): Promise<void> {
     const { cluster, iso } = this.#context;
     this.#options.onGivenUp();
@@ -189,10 +189,10 @@ export class SessionTurns {
     });
   }
 
-  /** Its end is in the log, or in history, where nobody here has seen it. */
+  /** The run's end is in the log or in history, where no reader here has seen it. */
   async #showLost(runId: string): Promise<void> {
     const { cluster, store, log } = this.#context;
-    // Where others bring runs into history, they are watched there as well.
+    // In a cluster the projector and the followed sessions do this.
     if (cluster) return;
     const run = toResponse(await readRun({ log, store }, runId));
     if (run) {
@@ -203,7 +203,7 @@ export class SessionTurns {
     this.#readers.historyGrew([], false);
   }
 
-  /** Whether the session is this server's still, as far as that can be told. */
+  /** Whether this server still owns the session. */
   async #owns(): Promise<boolean> {
     const { cluster, sessionId } = this.#context;
     return cluster === undefined || cluster.owns(sessionId);

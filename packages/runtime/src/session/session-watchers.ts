@@ -2,7 +2,7 @@ import type { SessionSummary } from '@liminal/protocol';
 import type { SessionsChange } from '../api.ts';
 import type { Session } from './session.ts';
 
-/** Those who follow the list of sessions; changes that come together are told together. */
+/** The listeners of the list of sessions; changes in one tick are told together. */
 export class SessionWatchers {
   readonly #listeners = new Set<(change: SessionsChange) => void>();
   readonly #changed = new Set<Session>();

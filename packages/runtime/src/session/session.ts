@@ -21,12 +21,11 @@ import { type SessionRecordHolder, summarize } from './session-record.ts';
 import { SessionTurns } from './session-turns.ts';
 import type { SessionOptions } from './session-options.ts';
 
-/** How long ending a session waits for the log to take the end of its turn, in ms. */
+/** How long stopping an agent waits for the log to take the end of its turn, in ms. */
 const END_WAIT_MS = 3_000;
 
 /**
- * One conversation: its queue, its agent, the way from what the agent says to the log, and from the log to
- * whoever watches and to history.
+ * One conversation: its queue, its agent, and the way of what the agent says to the log, the readers and history.
  */
 export class Session {
   readonly sessionId: string;
@@ -80,7 +79,7 @@ export class Session {
     return this.#agent.isAlive;
   }
 
-  /** The turn under way, or on its way into history. */
+  /** The turn under way, or being brought into history. */
   get turnId(): string | undefined {
     return this.#turns.current?.turnId;
   }
@@ -89,7 +88,7 @@ export class Session {
     return !this.#turns.current && !this.#outbox.isSending;
   }
 
-  /** Whether it has more to do than to be looked at. */
+  /** Whether its agent or a turn is active. */
   get isInUse(): boolean {
     return this.#agent.isInUse || !this.isIdle;
   }
@@ -111,7 +110,7 @@ export class Session {
     return { session: this.summary, queue, ...this.#agent.told, ...(usage && { usage }) };
   }
 
-  /** Lists the session as active. Starts nothing: it may be a page that shows again what it showed before. */
+  /** Lists the session as active. Starts no agent where none ran: a page may only be showing the session again. */
   async open(): Promise<void> {
     await this.#record.update({ active: true });
     const wasAlive = this.isAlive;
@@ -119,7 +118,7 @@ export class Session {
     if (wasAlive) this.prewarm();
   }
 
-  /** Starts its agent ahead of the message that somebody is about to send, where that saves time. */
+  /** Starts the agent ahead of the next message, where that saves time. */
   prewarm(): void {
     if (!this.#agent.prewarms || this.isAlive) return;
     this.#agent
@@ -127,7 +126,7 @@ export class Session {
       .catch((error) => this.#context.warn(error, 'the agent could not be started ahead'));
   }
 
-  /** Resolves when the message is bound to its turn or queued; a failed sending rejects and leaves nothing behind. */
+  /** Resolves when the message is bound to its turn or queued; a failed send rejects and leaves nothing behind. */
   async send(message: string, turnId: string = randomUUID()): Promise<SendResult> {
     return this.#outbox.send(message, turnId);
   }
@@ -147,18 +146,18 @@ export class Session {
     await this.#agent.cancel();
   }
 
-  /** Ends the agent and all it has started; a turn under way ends as cancelled, and what is queued waits for a `send`. */
+  /** Ends the agent and all that it started; a turn under way ends as cancelled, and the queue waits for a `send`. */
   async kill(): Promise<void> {
     await Promise.all([this.stopAgent(), this.#record.update({ active: false })]);
   }
 
-  /** Ends the agent as the server ends: no message that waits may start it again. */
+  /** Ends the agent when the server closes: queued messages must not start it again. */
   async shutDown(): Promise<void> {
     this.#outbox.close();
     await this.stopAgent();
   }
 
-  /** Ends the turn under way as lost: the session is not this server's any more. */
+  /** Ends the turn under way as lost: this server no longer owns the session. */
   loseTurn(): void {
     this.#turns.lose();
   }
@@ -186,10 +185,10 @@ export class Session {
     await this.#record.change({ title }, (now) => (now.title === title ? { title: former } : {}));
   }
 
-  /** Resolves when what is over has been stored, with what was noted of it. */
+  /** Resolves when finished turns, and notes about them, have been stored. */
   settled = async (): Promise<void> => this.#outside.settled();
 
-  /** Lets go of the agent's listeners and the readers. The agent must have been stopped. */
+  /** Removes the agent's listeners and the readers. The agent must have been stopped. */
   async close(): Promise<void> {
     this.#agent.close();
     this.#turns.close();
@@ -199,8 +198,8 @@ export class Session {
   }
 
   /**
-   * Brings history up to date with what was done outside; an agent that does not know it is ended, and the next one will.
-   * What cannot be read is told in the log only: the conversation goes on.
+   * Brings turns that were made outside into history. An agent that does not know them is stopped; the next one will.
+   * A failure is only logged: the conversation goes on.
    */
   async #catchUp(told?: Promise<StoredTurn[]>): Promise<void> {
     try {
@@ -232,7 +231,7 @@ export class Session {
     this.#record.keep({ failed: true });
   }
 
-  /** Ours, or the agent's in a way that nothing here foresaw: its turn ends, its agent too, and the session goes on. */
+  /** After an unexpected error the turn and the agent end, and the session goes on. */
   #fault(error: unknown, sentence: string): void {
     this.#context.warn(error, 'a session went wrong; its agent is stopped');
     if (this.#turns.current) this.#turns.breakOff(sentence);

@@ -2,7 +2,7 @@ import { type EventDraft, GrowingText, type ItemPatch } from '@liminal/protocol'
 
 export type DeltaDraft = EventDraft & { payload: { type: 'item_delta' } };
 
-/** Deltas of one item that become one event: the first of them, and what came after it. */
+/** Deltas of one item that become one event: the first, and the text after it. */
 export interface Gathering {
   first: DeltaDraft;
   more: GrowingText;
@@ -21,7 +21,7 @@ export function gather(gathering: Gathering, { payload }: DeltaDraft): void {
   if (payload.patch) gathering.first = withPatch(gathering.first, payload.patch);
 }
 
-/** Copies: whoever gave the draft may still hold it. */
+/** Copies: the caller may still hold the draft. */
 function withPatch({ payload, ...draft }: DeltaDraft, patch: ItemPatch): DeltaDraft {
   return { ...draft, payload: { ...payload, patch: { ...payload.patch, ...patch } } };
 }

@@ -1,7 +1,7 @@
 /**
- * One turn of one session, from its first event to its last. In: what the agent says (drafts), the limits of time, a
- * person's stop. Out: events in the log, numbered, closed and ended once; whoever listens hears them when the log has
- * them. Knows no session and no reader.
+ * One turn of one session, from its first event to its last. In: what the agent says (drafts), time limits, the user's
+ * stop. Out: events, numbered, closed and ended once; listeners get them when the log has them. Knows no session and no
+ * reader.
  */
 export { isLargeRun } from './large.ts';
 export type { WrittenRun } from './run-writer.ts';

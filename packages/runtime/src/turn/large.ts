@@ -1,10 +1,10 @@
-/** What is so much that others have a turn before it is dealt with, and after. */
+/** What counts as so large that other work gets a turn before and after it. */
 import type { Response, StreamEvent } from '@liminal/protocol';
 import { sizeOf } from '@liminal/protocol';
 
-/** About the characters of what is done at once. */
+/** About the characters that are handled at once. */
 const LARGE = 256 * 1024;
-/** Events: each costs its readers more than its size tells. */
+/** Events: each costs readers more than its size says. */
 const MANY = 500;
 
 export interface Batch {
@@ -12,7 +12,7 @@ export interface Batch {
   isLarge: boolean;
 }
 
-/** The first of the events that wait, as many as are written and shown at once; one that is larger goes alone. */
+/** The first waiting events, as many as are written and shown at once; a larger event goes alone. */
 export function firstBatch(waiting: readonly StreamEvent[]): Batch {
   let size = 0;
   let count = 0;

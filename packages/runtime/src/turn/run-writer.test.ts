@@ -68,7 +68,7 @@ test('INV-2 nothing follows the terminal event', async () => {
   expect(response?.status).toBe('complete');
 });
 
-test('INV-3 what is open when the run ends is closed before its terminal event', async () => {
+test('INV-3 open items are closed before the terminal event', async () => {
   const { log } = openMemoryStorage();
   const { writer, say, logged } = makeWriter(log, 0);
   say(start, open, text('a', 'half'), {
@@ -122,7 +122,7 @@ test.each<[string, EventPayload]>([
   ['a delta', { type: 'item_delta', itemId: 'a', deltaContent: '', patch: { raw: 1n } }],
   ['a whole item', { ...itemDone, finalItem: { ...itemDone.finalItem, raw: 1n } }],
 ])(
-  'SAFE: %s that cannot be written down is left out, which is said, and the run goes on',
+  'SAFE: %s that cannot be serialised is left out, with a note, and the run goes on',
   async (_, bad) => {
     const { log } = openMemoryStorage();
     const { writer, say, logged, troubles } = makeWriter(log, 0);
@@ -137,7 +137,7 @@ test.each<[string, EventPayload]>([
   },
 );
 
-test('SAFE: a run whose end cannot be written down ends nevertheless', async () => {
+test('SAFE: a run whose end cannot be serialised ends nevertheless', async () => {
   const { log } = openMemoryStorage();
   const { writer, say, logged } = makeWriter(log, 0);
   say(start, { type: 'response_error', error: { code: 'X', message: 'x', details: 1n } });
@@ -149,7 +149,7 @@ test('SAFE: a run whose end cannot be written down ends nevertheless', async () 
 });
 
 describe('while the log refuses', () => {
-  /** A log on a disk that is full until `free`. */
+  /** A log whose disk is full until `free` is called. */
   function fullLog() {
     const { log } = openMemoryStorage();
     let isFull = true;
@@ -168,14 +168,14 @@ describe('while the log refuses', () => {
       settle: async (runId) => log.settle(runId),
       close: async () => log.close(),
     };
-    /** Resolves when the log has been asked so many times, in all. */
+    /** Resolves when the log has been asked this many times in total. */
     const tried = async (times: number): Promise<void> => {
       while (tries < times) await new Promise<void>((resolve) => waiting.push(resolve));
     };
     return { log: full, tried, free: () => (isFull = false) };
   }
 
-  test('INV-1 INV-6 events are kept, the trouble is told, and they are written in order afterwards', async () => {
+  test('INV-1 INV-6 events are kept, the trouble is reported, and they are written in order afterwards', async () => {
     const { log, tried, free } = fullLog();
     const { writer, say, logged, troubles } = makeWriter(log, 0);
     say(start, open, text('a', 'kept'), done);
@@ -199,7 +199,7 @@ describe('while the log refuses', () => {
     free();
     const said = () =>
       logged.flatMap(({ payload }) => (payload.type === 'item_delta' ? payload.deltaContent : []));
-    // Nobody need say anything more for that.
+    // No further event is needed for that.
     await expect.poll(() => said().join('')).toBe(`first${'.'.repeat(1000)}`);
     expect(said().length).toBeLessThan(5);
     say(text('a', 'last'), done);
@@ -207,7 +207,7 @@ describe('while the log refuses', () => {
     expect(response?.outputItems).toMatchObject([{ content: `first${'.'.repeat(1000)}last` }]);
   });
 
-  test('INV-1 INV-2 INV-3 past the bound the run ends, and what was heard until then is written when there is room', async () => {
+  test('INV-1 INV-2 INV-3 past the bound the run ends, and the events until then are written when there is room', async () => {
     const { log, tried, free } = fullLog();
     const { writer, say, logged, overflowed } = makeWriter(log, 0, 100_000);
     say(start, open, text('a', 'x'.repeat(99_000)));
@@ -236,7 +236,7 @@ describe('while the log refuses', () => {
     expect(await log.read('r')).toEqual(logged);
   });
 
-  test('not only deltas count', async () => {
+  test('the bound counts all events, not only deltas', async () => {
     const { writer, say, overflowed } = makeWriter(fullLog().log, 0, 100_000);
     const content = 'x'.repeat(100_000);
     const finalItem = { id: 'a', type: 'message', origin: 'agent', content } as const;
@@ -245,7 +245,7 @@ describe('while the log refuses', () => {
     expect(writer.sealed).toBe(true);
   });
 
-  test('a run that is given up says how much is lost, and writes nothing more', async () => {
+  test('an abandoned run returns how much is lost, and writes nothing more', async () => {
     vi.useFakeTimers();
     const { log, tried, free } = fullLog();
     const { writer, say, logged } = makeWriter(log, 10_000);
@@ -263,7 +263,7 @@ describe('while the log refuses', () => {
     vi.useRealTimers();
   });
 
-  test('a run whose events the log has all taken loses none', async () => {
+  test('an abandoned run whose events are all in the log loses none', async () => {
     const { log } = openMemoryStorage();
     const { writer, say } = makeWriter(log, 0);
     say(start, done);
@@ -272,7 +272,7 @@ describe('while the log refuses', () => {
   });
 });
 
-test('SAFE: a long text and a flood are written in batches, and others have a turn between them', async () => {
+test('SAFE: a long text and a flood are written in batches, and other work gets a turn between them', async () => {
   const { log } = openMemoryStorage();
   const { writer, say, logged } = makeWriter(log, 0);
   let turns = 0;

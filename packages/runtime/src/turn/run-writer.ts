@@ -34,46 +34,46 @@ export interface RunWriterOptions {
   run: RunEnvelope;
   /** Stands in for a `response_start` that the agent never gave. */
   providerId: string;
-  /** Whether the run is this writer's to begin: asked before its first event, again where that cannot be told. */
+  /** Whether this writer may begin the run: called before its first event, and again if it rejects. */
   mayBegin: () => Promise<boolean>;
-  /** Deltas of one item that arrive within so many ms become one event; 0 logs each at once. */
+  /** Deltas of one item that arrive within this time become one event (ms); 0 logs each at once. */
   cadenceMs: number;
   /** Characters of events that may wait while the log refuses them. */
   maxUnlogged: number;
   supervisor: Supervisor;
 }
 
-/** What a writer tells. */
+/** The events of a writer. */
 export interface RunNews {
   /** The log has just taken these events, in order (invariant 6). */
   logged: [events: readonly StreamEvent[]];
-  /** The log refuses to take events; they are kept and tried again. Told at first, and then now and again. */
+  /** The log refuses events; they are kept and retried. Emitted at first, and then now and again. */
   refused: [error: unknown];
-  /** More waits than may: whoever hears it ends the run, whose end then waits with the rest. */
+  /** Too much waits: the listener ends the run, whose end then waits with the rest. */
   overflow: [];
 }
 
 /** A run as its writer knows it. */
 export interface WrittenRun {
   runId: string;
-  /** With what the log has not taken yet. */
+  /** Including what the log has not taken yet. */
   state: ResponseState;
   /** `seq` of the last event that the log has taken; -1 before the first. */
   loggedSeq: number;
-  /** Its writer cannot go on for a mistake of its own, and not for the log's sake. */
+  /** The writer stopped because of an error of its own, not because of the log. */
   isBroken: boolean;
 }
 
-/** What the log never took. */
+/** Events that the log never took. */
 export interface Unwritten {
   events: number;
-  /** Of the events as they would have been written. */
+  /** The size of these events as JSON. */
   characters: number;
 }
 
 /** How long to wait before the log is tried again after it refused, in ms. */
 const RETRY_MS = 500;
-/** Every how many refusals the trouble is told. */
+/** `refused` is emitted once per this many refusals. */
 const TELL_EVERY = 20;
 
 /**
@@ -94,9 +94,9 @@ export class RunWriter extends EventEmitter<RunNews> {
   #abandoned = false;
   #isBroken = false;
   #appending = false;
-  /** How often in a row the log has refused. */
+  /** How many times in a row the log has refused. */
   #refusals = 0;
-  /** What was measured of the outbox: its first so many events. */
+  /** The measured size of the first events of the outbox. */
   #waiting: Unwritten = { events: 0, characters: 0 };
   #lastDeltaAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
@@ -107,12 +107,12 @@ export class RunWriter extends EventEmitter<RunNews> {
     this.#options = options;
   }
 
-  /** Resolves with the folded run when the log has its terminal event; with nothing if another writer took the run. */
+  /** Resolves with the folded run when the log has its terminal event; with undefined if this writer lost the run. */
   get ended(): Promise<Response | undefined> {
     return this.#ended.promise;
   }
 
-  /** What it has come to. */
+  /** The run so far. */
   get written(): WrittenRun {
     return {
       runId: this.#options.run.runId,
@@ -127,7 +127,7 @@ export class RunWriter extends EventEmitter<RunNews> {
     return this.#sealed;
   }
 
-  /** Writes no more, as the server ends; gives what is lost with that. */
+  /** Stops writing because the server closes; returns what is lost. */
   abandon(): Unwritten {
     this.#abandoned = true;
     this.#numberPending();
@@ -135,7 +135,7 @@ export class RunWriter extends EventEmitter<RunNews> {
     return this.#measure();
   }
 
-  /** Writes no more: the run is ended by what the log has of it. */
+  /** Stops writing: the run is then ended from what the log has of it. */
   giveUp(): void {
     this.#abandoned = true;
     this.#isBroken = true;
@@ -161,7 +161,7 @@ export class RunWriter extends EventEmitter<RunNews> {
 
   #addNow(draft: EventDraft): void {
     this.#numberPending();
-    // Looked at once: an end that is numbered seals the run, whatever goes wrong after that.
+    // Checked first: a numbered end seals the run, even if something fails after that.
     const isEnd = isTerminal(draft.payload);
     if (this.#nextSeq === 0 && draft.payload.type !== 'response_start')
       this.#startUnannounced(draft);
@@ -207,7 +207,7 @@ export class RunWriter extends EventEmitter<RunNews> {
     }
   }
 
-  /** Ends as lost where it cannot go on: the log then says how far it got. */
+  /** If draining fails, the run ends as lost: the log says how far it got. */
   #startDraining(): void {
     this.#drain().catch((error: unknown) => {
       this.#options.supervisor.fault(error);
@@ -215,11 +215,11 @@ export class RunWriter extends EventEmitter<RunNews> {
     });
   }
 
-  /** Appends what has gathered while the last append was under way, until nothing is left. */
+  /** Appends until nothing is left, including what comes while an append is under way. */
   async #drain(): Promise<void> {
     if (this.#appending) return;
     this.#appending = true;
-    // What is said at once is logged at once: a turn is not in the log without the message that set it off.
+    // One append for what comes in the same tick: a turn must not be in the log without its user message.
     await Promise.resolve();
     while (this.#outbox.length > 0 && !this.#abandoned) {
       const { events, isLarge } = firstBatch(this.#outbox);
@@ -274,7 +274,7 @@ export class RunWriter extends EventEmitter<RunNews> {
     }
   }
 
-  /** Measures each event once, and none as long as the log takes them. */
+  /** Measures each event once, and none while the log accepts them. */
   #measure(): Unwritten {
     const waiting = this.#waiting;
     for (const { payload } of this.#outbox.slice(waiting.events)) {

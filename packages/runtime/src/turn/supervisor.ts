@@ -1,12 +1,12 @@
-/** Tells of a mistake and ends what cannot go on; the sentence is for people. What it throws itself is not told again. */
+/** Reports an error and ends what cannot go on; the sentence is for people. Its own errors are ignored. */
 type OnFault = (error: unknown, sentence: string) => void;
 
 const WENT_WRONG =
   'Liminal could not deal with something in this session, so its agent was stopped. What was said until then is kept; the server’s log says more.';
 
 /**
- * Keeps a mistake with the session that it happened in. Whatever of a session nobody waits for (a timer, what its agent
- * says, what the log has taken) runs through here: what it throws is told, and nothing of it reaches the process.
+ * Keeps an error inside the session in which it happened. Work that no caller awaits (timers, what the agent says, what
+ * the log has taken) runs through here: its errors are reported, and never reach the process.
  */
 export class Supervisor {
   readonly #onFault: OnFault;
@@ -24,7 +24,7 @@ export class Supervisor {
     }
   }
 
-  /** For what takes time. */
+  /** The same for asynchronous work. */
   start(work: () => Promise<unknown>): void {
     Promise.try(work).catch((error: unknown) => this.fault(error));
   }
@@ -35,7 +35,7 @@ export class Supervisor {
     try {
       this.#onFault(error, WENT_WRONG);
     } catch {
-      // Whoever is to end it cannot: the session stays as it is, and the others go on.
+      // Ending it has failed too: the session stays as it is, and the others go on.
     } finally {
       this.#isTelling = false;
     }

@@ -8,7 +8,7 @@ import type { RuntimeSettings } from '../settings.ts';
 import type { Supervisor } from './supervisor.ts';
 import { Watchdog } from './watchdog.ts';
 
-/** How long the log may take for the end of the turn before, in ms, until the turn that waits says that it is in trouble. */
+/** How long a turn waits for the log to have the end of the turn before, in ms, until that counts as a refusal. */
 const BEFORE_MS = 500;
 
 /** What a turn needs of its session. */
@@ -26,9 +26,9 @@ interface TurnOptions {
   turnId: string;
   /** Resolves when the log has the end of the turn before. */
   before: Promise<unknown> | undefined;
-  /** Whether a person is being waited for: then silence is right. */
+  /** Whether the turn waits for a person: then silence is right. */
   waitsForPerson: () => boolean;
-  /** Whether the session is this server's still. */
+  /** Whether this server still owns the session. */
   owns: () => Promise<boolean>;
 }
 
@@ -37,7 +37,7 @@ interface TurnNews extends RunNews {
   silent: [];
 }
 
-/** A turn under way: its writer, and the watch over its silence. */
+/** A turn under way: its writer and its watchdog. */
 export class Turn extends EventEmitter<TurnNews> {
   readonly turnId: string;
   readonly #writer: RunWriter;
@@ -45,7 +45,7 @@ export class Turn extends EventEmitter<TurnNews> {
   readonly #iso: () => string;
   readonly #heard = Promise.withResolvers<void>();
   #aborted = false;
-  /** Its message, which the log does not have, is the next owner's to give an agent. */
+  /** The log does not have the turn's message: the next owner must give it to an agent. */
   #passedOn = false;
 
   constructor(context: TurnContext, { turnId, before, waitsForPerson, owns }: TurnOptions) {
@@ -84,17 +84,17 @@ export class Turn extends EventEmitter<TurnNews> {
     });
   }
 
-  /** Resolves with the folded run when its terminal event is in the log; with nothing if another writer took it. */
+  /** Resolves with the folded run when its terminal event is in the log; with undefined if the writer lost the run. */
   get ended(): Promise<Response | undefined> {
     return this.#writer.ended;
   }
 
-  /** What it has come to, whether or not the log has it. */
+  /** The run so far, including what the log lacks. */
   get written(): WrittenRun {
     return this.#writer.written;
   }
 
-  /** Resolves when the log has the message that set it off, or another's end of the turn; never if it is passed on. */
+  /** Resolves when the log has the turn's user message, or the turn has ended; never if it is passed on. */
   get heard(): Promise<void> {
     return this.#heard.promise;
   }
@@ -113,7 +113,7 @@ export class Turn extends EventEmitter<TurnNews> {
     this.#writer.add(draft);
   }
 
-  /** Says that the user asked to stop; once. */
+  /** Records, once, that the user asked to stop. */
   abort(): void {
     if (this.#aborted) return;
     this.#aborted = true;
@@ -125,7 +125,7 @@ export class Turn extends EventEmitter<TurnNews> {
     this.#say({ type: 'response_error', error: { code, message } });
   }
 
-  /** Something of ours went wrong in it: it ends, as a lost one where even that goes wrong. */
+  /** Ends the turn after an internal error; if even that fails, as a lost one. */
   breakOff(code: string, message: string): void {
     try {
       this.fail(code, message);
@@ -134,7 +134,7 @@ export class Turn extends EventEmitter<TurnNews> {
     }
   }
 
-  /** Gives the turn up, as the server ends; says what of it the log never took. */
+  /** Gives the turn up because the server closes; returns what the log never took. */
   abandon(): Unwritten {
     this.#passedOn = true;
     return this.#writer.abandon();
@@ -149,7 +149,7 @@ export class Turn extends EventEmitter<TurnNews> {
   }
 }
 
-/** Throws where it takes too long: then what waits for it is counted, as where the log refuses. */
+/** Throws after `BEFORE_MS`: that is then retried and reported like a refusal of the log. */
 async function loggedSoon(end: Promise<unknown>): Promise<void> {
   const late = delay(BEFORE_MS, undefined, { ref: false }).then(() => {
     throw new StorageError('LOG_WRITE_FAILED', 'The log lacks the end of the turn before.');
@@ -162,7 +162,7 @@ function isPrompt({ payload }: StreamEvent): boolean {
   return payload.finalItem.origin === 'user';
 }
 
-/** A W3C trace of the run's own. */
+/** A new W3C trace. */
 function newTrace(): RunEnvelope['traceContext'] {
   const trace = randomBytes(16).toString('hex');
   const span = randomBytes(8).toString('hex');

@@ -1,11 +1,11 @@
 interface WatchdogOptions {
-  /** A run that has been silent for so many ms gets a heartbeat; 0 gives none. */
+  /** A run that has been silent for this long gets a heartbeat (ms); 0 gives none. */
   heartbeatMs: number;
-  /** A run that its agent has said nothing in for so many ms is ended; 0 never. */
+  /** A run whose agent has been silent for this long is ended (ms); 0 never. */
   idleLimitMs: number;
   onHeartbeat: () => void;
   onIdle: () => void;
-  /** While true, silence is right: a person is being waited for. */
+  /** While true, silence is right: the turn waits for a person. */
   excused: () => boolean;
 }
 
@@ -31,7 +31,7 @@ export class Watchdog {
     this.#timers.clear();
   }
 
-  /** Calls back whenever there has been silence for so long. */
+  /** Calls back each time there has been silence for this long. */
   #watch(silenceMs: number, onSilence: () => void): void {
     if (silenceMs === 0) return;
     let last = this.#heardAt;

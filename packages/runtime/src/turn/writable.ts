@@ -5,7 +5,7 @@ const unwritable = {
   message: 'Something that the agent said cannot be written down, and is left out.',
 };
 
-/** In place of an event that no log can take, one that says so: it would be refused for ever. */
+/** The event, or one that says it was left out if no log can take it: it would be refused each time. */
 export function writable(event: StreamEvent): StreamEvent {
   try {
     JSON.stringify(event);

@@ -54,7 +54,7 @@ test('a permission is asked once, and answered on any server, with what is said 
   expect(reader.items.get('ask-1')).toMatchObject({ outcome: answer });
 });
 
-test('what an agent waits for, and what is to be known, is told on every server', async () => {
+test('an agent’s activity and notices are shown on every server', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -87,7 +87,7 @@ function stored(turnId: string, content: string): StoredTurn {
   };
 }
 
-test('INV-7: a turn made outside is found by the owner alone, once, and shown on every server', async () => {
+test('INV-7: only the owner finds a turn made outside, once, and every server shows it', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -113,7 +113,7 @@ test('INV-7: a turn made outside is found by the owner alone, once, and shown on
   expect(b.agent.alive.size).toBe(0);
 });
 
-test('every server lists every session as it stands', async () => {
+test('every server lists every session in its present state', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const states: string[] = [];
@@ -131,7 +131,7 @@ test('every server lists every session as it stands', async () => {
   stop();
 });
 
-test('INV-2, FR-001-20: the turn of a server that dies ends as lost for those who watch elsewhere, who go on', async () => {
+test('INV-2, FR-001-20: the turn of a dead server ends as lost for readers on other servers, and they go on', async () => {
   const servers = await startServers();
   const [a, b, c] = [await servers.start(), await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -156,7 +156,7 @@ test('INV-2, FR-001-20: the turn of a server that dies ends as lost for those wh
   expect(b.agent.received).toEqual(['Go on']);
 });
 
-test('history has the turn of a server that died before the next turn begins, so that they stay in their order', async () => {
+test('history has a dead server’s turn before the next turn begins, so that they stay in order', async () => {
   const servers = await startServers();
   const [a, b] = [
     await servers.start({ projects: false }),
@@ -226,7 +226,7 @@ test('a message that an agent is given while its server ends goes to the next ow
   expect(await b.runtime.getRun(turnId)).toMatchObject({ outputItems: [{ content: 'Hello' }] });
 });
 
-test('a server that ends in order hands its sessions over at once', async () => {
+test('a server that shuts down in order hands its sessions over at once', async () => {
   const servers = await startServers();
   const [a, b] = [
     await servers.start({ leaseMs: 60_000 }),
@@ -243,7 +243,7 @@ test('a server that ends in order hands its sessions over at once', async () => 
   expect(b.agent.received).toEqual(['And now?']);
 });
 
-test('an owner that comes back too late changes nothing any more', async () => {
+test('an owner that comes back too late changes nothing', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -270,7 +270,7 @@ test('INV-1: an owner that comes back too late begins no run, nor ends the one t
   const mendLog = a.cutLog();
   const { turnId } = await a.runtime.send(sessionId, 'Hello');
   const rejoin = a.isolate();
-  // Nobody owns it any more.
+  // No server owns it now.
   await expect.poll(async () => (await b.runtime.status(sessionId)).isAlive).toBe(false);
   const held = Promise.withResolvers<void>();
   b.agent.hold = held.promise;
@@ -315,7 +315,7 @@ test('a message whose run another server is to begin waits for that one, which h
   await expect.poll(() => b.agent.received).toEqual(['Hello']);
 });
 
-test('what an owner of the past says of a session is not what it shows', async () => {
+test('a session does not show what a former owner posts', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
   const sessionId = await newSession(a, servers.projectDir);
@@ -327,12 +327,12 @@ test('what an owner of the past says of a session is not what it shows', async (
   expect(await b.runtime.status(sessionId)).toMatchObject({ state: 'running', isAlive: true });
   rejoin();
   await expect.poll(() => a.agent.alive.has(sessionId)).toBe(false);
-  // Whatever its end has set off is over when it has the session no more in its list.
+  // What its end has set off is over when its list no longer has the session.
   await expect.poll(async () => (await a.runtime.status(sessionId)).state).toBe('running');
   expect(await b.runtime.status(sessionId)).toMatchObject({ state: 'running', isAlive: true });
 });
 
-test('an owner that has been overtaken while it opens a session passes what it was asked for on to the next', async () => {
+test('an owner that loses a session while opening it passes the command on to the next owner', async () => {
   const servers = await startServers();
   const [a, b, c] = [await servers.start(), await servers.start(), await servers.start()];
   const sessionId = await newSession(c, servers.projectDir);
@@ -353,7 +353,7 @@ test('an owner that has been overtaken while it opens a session passes what it w
   expect(a.agent.received).toEqual([]);
 });
 
-test('commands for a session that nobody knows say so on every server', async () => {
+test('commands for an unknown session are refused on every server', async () => {
   const servers = await startServers();
   const b = await servers.start();
   for (const command of [
@@ -368,7 +368,7 @@ test('commands for a session that nobody knows say so on every server', async ()
   await reader.untilType('session:error');
 });
 
-test('FR-001-16: runs are brought into history by whichever server does that; how far it is behind can be asked', async () => {
+test('FR-001-16: any projecting server brings runs into history, and reports how far it is behind', async () => {
   const servers = await startServers();
   const a = await servers.start({ projects: false });
   const sessionId = await newSession(a, servers.projectDir);
@@ -386,7 +386,7 @@ test('FR-001-16: runs are brought into history by whichever server does that; ho
   expect(await a.runtime.metrics()).toMatchObject({ backlogRuns: 0 });
 });
 
-test('upserts are published for other readers where that is asked for, once per turn', async () => {
+test('upserts are published for other readers if that is configured, once per turn', async () => {
   const servers = await startServers();
   const a = await servers.start({ publishUpserts: true });
   await servers.start({ publishUpserts: true });
@@ -403,14 +403,14 @@ test('upserts are published for other readers where that is asked for, once per 
   expect(last).toMatchObject({ itemId: 'a', content: 'One', status: 'complete' });
 });
 
-/** Whether a reader was given history with a turn that stands so. */
+/** Whether a reader was given history with this turn in this state. */
 const isShown = (turnId: string, status: string) => (reader: Reader) =>
   reader
     .ofType('session:history')
     .some(({ turns }) => turns.some((turn) => turn.turnId === turnId && turn.status === status));
 
 describe('a log that has lost something', () => {
-  test('INV-2: ends the turn whose next word does not fit, and the session goes on', async () => {
+  test('INV-2: ends the turn whose next event does not fit, and the session goes on', async () => {
     const servers = await startServers();
     const [a, b] = [await servers.start(), await servers.start()];
     const sessionId = await newSession(a, servers.projectDir);
@@ -429,7 +429,7 @@ describe('a log that has lost something', () => {
     await expect.poll(() => [...a.agent.received, ...b.agent.received]).toEqual(['Hello', 'Go on']);
   });
 
-  test('INV-2: brings a turn into history whose end it had taken, from where it is known', async () => {
+  test('INV-2: a turn whose end it has lost is stored by its writer', async () => {
     const servers = await startServers();
     const [a, b] = [await servers.start(), await servers.start()];
     const sessionId = await newSession(a, servers.projectDir);
@@ -447,7 +447,7 @@ describe('a log that has lost something', () => {
     expect(await b.runtime.metrics()).toMatchObject({ openRuns: 1, backlogRuns: 0 });
   });
 
-  test('INV-2: of which the log knows nothing any more ends in history, when its session is next taken up', async () => {
+  test('INV-2: a turn that it has lost ends in history when its session is next taken up', async () => {
     const servers = await startServers();
     const a = await servers.start();
     const sessionId = await newSession(a, servers.projectDir);
@@ -474,7 +474,7 @@ describe('a log that has lost something', () => {
     expect(await b.runtime.getRun(turnId)).toMatchObject({ status: 'complete' });
   });
 
-  test('INV-2: of which history has more ends there, with all that it has', async () => {
+  test('INV-2: a turn that history has more of ends there, with all of it', async () => {
     const servers = await startServers();
     const a = await servers.start({ projects: false });
     const sessionId = await newSession(a, servers.projectDir);

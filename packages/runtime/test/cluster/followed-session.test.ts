@@ -53,7 +53,7 @@ function replicaOf(storage: { log: EventLog; store: ResponseStore }): FollowedSe
   return new FollowedSession({ sessionId, storage, postedState, now: Date.now, onTrouble });
 }
 
-test('a run that comes into history in the moment in which somebody begins to watch is history, in its place', async () => {
+test('a run that comes into history just as a reader begins is shown there, in its place', async () => {
   const { log, store } = openMemoryStorage();
   await log.append(runId, run);
   const read: EventLog['read'] = async (...args) => {
@@ -72,7 +72,7 @@ test('a run that comes into history in the moment in which somebody begins to wa
   await followed.close();
 });
 
-test('INV-7: whoever has got as far as the next run is brought the one that came and went before it unseen', async () => {
+test('INV-7: a reader that is already in the next run is given the unseen one before it', async () => {
   const { log, store } = openMemoryStorage();
   await keep(store, runNamed('1'));
   const followed = replicaOf({ log, store });
@@ -92,7 +92,7 @@ test('INV-7: whoever has got as far as the next run is brought the one that came
   await followed.close();
 });
 
-test('INV-7: nobody is given anything of the next run before the end of the one before it, which this server is slow to read', async () => {
+test('INV-7: no reader gets a part of the next run before the end of a run that this server is slow to read', async () => {
   const { log, store, slow, followed } = await openedSlow();
   const first = watch(followed);
   await expect.poll(() => first.told).toEqual(['snapshot in_progress']);
@@ -104,7 +104,7 @@ test('INV-7: nobody is given anything of the next run before the end of the one 
   slow.catchUp();
   await followed.read();
   expect(first.told[1]).toMatch(/^tail complete/);
-  // What is left of it is nobody's any more.
+  // The rest of it no longer matters.
   expect(slow.given).toEqual(new Set(['2:0', '2:1']));
   expect(followed.view.openRuns).toMatchObject([{ id: '2', status: 'complete' }]);
   first.subscription.close();
@@ -128,7 +128,7 @@ test('INV-7: nor before an end that is in the log, while history does not have i
   await followed.close();
 });
 
-/** The cursors of what was told before a history with this turn. */
+/** The cursors of the messages before a history with this turn. */
 function cursorsBefore(told: readonly ServerMessage[], turnId: string): string[] {
   const end = told.findIndex(
     (one) => one.type === 'session:history' && one.turns.some((turn) => turn.turnId === turnId),
@@ -136,7 +136,7 @@ function cursorsBefore(told: readonly ServerMessage[], turnId: string): string[]
   return told.slice(0, end).flatMap((one) => ('cursor' in one ? one.cursor : []));
 }
 
-/** A log whose readers are given the first event of a run, or of all, and the rest once `catchUp` is called. */
+/** A log that gives only the first event of one run, or of all, until `catchUp` is called. */
 function lagging(log: EventLog, runId?: string) {
   const { promise, resolve } = Promise.withResolvers<void>();
   const given = new Set<string>();
@@ -158,7 +158,7 @@ function lagging(log: EventLog, runId?: string) {
   return { log: slow, catchUp: resolve, given };
 }
 
-/** One that has run 1, which is over, as far as its first event, and so has history. */
+/** A session opened when the log and history both have only the first event of run 1, which is over. */
 async function openedSlow() {
   const { log, store } = openMemoryStorage();
   await log.append('1', runNamed('1'));
@@ -169,7 +169,7 @@ async function openedSlow() {
   return { log, store, slow, followed };
 }
 
-/** Watches, and keeps what it is told of turns. */
+/** Subscribes, and keeps what it is told of turns. */
 function watch(followed: FollowedSession, cursor?: string) {
   const told: string[] = [];
   const send = ({ message }: Outgoing) => {
@@ -185,7 +185,7 @@ function watch(followed: FollowedSession, cursor?: string) {
   return { told, subscription: followed.view.subscribe(options, { send }) };
 }
 
-test('INV-7: whoever has seen a turn end is never shown it as running by a server that is behind', async () => {
+test('INV-7: a server that is behind never shows an ended turn as running to a reader that saw it end', async () => {
   const { log, store } = openMemoryStorage();
   await log.append(runId, run);
   await keep(store, run.slice(0, 1));
@@ -206,7 +206,7 @@ test('INV-7: whoever has seen a turn end is never shown it as running by a serve
   await followed.close();
 });
 
-test('INV-7: a turn that a reader was given from history to its end does not begin again, though it is read from the log only now', async () => {
+test('INV-7: a turn that a reader got from history does not begin again when the log is read later', async () => {
   const { log, store } = openMemoryStorage();
   const followed = replicaOf({ log, store });
   await followed.open();
@@ -222,7 +222,7 @@ test('INV-7: a turn that a reader was given from history to its end does not beg
   await followed.close();
 });
 
-test('INV-7: nor does one that came into history in the moment in which its first event was read', async () => {
+test('INV-7: nor does one that came into history just as its first event was read', async () => {
   const { log, store } = openMemoryStorage();
   const followed = replicaOf({ log, store });
   await followed.open();
@@ -246,7 +246,7 @@ test('INV-7: nor does one that came into history in the moment in which its firs
   await followed.close();
 });
 
-test('INV-7: a server that ends before it has come as far as a reader shows it nothing older', async () => {
+test('INV-7: a server that closes before it has caught up with a reader shows it nothing older', async () => {
   const { log, store } = openMemoryStorage();
   await log.append(runId, run);
   await keep(store, run.slice(0, 1));
@@ -258,7 +258,7 @@ test('INV-7: a server that ends before it has come as far as a reader shows it n
   expect(told).toEqual([]);
 });
 
-test('INV-7: a run that a reader has seen elsewhere is found, though nobody has told of it here', async () => {
+test('INV-7: a run that a reader has seen on another server is found, even if it was not posted here', async () => {
   const { log, store } = openMemoryStorage();
   const followed = replicaOf({ log, store });
   await followed.open();
@@ -287,7 +287,7 @@ test('a turn whose end history has is nowhere shown as running, and to those who
   await followed.close();
 });
 
-test('INV-7: whoever goes on in a turn is given none that came before it, though that is not yet let go here', async () => {
+test('INV-7: a reader that goes on in a turn is given no earlier one, even if that is still open here', async () => {
   const { log, store } = openMemoryStorage();
   await log.append('1', runNamed('1'));
   await keep(store, runNamed('1'));
@@ -301,7 +301,7 @@ test('INV-7: whoever goes on in a turn is given none that came before it, though
   await followed.close();
 });
 
-test('INV-7: nor anything of one before it whose end this server has not read yet', async () => {
+test('INV-7: nor any part of an earlier one whose end this server has not read yet', async () => {
   const { store, slow, followed } = await openedSlow();
   await keep(store, runNamed('1'));
   await keep(store, runNamed('2').slice(0, 1));
@@ -315,7 +315,7 @@ test('INV-7: nor anything of one before it whose end this server has not read ye
   await followed.close();
 });
 
-test('a cursor of a run that is nowhere is no reason to wait', async () => {
+test('a cursor of an unknown run is no reason to wait', async () => {
   const { log, store } = openMemoryStorage();
   await keep(store, run);
   const followed = replicaOf({ log, store });
@@ -326,7 +326,7 @@ test('a cursor of a run that is nowhere is no reason to wait', async () => {
   await followed.close();
 });
 
-test('a run that is open is shown where it began, before a later one that is over', async () => {
+test('an open run is shown where it began, before a later one that is over', async () => {
   const { log, store } = openMemoryStorage();
   const begun = runNamed('1').slice(0, 1);
   await log.append('1', begun);

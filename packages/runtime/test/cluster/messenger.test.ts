@@ -5,7 +5,7 @@ import { openSharedMemoryStorage } from '@liminal/storage/memory';
 import { expect, test } from 'vitest';
 import { Messenger } from '../../src/cluster/messenger.ts';
 
-test('a refusal that comes before the question is known to be sent reaches who asked, and harms nobody', async () => {
+test('a refusal that comes before the question is known to be sent reaches the asker, and does no harm', async () => {
   const { inboxes } = openSharedMemoryStorage().coordination;
   const answered = Promise.withResolvers<void>();
   const slow: Inboxes = {
@@ -13,7 +13,7 @@ test('a refusal that comes before the question is known to be sent reaches who a
     send: async (name, message) => {
       const heard = await inboxes.send(name, message);
       await answered.promise;
-      // A rejection that nobody has taken up by now ends the process.
+      // An unhandled rejection would have ended the process by now.
       await setImmediate();
       await setImmediate();
       return heard;
@@ -58,7 +58,7 @@ test('an answer that cannot be sent while Redis is away is sent when it is back'
   await Promise.all([asking.close(), owner.close()]);
 });
 
-test('closing ends also where the inbox cannot be closed', async () => {
+test('closing ends even if the inbox cannot be closed', async () => {
   const { inboxes } = openSharedMemoryStorage().coordination;
   const unclosable: Inboxes = {
     open: async () => async () => {

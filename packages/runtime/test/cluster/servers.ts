@@ -16,19 +16,19 @@ export interface Server {
   runtime: Runtime;
   agent: ScriptedAgent;
   warnings: string[];
-  /** It is gone from one moment to the next: nothing it does reaches the others any more. */
+  /** Ends it from one moment to the next: nothing it does reaches the others. */
   kill(): void;
-  /** It cannot renew its leases until it is let. */
+  /** It cannot renew its leases until the result is called. */
   isolate(): () => void;
-  /** How often it has tried to meanwhile. */
+  /** How often it has tried to since. */
   readonly renewals: number;
-  /** What it appends next does not fit any more: the log has lost what came before it. */
+  /** Its next append does not fit: the log has lost what came before. */
   loseLog(): void;
-  /** The log takes the end of its next turn, and loses it. */
+  /** The log accepts the end of its next turn, and loses it. */
   loseEnd(): void;
-  /** It cannot append until it is let. */
+  /** It cannot append until the result is called. */
   cutLog(): () => void;
-  /** What it asks of a session’s record is not answered until it is let. */
+  /** Its reads of a session’s record wait until the result is called. */
   holdRecords(): () => void;
 }
 
@@ -38,15 +38,15 @@ export interface Servers {
   store: ResponseStore;
   /** Who owns what. */
   leases: Leases;
-  /** What was published of a turn for readers in any language. */
+  /** The upserts of a turn that were published for readers in any language. */
   published(turnId: string): UpsertMessage[];
   start(settings?: Partial<RuntimeSettings>): Promise<Server>;
 }
 
-/** How long a session whose server has died is without an owner in these tests, in ms. */
+/** How long a session whose server has died has no owner in these tests, in ms. */
 export const LEASE_MS = 600;
 
-/** Servers on one log and one store; they and the project folder end with the test. */
+/** Servers on one log and one store; they and the project folder are closed after the test. */
 export async function startServers(): Promise<Servers> {
   const storage = openSharedMemoryStorage();
   const projectDir = await realpath(await mkdtemp(join(tmpdir(), 'liminal-cluster-')));

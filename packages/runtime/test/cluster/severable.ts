@@ -1,10 +1,10 @@
-/** Something that several share, as one of them sees it, until that one is cut off from it. */
+/** A shared object as one of its users sees it, until that user is cut off. */
 export function severable<T extends object>(whole: T): { subject: T; sever: () => void } {
   const cut = { isCut: false };
   return { subject: guarded(whole, cut), sever: () => void (cut.isCut = true) };
 }
 
-/** Once cut, calls wait for ever and callbacks are silent: so it is for a process that is gone. */
+/** Once cut, calls never return and callbacks are silent, as for a dead process. */
 function guarded<T extends object>(target: T, cut: { isCut: boolean }): T {
   return new Proxy(target, {
     get: (_, name) => {
@@ -23,7 +23,7 @@ function guardedCall(target: object, call: Function, cut: { isCut: boolean }) {
   };
 }
 
-/** Listeners and what holds them; everything else as it is. */
+/** Silences listeners and objects that hold them; everything else as it is. */
 function silenced(arg: unknown, cut: { isCut: boolean }): unknown {
   if (typeof arg === 'function') {
     return (...told: unknown[]): unknown => (cut.isCut ? undefined : arg(...told));

@@ -1,41 +1,41 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** What a browser holds that is signed in. Neither opens anything alone. */
+/** The credentials of a signed-in browser. Neither opens anything alone. */
 export interface Device {
-  /** Goes to every port of our host, as cookies do: whoever is asked there can read it. */
+  /** Sent to every port of our host, as cookies are: other programs there can read it. */
   cookie: string;
   /** Kept where only pages of our own origin can read it, and sent with every request. */
   key: string;
 }
 
-/** Remembers which browsers are signed out; those that are in need no memory. */
+/** Remembers which browsers are signed out; signed-in ones need no memory. */
 export interface SignedOut {
   has(deviceId: string): boolean;
   add(deviceId: string): void;
-  /** Every browser that has signed in until now. */
+  /** Signs out every browser that has signed in so far. */
   addAll(): void;
 }
 
-/** What a request can prove itself with. */
+/** Checks the proofs of requests. */
 export interface Credentials {
   isToken(candidate: string): boolean;
   /** A code for a link that signs one browser in, once. */
   newCode(): string;
-  /** What a link with this does: it opens the door (`in`), has done so before (`used`), or never did. */
+  /** Uses a link: it is valid (`in`), was used before (`used`), or is unknown. */
   takeLink(candidate: string): 'in' | 'used' | 'unknown';
   newDevice(): Device;
-  /** The browser that a cookie is of, if it is signed in. */
+  /** The browser of a cookie, if it is signed in. */
   deviceOf(cookie: string): string | undefined;
   isKeyOf(deviceId: string, candidate: string): boolean;
   readonly signedOut: SignedOut;
 }
 
-/** So many codes wait for their browsers; then the oldest is worth nothing any more. */
+/** How many codes may wait for their browsers; past that the oldest becomes invalid. */
 const maxCodes = 100;
 
 /**
- * The token opens everything: it comes as a bearer token, or in a link that signs a browser in, as a code does. What a
- * browser holds then follows from the token and the browser's own id, so any server with the same token takes it.
+ * The token opens everything: as a bearer token, or in a link that signs a browser in, like a code. A browser's
+ * credentials follow from the token and the browser's id, so that any server with the same token accepts them.
  */
 export function createCredentials(token: string, signedOut = inMemory()): Credentials {
   const codes = new Set<string>();
@@ -93,12 +93,12 @@ function inMemory(): SignedOut {
   };
 }
 
-/** Takes as long for a near miss as for a far one, whatever the lengths. */
+/** Takes the same time for near and far misses, whatever the lengths. */
 function isEqual(a: string, b: string): boolean {
   return timingSafeEqual(digest(a), digest(b));
 }
 
-/** What a code is looked up by. */
+/** The key under which a code is stored. */
 function hashOf(code: string): string {
   return digest(code).toString('base64url');
 }

@@ -1,4 +1,4 @@
-/** Every request and every upgrade passes here first: whom we are called, who asks, and whether they may. */
+/** Every request and every upgrade passes here first: checks its host, its origin and its credentials. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { RequestError } from '../http/errors.ts';
 import { signedInPage, signInScriptPath, unauthorizedPage } from '../pages/messages.ts';
@@ -10,26 +10,26 @@ import type { Credentials } from './credentials.ts';
 
 export interface GuardOptions extends HostOptions {
   credentials: Credentials;
-  /** Origins besides our own whose pages may ask, as a browser writes them: `https://name`. */
+  /** Other origins whose pages may send requests, as a browser writes them: `https://name`. */
   allowedOrigins: readonly string[];
 }
 
 /** Browsers keep no cookie for longer than 400 days. */
 const cookieAge = 400 * 24 * 60 * 60;
 const openPaths = ['/healthz', signInScriptPath];
-/** Where a browser's cookie is enough, since a frame can send nothing else: what is there tells nothing of ours. */
+/** Paths for which a cookie is enough, since a frame cannot send more: their answers contain nothing of ours. */
 const cookiePaths = ['/api/image-frame'];
-/** How a browser sends its key: in a header, or among the protocols of a WebSocket, which takes no headers. */
+/** How a browser sends its key: in a header, or among the protocols of a WebSocket, which has no custom headers. */
 const keyHeader = 'x-liminal-key';
 const keyProtocol = 'liminal.key.';
 
-/** Adds the checks to an instance; `@fastify/cookie` must be there already. */
+/** Adds the checks to an instance; `@fastify/cookie` must be registered already. */
 export function guardRequests(app: FastifyInstance, options: GuardOptions): void {
   const { credentials } = options;
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(securityHeaders);
-    // The connection of a refused upgrade is of no further use.
+    // The connection of a refused upgrade has no further use.
     if (isUpgrade(request)) reply.header('connection', 'close');
     checkSource(request, options, credentials);
     const { path, secret } = splitLink(request.url);
@@ -57,7 +57,7 @@ function checkSource(request: FastifyRequest, options: GuardOptions, credentials
   if (refusal !== undefined) throw new RequestError('ORIGIN_NOT_ALLOWED', refusal);
 }
 
-/** Signs the browser in. Its page puts the key where only our origin reads it, and goes on without the link in its history. */
+/** Signs the browser in. Its page stores the key for our origin only, and replaces the link in its history. */
 function letIn(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -71,18 +71,18 @@ function letIn(
 
 const cookieOptions = { path: '/', httpOnly: true, sameSite: 'strict' } as const;
 
-/** Takes a browser's cookie back. */
+/** Removes a browser's cookie. */
 export function clearDevice(request: FastifyRequest, reply: FastifyReply): void {
   reply.clearCookie(cookieName(request), cookieOptions);
 }
 
-/** The signed-in browser whose cookie a request brings. */
+/** The signed-in browser of a request's cookie. */
 export function deviceIn(request: FastifyRequest, credentials: Credentials): string | undefined {
   const cookie = request.cookies[cookieName(request)];
   return cookie === undefined ? undefined : credentials.deviceOf(cookie);
 }
 
-/** A cookie alone opens nothing but pages, which are the same for everyone: it is sent to all ports of our host. */
+/** A cookie alone opens only pages, which are the same for everyone: it is sent to all ports of our host. */
 function isAuthorised(request: FastifyRequest, credentials: Credentials): boolean {
   if (hasToken(request, credentials)) return true;
   const device = deviceIn(request, credentials);
@@ -106,12 +106,12 @@ function hasToken({ headers }: FastifyRequest, credentials: Credentials): boolea
   return token !== undefined && credentials.isToken(token);
 }
 
-/** Cookies do not tell ports apart, so two servers on one machine need two names. */
+/** Cookies do not distinguish ports, so two servers on one machine need two names. */
 function cookieName(request: FastifyRequest): string {
   return `liminal_${localPort(request)}`;
 }
 
-/** What a link brings, a code or the token, and its address without that; never one that leads to another host. */
+/** A link's secret, a code or the token, and its path without that; the path never leads to another host. */
 function splitLink(url: string): { path: string; secret: string | undefined } {
   const [pathname = '/', ...rest] = url.split('?');
   const search = new URLSearchParams(rest.join('?'));

@@ -1,4 +1,4 @@
-/** Sent with every answer: a page of ours loads nothing foreign, and no foreign page embeds or reads ours. */
+/** Sent with every answer: our pages load nothing foreign, and no foreign page embeds or reads ours. */
 export const securityHeaders = {
   'content-security-policy': [
     "default-src 'self'",

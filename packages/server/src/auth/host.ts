@@ -1,4 +1,4 @@
-/** Which names the server answers to: the guard against DNS rebinding. */
+/** The names that the server answers to: protects against DNS rebinding. */
 import type { FastifyRequest } from 'fastify';
 
 const hostHeader = /^(?<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?<port>\d{1,5}))?$/;
@@ -11,7 +11,7 @@ export interface HostOptions {
   allowedHosts: readonly string[];
 }
 
-/** Whether only programs on this machine can reach a server that listens there. */
+/** Whether only programs on this machine can reach a server on this host. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
@@ -25,14 +25,14 @@ export function isHostAllowed(request: FastifyRequest, options: HostOptions): bo
   return ownNames(request, options).includes(name) && Number(port) === localPort(request);
 }
 
-/** The port that a request came in on; 80, which an address leaves out, where there is no socket. */
+/** The port of a request's connection; 80, which addresses omit, if there is no socket. */
 export function localPort(request: FastifyRequest): number {
   return request.raw.socket.localPort ?? 80;
 }
 
 function ownNames(request: FastifyRequest, { host }: HostOptions): string[] {
   if (isLoopback(host)) return [...loopbackNames, host];
-  // Someone who names the very address that the connection came to was not led here by a foreign name.
+  // A client that names the very address of its connection was not led here by a foreign name.
   const address = request.raw.socket.localAddress?.replace(/^::ffff:/, '') ?? '';
   return [...loopbackNames, host, address.includes(':') ? `[${address}]` : address];
 }

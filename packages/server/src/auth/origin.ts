@@ -1,9 +1,9 @@
-/** Which pages may ask: the guard against cross-site requests and cross-site WebSockets. */
+/** The pages that may send requests: protects against cross-site requests and WebSockets. */
 import type { FastifyRequest } from 'fastify';
 
 const safeMethods = ['GET', 'HEAD'];
 
-/** Says why a request must be refused for where it comes from; undefined if it may go on. */
+/** Why a request must be refused because of its origin; undefined if it may go on. */
 export function refuseOrigin(
   request: FastifyRequest,
   allowedOrigins: readonly string[],
@@ -26,12 +26,12 @@ export function isUpgrade(request: FastifyRequest): boolean {
   return request.headers.upgrade !== undefined;
 }
 
-/** The host is already known to be ours, so a page that names the same one is ours, too. */
+/** The host is already known to be ours, so a page of the same host is ours, too. */
 function isSameOrigin(origin: string, host: string | undefined): boolean {
   return origin === `http://${host}` || origin === `https://${host}`;
 }
 
-/** Browsers say so of requests that carry no Origin. Following a link from elsewhere to a page is no harm. */
+/** Browsers mark such requests even without an Origin. Following a link from elsewhere to a page does no harm. */
 function isForeignFetch({ headers, method }: FastifyRequest): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== 'cross-site' && site !== 'same-site') return false;

@@ -28,7 +28,7 @@ test.each([
   Object.assign(new Error('secret: /home/somebody'), { code: 'ENOENT', statusCode: 404 }),
   'secret',
   undefined,
-])('what is not meant for people is answered with 500 INTERNAL and nothing of it: %s', (error) => {
+])('an internal error is answered with 500 INTERNAL and without its message: %s', (error) => {
   const { status, body } = describeError(error);
   expect(status).toBe(500);
   expect(body.error.code).toBe('INTERNAL');
@@ -38,12 +38,9 @@ test.each([
 test.each([
   [400, 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE', 400, 'INVALID_REQUEST'],
   [500, 'FST_ERR_REP_INVALID_PAYLOAD_TYPE', 500, 'INTERNAL'],
-])(
-  'what Fastify itself refuses with %d (%s) is answered with %d %s',
-  (statusCode, code, status, own) => {
-    const error = Object.assign(new Error('secret: /home/somebody'), { code, statusCode });
-    const answer = describeError(error);
-    expect({ status: answer.status, code: answer.body.error.code }).toEqual({ status, code: own });
-    expect(answer.body.error.message).not.toContain('secret');
-  },
-);
+])('Fastify’s own refusal %d (%s) is answered with %d %s', (statusCode, code, status, own) => {
+  const error = Object.assign(new Error('secret: /home/somebody'), { code, statusCode });
+  const answer = describeError(error);
+  expect({ status: answer.status, code: answer.body.error.code }).toEqual({ status, code: own });
+  expect(answer.body.error.message).not.toContain('secret');
+});

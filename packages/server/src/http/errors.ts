@@ -2,7 +2,7 @@ import { type ErrorBody, LiminalError, refusals, refusalStatus } from '@liminal/
 import type { RuntimeErrorCode } from '@liminal/runtime';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 
-/** Refusals of the server itself. */
+/** The server's own refusals. */
 export type ServerErrorCode =
   | 'UNAUTHORIZED'
   | 'HOST_NOT_ALLOWED'
@@ -20,7 +20,7 @@ export type ServerErrorCode =
   | 'TOO_MANY_CONNECTIONS'
   | 'INTERNAL';
 
-/** Codes of agents that reach people through a command (seed 000, section Provider Interface). */
+/** Agents' codes that reach people through a command (seed 000, section Provider Interface). */
 type AgentErrorCode =
   | 'SESSION_CREATE_FAILED'
   | 'PROCESS_CRASH'
@@ -37,13 +37,13 @@ type StorageErrorCode =
   | 'STALE_OWNER'
   | 'REDIS_UNAVAILABLE';
 
-/** Each code that people are told has its status in the protocol. */
+/** Each code for people has its status in the protocol. */
 refusals satisfies Record<
   RuntimeErrorCode | ServerErrorCode | AgentErrorCode | StorageErrorCode,
   number
 >;
 
-/** What Fastify itself refuses with, in our words. */
+/** Fastify's own refusals, in our words. */
 const frameworkCodes = new Map(
   Object.entries<{ code: ServerErrorCode; message: string }>({
     FST_ERR_CTP_INVALID_JSON_BODY: { code: 'INVALID_JSON', message: 'The body is not valid JSON.' },
@@ -65,7 +65,7 @@ const frameworkCodes = new Map(
   }),
 );
 
-/** A request that the server refuses on its own account. */
+/** The server's own refusal of a request. */
 export class RequestError extends LiminalError {
   declare readonly code: ServerErrorCode;
 
@@ -74,7 +74,7 @@ export class RequestError extends LiminalError {
   }
 }
 
-/** What a reader is told of an error: its own words if they are meant for people, else nothing of the inside. */
+/** An error for a reader: its own words if they are meant for people, otherwise no internals. */
 export function describeError(error: unknown): { status: number; body: ErrorBody } {
   const status = error instanceof LiminalError ? refusalStatus(error.code) : undefined;
   if (error instanceof LiminalError && status !== undefined) {
@@ -88,7 +88,7 @@ export function describeError(error: unknown): { status: number; body: ErrorBody
   };
 }
 
-/** What Fastify blames on the request, in a way that is not in the table. */
+/** A refusal by Fastify that is not in the table. */
 function otherFrameworkRefusal(error: unknown) {
   const isRefusal =
     codeOf(error).startsWith('FST_ERR_') &&
@@ -102,7 +102,7 @@ function otherFrameworkRefusal(error: unknown) {
   } as const;
 }
 
-/** Fastify's error handler: every refusal is an `ErrorBody`; what is not a refusal is logged. */
+/** Fastify's error handler: every refusal is an `ErrorBody`; other errors are logged. */
 export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
   const { status, body } = describeError(error);
   const hasBrokenOff = request.raw.destroyed && !request.raw.complete;

@@ -12,7 +12,7 @@ interface Options {
 /** Gauges of the process and its sessions in Prometheus' text format. */
 export async function metricsRoute(app: App, { runtime, connections }: Options) {
   const sessions = new Map<string, SessionSummary>();
-  // To count sessions, no agent is started to be asked for its own.
+  // No agent is started only to count its own sessions.
   const options = { ownOnly: true };
   const stopWatching = runtime.watchSessions(({ sessions: changed, removed }) => {
     for (const session of changed) sessions.set(session.sessionId, session);
@@ -23,12 +23,12 @@ export async function metricsRoute(app: App, { runtime, connections }: Options) 
   app.get('/metrics', async (_request, reply) => {
     const registry = gauges(connections, [...sessions.values()], await runtime.metrics());
     reply.type(registry.contentType);
-    // Without the empty lines, which say nothing.
+    // Without the empty lines.
     return (await registry.metrics()).replaceAll('\n\n', '\n');
   });
 }
 
-/** What there is now. */
+/** The present values. */
 function gauges(
   { open, subscriptions }: Connections,
   sessions: readonly SessionSummary[],

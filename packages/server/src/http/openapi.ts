@@ -15,7 +15,7 @@ import {
 } from 'zod-openapi';
 import type { App } from './schema.ts';
 
-/** The protocol's schemas under their own names, so that the document refers to each instead of repeating it. */
+/** The protocol's schemas under their own names, so that the document refers to them instead of repeating them. */
 const schemas = Object.fromEntries(
   Object.entries(protocol).filter(([, value]) => value instanceof z.ZodType),
 ) as Record<string, z.ZodType>;
@@ -36,7 +36,7 @@ export function openApiRoute(app: App, { version }: { version: string }) {
   );
 }
 
-/** Fields that are not known are ignored, and more may come. */
+/** Unknown fields are ignored, and more may come. */
 const allowMore: CreateDocumentOptions['override'] = ({ jsonSchema }) => {
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
 };
@@ -68,7 +68,7 @@ function answer(operation: Operation): ZodOpenApiResponsesObject {
   return { 200: { description: 'Server-sent events.', content } };
 }
 
-/** What it can be refused with, besides what any request can. */
+/** Its refusals, besides those of any request. */
 function refused(operation: Operation): ZodOpenApiResponsesObject {
   const byStatus = Map.groupBy(operation.refusals, (code) => refusals[code]);
   return Object.fromEntries(

@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { answerError, describeError } from './errors.ts';
 import type { App } from './schema.ts';
 
-/** What an operation that has nothing to tell answers with. */
+/** The answer of operations without a result. */
 const Done = z.object({});
 
 declare module 'fastify' {
@@ -27,10 +27,10 @@ interface Schema<O extends Operation> {
   response: O extends { answer: infer Answer } ? Record<200, Answer> : object;
 }
 
-/** An operation as a route of Fastify, but for its handler. */
+/** An operation as a Fastify route, without its handler. */
 export function routeOf<O extends Operation>(operation: O) {
   const { method, path, query, body, status = 200, answer = Done, streams }: Operation = operation;
-  // Fastify warns of a schema that is named and not there.
+  // Fastify warns of a schema key without a value.
   const schema = {
     params: pathSchema(operation),
     ...(query && { querystring: query }),
@@ -57,7 +57,7 @@ export async function operationRoutes(app: App, { runtime }: { runtime: Runtime 
   }
 }
 
-/** Makes an instance fail on a refusal that the operation's entry does not name; for tests. */
+/** For tests: makes an instance fail on a refusal that the operation's entry does not name. */
 export function checkRefusals(app: App): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const { operation } = request.routeOptions.config;

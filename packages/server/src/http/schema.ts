@@ -1,4 +1,4 @@
-/** Routes say what they take and give in Zod schemas, and Fastify checks by them. */
+/** Routes declare inputs and outputs as Zod schemas, and Fastify checks by them. */
 import type {
   FastifyBaseLogger,
   FastifyInstance,
@@ -30,7 +30,7 @@ const codes: Record<string, { code: ServerErrorCode; what: string }> = {
   params: { code: 'INVALID_PATH', what: 'path' },
 };
 
-/** Makes an instance check by Zod schemas; with `checkAnswers` also what it gives out. */
+/** Makes an instance check by Zod schemas; with `checkAnswers` also its answers. */
 export function checkByZod(app: FastifyInstance, checkAnswers: boolean): App {
   app.setValidatorCompiler(compileValidator);
   app.setSerializerCompiler<z.ZodType>(({ schema }) => {
@@ -49,7 +49,7 @@ const compileValidator: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }
   };
 };
 
-/** Names each wrong field and what is wrong with it. */
+/** Names each wrong field and its problem. */
 function describeIssues(what: string, error: z.ZodError): string {
   const issues = error.issues.map(({ path, message }) => {
     return path.length === 0 ? message : `${path.join('.')}: ${message}`;

@@ -3,7 +3,7 @@ import { RequestError } from '../http/errors.ts';
 import { escapeHtml } from './layout.ts';
 import { sendPage } from './send-page.ts';
 
-/** It holds one image of one kind of place, and can do nothing. */
+/** The policy of the frame: it shows one image, and can do nothing else. */
 const policy = [
   "default-src 'none'",
   'img-src https:',
@@ -13,8 +13,8 @@ const policy = [
 ].join('; ');
 
 /**
- * A frame around an image from the web, for somebody who has asked to see it. The app's own policy allows no foreign
- * image, so that nothing an agent writes can call home; here it is allowed, and the browser fetches it, not the server.
+ * A frame around an image from the web, for a user who has asked to see it. The app's own policy allows no foreign
+ * image, so that an agent's text cannot call home; this one does, and the browser fetches the image, not the server.
  */
 export function imageFrameRoute(app: FastifyInstance): void {
   app.get<{ Querystring: { url?: unknown } }>('/api/image-frame', async ({ query }, reply) => {

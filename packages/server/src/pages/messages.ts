@@ -1,6 +1,6 @@
 import { escapeHtml, messagePage } from './layout.ts';
 
-/** Tells somebody without a cookie how to get in. */
+/** Tells a visitor without a cookie how to sign in. */
 export function unauthorizedPage(link: 'used' | 'unknown' | undefined): string {
   return messagePage({
     title: titles[link ?? 'none'],
@@ -18,7 +18,7 @@ const titles = {
   unknown: 'This link is not valid (any more)',
 };
 
-/** Keeps a browser's key for our origin, and goes on to a path of ours. */
+/** Stores a browser's key for our origin, and goes on to a path of ours. */
 export function signedInPage(path: string, key: string): string {
   const script = `<script src="${signInScriptPath}" data-key="${escapeHtml(key)}" data-path="${escapeHtml(path)}"></script>`;
   return messagePage({

@@ -2,17 +2,17 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 const apiPaths = /^\/(api\/|ws$|healthz$|metrics$|openapi\.json$)/;
 
-/** Whether somebody looks at this in a browser, rather than a program at the API. */
+/** Whether the client is a browser that shows a page, rather than a program at the API. */
 export function wantsPage(request: FastifyRequest): boolean {
   return isPageAddress(request) && (request.headers.accept ?? '').includes('text/html');
 }
 
-/** Whether this reads an address that is not the API's. */
+/** Whether this reads an address outside the API. */
 export function isPageAddress({ method, url }: FastifyRequest): boolean {
   return (method === 'GET' || method === 'HEAD') && !apiPaths.test(url.split('?')[0] ?? '');
 }
 
-/** Sends a page that is not to be kept. */
+/** Sends a page that must not be cached. */
 export function sendPage(reply: FastifyReply, status: number, html: string): FastifyReply {
   return reply
     .code(status)

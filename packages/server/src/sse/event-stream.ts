@@ -5,21 +5,21 @@ export interface ServerSentEvent {
   event: string;
   /** One line of JSON. */
   data: string;
-  /** What `Last-Event-ID` brings back. */
+  /** Comes back as `Last-Event-ID`. */
   id?: string | undefined;
 }
 
 interface EventStreamOptions {
-  /** What may wait for a slow reader before `send` says false (bytes). */
+  /** How much may wait for a slow reader before `send` returns false (bytes). */
   bufferBytes: number;
   heartbeatMs: number;
   /** A stream that was full has emptied. */
   onDrained: () => void;
-  /** Its reader is gone, or it was ended. */
+  /** Its reader has left, or it was ended. */
   onClosed: () => void;
 }
 
-/** Server-sent events to one reader, with a comment now and then so that nothing in between closes the connection. */
+/** Server-sent events to one reader, with regular comments so that no proxy closes the connection. */
 export class EventStream {
   readonly #readable: Readable;
   readonly #onDrained: () => void;
@@ -35,11 +35,11 @@ export class EventStream {
       clearInterval(heartbeat);
       onClosed();
     });
-    // Something at once, so that the headers go out before there is any event.
+    // Sent at once, so that the headers go out before the first event.
     this.#push(': open\n\n');
   }
 
-  /** Takes an event in any case; false when what waits has reached the bound, until `onDrained`. */
+  /** Always takes an event; false when the waiting bytes have reached the bound, until `onDrained`. */
   send({ event, data, id }: ServerSentEvent): boolean {
     return this.#push(`event: ${event}\n${id ? `id: ${id}\n` : ''}data: ${data}\n\n`);
   }
@@ -50,7 +50,7 @@ export class EventStream {
     this.#readable.push(null);
   }
 
-  /** Makes it the answer to a request. */
+  /** Makes the stream the answer to a request. */
   answer(reply: FastifyReply): FastifyReply {
     return reply
       .header('content-type', 'text/event-stream; charset=utf-8')

@@ -6,11 +6,11 @@ import { EventStream } from './event-stream.ts';
 interface Callbacks {
   /** A stream that was full has emptied. */
   onDrained: () => void;
-  /** The reader is gone. */
+  /** The reader has left. */
   onClosed: () => void;
 }
 
-/** All open streams, so that there are not too many and that the server can end them when it closes. */
+/** All open streams: bounds their number, and ends them when the server closes. */
 export class EventStreams {
   readonly #streams = new Set<EventStream>();
   readonly #connections: Connections;

@@ -12,7 +12,7 @@ interface Options {
   limits: Limits;
 }
 
-/** What can be followed by server-sent events. */
+/** The routes of server-sent events. */
 export async function streamRoutes(app: App, { runtime, connections, limits }: Options) {
   const streams = new EventStreams(connections, limits);
   app.addHook('preClose', async () => streams.endAll());

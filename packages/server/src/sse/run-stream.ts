@@ -18,7 +18,7 @@ interface Options {
   streams: EventStreams;
 }
 
-/** A run as its canonical events, each named by its type; or as one `snapshot` once the log has let them go. */
+/** A run as its canonical events, each named by its type; or as one `snapshot` once the log has dropped them. */
 export async function runStreamRoute(app: App, { runtime, streams }: Options) {
   app.route({
     ...routeOf(serverOperations.followRun),
@@ -26,7 +26,7 @@ export async function runStreamRoute(app: App, { runtime, streams }: Options) {
     handler: async (request, reply) => {
       const { id } = request.params;
       const after = positionIn(id, lastEventId(request.headers));
-      // Browsers come back after the end of a stream, until they are told that there is no content.
+      // Browsers reconnect after the end of a stream, until the answer is 204.
       if (isOver(await runtime.getRun(id), after)) return reply.code(204).send();
 
       const gone = new AbortController();

@@ -19,7 +19,7 @@ export async function sessionStreamRoute(app: App, { runtime, connections, strea
     ...routeOf(serverOperations.followSession),
     exposeHeadRoute: false,
     handler: async ({ params: { id }, query, headers }, reply) => {
-      // Refuses an unknown session while there still is a status to refuse with.
+      // Refuses an unknown session before the status is sent.
       await runtime.status(id);
       const stream = streams.open({
         onDrained: () => subscription.drained(),

@@ -15,7 +15,7 @@ interface Options {
   limits: Limits;
 }
 
-/** One client's WebSocket: what it follows, and how fast it takes it. */
+/** One client's WebSocket: its subscriptions, and how fast it reads. */
 export class Connection {
   readonly #runtime: Runtime;
   readonly #connections: Connections;
@@ -31,7 +31,7 @@ export class Connection {
     this.#outbox = new Outbox(socket, limits.bufferBytes, () => this.#drained());
   }
 
-  /** Takes a frame; one that is not a message is answered with an error, and the connection stays. */
+  /** Handles a frame; one that is not a message is answered with an error, and the connection stays. */
   receive(text: string): void {
     const message = parseMessage(text);
     if (typeof message === 'string') return this.#refuse('INVALID_MESSAGE', message);
@@ -52,7 +52,7 @@ export class Connection {
     this.#sessionList?.close();
   }
 
-  /** Following a session again starts anew from the given cursor. */
+  /** Subscribing to a session again starts over from the given cursor. */
   #subscribe({ sessionId, cursor, deltas }: Subscribe): void {
     this.#unsubscribe(sessionId);
     if (this.#subscriptions.size >= this.#limits.subscriptionsPerSocket) {
@@ -75,7 +75,7 @@ export class Connection {
     subscription.close();
   }
 
-  /** Watching again starts anew, with all sessions. */
+  /** Subscribing again starts over, with all sessions. */
   #watchSessions(): void {
     this.#sessionList?.close();
     this.#sessionList = new SessionListFeed(
@@ -101,7 +101,7 @@ export class Connection {
   }
 }
 
-/** Gives a sentence instead for what is not a message. */
+/** Returns a sentence instead for a frame that is not a message. */
 function parseMessage(text: string): ClientMessage | string {
   let json: unknown;
   try {

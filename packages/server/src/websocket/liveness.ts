@@ -1,6 +1,6 @@
 import type { WebSocket } from '@fastify/websocket';
 
-/** Ends a connection whose other side has gone without a word: it has a whole interval (ms) to answer a ping. */
+/** Ends a connection whose other side has vanished: it has a whole interval (ms) to answer a ping. */
 export function watchLiveness(socket: WebSocket, intervalMs: number): void {
   let heard = true;
   socket.on('pong', () => (heard = true));

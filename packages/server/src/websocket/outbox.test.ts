@@ -2,7 +2,7 @@ import type { WebSocket } from '@fastify/websocket';
 import { expect, test } from 'vitest';
 import { Outbox } from './outbox.ts';
 
-/** A socket whose other side takes nothing until it is told to. */
+/** A socket whose other side reads nothing until told to. */
 function slowSocket() {
   const waiting: { size: number; sent: (error?: Error) => void }[] = [];
   const socket = {
@@ -29,12 +29,12 @@ function slowSocket() {
 
 const kilobyte = Buffer.alloc(1_000);
 
-test('INV-9 an outbox is full by what waits in it, and drained once little of that is left', () => {
+test('INV-9 an outbox is full by its waiting bytes, and drained once few are left', () => {
   const { socket, take } = slowSocket();
   let drained = 0;
   const outbox = new Outbox(socket, 20_000, () => (drained += 1));
   const taken = Array.from({ length: 12 }, () => outbox.send(kilobyte));
-  // A message takes twice as much again as this one is long.
+  // A message takes up more room than its bytes.
   expect(taken.indexOf(false)).toBe(6);
   take(10);
   expect([outbox.full, drained]).toEqual([true, 0]);
@@ -48,7 +48,7 @@ test('INV-9 small messages fill it, too: each takes room of its own', () => {
   expect(taken.indexOf(false)).toBeLessThan(20);
 });
 
-test('SAFE: nothing is fetched for a socket that was ended while its outbox was full', () => {
+test('SAFE: a socket that was ended while its outbox was full is not drained', () => {
   const { socket, terminate } = slowSocket();
   let drained = 0;
   const outbox = new Outbox(socket, 10_000, () => (drained += 1));

@@ -1,15 +1,15 @@
 import type { WebSocket } from '@fastify/websocket';
 
-/** What a message that waits takes beside its bytes, generously. */
+/** A generous estimate of a waiting message's size besides its bytes. */
 const messageItself = 2_000;
 
-/** What one socket still has to send: says when that is too much, and when it has gone out. */
+/** The unsent messages of one socket: reports when they are too many, and when they have been sent. */
 export class Outbox {
   readonly #socket: WebSocket;
   readonly #bound: number;
   readonly #onDrained: () => void;
   #full = false;
-  /** Messages that have not gone out. */
+  /** The number of unsent messages. */
   #waiting = 0;
 
   /** `bound` in bytes. */
@@ -19,14 +19,14 @@ export class Outbox {
     this.#onDrained = onDrained;
   }
 
-  /** Until it is false again, nothing but answers should be sent. */
+  /** While true, only answers should be sent. */
   get full(): boolean {
     return this.#full;
   }
 
   /**
-   * Takes a message (JSON in UTF-8) in any case; false when what waits has reached the bound, until `onDrained`. Many
-   * sockets hold the same bytes.
+   * Always takes a message (JSON in UTF-8); false when the waiting bytes have reached the bound, until `onDrained`.
+   * Many sockets share the same bytes.
    */
   send(message: Buffer): boolean {
     if (this.#socket.readyState !== this.#socket.OPEN) return true;
@@ -36,14 +36,14 @@ export class Outbox {
     return !this.#full;
   }
 
-  /** Bytes that wait, with what a socket needs to hold them. */
+  /** The waiting bytes, including the socket's overhead. */
   get #size(): number {
     return this.#socket.bufferedAmount + this.#waiting * messageItself;
   }
 
   readonly #onSent = (): void => {
     this.#waiting -= 1;
-    // Of a socket that was ended nothing waits any more, and nobody wants more.
+    // A socket that was ended has no waiting bytes, and needs no more.
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     if (!this.#full || this.#size > this.#bound / 4) return;
     this.#full = false;

@@ -13,7 +13,7 @@ interface Options {
   limits: Limits;
 }
 
-/** The WebSocket surface; `@fastify/websocket` must be there already. Commands go by HTTP. */
+/** The WebSocket surface; `@fastify/websocket` must be registered already. Commands go by HTTP. */
 export async function webSocketRoute(app: App, options: Options) {
   const { connections, limits } = options;
   app.route({

@@ -51,7 +51,7 @@ test('a reader without backlog is told of each change', () => {
   ]);
 });
 
-test('a slow reader is told the last state of each session, once, when it can take it', () => {
+test('a slow reader gets the last state of each session, once, when it can take more', () => {
   tell({ sessions: [session('a'), session('b'), session('c')], removed: [] });
   full = true;
   tell({ sessions: [session('a', 'queued'), session('b', 'queued')], removed: [] });
@@ -71,7 +71,7 @@ test('a slow reader is told the last state of each session, once, when it can ta
   ]);
 });
 
-test('a reader that is gone is not watched for', () => {
+test('a reader that has left gets nothing', () => {
   feed.close();
   expect(watching).toBe(false);
 });

@@ -38,7 +38,7 @@ export class SessionListFeed {
       this.#changed.delete(id);
       this.#removed.add(id);
     }
-    // The first one is sent even if there are none: it says that there are none.
+    // The first message is sent even without sessions: it says that there are none.
     if (!this.#isFull() || this.#isNew) this.#flush();
   }
 

@@ -1,7 +1,7 @@
 import type { WebSocket } from '@fastify/websocket';
 import type { FastifyRequest } from 'fastify';
 
-/** Ends a socket that has failed. A client that breaks the rules, or vanishes, is no fault of ours: only `info` tells of it. */
+/** Ends a failed socket. A client that breaks the rules, or vanishes, is not our fault: it is only logged as `info`. */
 export function endFailedSocket(error: Error, socket: WebSocket, request: FastifyRequest): void {
   const code = 'code' in error ? String(error.code) : '';
   const isClients = code.startsWith('WS_ERR_') || ['ECONNRESET', 'EPIPE'].includes(code);

@@ -24,26 +24,26 @@ type Api = ApiFromModules<{
   version: typeof version;
 }>;
 
-/** The functions of `convex/`, by name; their arguments and answers are typed by them, as Convex's code generator does it. */
+/** The functions of `convex/`, by name, with typed arguments and results, as Convex's code generator does it. */
 export const api = anyApi as unknown as Api;
 
 type Query = FunctionReference<'query'>;
 type Mutation = FunctionReference<'mutation'>;
 type Arguments<Function extends Query | Mutation> = Omit<FunctionArgs<Function>, 'secret'>;
 
-/** What calls the functions: Convex's client, or a test's. */
+/** Calls the functions: Convex's client, or a test's. */
 export interface ConvexCaller {
   query(query: Query, args: Record<string, unknown>): Promise<unknown>;
   mutation(mutation: Mutation, args: Record<string, unknown>): Promise<unknown>;
 }
 
 const againCode: typeof AGAIN = 'AGAIN';
-/** How often something is begun anew when others change it meanwhile. */
+/** How many times work is started over when others change its data. */
 const ATTEMPTS = 10;
-/** Half of the longest wait (ms) before the second time; each further one may be twice as long. */
+/** Half of the longest wait before the second attempt, ms; it doubles with each further one. */
 const PAUSE = 10;
 
-/** A deployment, and the secret that opens it. */
+/** A deployment and its secret. */
 export class Deployment {
   readonly #caller: ConvexCaller;
   readonly #secret: string;
@@ -64,12 +64,14 @@ export class Deployment {
     return this.#caller.mutation(mutation, { ...args, secret: this.#secret });
   }
 
-  /** Throws StorageError `STORE_READ_FAILED`. The work is begun anew when what it reads changes meanwhile. */
+  /** Starts the work over when its data changes meanwhile. Throws StorageError `STORE_READ_FAILED`. */
   async read<T>(work: () => Promise<T>): Promise<T> {
     return this.#attempt('STORE_READ_FAILED', 'read', work);
   }
 
-  /** Throws StorageError `STORE_WRITE_FAILED`, or the one that the work throws. It is begun anew when others write the same. */
+  /**
+   * Starts the work over when others write the same data. Throws StorageError `STORE_WRITE_FAILED`, or the work's own.
+   */
   async write<T>(work: () => Promise<T>): Promise<T> {
     return this.#attempt('STORE_WRITE_FAILED', 'written', work);
   }
@@ -85,7 +87,7 @@ export class Deployment {
       } catch (cause) {
         if (cause instanceof StorageError) throw cause;
         if (isAgain(cause) && attempt < ATTEMPTS) {
-          // Not all at the same moment.
+          // A random wait, so that servers do not retry at the same moment.
           await setTimeout(Math.random() * PAUSE * 2 ** attempt);
           continue;
         }

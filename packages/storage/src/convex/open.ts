@@ -6,7 +6,7 @@ import { ConvexResponseStore } from './response-store.ts';
 
 /** How long one call may take (ms). */
 const CALL_TIMEOUT = 30_000;
-/** The functions that this driver knows: `convex/version.ts`. */
+/** The version of the functions that this driver needs: `convex/version.ts`. */
 const VERSION = 2;
 
 export async function openConvexStore(url: string, secret: string): Promise<ResponseStore> {
@@ -41,14 +41,14 @@ export async function openStore(caller: ConvexCaller, secret: string): Promise<R
 function clientOf(url: string): ConvexCaller {
   const client = new ConvexHttpClient(url, {
     logger: false,
-    // Deployed by anyone, anywhere.
+    // A deployment may have any address.
     skipConvexDeploymentUrlCheck: true,
     fetch: async (input, init) =>
       fetch(input, { ...init, signal: AbortSignal.timeout(CALL_TIMEOUT) }),
   });
   return {
     query: async (query, args): Promise<unknown> => client.query(query, args),
-    // Not one after another: Convex itself orders those that touch the same.
+    // In parallel: Convex itself orders mutations of the same data.
     mutation: async (mutation, args): Promise<unknown> =>
       client.mutation(mutation, args, { skipQueue: true }),
   };

@@ -1,4 +1,4 @@
-/** A Response in the shape of the deployment's documents. */
+/** Converts a Response to the deployment's documents. */
 import { createHash } from 'node:crypto';
 import { maxHeadSize, type OutputItem, type Response, withinSize } from '@liminal/protocol';
 import type { FunctionArgs } from 'convex/server';
@@ -12,19 +12,19 @@ type SavedRun = FunctionArgs<typeof api.responses.save>['runs'][number];
 export type Message = SavedRun['message'];
 export type Row = SavedRun['rows'][number];
 
-/** Characters of one document: it holds 1 MiB, and a character may take three bytes. */
+/** Characters per document: it may have 1 MiB, and a character up to three bytes. */
 const PART_MAX = 200_000;
 
-/** An item as it is stored. */
+/** An item in its stored form. */
 export interface PackedItem {
-  /** The same for the same text and words. */
+  /** A hash of its text and words. */
   mark: string;
   rows: Row[];
-  /** Bytes of all its rows. */
+  /** The bytes of all its rows. */
   size: number;
 }
 
-/** What of it is too long for one document is cut; an agent says no more than that in the first place. */
+/** A head that is too long for one document is cut; agents' heads are bounded to that anyway. */
 export function packMessage({ outputItems, ...whole }: Response): Message {
   const head = withinSize(whole, maxHeadSize);
   return {
@@ -67,7 +67,7 @@ export function bytesOf(rows: readonly Row[]): number {
   );
 }
 
-/** Parts that a document can hold each; no character is cut in two, which Convex would not take. */
+/** Splits a text into parts that fit a document, never inside a character, which Convex would refuse. */
 export function splitText(text: string): string[] {
   const parts: string[] = [];
   for (let from = 0; from < text.length;) {

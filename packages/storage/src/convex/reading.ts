@@ -59,7 +59,7 @@ export async function readItems(
 
 type Run = FunctionReturnType<typeof api.history.page>['runs'][number];
 
-/** Newest first: those that a page may reach, and one more. */
+/** Newest first: the runs that a page may reach, and one more. */
 async function runsBefore(
   deployment: Deployment,
   sessionId: string,
@@ -81,7 +81,7 @@ async function runsBefore(
   }
 }
 
-/** Where the newest items of these runs are, which come newest first. */
+/** The ranges of the newest items of these runs, newest first. */
 function newestOf(runs: readonly Run[], limit: number): Range[] {
   let room = limit;
   return runs.flatMap(({ items }) => {
@@ -91,12 +91,12 @@ function newestOf(runs: readonly Run[], limit: number): Range[] {
   });
 }
 
-/** For a page whose items are known already. */
+/** For a page whose items have been read already. */
 function pageRun({ head, items }: Run): PageRun<string, never> {
   return { head: () => head, count: items.to, items: () => [], sizes: () => [] };
 }
 
-/** Items of these ranges, of each the newest first: no more than fit into `size` bytes of JSON, but at least one. */
+/** The items of these ranges, newest first in each: no more than `size` bytes of JSON, but at least one. */
 export async function* itemsIn(
   deployment: Deployment,
   ranges: readonly Range[],
@@ -104,7 +104,7 @@ export async function* itemsIn(
 ): AsyncGenerator<StoredItem> {
   let room = size;
   let isFirst = true;
-  // Of the item that comes next: its last part comes first.
+  // The parts of the next item: the last part comes first.
   let parts: string[] = [];
   for (let rest = [...ranges]; rest.length > 0;) {
     const found = await deployment.query(api.history.items, { ranges: rest });
@@ -122,7 +122,7 @@ export async function* itemsIn(
   }
 }
 
-/** Heads come without what they belong to: one that cannot be read is left out. */
+/** A head that cannot be read is left out. */
 function parsedHead(head: string): ResponseHead | undefined {
   return parsed(head) as ResponseHead | undefined;
 }

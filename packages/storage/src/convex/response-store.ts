@@ -23,10 +23,10 @@ import { search } from './searching.ts';
 type Listed = FunctionReturnType<typeof api.sessions.list>;
 
 /**
- * Sessions and Responses in a Convex deployment that has the functions of `convex/`. A write is one mutation, or ends in
- * the one that makes it visible. Two things are less than the contract says, since no mutation may be that large: of an
- * import of more than 1000 runs, and of the deletion of a session with more, each thousand is a step of its own, and
- * fewer where they say much of themselves beside their items.
+ * Sessions and Responses in a Convex deployment that has the functions of `convex/`. A write is one mutation, or ends
+ * in the one that makes it visible. Two operations are weaker than the contract, since mutations are limited: an import
+ * of more than 1000 runs, and the deletion of a session with more, happen in steps of a thousand runs each, or fewer if
+ * their heads are large.
  */
 export class ConvexResponseStore implements ResponseStore {
   readonly #deployment: Deployment;
@@ -68,7 +68,7 @@ export class ConvexResponseStore implements ResponseStore {
     );
     if (record === null) throw staleOwner({ sessionId, fence });
     if (record.length === 0) return undefined;
-    // The fence counts from now on; that the record names it too is for those who read it.
+    // The fence counts already; the record gets it for its readers.
     const stored = recordOf(record);
     if (stored === undefined) return undefined;
     const taken = { ...stored, fence };

@@ -10,12 +10,12 @@ import { bytesOf, packItem, packMessage } from './pack.ts';
 type SavedRun = FunctionArgs<typeof api.responses.save>['runs'][number];
 
 /**
- * What one mutation takes, well below what Convex allows it to write, to read and to look for. Beside its rows it has
- * the heads of its runs.
+ * The size of one mutation, well below Convex's limits for writing, reading and searching. The heads of its runs come
+ * on top of its rows.
  */
 const limits = { bytes: 4 * 1_048_576, rows: 1_000, runs: 1_000, heads: 1_048_576 };
 
-/** Runs under way whose items' marks are remembered, so that a snapshot that grows sends only what changed. */
+/** How many runs under way have their items' hashes remembered, so that a growing snapshot sends only changes. */
 const REMEMBERED_MAX = 200;
 
 interface Remembered {
@@ -24,7 +24,7 @@ interface Remembered {
 }
 
 interface Changes extends Pick<SavedRun, 'base' | 'rows'> {
-  /** Bytes that the mutation reads to delete what stood there. */
+  /** Bytes that the mutation reads to delete replaced rows. */
   replaced: number;
 }
 
@@ -34,18 +34,18 @@ interface Packed {
   isUnderWay: boolean;
 }
 
-/** Saves Responses in mutations that Convex can take. */
+/** Saves Responses in mutations of a size that Convex accepts. */
 export class ResponseSaver {
   readonly #deployment: Deployment;
   readonly #remembered = new Map<string, Remembered>();
-  /** The last save of each run that is being saved: two at once would only make each other begin anew. */
+  /** The last save of each run under way: two at once would only make each other start over. */
   readonly #saving = new Map<string, Promise<void>>();
 
   constructor(deployment: Deployment) {
     this.#deployment = deployment;
   }
 
-  /** All or none of up to 1000 Responses, if their heads have no more than 1 MiB; of more, so many after the other. */
+  /** Saves up to 1000 Responses, with heads up to 1 MiB, all or none; more in several steps. */
   async save(responses: readonly Response[]): Promise<void> {
     const packed = await this.#deployment.write(async () => responses.map(pack));
     for (const some of fittingBatches(packed, headSize, {
@@ -58,7 +58,7 @@ export class ResponseSaver {
     }
   }
 
-  /** Does the work when what was begun earlier on the same runs has ended. */
+  /** Runs the work after earlier work on the same runs. */
   async #inTurn(packed: readonly Packed[], work: () => Promise<void>): Promise<void> {
     const ids = packed.map(({ message }) => message.runId);
     const earlier = ids.flatMap((id) => this.#saving.get(id) ?? []);
@@ -81,14 +81,14 @@ export class ResponseSaver {
       };
       const inOne = take(room, small.rows, replaced) ? small : await this.#stage(each);
       runs.push({ message: each.message, revision: randomUUID(), ...inOne });
-      // Whatever becomes of this try: the next one sends all.
+      // If this attempt fails, the next one sends all items.
       this.#remembered.delete(each.message.runId);
     }
     await this.#deployment.mutation(api.responses.save, { runs });
     for (const [at, each] of packed.entries()) this.#remember(each, runs[at]?.revision ?? '');
   }
 
-  /** The items that differ from what this server saved of the run last, and what to delete the old ones takes. */
+  /** The items that have changed since this server last saved the run, and the cost of deleting the old ones. */
   #changed({ message, items }: Packed): Changes | undefined {
     const known = this.#remembered.get(message.runId);
     if (!known || known.items.length > items.length + limits.rows) return undefined;
@@ -97,7 +97,7 @@ export class ResponseSaver {
     return {
       base: known.revision,
       rows: changed.flatMap(({ rows }) => rows),
-      // Convex counts them to be found and to be deleted.
+      // Convex counts them twice: once for finding, once for deleting.
       replaced: 2 * replaced.reduce((sum, { size }) => sum + size, 0),
     };
   }
@@ -133,7 +133,7 @@ function pack(response: Response): Packed {
   };
 }
 
-/** Whether the rows, and what is replaced by them, go into what room there is, which they then take. */
+/** Whether the rows and their replacements fit into the room; if so, takes that room. */
 function take(
   room: { bytes: number; rows: number },
   rows: readonly Row[],

@@ -8,10 +8,10 @@ import { idOf, textKey } from '../store/text-key.ts';
 import { api, type Deployment } from './deployment.ts';
 import { itemsIn } from './reading.ts';
 
-/** Items that are asked for at once to look for the words in them. */
+/** How many items are read at once to look for the words. */
 const BATCH = 20;
 
-/** Of a query whose words stand in many places only the 256 best are seen: Convex gives them best first, not newest. */
+/** For words in many places only the 256 best are checked: Convex returns the best first, not the newest. */
 export async function search(
   deployment: Deployment,
   { text, projectId, limit }: SearchQuery,

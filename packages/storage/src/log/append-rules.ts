@@ -13,7 +13,7 @@ export interface RunProgress {
 }
 
 /**
- * Decides whether a run may go on with these events (at least one), and gives how far it has got with them.
+ * Checks whether a run may go on with these events (at least one), and returns its progress after them.
  * `run` is undefined before the first append. Throws as `EventLog.append` says.
  */
 export function advanceRun(
@@ -34,20 +34,20 @@ export function advanceRun(
   return { constants, lastSeq, ended, settled: false };
 }
 
-/** Whether there is anything to check and write; tells the compiler too. */
+/** Whether there is anything to check and write; also narrows the type. */
 export function isNotEmpty(
   events: readonly StreamEvent[],
 ): events is readonly [StreamEvent, ...StreamEvent[]] {
   return events.length > 0;
 }
 
-/** What all events of a run share, as its first event says it. */
+/** The fields that all events of a run share, from its first event. */
 export function constantsOf(event: StreamEvent): RunConstants {
   const { sessionId, turnId, traceContext } = event;
   return { sessionId, turnId, traceContext: { ...traceContext } };
 }
 
-/** The log keeps these once per run: an event that differs would come back changed. */
+/** The log stores these once per run: an event with other values would come back changed. */
 function checkEnvelope(runId: string, run: RunConstants, event: StreamEvent): void {
   const same =
     event.runId === runId &&
@@ -66,7 +66,7 @@ export function envelopeMismatch(runId: string, event: StreamEvent): StorageErro
   );
 }
 
-/** Why nothing can be appended to a run that has ended or is settled. */
+/** The error for an append to a run that has ended or is settled. */
 export function runEnded(runId: string, event: StreamEvent): StorageError {
   return new StorageError(
     'RUN_ENDED',

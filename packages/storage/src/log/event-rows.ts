@@ -2,14 +2,14 @@ import type { EventPayload, StreamEvent, TraceContext } from '@liminal/protocol'
 import { StorageError } from '../errors.ts';
 import { parsed } from '../store/stored-json.ts';
 
-/** What all events of a run share; kept once per run. */
+/** The fields that all events of a run share; stored once per run. */
 export interface RunConstants {
   sessionId: string;
   turnId: string;
   traceContext: TraceContext;
 }
 
-/** What is kept of each event beside its run's constants. */
+/** The fields of each event besides its run's constants. */
 export interface EventRow {
   seq: number;
   timestamp: string;
@@ -23,7 +23,7 @@ function encodeEvent(event: StreamEvent): EventRow {
   return { seq: event.seq, timestamp: event.timestamp, type, payload: JSON.stringify(payload) };
 }
 
-/** All rows of an append. Throws StorageError `LOG_WRITE_FAILED` for what JSON cannot hold. */
+/** The rows of an append. Throws StorageError `LOG_WRITE_FAILED` for a value that JSON cannot hold. */
 export function encodeEvents(runId: string, events: readonly StreamEvent[]): EventRow[] {
   try {
     return events.map(encodeEvent);
@@ -33,7 +33,7 @@ export function encodeEvents(runId: string, events: readonly StreamEvent[]): Eve
   }
 }
 
-/** A row that cannot be read any more becomes an event that says so, and that ends the run where it did. */
+/** A damaged row becomes an event that says so, and ends the run if the row did. */
 export function decodeEvent(runId: string, run: RunConstants, row: EventRow): StreamEvent {
   const read = parsed(row.payload);
   const payload = read === undefined ? damaged(row) : { type: row.type, ...read };
@@ -47,7 +47,7 @@ export function decodeEvent(runId: string, run: RunConstants, row: EventRow): St
     traceContext: run.traceContext,
     type: payload.type,
     payload,
-    // A row is only ever made by encodeEvent, and parsing each again would cost more than reading it.
+    // Rows are only made by encodeEvent, and checking each again would cost more than reading it.
   } as StreamEvent;
 }
 

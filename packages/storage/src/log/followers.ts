@@ -2,14 +2,14 @@ import type { StreamEvent } from '@liminal/protocol';
 import { isTerminal } from '@liminal/protocol';
 import type { FollowOptions } from '../event-log.ts';
 
-/** `closed` means that nothing can be appended any more. */
+/** `closed` means that later appends are refused. */
 type FollowState = 'unknown' | 'open' | 'closed';
 
-/** What following needs of a driver; one that has to ask a server for it gives promises. */
+/** What a driver provides for following; results are promises if it must ask a server. */
 export interface FollowSource {
   /**
-   * A bounded page of a run's events after a `seq`; of a settled run too, while its events are there. Nobody wants it
-   * any more once `isWanted` says so.
+   * A bounded page of a run's events after a `seq`, even of a settled run while its events exist. The result is not
+   * needed once `isWanted` returns false.
    */
   page(
     runId: string,
@@ -17,15 +17,15 @@ export interface FollowSource {
     isWanted: () => boolean,
   ): StreamEvent[] | Promise<StreamEvent[]>;
   stateOf(runId: string, isWanted: () => boolean): FollowState | Promise<FollowState>;
-  /** Whether whoever begins to follow now is too late. */
+  /** Whether it is too late to begin following. */
   isSettled(runId: string, isWanted: () => boolean): boolean | Promise<boolean>;
-  /** The last follower of the run has gone. */
+  /** The run's last follower has left. */
   unfollowed(runId: string): void;
 }
 
 /**
- * Who follows which run. A follower is only told that there is news, and reads it from the log page by page: however
- * slow it is, it holds one page.
+ * The followers of each run. A follower is only notified of news, and reads it from the log page by page: however slow
+ * it is, it holds one page.
  */
 export class Followers {
   readonly #source: FollowSource;
@@ -44,9 +44,10 @@ export class Followers {
     options.signal?.addEventListener('abort', leave, { once: true });
     let last = options.after ?? -1;
     try {
-      // One loop for all of it: handing each event from one generator to another would take longer than reading it.
+      // One loop for all of it: passing each event through a second generator would cost more than reading it.
       while (follower.active) {
-        // What comes while these two are asked is news; and what a state says has happened, the later page holds.
+        // Ask for news first: what comes during the next two calls then counts; and read the state before the page, so
+        // that the page has all events of that state.
         const news = follower.news();
         const told = this.#source.stateOf(runId, isWanted);
         const state = typeof told === 'string' ? told : await told;
@@ -57,7 +58,7 @@ export class Followers {
           yield event;
           if (!follower.active || isTerminal(event)) return;
         }
-        // While these were handed out there may have been news.
+        // There may have been news while these were yielded.
         if (page.length > 0) continue;
         if (state === 'closed') return;
         await news;
@@ -103,7 +104,7 @@ class Follower {
   active = true;
   #wake: () => void = () => {};
 
-  /** Waits for what comes from now on. */
+  /** Resolves at the next news. */
   news(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#wake = resolve;

@@ -8,7 +8,7 @@ import { Followers } from '../log/followers.ts';
 
 interface MemoryRun {
   progress: RunProgress;
-  /** Kept encoded, so that a caller who changes an event later does not change the log. */
+  /** Encoded, so that a caller that changes an event later does not change the log. */
   rows: EventRow[];
 }
 
@@ -24,7 +24,7 @@ export class MemoryEventLog implements EventLog {
     unfollowed: (runId) => this.#dropSettled(runId),
   });
 
-  /** @param onRun - There is a new run. */
+  /** @param onRun - Called when there is a new run. */
   constructor(onRun: () => void = () => {}) {
     this.#onRun = onRun;
   }

@@ -7,7 +7,7 @@ interface Held extends Lease {
 
 export class MemoryLeases implements Leases {
   readonly #now: () => number;
-  /** Also those that ran out or were let go: a token never comes twice. */
+  /** Including expired and released leases: a token is never reused. */
   readonly #leases = new Map<string, Held>();
 
   /** @param now - ms since the epoch. */

@@ -10,13 +10,13 @@ import { MemoryUpsertStreams } from './upsert-streams.ts';
 
 export { MemoryUpsertStreams };
 
-/** Storage that ends with the process: for tests, and for a look without leaving anything behind. */
+/** Storage that ends with the process: for tests, and for trying Liminal without leaving anything behind. */
 export function openMemoryStorage(): OpenedStorage {
   return open(new MemoryEventLog());
 }
 
 /**
- * The same for several runtimes in one process, which act as several servers do.
+ * The same for several runtimes in one process, which act like several servers.
  * @param now - ms since the epoch.
  */
 export function openSharedMemoryStorage(

@@ -17,10 +17,10 @@ import type { ParsedQuery } from '../store/search-query.ts';
 import { parseQuery } from '../store/search-query.ts';
 import { isSettled } from '../store/searchable-text.ts';
 
-/** What comes in and what goes out is copied, so that a caller who changes it later does not change the store. */
+/** Copies its inputs and outputs, so that a caller's later changes do not change the store. */
 export class MemoryResponseStore implements ResponseStore {
   readonly #sessions = new Map<string, SessionRecord>();
-  /** A Map keeps the order of first saves. */
+  /** In the order of first saves, as a Map keeps it. */
   readonly #responses = new Map<string, Response>();
 
   async saveSession(session: SessionRecord): Promise<void> {
@@ -65,7 +65,7 @@ export class MemoryResponseStore implements ResponseStore {
   }
 
   async importResponses(responses: readonly Response[]): Promise<void> {
-    // All copies before the first save: a copy that fails must not leave a part behind.
+    // Copy all before the first save: a failed copy must leave nothing behind.
     for (const response of responses.map(copy)) {
       const stored = this.#responses.get(response.id);
       if (!stored || stored.lastSeq <= response.lastSeq) {
@@ -95,7 +95,7 @@ export class MemoryResponseStore implements ResponseStore {
     const place = before ? responses.findIndex(({ id }) => id === before.runId) : responses.length;
     const older = responses.slice(0, Math.max(0, place)).map((run) => pageRun(run, Infinity));
     const own = responses[place];
-    // A run is left out when nothing of it lies before the place: an earlier page has shown it.
+    // A run without items before the place is left out: an earlier page has shown it.
     if (own && before && before.index > 0) older.push(pageRun(own, before.index));
     return pageOfItems(older.toReversed(), options);
   }
@@ -111,7 +111,7 @@ export class MemoryResponseStore implements ResponseStore {
 
   async close(): Promise<void> {}
 
-  /** Newest first; of all sessions, or of those named. */
+  /** Newest first; of all sessions, or of the given ones. */
   *#itemHits(query: ParsedQuery, within: ReadonlySet<string> | undefined): Generator<SearchHit> {
     for (const { id, sessionId, status, outputItems } of [
       ...this.#responses.values(),

@@ -7,19 +7,19 @@ import { patientPool } from './patient-pool.ts';
 import { migrate } from './schema.ts';
 import type { Tables } from './tables.ts';
 
-/** Connections of one server, and what it waits for at most (ms). */
+/** The number of connections of one server, and its longest waits (ms). */
 const limits = {
   max: 10,
   connectionTimeoutMillis: 10_000,
   statement_timeout: 30_000,
-  /** Also when the database does not answer any more. */
+  /** Also holds if the database no longer answers. */
   query_timeout: 40_000,
   idle_in_transaction_session_timeout: 60_000,
   idleTimeoutMillis: 60_000,
   maxLifetimeSeconds: 1_800,
 };
 
-/** Connections to the database, opened when needed: one that was cut is replaced by the next use. */
+/** Connections to the database, opened when needed; a cut one is replaced on the next use. */
 export class PostgresDatabase {
   readonly #db: Kysely<Tables>;
   readonly #place: string;
@@ -46,14 +46,14 @@ export class PostgresDatabase {
     });
   }
 
-  /** Does all of the work or nothing of it. Throws StorageError `STORE_WRITE_FAILED`, or the one that the work throws. */
+  /** Runs the work in a transaction. Throws StorageError `STORE_WRITE_FAILED`, or the work's own. */
   async write<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T> {
     return this.#transact('STORE_WRITE_FAILED', 'written', async () =>
       this.#db.transaction().execute(work),
     );
   }
 
-  /** All that the work reads is of one moment. Throws StorageError `STORE_READ_FAILED`. */
+  /** Runs the work on one consistent snapshot. Throws StorageError `STORE_READ_FAILED`. */
   async read<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T> {
     return this.#transact('STORE_READ_FAILED', 'read', async () =>
       this.#db
@@ -83,7 +83,7 @@ export class PostgresDatabase {
   }
 }
 
-/** Opens the database for a first use of it, and closes it again where that fails. */
+/** Opens the database for a first use, and closes it again if that fails. */
 async function use<T>(url: string, first: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
   const pool = new Pool({
     ...limits,
@@ -92,7 +92,7 @@ async function use<T>(url: string, first: (db: Kysely<Tables>) => Promise<T>): P
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
   });
-  // A connection that is cut fails what runs on it, if anything does, and the pool forgets it: there is no more to do.
+  // A cut connection fails its query, if there is one, and the pool drops it: nothing else is to do.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: patientPool(pool) }) });

@@ -1,7 +1,7 @@
 import { messageOf } from '@liminal/protocol';
 import { PATIENCE_MS } from './patient-pool.ts';
 
-/** What PostgreSQL's errors mean to people: https://www.postgresql.org/docs/current/errcodes-appendix.html */
+/** PostgreSQL's errors in words for people: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 
 const advice = new Map([
   ['28P01', 'the password is wrong; set the right one in the URL'],
@@ -20,9 +20,9 @@ const advice = new Map([
   ['ENOTFOUND', 'there is no such host; check the URL'],
 ]);
 
-/** What is wrong, as the end of a sentence, and what to do about it where that is known. */
+/** The problem, as the end of a sentence, with advice if there is any. */
 export function reasonOf(error: unknown): string {
-  // Of a host with several addresses, each has its own error.
+  // A host with several addresses has an error for each.
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const said = messageOf(inner);
   const code = inner instanceof Error && 'code' in inner ? String(inner.code) : '';

@@ -1,15 +1,15 @@
-/** History in PostgreSQL, for any number of servers. What it needs is loaded when it is opened. */
+/** History in PostgreSQL, for any number of servers. Its libraries are loaded when it is opened. */
 import type { ResponseStore } from '../response-store.ts';
 
-/** What that PostgreSQL is; changes nothing. Throws StorageError `DATABASE_UNUSABLE`. */
+/** The name and version of a PostgreSQL; changes nothing. Throws StorageError `DATABASE_UNUSABLE`. */
 export async function describePostgres(url: string): Promise<string> {
   const driver = await import('./open.ts');
   return driver.describePostgres(url);
 }
 
 /**
- * Opens a store in a PostgreSQL database, which any number of servers may use at once, and makes or updates its tables
- * there in a schema of their own (`liminal`). Throws StorageError `DATABASE_UNUSABLE` or `DATA_TOO_NEW`.
+ * Opens a store in a PostgreSQL database, which any number of servers may use at once, and creates or updates its
+ * tables in a schema of their own (`liminal`). Throws StorageError `DATABASE_UNUSABLE` or `DATA_TOO_NEW`.
  * @param url - `postgresql://user:password@host:port/database`
  */
 export async function openPostgresStore(

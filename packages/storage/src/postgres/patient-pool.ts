@@ -2,17 +2,17 @@ import { setTimeout } from 'node:timers/promises';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { Client, type Pool } from 'pg';
 
-/** How long a connection is waited for where PostgreSQL has none to spare (ms). */
+/** How long to wait for a connection if PostgreSQL has none to spare (ms). */
 export const PATIENCE_MS = 10_000;
-/** The longest pause before the first further attempt, and before any (ms). */
+/** The longest pause before the first retry, and before any (ms). */
 const pause = { first: 100, longest: 1_000 };
 
-/** SQLSTATE too_many_connections: of all, of a user's, or of those that are not kept for administrators. */
+/** SQLSTATE too_many_connections: in total, per user, or besides those reserved for administrators. */
 const tooManyConnections = '53300';
 
 /**
- * A pool that waits where PostgreSQL refuses a connection since it has too many: others let theirs go, or one of our
- * own comes back. What PostgreSQL said last is thrown when that takes too long. All else is the pool's.
+ * A pool that waits if PostgreSQL refuses a connection because it has too many: other clients close theirs, or one of
+ * our own becomes free. After `PATIENCE_MS` it throws PostgreSQL's last error. All else is the pool's.
  */
 export function patientPool(pool: Pool): PostgresPool {
   return {
@@ -31,7 +31,7 @@ async function connect(pool: Pool): Promise<PostgresPoolClient> {
     } catch (error) {
       const left = deadline - performance.now();
       if (!isTooMany(error) || left <= 0) throw error;
-      // Not all at the same moment.
+      // A random wait, so that servers do not retry at the same moment.
       await setTimeout(Math.min(left, longest * (0.5 + Math.random() / 2)));
     }
   }

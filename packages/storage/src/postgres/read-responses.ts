@@ -131,7 +131,9 @@ async function hasItemsBefore(
   return (await older.executeTakeFirst()) !== undefined;
 }
 
-/** Oldest first. The run of `to` is left out when nothing of it lies before the place: an earlier page has shown it. */
+/**
+ * Oldest first. The run of `to` is left out if none of its items are before the place: an earlier page has shown it.
+ */
 async function readHeads(
   db: Transaction<Tables>,
   sessionId: string,

@@ -15,7 +15,7 @@ import { search } from './search.ts';
 import { findSession, listSessions, saveSession, takeSession } from './sessions.ts';
 import { textKey } from '../store/text-key.ts';
 
-/** What several servers may share: each write is a transaction, and the database decides who was first. */
+/** A store for several servers: each write is a transaction, and the database decides which was first. */
 export class PostgresResponseStore implements ResponseStore {
   readonly #database: PostgresDatabase;
 

@@ -8,10 +8,10 @@ import type { Key, Tables } from './tables.ts';
 import { textKey } from '../store/text-key.ts';
 import { wordList } from '../store/words.ts';
 
-/** Characters of items in one statement, unless one alone has more: PostgreSQL takes up to 1 GB. */
+/** Characters of items in one statement, unless a single item has more: PostgreSQL accepts up to 1 GB. */
 const BATCH_MAX = 4_000_000;
 
-/** Saves Responses in their order, each unless what is stored of it is newer. */
+/** Saves Responses in order, each unless the stored one is newer. */
 export async function saveResponses(
   db: Transaction<Tables>,
   responses: readonly Response[],
@@ -24,14 +24,14 @@ export async function saveResponses(
 }
 
 /**
- * Until the transaction ends nobody else saves a run of these sessions: runs come in the order of their keys for whoever
- * reads meanwhile, and two that save the same runs do not wait for each other.
+ * Until the transaction ends no other saves a run of these sessions. So concurrent readers see runs in the order of
+ * their keys, and two transactions that save the same runs cannot deadlock.
  */
 export async function lockSessions(
   db: Transaction<Tables>,
   sessionIds: readonly string[],
 ): Promise<void> {
-  // One after another, in the same order for all.
+  // In the same order for all callers.
   for (const id of [...new Set(sessionIds.map(textKey))].toSorted()) {
     await sql`SELECT pg_advisory_xact_lock(hashtextextended(${id}, 0))`.execute(db);
   }
@@ -92,7 +92,7 @@ interface ItemRow {
   words: string | null;
 }
 
-/** What is stored of a run's items, in short: of a snapshot that grows, most need not be sent again. */
+/** Hashes of a run's stored items: most items of a growing snapshot need not be sent again. */
 async function readMarks(db: Transaction<Tables>, key: Key): Promise<Map<number, Mark>> {
   const rows = await db
     .selectFrom('items')
@@ -108,7 +108,7 @@ async function readMarks(db: Transaction<Tables>, key: Key): Promise<Map<number,
   );
 }
 
-/** Undefined if it stands there already. */
+/** Undefined if the same is stored already. */
 function rowToWrite(
   item: OutputItem,
   index: number,
@@ -118,7 +118,7 @@ function rowToWrite(
   const json = JSON.stringify(item);
   const mark = marks.get(index);
   const stands = mark?.hash === createHash('sha256').update(json).digest('hex');
-  // The end of a run ends its items, changed or not.
+  // The end of a run makes its items final, changed or not: then their words are indexed.
   if (stands && (mark.hasWords || isUnderWay(status))) return undefined;
   const words = isSettled(item, status) ? wordList(searchableText(item)) : null;
   return { index, item: json, words };

@@ -5,8 +5,8 @@ import { StorageError } from '../errors.ts';
 import type { Tables } from './tables.ts';
 
 /*
- * JSON is kept as text: PostgreSQL's own JSON takes no \u0000 and no lone surrogates, which JSON's escapes carry through
- * text unharmed. Ids and times are compared byte by byte, whatever language the database speaks.
+ * JSON is kept as text: PostgreSQL's own JSON refuses \u0000 and lone surrogates, which are escaped in the text. Ids and
+ * times are compared byte by byte, whatever the database's locale.
  */
 const spine = `
   CREATE TABLE sessions (
@@ -45,10 +45,10 @@ const spine = `
 
 const migrations = [spine];
 
-/** Any number that no other program is likely to lock by. */
+/** A number that no other program is likely to lock by. */
 const MIGRATION_LOCK = 4_823_771_905;
 
-/** Brings the tables to this version, all steps or none; of several servers that start at once, one does it. */
+/** Brings the tables to this version, all steps or none; of several starting servers, one does it. */
 export async function migrate(db: Kysely<Tables>, schema: string): Promise<void> {
   await db.transaction().execute(async (work) => {
     await sql`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(work);
@@ -63,7 +63,7 @@ export async function migrate(db: Kysely<Tables>, schema: string): Promise<void>
   });
 }
 
-/** Makes the schema if it is missing: one that is there may be all that this user is allowed to use. */
+/** Creates the schema only if it is missing: the user may not be allowed to create any. */
 async function enterSchema(work: Transaction<Tables>, schema: string): Promise<void> {
   const found = await sql`SELECT 1 FROM pg_namespace WHERE nspname = ${schema}`.execute(work);
   if (found.rows.length === 0) await sql`CREATE SCHEMA ${sql.id(schema)}`.execute(work);

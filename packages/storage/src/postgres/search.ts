@@ -10,7 +10,7 @@ import { readItem } from '../store/stored-json.ts';
 import type { Key, Tables } from './tables.ts';
 import { idOf, textKey } from '../store/text-key.ts';
 
-/** Items, and bytes of them, that are read at once; and items that one search looks at in all. */
+/** Items, and bytes of them, per read; and the most items that one search looks at. */
 const BATCH = { count: 100, size: 8 * 1_048_576 };
 const CANDIDATES_MAX = 20_000;
 
@@ -64,7 +64,7 @@ interface SizedPlace extends Place {
   size: number;
 }
 
-/** Where the words stand, newest first. */
+/** The places of items with the words, newest first. */
 async function findPlaces(
   db: Transaction<Tables>,
   query: ParsedQuery,
@@ -72,7 +72,7 @@ async function findPlaces(
 ): Promise<SizedPlace[]> {
   return (
     db
-      // By itself: asked for the newest few at once, the database may look through all items for them instead.
+      // Materialised: for only the newest few, the database might scan all items instead of using the index.
       .with(
         (cte) => cte('found').materialized(),
         (found) =>
@@ -124,7 +124,7 @@ async function readCandidates(
     .execute();
 }
 
-/** In the words of the index, and of a tsquery, where words in quotes are nothing but words. */
+/** A tsquery of the index's words; in quotes, they cannot be operators. */
 function hasWords(column: 'words' | 'title_words', query: ParsedQuery): RawBuilder<boolean> {
   const { whole, prefix } = indexTerms(query);
   const wanted = [...whole.map((word) => `'${word}'`), `'${prefix}':*`].join(' & ');

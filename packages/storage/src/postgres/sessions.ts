@@ -8,7 +8,7 @@ import type { Tables } from './tables.ts';
 import { textKey } from '../store/text-key.ts';
 import { wordList } from '../store/words.ts';
 
-/** Throws `STALE_OWNER`; the database itself compares, so that no other owner can come in between. */
+/** Throws `STALE_OWNER`; the database compares the fences itself, so that no other owner comes in between. */
 export async function saveSession(db: Transaction<Tables>, session: SessionRecord): Promise<void> {
   const row = {
     session_id: textKey(session.sessionId),
@@ -47,7 +47,7 @@ export async function takeSession(
   sessionId: string,
   fence: number,
 ): Promise<SessionRecord | undefined> {
-  // Whoever saves it meanwhile waits, and then finds the new fence.
+  // Locks the row: a concurrent save waits, and then finds the new fence.
   const row = await rowOf(db, sessionId).forUpdate().executeTakeFirst();
   if (!row) return undefined;
   const record = recordOf(row);

@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
 
-/** PostgreSQL's 64-bit numbers come as text. Keys are compared and handed back, never counted with. */
+/** PostgreSQL's 64-bit numbers arrive as text. Keys are only compared and passed back. */
 export type Key = string;
 
 export interface Tables {
@@ -11,9 +11,9 @@ export interface Tables {
     created_at: string;
     updated_at: string;
     fence: number;
-    /** Words with spaces between them. */
+    /** The words, separated by spaces. */
     title_words: string;
-    /** The whole record as JSON; other columns repeat what is searched and sorted by. */
+    /** The whole record as JSON; other columns repeat fields for searching and sorting. */
     record: string;
   };
   responses: {

@@ -1,4 +1,4 @@
-/** The log that several servers share in one Redis, or a Redis Cluster. What it needs is loaded when it is opened. */
+/** A log that several servers share in one Redis, or a Redis Cluster. Its libraries are loaded when it is opened. */
 import type { RedisReport } from './connection/index.ts';
 import type { OpenedRedis, RedisOptions } from './open.ts';
 
@@ -6,8 +6,8 @@ export type { OpenedRedis, RedisOptions } from './open.ts';
 export { splitRedisUrls } from './split-urls.ts';
 
 /**
- * Opens that log, and what its servers need to act as one. What is acknowledged is as durable as that Redis: with
- * `appendonly yes` and `appendfsync always` it survives any crash, with `everysec` all but the last second. Throws
+ * Opens that log, and what its servers need to act as one. Acknowledged events are as durable as that Redis: with
+ * `appendonly yes` and `appendfsync always` they survive any crash, with `everysec` all but the last second's. Throws
  * StorageError `REDIS_UNAVAILABLE` if it cannot be reached.
  */
 export async function openRedis(options: RedisOptions): Promise<OpenedRedis> {
@@ -15,7 +15,7 @@ export async function openRedis(options: RedisOptions): Promise<OpenedRedis> {
   return driver.openRedis(options);
 }
 
-/** What that Redis is, and what of its settings does not fit; changes nothing. Throws StorageError `REDIS_UNAVAILABLE`. */
+/** A Redis's version, and settings that do not fit; changes nothing. Throws StorageError `REDIS_UNAVAILABLE`. */
 export async function describeRedis(url: string): Promise<RedisReport> {
   const driver = await import('./connection/index.ts');
   return driver.describeRedis(url);

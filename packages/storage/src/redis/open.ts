@@ -8,17 +8,17 @@ import { StreamReader } from './streams/index.ts';
 
 export interface RedisOptions {
   /**
-   * `redis://` or `rediss://`, with user, password and database number where there are such. Any node of a Redis
-   * Cluster, or several separated by commas, which has the others' addresses and no database numbers.
+   * `redis://` or `rediss://`, with user, password and database number if needed. For a Redis Cluster, any node, or
+   * several separated by commas; a node knows the others' addresses, and there are no database numbers.
    */
   url: string;
-  /** What the names of all keys begin with; `codex` unless given. */
+  /** The prefix of all keys; default `codex`. */
   prefix?: string;
-  /** How many of its newest events a run keeps when older ones are projected; 1000 unless given. */
+  /** How many of its newest events a run keeps when older ones are projected; default 1000. */
   maxLength?: number;
-  /** How long followers of a settled run have to get the rest, ms; a minute unless given. */
+  /** How long followers of a settled run have to get the rest, ms; default a minute. */
   keepSettledMs?: number;
-  /** A run whose projector has not been heard of for so long goes to another, ms; half a minute unless given. */
+  /** A run whose projector has been silent for this long goes to another, ms; default half a minute. */
   claimIdleMs?: number;
 }
 

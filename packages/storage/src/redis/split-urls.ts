@@ -1,4 +1,4 @@
-/** The URLs of one setting: of one Redis, or of nodes of a cluster. Commas part them, which a password may have too. */
+/** The URLs of one setting: one Redis, or nodes of a cluster. Separated by commas, which a password may contain too. */
 export function splitRedisUrls(urls: string): string[] {
   return urls.split(/,\s*(?=rediss?:\/\/)/);
 }

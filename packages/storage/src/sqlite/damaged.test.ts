@@ -28,7 +28,7 @@ const finished = {
   finalItem: { type: 'message', id: 'a', content: 'Hello.', origin: 'agent' },
 } as const;
 
-test('SAFE: rows that cannot be read any more are set aside, said, and all else is there', async () => {
+test('SAFE: damaged rows are set aside and reported, and all others can be read', async () => {
   const before = openSqliteStorage(dataDir);
   for (const id of ['whole', 'spoilt']) await before.store.saveSession(sessionRecord(id));
   await before.store.importResponses([
@@ -67,7 +67,7 @@ test('SAFE: rows that cannot be read any more are set aside, said, and all else 
   await storage.close();
 });
 
-test('SAFE: a run whose rows cannot be read any more folds to what is left of it, and ends where it did', async () => {
+test('SAFE: a run with damaged rows folds to what is left of it, and ends where it did', async () => {
   const before = openSqliteStorage(dataDir);
   const whole = eventsOf('l', [start, said, finished, done]);
   await before.log.append('l', whole);

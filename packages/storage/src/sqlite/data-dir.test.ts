@@ -42,7 +42,7 @@ describe('the data folder', () => {
     }
   });
 
-  test('is made private when it is empty, and left alone when somebody else uses it too', async () => {
+  test('is made private when it is empty, and left alone when other files are in it', async () => {
     const shared = join(parent, 'shared');
     for (const folder of [dataDir, shared]) {
       mkdirSync(folder, { recursive: true });
@@ -87,7 +87,7 @@ describe('the data folder', () => {
     await (await openSqliteStorage(dataDir)).close();
   });
 
-  test('written before there was search can be searched', async () => {
+  test('written before search existed can be searched', async () => {
     const first = await openSqliteStorage(dataDir);
     await first.store.importResponses([response('run-1', ['early words'])]);
     await first.close();
@@ -114,7 +114,7 @@ describe('the data folder', () => {
     });
   });
 
-  test('whose tables are damaged says so, and is let go', async () => {
+  test('whose tables are damaged says so, and is released', async () => {
     await (await openSqliteStorage(dataDir)).close();
     const path = join(dataDir, 'liminal.db');
     const bytes = readFileSync(path);

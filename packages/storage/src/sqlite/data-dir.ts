@@ -1,21 +1,21 @@
-/** The data folder: private to its owner, and to one server at a time. */
+/** The data folder: private to its owner, and used by one server at a time. */
 import { chmodSync, closeSync, mkdirSync, openSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StorageError } from '../errors.ts';
 import { isBusy } from './failures.ts';
 
-/** Makes the folder if it is missing. One that somebody else filled keeps its mode: it may be theirs to share. */
+/** Creates the folder if it is missing. One with other files keeps its mode: it may be shared on purpose. */
 export function prepareDataDir(dataDir: string): void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   if (readdirSync(dataDir).length === 0) chmodSync(dataDir, 0o700);
 }
 
-/** Makes a file that only its owner can read, if it is missing, and gives its path. SQLite's files beside it take its mode. */
+/** Creates a private file if it is missing, and returns its path. SQLite's files beside it get its mode. */
 export function privateFile(dataDir: string, name: string): string {
   const path = join(dataDir, name);
   try {
-    // Never opens a file that is there: closing it again would drop this process's own SQLite locks on it.
+    // Never opens an existing file: closing it would drop this process's own SQLite locks on it.
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
@@ -25,14 +25,14 @@ export function privateFile(dataDir: string, name: string): string {
 }
 
 /**
- * Takes the folder for this process for as long as the returned connection is open. The lock is the kernel's: it goes
- * with the process, however that ends. Throws StorageError `DATA_DIR_IN_USE`.
+ * Locks the folder for this process as long as the returned connection is open. The lock is the kernel's: it ends with
+ * the process, however that ends. Throws StorageError `DATA_DIR_IN_USE`.
  */
 export function lockDataDir(dataDir: string): DatabaseSync {
-  // A database of its own, so that other programs can still read the real one.
+  // A separate database, so that other programs can still read the real one.
   const lock = new DatabaseSync(privateFile(dataDir, 'liminal.lock'));
   try {
-    // Nothing is ever written: the journal, were it a file, would only be left behind.
+    // Nothing is ever written: a journal file would only be left behind.
     lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE;');
     return lock;
   } catch (cause) {

@@ -6,7 +6,7 @@ import { lockDataDir, prepareDataDir, privateFile } from './data-dir.ts';
 import { isBusy, reasonOf } from './failures.ts';
 import { migrate } from './schema.ts';
 
-/** What a decision record explains: docs/decisions/0001-sqlite.md. */
+/** Explained in docs/decisions/0001-sqlite.md. */
 const pragmas = `
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = NORMAL;
@@ -25,11 +25,11 @@ type WriteFailure = 'LOG_WRITE_FAILED' | 'STORE_WRITE_FAILED';
 export class Database {
   readonly #connection: DatabaseSync;
   readonly #path: string;
-  // Held here because the lock lasts as long as its connection, which is closed once nobody refers to it.
+  // Held because the lock lasts as long as its connection, which is closed once it is garbage.
   readonly #lock: DatabaseSync;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
-  /** Those who wait for another program to let the database go, one after the other. */
+  /** The queue of writes that wait for another program to release the database. */
   #line: Promise<unknown> | undefined;
 
   /** Throws as `openSqliteStorage` says. */
@@ -39,7 +39,7 @@ export class Database {
     try {
       this.#path = privateFile(dataDir, 'liminal.db');
       this.#connection = connect(this.#path);
-      // From now on nothing waits on the one thread that serves everybody.
+      // After the start nothing may block the one thread.
       this.#connection.exec('PRAGMA busy_timeout = 0');
       this.#begin = this.prepare('BEGIN IMMEDIATE');
       this.#commit = this.prepare('COMMIT');
@@ -53,7 +53,7 @@ export class Database {
     return this.#connection.prepare(sql);
   }
 
-  /** As `write`; while another program holds the database it waits, in order, and everything else goes on. */
+  /** As `write`; waits, in order, while another program holds the database, without blocking other work. */
   async writeInTurn<T>(code: WriteFailure, work: () => T): Promise<T> {
     if (this.#line === undefined) {
       try {
@@ -86,7 +86,7 @@ export class Database {
     }
   }
 
-  /** Does all of the work or nothing of it. Throws StorageError with the given code. */
+  /** Runs the work in a transaction. Throws StorageError with the given code. */
   write<T>(code: WriteFailure, work: () => T): T {
     try {
       return this.#transaction(work);
@@ -116,7 +116,7 @@ export class Database {
   }
 }
 
-/** Whether it failed because another program holds the database. */
+/** Whether a write failed because another program holds the database. */
 function isHeld(error: unknown): boolean {
   return error instanceof StorageError && isBusy(error.cause);
 }

@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 describe('a full disk', () => {
-  /** No page more than there are (SQLite takes what is there as the least), or as many as it likes. */
+  /** Allows no new page (SQLite takes the present number as the minimum). */
   const fill = () => database.prepare('PRAGMA max_page_count = 1').get();
   const free = () => database.prepare('PRAGMA max_page_count = 1000000').get();
   const big = 'x'.repeat(1_000_000);
@@ -110,7 +110,7 @@ describe('room on the disk', () => {
     expect(bytesInUse() - empty).toBeLessThan(1.5 * texts.join('').length + 8_192);
   });
 
-  test('a run that was settled while followed goes when its last follower has', async () => {
+  test('a run that was settled while followed is deleted when its last follower has left', async () => {
     const log = new SqliteEventLog(database);
     const empty = bytesInUse();
     await log.append('run-1', wholeRun('run-1', ['x'.repeat(1_000_000), 'y']));
@@ -125,7 +125,7 @@ describe('room on the disk', () => {
     expect(bytesInUse() - empty).toBeLessThan(10_000);
   });
 
-  test('a run that was settled while followed goes at the next start if the server dies first', async () => {
+  test('a run that was settled while followed is deleted at the next start if the server dies first', async () => {
     const log = new SqliteEventLog(database);
     const empty = bytesInUse();
     await log.append('run-1', wholeRun('run-1', ['x'.repeat(1_000_000)]));
@@ -137,7 +137,7 @@ describe('room on the disk', () => {
     expect(await restarted.unsettled()).toEqual([]);
   });
 
-  test('the words of an item go with it', async () => {
+  test('the words of an item are deleted with it', async () => {
     const store = new SqliteResponseStore(database);
     const words = () =>
       Number(database.prepare('SELECT count(*) AS count FROM item_words').get()?.['count']);
@@ -149,7 +149,7 @@ describe('room on the disk', () => {
     expect(words()).toBe(0);
   });
 
-  test('a snapshot that grows writes only the items that changed', async () => {
+  test('a growing snapshot writes only the items that changed', async () => {
     const store = new SqliteResponseStore(database);
     const changes = () =>
       Number(database.prepare('SELECT total_changes() AS count').get()?.['count']);

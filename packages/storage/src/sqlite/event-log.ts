@@ -8,15 +8,15 @@ import type { Database } from './database.ts';
 import type { TableRun } from './event-table.ts';
 import { EventTable } from './event-table.ts';
 
-/** What a follower reads at once: so many events, or so many characters of them (and the one that goes past). */
+/** The most that a follower reads at once: events, or characters of them (and the event that passes that). */
 const followPage = { events: 128, characters: 1_000_000 };
 
-/** Characters of an event's JSON that take so long to make and to write that others have a turn in between. */
+/** An event with this many characters of JSON takes so long that other work runs first. */
 const LARGE = 256 * 1024;
 
 /**
- * Works on the one thread: an append takes microseconds, and is in the database when it returns.
- * How far each run has got is kept in memory, since nobody else writes to this database.
+ * Works synchronously: an append takes microseconds, and is in the database when it returns.
+ * The progress of each run is kept in memory, since no other process writes to this database.
  */
 export class SqliteEventLog implements EventLog {
   readonly #database: Database;
@@ -121,14 +121,14 @@ export class SqliteEventLog implements EventLog {
     this.#runs.delete(runId);
   }
 
-  /** What a settled run leaves behind goes when nobody reads it any more; if the disk refuses, at the next start. */
+  /** Deletes a settled run once it has no follower; if the disk refuses, at the next start. */
   #dropSettled(runId: string): void {
     const run = this.#runs.get(runId);
     if (!run?.progress.settled) return;
     try {
       this.#drop(runId, run);
     } catch {
-      // It is marked as settled already: nothing is wrong but the room it takes.
+      // It is marked as settled already: it only takes up room.
     }
   }
 }

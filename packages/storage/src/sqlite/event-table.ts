@@ -20,7 +20,7 @@ interface RunRow {
   last_seq: number;
 }
 
-/** The log's tables and their statements. Whoever writes wraps it in a transaction. */
+/** The log's tables and their statements. The caller wraps writes in a transaction. */
 export class EventTable {
   readonly #insertRun: StatementSync;
   readonly #insertEvent: StatementSync;
@@ -67,7 +67,7 @@ export class EventTable {
     this.#markSettled.run(key);
   }
 
-  /** Deletes the run with its events; all that is kept is that it was. */
+  /** Deletes the run with its events, and keeps only its id. */
   dropRun(runId: string, key: TableRun['key']): void {
     this.#deleteRun.run(key);
     this.#keepSettled.run(keyOf(runId));
@@ -83,7 +83,7 @@ export class EventTable {
     return rows as Iterable<EventRow>;
   }
 
-  /** All runs that have events, oldest first; without those that cannot be read any more. */
+  /** All runs with events, oldest first; without damaged ones. */
   runs(): Map<string, TableRun> {
     const rows = this.#selectRuns.all() as unknown[] as RunRow[];
     return new Map(
@@ -94,7 +94,7 @@ export class EventTable {
     );
   }
 
-  /** Ids of runs of which nobody can tell any more whose they are. */
+  /** Ids of runs whose constants cannot be read. */
   unreadable(): string[] {
     const rows = this.#selectRuns.all() as unknown[] as RunRow[];
     return rows.filter((row) => progressOf(row) === undefined).map((row) => idOf(row.run_id));

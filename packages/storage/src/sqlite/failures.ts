@@ -1,5 +1,5 @@
 import { messageOf } from '@liminal/protocol';
-/** What SQLite's errors mean to people. */
+/** SQLite's errors in words for people. */
 
 /** Primary result codes of SQLite (https://sqlite.org/rescode.html). */
 const resultCodes = { busy: 5, readOnly: 8, ioError: 10, corrupt: 11, full: 13, notADatabase: 26 };
@@ -17,7 +17,7 @@ export function isBusy(error: unknown): boolean {
   return resultCodeOf(error) === resultCodes.busy;
 }
 
-/** What is wrong, as the end of a sentence, and what to do about it where that is known. */
+/** The problem, as the end of a sentence, with advice if there is any. */
 export function reasonOf(error: unknown): string {
   const said = messageOf(error);
   const known = advice.get(resultCodeOf(error) ?? -1);
@@ -28,6 +28,6 @@ function resultCodeOf(error: unknown): number | undefined {
   if (!(error instanceof Error && 'errcode' in error && typeof error.errcode === 'number')) {
     return undefined;
   }
-  // The low byte: extended codes say more, such as which call to the file system failed.
+  // The low byte: extended codes have details, such as which call to the file system failed.
   return error.errcode & 0xff;
 }

@@ -25,7 +25,7 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-test('SAFE: while another program holds the database, writes wait in their order and nothing else does', async () => {
+test('SAFE: while another program holds the database, writes wait in order, and nothing else does', async () => {
   const { log, store } = storage;
   await log.append('run', eventsOf('run', [start]));
   await store.saveSession(sessionRecord('s', { title: 'before' }));
@@ -41,7 +41,7 @@ test('SAFE: while another program holds the database, writes wait in their order
     log.append('run', events.slice(3)),
   ];
   await delay(500);
-  // What is there can be read meanwhile.
+  // Reading is possible meanwhile.
   expect((await log.read('run')).length).toBe(1);
   expect((await store.getSession('s'))?.title).toBe('before');
   other.exec('COMMIT');
@@ -55,7 +55,7 @@ test('SAFE: while another program holds the database, writes wait in their order
   expect(await log.read('run')).toEqual([]);
 });
 
-test('SAFE: a database that is held for too long refuses with what to do, and takes what comes after', async () => {
+test('SAFE: a database that is held for too long refuses with advice, and accepts later writes', async () => {
   const { store } = storage;
   other.exec('BEGIN IMMEDIATE');
   await expect(store.saveSession(sessionRecord('s'))).rejects.toMatchObject({

@@ -1,9 +1,9 @@
-/** Storage in one SQLite database, for one server. What it needs is loaded when it is opened. */
+/** Storage in one SQLite database, for one server. Its library is loaded when it is opened. */
 import type { OpenedStorage } from '../storage.ts';
 
 /**
- * Opens (or makes) the database in the data folder, which one server at a time may use. Throws StorageError
- * `DATA_DIR_IN_USE`, `DATA_DIR_UNUSABLE` or `DATA_TOO_NEW`, each with what to do about it.
+ * Opens (or creates) the database in the data folder, which one server at a time may use. Throws StorageError
+ * `DATA_DIR_IN_USE`, `DATA_DIR_UNUSABLE` or `DATA_TOO_NEW`, each with advice.
  */
 export async function openSqliteStorage(dataDir: string): Promise<OpenedStorage> {
   const driver = await import('./open.ts');
@@ -11,8 +11,8 @@ export async function openSqliteStorage(dataDir: string): Promise<OpenedStorage>
 }
 
 /**
- * Takes a data folder, which is made if it is missing, for this process alone, though nothing is stored in it. Gives
- * what lets it go. Throws StorageError `DATA_DIR_IN_USE`.
+ * Locks a data folder for this process, creating it if it is missing, without storing anything in it. Returns the
+ * unlock function. Throws StorageError `DATA_DIR_IN_USE`.
  */
 export async function takeDataDir(dataDir: string): Promise<() => void> {
   const { lockDataDir, prepareDataDir } = await import('./data-dir.ts');

@@ -8,7 +8,7 @@ import type { Database } from './database.ts';
 import { idOf, keyOf } from './id-key.ts';
 import { INDEX_BITS } from './item-words.ts';
 
-/** Items that one search looks at; each takes the server's one thread a little. */
+/** The most items that one search looks at; each blocks the one thread a little. */
 const CANDIDATES_MAX = 20_000;
 
 interface Candidate {
@@ -24,7 +24,7 @@ export class ItemSearch {
   readonly #candidates: StatementSync;
 
   constructor(database: Database) {
-    // CROSS JOIN keeps the order of the tables: the words come first, newest first, and are read no further than needed.
+    // CROSS JOIN keeps the order of the tables: the words come first, newest first, and only as many as needed.
     this.#candidates = database.prepare(
       `SELECT session_id, run_id, item_index, item
        FROM (SELECT rowid AS place FROM item_words WHERE item_words MATCH ?1
@@ -51,7 +51,7 @@ export class ItemSearch {
   }
 }
 
-/** In the words of SQLite, where words in quotes are nothing but words, and a star asks for beginnings. */
+/** A query in SQLite's syntax: words in quotes cannot be operators, and a star matches prefixes. */
 function matchOf(query: ParsedQuery): string {
   const { whole, prefix } = indexTerms(query);
   return [...whole.map((word) => `"${word}"`), `"${prefix}"*`].join(' ');

@@ -7,8 +7,8 @@ import { wordList } from '../store/words.ts';
 import type { Database } from './database.ts';
 
 /**
- * Words alone, without the text, its places or counts: the index stays small beside the items. They come taken apart
- * already, so of the tokenizers the one will do that splits at spaces and takes every other character as it is.
+ * Only words, without the text, positions or counts: so the index stays small. The words are split already, so the
+ * simplest tokenizer will do, which splits at spaces and keeps every other character.
  */
 export const itemWords = `
   CREATE VIRTUAL TABLE item_words USING fts5 (
@@ -16,7 +16,7 @@ export const itemWords = `
   );
 `;
 
-/** A row is an item's run and index in one number; items with a greater index are not searched. */
+/** A row id is an item's run and index in one number; items with a greater index are not searched. */
 export const INDEX_BITS = 20;
 const INDEX_END = 2 ** INDEX_BITS;
 
@@ -25,11 +25,11 @@ interface NotedItem {
   key: number;
   index: number;
   item: OutputItem;
-  /** Of its run. */
+  /** The run's status. */
   status: ResponseStatus;
 }
 
-/** Keeps the words in step with the items. Whoever writes wraps it in a transaction. */
+/** Keeps the words in step with the items. The caller wraps writes in a transaction. */
 export class ItemWords {
   readonly #add: StatementSync;
   readonly #has: StatementSync;
@@ -41,9 +41,9 @@ export class ItemWords {
     this.#remove = database.prepare('DELETE FROM item_words WHERE rowid >= ? AND rowid < ?');
   }
 
-  /** Only an item that changes no more has its words here: one that streams would be taken apart again and again. */
+  /** Only items that are final are indexed: a streaming item would be indexed again and again. */
   note({ key, index, item, status }: NotedItem, hasChanged: boolean): void {
-    // The end of a run ends its items, changed or not.
+    // The end of a run makes its items final, changed or not.
     if (index >= INDEX_END || (!hasChanged && isUnderWay(status))) return;
     const row = key * INDEX_END + index;
     if (this.#has.get(row) !== undefined) {
@@ -60,7 +60,7 @@ export class ItemWords {
   }
 }
 
-/** Gathers the words of what was stored before there was search. */
+/** Indexes items that were stored before search existed. */
 export function fillItemWords(connection: DatabaseSync): void {
   const words = new ItemWords(connection);
   const rows = connection.prepare(

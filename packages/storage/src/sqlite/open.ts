@@ -40,7 +40,7 @@ function unreadableIn(database: Database): string[] {
   ];
 }
 
-/** Reads what is there, and lets the folder go if that is damaged. */
+/** Reads the tables, and releases the folder if they are damaged. */
 function makeParts(database: Database): { log: SqliteEventLog; store: SqliteResponseStore } {
   try {
     return { log: new SqliteEventLog(database), store: new SqliteResponseStore(database) };

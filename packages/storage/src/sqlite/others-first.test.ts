@@ -20,7 +20,7 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-/** How many turns others have until it is done. */
+/** How many times other work runs until it is done. */
 async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   let turns = 0;
   const count = (): void => {
@@ -33,7 +33,7 @@ async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   return turns;
 }
 
-test('SAFE: others have a turn between the steps of a large event and of large items, and of nothing small', async () => {
+test('SAFE: other work runs between the steps of a large event and of large items, and of nothing small', async () => {
   const { log, store } = storage;
   const [first, ...events] = eventsOf('run', [start, delta(large)]);
   expect(await turnsDuring(() => log.append('run', [first!]))).toBe(0);
@@ -66,7 +66,7 @@ test('SAFE: a run that is saved in part only is saved again, by the same snapsho
   const saved = response('a', texts);
   const saving = store.saveResponse(saved);
   await new Promise(setImmediate);
-  // Its beginning is there.
+  // Only its beginning is stored.
   const part = await store.getResponse('a');
   expect(part?.outputItems.length).toBeLessThan(5_000);
   expect(saved.outputItems).toEqual(expect.arrayContaining(part?.outputItems ?? []));

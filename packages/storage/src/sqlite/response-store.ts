@@ -20,7 +20,7 @@ import type { EncodedResponse, ResponseRow } from './response-table.ts';
 import { encodeResponse, headOf, partsOf, ResponseTable } from './response-table.ts';
 import { SessionTable } from './session-table.ts';
 
-/** Sessions, Responses and items in tables of their own, so that a page of items reads those items alone. */
+/** Sessions, Responses and items in separate tables, so that a page of items reads only those items. */
 export class SqliteResponseStore implements ResponseStore {
   readonly #database: Database;
   readonly #sessions: SessionTable;
@@ -36,7 +36,7 @@ export class SqliteResponseStore implements ResponseStore {
 
   async saveSession(session: SessionRecord): Promise<void> {
     await this.#database.writeInTurn('STORE_WRITE_FAILED', () => {
-      // Nobody else writes to this database.
+      // No other process writes to this database.
       refuseStale(session, this.#sessions.find(session.sessionId));
       this.#sessions.save(session);
     });
@@ -67,7 +67,7 @@ export class SqliteResponseStore implements ResponseStore {
     });
   }
 
-  /** One that is large is saved in parts, so that others have a turn between them; whoever saves it tries again if one fails. */
+  /** A large Response is saved in parts, with other work between them; after a failure the caller saves it again. */
   async saveResponse(response: Response): Promise<void> {
     const encoded = await encodeResponse(response);
     const parts = partsOf(encoded);
@@ -131,11 +131,11 @@ export class SqliteResponseStore implements ResponseStore {
     return row?.session_id === sessionId ? row : undefined;
   }
 
-  /** Newest first, of the run with that key only what lies before the index. */
+  /** Newest first; of the run with that key only the items before the index. */
   *#runsBefore(sessionId: string, key: number, index = Infinity): Generator<PageRun> {
     for (const row of this.#responses.newestFirst(sessionId, key)) {
       const count = row.response_key === key ? Math.min(index, row.item_count) : row.item_count;
-      // A run is left out when nothing of it lies before the place: an earlier page has shown it.
+      // A run without items before the place is left out: an earlier page has shown it.
       if (row.response_key === key && index <= 0) continue;
       yield {
         head: () => headOf(row),

@@ -8,11 +8,11 @@ import { idOf, keyOf } from './id-key.ts';
 import { ItemWords } from './item-words.ts';
 import { othersFirst } from '../others-first.ts';
 
-/** Items that are saved at once, and characters of their JSON; one that is larger is saved alone. */
+/** Items, and characters of their JSON, per part; a larger item is a part of its own. */
 const PART_ITEMS = 2_000;
 const PART_SIZE = 1024 * 1024;
 
-/** A Response as its rows hold it. */
+/** A Response in the form of its rows. */
 export interface EncodedResponse {
   response: Response;
   /** JSON. */
@@ -21,7 +21,7 @@ export interface EncodedResponse {
   items: string[];
 }
 
-/** A stored Response beside its items. */
+/** A stored Response without its items. */
 export interface ResponseRow {
   response_key: number;
   run_id: string;
@@ -31,7 +31,7 @@ export interface ResponseRow {
   head: string;
 }
 
-/** The tables of Responses and their items, and their statements. Whoever writes wraps it in a transaction. */
+/** The tables of Responses and their items, and their statements. The caller wraps writes in a transaction. */
 export class ResponseTable {
   readonly #saveHead: StatementSync;
   readonly #saveItem: StatementSync;
@@ -53,7 +53,7 @@ export class ResponseTable {
        WHERE excluded.last_seq >= last_seq
        RETURNING response_key`,
     );
-    // Of a snapshot that grows, most items are as they were: those are compared and not written again.
+    // Most items of a growing snapshot are unchanged: those are compared and not written again.
     this.#saveItem = database.prepare(
       `INSERT INTO items (response_key, item_index, item) VALUES (?, ?, ?)
        ON CONFLICT (response_key, item_index) DO UPDATE SET item = excluded.item
@@ -81,8 +81,8 @@ export class ResponseTable {
   }
 
   /**
-   * Does nothing if what is stored is newer. With `from` and `to`, only those of its items: until the last are saved,
-   * those that follow are missing.
+   * Does nothing if the stored one is newer. With `from` and `to` it saves only those items, as one part of several:
+   * the later ones are missing until their parts are saved.
    */
   save({ response, head, items }: EncodedResponse, from = 0, to = items.length): void {
     const { id, sessionId, lastSeq, outputItems, status } = response;
@@ -123,7 +123,7 @@ export class ResponseTable {
     for (const row of rows as Iterable<ResponseRow>) yield withIds(row);
   }
 
-  /** Bytes of those items' JSON, newest first; read lazily. */
+  /** The bytes of these items' JSON, newest first; read lazily. */
   *sizes(row: ResponseRow, from: number, to: number): Generator<number> {
     const rows: Iterable<unknown> = this.#selectSizes.iterate(row.response_key, from, to);
     for (const { size } of rows as Iterable<{ size: number }>) yield size;
@@ -140,7 +140,7 @@ export class ResponseTable {
   }
 }
 
-/** Others have a turn now and again. Throws StorageError `STORE_WRITE_FAILED` for what JSON cannot hold. */
+/** Lets other work run now and then. Throws StorageError `STORE_WRITE_FAILED` for values that JSON cannot hold. */
 export async function encodeResponse(response: Response): Promise<EncodedResponse> {
   const { outputItems, ...head } = response;
   const items: string[] = [];
@@ -161,7 +161,7 @@ export async function encodeResponse(response: Response): Promise<EncodedRespons
   }
 }
 
-/** Where the parts end in which a Response's items are saved: most have one. */
+/** The ends of the parts in which a Response's items are saved: most have one part. */
 export function partsOf({ items }: EncodedResponse): number[] {
   const ends: number[] = [];
   let [from, size] = [0, 0];
@@ -175,7 +175,7 @@ export function partsOf({ items }: EncodedResponse): number[] {
   return [...ends, items.length];
 }
 
-/** A row with the ids that its keys stand for. */
+/** A row with ids instead of keys. */
 function withIds(row: ResponseRow): ResponseRow {
   return { ...row, run_id: idOf(row.run_id), session_id: idOf(row.session_id) };
 }

@@ -64,7 +64,7 @@ const migrations: ((connection: DatabaseSync) => void)[] = [
   },
 ];
 
-/** Brings a database to this version, each step whole or not at all. */
+/** Brings a database to this version, each step in a transaction. */
 export function migrate(connection: DatabaseSync, path: string): void {
   const version = versionOf(connection);
   if (version > migrations.length) {
@@ -76,7 +76,7 @@ export function migrate(connection: DatabaseSync, path: string): void {
   for (const [step, take] of migrations.entries()) {
     if (step < version) continue;
     connection.exec('BEGIN IMMEDIATE');
-    // What a step that fails has done goes with the connection, which the caller closes.
+    // A failed step is rolled back with the connection, which the caller closes.
     take(connection);
     connection.exec(`PRAGMA user_version = ${step + 1}; COMMIT`);
   }

@@ -5,11 +5,11 @@ import type { Database } from './database.ts';
 import { idOf, keyOf } from './id-key.ts';
 
 interface SessionRow {
-  /** The whole record as JSON; other columns repeat what is searched and sorted by. */
+  /** The whole record as JSON; other columns repeat fields for searching and sorting. */
   record: string;
 }
 
-/** The table of sessions and its statements. Whoever writes wraps it in a transaction. */
+/** The table of sessions and its statements. The caller wraps writes in a transaction. */
 export class SessionTable {
   readonly #save: StatementSync;
   readonly #find: StatementSync;
@@ -53,7 +53,7 @@ export class SessionTable {
     return rows.flatMap((row) => recordOf(row) ?? []);
   }
 
-  /** Ids of sessions whose records cannot be read any more. */
+  /** Ids of sessions whose records are damaged. */
   unreadable(): string[] {
     const rows = this.#all.all() as unknown[] as (SessionRow & { session_id: string })[];
     return rows.filter((row) => recordOf(row) === undefined).map((row) => idOf(row.session_id));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { fittingBatches, fittingCount, pageOfItems } from './item-page.ts';
 
-/** Runs of items that are numbers: their sizes. Newest first; what was asked for is noted. */
+/** Runs of items that are numbers: their sizes. Newest first; records what is read. */
 function runsOf(...runs: number[][]) {
   const read: string[] = [];
   const all = runs.map((sizes, at) => ({
@@ -34,7 +34,7 @@ test.each([
   expect(pageOfItems(runsOf(...runs).all, { limit: 10, size })).toEqual(page);
 });
 
-test('SAFE: nothing is read that is not on the page', () => {
+test('SAFE: only items on the page are read', () => {
   const { all, read } = runsOf([10, 90, 20], [50]);
   pageOfItems(all, { limit: 10, size: 40 });
   expect(read).toEqual(['0:2-3']);
@@ -46,7 +46,7 @@ test('the first of many sizes always fits', () => {
   expect(fittingCount([], 20)).toBe(0);
 });
 
-test('SAFE: batches hold all, in order, each what fits by number and by size', () => {
+test('SAFE: batches hold all, in order, each as many as fit by number and size', () => {
   const batches = (size: number, count?: number) => [
     ...fittingBatches([1, 2, 9, 1, 1, 1], (each) => each, { size, ...(count && { count }) }),
   ];

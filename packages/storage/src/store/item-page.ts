@@ -1,13 +1,13 @@
 import type { ResponseHead, StoredItem } from '../response-store.ts';
 
-/** A run as a page of items sees it. */
+/** A run, for a page of items. */
 export interface PageRun<Head = ResponseHead, Item = StoredItem> {
   head: () => Head;
-  /** How many of its items lie before the page's place. */
+  /** How many of its items are before the page's place. */
   count: number;
   /** Its items from one index up to (not including) another. */
   items: (from: number, to: number) => Item[];
-  /** What each of those takes (bytes of JSON), newest first and read lazily; not asked for without a size. */
+  /** The sizes of those items (bytes of JSON), newest first and read lazily; only used with a size limit. */
   sizes: (from: number, to: number) => Iterable<number>;
 }
 
@@ -17,7 +17,7 @@ interface Page<Head, Item> {
   hasMore: boolean;
 }
 
-/** What fits on a page still. */
+/** The room that a page has left. */
 class Room {
   #items: number;
   #bytes: number;
@@ -28,7 +28,7 @@ class Room {
     this.#bytes = bytes;
   }
 
-  /** The index from which on a run's items fit; the very first item always does. */
+  /** The index from which on a run's items fit; the very first item always fits. */
   from<Head, Item>(run: PageRun<Head, Item>): number {
     const least = Math.max(0, run.count - this.#items);
     const from = this.#bytes === Infinity ? least : this.#fromBySize(run, least);
@@ -48,7 +48,7 @@ class Room {
   }
 }
 
-/** How many things of these sizes, from one on, fit into `room`; that one always does. */
+/** How many things of these sizes, from an index on, fit into `room`; the first always fits. */
 export function fittingCount(sizes: readonly number[], room: number, from = 0): number {
   let left = room;
   let to = from;
@@ -56,7 +56,7 @@ export function fittingCount(sizes: readonly number[], room: number, from = 0): 
   return to - from;
 }
 
-/** All of these in order, each time no more than `count`, nor than fit into `size`; but at least one. */
+/** All of these in order, in batches of at most `count`, and of what fits into `size`, but at least one. */
 export function* fittingBatches<T>(
   things: readonly T[],
   sizeOf: (thing: T) => number,
@@ -70,7 +70,7 @@ export function* fittingBatches<T>(
   }
 }
 
-/** The newest items of runs that come newest first, as many as may be; reads no more of the runs than the page needs. */
+/** The newest items of runs, given newest first, as many as fit; reads no more of the runs than the page needs. */
 export function pageOfItems<Head, Item>(
   runs: Iterable<PageRun<Head, Item>>,
   { limit, size = Infinity }: { limit: number; size?: number | undefined },

@@ -2,7 +2,7 @@ import type { ParsedQuery } from './search-query.ts';
 import type { TextWord } from './words.ts';
 import { wordsOf } from './words.ts';
 
-/** About so many characters of a snippet stand before what was found, and in all. */
+/** About how many characters of a snippet come before the hit, and in all. */
 const LEAD = 40;
 const SNIPPET_MAX = 160;
 
@@ -16,7 +16,7 @@ export function snippetOf(text: string, { phrases }: ParsedQuery): string | unde
   return cutAround(text, words[places[0] ?? 0]?.start ?? 0);
 }
 
-/** Index of the first word of a phrase's first occurrence, else -1. Its last word may be the beginning of one. */
+/** The index of the first word of a phrase's first occurrence, else -1. Its last word may be a prefix. */
 function placeOf(words: readonly TextWord[], phrase: string[], last: 'whole' | 'beginning') {
   const lastAt = phrase.length - 1;
   return words.findIndex((_, from) =>
@@ -35,7 +35,7 @@ function cutAround(text: string, place: number): string {
   return `${from > 0 ? '…' : ''}${piece}${to < text.length ? '…' : ''}`;
 }
 
-/** The place itself, or the one before it if it would cut a surrogate pair in two. */
+/** The place, or the one before it if it would split a surrogate pair. */
 export function wholeCharacter(text: string, place: number): number {
   const isInside = place > 0 && (text.codePointAt(place - 1) ?? 0) > 0xffff;
   return isInside ? place - 1 : place;

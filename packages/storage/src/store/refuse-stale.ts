@@ -3,7 +3,7 @@ import type { SessionRecord } from '../response-store.ts';
 
 type Owned = Pick<SessionRecord, 'sessionId' | 'fence'>;
 
-/** Throws `STALE_OWNER` for a record that an owner of the past would write over a later one's. */
+/** Throws `STALE_OWNER` if a former owner would overwrite a later one's record. */
 export function refuseStale(session: Owned, stored: SessionRecord | undefined): void {
   if (stored === undefined || (stored.fence ?? 0) <= session.fence) return;
   throw staleOwner(session);

@@ -4,7 +4,7 @@ import { snippetOf } from './match.ts';
 import type { ParsedQuery } from './search-query.ts';
 import { searchableText, searchableTitle } from './searchable-text.ts';
 
-/** The sessions whose titles have what is looked for, in the order they come in. */
+/** The sessions whose titles match, in the given order. */
 export function* titleHits(
   sessions: Iterable<Pick<SessionRecord, 'sessionId' | 'title'>>,
   query: ParsedQuery,
@@ -15,7 +15,7 @@ export function* titleHits(
   }
 }
 
-/** The hit that an item is, if it has what is looked for. */
+/** The hit for an item, if it matches. */
 export function itemHit(
   sessionId: string,
   { runId, index, item }: StoredItem,

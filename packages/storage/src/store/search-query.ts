@@ -1,11 +1,11 @@
 import { cutWord, wordsOf } from './words.ts';
 
-/** Most words of a query that count: Convex looks for no more. */
+/** The most words of a query that count: Convex searches for no more. */
 const QUERY_WORDS_MAX = 16;
 
 /**
- * What is looked for: every phrase must occur, its words one after another. What stands between spaces is a phrase
- * (`src/index.ts`); the last word of all may be the beginning of one.
+ * A parsed query: every phrase must occur, its words one after another. Text between spaces is a phrase
+ * (`src/index.ts`); the very last word may be a prefix.
  */
 export interface ParsedQuery {
   phrases: string[][];
@@ -23,7 +23,7 @@ export function parseQuery(text: string): ParsedQuery | undefined {
   return phrases.length === 0 ? undefined : { phrases };
 }
 
-/** The words that an index is asked for: all but the last as they are, the last as a beginning. */
+/** The words to look up in an index: all but the last exactly, the last as a prefix. */
 export function indexTerms({ phrases }: ParsedQuery): { whole: string[]; prefix: string } {
   const words = phrases.flat().map(cutWord);
   const prefix = words.pop() ?? '';

@@ -1,10 +1,10 @@
 import type { OutputItem, ResponseStatus } from '@liminal/protocol';
 
-/** Characters of one text that are searched: what people and models say, and what tools are given and put out. */
+/** How many characters of one text are searched: messages of people and models, and inputs and outputs of tools. */
 const SAID_MAX = 100_000;
 const TOOL_MAX = 20_000;
 
-/** What of an item search looks at. */
+/** The part of an item that is searched. */
 export function searchableText(item: OutputItem): string {
   switch (item.type) {
     case 'message':
@@ -34,7 +34,7 @@ export function searchableTitle({ title }: { title: string }): string {
   return title.slice(0, SAID_MAX);
 }
 
-/** Whether it changes no more, so that it is worth a place in an index. */
+/** Whether an item is final, so that it can be indexed. */
 export function isSettled(item: OutputItem, status: ResponseStatus): boolean {
   return item.endedAt !== undefined || !isUnderWay(status);
 }
@@ -43,10 +43,10 @@ export function isUnderWay(status: ResponseStatus): boolean {
   return status === 'in_progress' || status === 'queued';
 }
 
-/** A longer JSON text (characters) is not taken apart: what is searched of it is its beginning as it stands. */
+/** A longer JSON text (characters) is not parsed: then its beginning is searched as it is. */
 const PARSED_MAX = 200_000;
 
-/** The values in a JSON text without its syntax and escapes, as far as they are searched; a text that is none, as it is. */
+/** The values in a JSON text, without syntax and escapes, as far as they are searched; any other text as it is. */
 function valuesOf(json: string): string {
   if (json.length > PARSED_MAX) return json;
   const values: string[] = [];
@@ -58,7 +58,7 @@ function valuesOf(json: string): string {
   return values.join('\n');
 }
 
-/** Gives the room that is left. */
+/** Returns the room that is left. */
 function gather(value: unknown, values: string[], room: number): number {
   if (typeof value === 'string' || typeof value === 'number') {
     values.push(String(value));

@@ -1,6 +1,6 @@
 /**
- * What is stored as JSON, read again. Where that cannot be (a damaged disk, somebody's hand), what stands in its place
- * says so: the rest can be read and shown.
+ * Reads stored JSON. Damaged JSON (by the disk, or by hand) is replaced by an item that says so: the rest can still be
+ * read and shown.
  */
 import type { OutputItem } from '@liminal/protocol';
 import type { ResponseHead, SessionRecord } from '../response-store.ts';
@@ -10,7 +10,7 @@ const damaged = {
   message: 'What stood here cannot be read any more: the stored data is damaged.',
 };
 
-/** `place` is one that no other item of its run has. */
+/** `place` must be unique in its run. */
 export function readItem(json: string, place: number | string): OutputItem {
   const item = parsed(json) as OutputItem | undefined;
   return item ?? { type: 'error', id: `damaged:${place}`, origin: 'system', ...damaged };
@@ -37,7 +37,7 @@ export function readHead(json: string, run: { runId: string; sessionId: string }
   );
 }
 
-/** Undefined if it cannot be read: nobody could say whose session it is. */
+/** Undefined if it is damaged: its session is unknown then. */
 export function readSession(json: string): SessionRecord | undefined {
   return parsed(json) as SessionRecord | undefined;
 }

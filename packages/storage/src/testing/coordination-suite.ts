@@ -7,7 +7,7 @@ import { registrySuite } from './registry-suite.ts';
 import type { Setup, SubjectUnderTest } from './subject.ts';
 import { writersSuite } from './writers-suite.ts';
 
-/** What one server has in hand. */
+/** What one server uses. */
 export interface Server {
   log: EventLog;
   coordination: Coordination;
@@ -19,7 +19,7 @@ export interface TwoServers {
   two: Server;
 }
 
-/** What every Coordination promises. */
+/** The contract of every Coordination. */
 export function coordinationSuite(setup: Setup<TwoServers>): void {
   let under: SubjectUnderTest<TwoServers>;
   beforeEach(async () => {

@@ -6,7 +6,7 @@ import type { EventLog } from '../event-log.ts';
 import { collect, delta, done, eventsOf, start } from './runs.ts';
 import type { Setup, SubjectUnderTest } from './subject.ts';
 
-/** A run as simply as it can be kept. */
+/** A run in its simplest form. */
 interface ModelRun {
   events: StreamEvent[];
   ended: boolean;
@@ -19,7 +19,7 @@ interface Following {
   seen: Promise<StreamEvent[]>;
 }
 
-/** A log beside its model: every step is done to both and compared. */
+/** A log beside its model: every step is done to both, and they are compared. */
 class World {
   readonly #runs = new Map<string, ModelRun>();
   readonly #under: SubjectUnderTest<EventLog>;
@@ -65,7 +65,7 @@ class World {
     if (run) run.settled = true;
   }
 
-  /** A restart ends who follows; they begin again, as readers with a cursor would. */
+  /** A restart ends followers; they begin again, as readers with a cursor would. */
   async reopen(): Promise<void> {
     if (!this.#under.reopen) return;
     this.#log = await this.#under.reopen();

@@ -6,7 +6,7 @@ import type { Setup, SubjectUnderTest } from './subject.ts';
 import { followSuite } from './follow-suite.ts';
 import { eventLogProperties } from './event-log-properties.ts';
 
-/** What every EventLog promises. */
+/** The contract of every EventLog. */
 export function eventLogSuite(setup: Setup<EventLog>): void {
   let log: EventLog;
   let under: SubjectUnderTest<EventLog>;
@@ -16,7 +16,7 @@ export function eventLogSuite(setup: Setup<EventLog>): void {
   });
   afterEach(() => under.teardown());
 
-  /** After a restart, where the driver survives one. */
+  /** After a restart, if the driver survives one. */
   async function reopened(): Promise<EventLog> {
     log = (await under.reopen?.()) ?? log;
     return log;
@@ -120,7 +120,7 @@ export function eventLogSuite(setup: Setup<EventLog>): void {
       expect(await log.unsettled()).toEqual([]);
     });
 
-    test('INV-1: goes on counting after a restart', async () => {
+    test('INV-1: keeps counting after a restart', async () => {
       const run = wholeRun('run-1', ['a']);
       await log.append('run-1', run.slice(0, 1));
       const again = await reopened();
@@ -191,7 +191,7 @@ export function eventLogSuite(setup: Setup<EventLog>): void {
       expect(await (await reopened()).unsettled()).toStrictEqual(listed);
     });
 
-    test('a settled run has no events any more; settling again or nobody does nothing', async () => {
+    test('a settled run has no events; settling it again, or an unknown run, does nothing', async () => {
       await log.append('run-1', wholeRun('run-1', ['a']));
       await log.settle('run-1');
       await log.settle('run-1');

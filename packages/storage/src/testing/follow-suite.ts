@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { EventLog } from '../event-log.ts';
 import { collect, delta, done, eventsOf, start, wholeRun } from './runs.ts';
 
-/** What every EventLog promises to those who follow a run. */
+/** The contract of every EventLog for followers of a run. */
 export function followSuite(logOf: () => EventLog, reopened: () => Promise<EventLog>): void {
   describe('follow', () => {
     test('gives what is there and ends after the terminal event', async () => {
@@ -28,7 +28,7 @@ export function followSuite(logOf: () => EventLog, reopened: () => Promise<Event
       expect(seen).toStrictEqual(run);
     });
 
-    test('a follower that waits is woken by each append', async () => {
+    test('a waiting follower is woken by each append', async () => {
       const log = logOf();
       const run = wholeRun('run-1', ['a']);
       const followed = log.follow('run-1')[Symbol.asyncIterator]();
@@ -40,7 +40,7 @@ export function followSuite(logOf: () => EventLog, reopened: () => Promise<Event
       expect(await followed.next()).toEqual({ done: true, value: undefined });
     });
 
-    test('starts after the given seq, also one that is yet to come', async () => {
+    test('starts after the given seq, even a future one', async () => {
       const log = logOf();
       const run = wholeRun('run-1', ['a', 'b']);
       await log.append('run-1', run.slice(0, 2));
@@ -73,7 +73,7 @@ export function followSuite(logOf: () => EventLog, reopened: () => Promise<Event
       expect(rest).toStrictEqual(run.slice(1));
     });
 
-    test('a follower under way gets the rest of a run that is settled under its feet', async () => {
+    test('a follower under way gets the rest of a run that is settled meanwhile', async () => {
       const log = logOf();
       const run = wholeRun('run-1', Array(300).fill('text'));
       await log.append('run-1', run.slice(0, 250));
@@ -88,7 +88,7 @@ export function followSuite(logOf: () => EventLog, reopened: () => Promise<Event
       expect([first.value, ...rest]).toStrictEqual(run);
     });
 
-    test('a follower of a run that is settled while open gets what there is and ends', async () => {
+    test('a follower of a run that is settled while open gets its events and ends', async () => {
       const log = logOf();
       const events = eventsOf('run-1', [start, delta('a')]);
       await log.append('run-1', events);
@@ -99,7 +99,7 @@ export function followSuite(logOf: () => EventLog, reopened: () => Promise<Event
       expect([first.value, ...(await rest)]).toStrictEqual(events);
     });
 
-    test('an abort ends it quietly: before it begins, between events, and while it waits', async () => {
+    test('an abort ends it without an error: before it begins, between events, and while it waits', async () => {
       const log = logOf();
       await log.append('run-1', eventsOf('run-1', [start, delta('a'), delta('b')]));
       expect(await collect(log.follow('run-1', { signal: AbortSignal.abort() }))).toEqual([]);
@@ -119,7 +119,7 @@ export function followSuite(logOf: () => EventLog, reopened: () => Promise<Event
       expect(await waits).toEqual([]);
     });
 
-    test('an aborted follower holds nothing back: the run goes when it is settled', async () => {
+    test('an aborted follower holds nothing back: the run is deleted when it is settled', async () => {
       const log = logOf();
       await log.append('run-1', wholeRun('run-1', ['a']));
       const controller = new AbortController();
@@ -139,7 +139,7 @@ export function followSuite(logOf: () => EventLog, reopened: () => Promise<Event
       expect(await other).toStrictEqual(eventsOf('run-1', [start, delta('a'), done]));
     });
 
-    test('closing the log ends those who wait', async () => {
+    test('closing the log ends waiting followers', async () => {
       const log = logOf();
       const events = eventsOf('run-1', [start]);
       await log.append('run-1', events);

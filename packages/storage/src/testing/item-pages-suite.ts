@@ -5,7 +5,7 @@ import type { ResponseStore } from '../response-store.ts';
 import { headOf, message, readAllPages, response } from './records.ts';
 import type { Setup, SubjectUnderTest } from './subject.ts';
 
-/** How every ResponseStore gives history: in pages of so many items and so many bytes. */
+/** How every ResponseStore gives history: in pages, bounded by items and bytes. */
 export function itemPagesSuite(setup: Setup<ResponseStore>): void {
   let store: ResponseStore;
   let under: SubjectUnderTest<ResponseStore>;

@@ -9,7 +9,7 @@ export function leaseSuite(servers: () => TwoServers): void {
   describe('leases', () => {
     const both = () => [servers().one.coordination.leases, servers().two.coordination.leases];
 
-    test('have one holder, whom everybody can see', async () => {
+    test('have one holder, which every server can see', async () => {
       const { one, two } = servers();
       const lease = await one.coordination.leases.acquire('session-1', 'server-1', LONG_MS);
       expect(lease).toMatchObject({ name: 'session-1', holder: 'server-1' });
@@ -57,7 +57,7 @@ export function leaseSuite(servers: () => TwoServers): void {
       expect(tokens).not.toContain(Number.NaN);
     });
 
-    test('can be let go at once', async () => {
+    test('can be released at once', async () => {
       const { one, two } = servers();
       const lease = await one.coordination.leases.acquire('session-1', 'server-1', LONG_MS);
       await one.coordination.leases.release(lease!);
@@ -66,7 +66,7 @@ export function leaseSuite(servers: () => TwoServers): void {
       expect(next?.token).toBeGreaterThan(lease!.token);
     });
 
-    test('run out, and are then for another', async () => {
+    test('run out, and can then be taken by another', async () => {
       const { one, two } = servers();
       const lease = await one.coordination.leases.acquire('session-1', 'server-1', 100);
       let taken: Lease | undefined;
@@ -84,7 +84,7 @@ export function leaseSuite(servers: () => TwoServers): void {
       );
     });
 
-    test('are renewed also after they ran out, unless somebody has taken them', async () => {
+    test('are renewed even after they ran out, unless another has taken them', async () => {
       const { one, two } = servers();
       const { leases } = one.coordination;
       const lease = await leases.acquire('session-1', 'server-1', 50);

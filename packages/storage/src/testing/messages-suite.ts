@@ -5,10 +5,10 @@ import type { TwoServers } from './coordination-suite.ts';
 const LONG_MS = 600_000;
 const patience = { timeout: 15_000, interval: 10 };
 
-/** Names and texts that mean something to some database or other. */
+/** Names and texts with characters that are special in some database. */
 const odd = ['a*b', 'a?', '[a]', 'back\\slash', 'br{a}ce', '100%', '%7B', 'ß🧵', 'two\nlines'];
 
-/** Everything that was heard, and a way to wait for a certain thing. */
+/** All that was received, and a way to wait for it. */
 class Heard {
   readonly all: string[] = [];
   readonly #news = new EventEmitter();
@@ -56,7 +56,7 @@ export function boardSuite(servers: () => TwoServers): void {
         .toEqual(['b']);
     });
 
-    test('tells those who watch, in order, from whatever server', async () => {
+    test('notifies watchers, in order, from any server', async () => {
       const { one, two } = servers();
       const { heard, stop } = await watch('room:');
       for (const text of ['1', '2', '3']) {
@@ -74,7 +74,7 @@ export function boardSuite(servers: () => TwoServers): void {
       await stop();
     });
 
-    test('tells only of names that begin so, and nothing after the watch has ended', async () => {
+    test('notifies only of names with the prefix, and not after the watch has ended', async () => {
       const { board } = servers().one.coordination;
       const [exact, all] = [await watch('a*'), await watch('')];
       await board.post('axb', 'no', LONG_MS);
@@ -127,7 +127,7 @@ export function inboxSuite(servers: () => TwoServers): void {
       await close();
     });
 
-    test('that nobody has open take nothing, and say so', async () => {
+    test('that are not open take nothing, and say so', async () => {
       const { one, two } = servers();
       expect(await one.coordination.inboxes.send('server-2', 'too early')).toBe(false);
       const heard = new Heard();
@@ -141,7 +141,7 @@ export function inboxSuite(servers: () => TwoServers): void {
       await again();
     });
 
-    test('are apart, whatever they and the messages are called', async () => {
+    test('are separate, whatever their names and messages', async () => {
       const { one, two } = servers();
       const heard = new Heard();
       const closers = odd.map(async (name) =>

@@ -5,7 +5,7 @@ import { delta, eventsOf, start, wholeRun } from './runs.ts';
 
 const patience = { timeout: 15_000, interval: 10 };
 
-/** A worker that takes what it gets, and keeps it until it is told to stop. */
+/** A worker that takes its runs, and keeps them until it is told to stop. */
 class Worker {
   readonly claims: RunClaim[] = [];
   readonly #stop = new AbortController();
@@ -63,7 +63,7 @@ export function registrySuite(servers: () => TwoServers): void {
       expect(given().toSorted()).toEqual(runIds.toSorted());
     });
 
-    test('gives what a worker has not done to another when it stops, and nothing that is done', async () => {
+    test('gives a stopped worker’s unfinished runs to another, and no finished ones', async () => {
       const { one, two } = servers();
       await append(one, 'done', 'open-1', 'open-2');
       const first = new Worker(one, 'first');

@@ -7,7 +7,7 @@ import type { ResponseStore } from '../response-store.ts';
 import { headOf, message, readAllPages, response, sessionRecord } from './records.ts';
 import type { Setup, SubjectUnderTest } from './subject.ts';
 
-/** What every ResponseStore promises. */
+/** The contract of every ResponseStore. */
 export function responseStoreSuite(setup: Setup<ResponseStore>): void {
   let store: ResponseStore;
   let under: SubjectUnderTest<ResponseStore>;
@@ -40,7 +40,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>): void {
       expect(await store.getSession('nobody')).toBeUndefined();
     });
 
-    test('an owner of the past changes nothing, and is told so', async () => {
+    test('a former owner changes nothing, and is told so', async () => {
       const owned = sessionRecord('session-1', { fence: 3, title: 'Now' });
       await store.saveSession(owned);
       const stale = sessionRecord('session-1', { fence: 2, title: 'Then' });
@@ -51,7 +51,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>): void {
       expect(await store.getSession('session-1')).toMatchObject({ fence: 4, title: 'Next' });
     });
 
-    test('a new owner takes the record as the last one left it, which then changes nothing more', async () => {
+    test('a new owner takes the record as the last one left it, and the last one’s later saves are refused', async () => {
       const left = sessionRecord('session-1', { fence: 3, title: 'Left' });
       await store.saveSession(left);
       expect(await store.takeSession('session-1', 5)).toStrictEqual({ ...left, fence: 5 });
@@ -64,7 +64,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>): void {
       expect(await store.getSession('nobody')).toBeUndefined();
     });
 
-    test('whatever its last owner has been told is saved, its new owner has', async () => {
+    test('a new owner has all saves that its last owner got acknowledged', async () => {
       for (let round = 1; round <= 20; round++) {
         const sessionId = `session-${round}`;
         const owned = sessionRecord(sessionId, { fence: 1 });
@@ -166,7 +166,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>): void {
       expect(await (await reopened()).getResponse('run-1')).toStrictEqual(snapshots.at(-1));
     });
 
-    // At length as much as an agent may say in one turn.
+    // In long runs, as much as an agent may say in one turn.
     const mebis = process.env['FAULTS'] === 'long' ? 256 : 24;
     test(
       'SAFE: a turn of very many characters is kept whole as it grows and ends',
@@ -195,7 +195,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>): void {
       },
     );
 
-    test('an older snapshot changes nothing, one as old replaces', async () => {
+    test('an older snapshot changes nothing, one of the same age replaces', async () => {
       const saved = response('run-1', ['a', 'b'], { lastSeq: 5 });
       await store.saveResponse(saved);
       await store.saveResponse(response('run-1', ['old'], { lastSeq: 4, status: 'in_progress' }));

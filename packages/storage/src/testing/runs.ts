@@ -16,7 +16,7 @@ export function delta(deltaContent: string, itemId = 'item-1'): EventPayload {
   return { type: 'item_delta', itemId, deltaContent };
 }
 
-/** A run's envelope, for a run that is its turn's first. */
+/** The envelope of a run that is its turn's first. */
 export function envelopeOf(runId: string): RunEnvelope {
   const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
   return {
@@ -40,7 +40,7 @@ export function wholeRun(runId: string, texts: string[]): StreamEvent[] {
   return eventsOf(runId, [start, ...texts.map((text) => delta(text)), done]);
 }
 
-/** What a follower gets until it ends by itself. */
+/** All events of a follower until it ends by itself. */
 export async function collect(followed: AsyncIterable<StreamEvent>): Promise<StreamEvent[]> {
   return Array.fromAsync(followed);
 }

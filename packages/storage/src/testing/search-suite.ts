@@ -5,7 +5,7 @@ import type { ResponseStore, SearchQuery } from '../response-store.ts';
 import { message, response, sessionRecord } from './records.ts';
 import type { Setup, SubjectUnderTest } from './subject.ts';
 
-/** What every ResponseStore promises of search. */
+/** The contract of every ResponseStore for search. */
 export function searchSuite(setup: Setup<ResponseStore>): void {
   let store: ResponseStore;
   let under: SubjectUnderTest<ResponseStore>;
@@ -15,7 +15,7 @@ export function searchSuite(setup: Setup<ResponseStore>): void {
   });
   afterEach(() => under.teardown());
 
-  /** Where something was found: `runId:index`, or the session whose title it is. */
+  /** The places of hits: `runId:index`, or the session for a title. */
   async function found(text: string, query: Partial<SearchQuery> = {}): Promise<string[]> {
     const hits = await store.search({ text, limit: 100, ...query });
     return hits.map(({ sessionId, item }) => (item ? `${item.runId}:${item.index}` : sessionId));

@@ -1,8 +1,8 @@
-/** What a driver gives a suite: a fresh subject per test. */
+/** What a driver provides for a suite: a fresh subject per test. */
 export interface SubjectUnderTest<Subject> {
   subject: Subject;
   teardown: () => Promise<void>;
-  /** Closes it and opens it again on what it left behind; absent for a driver that keeps nothing. */
+  /** Closes it and opens it again on its data; absent for a driver without persistence. */
   reopen?: () => Promise<Subject>;
 }
 

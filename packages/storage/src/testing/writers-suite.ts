@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import type { TwoServers } from './coordination-suite.ts';
 import { delta, done, eventsOf, start } from './runs.ts';
 
-/** What holds where a server writes to a run that another has taken over. */
+/** The contract for a server that writes to a run that another has taken over. */
 export function writersSuite(servers: () => TwoServers): void {
   describe('a run that another server writes to', () => {
-    /** The old writer has got so far that it knows what comes next. */
+    /** The old writer has got far enough to know the next seq. */
     const begun = async () => {
       const { one, two } = servers();
       for (const event of eventsOf('run-1', [start, delta('a'), delta('b')]))
@@ -14,7 +14,7 @@ export function writersSuite(servers: () => TwoServers): void {
     };
     const mine = eventsOf('run-1', [delta('mine')], 3);
 
-    test('INV-1: refuses what its writer of the past adds, one event or several', async () => {
+    test('INV-1: refuses events of its former writer, one event or several', async () => {
       const { old, next } = await begun();
       const theirs = eventsOf('run-1', [delta('theirs')], 3);
       await next.append('run-1', theirs);

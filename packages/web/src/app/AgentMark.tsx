@@ -3,11 +3,11 @@ import { useAgentName } from './agents.tsx';
 
 interface AgentMarkProps {
   cliType: string;
-  /** Its name stands beside it already. */
+  /** Its name is shown beside it already. */
   isNamed?: boolean;
 }
 
-/** Tells one kind of agent from another: a sign of its own for those that Liminal knows, two letters for others. */
+/** Sign of a kind of agent: its own for those that Liminal knows, two letters for others. */
 export function AgentMark({ cliType, isNamed = false }: AgentMarkProps) {
   const name = useAgentName(cliType);
   const Sign = Object.hasOwn(signs, cliType) ? signs[cliType] : undefined;

@@ -7,7 +7,7 @@ import { useAgentName } from './agents.tsx';
 import { useNavigation } from './navigation.tsx';
 import { news } from './news.ts';
 
-/** Says once, to those who do not see the page, that an answer has ended, and that a session needs them or has failed. */
+/** Announces once, to screen readers, that an answer has ended, or that a session needs a person or has failed. */
 export function Announcer() {
   const { active } = useNavigation();
   const [said, setSaid] = useState({ text: '', count: 0 });
@@ -31,7 +31,7 @@ interface NewsProps {
   say: (text: string) => void;
 }
 
-/** Of sessions that are not looked at: what waits for somebody, and what has failed. */
+/** News of sessions that are not shown: which wait for a person, and which have failed. */
 function SessionNews({ active, say }: NewsProps & { active: string | undefined }) {
   const { projects } = useSessions();
   const before = useRef<ReadonlyMap<string, SessionState>>(undefined);
@@ -45,7 +45,7 @@ function SessionNews({ active, say }: NewsProps & { active: string | undefined }
   return null;
 }
 
-/** Of the session that is looked at: the end of each turn. */
+/** News of the session that is shown: the end of each turn. */
 function AnswerNews({ sessionId, say }: NewsProps & { sessionId: string }) {
   const { view } = useSession(sessionId);
   const session = findSession(useSessions().projects, sessionId);

@@ -25,7 +25,7 @@ const Palette = lazy(() => import('../palette/Palette.tsx'));
 const AgentSessions = lazy(() => import('../agent-sessions/AgentSessions.tsx'));
 const KeyboardHelp = lazy(() => import('./KeyboardHelp.tsx'));
 
-/** What stands in front of the page. */
+/** A layer in front of the page. */
 export type Overlay = 'new-session' | 'palette' | 'keys' | 'sidebar' | 'agent-sessions';
 
 export function App() {
@@ -85,7 +85,7 @@ export function App() {
   );
 }
 
-/** A closed tab's session is no longer followed. */
+/** Stops following the sessions of closed tabs. */
 function useReleaseClosed(tabs: readonly string[]): void {
   const client = useClient();
   const followed = useRef(tabs);

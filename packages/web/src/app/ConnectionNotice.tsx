@@ -4,10 +4,10 @@ import { useEffect, useState } from 'react';
 import { Button } from '../look/controls.tsx';
 import css from './ConnectionNotice.module.css';
 
-/** A break shorter than this (ms) is nobody's business. */
+/** Shorter interruptions (ms) are not reported. */
 const worthSaying = 1500;
 
-/** Says that the server is out of reach, once that has lasted a moment, and goes when it is back. */
+/** Says that the server is out of reach, once that has lasted a moment, until it is back. */
 export function ConnectionNotice() {
   const { state } = useConnection();
   const client = useClient();

@@ -10,10 +10,10 @@ import { useAgents } from './agents.tsx';
 import css from './Home.module.css';
 import { SessionLink } from './SessionLink.tsx';
 
-/** So many sessions to go on with. */
+/** Number of recent sessions offered. */
 const recentCount = 6;
 
-/** The page without a session: begin one, or go on with one. */
+/** The page without a session: start one, or continue one. */
 export function Home({ onNew }: { onNew: () => void }) {
   const { projects } = useSessions();
   const recent = projects
@@ -55,13 +55,13 @@ export function Home({ onNew }: { onNew: () => void }) {
   );
 }
 
-/** What waits for a person comes first, then the newest. */
+/** Sessions that wait for a person come first, then the newest. */
 function byUrgency(a: SessionSummary, b: SessionSummary): number {
   const urgent = Number(b.state === 'waiting') - Number(a.state === 'waiting');
   return urgent === 0 ? b.updatedAt.localeCompare(a.updatedAt) : urgent;
 }
 
-/** Agents that something is missing to, and what to do about it. */
+/** Agents that cannot run because something is missing, and what to do about it. */
 function MissingAgents() {
   const { agents, problem } = useAgents();
   const missing = agents?.filter((agent) => agent.reason !== undefined) ?? [];

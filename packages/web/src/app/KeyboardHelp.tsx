@@ -42,7 +42,7 @@ const groups: { name: string; keys: [keys: string[], does: string][] }[] = [
   },
 ];
 
-/** The keys there are. */
+/** The list of keyboard shortcuts. */
 export default function KeyboardHelp({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Keys" onClose={onClose}>

@@ -11,7 +11,7 @@ interface PageGuardState {
   problem: string | undefined;
 }
 
-/** Stands in for a page that cannot be drawn, so that nobody is left with an empty window. */
+/** Shown instead of a page that cannot be rendered, so that nobody is left with an empty window. */
 export class PageGuard extends Component<PageGuardProps, PageGuardState> {
   override state: PageGuardState = { problem: undefined };
 

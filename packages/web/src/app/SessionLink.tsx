@@ -4,13 +4,13 @@ import { toAddress } from './places.ts';
 
 interface SessionLinkProps extends ComponentProps<'a'> {
   sessionId: string;
-  /** The item of it to show. */
+  /** The item to show in it. */
   itemId?: string | undefined;
   onFollow?: (() => void) | undefined;
 }
 
 /**
- * A link to a session: a real one, which can be opened in a window of its own. A click looks into it, a double click
+ * A real link to a session, which can be opened in a window of its own. A click previews the session, a double click
  * keeps its tab.
  */
 export function SessionLink({ sessionId, itemId, onFollow, children, ...rest }: SessionLinkProps) {

@@ -2,7 +2,7 @@ import { focusComposer } from '../composer/focus-composer.ts';
 import css from './SkipLinks.module.css';
 import { focusMain } from './use-focus-keeper.ts';
 
-/** The first stops of the Tab key, past the list of sessions; seen only while they have the focus. */
+/** The first stops of the Tab key, to skip the list of sessions; visible only with the focus. */
 export function SkipLinks({ hasSession }: { hasSession: boolean }) {
   if (!hasSession) {
     return (

@@ -12,16 +12,16 @@ import {
 } from 'react';
 
 interface Agents {
-  /** The agents that the server knows; `undefined` until it has said so. */
+  /** The agents that the server knows; `undefined` until they are loaded. */
   agents: readonly AgentInfo[] | undefined;
   problem?: string;
-  /** Asks again. */
+  /** Loads them again. */
   refresh: () => void;
 }
 
 const AgentsContext = createContext<Agents>({ agents: undefined, refresh: () => undefined });
 
-/** Asks for the agents at each connect: what can run changes with what is installed. */
+/** Loads the agents at each connect: what can run changes with what is installed. */
 export function AgentsProvider({ children }: { children: ReactNode }) {
   const { requests } = useClient();
   const connected = useConnection().state === 'open';
@@ -43,7 +43,7 @@ export function useAgents(): Agents {
   return useContext(AgentsContext);
 }
 
-/** What is known of an agent. */
+/** An agent's information, if it is known. */
 export function useAgent(cliType: string | undefined): AgentInfo | undefined {
   const { agents } = useAgents();
   return agents?.find((agent) => agent.cliType === cliType);

@@ -1,11 +1,11 @@
 const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
-/** How a key together with the Alt key is called here. */
+/** The name here of a key pressed with Alt. */
 export function altKey(key: string): string {
   return isMac ? `⌥${key}` : `Alt+${key}`;
 }
 
-/** How a key together with the command key (Ctrl elsewhere) is called here. */
+/** The name here of a key pressed with the command key (Ctrl elsewhere). */
 export function commandKey(key: string): string {
   return isMac ? `⌘${key}` : `Ctrl+${key}`;
 }

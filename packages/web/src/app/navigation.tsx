@@ -17,7 +17,7 @@ import {
 export interface Navigation extends Places {
   /** Shows a session in a tab that stays. */
   open: (sessionId: string) => void;
-  /** Looks into a session; an item of it, by its id, is scrolled to. */
+  /** Previews a session; an item of it, given by its id, is scrolled to. */
   show: (sessionId: string, itemId?: string) => void;
   /** The session's tab stays from now on. */
   keep: (sessionId: string) => void;
@@ -27,7 +27,7 @@ export interface Navigation extends Places {
   goHome: () => void;
 }
 
-/** Session ids only: nothing in a browser's storage that is worth stealing. */
+/** Session ids only: nothing worth stealing from a browser's storage. */
 const storageKey = 'liminal.tabs';
 
 const NavigationContext = createContext<Navigation | undefined>(undefined);

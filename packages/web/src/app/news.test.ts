@@ -5,7 +5,7 @@ import { news } from './news.ts';
 const session = (sessionId: string, state: SessionState) =>
   ({ sessionId, state, title: `Session ${sessionId}` }) as SessionSummary;
 
-it('a session out of sight that comes to wait is told of, and one that fails, each once', () => {
+it('a hidden session that begins to wait or fails is announced once', () => {
   const before = new Map<string, SessionState>([
     ['a', 'running'],
     ['b', 'running'],

@@ -1,8 +1,8 @@
 import type { SessionState, SessionSummary } from '@liminal/protocol';
 
 /**
- * What is worth telling of sessions out of sight whose state has changed: one waits, or has failed. The one that is
- * looked at says so by itself; a session that was not known has not changed.
+ * Announcements about hidden sessions whose state has changed: one waits, or has failed. The session that is shown
+ * speaks for itself; a session that was not known before has not changed.
  */
 export function news(
   before: ReadonlyMap<string, SessionState>,

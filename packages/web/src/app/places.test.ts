@@ -22,7 +22,7 @@ it('a session opens in a new tab, or in the one it has', () => {
   expect(openTab(three, 'a')).toEqual({ tabs: ['a', 'b', 'c'], active: 'a' });
 });
 
-it('a session that is only looked into takes the place of the last such one', () => {
+it('a previewed session takes the place of the last preview', () => {
   expect(previewTab(three, 'd')).toEqual({
     ...three,
     tabs: [...three.tabs, 'd'],
@@ -34,7 +34,7 @@ it('a session that is only looked into takes the place of the last such one', ()
   expect(previewTab(looking, 'p')).toEqual(looking);
 });
 
-it('a tab that is kept is taken by no other session', () => {
+it('a kept tab is taken by no other session', () => {
   const kept = keepTab(looking, 'p');
   expect(kept).toEqual({ tabs: ['a', 'p', 'b'], active: 'p' });
   expect(previewTab(kept, 'q').tabs).toEqual(['a', 'p', 'b', 'q']);
@@ -48,7 +48,7 @@ it('only kept tabs outlive a reload', () => {
   expect(keptTabs(three)).toEqual(['a', 'b', 'c']);
 });
 
-it('the neighbour takes over from the active tab that is closed', () => {
+it('when the active tab is closed, its neighbour becomes active', () => {
   expect(closeTab(three, 'b')).toEqual({ tabs: ['a', 'c'], active: 'c' });
   expect(closeTab({ ...three, active: 'c' }, 'c')).toEqual({ tabs: ['a', 'b'], active: 'b' });
   expect(closeTab(three, 'a')).toEqual({ tabs: ['b', 'c'], active: 'b' });
@@ -73,7 +73,7 @@ const at = (address: string) => {
   return placesAt(three, { pathname, hash });
 };
 
-it('a place has an address, an item of a session too', () => {
+it('a place has an address, and so has an item of a session', () => {
   expect(at(toAddress({ active: 'b' }))).toEqual(three);
   expect(at(toAddress({ active: 'x/y z' }))).toMatchObject({ active: 'x/y z', preview: 'x/y z' });
   const item = at(toAddress({ active: 'b', target: { id: 'r1:0 #%' } }));
@@ -84,7 +84,7 @@ it('a place has an address, an item of a session too', () => {
   expect(at('/session/b#item-%').target).toBeUndefined();
 });
 
-it('an item is shown only as long as nobody goes elsewhere', () => {
+it('an item is shown only until the next navigation', () => {
   const item = previewTab(three, 'b', { id: 'i' });
   expect(previewTab(item, 'a').target).toBeUndefined();
   expect(previewTab(item, 'b').target).toBeUndefined();
@@ -100,7 +100,7 @@ it('stored tabs are read with care', () => {
   expect(readTabs(null)).toEqual([]);
 });
 
-it('pages of the tabs looked at last are kept, those of closed tabs are not', () => {
+it('the pages of the latest tabs are kept, those of closed tabs are not', () => {
   const tabs = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
   const kept = tabs.reduce<readonly string[]>((held, tab) => keepTabs(held, tabs, tab), []);
   expect(kept).toEqual(['b', 'c', 'd', 'e', 'f', 'g']);

@@ -1,16 +1,16 @@
-/** Which sessions are open as tabs, and which one is looked at. */
+/** Which sessions are open as tabs, and which one is shown. */
 export interface Places {
   /** Session ids, in the order of the tabs. */
   readonly tabs: readonly string[];
-  /** The tab of a session that is only looked into: the next such session takes its place. */
+  /** The preview tab: the next previewed session takes its place. */
   readonly preview?: string | undefined;
   /** Absent on the start page. */
   readonly active?: string | undefined;
-  /** What to show of the active session; a new object asks for it once more. */
+  /** What to show of the active session; a new object shows it again. */
   readonly target?: Target | undefined;
 }
 
-/** An item of a conversation, by its id, or a tool call by its call's. */
+/** An item of a conversation by its id, or a tool call by the id of the call. */
 export interface Target {
   readonly id: string;
 }
@@ -20,7 +20,7 @@ export function openTab(places: Places, sessionId: string): Places {
   return keepTab(previewTab(places, sessionId), sessionId);
 }
 
-/** Shows a session, in its tab if it has one, else in the place of the last one that was only looked into. */
+/** Shows a session: in its tab if it has one, else in place of the last preview. */
 export function previewTab(places: Places, sessionId: string, target?: Target): Places {
   const { tabs, preview } = places;
   const shown = { active: sessionId, ...(target !== undefined && { target }) };
@@ -38,7 +38,7 @@ export function keepTab(places: Places, sessionId: string): Places {
   return rest;
 }
 
-/** Closes a tab; where it was the active one its right neighbour takes over, else its left one. */
+/** Closes a tab. If it was active, its right neighbour becomes active, else its left one. */
 export function closeTab(places: Places, sessionId: string): Places {
   const index = places.tabs.indexOf(sessionId);
   if (index < 0) return places;
@@ -48,12 +48,12 @@ export function closeTab(places: Places, sessionId: string): Places {
   return { ...withoutTarget(rest), tabs, active: tabs[index] ?? tabs.at(-1) };
 }
 
-/** Leaves one tab, and looks at it. */
+/** Closes all tabs but one, and shows that. */
 export function closeOthers(places: Places, sessionId: string): Places {
   return places.tabs.includes(sessionId) ? { tabs: [sessionId], active: sessionId } : places;
 }
 
-/** Puts one tab in the place of another, where it stays. */
+/** Moves a tab to the place of another, and keeps it. */
 export function moveTab(places: Places, sessionId: string, target: string): Places {
   const from = places.tabs.indexOf(sessionId);
   const to = places.tabs.indexOf(target);
@@ -68,7 +68,7 @@ export function leaveTabs(places: Places): Places {
   return rest;
 }
 
-/** The tabs that a reload brings back. */
+/** The tabs that a reload restores. */
 export function keptTabs({ tabs, preview }: Places): readonly string[] {
   return preview === undefined ? tabs : tabs.filter((tab) => tab !== preview);
 }
@@ -78,7 +78,7 @@ function withoutTarget(places: Places): Places {
   return rest;
 }
 
-/** What the part of an address that names an item begins with. */
+/** Prefix of the part of an address that names an item. */
 const itemMark = '#item-';
 
 /** The address of a place in the app. */
@@ -88,7 +88,7 @@ export function toAddress({ active, target }: Pick<Places, 'active' | 'target'>)
   return `/session/${encodeURIComponent(active)}${item}`;
 }
 
-/** The places once an address is gone to. */
+/** The places after going to an address. */
 export function placesAt(places: Places, { pathname, hash }: Address): Places {
   const sessionId = decode(/^\/session\/([^/]+)\/?$/.exec(pathname)?.[1]);
   if (sessionId === undefined) return leaveTabs(places);
@@ -107,7 +107,7 @@ function decode(encoded: string | undefined): string | undefined {
   }
 }
 
-/** Tabs as they were stored; anything else is no tab. */
+/** Reads stored tabs; anything else is ignored. */
 export function readTabs(stored: string | null): string[] {
   try {
     const value: unknown = JSON.parse(stored ?? '[]');

@@ -1,6 +1,6 @@
 /**
- * A new version of the server no longer has the parts of this page that were not fetched yet: the page is loaded
- * again then. Tabs and drafts outlive that. A server that is out of reach is no reason to.
+ * Reloads the page when a part that was not fetched yet is gone, since a new version of the server no longer has it.
+ * Tabs and drafts outlive that. An unreachable server is no reason to reload.
  */
 export function renewPageAfterUpgrade(): void {
   window.addEventListener('vite:preloadError', () => {
@@ -13,7 +13,7 @@ export function renewPageAfterUpgrade(): void {
   });
 }
 
-/** Once is enough: a part that is missing afterwards is missing for another reason. */
+/** Reload only once: a part that is still missing afterwards is missing for another reason. */
 function renewedJustNow(): boolean {
   const key = 'liminal.renewed';
   const last = Number(sessionStorage.getItem(key));

@@ -1,4 +1,4 @@
-/** Whether keys that are pressed at this element are text. */
+/** Whether keys pressed at this element are text. */
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   return target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName);

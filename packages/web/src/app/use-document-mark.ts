@@ -5,7 +5,7 @@ import { useEffect } from 'react';
 import { states } from '../look/states.ts';
 import { needingYou } from '../sidebar/session-groups.ts';
 
-/** Says in the window's title and icon how the session in it stands, and that another one needs somebody. */
+/** Shows the state of the active session in the window's title and icon, and that another one needs a person. */
 export function useDocumentMark(projects: Projects, active: string | undefined): void {
   const session = active === undefined ? undefined : findSession(projects, active);
   const waiting = needingYou(projects).length;
@@ -31,7 +31,7 @@ export function documentTitle(
   return title === undefined ? name : `${states[state].sign} ${name}`;
 }
 
-/** In one colour per state that stands out on light and dark tab bars alike. */
+/** One colour per state; each stands out on light and dark tab bars. */
 function faviconSvg(state: SessionState): string {
   const shape = {
     waiting: '<path d="M16 3 29 16 16 29 3 16Z" fill="#d98a15"/>',

@@ -1,13 +1,13 @@
 import { useEffect } from 'react';
 
-/** What can have the focus. */
+/** Elements that can have the focus. */
 const focusable =
   'a[href], button:not(:disabled), input:not(:disabled), select:not(:disabled), textarea:not(:disabled), [tabindex]';
 
 /**
- * Keeps the focus on the page. What has it can go: an answered request, a closed tab, a message taken out of the queue.
- * Browsers let it fall to the body then, and a keyboard begins anew at the top. Here it goes on as near as can be: in the
- * same list, else in the same part of the page.
+ * Keeps the focus on the page. The focused element can disappear: an answered request, a closed tab, a message taken
+ * out of the queue. Browsers then move the focus to the body, and the Tab key starts at the top again. This moves it as
+ * near as possible: to the same list, else to the same part of the page.
  */
 export function useFocusKeeper(): void {
   useEffect(() => {
@@ -20,11 +20,11 @@ export function useFocusKeeper(): void {
       due = 0;
       if (last === undefined || !isLost()) return;
       const { element, around } = last;
-      // Somebody has clicked where nothing takes the focus.
+      // A click where nothing takes the focus.
       if (canFocus(element)) last = undefined;
       else goOn(around);
     };
-    // Once the page has been drawn: what goes is often replaced in the same breath.
+    // After rendering: what disappears is often replaced at once.
     const look = () => {
       if (due === 0 && isLost()) due = requestAnimationFrame(() => requestAnimationFrame(check));
     };
@@ -45,11 +45,11 @@ export function useFocusKeeper(): void {
   }, []);
 }
 
-/** Puts the focus on the part of the page that is there to be read or written in. */
+/** Focuses the part of the page that is for reading or writing. */
 export function focusMain(): void {
   const main = [...document.querySelectorAll<HTMLElement>('main')].find((one) => isShown(one));
   const field = main?.querySelector<HTMLElement>('[data-composer]');
-  // Where there is no keyboard, a field that has the focus brings one up.
+  // On a phone, a focused field opens the on-screen keyboard.
   if (field && matchMedia('(pointer: fine)').matches) return field.focus();
   if (main === undefined) return;
   main.tabIndex = -1;
@@ -81,7 +81,7 @@ function goOn(around: readonly HTMLElement[]): void {
 }
 
 /**
- * The current entry of a place, else its first: of those in sight, so that nothing moves. A field would bring up the
+ * The current entry of a place, else the first one in sight, so that nothing scrolls. Not a field, which would open the
  * keyboard of a phone.
  */
 function entryOf(place: HTMLElement): HTMLElement | undefined {

@@ -1,9 +1,9 @@
 import { useState } from 'react';
 
-/** So many pages stay as they are while another tab is looked at; older ones are made again. */
+/** Number of pages that stay mounted while another tab is shown; older ones are rendered again. */
 const most = 6;
 
-/** The tabs whose pages are kept, the active one included: those looked at last. */
+/** The tabs whose pages stay mounted, including the active one: the latest ones shown. */
 export function useKeptTabs(
   tabs: readonly string[],
   active: string | undefined,
@@ -14,7 +14,7 @@ export function useKeptTabs(
   return next;
 }
 
-/** Keeps the order, so that no page is moved about. */
+/** Keeps the order, so that no page is moved. */
 export function keepTabs(
   kept: readonly string[],
   tabs: readonly string[],

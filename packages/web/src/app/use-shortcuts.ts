@@ -40,7 +40,7 @@ function find(event: KeyboardEvent, shortcuts: Shortcuts): (() => void) | undefi
   return event.key === '/' ? shortcuts.compose : undefined;
 }
 
-/** By the key's place and not its letter: with Alt some layouts type another one. */
+/** By the key's position and not its letter: with Alt some layouts type another one. */
 function withAlt(code: string, shortcuts: Shortcuts): (() => void) | undefined {
   const digit = /^Digit([1-9])$/.exec(code)?.[1];
   if (digit !== undefined) return () => shortcuts.goToTab(Number(digit) - 1);

@@ -3,7 +3,7 @@ import { useMediaQuery } from '../look/use-media-query.ts';
 
 const storageKey = 'liminal.sidebar';
 
-/** Whether the sidebar stands beside the page, as it was left the last time. */
+/** Whether the sidebar is shown beside the page, as it was left the last time. */
 export function useSidebar(): [isShown: boolean, toggle: () => void] {
   const [isShown, setShown] = useState(() => localStorage.getItem(storageKey) !== 'hidden');
   useEffect(() => localStorage.setItem(storageKey, isShown ? 'shown' : 'hidden'), [isShown]);
@@ -14,7 +14,7 @@ export function useSidebar(): [isShown: boolean, toggle: () => void] {
 /** The same width as in the styles. */
 const narrow = '(max-width: 720px)';
 
-/** Whether the page is as narrow as a phone's: the sidebar is a drawer then. */
+/** Whether the page is as narrow as a phone's: then the sidebar is a drawer. */
 export function useIsNarrow(): boolean {
   return useMediaQuery(narrow);
 }

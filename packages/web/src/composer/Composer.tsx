@@ -15,7 +15,7 @@ interface ComposerProps {
   onConfig: (id: string, value: string) => Promise<void>;
   info: SessionInfo | undefined;
   agentName: string;
-  /** What was said last, to be said again with changes. */
+  /** The last message, to be edited and sent again. */
   lastMessage: string | undefined;
   running: boolean;
 }
@@ -124,7 +124,7 @@ function placeholderFor(agentName: string, info: SessionInfo | undefined): strin
   return hasCommands ? `Message ${agentName}, or / for commands` : `Message ${agentName}`;
 }
 
-/** Whoever opens a session with a keyboard at hand wants to write. */
+/** Focuses the field when a session is opened with a keyboard at hand. */
 function useFocusWhenShown(field: RefObject<HTMLTextAreaElement | null>): void {
   useEffect(() => {
     const hasKeyboard = matchMedia('(pointer: fine)').matches;
@@ -159,7 +159,7 @@ function useCommands({ draft, onDraft, info }: ComposerProps) {
       case 'Enter':
       case 'Tab':
         if (event.shiftKey || chosen === undefined) return false;
-        // A command typed out in full is sent, not completed once more.
+        // A fully typed command is sent, not completed again.
         if (event.key === 'Enter' && chosen.name === prefix) return false;
         pick(chosen);
         return true;

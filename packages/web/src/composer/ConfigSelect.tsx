@@ -18,7 +18,7 @@ interface ConfigSelectProps {
   onChange: (value: string) => Promise<void>;
 }
 
-/** One setting. What was chosen shows at once, and goes back if the agent does not take it. */
+/** One setting. A choice shows at once, and is undone if the agent refuses it. */
 export function ConfigSelect({ option, onChange }: ConfigSelectProps) {
   const [wanted, setWanted] = useState<{ value: string; instead: string }>();
   const { currentValue } = option;
@@ -33,13 +33,13 @@ export function ConfigSelect({ option, onChange }: ConfigSelectProps) {
   return needsSearch(option) ? <LongSelect {...shared} /> : <ShortSelect {...shared} />;
 }
 
-/** The agent's own word on a setting may come this much (ms) after the answer to the request. */
+/** The agent's own report of a setting may come this much (ms) after the answer to the request. */
 const settling = 500;
 
 interface ChoiceSelectProps {
   option: ConfigOption;
   value: string;
-  /** Whether the agent has yet to take it. */
+  /** Whether the agent has not confirmed it yet. */
   isPending: boolean;
   onChange: (value: string) => void;
 }
@@ -90,7 +90,7 @@ function ShortSelect({ option, value, isPending, onChange }: ChoiceSelectProps) 
   );
 }
 
-/** Of many choices one is found by typing. */
+/** A select for many choices, with a search field. */
 function LongSelect({ option, value, isPending, onChange }: ChoiceSelectProps) {
   const chosen = option.options.find((choice) => choice.value === value) ?? null;
   return (
@@ -164,7 +164,7 @@ const icons: Record<string, typeof Brain> = {
   thought_level: Brain,
 };
 
-/** What is set, and of what: some values say so by themselves. */
+/** The value, with its option's name unless the value is clear without it. */
 function Face({ option, children }: { option: ConfigOption; children: ReactNode }) {
   const { category = '' } = option;
   const Icon = Object.hasOwn(icons, category) ? icons[category] : undefined;

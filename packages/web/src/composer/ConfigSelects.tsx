@@ -8,14 +8,14 @@ import { shownOptions } from './config-options.ts';
 
 interface ConfigSelectsProps {
   options: readonly ConfigOption[];
-  /** Resolves once it has been set, or has failed and been said to have. */
+  /** Resolves once it has been set, or has failed and the failure has been shown. */
   onChange: (id: string, value: string) => Promise<void>;
 }
 
-/** More options than this stand behind one button, where there is room for the others, and where there is little. */
+/** How many options fit into the bar, by room; the others go behind one button. */
 const inBar = { wide: 4, narrow: 2 };
 
-/** What can be set about a session: model, permission mode, thinking, whatever its agent offers. */
+/** The settings of a session: model, permission mode, thinking, whatever its agent offers. */
 export function ConfigSelects({ options, onChange }: ConfigSelectsProps) {
   const isNarrow = useMediaQuery('(max-width: 560px)');
   const shown = shownOptions(options);

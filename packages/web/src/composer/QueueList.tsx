@@ -10,7 +10,7 @@ interface QueueListProps {
   onRemove: (turnId: string) => void;
 }
 
-/** Messages that wait for their turn; each can still be changed or taken back. */
+/** Messages that wait for their turn; each can still be edited or removed. */
 export function QueueList({ queue, onEdit, onRemove }: QueueListProps) {
   if (queue.length === 0) return null;
   return (
@@ -70,7 +70,7 @@ function Queued({ queued, onEdit, onRemove }: QueuedProps) {
 
 interface EditorProps {
   message: string;
-  /** Without a message, nothing is to change. */
+  /** Without a message: nothing is changed. */
   onDone: (message?: string) => void;
 }
 

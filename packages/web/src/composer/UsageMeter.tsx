@@ -2,7 +2,7 @@ import type { Usage } from '@liminal/protocol';
 import { dollars, tokens } from '../words/amounts.ts';
 import css from './UsageMeter.module.css';
 
-/** From this share on the context is called nearly full. */
+/** From this share on, the context counts as nearly full. */
 const nearlyFull = 0.8;
 
 /** How full the agent's context is, and what the session has cost. */

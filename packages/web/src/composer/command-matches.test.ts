@@ -13,14 +13,14 @@ it('a command is typed as a slash and one word at the very beginning', () => {
   expect(commandPrefix('see /co')).toBeUndefined();
 });
 
-it('what begins like the text comes before what contains it', () => {
+it('names that begin with the text come before those that contain it', () => {
   const names = (prefix: string) => matchCommands(commands, prefix).map((command) => command.name);
   expect(names('CO')).toEqual(['compact', 'context', 'pr-comments']);
   expect(names('')).toHaveLength(4);
   expect(names('x-y')).toEqual([]);
 });
 
-it('a command that was typed says what it wants next, until that is begun', () => {
+it('a typed command shows its hint until its argument is begun', () => {
   const hinted = [{ name: 'compact', description: '', hint: 'what to keep' }, ...commands.slice(1)];
   expect(commandHint(hinted, '/compact ')).toBe('what to keep');
   expect(commandHint(hinted, '/compact')).toBeUndefined();

@@ -1,17 +1,17 @@
 import type { AgentCommand } from '@liminal/protocol';
 
-/** What is typed of a command's name: undefined unless the message is a slash and the beginning of one word. */
+/** The typed part of a command's name: undefined unless the message is a slash and the beginning of one word. */
 export function commandPrefix(text: string): string | undefined {
   return /^\/(\S*)$/.exec(text)?.[1];
 }
 
-/** What the command that has just been typed wants next, by its own word. */
+/** The hint of the command that has just been typed. */
 export function commandHint(commands: readonly AgentCommand[], text: string): string | undefined {
   const name = /^\/(\S+) $/.exec(text)?.[1];
   return commands.find((command) => command.name === name)?.hint;
 }
 
-/** Commands for what is typed: those that begin so first, then those that contain it. */
+/** Matching commands: first those that begin with the text, then those that contain it. */
 export function matchCommands(commands: readonly AgentCommand[], prefix: string): AgentCommand[] {
   const typed = prefix.toLowerCase();
   const named = (command: AgentCommand) => command.name.toLowerCase();

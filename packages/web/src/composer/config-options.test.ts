@@ -14,7 +14,7 @@ it('an option without choices is not shown, and an agent without options shows n
   expect(shownOptions([])).toEqual([]);
 });
 
-it('what is set is shown though the agent does not offer it', () => {
+it('the present value is shown even if the agent does not offer it', () => {
   const [shown] = shownOptions([option(['a', 'b'], { currentValue: 'own' })]);
   expect(shown?.options.at(-1)).toEqual({ value: 'own', name: 'own' });
 });
@@ -34,7 +34,7 @@ it('choices stand under the names of their groups, in their order', () => {
   ]);
 });
 
-it('many choices are searched, few are looked at', () => {
+it('many choices have a search, few have none', () => {
   const many = Array.from({ length: 40 }, (_, index) => `m${index}`);
   expect([needsSearch(option(many)), needsSearch(option(['a', 'b']))]).toEqual([true, false]);
 });
@@ -50,7 +50,7 @@ it('a choice is found by words of its name and its group, in any order', () => {
   expect(isFound(choice, 'large 4')).toBe(false);
 });
 
-it('an option of the agent’s own says what it is about', () => {
+it('an agent’s own option shows its name', () => {
   expect(isTelling(option(['a'], { category: 'model' }))).toBe(true);
   expect(isTelling(option(['a'], { category: 'web_search' }))).toBe(false);
   expect(isTelling(option(['a']))).toBe(false);

@@ -3,25 +3,25 @@ import type { ConfigOption } from '@liminal/protocol';
 export type Choice = ConfigOption['options'][number];
 
 export interface ChoiceGroup {
-  /** Its name; undefined for choices that are in none. */
+  /** Its name; undefined for choices without a group. */
   value: string | undefined;
   items: readonly Choice[];
 }
 
-/** The options that a person can see something in: one without choices is none. */
+/** The options worth showing: those with choices. */
 export function shownOptions(options: readonly ConfigOption[]): ConfigOption[] {
   return options
     .filter((option) => option.options.length > 0)
     .map((option) => ({ ...option, options: withCurrent(option) }));
 }
 
-/** What is set is a choice too, even where the agent does not offer it. */
+/** The present value is a choice too, even if the agent does not offer it. */
 function withCurrent({ options, currentValue }: ConfigOption): Choice[] {
   if (options.some(({ value }) => value === currentValue)) return options;
   return [...options, { value: currentValue, name: currentValue }];
 }
 
-/** Choices in their order, those of one group that follow each other together. */
+/** Choices in their order; consecutive choices of one group together. */
 export function groupChoices(choices: readonly Choice[]): ChoiceGroup[] {
   const groups: { value: string | undefined; items: Choice[] }[] = [];
   for (const choice of choices) {
@@ -32,7 +32,7 @@ export function groupChoices(choices: readonly Choice[]): ChoiceGroup[] {
   return groups;
 }
 
-/** Whether a choice has all the words that are sought, in its name, its group or its value. */
+/** Whether a choice contains all searched words, in its name, its group or its value. */
 export function isFound({ name, group = '', value }: Choice, sought: string): boolean {
   const text = `${name} ${group} ${value}`.toLowerCase();
   return sought
@@ -41,12 +41,12 @@ export function isFound({ name, group = '', value }: Choice, sought: string): bo
     .every((word) => text.includes(word));
 }
 
-/** Whether the choices are too many to be looked through. */
+/** Whether there are too many choices to look through. */
 export function needsSearch({ options }: ConfigOption): boolean {
   return options.length > 12;
 }
 
-/** Whether an option's value says by itself what it is about. */
+/** Whether an option's values are clear without its name. */
 export function isTelling({ category }: ConfigOption): boolean {
   return category === 'model' || category === 'mode' || category === 'thought_level';
 }

@@ -11,14 +11,14 @@ import { type DiffLine, lineDiff } from './line-diff.ts';
 
 interface DiffViewProps {
   diff: FileDiff;
-  /** Whether to say which file it is. */
+  /** Whether to show the file's name. */
   named: boolean;
 }
 
-/** More lines than this are folded; a few more than that are not worth a click. */
+/** Longer diffs (lines) are folded, unless only a few lines would be hidden. */
 const visible = 20;
 const slack = 4;
-/** So many more come with each click, and no more: the page answers in between. */
+/** Lines added per click, so that the page stays responsive. */
 const step = 2000;
 
 /** One file's change, line by line, in the colours of its language. */

@@ -28,7 +28,7 @@ it('changes that are far apart have a gap between them', () => {
   expect(made.lines.filter((line) => line.kind === 'gap')).toHaveLength(1);
 });
 
-it('a new file is all added, a file that was emptied all removed', () => {
+it('a new file is all added, an emptied file all removed', () => {
   expect(lineDiff(diff(undefined, 'a\nb\n'))).toMatchObject({ added: 2, removed: 0 });
   expect(lineDiff(diff('a\nb\n', ''))).toMatchObject({ added: 0, removed: 2 });
 });
@@ -37,7 +37,7 @@ it('a newline at the end of the file is no change', () => {
   expect(lineDiff(diff('a', 'a\n')).lines).toEqual([]);
 });
 
-it('a file of which too much changed to compare is all replaced, at once', () => {
+it('a file with too many changes is shown as replaced, at once', () => {
   const text = (word: string) => Array.from({ length: 9900 }, (_, n) => `${word} ${n}`).join('\n');
   const start = performance.now();
   const made = lineDiff(diff(text('old'), text('new')));
@@ -54,7 +54,7 @@ it('is worked out once per diff', () => {
   expect(lineDiff(one)).toBe(lineDiff(one));
 });
 
-it('every line that is shown stands in its file at its number', () => {
+it('every line shown is in its file at its number', () => {
   const text = fc
     .array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 12 })
     .map((l) => l.join('\n'));

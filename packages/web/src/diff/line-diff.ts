@@ -1,11 +1,11 @@
 import { structuredPatch } from 'diff';
 import type { FileDiff } from '@liminal/protocol';
 
-/** A line of a diff; `gap` stands for unchanged lines that are left out. */
+/** A line of a diff; `gap` stands for omitted unchanged lines. */
 export interface DiffLine {
   kind: 'added' | 'removed' | 'same' | 'gap';
   text: string;
-  /** Line numbers, from 1, on the side or sides where the line is. */
+  /** Line numbers, from 1, on the side or sides that have the line. */
   oldLine?: number;
   newLine?: number;
 }
@@ -21,8 +21,8 @@ export interface LineDiff {
 const context = 3;
 
 /**
- * Past this many lines, or lines that changed, a real comparison takes too long for a page: everything is shown as
- * replaced. 10,000 lines that all changed took ten seconds.
+ * Beyond this many lines, or changed lines, a real comparison takes too long for a page: everything is shown as
+ * replaced. 10,000 changed lines took ten seconds.
  */
 const comparable = { lines: 20_000, changes: 1000 };
 

@@ -9,7 +9,7 @@ interface FileLinkProps {
   children?: ReactNode;
 }
 
-/** A link to a file, which opens beside the conversation. No address of the web: it would lead out of the app. */
+/** A link to a file, which opens beside the conversation. It has no web address, which would lead out of the app. */
 export function FileLink({ target, children }: FileLinkProps) {
   const files = useFiles();
   const words = markHidden(targetWords(target));

@@ -19,7 +19,7 @@ interface FilePaneProps {
   onClose: () => void;
 }
 
-/** A file to read: beside the conversation, and on a phone in front of it. */
+/** A file to read: beside the conversation, or in front of it on a phone. */
 export default function FilePane({ target, files, onClose }: FilePaneProps) {
   const isNarrow = useMediaQuery('(max-width: 720px)');
   const shown = { ...target, path: shortPath(target.path, files.folder) };
@@ -44,13 +44,13 @@ interface BesideProps extends Omit<FilePaneProps, 'files'> {
   children: ReactNode;
 }
 
-/** Takes the focus, so that the keyboard is where the eyes are, and Escape closes it. */
+/** Takes the focus when it opens, so that the keyboard works in it and Escape closes it. */
 function Beside({ title, target, onClose, children }: BesideProps) {
   const ref = useRef<HTMLElement>(null);
   useEffect(() => ref.current?.focus(), [target]);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Escape') return;
-    // It would stop the agent, or refuse what it asks for.
+    // The key would stop the agent, or refuse its request.
     event.preventDefault();
     event.stopPropagation();
     onClose();
@@ -73,7 +73,7 @@ function Beside({ title, target, onClose, children }: BesideProps) {
 
 type Reading = { target: FileTarget } & ({ file: FileResult } | { problem: string });
 
-/** Read anew whenever it is asked for: files change. */
+/** Reads the file again on each request: files change. */
 function useFile(target: FileTarget, files: Files): Reading | undefined {
   const [reading, setReading] = useState<Reading>();
   useEffect(() => {

@@ -15,10 +15,10 @@ interface FileTextProps {
 
 /** Height of a line in px, as the stylesheet has it. */
 const lineHeight = 20;
-/** So many lines are laid out together; what is far from the window is not laid out at all. */
+/** Lines that are laid out together; chunks far from the window are not laid out at all. */
 const chunkLines = 200;
 
-/** A file's lines, numbered, in the colours of its language; the lines that are meant are marked and in sight. */
+/** A file's numbered lines, in the colours of its language; the target lines are marked and in sight. */
 export function FileText({ file, target }: FileTextProps) {
   const { path, text, isCut, size } = file;
   const coloured = useHighlight(text, languageOfFile(path));
@@ -30,7 +30,7 @@ export function FileText({ file, target }: FileTextProps) {
   useLayoutEffect(() => {
     const element = scroller.current;
     if (element === null || target.line === undefined) return;
-    // A third from the top: what stands before it is in sight, too.
+    // A third from the top, so that the lines before it are in sight too.
     element.scrollTop = (target.line - 1) * lineHeight - element.clientHeight / 3;
   }, [target]);
 
@@ -107,7 +107,7 @@ function Chunk({ from, lines, coloured }: ChunkProps) {
   );
 }
 
-/** A newline at the end begins no line. */
+/** A newline at the end does not begin another line. */
 function linesOf(text: string): string[] {
   return text.replace(/\r?\n$/, '').split(/\r?\n/);
 }

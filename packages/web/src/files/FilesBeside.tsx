@@ -16,7 +16,7 @@ interface FilesBesideProps {
   children: ReactNode;
 }
 
-/** A conversation, and the file that is looked at beside it. */
+/** A conversation, and the file shown beside it. */
 export function FilesBeside({ view, children }: FilesBesideProps) {
   const { requests } = useClient();
   const { sessionId, info, turns } = view;
@@ -34,16 +34,16 @@ export function FilesBeside({ view, children }: FilesBesideProps) {
       known,
       open: (next) => {
         const { activeElement } = document;
-        // A link inside of the pane goes with what it showed.
+        // A link inside the pane disappears with the file that it was in.
         if (activeElement?.closest('[data-file-pane]') === null) opener.current = activeElement;
-        // Another object, so that a file that is open already is read again.
+        // A new object, so that a file that is open already is read again.
         setTarget({ ...next });
       },
       read: (path) => requests.readFile(sessionId, path),
     }),
     [folder, known, requests, sessionId],
   );
-  // Only once it is gone: as long as it covers the page, nothing behind it takes the focus.
+  // Only once the pane is gone: while it covers the page, nothing behind it can take the focus.
   useEffect(() => {
     if (target !== undefined || opener.current === null) return;
     if (opener.current instanceof HTMLElement && opener.current.isConnected) opener.current.focus();

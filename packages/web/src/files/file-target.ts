@@ -1,4 +1,4 @@
-/** A place in a file: a path as it was written, and the lines that are meant. */
+/** A place in a file: a path as it was written, and its lines. */
 export interface FileTarget {
   path: string;
   /** From 1. */
@@ -6,10 +6,10 @@ export interface FileTarget {
   endLine?: number;
 }
 
-/** What comes before a colon and a number without being a file: `tel:123`, `localhost:3000`. */
+/** Looks like a file with a line number, but is none: `tel:123`, `localhost:3000`. */
 const noFile = /^(?:tel|sms|fax|callto|data|javascript|vbscript|localhost|\d+(?:\.\d+){3}):/i;
 
-/** The file that a link leads to; undefined for an address on the web, a place in the text, or what is no link. */
+/** The file that a link leads to; undefined for a web address, a place in the text, or no link at all. */
 export function linkTarget(href: string): FileTarget | undefined {
   if (href === '' || href.startsWith('#') || href.startsWith('//')) return undefined;
   if (/^file:/i.test(href)) return fileUrlTarget(href);
@@ -18,7 +18,7 @@ export function linkTarget(href: string): FileTarget | undefined {
   return withFragment(href);
 }
 
-/** The file that a piece of code may name: `src/a.ts`, `a.ts:12`. Whether there is one is not known by its looks. */
+/** The file that a piece of code may name: `src/a.ts`, `a.ts:12`. Whether it exists is not known here. */
 export function codeTarget(code: string): FileTarget | undefined {
   if (code.length > 300 || !/^[^\s`'"<>|*?:]+(?::\d+(?:[:-]\d+)?)?$/.test(code)) return undefined;
   const target = withLines(code);
@@ -62,7 +62,7 @@ function decoded(text: string): string {
   }
 }
 
-/** As people write it: `src/a.ts:12`, `src/a.ts:12–20`. */
+/** As people write a place: `src/a.ts:12`, `src/a.ts:12–20`. */
 export function targetWords({ path, line, endLine }: FileTarget): string {
   if (line === undefined) return path;
   return endLine === undefined ? `${path}:${line}` : `${path}:${line}–${endLine}`;

@@ -3,7 +3,7 @@ import { createContext, useContext, useSyncExternalStore } from 'react';
 import { codeTarget, type FileTarget } from './file-target.ts';
 import type { KnownFiles } from './known-files.ts';
 
-/** The files of the session that is looked at. */
+/** The files of the active session. */
 export interface Files {
   /** The project's folder, once it is known. */
   folder: string | undefined;
@@ -16,12 +16,12 @@ export interface Files {
 
 export const FilesContext = createContext<Files | undefined>(undefined);
 
-/** Undefined where text is shown that belongs to no session. */
+/** Undefined for text that belongs to no session. */
 export function useFiles(): Files | undefined {
   return useContext(FilesContext);
 }
 
-/** The file that a piece of code names, if one of the session's tools worked on it. */
+/** The file that a piece of code names, if a tool of the session worked on it. */
 export function useNamedFile(code: string): FileTarget | undefined {
   const known = useFiles()?.known;
   const target = codeTarget(code);

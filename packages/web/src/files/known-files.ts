@@ -1,14 +1,14 @@
 import type { UpsertObject } from '@liminal/protocol';
 
-/** Files that the session's tools worked on, by every end of their paths: `a.ts`, `src/a.ts`, `/code/src/a.ts`. */
+/** Files that the session's tools worked on, by every suffix of their paths: `a.ts`, `src/a.ts`, `/code/src/a.ts`. */
 export class KnownFiles {
-  /** An end that several paths have names none of them. */
+  /** Undefined for a suffix that several paths share. */
   readonly #byEnd = new Map<string, string | undefined>();
   readonly #seen = new WeakSet<UpsertObject>();
   readonly #paths = new Set<string>();
   readonly #listeners = new Set<() => void>();
 
-  /** Learns the files of items that it has not seen. */
+  /** Adds the files of items that it has not seen. */
   learn(items: Iterable<UpsertObject>): void {
     const before = this.#paths.size;
     for (const item of items) {
@@ -19,7 +19,7 @@ export class KnownFiles {
     if (this.#paths.size > before) for (const listener of this.#listeners) listener();
   }
 
-  /** The whole path of what is named; undefined where that is not known, or could be several. */
+  /** The whole path of a named file; undefined if it is unknown or ambiguous. */
   find(name: string): string | undefined {
     return this.#byEnd.get(name.replace(/^(?:\.\/)+/, ''));
   }

@@ -7,7 +7,7 @@ import { type OwnAnswer, OwnChoice } from './OwnChoice.tsx';
 import { Preview } from './Preview.tsx';
 import type { Choice, OneField, SeveralField } from './read-fields.ts';
 
-/** One of a few, or any of several: all of them in sight, with what the one that is looked at would lead to. */
+/** One of a few, or any of several: all choices in sight, with a preview of the one that is pointed at. */
 export function ChoiceList(props: ControlProps<OneField | SeveralField>) {
   const { field, value, onChange, ids, describedBy, isInvalid } = props;
   const name = useId();
@@ -21,7 +21,7 @@ export function ChoiceList(props: ControlProps<OneField | SeveralField>) {
   const known = (one: string): boolean => field.choices.some((choice) => choice.value === one);
   const given = chosen.find((one) => one !== '' && !known(one));
   const [own, setOwn] = useState({ text: given ?? '', isChosen: given !== undefined });
-  /** Own words stand behind what was offered. */
+  /** Own words come after the offered choices. */
   const answer = (picked: readonly string[], { text, isChosen } = own) => {
     const ordered = field.choices.map((one) => one.value).filter((one) => picked.includes(one));
     return onChange(isChosen && text !== '' ? [...ordered, text] : ordered);

@@ -7,7 +7,7 @@ interface FilledFormProps {
   content: FormContent;
 }
 
-/** What was filled in, in the form's own words. */
+/** The answers to a form, in the form's own words. */
 export function FilledForm({ form, content }: FilledFormProps) {
   const rows = filledRows(form, content);
   if (rows.length === 0) return null;
@@ -29,7 +29,7 @@ interface FilledRow {
   text: string;
 }
 
-/** Every answer, in the form's order; those to no field of it come last. */
+/** Every answer in the form's order; answers that belong to no field come last. */
 export function filledRows(form: Form | undefined, content: FormContent): FilledRow[] {
   const fields = readFields(form);
   const order = fields.map(({ name }) => name);

@@ -6,7 +6,7 @@ import { type ControlProps, isInSight } from './control.ts';
 import type { Field, FieldValue } from './read-fields.ts';
 import { TextInput } from './TextInput.tsx';
 
-/** The fields of a form, each with its label, what is said about it, and what is wrong with it. */
+/** The fields of a form, each with its label, its description and its problem. */
 export function FormFields({ form }: { form: FormState }) {
   return (
     <div className={css.fields}>

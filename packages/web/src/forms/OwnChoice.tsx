@@ -3,7 +3,7 @@ import { join } from '../look/controls.tsx';
 import look from '../look/form.module.css';
 import css from './FormFields.module.css';
 
-/** What has been written stays while something else is chosen. */
+/** An answer in own words; the text stays while something else is chosen. */
 export interface OwnAnswer {
   text: string;
   isChosen: boolean;
@@ -12,7 +12,7 @@ export interface OwnAnswer {
 interface OwnChoiceProps {
   type: 'radio' | 'checkbox';
   name: string;
-  /** What is asked. */
+  /** The question. */
   about: string;
   own: OwnAnswer;
   onSay: (own: OwnAnswer) => void;

@@ -1,7 +1,7 @@
 import { Markdown } from '../markdown/Markdown.tsx';
 import css from './FormFields.module.css';
 
-/** What a choice would lead to. What is drawn in characters keeps its place: only fences make it Markdown. */
+/** Preview of a choice. Drawings made of characters stay as they are: only fences make it Markdown. */
 export function Preview({ of, text }: { of: string; text: string }) {
   return (
     <section className={css.preview} aria-label={`Preview of ${of}`}>

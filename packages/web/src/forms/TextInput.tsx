@@ -14,7 +14,7 @@ const inputTypes: Record<TextFormat, string> = {
 /** Texts that may be longer than this (characters) get several lines. */
 const oneLine = 200;
 
-/** A text or a number. Numbers are text too until they are sent: a browser's number field forgets what is none. */
+/** A text or a number. Numbers stay text until they are sent: a browser's number field loses invalid input. */
 export function TextInput(props: ControlProps<TextField | NumberField>) {
   const { field, value, onChange, ids, describedBy, isInvalid } = props;
   const shared = {
@@ -57,7 +57,7 @@ function isLong({ initial, maxLength = 0, format, isList }: TextField): boolean 
   return isList === true || maxLength > oneLine || initial.includes('\n');
 }
 
-/** Phones' digits have neither a sign nor, for whole numbers, a point. */
+/** A phone's number keys lack a sign and, for whole numbers, a point. */
 function numberKeys({ isWhole, minimum }: NumberField): 'text' | 'numeric' | 'decimal' {
   if (minimum === undefined || minimum < 0) return 'text';
   return isWhole ? 'numeric' : 'decimal';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { type Answers, checkForm, initialAnswers } from './check-answers.ts';
 import { readFields } from './read-fields.ts';
 
-/** What comes of a form of one field, `it`, when this is filled in. */
+/** The result of a form with one field, `it`, filled in with this answer. */
 function check(field: object, answer: Answers[string], required = true) {
   const form = Form.parse({ properties: { it: field }, required: required ? ['it'] : [] });
   const { content, problems } = checkForm(readFields(form), { it: answer });
@@ -22,7 +22,7 @@ describe('a field that has to be filled in', () => {
     expect(check(field, answer, false)).toEqual({});
   });
 
-  it('can be none of several, where none is enough', () => {
+  it('may be empty if no choice is required', () => {
     expect(check({ type: 'array', items: { enum: ['a'] } }, [])).toEqual({ it: [] });
   });
 });
@@ -73,13 +73,13 @@ describe('a text', () => {
   });
 });
 
-it('several of anything are lines', () => {
+it('a list is one value per line', () => {
   expect(check({ type: 'array', items: { type: 'string' } }, 'a\n\nb c\n')).toEqual({
     it: ['a', 'b c'],
   });
 });
 
-it('several are bounded', () => {
+it('a list has bounds', () => {
   const field = { type: 'array', items: { enum: ['a', 'b', 'c'] }, minItems: 2, maxItems: 2 };
   expect(check(field, ['a'])).toBe('Choose at least 2.');
   expect(check(field, ['a', 'b', 'c'])).toBe('Choose at most 2.');
@@ -91,7 +91,7 @@ it('a switch always has an answer', () => {
   expect(check({ type: 'boolean' }, true)).toEqual({ it: true });
 });
 
-it('whatever the form, what is sent is of the schema, or there is a sentence for each problem', () => {
+it('for any form, the answer fits the schema, or each problem has a sentence', () => {
   const anything = fc.option(fc.oneof(fc.string(), fc.double(), fc.boolean(), fc.constant(null)), {
     nil: undefined,
   });
@@ -134,7 +134,7 @@ it('whatever the form, what is sent is of the schema, or there is a sentence for
   );
 });
 
-it('a field may have the name of what every object has', () => {
+it('a field may have the name of a property that every object has', () => {
   const field = { type: 'string' };
   const form = Form.parse({ properties: { constructor: field, toString: field } });
   const fields = readFields(form);
@@ -143,7 +143,7 @@ it('a field may have the name of what every object has', () => {
   expect(content).toEqual({ toString: 'typed' });
 });
 
-it('a field named __proto__ is not asked for: JSON that comes in loses it', () => {
+it('a field named __proto__ is not asked for: incoming JSON loses it', () => {
   const form = Form.parse(JSON.parse('{"properties":{"__proto__":{"type":"string"}}}'));
   expect(readFields(form)).toEqual([]);
 });

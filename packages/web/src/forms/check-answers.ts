@@ -9,18 +9,18 @@ import type {
   TextFormat,
 } from './read-fields.ts';
 
-/** What has been filled in so far, by field. */
+/** The answers so far, by field. */
 export type Answers = Readonly<Record<string, FieldValue>>;
 
 type AnswerValue = FormContent[string];
-/** One sentence for whoever fills it in. */
+/** One sentence for the person who fills it in. */
 type Problem = string;
 type Checked = { value: AnswerValue | undefined } | { problem: Problem };
 
 export interface CheckedForm {
-  /** What is to be sent; fields that were left empty are absent. Undefined while there are problems. */
+  /** The content to send, without empty fields. Undefined while there are problems. */
   content: FormContent | undefined;
-  /** By field: in a map, since a field may have the name of what every object has, such as `constructor`. */
+  /** By field. A map, since a field may have the name of a property that every object has, such as `constructor`. */
   problems: ReadonlyMap<string, Problem>;
 }
 
@@ -61,7 +61,7 @@ function checkField(field: Field, answer: FieldValue): Checked {
   }
 }
 
-/** A text of one's own that is still to be written is none. */
+/** Whether own words have been written. */
 const isSaid = (one: string): boolean => one.trim() !== '';
 
 const emptyWords = 'This has to be filled in.';
@@ -125,10 +125,10 @@ const formats: Record<TextFormat, { fits: (text: string) => boolean; problem: Pr
   },
 };
 
-/** A pattern can be made to take for ever: longer texts (characters) are left to the agent. */
+/** A pattern can be made to run without end: longer texts (characters) are left to the agent. */
 const longestMatched = 500;
 
-/** Whether a text has a form; a pattern that browsers cannot read is left to the agent, too. */
+/** Whether a text matches a pattern; a pattern that browsers cannot read is left to the agent too. */
 function fits(pattern: string, text: string): boolean {
   if (text.length > longestMatched) return true;
   try {

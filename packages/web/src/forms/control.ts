@@ -6,20 +6,20 @@ export interface ControlProps<F extends Field> {
   value: FieldValue;
   onChange: (value: FieldValue) => void;
   ids: {
-    /** To be given to the control, for its label. */
+    /** Id of the control, for its label. */
     control: string;
-    /** The label's own, for a control that consists of several. */
+    /** Id of the label, for a control with several parts. */
     label: string;
   };
-  /** Ids of what says more about it; undefined for none. */
+  /** Ids of further descriptions; undefined for none. */
   describedBy: string | undefined;
   isInvalid: boolean;
 }
 
-/** More choices than this stand in a list that opens. */
+/** More choices than this go into a list that opens. */
 const most = 6;
 
-/** Whether all choices are in sight: a group of controls, which no label can belong to. */
+/** Whether all choices are in sight: a group of controls, which cannot have a label element. */
 export function isInSight(field: Field): boolean {
   if (field.kind === 'several') return true;
   return field.kind === 'one' && (field.takesOther || field.choices.length <= most);

@@ -75,7 +75,7 @@ it('a field has its title, else its name; and choices have names of their own', 
   });
 });
 
-it('a choice of nothing and an unknown default leave the field open', () => {
+it('an empty choice and an unknown default leave the field open', () => {
   const form = Form.parse({
     properties: {
       several: { type: 'array', items: {}, default: ['a', 7, 'b'] },
@@ -89,7 +89,7 @@ it('a choice of nothing and an unknown default leave the field open', () => {
   expect(readFields(undefined)).toEqual([]);
 });
 
-it('what was filled in is told in the form’s words, in its order, and nothing of it is left out', () => {
+it('answers are shown in the form’s words and order, and none is left out', () => {
   const content = { extra: 'kept', tags: ['latest', 'next'], registry: 'npm', dryRun: false };
   expect(filledRows(release, content).map(({ title, text }) => [title, text])).toEqual([
     ['Registry', 'npm'],

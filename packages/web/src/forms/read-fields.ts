@@ -12,13 +12,13 @@ interface FieldBase {
   /** The property's name in the answer. */
   name: string;
   title: string;
-  /** A word or two for what is asked about. */
+  /** A short title of the question. */
   header?: string;
   description?: string;
   isRequired: boolean;
 }
 
-/** Only what the agent asked for is set; `format` holds the formats that are known here. */
+/** Only what the agent asked for is set; `format` holds known formats only. */
 export interface TextField extends FieldBase {
   kind: 'text';
   initial: string;
@@ -26,7 +26,7 @@ export interface TextField extends FieldBase {
   minLength?: number;
   maxLength?: number;
   pattern?: string;
-  /** Each line of it is one of several texts. */
+  /** Each line is one of several texts. */
   isList?: true;
 }
 export interface NumberField extends FieldBase {
@@ -45,14 +45,14 @@ export interface OneField extends FieldBase {
   /** Empty while nothing is chosen. */
   initial: string;
   choices: Choice[];
-  /** A text of one's own may be the answer. */
+  /** Whether own words may be the answer. */
   takesOther: boolean;
 }
 export interface SeveralField extends FieldBase {
   kind: 'several';
   initial: string[];
   choices: Choice[];
-  /** A text of one's own may be among the answers. */
+  /** Whether own words may be among the answers. */
   takesOther: boolean;
   minItems?: number;
   maxItems?: number;
@@ -63,7 +63,7 @@ export type FieldValue = Field['initial'];
 const formats = ['email', 'uri', 'date', 'date-time'] as const;
 export type TextFormat = (typeof formats)[number];
 
-/** The fields of a form in its own order. What is not understood is asked for as text. */
+/** The fields of a form in its own order. A field that is not understood becomes a text field. */
 export function readFields(form: Form | undefined): Field[] {
   if (form === undefined) return [];
   const required = new Set(form.required ?? []);
@@ -155,7 +155,7 @@ function numbers<K extends string>(asked: FormField, ...keys: K[]): { [key in K]
   return found;
 }
 
-/** ISO 8601 as a browser's field for a time takes it: local, without its zone. */
+/** ISO 8601 as a browser's time field takes it: local, without a zone. */
 function toLocalTime(iso: string): string {
   const time = new Date(iso);
   if (Number.isNaN(time.getTime())) return '';

@@ -6,10 +6,10 @@ import { type Field, type FieldValue, readFields } from './read-fields.ts';
 export interface FormState {
   fields: readonly Field[];
   answers: Answers;
-  /** What is wrong, by field; nothing is said before somebody has tried to send it. */
+  /** Problems by field; empty before the first attempt to send. */
   problems: CheckedForm['problems'];
   change: (name: string, value: FieldValue) => void;
-  /** What can be sent; else the problems show, and the first field that has one is named. */
+  /** The content to send; else shows the problems, and names the first field with one. */
   check: () => { content: FormContent } | { firstProblem: string | undefined };
 }
 

@@ -9,7 +9,7 @@ export interface ColourTask {
   language: string;
 }
 
-/** Without lines where the code could not be coloured. */
+/** Without lines if the code could not be coloured. */
 export interface ColourResult {
   id: number;
   lines?: ColouredLines | undefined;

@@ -6,8 +6,8 @@ let asked = 0;
 const waiting = new Map<number, (lines: ColouredLines | undefined) => void>();
 
 /**
- * The code's coloured lines; undefined where it cannot be coloured. On a thread of its own, which starts when it is
- * first needed: a long piece of code takes longer than a frame may.
+ * The code's coloured lines; undefined if it cannot be coloured. Runs in a worker, started on first use: a long piece
+ * of code takes longer than a frame.
  */
 export function colour(code: string, language: string): Promise<ColouredLines | undefined> {
   worker ??= startWorker();
@@ -23,7 +23,7 @@ function startWorker(): Worker {
     waiting.get(data.id)?.(data.lines);
     waiting.delete(data.id);
   });
-  // It could not be loaded: the next code tries again.
+  // Loading failed: the next code tries again.
   started.addEventListener('error', () => {
     started.terminate();
     worker = undefined;

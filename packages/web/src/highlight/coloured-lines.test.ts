@@ -7,7 +7,7 @@ const token = (offset: number, content: string, color: string) => ({
   htmlStyle: { color, '--theme': color },
 });
 
-it('what follows each other in one colour is one token, with the space around it', () => {
+it('consecutive tokens of one colour become one, with the space around them', () => {
   const tokens = [
     token(0, '  ', 'black'),
     token(2, 'const', 'red'),
@@ -21,7 +21,7 @@ it('what follows each other in one colour is one token, with the space around it
   ]);
 });
 
-it('a line of nothing, or of space, stays what it is', () => {
+it('an empty or blank line stays as it is', () => {
   expect(joinTokens([])).toEqual([]);
   expect(joinTokens([token(4, '    ', 'black')])).toHaveLength(1);
 });

@@ -8,7 +8,7 @@ export interface ColouredToken {
 
 export type ColouredLines = readonly (readonly ColouredToken[])[];
 
-/** Each token is an element in the page: those of one colour that follow each other become one, and space goes along. */
+/** Each token is an element in the page: consecutive ones of one colour become one, including space. */
 export function joinTokens(tokens: readonly ColouredToken[]): ColouredToken[] {
   const joined: ColouredToken[] = [];
   for (const { offset, content, htmlStyle } of tokens) {
@@ -27,7 +27,7 @@ export function joinTokens(tokens: readonly ColouredToken[]): ColouredToken[] {
   return joined;
 }
 
-/** Without the variables, for pages that choose a theme by themselves. */
+/** Without the variables, which are for pages that choose a theme themselves. */
 function drawn(style: Record<string, string> = {}): Record<string, string> {
   return Object.fromEntries(Object.entries(style).filter(([name]) => !name.startsWith('--')));
 }

@@ -2,12 +2,12 @@ import { useEffect, useState } from 'react';
 import { colour } from './colour.ts';
 import type { ColouredLines } from './coloured-lines.ts';
 
-/** Longer code stays plain (characters): drawing all its colours would hold up the page. */
+/** Longer code stays plain (characters): rendering all its colours would block the page. */
 const longest = 100_000;
-/** So does code of more coloured pieces: each is an element, and one line may have them all. */
+/** Code with more coloured pieces stays plain too: each is an element, and one line may have them all. */
 const mostTokens = 10_000;
 
-/** Coloured code that was seen lately, so that a page one comes back to does not flash. */
+/** Recently coloured code, so that a page does not flash when it is shown again. */
 const recent = new Map<string, ColouredLines>();
 const recentSize = 300;
 
@@ -22,7 +22,7 @@ export function useHighlight(code: string, language: string): ColouredLines | un
     if (isPlain || recent.has(key)) return undefined;
     let wanted = true;
     void colour(code, language).then((lines) => {
-      // Colours are a nicety: without them the code is still all there.
+      // Without colours the code is still complete.
       if (lines === undefined || tokensIn(lines) > mostTokens) return;
       remember(key, lines);
       if (wanted) setColoured({ key, lines });

@@ -19,7 +19,7 @@ export function browserOutbox(): OutboxStorage {
     },
     onChange: (listener) => others.addEventListener('message', listener),
     exclusively: (sessionId, work) => {
-      // Pages that came over plain HTTP from another machine have no locks; the server takes a message once anyway.
+      // Pages loaded over plain HTTP from another machine have no locks; the server takes a message once anyway.
       const locks = navigator.locks as LockManager | undefined;
       return locks === undefined ? work() : locks.request(`${name}.${sessionId}`, work);
     },

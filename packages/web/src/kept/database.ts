@@ -1,13 +1,13 @@
-// idb gives IndexedDB promises, and little else. localStorage would do for drafts, but not for long messages: it holds
-// some five million characters in all, and a message can have one million.
+// idb wraps IndexedDB in promises, and does little else. localStorage would do for drafts, but not for long messages: it
+// holds about five million characters in all, and one message can have a million.
 import type { UnsentMessage } from '@liminal/client';
 import { type DBSchema, type IDBPDatabase, openDB } from 'idb';
 
 export interface Draft {
-  /** A session's id, or what else is being written. */
+  /** A session's id, or the name of another draft. */
   key: string;
   text: string;
-  /** ms since the epoch; the newer one counts. */
+  /** ms since the epoch; the newer draft wins. */
   at: number;
 }
 
@@ -18,14 +18,16 @@ interface Kept extends DBSchema {
 
 let opened: Promise<IDBPDatabase<Kept>> | undefined;
 
-/** What this browser keeps of what was typed: it outlives page, browser and server. Rejects where nothing can be kept. */
+/**
+ * Drafts and unsent messages in this browser: they outlive page, browser and server. Rejects if nothing can be stored.
+ */
 export function database(): Promise<IDBPDatabase<Kept>> {
   opened ??= openDB<Kept>('liminal', 1, {
     upgrade: (made) => {
       made.createObjectStore('outbox', { keyPath: 'turnId' });
       made.createObjectStore('drafts', { keyPath: 'key' });
     },
-    // A newer page wants to change it: it must not wait for this one.
+    // A newer page wants to change the database, and must not wait for this one.
     blocking: (_, __, event) => (event.target as IDBDatabase).close(),
   });
   return opened;

@@ -1,12 +1,12 @@
 import { useCallback, useSyncExternalStore } from 'react';
 import { type Draft, database } from './database.ts';
 
-/** What is being written, by session or form: the same in all pages of this browser, and after a restart. */
+/** Drafts, by session or form: the same in all pages of this browser, and after a restart. */
 class Drafts {
   readonly #drafts = new Map<string, Draft>();
   readonly #listeners = new Set<() => void>();
   readonly #others = new BroadcastChannel('liminal.drafts');
-  /** What the database does not have yet. */
+  /** Drafts that the database does not have yet. */
   readonly #unwritten = new Map<string, Draft>();
   #isWriting = false;
 
@@ -73,23 +73,23 @@ class Drafts {
 async function keep(draft: Draft): Promise<void> {
   const written = (await database()).transaction('drafts', 'readwrite');
   await (draft.text === '' ? written.store.delete(draft.key) : written.store.put(draft));
-  // The page may be gone before the browser would do so by itself.
+  // The page may be gone before the browser would commit by itself.
   written.commit();
   await written.done;
 }
 
-/** A page that goes leaves here what the database did not take in time: that can only be written to later. */
+/** Prefix for drafts that a closing page leaves in localStorage because the database has no time to take them. */
 const leftPrefix = 'liminal.draft.';
 
 function leaveBehind({ key, text, at }: Draft): void {
   try {
     localStorage.setItem(leftPrefix + key, `${at} ${text}`);
   } catch {
-    // Too long for it, or not allowed here: the database may still get it.
+    // Too long, or storage is not allowed: the database may still get it.
   }
 }
 
-/** What pages that have gone left behind; it is there once. */
+/** Takes the drafts that closed pages left behind; they are removed there. */
 function takeLeft(): Draft[] {
   const names = Object.keys(localStorage).filter((name) => name.startsWith(leftPrefix));
   return names.map((name) => {
@@ -102,7 +102,7 @@ function takeLeft(): Draft[] {
 
 const drafts = new Drafts();
 
-/** What is being written under a name: a session's message, or a form's field. */
+/** The draft of a name: a session's message, or a form's field. */
 export function useDraft(key: string): [string, (text: string) => void] {
   const draft = useSyncExternalStore(drafts.subscribe, () => drafts.get(key));
   const change = useCallback((text: string) => drafts.set(key, text), [key]);

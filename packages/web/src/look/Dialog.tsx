@@ -12,8 +12,8 @@ interface DialogProps {
 }
 
 /**
- * A modal dialog: the browser's own, which keeps the focus inside, gives it back, and closes on Escape. What it is
- * there for is marked with `data-autofocus`.
+ * A modal dialog: the browser's own, which keeps the focus inside, restores it afterwards, and closes on Escape. The
+ * main control is marked with `data-autofocus`.
  */
 export function Dialog({ title, onClose, children, look = 'plain' }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
@@ -23,10 +23,10 @@ export function Dialog({ title, onClose, children, look = 'plain' }: DialogProps
     if (dialog === null) return undefined;
     const opener = document.activeElement;
     if (!dialog.open) dialog.showModal();
-    // Else the browser takes the first control there is, which closes the dialog again.
+    // Otherwise the browser focuses the first control, which closes the dialog.
     dialog.querySelector<HTMLElement>('[data-autofocus]')?.focus();
     return () => {
-      // One that is taken off the page while it is open gives the focus back to nobody.
+      // A dialog that is removed while it is open gives the focus back to nothing.
       const isLost = document.activeElement === document.body;
       if (isLost && opener instanceof HTMLElement && opener.isConnected) opener.focus();
     };

@@ -2,9 +2,9 @@ import { Component, type ReactNode } from 'react';
 
 interface GuardProps {
   children: ReactNode;
-  /** Drawn instead, where something in it throws. */
+  /** Shown instead if rendering the children fails. */
   fallback: ReactNode;
-  /** What is drawn: another one is tried anew. */
+  /** The content; another one is tried again. */
   of: unknown;
 }
 
@@ -13,7 +13,7 @@ interface GuardState {
   of: unknown;
 }
 
-/** Keeps what cannot be drawn from taking the rest of the page with it. */
+/** Keeps a rendering error from taking down the rest of the page. */
 export class Guard extends Component<GuardProps, GuardState> {
   override state: GuardState = { failed: false, of: this.props.of };
 

@@ -5,9 +5,9 @@ interface LinkedTextProps extends ComponentProps<'p'> {
   text: string;
 }
 
-/** Text as it is, with the web addresses in it as links, which open beside the app and show in full. */
+/** Plain text whose web addresses are links, shown in full, which open beside the app. */
 export function LinkedText({ text, ...rest }: LinkedTextProps) {
-  // Every second part is an address; the point after it belongs to its sentence.
+  // Every second part is an address; punctuation after it belongs to the sentence.
   const parts = text.split(/(https?:\/\/[^\s<>"'`]*[^\s<>"'`.,:;!?)\]}])/);
   return (
     <p {...rest}>

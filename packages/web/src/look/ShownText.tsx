@@ -2,12 +2,12 @@ import { codePointName, splitHidden } from '@liminal/protocol';
 import { Fragment, useMemo } from 'react';
 import css from './ShownText.module.css';
 
-/** More marks than this in one text are a matter of the text, and would only slow the page. */
+/** Hidden characters beyond this many are shown as plain text: an element for each would slow the page. */
 const mostMarks = 1000;
 
 /**
- * An agent's words as they are: a character that nobody sees, or that turns the direction of writing, is shown as its
- * code point, and turns nothing. What is copied is the text itself.
+ * An agent's words with hidden characters shown: an invisible character, or one that turns the direction of writing,
+ * appears as its code point and has no effect. Copying yields the text itself.
  */
 export function ShownText({ text }: { text: string }) {
   const pieces = useMemo(() => splitHidden(text), [text]);
@@ -30,7 +30,7 @@ export function ShownText({ text }: { text: string }) {
 
 function HiddenMark({ character }: { character: string }) {
   return (
-    // Isolated: what it turns ends with it.
+    // Isolated: its effect on the direction ends with it.
     <bdi className={css.mark} title="A character that is not seen">
       <span className={css.name}>{codePointName(character)}</span>
       <span className={css.character} aria-hidden="true">

@@ -18,7 +18,7 @@ function token(name: string, theme: 'light' | 'dark'): Colour {
   return [parts[0]!, parts[1]!, parts[2]!, parts[3] ?? 1];
 }
 
-/** What is seen when a colour lies on an opaque one. */
+/** The visible colour when one lies on an opaque one. */
 function over([r, g, b, alpha]: Colour, below: Colour): Colour {
   const mix = (top: number, index: 0 | 1 | 2) => top * alpha + below[index] * (1 - alpha);
   return [mix(r, 0), mix(g, 1), mix(b, 2), 1];
@@ -68,14 +68,14 @@ describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
     expect(unreadable).toEqual([]);
   });
 
-  it('what programs call by the name of a colour can be read (AA)', () => {
+  it('the colours that programs use by name can be read (AA)', () => {
     const names = [...css.matchAll(/--(ansi-\w+):/g)].map(([, name]) => name!);
     expect(names).toHaveLength(16);
     const ground = token('sunken', theme);
     expect(names.filter((name) => contrast(token(name, theme), ground) < 4.5)).toEqual([]);
   });
 
-  it('what has to be found has a line that can be seen', () => {
+  it('controls have a visible border', () => {
     for (const name of ['accent', 'warning', 'danger']) {
       expect(contrast(token(name, theme), token('page', theme))).toBeGreaterThanOrEqual(3);
     }

@@ -27,7 +27,7 @@ export function IconButton({ label, className, ...rest }: IconButtonProps) {
   );
 }
 
-/** A key to press, as a hint; what it does is said elsewhere. */
+/** Shows a key to press; its effect is described elsewhere. */
 export function Kbd({ children }: { children: ReactNode }) {
   return (
     <kbd className={css.kbd} aria-hidden="true">

@@ -1,6 +1,6 @@
 import type { SessionState } from '@liminal/protocol';
 
-/** How each of the five states is said in words, and the sign it has where only text can stand (a title). */
+/** The words of the five states, and the sign of each where only text is possible (a title). */
 export const states: Record<SessionState, { label: string; sign: string; color: string }> = {
   waiting: { label: 'needs you', sign: '◆', color: 'var(--warning)' },
   running: { label: 'running', sign: '●', color: 'var(--accent)' },

@@ -14,7 +14,7 @@ export function useCopy(): { copied: boolean; copy: (text: string) => void } {
   return { copied, copy };
 }
 
-/** Whether it worked: browsers refuse, and have no clipboard at all for pages that came without TLS from afar. */
+/** Whether it worked: browsers may refuse, and offer no clipboard to remote pages without TLS. */
 export async function writeClipboard(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

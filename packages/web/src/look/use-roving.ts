@@ -5,13 +5,12 @@ interface Roving<E extends HTMLElement> {
   onKeyDown: (event: KeyboardEvent) => void;
 }
 
-/** What can be gone to inside a list. What is marked with `data-beside` is reached from its neighbour alone. */
+/** The entries of a list. An entry marked with `data-beside` is reached only from its neighbour. */
 const stops = 'a[href]:not([data-beside]), button:not([data-beside])';
 
 /**
- * Makes a list one stop of the Tab key, inside of which arrows, Home and End lead from entry to entry. The entry that
- * Tab reaches is the one left last, else the current one. Entries are found in the page, since they come and go in
- * components of their own.
+ * Makes a list one stop of the Tab key; arrows, Home and End move between its entries. Tab reaches the entry that was
+ * left last, else the current one. Entries are looked up in the page, since they are rendered by other components.
  */
 export function useRoving<E extends HTMLElement>(direction: 'row' | 'column'): Roving<E> {
   const ref = useRef<E>(null);

@@ -12,7 +12,7 @@ const Diagram = fetched(() => import('./Diagram.tsx'));
 interface CodeBlockProps {
   code: string;
   lang: string;
-  /** Its end has not arrived yet; colours wait until it has. */
+  /** Its end has not arrived yet; it gets its colours then. */
   open: boolean;
 }
 
@@ -56,7 +56,7 @@ function CodeText({ code, lang, open, action }: CodeBlockProps & { action?: Reac
   );
 }
 
-/** Code that somebody has seen grow stays as it is: it would jump away under their eyes. */
+/** Code that grew in sight stays unfolded: folding would make the page jump. */
 function useFold(code: string, open: boolean) {
   const [chosen, setChosen] = useRemembered<boolean | undefined>(`code ${code}`, undefined);
   const [hasGrown, setGrown] = useState(open);

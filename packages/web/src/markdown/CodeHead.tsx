@@ -10,7 +10,7 @@ interface CodeHeadProps {
   action?: ReactNode;
 }
 
-/** What it is written in, and a button to copy it. */
+/** The code's language, and a button to copy the code. */
 export function CodeHead({ code, lang, action }: CodeHeadProps) {
   const { copied, copy } = useCopy();
   return (

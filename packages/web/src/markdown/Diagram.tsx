@@ -6,14 +6,14 @@ import { drawDiagram } from './draw-diagram.ts';
 
 interface DiagramProps {
   code: string;
-  /** Shown until it is drawn, and where it cannot be. */
+  /** Shown until the diagram is drawn, and if it cannot be. */
   fallback: ReactNode;
   action: ReactNode;
 }
 
 type Drawing = { of: string } & ({ src: string } | { failed: true });
 
-/** A diagram, as an image: whatever is in it, an image runs no script, loads nothing and leads nowhere. */
+/** A diagram as an image: an image runs no script, loads nothing and has no links, whatever it contains. */
 export default function Diagram({ code, fallback, action }: DiagramProps) {
   const isDark = useMediaQuery('(prefers-color-scheme: dark)');
   const of = `${isDark} ${code}`;

@@ -3,7 +3,7 @@ import css from './Footnotes.module.css';
 import { goTo } from './go-to.ts';
 import { labelsIn } from './references.ts';
 
-/** The number of a footnote, which leads to it. */
+/** The number of a footnote, with a link to it. */
 export function FootnoteMark({ label }: { label: string }) {
   const { numbers, noteId } = useBlockPlace();
   const [key = label] = labelsIn(`[^${label}]`);

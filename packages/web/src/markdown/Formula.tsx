@@ -6,13 +6,13 @@ import css from './Tex.module.css';
 interface FormulaProps {
   source: string;
   display: boolean;
-  /** Shown where there is a mistake in it. */
+  /** Shown if the formula has a mistake. */
   fallback: ReactNode;
 }
 
 /**
- * A formula drawn by KaTeX, with its MathML for those who hear the page. It may not link, load or name anything
- * (`trust`), and its macros grow only so far.
+ * A formula rendered by KaTeX, with MathML for screen readers. It may not link, load or name anything (`trust`), and
+ * the expansion of its macros is limited.
  */
 export default function Formula({ source, display, fallback }: FormulaProps) {
   const html = useMemo(() => draw(source, display), [source, display]);
@@ -21,7 +21,7 @@ export default function Formula({ source, display, fallback }: FormulaProps) {
     <span
       className={display ? css.display : undefined}
       dir="ltr"
-      // KaTeX escapes what it is given.
+      // KaTeX escapes its input.
       dangerouslySetInnerHTML={{ __html: html }}
     />
   );

@@ -13,16 +13,16 @@ import { useSteps } from './use-steps.ts';
 
 interface MarkdownProps {
   children: string;
-  /** More is coming: what is unfinished at the end is drawn as what it will most likely be. */
+  /** More is coming: an unfinished end is rendered as what it will most likely be. */
   streaming?: boolean;
 }
 
-/** Markdown that can grow. What is too much for the page is shown as plain text, and so is what cannot be drawn. */
+/** Markdown that can grow. What is too large for the page, or cannot be rendered, is shown as plain text. */
 export function Markdown({ children, streaming = false }: MarkdownProps) {
   const drawn = drawnLength(children);
   const read = useSteps(children.slice(0, drawn));
   const now = children.slice(0, read);
-  // Some of what is read next stands there already.
+  // Text that is read next but is on the page already.
   const next = children.slice(read, Math.min(drawn, read + limits.step));
   const beyond = children.slice(drawn);
   return (
@@ -34,7 +34,7 @@ export function Markdown({ children, streaming = false }: MarkdownProps) {
   );
 }
 
-/** Blocks that are finished are not drawn again, but when something they refer to comes. */
+/** Finished blocks are rendered again only when a definition that they refer to arrives. */
 function Blocks({ children, streaming }: Required<MarkdownProps>) {
   const [split, setSplit] = useState(emptySplit);
   const next = splitBlocks(children, split);

@@ -18,15 +18,15 @@ const rehypePlugins = [rehypeDirection];
 
 interface MarkdownBlockProps {
   block: Pick<Block, 'raw' | 'code' | 'plain' | 'labels'>;
-  /** More is coming at its end. */
+  /** Whether more is coming at its end. */
   open: boolean;
   references: References;
-  /** It is a footnote's definition, of which the content is drawn. */
+  /** Whether it is a footnote's definition, whose content is rendered. */
   isNote?: boolean;
   noteId: (label: string) => string;
 }
 
-/** A block by itself, told of what it refers to. Drawn again only when that, or the block, is another. */
+/** A block by itself, with the definitions that it refers to. Rendered again only when these, or the block, change. */
 export function MarkdownBlock(props: MarkdownBlockProps) {
   const { block, open, references, noteId, isNote = false } = props;
   const { raw, code, plain } = block;
@@ -52,9 +52,9 @@ export function MarkdownBlock(props: MarkdownBlockProps) {
 interface BlockTextProps {
   raw: string;
   open: boolean;
-  /** Markdown that comes before its own. */
+  /** Markdown to put in front of its own. */
   definitions: string;
-  /** A line for each footnote: its number and its label. As text, since that compares by value. */
+  /** A line for each footnote: its number and its label. A string, since strings compare by value. */
   numbers: string;
   noteId: (label: string) => string;
   isNote: boolean;

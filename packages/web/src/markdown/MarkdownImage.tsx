@@ -10,7 +10,7 @@ interface MarkdownImageProps {
   alt: string;
 }
 
-/** An image in an answer: of the project at once, from the web only when one asks for it. */
+/** An image in an answer: from the project at once, from the web only on request. */
 export function MarkdownImage({ src, alt }: MarkdownImageProps) {
   if (src.startsWith('data:')) return <img className={css.image} src={src} alt={alt} />;
   const target = linkTarget(src);
@@ -42,7 +42,7 @@ function ProjectImage({ path, alt }: { path: string; alt: string }) {
   const name = alt || path;
   const open = () => files?.open({ path });
   if (found?.path !== path || found.src === undefined) {
-    // Why it is not shown is said where it is opened.
+    // The file pane says why it cannot be shown.
     return (
       <button type="button" className={css.missing} onClick={open}>
         Image: {name}
@@ -57,8 +57,8 @@ function ProjectImage({ path, alt }: { path: string; alt: string }) {
 }
 
 /**
- * Whoever wrote the text would learn that it was read, and from where: it is loaded when somebody says so, in a frame
- * of its own, since this page's policy allows no image from elsewhere.
+ * Loading the image would tell the author of the text that it was read, and from where. It is loaded on a click, in a
+ * frame of its own, since this page's policy allows no image from elsewhere.
  */
 function RemoteImage({ src, alt }: MarkdownImageProps) {
   const [isWanted, setWanted] = useRemembered(`image ${src}`, false);
@@ -91,7 +91,7 @@ function RemoteImage({ src, alt }: MarkdownImageProps) {
   );
 }
 
-/** Only over TLS: what comes otherwise anybody on the way can see and change. */
+/** Only over TLS: otherwise anybody on the way could see and change the image. */
 function hostOf(src: string): string | undefined {
   if (!URL.canParse(src)) return undefined;
   const { protocol, host } = new URL(src);

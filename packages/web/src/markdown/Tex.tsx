@@ -7,17 +7,17 @@ const Formula = fetched(() => import('./Formula.tsx'));
 
 interface TexProps {
   source: string;
-  /** Stands by itself, in the middle of its line. */
+  /** Whether it is centred on a line of its own. */
   display?: boolean;
 }
 
-/** A longer formula (characters) is shown as it was written: each character is some ten elements. */
+/** Longer formulas (characters) are shown as source: each character is some ten elements. */
 const longest = 2000;
-/** What is longer may not name its own commands: 300 uses of one with 500 characters take KaTeX a minute. */
+/** Longer formulas may not define commands: 300 uses of one with 500 characters take KaTeX a minute. */
 const longestOwn = 300;
 const ownCommands = /\\(?:[egx]?def|let|futurelet|(?:re)?newcommand|providecommand)(?![A-Za-z])/;
 
-/** A formula in LaTeX, drawn; as it was written until it can be, and where it cannot be. */
+/** A rendered LaTeX formula; its source until it can be rendered, and if it cannot be. */
 export function Tex({ source, display = false }: TexProps) {
   const written = (
     <code className={display ? css.block : undefined} title="LaTeX">

@@ -1,12 +1,12 @@
 import { createContext, useContext } from 'react';
 
-/** What the pieces of a block have to know of their block and their message. */
+/** What the parts of a block need to know of their block and their message. */
 export interface BlockPlace {
-  /** Length of the Markdown that is growing (characters); undefined for a block that is finished. */
+  /** Length of the growing Markdown (characters); undefined for a finished block. */
   growsAt: number | undefined;
-  /** The numbers of the footnotes that are referred to, by normalized label. */
+  /** The numbers of the footnotes in use, by normalized label. */
   numbers: ReadonlyMap<string, number>;
-  /** The id in the page of a footnote. */
+  /** A footnote's element id. */
   noteId: (label: string) => string;
 }
 

@@ -1,12 +1,12 @@
 import mermaid from 'mermaid';
 
-/** A bigger diagram (characters, lines, edges) would hold up the page. */
+/** A larger diagram (characters, lines, edges) would block the page. */
 const most = { characters: 8000, lines: 150, edges: 100 };
 
 /** Drawn in this font, which an image has too. */
 const fontFamily = 'system-ui, sans-serif';
 
-/** What no diagram may change about itself, whatever its directives say. */
+/** Settings that a diagram's directives cannot change. */
 const secure = [
   'secure',
   'securityLevel',
@@ -24,12 +24,12 @@ const secure = [
 let count = 0;
 let last: Promise<unknown> = Promise.resolve();
 
-/** Draws a Mermaid diagram; gives it as the address of an image. Rejects where the diagram has a mistake. */
+/** Renders a Mermaid diagram and gives it as an image address. Rejects if the diagram has a mistake. */
 export async function drawDiagram(code: string, isDark: boolean): Promise<string> {
   if (code.length > most.characters || code.split('\n').length > most.lines) {
     throw new Error('The diagram is too long to be drawn.');
   }
-  // One after another: what is set for one would hold for all.
+  // One after another: Mermaid's settings are global.
   const drawn = last.then(() => draw(code, isDark));
   last = drawn.catch(() => undefined);
   return drawn;

@@ -12,22 +12,22 @@ import { MarkdownImage } from './MarkdownImage.tsx';
 import { TaskBox } from './TaskBox.tsx';
 import { Tex } from './Tex.tsx';
 
-/** A link to a file never becomes an address; what else a link may be is react-markdown's to say. */
+/** A link to a file never becomes an address; react-markdown decides about other links. */
 export function transformUrl(url: string, key: string): string {
   if (key === 'src' && /^data:image\/(?:png|jpeg|gif|webp|avif|svg\+xml)[;,]/i.test(url))
     return url;
   return linkTarget(url) === undefined ? defaultUrlTransform(url) : url;
 }
 
-/** How the pieces of Markdown are drawn. */
+/** Components for the elements of Markdown. */
 export const components: Components = {
   input: ({ checked }) => <TaskBox checked={checked} />,
   a: ({ href = '', children }) => {
     const target = linkTarget(href);
     if (target !== undefined) return <FileLink target={target}>{children}</FileLink>;
-    // Without an address it would lead to this very page.
+    // Without an address it would lead to this page.
     if (href === '' || href.startsWith('#')) return <span>{children}</span>;
-    // Opened beside the app, and told nothing about it.
+    // Opens beside the app, without an opener or referrer.
     return (
       <a href={href} target="_blank" rel="noopener noreferrer">
         {children}
@@ -56,14 +56,14 @@ export const components: Components = {
   ),
 };
 
-/** Code in a line; where it names a file that was worked on, a link to it. */
+/** Inline code; a link if it names a file that was worked on. */
 function InlineCode({ children }: ComponentProps<'code'>) {
   const target = useNamedFile(typeof children === 'string' ? children : '');
   const code = <code>{children}</code>;
   return target === undefined ? code : <FileLink target={target}>{code}</FileLink>;
 }
 
-/** Code, or a formula, that stands by itself: also inside of a list or a quote. */
+/** A code block or a formula on lines of its own, also in a list or a quote. */
 function FencedCode({ node }: { node: Element | undefined }) {
   const { growsAt } = useBlockPlace();
   const [inner] = node?.children ?? [];
@@ -73,7 +73,7 @@ function FencedCode({ node }: { node: Element | undefined }) {
   const names = Array.isArray(classes) ? classes.map(String) : [];
   if (names.includes('math-display')) return <Tex source={text} display />;
   const lang = names.find((name) => name.startsWith('language-'))?.slice('language-'.length) ?? '';
-  // What ends where a growing text ends has not ended.
+  // A block that ends where the growing text ends may not be complete.
   const isOpen = growsAt !== undefined && (node?.position?.end.offset ?? 0) >= growsAt;
   return <CodeBlock code={text.replace(/\n$/, '')} lang={lang} open={isOpen} />;
 }

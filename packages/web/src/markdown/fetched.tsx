@@ -1,9 +1,9 @@
 import { type ComponentType, lazy, type ReactNode } from 'react';
 
-/** What draws something, and shows its `fallback` where it cannot. */
+/** A component that shows `fallback` if it cannot render. */
 type Drawer<Props> = ComponentType<Props & { fallback: ReactNode }>;
 
-/** Fetched when first needed. Where that fails the text is still all there, rather than the page gone. */
+/** Loaded on first use. If that fails, the text is still shown. */
 export function fetched<Props>(fetch: () => Promise<{ default: Drawer<Props> }>) {
   return lazy<Drawer<Props>>(() => fetch().catch(() => ({ default: ({ fallback }) => fallback })));
 }

@@ -1,6 +1,6 @@
 import type { MouseEvent } from 'react';
 
-/** Within the page: the address belongs to the session that is shown. */
+/** Scrolls within the page: the address belongs to the session. */
 export function goTo(event: MouseEvent, place: Element | null): void {
   event.preventDefault();
   if (!(place instanceof HTMLElement)) return;

@@ -8,7 +8,7 @@ const lines = (count: number, line: (n: number) => string) =>
   Array.from({ length: count }, (_, n) => line(n)).join('\n');
 const plainOf = (text: string) => splitBlocks(text, emptySplit).blocks.map(({ plain }) => plain);
 
-describe('what is too much for the parser', () => {
+describe('text that is too much for the parser', () => {
   it.each([
     ['quotes in a line', '>'.repeat(3000), 'nested too deeply'],
     ['lists in a line', '1. '.repeat(500), 'nested too deeply'],
@@ -32,12 +32,12 @@ describe('what is too much for the parser', () => {
     expect(plainOf(text)).toEqual([why]);
   });
 
-  it('leaves what stands around it as it is', () => {
+  it('leaves the text around it as it is', () => {
     const text = `# Title\n\n${'>'.repeat(3000)} a\n\nWords.\n`;
     expect(plainOf(text)).toEqual([undefined, 'nested too deeply', undefined]);
   });
 
-  it('is code where it stands in code', () => {
+  it('is code inside a code block', () => {
     const [before, code, after] = splitBlocks(
       `Words:\n\`\`\`json\n${'['.repeat(5000)}\n\n${']'.repeat(5000)}\n\`\`\`\nMore.`,
       emptySplit,
@@ -48,12 +48,12 @@ describe('what is too much for the parser', () => {
     expect(after?.raw).toBe('More.');
   });
 
-  it('is code where blank lines come first, and where it has no end yet', () => {
+  it('is code after blank lines, and without an end yet', () => {
     const [block] = splitBlocks(`\n\n~~~\n${'['.repeat(5000)}\n`, emptySplit).blocks;
     expect(block?.code).toEqual({ text: `${'['.repeat(5000)}\n`, lang: '', open: true });
   });
 
-  it('is no less when what looks like code hides it', () => {
+  it('is found even inside what only looks like code', () => {
     const text = `<!--\n\`\`\`\n-->\n\n${'['.repeat(20_000)}`;
     const start = performance.now();
     splitBlocks(text, emptySplit);
@@ -88,7 +88,7 @@ describe('what is too much for the parser', () => {
 });
 
 describe('the check', () => {
-  it('takes linear time, whatever the text', () => {
+  it('takes linear time for any text', () => {
     const part = fc.constantFrom(
       '|',
       '-',
@@ -120,7 +120,7 @@ describe('the check', () => {
     );
   });
 
-  it('lets ordinary Markdown be: every page of our own documents', () => {
+  it('accepts ordinary Markdown: every page of our own documents', () => {
     const root = new URL('../../../../', import.meta.url);
     const docs = new URL('docs/', root);
     const files = readdirSync(docs, { recursive: true, encoding: 'utf8' })
@@ -133,7 +133,7 @@ describe('the check', () => {
     expect(files.length).toBeGreaterThan(3);
   });
 
-  it('lets long but ordinary pieces be', () => {
+  it('accepts long but ordinary pieces', () => {
     const table = `| a | b | c |\n|---|---|---|\n${lines(300, (n) => `| \`${n}\` | **b** | [c](d) |`)}`;
     const list = lines(400, (n) => `- **item ${n}** of [all](http://a.b) with \`code_of_it\``);
     const paragraph = 'Some **bold** words with `code_names` and a [link](http://a.b/c_d). '.repeat(
@@ -149,7 +149,7 @@ describe('the check', () => {
 });
 
 describe('a message', () => {
-  it('is drawn up to a blank line where it is too long', () => {
+  it('is drawn up to a blank line if it is too long', () => {
     const text = lines(20_000, (n) => `Paragraph ${n}.\n`);
     const drawn = drawnLength(text);
     expect(drawn).toBeLessThan(text.length);
@@ -157,7 +157,7 @@ describe('a message', () => {
     expect(text.slice(0, drawn).split('\n\n').length - 1).toBe(limits.messageBlocks);
   });
 
-  it('is drawn up to where it defines too much', () => {
+  it('is drawn up to the last definition within the limit', () => {
     const text = lines(1000, (n) => `[^${n}]: note\n`);
     expect(text.slice(0, drawnLength(text)).match(/\]:/g)).toHaveLength(limits.definitions);
   });

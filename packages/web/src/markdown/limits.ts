@@ -1,44 +1,47 @@
 /**
- * How much Markdown is drawn. The parser and the page take longer than linear time, or too deep a stack, for what is
- * beyond; that is shown as plain text. Each is set by what was measured: at the limit a block takes up to 100 ms to
- * read and to draw, and ordinary Markdown comes nowhere near it.
+ * How much Markdown is rendered. Beyond these limits the parser and the page take more than linear time, or too deep a
+ * stack; the rest is shown as plain text. Each limit was measured: at the limit, a block takes up to 100 ms to read and
+ * to render, and ordinary Markdown comes nowhere near it.
  */
 export const limits = {
-  /** Quotes and lists inside of each other. At 2,000 the parser's stack overflows. */
+  /** Nesting of quotes and lists. At 2,000 the parser's stack overflows. */
   nesting: 40,
   /** Columns of a table. */
   columns: 100,
-  /** Cells of a table; those that its rows leave out are drawn, too. */
+  /** Cells of a table; cells that its rows leave out are rendered too. */
   cells: 2000,
-  /** Marks that may open or close something, in one paragraph, item or row: what is compared with each other. */
+  /** Marks that may open or close something, in one paragraph, item or row: they are compared with each other. */
   marks: 1000,
   /** The same in a whole block. */
   blockMarks: 4000,
-  /** `\(` and `\[` without an end, in one paragraph: the end of each is looked for. */
+  /** `\(` and `\[` without an end, in one paragraph: the parser searches for the end of each. */
   openFormulas: 100,
-  /** Lines of a block that is no code. */
+  /** Lines of a block other than code. */
   blockLines: 1000,
-  /** Characters of a block that is no code. */
+  /** Characters of a block other than code. */
   blockLength: 32_000,
   /** Characters of a message. What comes after is plain text. */
   messageLength: 256_000,
-  /** Paragraphs, and whatever else has a blank line after it, of a message. What comes after is plain text. */
+  /** Pieces of a message that end with a blank line, such as paragraphs. What comes after is plain text. */
   messageBlocks: 3000,
   /** Links and footnotes that a message defines. What comes after is plain text. */
   definitions: 300,
-  /** Characters, and blocks, of a message that are read at once; the page answers before it goes on. */
+  /** Characters, and blocks, that are read at once; the page stays responsive between these steps. */
   step: 8000,
   stepBlocks: 100,
 } as const;
 
-/** Begins an item or a heading, and so ends the paragraph before it; indented further it may only continue that. */
+/** Begins an item or a heading, and so ends the paragraph before it. With more indent it may only continue that. */
 const beginsBlock = /^ {0,3}(?:[-+*]|#{1,6})[ \t]+\S/;
-/** What containers a line begins: quotes, list items and footnotes. */
+/** Containers that a line begins: quotes, list items and footnotes. */
 const container = /[ \t]*(?:>|[-+*](?=[ \t]|$)|\d{1,9}[.)](?=[ \t]|$)|\[\^[^\]\s]+\]:)/y;
 /** A line between a table's head and its rows, without its blanks. */
 const tableRule = /^>*\|?:?-+:?(?:\|:?-*:?)*$/;
 
-/** Why a piece of Markdown is not drawn, as the end of a sentence; undefined where it is. Takes linear time. */
+/**
+ * Why a piece of Markdown is shown as plain text, as the end of a sentence; undefined if it is rendered. Takes linear
+ * time.
+ */
 export function whyPlain(text: string): string | undefined {
   if (text.length > limits.blockLength) return 'too long';
   const lines = text.split('\n');
@@ -68,7 +71,7 @@ export function whyPlain(text: string): string | undefined {
   return undefined;
 }
 
-/** How many quotes and lists a line is in; where it only goes on in some, by how far it is indented. */
+/** How many quotes and lists a line is in; for a line that only continues some, by its indent. */
 function nestingOf(line: string): number {
   let depth = 0;
   let at = 0;
@@ -76,7 +79,7 @@ function nestingOf(line: string): number {
     container.lastIndex = at;
     const [found] = container.exec(line) ?? [];
     if (found === undefined) return depth;
-    // Two columns are the least that an item is indented by.
+    // An item is indented by at least two columns.
     depth += 1 + Math.floor((found.length - 1) / 2) + tabsIn(found);
     at += found.length;
   }
@@ -86,11 +89,11 @@ function tabsIn(text: string): number {
   return text.split('\t').length - 1;
 }
 
-/** Columns of the table that this line is the rule of; 0 where it is none. */
+/** Columns of the table that has this line as its rule; 0 without a table. */
 function columnsBetween(head: string, rule: string): number {
   if (!rule.includes('|') || !tableRule.test(rule.replaceAll(/[ \t]/g, ''))) return 0;
   const columns = columnsOf(rule);
-  // Without a head of as many cells there is no table.
+  // A table's head must have as many cells as its rule.
   return columns === columnsOf(head) ? columns : 0;
 }
 
@@ -106,7 +109,7 @@ interface Marks {
 
 const noMarks: Marks = { count: 0, openFormulas: 0 };
 
-/** Also counts what turns out to be escaped, or to be code: that is for the parser to find out. */
+/** Also counts marks that are escaped or in code, which only the parser can tell. */
 function marksIn(line: string, { count, openFormulas }: Marks): Marks {
   const marks = { count, openFormulas };
   for (const [mark] of line.matchAll(markPattern)) {
@@ -118,7 +121,7 @@ function marksIn(line: string, { count, openFormulas }: Marks): Marks {
   return marks;
 }
 
-/** Underscores inside of words are only letters. */
+/** Underscores inside words are only letters. */
 const markPattern = /\\[\\()[\]]|[*~[\]<`]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}_])/gu;
 
 /** How much of a message is read as Markdown (characters): all of it, or up to a blank line. */
@@ -141,7 +144,7 @@ function definitionsIn(text: string): number {
   return text.includes(']:') ? (text.match(/^[ \t>*+\-\d.)]*\[[^\]\n]*\]:/gm)?.length ?? 0) : 0;
 }
 
-/** Where the first piece of text from here on ends, with the blank lines that follow it. */
+/** End of the first piece of text from here on, including the blank lines after it. */
 export function nextBlank(text: string, from: number): number {
   const word = /\S/g;
   word.lastIndex = from;
@@ -150,7 +153,7 @@ export function nextBlank(text: string, from: number): number {
   return blank.exec(text) === null ? text.length : blank.lastIndex;
 }
 
-/** Where what is read in one step from here on ends. */
+/** End of the step of reading that begins here. */
 export function stepEnd(text: string, from: number): number {
   let end = from;
   for (let blocks = 0; blocks < limits.stepBlocks && end - from < limits.step; blocks += 1) {

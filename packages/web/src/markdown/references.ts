@@ -9,7 +9,7 @@ export interface Definition {
   source: string;
 }
 
-/** A link's or a footnote's definition; `text` is the whole Markdown that it is from. */
+/** The definition of a link or footnote; `text` is the whole Markdown that it is from. */
 export function readDefinition(
   node: LinkDefinition | FootnoteDefinition,
   text: string,
@@ -22,13 +22,13 @@ export function readDefinition(
   return { label: `^${normalized(identifier)}`, source };
 }
 
-/** Written anew: of two that follow each other the parser does not say rightly where they stand. */
+/** Written anew: the parser gives wrong positions for two consecutive definitions. */
 function linkSource({ identifier, url, title }: LinkDefinition): string {
   const escaped = (value: string) => value.replaceAll('&', '&amp;').replaceAll(/["<>\\]/g, '\\$&');
   return `[${identifier}]: <${escaped(url)}>${title ? ` "${escaped(title)}"` : ''}`;
 }
 
-/** All that stands in brackets in a text: each may be a reference. */
+/** All texts in brackets: each may be a reference. */
 export function labelsIn(text: string): ReadonlySet<string> {
   if (!text.includes('[')) return none;
   const found = text.matchAll(/\[((?:\\.|[^[\]\\])+)\]/gs);
@@ -51,7 +51,7 @@ export interface Footnote {
   source: string;
 }
 
-/** What the blocks of a message have in common. */
+/** What the blocks of a message share. */
 export interface References {
   /** The first definition of each label counts. */
   readonly definitions: ReadonlyMap<string, Definition>;
@@ -71,7 +71,7 @@ export function referencesOf(blocks: readonly Block[]): References {
   return { definitions, footnotes: footnotesOf(blocks, definitions) };
 }
 
-/** Those that nothing refers to come last: what was written is shown. */
+/** Unused footnotes come last, so that everything written is shown. */
 function footnotesOf(
   blocks: readonly Block[],
   definitions: ReadonlyMap<string, Definition>,
@@ -83,7 +83,7 @@ function footnotesOf(
     sources.set(label, definition.source);
   };
   for (const label of blocks.flatMap((block) => usesIn(block))) add(label);
-  // A footnote can refer to others; what is added meanwhile is looked at, too.
+  // A footnote can refer to others; sources added during the loop are visited too.
   for (const source of sources.values()) {
     for (const label of labelsIn(source)) add(label);
   }
@@ -91,7 +91,7 @@ function footnotesOf(
   return [...sources].map(([label, source], index) => ({ label, number: index + 1, source }));
 }
 
-/** A footnote's definition is no use of it. */
+/** A footnote's own definition does not count as a use. */
 function usesIn(block: Block): string[] {
   if (block.code !== undefined) return [];
   const labels = [...block.labels];
@@ -101,17 +101,17 @@ function usesIn(block: Block): string[] {
 }
 
 /**
- * What a block has to be told so that it can be read by itself: the definitions of what it refers to, as Markdown that
- * comes before its own. Empty for most blocks.
+ * The definitions that a block refers to, as Markdown to put in front of its own, so that it can be parsed by itself.
+ * Empty for most blocks.
  */
 export function neededBy(labels: ReadonlySet<string>, { definitions }: References): string {
   if (definitions.size === 0 || labels.size === 0) return '';
   const needed = [...labels].flatMap((label) => definitions.get(label) ?? []);
   if (needed.length === 0) return '';
-  // Of a footnote only that it is there: its content stands at the end of the message.
+  // A footnote need only exist here: its content is shown at the end of the message.
   const lines = needed.map(({ label, source }) =>
     label.startsWith('^') ? `${source.slice(0, source.indexOf(']:'))}]: .` : source,
   );
-  // The last line ends a footnote, which would go on in what is indented.
+  // The last line ends a footnote, which would otherwise include indented text after it.
   return `${lines.join('\n\n')}\n\n[\u{e000}]: .\n\n`;
 }

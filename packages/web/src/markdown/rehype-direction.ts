@@ -1,6 +1,6 @@
 import type { Element, Root } from 'hast';
 
-/** Each of them is read in the direction of its own words. */
+/** Elements that take the direction of their own words. */
 const blocks = new Set([
   'p',
   'h1',
@@ -16,7 +16,7 @@ const blocks = new Set([
   'th',
 ]);
 
-/** Gives each block of text the direction of its first letter; what stands inside of a list or quote follows it. */
+/** Gives each block of text the direction of its first letter; blocks inside a list or quote follow that. */
 export function rehypeDirection() {
   return (tree: Root) => direct(tree);
 }
@@ -24,7 +24,7 @@ export function rehypeDirection() {
 function direct(parent: Root | Element): void {
   for (const node of parent.children) {
     if (node.type !== 'element') continue;
-    // A browser looks past what has a direction of its own: a list with such items would have none.
+    // A browser ignores children with a direction of their own: a list of such items would have none.
     const isInside = 'tagName' in parent && /^(?:li|blockquote)$/.test(parent.tagName);
     if (blocks.has(node.tagName) && !(isInside && node.tagName === 'p')) {
       node.properties['dir'] = 'auto';

@@ -1,22 +1,22 @@
 import type { Nodes, Root } from 'mdast';
 
-/** Formulas that stand by themselves, though they are written within a line. */
+/** Delimiters of display formulas, even within a line. */
 const displayed = /^(?:\$\$|\\\[)/;
 
 /**
- * What this page makes of some pieces of Markdown: a footnote's mark is a `sup` with the footnote's label, since its
- * number is not known here; `<br>` in a line is a line break, and no other HTML is anything but text.
+ * Adapts some nodes for this page: a footnote's mark becomes a `sup` with the footnote's label, since its number is not
+ * known here; `<br>` within a line becomes a line break; all other HTML becomes text.
  */
 export function remarkPage() {
   return (tree: Root, file: { toString: () => string }) => change(tree, file.toString());
 }
 
-/** Leaves of a definition of a footnote, the last there is, its content. */
+/** Replaces the tree with the content of its last footnote definition. */
 export function remarkNote() {
   return (tree: Root) => {
     const note = tree.children.findLast((node) => node.type === 'footnoteDefinition');
     if (note === undefined) return;
-    // What links lead to is looked up in the tree.
+    // Link targets are looked up in the tree.
     const links = tree.children.filter((node) => node.type === 'definition');
     tree.children = [...links, ...note.children];
   };

@@ -1,17 +1,17 @@
 import { nextBlank, whyPlain } from './limits.ts';
 
-/** A part of a message: Markdown that the parser can take, or what is kept from it. */
+/** A part of a message: Markdown for the parser, or text that is kept from it. */
 export interface Section {
   raw: string;
   /** Why it is shown as plain text. */
   plain?: string;
-  /** A fenced code block that would be too much as anything else. */
+  /** A fenced code block that would be too much for the parser otherwise. */
   code?: { text: string; lang: string; open: boolean };
 }
 
 /**
- * Keeps from the parser what it cannot take. Most text is one section. The sections on end are the text, and none is
- * blank but where all of it is.
+ * Keeps from the parser what it cannot handle. Most text is one section. The sections joined are the text, and none is
+ * blank unless the whole text is.
  */
 export function sectionsOf(text: string): Section[] {
   const isGood = [...pieces(text, false)].every((piece) => whyPlain(piece) === undefined);
@@ -40,10 +40,10 @@ function toSection(raw: string): Section {
   return { raw, code: { text, lang, open: end === null } };
 }
 
-/** At the start of a line, where nothing that came before takes it in. */
+/** A fence at the start of a line, with nothing before it that would contain it. */
 const fenceStart = /^(?:[ \t]*\n)*(`{3,}|~{3,})[ \t]*([^\s`]*)[^`\n]*(?=\n|$)/;
 
-/** What stands between blank lines; with `fenced`, a code block is one whatever is in it. */
+/** Pieces between blank lines; with `fenced`, a code block is one piece. */
 function* pieces(text: string, fenced: boolean): Generator<string> {
   let start = 0;
   while (start < text.length) {
@@ -54,7 +54,7 @@ function* pieces(text: string, fenced: boolean): Generator<string> {
   }
 }
 
-/** Where a piece ends that has a code block at its start, or up to one that begins within it. */
+/** End of a piece that starts with a code block, or the start of a block within it. */
 function fencedEnd(text: string, start: number, end: number): number {
   const fence = /^(?:`{3,}|~{3,})[^`\n]*$/gm;
   fence.lastIndex = start;

@@ -37,7 +37,7 @@ const piece = fc.constantFrom(
 );
 
 describe('blocks', () => {
-  it('a message is its blocks, one after another', () => {
+  it('the blocks joined are the message', () => {
     const text = '# Title\n\nWords\nmore words\n\n- one\n\n- two\n\n```ts\nconst a = 1;\n```\nend';
     expect(blocksOf(text).map((block) => block.raw)).toEqual([
       '# Title\n\n',
@@ -87,7 +87,7 @@ describe('blocks', () => {
     expect(splitBlocks('one\n\ntwo', before)).toBe(before);
   });
 
-  it('however a message arrives, it ends in the blocks it has when read at once', () => {
+  it('a message in any pieces ends in the same blocks as when read at once', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 30, size: 'max' }), (pieces) => {
         let split = emptySplit;

@@ -9,7 +9,7 @@ import { remarkTex } from './tex-syntax.ts';
 
 const parser = unified().use(remarkParse).use(remarkGfm).use(remarkTex).use(withoutInline);
 
-/** Where blocks begin does not depend on what is in their lines, which is read when they are drawn. */
+/** Skips inline parsing: it does not affect where blocks begin, and happens when they are rendered. */
 function withoutInline(this: Processor): void {
   const data = this.data() as { micromarkExtensions?: unknown[] };
   const inline = ['attention', 'codeText', 'labelStartLink', 'labelStartImage', 'labelEnd'];
@@ -21,22 +21,22 @@ function withoutInline(this: Processor): void {
   data.micromarkExtensions = [...(data.micromarkExtensions ?? []), { disable }];
 }
 
-/** A piece of Markdown that is drawn by itself. Its text never changes once another block has begun after it. */
+/** A piece of Markdown that is rendered by itself. Its text never changes once another block has begun after it. */
 export interface Block {
   /** Its place in the message: a stable key while the message grows. */
   key: number;
   raw: string;
-  /** Set for a fenced code block, which is drawn as code from its first line on. */
+  /** Set for a fenced code block, which is shown as code from its first line on. */
   code?: { text: string; lang: string; open: boolean };
   /** Why it is shown as plain text (see `whyPlain`). */
   plain?: string;
-  /** What other blocks can refer to. */
+  /** Definitions that other blocks can refer to. */
   defines: readonly Definition[];
-  /** What stands in brackets, and may refer to something in another block. */
+  /** Texts in brackets, which may refer to definitions in another block. */
   labels: ReadonlySet<string>;
 }
 
-/** Where the last splitting got to, so that a growing message is not read from its start each time. */
+/** The state of the last splitting, so that a growing message is not read from its start each time. */
 export interface SplitState {
   text: string;
   blocks: readonly Block[];
@@ -45,8 +45,8 @@ export interface SplitState {
 export const emptySplit: SplitState = { text: '', blocks: [] };
 
 /**
- * Splits Markdown into blocks. When `text` continues what `previous` was made of, finished blocks are the same
- * objects, and only the end is read again.
+ * Splits Markdown into blocks. If `text` continues the text of `previous`, finished blocks are the same objects, and
+ * only the end is read again.
  */
 export function splitBlocks(markdown: string, previous: SplitState): SplitState {
   const text = markdown.replace(/\r\n?/g, '\n');
@@ -57,8 +57,8 @@ export function splitBlocks(markdown: string, previous: SplitState): SplitState 
 }
 
 /**
- * Blocks that nothing that follows can change: up to a blank line, and not the last two, since a line that grows can
- * turn out to belong to the block before it.
+ * Blocks that later text cannot change: up to a blank line, without the last two, since a growing line can turn out to
+ * belong to the block before it.
  */
 function finished(blocks: readonly Block[]): readonly Block[] {
   const certain = blocks.slice(0, -2);
@@ -80,7 +80,7 @@ function readBlocks(text: string, firstKey: number): Block[] {
 function parseBlocks(text: string, firstKey: number): Block[] {
   const groups = inOrder(parser.parse(text).children);
   return groups.map(([node, ...rest], index) => {
-    // Blank lines belong to what stands before them: a list goes on after one.
+    // Blank lines belong to the block before them: a list goes on after one.
     const start = index === 0 ? 0 : startOf(node);
     const next = groups[index + 1];
     const raw = text.slice(start, next === undefined ? text.length : startOf(next[0]));
@@ -94,7 +94,7 @@ function parseBlocks(text: string, firstKey: number): Block[] {
 
 type Group = [RootContent, ...RootContent[]];
 
-/** Two definitions on end are reported at overlapping places; what does not come after its neighbour goes with it. */
+/** The parser gives overlapping positions for two consecutive definitions; a node that overlaps joins its neighbour. */
 function inOrder(nodes: readonly RootContent[]): Group[] {
   const groups: Group[] = [];
   for (const node of nodes) {
@@ -109,7 +109,7 @@ function startOf(node: RootContent): number {
   return node.position?.start.offset ?? 0;
 }
 
-/** Also those inside of lists and quotes: they hold for the whole message. */
+/** Including definitions inside lists and quotes: they hold for the whole message. */
 function definitionsIn(node: Nodes, text: string): Definition[] {
   const isOne = node.type === 'definition' || node.type === 'footnoteDefinition';
   const inside = 'children' in node ? node.children.flatMap((one) => definitionsIn(one, text)) : [];
@@ -124,7 +124,7 @@ function toBlock(node: RootContent, raw: string, key: number): Pick<Block, 'key'
   return { key, raw, code: { text: node.value, lang: node.lang ?? '', open } };
 }
 
-/** Plain text refers to nothing, and nothing to it. */
+/** Plain text has no references and no definitions. */
 function plainBlock(key: number, raw: string, plain: string): Block {
   return { key, raw, plain, defines: [], labels: new Set() };
 }

@@ -7,7 +7,7 @@ import { remarkTex } from './tex-syntax.ts';
 
 const parser = unified().use(remarkParse).use(remarkGfm).use(remarkTex);
 
-/** The formulas of a text, those that stand by themselves between double bars. */
+/** The formulas of a text; display formulas between double bars. */
 function formulas(text: string): string[] {
   const found: string[] = [];
   const look = (node: Nodes) => {

@@ -1,4 +1,4 @@
-// The fences of micromark-extension-math, and the delimiters that agents write besides: \(…\), \[…\] and $…$.
+// The fences of micromark-extension-math, and further delimiters that agents write: \(…\), \[…\] and $…$.
 import { mathFromMarkdown } from 'mdast-util-math';
 import { math } from 'micromark-extension-math';
 import type { Code, Construct, Effects, Extension, State, Tokenizer } from 'micromark-util-types';
@@ -7,17 +7,17 @@ import type { Processor } from 'unified';
 /** Reads LaTeX into the nodes `math` and `inlineMath`. */
 export function remarkTex(this: Processor): void {
   const data = this.data();
-  // What is added last is tried first.
+  // The extension added last is tried first.
   (data.micromarkExtensions ??= []).push(math({ singleDollarTextMath: false }), delimiters);
   (data.fromMarkdownExtensions ??= []).push(mathFromMarkdown());
 }
 
 const [dollar, backslash, space, tab] = [36, 92, 32, 9];
 
-/** A formula in a line is no longer (characters): the end of one is not looked for in a whole book. */
+/** Limit for a formula within a line (characters), so that its end is not searched for in a whole book. */
 const longest = 4000;
 
-/** The line endings of micromark are below zero, and so are its tabs. */
+/** Line endings, and tabs, are negative codes in micromark. */
 function isLineEnd(code: Code): boolean {
   return code !== null && code < -2;
 }
@@ -65,7 +65,7 @@ const tokenizeDollar: Tokenizer = function tokenizeDollar(effects, ok, nok) {
   return start;
 };
 
-/** `\(…\)` and, within a line of text, `\[…\]`. Brackets that are merely escaped are no formulas. */
+/** `\(…\)` and, within a line of text, `\[…\]`. Merely escaped brackets are no formulas. */
 const tokenizeBracket: Tokenizer = function tokenizeBracket(effects, ok, nok) {
   let closer = 0;
   let content = '';
@@ -104,7 +104,7 @@ const tokenizeBracket: Tokenizer = function tokenizeBracket(effects, ok, nok) {
   const onward: State = (code) => {
     content += textOf(code);
     effects.consume(code);
-    // What a backslash stands before is no end: \\] is a line break and a bracket.
+    // A backslash after a backslash is escaped: \\] is a line break and a bracket.
     return code === backslash ? escaped : inside;
   };
   const escaped: State = (code) => {
@@ -146,7 +146,7 @@ function closing(bracket: number): Construct {
   return { tokenize, partial: true };
 }
 
-/** A `\[` alone on its line begins a formula that goes on to `\]`, or to the end of what it stands in. */
+/** A `\[` alone on its line begins a formula that ends at `\]`, or with its container. */
 const tokenizeFence: Tokenizer = function tokenizeFence(effects, ok, nok) {
   const start: State = (code) => {
     effects.enter('mathFlow');
@@ -224,7 +224,7 @@ function fence(bracket: number): Construct {
   return { tokenize, partial: true };
 }
 
-/** The next line, unless it only continues a paragraph (a list's or a quote's) that this is not. */
+/** The next line, unless it only continues a paragraph (of a list or a quote) outside this formula. */
 const nextLine: Construct = {
   partial: true,
   tokenize(effects, ok, nok) {

@@ -10,14 +10,14 @@ import { rehypeDirection } from './rehype-direction.ts';
 import { emptySplit, splitBlocks } from './split-blocks.ts';
 import { remarkTex } from './tex-syntax.ts';
 
-/** A message drawn block by block, as the page does it. */
+/** A message rendered block by block, as on the page. */
 function byBlocks(text: string) {
   return parts(
     renderToStaticMarkup(<Markdown>{text}</Markdown>).replace(/^<div[^>]*>|<\/div>$/g, ''),
   );
 }
 
-/** The same by react-markdown alone, which knows no blocks. */
+/** The same rendered by react-markdown alone, without blocks. */
 function whole(text: string) {
   const { sup: _, ...rest } = components;
   const html = renderToStaticMarkup(
@@ -33,7 +33,7 @@ function whole(text: string) {
   return parts(html);
 }
 
-/** What is drawn above the footnotes, with their numbers, and the words of the footnotes. */
+/** The output above the footnotes, with their numbers, and the words of the footnotes. */
 function parts(html: string) {
   const at = html.search(/<\w+[^>]*(?:data-footnotes|aria-label="Footnotes")/);
   const body = (at < 0 ? html : html.slice(0, at))
@@ -80,20 +80,20 @@ const piece = fc.constantFrom(
 );
 
 describe('a message drawn block by block', () => {
-  it('is what it is when drawn at once, wherever links and footnotes are defined', () => {
+  it('is the same as when drawn at once, wherever links and footnotes are defined', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 25, size: 'max' }), (pieces) => {
         const text = pieces.join('');
         const [ours, theirs] = [byBlocks(text), whole(text)];
         expect(ours.body).toBe(theirs.body);
-        // Those that nothing refers to are shown here, after the others.
+        // Unused footnotes are shown here too, after the others.
         expect(ours.notes.slice(0, theirs.notes.length)).toEqual(theirs.notes);
       }),
       { numRuns: 400 },
     );
   });
 
-  it('tells a block only of what it refers to', () => {
+  it('gives a block only the definitions it refers to', () => {
     const before = splitBlocks('See [a] and[^1].\n\nPlain.\n\n', emptySplit);
     const after = splitBlocks(
       'See [a] and[^1].\n\nPlain.\n\n[a]: http://a\n\n[^1]: Note.\n',

@@ -12,7 +12,7 @@ interface AgentChoiceProps {
   onChoose: (cliType: string) => void;
 }
 
-/** The agents there are; one that cannot run here says why. */
+/** The known agents; one that cannot run here says why. */
 export function AgentChoice({ agents, chosen, onChoose, onCheck }: AgentChoiceProps) {
   const isAnyMissing = agents?.some((agent) => agent.reason !== undefined) ?? false;
   return (

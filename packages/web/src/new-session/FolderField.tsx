@@ -13,7 +13,7 @@ interface FolderFieldProps {
   recent: readonly string[];
 }
 
-/** Where the agent works: a folder, completed while it is typed, or one used before. */
+/** The agent's folder: completed while it is typed, or one used before. */
 export function FolderField({ value, onChange, recent }: FolderFieldProps) {
   const folders = useFolders(value);
   const [wanted, setWanted] = useState(false);
@@ -24,11 +24,11 @@ export function FolderField({ value, onChange, recent }: FolderFieldProps) {
         items={folders}
         value={value}
         onValueChange={(folder, { reason }) => {
-          // Escape closes the list, then the dialog; it is no reason to forget what was typed.
+          // Escape closes the list, then the dialog, but keeps the typed text.
           if (reason !== 'escape-key') onChange(folder);
         }}
         mode="none"
-        // An open list hides the rest from those who hear the page: an empty one must not.
+        // An open list hides the rest from screen readers, so it must not be open while empty.
         open={wanted && folders.length > 0}
         onOpenChange={setWanted}
         openOnInputClick
@@ -90,7 +90,7 @@ export function FolderField({ value, onChange, recent }: FolderFieldProps) {
   );
 }
 
-/** What begins like the text; none once it is exactly one of them with nothing below. */
+/** Folders that begin with the text, without the text itself. */
 function useFolders(prefix: string): string[] {
   const { requests } = useClient();
   const [folders, setFolders] = useState<string[]>([]);

@@ -11,7 +11,7 @@ import { LinkedText } from '../look/LinkedText.tsx';
 import { AgentChoice } from './AgentChoice.tsx';
 import { FolderField } from './FolderField.tsx';
 
-/** The last choice, to begin with the next time. */
+/** Remembers the last choice. */
 const lastAgentKey = 'liminal.agent';
 
 /** Begins a session: which agent, and where. */
@@ -32,7 +32,7 @@ export default function NewSession({ onClose }: { onClose: () => void }) {
   useEffect(refresh, [refresh]);
 
   const usable = agents?.filter((agent) => agent.available) ?? [];
-  // Before anybody has chosen: one to which nothing is missing.
+  // The default choice: an agent that lacks nothing.
   const ready = usable.find((one) => one.reason === undefined) ?? usable[0];
   const agent = usable.find((one) => one.cliType === chosen) ?? ready;
 

@@ -23,7 +23,7 @@ interface PaletteProps {
   onOverlay: (overlay: Overlay) => void;
 }
 
-/** Everything by its name: sessions and commands; and what was said, by its words. */
+/** Finds sessions and commands by name, and conversations by their words. */
 export default function Palette({ onClose, onOverlay }: PaletteProps) {
   const { projects } = useSessions();
   const navigation = useNavigation();
@@ -113,7 +113,7 @@ function EntryFace({ entry, search }: { entry: Entry; search: string }) {
   );
 }
 
-/** How the search in conversations stands, where what it found does not say it. */
+/** The state of the search in conversations, unless its results show it. */
 function HistoryStatus({ search: { phase, problem, retry } }: { search: HistorySearch }) {
   if (phase === 'searching') {
     return (

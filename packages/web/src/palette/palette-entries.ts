@@ -12,7 +12,7 @@ interface Named {
   key: string;
   name: string;
   hint: string;
-  /** What a search looks at. */
+  /** The text that a search looks at. */
   text: string;
 }
 
@@ -28,7 +28,7 @@ export interface EntryGroup {
   items: Entry[];
 }
 
-/** What the palette offers: what needs a person, then commands, then all other sessions. */
+/** The palette's entries: first sessions that need a person, then commands, then all other sessions. */
 export function paletteGroups(projects: Projects, places: Places): EntryGroup[] {
   const waiting = needingYou(projects);
   const others = projects
@@ -42,10 +42,10 @@ export function paletteGroups(projects: Projects, places: Places): EntryGroup[] 
   ].filter((group) => group.items.length > 0);
 }
 
-/** So many hits of one session are offered. */
+/** Number of hits offered per session. */
 const hitsOfOne = 3;
 
-/** What was found in conversations. */
+/** Entries for hits in conversations. */
 export function hitGroups(found: readonly SessionHits[]): EntryGroup[] {
   const items = found.flatMap(({ sessionId, cliType, title, hits }) =>
     hits.slice(0, hitsOfOne).map((hit): Entry => ({
@@ -62,7 +62,7 @@ export function hitGroups(found: readonly SessionHits[]): EntryGroup[] {
   return items.length === 0 ? [] : [{ value: 'In conversations', items }];
 }
 
-/** Whether all words of a search are in an entry; the server has looked for its hits already. */
+/** Whether an entry contains all words of a search; hits come from the server's search already. */
 export function isFound(entry: Entry, search: string): boolean {
   if (entry.kind === 'hit') return true;
   const text = entry.text.toLowerCase();

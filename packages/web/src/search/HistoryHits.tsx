@@ -13,7 +13,7 @@ interface HistoryHitsProps {
   onFollow?: (() => void) | undefined;
 }
 
-/** What a search found inside of conversations, by session; a hit opens its session there. */
+/** Hits of a search in conversations, by session; a hit opens its session there. */
 export function HistoryHits({ search, query, onFollow }: HistoryHitsProps) {
   const { phase, groups, isCut, problem, retry } = search;
   if (phase === 'idle') return null;

@@ -3,11 +3,11 @@ import css from './Search.module.css';
 
 interface SnippetProps {
   children: string;
-  /** What is marked in it. */
+  /** The query, whose words are marked. */
   query: string;
 }
 
-/** A piece of a conversation, with what was looked for. */
+/** A piece of a conversation with the search words marked. */
 export function Snippet({ children, query }: SnippetProps) {
   return (
     <bdi className={css.snippet}>

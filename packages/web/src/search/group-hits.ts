@@ -3,18 +3,18 @@ import type { SearchResult } from '@liminal/protocol';
 type Hit = SearchResult['hits'][number];
 type Item = NonNullable<Hit['item']>;
 
-/** One place in a conversation that has what was looked for. */
+/** One place in a conversation that matches a search. */
 export interface ItemHit {
-  /** Names it in lists. */
+  /** React key. */
   key: string;
-  /** What to show of the session: the item, or the call that shows it. */
+  /** What to show of the session: the item, or the call with its output. */
   target: string;
   snippet: string;
-  /** What it is, where it is not something that was said. */
+  /** The kind of item, unless it is a message. */
   kind: string | undefined;
 }
 
-/** What was found in one session. */
+/** The hits of one session. */
 export interface SessionHits {
   sessionId: string;
   cliType: string;
@@ -22,7 +22,7 @@ export interface SessionHits {
   hits: ItemHit[];
 }
 
-/** What was found inside of conversations, by session: the session with the newest hit first, as the server has it. */
+/** Hits in conversations, by session; the session with the newest hit comes first, as the server sorts them. */
 export function groupHits(hits: readonly Hit[]): SessionHits[] {
   const groups = new Map<string, SessionHits>();
   for (const { sessionId, cliType, title, item, snippet } of hits) {

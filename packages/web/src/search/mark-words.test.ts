@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { markWords } from './mark-words.ts';
 
-/** What is marked stands in brackets. */
+/** Marked words in brackets. */
 const marked = (snippet: string, query: string) =>
   markWords(snippet, query)
     .map(({ text, found }) => (found ? `[${text}]` : text))

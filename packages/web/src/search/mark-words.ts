@@ -1,4 +1,4 @@
-/** A piece of a text, and whether it is what was looked for. */
+/** A piece of a text, and whether it matches the search. */
 export interface Piece {
   text: string;
   found: boolean;
@@ -8,7 +8,7 @@ const notWord = /[^\p{L}\p{N}]+/u;
 /** Scripts that put no spaces between words. */
 const unspaced = /^[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]/u;
 
-/** Takes a snippet apart at what a search found in it: words that begin with one of the query's, case and accents aside. */
+/** Splits a snippet at the matches: words that begin with a word of the query, ignoring case and accents. */
 export function markWords(snippet: string, query: string): Piece[] {
   const { folded, places } = foldText(snippet);
   const isFound = Array.from({ length: snippet.length }, () => false);
@@ -27,7 +27,7 @@ function* beginnings(folded: string, word: string): Generator<number> {
   }
 }
 
-/** A text in lower case without accents, and where each of its characters stands in the text; then the text's end. */
+/** A text in lower case without accents, with the place of each character in the original, and of its end. */
 function foldText(text: string): { folded: string; places: number[] } {
   let folded = '';
   const places: number[] = [];

@@ -3,17 +3,17 @@ import { useClient } from '@liminal/client/react';
 import { useCallback, useEffect, useState } from 'react';
 import { groupHits, type SessionHits } from './group-hits.ts';
 
-/** So many hits are asked for. */
+/** Number of hits requested. */
 export const mostHits = 60;
-/** Somebody who types for no longer than this (ms) has not finished. */
+/** Typing pause (ms) before a search starts. */
 const pause = 180;
 
 export interface HistorySearch {
-  /** `idle` while there is nothing to look for. */
+  /** `idle` without a text to search. */
   phase: 'idle' | 'searching' | 'found' | 'failed';
-  /** While it searches: what was found last. */
+  /** During a search: the previous results. */
   groups: readonly SessionHits[];
-  /** There may be more than was asked for. */
+  /** Whether there may be more hits. */
   isCut: boolean;
   problem: string | undefined;
   retry: () => void;
@@ -28,7 +28,7 @@ interface Answer {
 
 const noAnswer: Answer = { text: '', groups: [], isCut: false };
 
-/** Looks for a text in all conversations, once it has been typed; what is typed next gives the search up. */
+/** Searches all conversations for a text after a typing pause; further typing cancels the search. */
 export function useHistorySearch(typed: string): HistorySearch {
   const { requests } = useClient();
   const [answer, setAnswer] = useState(noAnswer);
@@ -70,7 +70,7 @@ function phaseOf(asks: boolean, text: string, answer: Answer): HistorySearch['ph
   return answer.problem === undefined ? 'found' : 'failed';
 }
 
-/** One letter is in everything, unless it is a word. */
+/** One letter is found everywhere, unless it is a whole word. */
 function isWorthAsking(text: string): boolean {
   return text.length > 1 || /\p{sc=Han}/u.test(text);
 }

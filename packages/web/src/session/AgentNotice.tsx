@@ -6,11 +6,11 @@ import css from './AgentNotice.module.css';
 
 interface AgentNoticeProps {
   cliType: string | undefined;
-  /** Nothing has been asked of it in this session. */
+  /** Nothing has been asked of the agent in this session. */
   isNew: boolean;
 }
 
-/** What keeps a session's agent from working, before somebody has written a message for nothing. */
+/** Says what keeps a session's agent from working, before somebody writes a message in vain. */
 export function AgentNotice({ cliType, isNew }: AgentNoticeProps) {
   const { refresh } = useAgents();
   const agent = useAgent(cliType);

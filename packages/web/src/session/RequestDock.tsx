@@ -28,19 +28,19 @@ interface RequestDockProps {
   turns: readonly TurnView[];
   folder: string | undefined;
   running: boolean;
-  /** The request that somebody wants to see; the oldest one otherwise. */
+  /** The request that a person chose; by default the oldest. */
   chosen: string | undefined;
   onChoose: (approvalId: string) => void;
   draft: string;
   onDraft: (text: string) => void;
-  /** Answers by a key. */
+  /** Answers by key. */
   answer: (approvalId: string, optionId: string) => Promise<void>;
   stop: () => void;
 }
 
 /**
- * What an agent waits for, above the composer: never out of sight, one request at a time, the oldest first. Keys answer
- * what is shown here and nothing else.
+ * The waiting requests, above the composer and always in sight: one at a time, the oldest first. Keys answer only the
+ * request that is shown here.
  */
 export function RequestDock(props: RequestDockProps) {
   const { turns, folder, running, chosen, onChoose, draft, onDraft, answer, stop } = props;
@@ -101,7 +101,7 @@ export function RequestDock(props: RequestDockProps) {
 interface DockedProps {
   request: WaitingRequest;
   folder: string | undefined;
-  /** Which of how many, from 0. */
+  /** Its index, from 0, and the number of requests. */
   place: { index: number; count: number };
   onStep: (step: 1 | -1) => void;
   actions: Pick<
@@ -110,7 +110,7 @@ interface DockedProps {
   >;
 }
 
-/** One request: who wants what, all of it, and the answers. */
+/** One request: who wants what, in full, and the answers. */
 function Docked({ request, folder, place, onStep, actions }: DockedProps) {
   const { approval, call } = request;
   const asks = asksSomething(approval);
@@ -178,7 +178,7 @@ function Steps({ place, onStep }: Pick<DockedProps, 'place' | 'onStep'>) {
 /** Titles longer than this (characters) do not fit into a line. */
 const oneLine = 60;
 
-/** The line above a request; `isWhole` where that says all that its title does. */
+/** The line above a request; `isWhole` if it says everything that the title does. */
 function headOf({ approval, call }: WaitingRequest, folder: string | undefined) {
   const asks = asksSomething(approval);
   const isLong = asks || approval.title.length > oneLine || approval.title.includes('\n');
@@ -188,16 +188,16 @@ function headOf({ approval, call }: WaitingRequest, folder: string | undefined) 
   }
   const { verb, subject } = toolWords(call, folder);
   const title = `${verb} ${subject}`.trim();
-  // The details below say all of what the call is about; what a title says besides is shown with them.
+  // The details below show the whole call; the rest of a title is shown with them.
   const isSaid = !asks && (title === approval.title || approval.title.includes(subject));
   const isShown = commandOf(call) !== undefined || (title.length <= oneLine && !isLong);
   return { title, isWhole: isSaid && isShown };
 }
 
-/** How long (ms) it is said that somebody else has answered. */
+/** How long a note about somebody else's answer stays (ms). */
 const readable = 8_000;
 
-/** A request that goes without an answer from here leaves a word of what has become of it. */
+/** Leaves a note of the outcome when a request is answered elsewhere. */
 function useAnswerFromElsewhere(
   turns: readonly TurnView[],
   docked: ApprovalUpsert | undefined,

@@ -14,10 +14,10 @@ interface RevealedItemProps {
   session: SessionStore;
 }
 
-/** So many older pages are loaded to reach an item: 20,000 items. */
+/** Limit for older pages loaded to reach an item: 20,000 items. */
 const mostPages = 100;
 
-/** Brings the item that the address names into sight, with the older pages that takes, and says how that stands. */
+/** Scrolls to the item that the address names, loads the older pages this needs, and reports its progress. */
 export function RevealedItem({ view, session }: RevealedItemProps) {
   const { active, target } = useNavigation();
   const wanted = active === view.sessionId ? target : undefined;

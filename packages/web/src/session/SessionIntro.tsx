@@ -8,7 +8,7 @@ interface SessionIntroProps {
   isEmpty: boolean;
 }
 
-/** Stands above a session's first message: which agent, where, and what to do in a new one. */
+/** Shown above a session's first message: which agent, where, and what to do in a new session. */
 export function SessionIntro({ session, isEmpty }: SessionIntroProps) {
   const agentName = useAgentName(session?.cliType);
   if (session === undefined) return null;

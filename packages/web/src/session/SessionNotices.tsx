@@ -11,7 +11,7 @@ interface SessionNoticesProps {
   notices: readonly SessionNotice[] | undefined;
 }
 
-/** What people should know about the session beside its conversation, until they have read it. */
+/** Notices about the session beside its conversation, until they are dismissed. */
 export function SessionNotices({ sessionId, notices = [] }: SessionNoticesProps) {
   const [dismissed, dismiss] = useDismissed(sessionId);
   const shown = notices.filter(({ text }) => !dismissed.includes(text));
@@ -38,7 +38,7 @@ export function SessionNotices({ sessionId, notices = [] }: SessionNoticesProps)
   );
 }
 
-/** The button is gone, and focus must be somewhere; on a phone the composer would bring up the keyboard. */
+/** Moves the focus from the removed button; on a phone, the composer would open the keyboard. */
 function moveOn(event: MouseEvent): void {
   const isTouch = event instanceof PointerEvent && event.pointerType === 'touch';
   if (!isTouch) focusComposer();

@@ -25,7 +25,7 @@ import { SessionFailed, SessionLoading } from './SessionStates.tsx';
 import css from './SessionPage.module.css';
 import { usePrewarm } from './use-prewarm.ts';
 
-/** One session: its conversation and where to write. */
+/** One session: its conversation and its composer. */
 export default function SessionPage({ sessionId }: { sessionId: string }) {
   const { view, session } = useSession(sessionId);
   const { close, keep } = useNavigation();
@@ -40,8 +40,8 @@ export default function SessionPage({ sessionId }: { sessionId: string }) {
       aria-label={title}
       data-session-id={sessionId}
       tabIndex={-1}
-      // A session that somebody writes in is no longer only looked into. Not at once: a list that is drawn anew between
-      // its `input` and its `change` forgets what was chosen.
+      // Writing keeps a session that was only previewed. Not at once: a list that is rendered again between its `input`
+      // and its `change` event loses the choice.
       onInput={() => setTimeout(keep, 0, sessionId)}
     >
       <h1 className={spoken.only}>{title}</h1>
@@ -158,7 +158,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
   );
 }
 
-/** Which of the requests that wait is to be seen, and what brings one of them before somebody's eyes. */
+/** Which waiting request is shown, and a function that shows one of them. */
 function useShownRequest() {
   const [shown, choose] = useState<string>();
   const show = useCallback((approvalId: string) => {
@@ -170,7 +170,7 @@ function useShownRequest() {
   return { shown, choose, show };
 }
 
-/** The person's own newest message. */
+/** The person's newest message. */
 function lastMessage(view: SessionView): string | undefined {
   for (const turn of view.turns.toReversed()) {
     const said = turn.items.findLast((item) => item.type === 'message' && item.origin === 'user');
@@ -179,7 +179,7 @@ function lastMessage(view: SessionView): string | undefined {
   return undefined;
 }
 
-/** Runs a command, and keeps what went wrong until the next one. */
+/** Runs a command, and keeps its error until the next one. */
 function useAttempt(): [string | undefined, (doing: Promise<void>) => Promise<void>] {
   const [problem, setProblem] = useState<string>();
   const attempt = useCallback((doing: Promise<void>) => {

@@ -3,7 +3,7 @@ import spoken from '../look/spoken.module.css';
 import page from './SessionPage.module.css';
 import css from './SessionStates.module.css';
 
-/** A session whose page is still on its way. */
+/** Shown while a session's page is being fetched. */
 export function SessionComing() {
   return (
     <main className={page.page} aria-label="Session">
@@ -13,7 +13,7 @@ export function SessionComing() {
   );
 }
 
-/** The shape of a conversation and of its composer while it is fetched. */
+/** The outline of a conversation and its composer while it is loaded. */
 export function SessionLoading() {
   return (
     <>

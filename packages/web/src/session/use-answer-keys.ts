@@ -4,30 +4,30 @@ import { isTyping } from '../app/typing.ts';
 import { asksSomething, keyAnswers } from '../transcript/answering.ts';
 
 interface AnswerKeys {
-  /** The request that is docked. */
+  /** The docked request. */
   approval: ApprovalUpsert | undefined;
-  /** Whether it has been in sight long enough to be answered. */
+  /** Whether it has been in sight long enough to be answered by a key. */
   isSeen: () => boolean;
-  /** Whether all of it has been shown, and long enough to be allowed. */
+  /** Whether all of it has been shown, long enough to be allowed. */
   isRead: () => boolean;
   running: boolean;
-  /** Rejects if it did not get through. */
+  /** Rejects if the answer failed. */
   answer: (approvalId: string, optionId: string) => Promise<void>;
   stop: () => void;
 }
 
-/** A key pressed this soon (ms) after a request has gone was meant for that request. */
+/** A key pressed this soon (ms) after a request disappeared was meant for that request. */
 const tooSoon = 400;
 
 /**
- * Enter and Escape answer the request that is docked; where it has a form, Enter goes there. Without a request, Escape
- * stops the turn.
+ * Enter and Escape answer the docked request; if it has a form, Enter focuses the form. Without a request, Escape stops
+ * the turn.
  */
 export function useAnswerKeys(keys: AnswerKeys): void {
   const { approval, isSeen, isRead, running, answer, stop } = keys;
   const isAsked = approval !== undefined;
   const changed = useRef({ isAsked: false, at: 0 });
-  /** The request that was answered here: it stays docked until the server says so. */
+  /** The request answered here: it stays docked until the server confirms. */
   const answered = useRef<string>(undefined);
   useEffect(() => {
     if (isAsked !== changed.current.isAsked) changed.current = { isAsked, at: Date.now() };
@@ -60,7 +60,7 @@ export function useAnswerKeys(keys: AnswerKeys): void {
   }, [approval, isSeen, isRead, running, answer, stop]);
 }
 
-/** A form is filled in before it is sent. */
+/** Focuses a form, to be filled in before it is sent. */
 function focusForm(approvalId: string): void {
   const form = document.querySelector(`[data-approval-id="${CSS.escape(approvalId)}"]`);
   form?.querySelector<HTMLElement>('input, select, textarea')?.focus();
@@ -70,7 +70,7 @@ function hasModifier(event: KeyboardEvent): boolean {
   return event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
 }
 
-/** Enter on a button presses that button, in a dialog or a menu it is theirs; in an empty composer it is free. */
+/** Whether the key is free for us: not in a dialog or menu, and Enter not on a button; in an empty composer it is. */
 function isOurs(event: KeyboardEvent): boolean {
   const { target } = event;
   if (!(target instanceof HTMLElement)) return true;

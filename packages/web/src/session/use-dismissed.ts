@@ -1,9 +1,9 @@
 import { useState } from 'react';
 
-/** So many of a session's notices are remembered as read, the newest of them. */
+/** Number of dismissed notices remembered per session; the newest are kept. */
 const most = 50;
 
-/** The session's notices that somebody has read on this device, and how another one becomes that. */
+/** The session's notices that were dismissed on this device, and a function that dismisses one. */
 export function useDismissed(sessionId: string): [readonly string[], (text: string) => void] {
   const key = `liminal.dismissed.${sessionId}`;
   const [dismissed, setDismissed] = useState(() => readTexts(localStorage.getItem(key)));

@@ -2,8 +2,8 @@ import type { SessionStore, SessionView } from '@liminal/client';
 import { useCallback, useRef } from 'react';
 
 /**
- * `setDraft` for where a person types: it also has the session's agent start meanwhile. A page that is opened again,
- * with a draft in it, starts no program.
+ * A `setDraft` for typing, which also lets the session's agent start. Opening a page again with a draft in it starts no
+ * program.
  */
 export function usePrewarm(
   session: SessionStore,

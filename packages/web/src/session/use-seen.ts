@@ -1,20 +1,20 @@
 import { type RefObject, useCallback, useEffect, useRef } from 'react';
 
-/** Shorter than this (ms) nobody has read what to answer: a key was meant for what stood there before. */
+/** Minimum time in sight (ms) before a key counts as an answer: an earlier key was meant for what was there before. */
 export const toRead = 400;
 
-/** So much of it must be in the window: the edge of a pixel is no reason. */
+/** Share that must be in the window; not all, since an edge may be cut by a fraction of a pixel. */
 const whole = 0.9;
 
 /**
- * Whether an element, as it is since `key`, has been before somebody's eyes long enough to be answered by a key: in the
- * window, and the window in front.
+ * Whether an element, unchanged since `key`, has been visible long enough to be answered by a key: in the window, with
+ * the window in front.
  */
 export function useSeen(
   element: RefObject<HTMLElement | null>,
   key: string | undefined,
 ): () => boolean {
-  /** When it came into sight (ms, as of `performance.now`). */
+  /** When it came into sight (ms, by `performance.now`). */
   const since = useRef<number>(undefined);
   useEffect(() => {
     const watched = element.current;

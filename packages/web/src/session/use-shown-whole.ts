@@ -1,25 +1,25 @@
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { toRead } from './use-seen.ts';
 
-/** Whether all that somebody is asked to allow has been shown, and what shows the rest of it. */
+/** Whether a request has been shown in full, and a way to show the rest. */
 export interface ShownWhole {
-  /** Scrolls; its parts with `data-to-see` are what must be seen. */
+  /** The scrolling element; its parts with `data-to-see` must be seen. */
   asked: RefObject<HTMLDivElement | null>;
   isWhole: boolean;
-  /** Whether it has been shown long enough to be allowed by a key. */
+  /** Whether it has been shown in full, long enough to be allowed by a key. */
   isRead: () => boolean;
-  /** It takes more room than a request does by itself. */
+  /** Whether it was given more room than usual. */
   isOpen: boolean;
-  /** Gives it more room; if that is not enough, the next part. */
+  /** Gives it more room; if that is not enough, scrolls to the next part. */
   showRest: () => void;
 }
 
-/** Lines (px) that are shown again, so that nobody loses the place. */
+/** Lines (px) that are shown again after a step, so that nobody loses the place. */
 const overlap = 24;
 
 /**
- * Watches what is asked by the request `key`. A part has been shown when its end was in sight; where its text changes, it
- * must be shown again.
+ * Watches the content of the request `key`. A part counts as shown when its end has been in sight; if its text changes,
+ * it must be shown again.
  */
 export function useShownWhole(key: string | undefined): ShownWhole {
   const asked = useRef<HTMLDivElement>(null);
@@ -27,7 +27,7 @@ export function useShownWhole(key: string | undefined): ShownWhole {
   const [openKey, setOpenKey] = useState<string>();
   /** The text of each part when its end was in sight. */
   const seen = useRef(new WeakMap<Element, string | null>());
-  /** When all of it had been shown (ms, as of `performance.now`). */
+  /** When all of it had been shown (ms, by `performance.now`). */
   const since = useRef<number>(undefined);
   const isOpen = key !== undefined && openKey === key;
 
@@ -43,7 +43,7 @@ export function useShownWhole(key: string | undefined): ShownWhole {
   useLayoutEffect(() => {
     since.current = undefined;
   }, [key]);
-  // The text may have changed with anything.
+  // Any rendering may have changed the text.
   useLayoutEffect(judge);
   useEffect(() => {
     const { current: region } = asked;
@@ -74,6 +74,6 @@ function partsOf(region: HTMLElement | null): Element[] {
 
 function endsInSight(part: Element, region: HTMLElement | null): boolean {
   if (region === null || region.clientHeight === 0) return false;
-  // A pixel may be cut in two.
+  // One pixel of tolerance for fractions.
   return part.getBoundingClientRect().bottom <= region.getBoundingClientRect().bottom + 1;
 }

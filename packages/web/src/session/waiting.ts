@@ -2,13 +2,13 @@ import type { TurnView } from '@liminal/client';
 import type { ApprovalUpsert, ToolCallUpsert } from '@liminal/protocol';
 import { isWaiting } from '../transcript/arrange.ts';
 
-/** A request that waits for a person, and the call that it is about, where it is about one. */
+/** A request that waits for a person, and the call that it belongs to, if any. */
 export interface WaitingRequest {
   readonly approval: ApprovalUpsert;
   readonly call: ToolCallUpsert | undefined;
 }
 
-/** Every request that waits, the oldest first; those of subagents' calls, too. */
+/** All waiting requests, the oldest first, including those of subagents' calls. */
 export function waitingRequests(turns: readonly TurnView[]): WaitingRequest[] {
   return turns
     .filter((turn) => turn.status === 'in_progress')
@@ -25,7 +25,7 @@ export function waitingRequests(turns: readonly TurnView[]): WaitingRequest[] {
     );
 }
 
-/** What has become of a request that was looked at and waits no more. */
+/** The state of a request that was shown and no longer waits. */
 export function findApproval(
   turns: readonly TurnView[],
   approvalId: string,

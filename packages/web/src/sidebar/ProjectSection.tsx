@@ -8,13 +8,13 @@ import css from './Sidebar.module.css';
 interface ProjectSectionProps {
   project: Project;
   now: number;
-  /** Whether its sessions show. */
+  /** Whether its sessions are shown. */
   open: boolean;
   onToggle: () => void;
   onFollow?: (() => void) | undefined;
 }
 
-/** More sessions than this wait for a click. */
+/** Sessions shown before a click on "more". */
 const visible = 6;
 
 /** A project's folder and its sessions, the newest first. */

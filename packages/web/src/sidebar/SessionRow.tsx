@@ -14,7 +14,7 @@ interface SessionRowProps {
   onFollow?: (() => void) | undefined;
 }
 
-/** One session: its state, its title, when something last happened. */
+/** One session: its state, its title, and the time of its last activity. */
 export const SessionRow = memo(function SessionRow({ session, now, onFollow }: SessionRowProps) {
   const { active } = useNavigation();
   const agentName = useAgentName(session.cliType);

@@ -16,11 +16,11 @@ import { useNow } from './use-now.ts';
 interface SidebarProps {
   onNew: () => void;
   onKeys: () => void;
-  /** A session was chosen. */
+  /** Called when a session is chosen. */
   onFollow?: () => void;
 }
 
-/** All sessions: what needs a person first, then by project. */
+/** All sessions: first those that need a person, then by project. */
 export function Sidebar({ onNew, onKeys, onFollow }: SidebarProps) {
   const { projects, phase } = useSessions();
   const [search, setSearch] = useState('');
@@ -40,7 +40,7 @@ export function Sidebar({ onNew, onKeys, onFollow }: SidebarProps) {
       first.focus();
     }
     if (event.key === 'Escape' && search !== '') {
-      // Else it closes the drawer, too.
+      // Otherwise the key closes the drawer too.
       event.preventDefault();
       setSearch('');
     }

@@ -30,7 +30,7 @@ const projects = [
   project('lib', [session('bench', { state: 'waiting', updatedAt: '4', cliType: 'demo' })]),
 ];
 
-it('what needs a person comes from all projects, what has waited longest first', () => {
+it('sessions that need a person come from all projects, the longest waiting first', () => {
   expect(needingYou(projects).map((s) => s.sessionId)).toEqual(['fix login', 'bench']);
   const begunFirst = session('slow', { state: 'waiting', updatedAt: '1', waitingSince: '5' });
   const asked = needingYou([...projects, project('app', [begunFirst])]);
@@ -46,7 +46,7 @@ it('a search finds all of its words in title, agent or folder', () => {
   expect(found('login demo')).toEqual([]);
 });
 
-it('the palette offers what needs a person, commands, and the other sessions', () => {
+it('the palette offers sessions that need a person, commands, and the other sessions', () => {
   const groups = paletteGroups(projects, { tabs: [], active: 'docs' });
   expect(groups.map((group) => [group.value, group.items.map((item) => item.name)])).toEqual([
     ['Needs you', ['fix login', 'bench']],
@@ -57,7 +57,7 @@ it('the palette offers what needs a person, commands, and the other sessions', (
   ]);
 });
 
-it('the title of the window says how the session stands, and that another one needs somebody', () => {
+it('the window title shows the session’s state, and that another one needs somebody', () => {
   expect(documentTitle(undefined, 'idle', 0)).toBe('Liminal');
   expect(documentTitle('docs', 'running', 0)).toBe('● docs – Liminal');
   expect(documentTitle('docs', 'running', 1)).toBe('◆ docs – Liminal');

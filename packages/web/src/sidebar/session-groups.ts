@@ -14,7 +14,7 @@ function waitingSince(session: SessionSummary): string {
   return session.waitingSince ?? session.updatedAt;
 }
 
-/** Projects with the sessions that a search finds: all of its words, in title, agent or folder. */
+/** Projects with the sessions that match a search: all of its words are in title, agent or folder. */
 export function searchSessions(projects: Projects, search: string): Projects {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return projects;

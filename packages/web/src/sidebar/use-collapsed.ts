@@ -3,11 +3,11 @@ import { useCallback, useState } from 'react';
 /** Project ids only. */
 const storageKey = 'liminal.collapsed';
 
-/** Which projects are folded up on this device. */
+/** The projects that are collapsed on this device. */
 export function useCollapsed(): [ReadonlySet<string>, toggle: (projectId: string) => void] {
   const [collapsed, setCollapsed] = useState(() => readCollapsed(localStorage.getItem(storageKey)));
   const toggle = useCallback((projectId: string) => {
-    // Another window may have folded others meanwhile.
+    // Another window may have collapsed others meanwhile.
     const stored = readCollapsed(localStorage.getItem(storageKey));
     const next = stored.has(projectId)
       ? new Set([...stored].filter((id) => id !== projectId))
@@ -18,7 +18,7 @@ export function useCollapsed(): [ReadonlySet<string>, toggle: (projectId: string
   return [collapsed, toggle];
 }
 
-/** As it was stored; anything else folds nothing. */
+/** Reads the stored value; anything else collapses nothing. */
 function readCollapsed(stored: string | null): ReadonlySet<string> {
   try {
     const value: unknown = JSON.parse(stored ?? '[]');

@@ -6,14 +6,14 @@ import { StateMark } from '../look/StateMark.tsx';
 import { needingYou } from '../sidebar/session-groups.ts';
 import css from './NeedsYou.module.css';
 
-/** Sessions that wait for a person while another one is looked at, the one that has waited longest first. */
+/** Other sessions that wait for a person, the longest waiting first. */
 export function useOthersWaiting(): SessionSummary[] {
   const { projects } = useSessions();
   const { active } = useNavigation();
   return needingYou(projects).filter((session) => session.sessionId !== active);
 }
 
-/** Says that other sessions wait, and leads to the one that has waited longest. */
+/** Says that other sessions wait, and links to the one that has waited longest. */
 export function NeedsYou({ isShort }: { isShort: boolean }) {
   const { show } = useNavigation();
   const others = useOthersWaiting();

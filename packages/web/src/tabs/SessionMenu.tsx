@@ -10,7 +10,7 @@ import { writeClipboard } from '../look/use-copy.ts';
 import { RenameDialog } from './RenameDialog.tsx';
 import css from './SessionMenu.module.css';
 
-/** What can be done with the session that is looked at. */
+/** The actions on the active session. */
 export default function SessionMenu({ sessionId }: { sessionId: string }) {
   const { requests } = useClient();
   const { preview, keep, close } = useNavigation();

@@ -9,7 +9,7 @@ import { SessionLink } from '../app/SessionLink.tsx';
 import { StateMark } from '../look/StateMark.tsx';
 import css from './TabBar.module.css';
 
-/** One open session. The title of one that is only looked into is slanted; a double click makes it stay. */
+/** The tab of one session. A preview has a slanted title; a double click keeps it. */
 export function Tab({ sessionId }: { sessionId: string }) {
   const { tabs, active, preview, close, move } = useNavigation();
   const session = findSession(useSessions().projects, sessionId);

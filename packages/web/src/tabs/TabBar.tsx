@@ -18,7 +18,7 @@ interface TabBarProps {
 const SessionMenu = lazy(() => import('./SessionMenu.tsx'));
 const TabsMenu = lazy(() => import('./TabsMenu.tsx'));
 
-/** Open sessions, side by side; where there is no room for that, the one that is looked at and a menu of the others. */
+/** Open sessions, side by side; without room for that, the active one and a menu of the others. */
 export function TabBar({ onNew, onPalette, onSidebar }: TabBarProps) {
   const { tabs, active } = useNavigation();
   const isNarrow = useIsNarrow();
@@ -48,7 +48,7 @@ export function TabBar({ onNew, onPalette, onSidebar }: TabBarProps) {
   );
 }
 
-/** Counts what waits behind it. */
+/** Shows the number of waiting sessions behind it. */
 function SidebarButton({ onClick }: { onClick: () => void }) {
   const { length: waiting } = useOthersWaiting();
   const label =

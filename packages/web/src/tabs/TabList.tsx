@@ -6,7 +6,7 @@ import css from './TabBar.module.css';
 
 const TabsMenu = lazy(() => import('./TabsMenu.tsx'));
 
-/** The tabs. They scroll sideways where they have no room; a menu has all of them then. */
+/** The tabs. They scroll sideways if they lack room; then a menu lists them all. */
 export function TabList() {
   const { tabs, close } = useNavigation();
   const { ref, onKeyDown } = useRoving<HTMLElement>('row');
@@ -55,7 +55,7 @@ function useOverflow(ref: RefObject<HTMLElement | null>, count: number): boolean
   return overflows;
 }
 
-/** A wheel that only turns up and down moves the tabs, too. */
+/** Lets a vertical wheel scroll the tabs too. */
 function useSidewaysWheel(ref: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const bar = ref.current;
@@ -65,7 +65,7 @@ function useSidewaysWheel(ref: RefObject<HTMLElement | null>): void {
       bar.scrollLeft += event.deltaY;
       if (bar.scrollLeft !== before) event.preventDefault();
     };
-    // React listens without the right to keep the page from scrolling.
+    // React's wheel listeners are passive and cannot keep the page from scrolling.
     bar?.addEventListener('wheel', onWheel, { passive: false });
     return () => bar?.removeEventListener('wheel', onWheel);
   }, [ref]);

@@ -11,11 +11,11 @@ import menu from './SessionMenu.module.css';
 import css from './TabsMenu.module.css';
 
 interface TabsMenuProps {
-  /** `switcher` says which session is looked at, in the place of the tabs. */
+  /** `switcher` names the active session, in place of the tabs. */
   look: 'icon' | 'switcher';
 }
 
-/** All open sessions, one below the other. */
+/** All open sessions as a list. */
 export default function TabsMenu({ look }: TabsMenuProps) {
   const { tabs, active, close, closeOthers } = useNavigation();
   const { projects } = useSessions();

@@ -3,15 +3,15 @@ import { lookOf } from './span-look.ts';
 import css from './Terminal.module.css';
 import type { Line } from './terminal-text.ts';
 
-/** So many lines are drawn together, and not drawn again while none of them changes. */
+/** Lines rendered together as one block, and not again while none of them changes. */
 const blockLines = 100;
 
-/** Characters of one line that are shown: a browser lays out no line of a million. */
+/** Characters shown of one line: browsers cannot lay out a line of a million. */
 const longestLine = 10_000;
 
 interface ScreenProps {
   lines: readonly Line[];
-  /** The number of the first line, from which the blocks are counted. */
+  /** The number of the first line; blocks are counted from it. */
   first: number;
 }
 
@@ -66,7 +66,7 @@ function drawLine(line: Line, row: number) {
   return drawn;
 }
 
-/** A block ends its last line by itself, if there is anything in it. */
+/** The line break after a line; the last line of a block needs none unless it is empty. */
 function lineEnd(line: Line, row: number, rows: number): string {
   return row < rows - 1 || line.length === 0 ? '\n' : '';
 }

@@ -11,20 +11,20 @@ import css from './Terminal.module.css';
 import { TerminalText } from './terminal-text.ts';
 
 interface TerminalProps {
-  /** All that the program has written so far. */
+  /** The program's whole output so far. */
   text: string;
   label: string;
-  /** How it ended, once it has. */
+  /** How it ended, if it has. */
   outcome?: ReactNode;
 }
 
-/** Lines that are in sight without scrolling; the same as in the styles. */
+/** Lines visible without scrolling; the same as in the styles. */
 const inSight = 14;
 
-/** Lines that are drawn before somebody asks for more. */
+/** Lines rendered before a person asks for more. */
 const drawnAtFirst = 1_000;
 
-/** What a program writes: a window upon its end, which it follows while the reader is there. */
+/** A program's output: a window on its end, which follows new output while the reader is at the end. */
 export function Terminal({ text, label, outcome }: TerminalProps) {
   const terminal = useTerminal(text);
   const { lines, first } = withoutEmptyEdges(terminal.lines);
@@ -77,8 +77,8 @@ export function Terminal({ text, label, outcome }: TerminalProps) {
 }
 
 /**
- * The terminal that shows a text. It is kept, so that text which is added costs no more than itself, and may be asked
- * for the same or another text at any time. Where text comes faster than it can be drawn, some of its states are not.
+ * The terminal that shows a text. It is kept, so that added text costs no more than itself. It may be called with the
+ * same or another text at any time. If text comes faster than it can be rendered, some states are skipped.
  */
 function useTerminal(text: string): TerminalText {
   const [terminal] = useState(() => new TerminalText());
@@ -86,7 +86,7 @@ function useTerminal(text: string): TerminalText {
   return terminal;
 }
 
-/** Without the empty lines at its beginning and its end, where the last line break begins one. */
+/** Without empty lines at the beginning and the end; the last line break begins an empty line. */
 function withoutEmptyEdges(lines: TerminalText['lines']) {
   const first = Math.max(0, lines.findIndex(isSomething));
   return { first, lines: lines.slice(first, lines.findLastIndex(isSomething) + 1) };

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { lookOf } from './span-look.ts';
 import { TerminalText } from './terminal-text.ts';
 
-/** How the first characters of a text look. */
+/** The look of a text's first characters. */
 function look(text: string) {
   const terminal = new TerminalText();
   terminal.show(text);

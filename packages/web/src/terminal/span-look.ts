@@ -3,15 +3,15 @@ import type { CSSProperties } from 'react';
 import type { Style } from './terminal-text.ts';
 
 export interface SpanLook {
-  /** `shifted`: the style sheet makes its `--colour` readable in the theme. */
+  /** `shifted`: the style sheet makes `--colour` readable in the theme. */
   kind: 'as-is' | 'shifted';
-  /** Absent for what looks like any text. */
+  /** Absent for ordinary text. */
   style?: CSSProperties & { '--colour'?: string };
 }
 
 /**
- * How a span looks on the page. The sixteen named colours are the page's own, readable in both themes; others are
- * shifted until they are. Upon a background of the program's, both are shown exactly.
+ * The look of a span on the page. The sixteen named colours are the page's own, readable in both themes; other colours
+ * are shifted to be readable. On a background that the program chose, both are shown exactly.
  */
 export function lookOf({ foreground, background, decorations }: Style): SpanLook {
   const style: CSSProperties = { ...emphasis(decorations), ...lines(decorations) };
@@ -55,7 +55,7 @@ function lines(decorations: Style['decorations']): CSSProperties {
   return drawn.length === 0 ? {} : { textDecoration: drawn.join(' ') };
 }
 
-/** The first sixteen of a terminal's table are the named colours. */
+/** The first sixteen colours of a terminal's table are the named ones. */
 function nameOf(colour: Color): ColorName | undefined {
   if (colour.type === 'named') return colour.name;
   return colour.type === 'table' ? namedColors[colour.index] : undefined;
@@ -80,7 +80,7 @@ const palette = createColorPalette({
   brightWhite: '#ffffff',
 });
 
-/** As `#rrggbb`. A program may name colours beyond the table's end. */
+/** As `#rrggbb`. A program may name colours beyond the end of the table. */
 function exact(colour: Color): string {
   const isKnown = colour.type !== 'table' || (colour.index >= 0 && colour.index < 256);
   return isKnown ? palette.value(colour) : '#8d9099';

@@ -43,7 +43,7 @@ describe('what a program writes over', () => {
     expect(shown(text)).toEqual(expected);
   });
 
-  it('a clear screen takes nothing from those who read it later', () => {
+  it('clearing the screen removes nothing from the output', () => {
     expect(shown('kept\n\u001B[2J\u001B[Hnext')).toEqual(['kept', 'next']);
   });
 });
@@ -91,7 +91,7 @@ const oddPieces = [
 ];
 const piece = fc.constantFrom(...pieces, ...oddPieces);
 
-it('a sequence that is broken off by another one is the same in pieces', () => {
+it('a sequence interrupted by another one is the same in pieces', () => {
   const text = '\u001B[31\u001B]8;;xm\u001B[2Ca';
   const terminal = new TerminalText();
   terminal.show(text.slice(0, 5));
@@ -119,17 +119,17 @@ it('text that comes in pieces, cut anywhere, looks as it does when it comes at o
   );
 });
 
-it('plain text has lost colours and links, and nothing else', () => {
+it('plain text loses colours and links, and nothing else', () => {
   expect(
     plainText('\u001B[1;32mok\u001B[0m [1] \u001B]8;;http://x\u0007link\u001B]8;;\u0007'),
   ).toBe('ok [1] link');
 });
 
-it('another text is shown afresh', () => {
+it('another text replaces the first', () => {
   expect(shown('\u001B[31mone\ntwo', 'three')).toEqual(['three']);
 });
 
-it('lines that nobody has written to since stay the same objects', () => {
+it('unchanged lines stay the same objects', () => {
   const terminal = new TerminalText();
   terminal.show('one\ntwo\nthr');
   const [one, two, three] = terminal.lines;

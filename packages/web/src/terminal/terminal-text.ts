@@ -2,35 +2,35 @@ import { createAnsiSequenceParser, type ParseToken } from 'ansi-sequence-parser'
 
 export type Style = Omit<ParseToken, 'value'>;
 
-/** Characters that look alike. */
+/** Characters with the same look. */
 export interface Span {
   readonly text: string;
   /** The same object for the same look. */
   readonly style: Style;
 }
 
-/** Never changed: a line that is written to is another object. */
+/** Immutable: a line that is written to becomes another object. */
 export type Line = readonly Span[];
 
-/** Lines that are kept: what is above is forgotten here. */
+/** Number of lines kept; older ones are dropped here. */
 const keptLines = 20_000;
-/** Characters that are read of a text that begins longer than this: its end. */
+/** Characters read of a longer text: its end. */
 const readCharacters = 4_000_000;
-/** An escape sequence that has not ended after so many characters is none. */
+/** An escape sequence without an end after this many characters is not one. */
 const longestSequence = 2_000;
 
 /* oxlint-disable no-control-regex -- they are what is read here */
-/** What moves the cursor, what says how text looks, and what means nothing on a page; by its groups. */
+/** Cursor movements, styles, and sequences without a meaning on a page; by its groups. */
 const control =
   /\u001B\[(?<parameters>[0-?]*)[ -/]*(?<final>[@-~])|\u001B(?:\][^\u0007\u001B]*(?:\u0007|\u001B\\)|[PX^_][^\u001B]*\u001B\\|[ -/]*[0-OQ-WYZ\\`-~])|(?<key>[\n\r\b])|[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/g;
 
-/** An escape sequence of which only the beginning has come. */
+/** An incomplete escape sequence at the end. */
 const begun = /\u001B(?:\[[0-?]*[ -/]*|\][^\u0007\u001B]*\u001B?|[PX^_][^\u001B]*\u001B?|[ -/]*)?$/;
 /* oxlint-enable no-control-regex */
 
 /**
- * What a program has written, as a terminal shows it: with colours, and with what it wrote over gone. It is as wide as
- * the longest line and never clears what is above, since people read it later.
+ * A program's output as a terminal shows it: with colours, and without what was overwritten. It is as wide as the
+ * longest line, and never clears lines above, since people read them later.
  */
 export class TerminalText {
   #text = '';
@@ -41,17 +41,17 @@ export class TerminalText {
   #styles = new Map<string, Style>();
   #unfinished = '';
 
-  /** From the first line that is still kept; the last one is empty after a line break. */
+  /** From the first kept line; the last one is empty after a line break. */
   get lines(): readonly Line[] {
     return this.#lines;
   }
 
-  /** How many lines came before those that are kept. */
+  /** Number of lines before the kept ones. */
   get forgotten(): number {
     return this.#forgotten;
   }
 
-  /** Shows this text. One that goes on from what was shown costs only what is new of it. */
+  /** Shows this text. If it continues the present text, only the new part is read. */
   show(text: string): void {
     if (text === this.#text) return;
     if (!text.startsWith(this.#text)) this.#reset();
@@ -69,7 +69,7 @@ export class TerminalText {
     this.#unfinished = '';
   }
 
-  /** Leaves out the beginning of a text that is too long. */
+  /** Skips the beginning of a text that is too long. */
   #skip(text: string): string {
     if (text.length <= readCharacters) return text;
     const start = text.indexOf('\n', text.length - readCharacters) + 1;
@@ -95,7 +95,7 @@ export class TerminalText {
   }
 
   #obey({ groups: { key, final, parameters = '' } = {} }: RegExpExecArray): void {
-    // Without a number it says "reset", which the parser knows by its number alone.
+    // Without a number it means "reset", which the parser knows only by its number.
     if (final === 'm') this.#parser.parse(`\u001B[${parameters || '0'}m`);
     else if (final !== undefined) this.#move(final, Number.parseInt(parameters, 10));
     else if (key === '\n') this.#goTo(this.#cursor.row + 1, 0);
@@ -103,7 +103,7 @@ export class TerminalText {
     else if (key === '\b') this.#cursor.column = Math.max(0, this.#cursor.column - 1);
   }
 
-  /** Control sequences by their last letter; `given` is their number, NaN without one. */
+  /** Control sequences by their last letter; `given` is their number, or NaN. */
   #move(final: string, given: number): void {
     const { row, column } = this.#cursor;
     const by = Math.max(1, given || 1);
@@ -132,7 +132,7 @@ export class TerminalText {
     }
   }
 
-  /** Nothing is above the first line, nor far to the right of what a program can mean. */
+  /** Limits the cursor: not above the first line, nor absurdly far to the right. */
   #goTo(row: number, column: number): void {
     const furthest = { row: this.#lines.length + 100, column: 10_000 };
     this.#cursor = {
@@ -142,7 +142,7 @@ export class TerminalText {
     while (this.#lines.length <= this.#cursor.row) this.#lines.push([]);
   }
 
-  /** 0: from the cursor to the line's end; 1: from its beginning to the cursor; 2: all of it. */
+  /** 0: from the cursor to the line's end; 1: from its beginning to the cursor; 2: the whole line. */
   #erase(part: number): void {
     const { row, column } = this.#cursor;
     const line = this.#lines[row] ?? [];
@@ -179,7 +179,7 @@ export class TerminalText {
 
   #forget(): void {
     const surplus = this.#lines.length - keptLines;
-    // Not one at a time.
+    // In batches, not one at a time.
     if (surplus < keptLines / 10) return;
     this.#lines.splice(0, surplus);
     this.#forgotten += surplus;
@@ -204,7 +204,7 @@ function sliceLine(line: Line, from: number, to: number): Line {
   return kept;
 }
 
-/** Neighbours that look alike become one. */
+/** Joins two lines; neighbouring spans with the same look become one. */
 function joinSpans(first: Line, second: Line): Line {
   const [next, ...rest] = second;
   const last = first.at(-1);

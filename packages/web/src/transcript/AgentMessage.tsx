@@ -10,7 +10,7 @@ interface AgentMessageProps {
   turnError: string | undefined;
 }
 
-/** The agent's words, on the page. Words of the system are set apart. */
+/** An agent's message on the page. System messages are set apart. */
 export function AgentMessage({ item, turnEnded, turnError }: AgentMessageProps) {
   const streaming = !turnEnded && (item.status === 'create' || item.status === 'update');
   return (

@@ -15,7 +15,7 @@ interface AnswerButtonsProps {
   chooseWithNote: (optionId: string) => void;
 }
 
-/** A button for each answer. What allows waits until all that is asked has been shown; to reject needs no reading. */
+/** A button for each answer. Allowing waits until the whole request has been shown; rejecting does not. */
 export function AnswerButtons(props: AnswerButtonsProps) {
   const { approval, whole, sent, note, choose, chooseWithNote } = props;
   const { allow, deny } = keyAnswers(approval);
@@ -66,7 +66,7 @@ function takesNote(option: ApprovalOption): boolean {
   return option.takesNote === true;
 }
 
-/** Why nothing can be allowed yet, and what to do. */
+/** Says why nothing can be allowed yet, and what to do. */
 function ShowRest({ whole, hintId }: { whole: ShownWhole; hintId: string }) {
   const button = useRef<HTMLButtonElement>(null);
   useFocusLeftTo(whole.asked, button);
@@ -80,7 +80,7 @@ function ShowRest({ whole, hintId }: { whole: ShownWhole; hintId: string }) {
   );
 }
 
-/** When a control goes that has the focus, the focus is on what it showed. */
+/** When a focused control disappears, moves the focus to what it showed. */
 function useFocusLeftTo(
   shown: RefObject<HTMLElement | null>,
   control: RefObject<HTMLElement | null>,

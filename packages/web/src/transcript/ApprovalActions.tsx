@@ -18,21 +18,21 @@ interface ApprovalProps {
 }
 
 interface ApprovalActionsProps extends ApprovalProps {
-  /** What is asked, in full, above the form; it scrolls where it is long. */
+  /** The request in full, above the form; scrolls if it is long. */
   children?: ReactNode;
-  /** Whether there was time to read it: only then a key answers. */
+  /** Whether there was time to read it: only then does a key answer. */
   isSeen: () => boolean;
-  /** Whether all of it has been shown: only then it can be allowed. */
+  /** Whether it has been shown in full: only then can it be allowed. */
   whole: ShownWhole;
-  /** What is typed in the composer: it can go with the answer. */
+  /** The composer's draft, which can go with the answer as a note. */
   draft: string;
-  /** The draft has gone with the answer. */
+  /** Called when the draft was sent with the answer. */
   onNoted: () => void;
-  /** An answer has been given here. */
+  /** Called when an answer was given here. */
   onAnswered: () => void;
 }
 
-/** The answers that can be given to a permission request, and the form that it may want filled in. */
+/** The possible answers to a permission request, and its form, if it has one. */
 export function ApprovalActions(props: ApprovalActionsProps) {
   const { approval, children, isSeen, whole, draft, onNoted, onAnswered } = props;
   const { asked, isOpen, isWhole } = whole;
@@ -110,18 +110,18 @@ export function ApprovalActions(props: ApprovalActionsProps) {
 }
 
 /**
- * The second click of a double click, and Enter on a button before there was time to read, were meant for what stood
- * there before.
+ * Whether a press was meant for what was there before: the second click of a double click, or Enter on a button before
+ * there was time to read.
  */
 function isHasty({ detail, target }: MouseEvent, isSeen: () => boolean): boolean {
   const button = target instanceof Element ? target.closest('button') : null;
   if (button === null) return false;
-  // Enter in a field presses the button, too; there somebody has read the form.
+  // Enter in a field presses the button too; then the form has been read.
   const isKey = detail === 0 && button === document.activeElement;
   return detail > 1 || (isKey && !isSeen());
 }
 
-/** Sends an answer once; what went wrong shows until the next try. */
+/** Sends an answer once; an error shows until the next attempt. */
 function useSending(approvalId: string, onAnswered: () => void) {
   const { answer } = useSessionActions();
   const [sent, setSent] = useState(false);
@@ -145,7 +145,7 @@ function useSending(approvalId: string, onAnswered: () => void) {
   return { sent, problem, send };
 }
 
-/** Escape leaves a field, so that nothing filled in is lost by it; once more, and it answers. */
+/** Escape first leaves a field, so that no input is lost; the next Escape answers. */
 function leaveField(event: KeyboardEvent): void {
   const { target } = event;
   if (event.key !== 'Escape' || !(target instanceof HTMLElement)) return;
@@ -160,7 +160,7 @@ function focusField(form: HTMLFormElement | null, name: string | undefined): voi
   field?.querySelector<HTMLElement>('input, select, textarea')?.focus();
 }
 
-/** What the form says of itself. */
+/** The form's title and description. */
 function FormHead({ approval: { form, title } }: ApprovalProps) {
   if (form === undefined) return null;
   return (
@@ -171,7 +171,7 @@ function FormHead({ approval: { form, title } }: ApprovalProps) {
   );
 }
 
-/** Stands where a request came up in the conversation; it is answered above the composer. */
+/** Marks where a request came up in the conversation; it is answered above the composer. */
 export function WaitingLink({ approval }: ApprovalProps) {
   const { show } = useSessionActions();
   return (
@@ -188,7 +188,7 @@ export function WaitingLink({ approval }: ApprovalProps) {
   );
 }
 
-/** The element that holds the request to answer. */
+/** Id of the element with the request to answer. */
 export const dockId = 'request-dock';
 
 /** How a permission request was answered. */

@@ -5,7 +5,7 @@ import { linkTarget } from '../files/file-target.ts';
 import { baseName } from '../words/paths.ts';
 import css from './Attachments.module.css';
 
-/** What a message carries beside its text. Only what came with it is shown: nothing is fetched. */
+/** A message's attachments. Only embedded content is shown: nothing is fetched. */
 export function Attachments({ blocks = [] }: { blocks?: readonly ContentBlock[] | undefined }) {
   if (blocks.length === 0) return null;
   return (

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { duration } from '../words/time.ts';
 
-/** Seconds since an ISO time or a time in ms; nothing during the first one. */
+/** Seconds since an ISO time or a time in ms; nothing during the first second. */
 export function Elapsed({ since }: { since: string | number | undefined }) {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

@@ -6,13 +6,13 @@ import { openName, useRemembered } from './remembered.ts';
 interface FoldProps {
   title: ReactNode;
   children: ReactNode;
-  /** There is nothing inside to see. */
+  /** There is nothing inside. */
   disabled?: boolean;
-  /** Under which it remembers whether it is open: its own, where it is a part of a row that opens itself. */
+  /** Name under which its state is remembered; must differ from the row's if it is part of a row that also opens. */
   name?: string;
 }
 
-/** One quiet line that opens. What is inside is only made when it is looked at. */
+/** One quiet line that opens. Its content is rendered only when it is open. */
 export function Fold({ title, children, disabled = false, name = openName }: FoldProps) {
   const [open, setOpen] = useRemembered(name, false);
   const id = useId();

@@ -7,18 +7,18 @@ import { useRemembered } from './remembered.ts';
 interface LongTextProps extends ComponentProps<'div'> {
   text: string;
   label?: string;
-  /** Under which it remembers how much of it is shown. */
+  /** Name under which the shown length is remembered. */
   name?: string;
-  /** Nothing of it is folded that can be laid out at once: somebody has to see it all. */
+  /** Folds only what cannot be laid out at once: a person must see all of it. */
   whole?: boolean;
 }
 
-/** More lines, or characters, than this are folded. */
+/** Longer texts (lines or characters) are folded. */
 const visible = { lines: 20, characters: 4000 };
-/** So many characters are laid out while a person waits; the rest comes with the next click. */
+/** Characters laid out at a time; the next click adds more. */
 const most = 200_000;
 
-/** Text as a terminal has it, folded when it is long. */
+/** Preformatted text, folded when it is long. */
 export function LongText({
   text,
   label,
@@ -62,7 +62,7 @@ function wordsFor(hidden: string): string {
   return `Show ${hidden.length.toLocaleString('en')} more characters`;
 }
 
-/** Without the blank lines before the first line, and the space after the last. */
+/** Without blank lines before the first line, and space after the last. */
 function withoutBlankEnds(text: string): string {
   return text.replace(/^(?:[ \t]*\n)+/, '').trimEnd();
 }

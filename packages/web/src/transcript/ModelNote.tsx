@@ -7,7 +7,7 @@ interface ModelNoteProps {
   text: string;
 }
 
-/** What an agent wrote for its model, for those who want to know. */
+/** A text of the agent for its model, as a detail. */
 export function ModelNote({ title, text }: ModelNoteProps) {
   return (
     <div className={css.thinking}>

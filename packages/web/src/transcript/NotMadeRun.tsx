@@ -14,7 +14,7 @@ interface NotMadeRunProps {
   turnEnded: boolean;
 }
 
-/** Calls that follow each other and came to nothing, since somebody stopped or rejected them: one line. */
+/** Consecutive calls without effect, because somebody stopped or rejected them, as one line. */
 export function NotMadeRun({ rows, folder, turnEnded }: NotMadeRunProps) {
   const [open, setOpen] = useRemembered(openName, false);
   const label = notMadeWords(rows.map((row) => row.call));

@@ -8,16 +8,16 @@ interface ErrorNoteProps {
   code?: string | undefined;
   message?: string | undefined;
   itemId?: string;
-  /** It has just come about: one that is read again in a conversation is no alarm. */
+  /** Whether it has just happened: an old error in a conversation is no alarm. */
   isNews?: boolean;
   Icon?: typeof TriangleAlert;
-  /** What else helps, beyond the message. */
+  /** Further advice, beyond the message. */
   advice?: string | undefined;
-  /** What can be done about it. */
+  /** Actions. */
   children?: ReactNode;
 }
 
-/** An error in plain words, with its code for those who look it up. */
+/** An error in plain words, with its code. */
 export function ErrorNote(props: ErrorNoteProps) {
   const { title, code, message, itemId, Icon = TriangleAlert, advice, children } = props;
   const { isNews = true } = props;

@@ -6,14 +6,14 @@ import css from './Transcript.module.css';
 interface OlderPagesProps {
   session: SessionStore;
   scroller: RefObject<HTMLDivElement | null>;
-  /** The mark of the next older page: when it changes, a page has come. */
+  /** The mark of the next older page; when it changes, a page has arrived. */
   before: string | undefined;
 }
 
-/** How far above the window the next older page is already fetched. */
+/** Distance above the window at which the next older page is fetched. */
 const ahead = '1200px';
 
-/** Stands where the known conversation begins, and fetches what came before when it comes near. */
+/** Marks the beginning of the loaded conversation, and fetches the page before it when it comes near. */
 export function OlderPages({ session, scroller, before }: OlderPagesProps) {
   const mark = useRef<HTMLDivElement>(null);
   const [problem, setProblem] = useState<string>();
@@ -36,7 +36,7 @@ export function OlderPages({ session, scroller, before }: OlderPagesProps) {
     );
     watch.observe(element);
     return () => watch.disconnect();
-    // Watched anew after each page: what was near the window may be so still.
+    // Observed again after each page: it may still be near the window.
   }, [before, problem, scroller, session]);
 
   return (

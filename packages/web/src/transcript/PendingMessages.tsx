@@ -8,7 +8,7 @@ interface PendingMessagesProps {
   session: SessionStore;
 }
 
-/** What was sent from here and the server has not shown yet. */
+/** Messages sent from here that the server has not shown yet. */
 export function PendingMessages({ pending, session }: PendingMessagesProps) {
   return pending.map((held) => (
     <div key={held.turnId} className={css.row} data-status={held.state}>
@@ -28,7 +28,7 @@ export function PendingMessages({ pending, session }: PendingMessagesProps) {
   ));
 }
 
-/** Why a message is not sent, and what can be done with it. */
+/** Why a message is not sent, and what a person can do. */
 function Unsent({ held, session }: { held: PendingMessage; session: SessionStore }) {
   const { takeBack } = useSessionActions();
   const isRefused = held.state === 'failed';

@@ -3,11 +3,11 @@ import css from './PlainText.module.css';
 
 interface PlainTextProps {
   text: string;
-  /** Why it is not drawn, as the end of a sentence. */
+  /** Why it is not rendered, as the end of a sentence. */
   why: string;
 }
 
-/** What cannot be drawn, as it was written. */
+/** Shows the source of what cannot be rendered. */
 export function PlainText({ text, why }: PlainTextProps) {
   return (
     <div className={css.plain} role="group" aria-label="Plain text">

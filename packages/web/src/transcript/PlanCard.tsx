@@ -6,7 +6,7 @@ interface PlanCardProps {
   item: Extract<UpsertObject, { type: 'plan' }>;
 }
 
-/** What the agent means to do, and how far it is. */
+/** The agent's plan, and its progress. */
 export function PlanCard({ item }: PlanCardProps) {
   const done = item.entries.filter((entry) => entry.status === 'completed').length;
   return (

@@ -15,7 +15,7 @@ interface ReadRunProps {
   turnEnded: boolean;
 }
 
-/** Reads and searches that follow each other: one line, since none of them says much by itself. */
+/** Consecutive reads and searches as one line, since none of them says much by itself. */
 export function ReadRun({ calls, folder, turnEnded }: ReadRunProps) {
   const [open, setOpen] = useRemembered(openName, false);
   const last = calls.at(-1);

@@ -3,12 +3,12 @@ import { Guard } from '../look/Guard.tsx';
 import { PlainText } from './PlainText.tsx';
 
 interface RowGuardProps {
-  /** The item, or the items, that are drawn. */
+  /** The item or items being rendered. */
   of: unknown;
   children: ReactNode;
 }
 
-/** A row that cannot be drawn is shown as plain text, and the other rows as ever. */
+/** Shows a row that cannot be rendered as plain text, and the other rows as usual. */
 export function RowGuard({ of, children }: RowGuardProps) {
   return (
     <Guard of={of} fallback={<Undrawn of={of} />}>
@@ -21,7 +21,7 @@ function Undrawn({ of }: Pick<RowGuardProps, 'of'>) {
   return <PlainText text={textOf(of)} why="it could not be drawn" />;
 }
 
-/** The words of an item; all of it where it has none, since what is wrong with it is not known. */
+/** The words of an item; without words the whole item, since the problem is unknown. */
 function textOf(of: unknown): string {
   if (typeof of === 'object' && of !== null && 'content' in of && typeof of.content === 'string') {
     return of.content;
@@ -29,7 +29,7 @@ function textOf(of: unknown): string {
   try {
     return JSON.stringify(of, null, 2);
   } catch {
-    // What is too deep to be written out has words beside that.
+    // An item too deep for JSON still has text in its fields.
     const texts = Object.entries(of ?? {}).filter(([, value]) => typeof value === 'string');
     return texts.map(([name, value]) => `${name}: ${value}`).join('\n');
   }

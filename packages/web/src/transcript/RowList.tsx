@@ -7,16 +7,16 @@ import { RowScope } from './remembered.ts';
 import { RowGuard } from './RowGuard.tsx';
 import { ToolCard } from './ToolCard.tsx';
 
-/** What a row needs to know of its surroundings. */
+/** The surroundings of a row. */
 export interface RowPlace {
-  /** The project's folder: paths below it are shown without it. */
+  /** The project's folder; paths below it are shown relative to it. */
   folder: string | undefined;
   turnEnded: boolean;
-  /** What the whole turn failed with, which is said at its end. */
+  /** The error of the whole turn, which is shown at its end. */
   turnError: string | undefined;
 }
 
-/** One row; it is drawn again only when what it shows has changed. */
+/** One row, rendered again only when its content has changed. */
 export const RowView = memo(function RowView({ row, ...place }: { row: Row } & RowPlace) {
   return (
     <RowScope value={row.key}>
@@ -27,7 +27,7 @@ export const RowView = memo(function RowView({ row, ...place }: { row: Row } & R
   );
 }, sameRow);
 
-/** Not the row, which is made anew with each arrangement. */
+/** Not the row itself, which is a new object after each arrangement. */
 function shownBy(row: Row): unknown {
   if (row.kind === 'item') return row.item;
   if (row.kind === 'tool') return row.call;
@@ -66,7 +66,7 @@ function sameRow(before: RowProps, after: RowProps): boolean {
   );
 }
 
-/** Rows are made anew with each arrangement; the items in them are not. */
+/** Compares the items: rows are new objects after each arrangement, their items are not. */
 function sameContent(a: Row, b: Row): boolean {
   if (a.kind === 'item') return b.kind === 'item' && a.item === b.item;
   if (a.kind === 'reads') return b.kind === 'reads' && sameList(a.calls, b.calls, Object.is);

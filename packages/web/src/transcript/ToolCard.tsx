@@ -18,11 +18,11 @@ interface ToolCardProps {
   approval?: ApprovalUpsert | undefined;
   folder: string | undefined;
   turnEnded: boolean;
-  /** What a subagent did that this call started. */
+  /** The items of a subagent that this call started. */
   children?: ReactNode;
 }
 
-/** One tool call: a line that says what, on what and how it came out, and opens to show the rest. */
+/** One tool call: a line with its kind, its subject and its outcome, which opens to show the rest. */
 export function ToolCard({ call, approval, folder, turnEnded, children }: ToolCardProps) {
   const waits = approval !== undefined && isWaiting(approval) && !turnEnded;
   const phase = toolPhase(call, waits, turnEnded, approval);
@@ -79,7 +79,7 @@ export function ToolCard({ call, approval, folder, turnEnded, children }: ToolCa
   );
 }
 
-/** Errors and what happens before one's eyes need no click; what waits is shown above the composer. */
+/** Errors and live calls open by themselves; a waiting call is shown above the composer. */
 function opensItself(phase: ToolPhase, isLive: boolean): boolean {
   return phase === 'failed' || isLive;
 }

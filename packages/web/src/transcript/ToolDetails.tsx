@@ -21,13 +21,13 @@ interface ToolDetailsProps {
   /** See `beganAt`. */
   began: string | undefined;
   folder: string | undefined;
-  /** Nothing of what it is asked is left out or folded: somebody is to allow it. */
+  /** Nothing is folded or left out: a person is to allow it. */
   whole?: boolean;
-  /** What happened between the question and its answer: a subagent's work. */
+  /** What happened between call and result: a subagent's work. */
   children?: ReactNode;
 }
 
-/** What a tool was asked, and what came of it. */
+/** A tool's arguments and its result. */
 export function ToolDetails({
   call,
   phase,
@@ -120,7 +120,7 @@ function Output({ call, phase, began, hasDiffs }: OutputProps) {
   if (text.trim() === '') {
     return failed || phase !== 'done' || hasDiffs ? null : <p className={css.none}>No output</p>;
   }
-  // Of an edit that worked, the diff says more than the tool's own confirmation.
+  // If an edit worked, the diff says more than the tool's own confirmation.
   if (hasDiffs && !failed) return null;
   if (call.kind === 'think' && !failed) {
     return (

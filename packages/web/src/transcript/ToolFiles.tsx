@@ -10,7 +10,7 @@ interface ToolFilesProps {
   folder: string | undefined;
 }
 
-/** The files that a call works on, to look at. */
+/** Links to the files of a call. */
 export function ToolFiles({ call, folder }: ToolFilesProps) {
   const places = [...(call.locations ?? []), ...(call.diffs ?? [])];
   const targets = new Map(

@@ -14,7 +14,7 @@ interface ToolOutcomeProps {
   began: string | undefined;
 }
 
-/** The right end of a tool's line: lines changed, exit code, time, and a mark. */
+/** The right end of a tool's line: changed lines, exit code, time, and a mark. */
 export function ToolOutcome({ call, phase, began }: ToolOutcomeProps) {
   const isMade = !isNotMade(phase) && phase !== 'failed';
   const took = isNotMade(phase) ? undefined : toolTook(call, began);
@@ -64,7 +64,7 @@ function PhaseMark({ call, phase, since }: PhaseMarkProps) {
         </>
       );
     case 'waiting':
-      // The link beside it says so.
+      // The link beside it shows that.
       return null;
     case 'done':
       return (

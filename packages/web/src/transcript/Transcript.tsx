@@ -17,13 +17,13 @@ import { useWindow } from './window/use-window.ts';
 interface TranscriptProps {
   view: SessionView;
   session: SessionStore;
-  /** Stands above the first message. */
+  /** Shown above the first message. */
   intro: ReactNode;
 }
 
 /**
- * The conversation. It follows what is said while the reader is at its end, and only what is near the window is in the
- * page. Not drawn again while somebody types below it.
+ * The conversation. It follows new content while the reader is at its end, and only rows near the window are in the
+ * page. Not rendered again while somebody types below it.
  */
 export const Transcript = memo(function Transcript({ view, session, intro }: TranscriptProps) {
   const stick = useStickToEnd();
@@ -109,7 +109,7 @@ function useNews(sticks: boolean, view: SessionView): boolean {
   return !sticks && seen !== newest;
 }
 
-/** Whoever sends a message wants to see it. */
+/** Goes to the end when the person sends a message. */
 function useFollowOwnMessage(pending: number, toEnd: () => void): void {
   const before = useRef(pending);
   useEffect(() => {

@@ -8,7 +8,7 @@ import { toRows } from './window/turn-rows.ts';
 
 interface TurnBlockProps {
   turn: TurnView;
-  /** Those of its rows that are in the page, and gaps for the others. */
+  /** Its rows that are in the page, and gaps for the others. */
   parts: DrawnTurn['parts'];
   folder: string | undefined;
   isLast: boolean;
@@ -16,7 +16,7 @@ interface TurnBlockProps {
   place: string | undefined;
 }
 
-/** One turn: what was asked, what the agent did, and how it ended. Drawn again only when it changes. */
+/** One turn: the question, the agent's work, and the end. Rendered again only when it changes. */
 export const TurnBlock = memo(function TurnBlock(props: TurnBlockProps) {
   const { turn, parts, folder, isLast, place } = props;
   const [first] = toRows([turn]);
@@ -69,12 +69,12 @@ function samePart(a: DrawnTurn['parts'][number], b: DrawnTurn['parts'][number] |
   return a === b;
 }
 
-/** Where rows are that are not in the page. */
+/** The space of rows that are not in the page. */
 export function RowGap({ height }: { height: number }) {
   return <div className={css.gap} style={{ height }} data-gap={height} aria-hidden="true" />;
 }
 
-/** Of many turns each has a name of its own. */
+/** Gives each turn a name of its own. */
 function nameOf({ startedAt }: TurnView): string {
   return startedAt === undefined ? 'Turn' : `Turn of ${new Date(startedAt).toLocaleTimeString()}`;
 }

@@ -14,11 +14,11 @@ import { TurnFailure } from './TurnFailure.tsx';
 
 interface TurnEndProps {
   turn: TurnView;
-  /** Nothing was said after it. */
+  /** Whether nothing was said after it. */
   isLast: boolean;
 }
 
-/** How a turn stands: at work, waiting, stopped (and why), failed, or done in so much time. */
+/** The state of a turn: working, waiting, stopped (and why), failed, or done after some time. */
 export function TurnEnd({ turn, isLast }: TurnEndProps) {
   if (turn.status === 'in_progress') return <AtWork turn={turn} />;
   if (turn.status === 'error') {
@@ -28,7 +28,7 @@ export function TurnEnd({ turn, isLast }: TurnEndProps) {
   const parts = [
     turn.status === 'aborted' ? 'Stopped' : stopReason(turn),
     took === undefined ? undefined : workTime(took, turn),
-    // Not every agent counts them.
+    // Not every agent counts tokens.
     turn.usage?.outputTokens ? `${tokens(turn.usage.outputTokens)} tokens out` : undefined,
   ].filter((part) => part !== undefined);
   return (
@@ -62,7 +62,7 @@ function tookOf({ startedAt, endedAt }: TurnView): number | undefined {
   return startedAt === undefined || endedAt === undefined ? undefined : endedAt - startedAt;
 }
 
-/** Copies what the agent said, as the Markdown that it is. */
+/** Copies the agent's answer as Markdown. */
 function CopyAnswer({ turn }: { turn: TurnView }) {
   const { copied, copy } = useCopy();
   const said = turn.items.filter(
@@ -81,7 +81,7 @@ function CopyAnswer({ turn }: { turn: TurnView }) {
   );
 }
 
-/** What was asked, once more. */
+/** Sends the question again. */
 function SendAgain({ turn }: { turn: TurnView }) {
   const { send } = useSessionActions();
   const asked = turn.items.find((item) => item.type === 'message' && item.origin === 'user');

@@ -7,11 +7,11 @@ import { useSessionActions } from './session-actions.ts';
 
 interface TurnFailureProps {
   error: TurnView['error'];
-  /** What can be done about it. */
+  /** Actions. */
   children: ReactNode;
 }
 
-/** Why a turn failed. What a person has to mend outside of this page is said as that. `Announcer` says it aloud. */
+/** Why a turn failed, with advice if the cause lies outside this page. `Announcer` announces it. */
 export function TurnFailure({ error, children }: TurnFailureProps) {
   const { cliType } = useSessionActions();
   const name = useAgentName(cliType);
@@ -26,7 +26,7 @@ export function TurnFailure({ error, children }: TurnFailureProps) {
       </ErrorNote>
     );
   }
-  // Its own words are about the protocol; ours are about the program.
+  // The agent's message is about the protocol; our advice is about the program.
   const advice = error?.code === 'AUTH_REQUIRED' ? agent?.reason : undefined;
   return (
     <ErrorNote title={title} Icon={KeyRound} advice={advice} {...message}>

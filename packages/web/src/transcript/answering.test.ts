@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { keyAnswers, outcomeWords, sortOptions, wasAllowed } from './answering.ts';
 import { approval } from './testing/items.ts';
 
-it('allowing comes first, and keys never answer for good', () => {
+it('allowing comes first, and keys never answer permanently', () => {
   const asked = approval('p');
   expect(sortOptions(asked.options).map((option) => option.optionId)).toEqual([
     'yes',
@@ -25,7 +25,7 @@ it('no key chooses among several answers', () => {
   expect(keyAnswers(asked).deny?.optionId).toBe('no');
 });
 
-it('an outcome is said in the words of the option', () => {
+it('an outcome is shown in the words of the option', () => {
   const allowed = approval('p', { outcome: { outcome: 'selected', optionId: 'yes' } });
   expect([outcomeWords(allowed), wasAllowed(allowed)]).toEqual(['Allow', true]);
   const denied = approval('p', { outcome: { outcome: 'selected', optionId: 'no' } });

@@ -1,6 +1,6 @@
 import type { ApprovalOption, ApprovalUpsert } from '@liminal/protocol';
 
-/** Options in the order in which they are offered: allowing first, what one would regret last. */
+/** The order of options: allowing first, the most regrettable last. */
 const order: ApprovalOption['kind'][] = [
   'allow_once',
   'allow_always',
@@ -12,7 +12,7 @@ export function sortOptions(options: readonly ApprovalOption[]): ApprovalOption[
   return options.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
 }
 
-/** What Enter and Escape answer: once, never for good, and never one of several things that can be chosen. */
+/** The answers of Enter and Escape: once only, never permanently, and never one of several choices. */
 export function keyAnswers(approval: ApprovalUpsert): {
   allow: ApprovalOption | undefined;
   deny: ApprovalOption | undefined;
@@ -24,7 +24,7 @@ export function keyAnswers(approval: ApprovalUpsert): {
   };
 }
 
-/** What was decided, in a word. */
+/** The decision, in a word. */
 export function outcomeWords(approval: ApprovalUpsert): string {
   const { outcome } = approval;
   if (outcome?.outcome === 'selected') {
@@ -44,7 +44,7 @@ export function isAllowing({ options }: ApprovalUpsert, optionId: string): boole
   return option?.kind.startsWith('allow') ?? false;
 }
 
-/** Whether there is something to fill in, rather than a permission to give. A form without a field asks nothing. */
+/** Whether there is a form to fill in, rather than a permission to give. A form without fields asks nothing. */
 export function asksSomething({ form }: ApprovalUpsert): boolean {
   return form !== undefined && Object.keys(form.properties).length > 0;
 }

@@ -4,7 +4,10 @@ import { expect, it } from 'vitest';
 import { arrange, type Row } from './arrange.ts';
 import { approval, text, tool } from './testing/items.ts';
 
-/** Rows as short words: `a`, `b(c d)` for what is below b, `[a b]` for a run of reads, `{a b}` for one that was not made, `a!` with a permission. */
+/**
+ * Rows as short words: `a`, `b(c d)` for children of b, `[a b]` for a run of reads, `{a b}` for a run of calls not
+ * made, `a!` with a permission.
+ */
 function shape(rows: readonly Row[]): string {
   return rows
     .map((row) => {
@@ -17,7 +20,7 @@ function shape(rows: readonly Row[]): string {
     .join(' ');
 }
 
-it('reads and searches that follow each other become one row', () => {
+it('consecutive reads and searches become one row', () => {
   const read = { kind: 'read' } as const;
   const items = [
     tool('a', read),
@@ -37,7 +40,7 @@ it('calls that were not made become one row, and the reads beside them another',
   expect(shape(arrange(items, false))).toBe('[a b] c d e m f');
 });
 
-it('a read that failed stands by itself, where it can be seen', () => {
+it('a failed read stays a row of its own, where it can be seen', () => {
   const read = { kind: 'read' } as const;
   const failed = tool('b', { kind: 'read', toolOutputIsError: true });
   expect(shape(arrange([tool('a', read), failed, tool('c', read), tool('d', read)]))).toBe(
@@ -45,7 +48,7 @@ it('a read that failed stands by itself, where it can be seen', () => {
   );
 });
 
-it('what a subagent did stands below the call that started it, at any depth', () => {
+it('a subagent’s items are below the call that started it, at any depth', () => {
   const items = [
     tool('agent'),
     text('m1', { parentCallId: 'agent' }),
@@ -56,16 +59,16 @@ it('what a subagent did stands below the call that started it, at any depth', ()
   expect(shape(arrange(items))).toBe('agent(m1 inner(m2)) after');
 });
 
-it('an item whose parent is not here stands at the top', () => {
+it('an item without its parent is at the top level', () => {
   expect(shape(arrange([text('m', { parentCallId: 'elsewhere' })]))).toBe('m');
 });
 
-it('a permission request stands with the call it asks for, and by itself without one', () => {
+it('a permission request belongs to its call, or stands alone without one', () => {
   const items = [tool('a'), approval('p1', { callId: 'a' }), approval('p2', { callId: 'gone' })];
   expect(shape(arrange(items))).toBe('a! p2');
 });
 
-it('no item is lost or shown twice, whatever the parents', () => {
+it('no item is lost or shown twice, for any parents', () => {
   const id = fc.constantFrom('a', 'b', 'c', 'd');
   const item = fc.record({ parent: fc.option(id), read: fc.boolean() });
   fc.assert(

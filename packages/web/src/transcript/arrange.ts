@@ -1,7 +1,7 @@
 import type { ApprovalUpsert, ToolCallUpsert, UpsertObject } from '@liminal/protocol';
 import { isNotMade, toolPhase } from './tool-outcome.ts';
 
-/** What stands under each other in a turn. */
+/** A row of a turn. */
 export type Row =
   | { kind: 'item'; key: string; item: Exclude<UpsertObject, { type: 'tool_call' }> }
   | { kind: 'tool'; key: string; call: ToolCallUpsert; approval?: ApprovalUpsert; below: Row[] }
@@ -10,12 +10,12 @@ export type Row =
 
 export type ToolRow = Extract<Row, { kind: 'tool' }>;
 
-/** Fewer than this many of a kind one after another stay single. */
+/** Shorter runs stay single rows. */
 const runLength = 2;
 
 /**
- * Arranges a turn's items for reading: what a subagent did goes below the call that started it, a permission request
- * goes to the call it asks for. Reads that follow each other become one row, and so do calls that were not made.
+ * Arranges a turn's items for reading: a subagent's items go below the call that started it, a permission request goes
+ * to its call. Consecutive reads become one row, and so do consecutive calls that were not made.
  */
 export function arrange(items: readonly UpsertObject[], turnEnded = false): Row[] {
   const calls = items.filter((item) => item.type === 'tool_call');
@@ -47,7 +47,7 @@ export function arrange(items: readonly UpsertObject[], turnEnded = false): Row[
   return rowsBelow(undefined);
 }
 
-/** A parent that is not here, or that is the item itself, leaves the item at the top. */
+/** The parent of an item; an item whose parent is missing, or is the item itself, is at the top level. */
 function parentOf(item: UpsertObject, calls: Map<string, ToolCallUpsert>): string | undefined {
   if (item.parentCallId === undefined) return undefined;
   const seen = new Set<string>();

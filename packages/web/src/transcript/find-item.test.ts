@@ -25,7 +25,7 @@ it('an item is found by its own id', () => {
   ]);
 });
 
-it('a call is found by the id that the agent gave it, too', () => {
+it('a call is also found by the agent’s id for it', () => {
   const renamed = [turn('t', [tool('c1', { itemId: 'item-9' })])];
   expect(findItem(renamed, 'c1')).toBe('item-9');
 });

@@ -1,6 +1,6 @@
 import type { TurnView } from '@liminal/client';
 
-/** The id of an item that is named by its own id or, a tool call, by its call's; undefined if it is not in these turns. */
+/** The id of an item, found by its own id or by its tool call's id; undefined if it is not in these turns. */
 export function findItem(turns: readonly TurnView[], id: string): string | undefined {
   for (const { items } of turns.toReversed()) {
     const item =

@@ -1,11 +1,13 @@
-/** How agents tell their model what a person did. It reads as if a person were scolded, so it is shown as a detail. */
+/**
+ * How agents tell their model what a person did. It reads like a scolding of the person, so it is shown as a detail.
+ */
 const forModel = [
   /^The user doesn[’']t want to (?:proceed with this tool use|take this action right now)\./,
   /^\[Request interrupted by user(?: for tool use)?\]$/,
   /^User rejected tool use$/,
 ];
 
-/** Whether a text is meant for the model that the agent runs on, and not for people. */
+/** Whether a text is meant for the agent's model, and not for people. */
 export function isForModel(text: string): boolean {
   return forModel.some((beginning) => beginning.test(text.trim()));
 }

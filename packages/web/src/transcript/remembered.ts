@@ -8,8 +8,8 @@ import {
 } from 'react';
 
 /**
- * What a person opened and closed in a conversation. Rows that are far from the window are not in the page, so they
- * cannot remember it themselves.
+ * What a person opened and closed in a conversation. Rows far from the window are not in the page, so they cannot
+ * remember it themselves.
  */
 export class RowMemory {
   readonly #values = new Map<string, unknown>();
@@ -33,21 +33,21 @@ export class RowMemory {
 const MemoryContext = createContext<RowMemory | undefined>(undefined);
 const ScopeContext = createContext('');
 
-/** Whose memory it is: one for each conversation. */
+/** Provides the memory: one for each conversation. */
 export const RowMemoryProvider = MemoryContext.Provider;
-/** The id of the item (or row) that what is inside belongs to. */
+/** The id of the item or row that the content belongs to. */
 export const RowScope = ScopeContext.Provider;
 
 /** The name under which rows remember whether they were opened. */
 export const openName = 'open';
 
-/** That of the conversation; what stands elsewhere has its own, and forgets. */
+/** The memory of the conversation; elsewhere a component has its own, and forgets. */
 function useMemory(): RowMemory {
   const [own] = useState(() => new RowMemory());
   return useContext(MemoryContext) ?? own;
 }
 
-/** As `useState`, but an item that comes back finds what it was, by its id and this name. */
+/** Like `useState`, but an item that is mounted again gets its last value, by its id and this name. */
 export function useRemembered<T>(name: string, initial: T): [T, (value: T) => void] {
   const memory = useMemory();
   const scope = useContext(ScopeContext);
@@ -57,7 +57,7 @@ export function useRemembered<T>(name: string, initial: T): [T, (value: T) => vo
   return [known === undefined ? initial : (known as T), set];
 }
 
-/** What a value was when the item was shown first. */
+/** The value at the item's first rendering. */
 export function useFirst<T>(name: string, value: T): T {
   const memory = useMemory();
   const scope = useContext(ScopeContext);

@@ -5,13 +5,13 @@ import { findItem, type TurnRow } from './window/turn-rows.ts';
 
 type Show = (itemId: string) => Promise<void>;
 
-/** Conversations in the page, by session, and items that somebody wants to see in one that is not there yet. */
+/** Conversations in the page, by session; and items to show once their conversation is there. */
 const shown = new Map<string, Show>();
 const wanted = new Map<string, string>();
 
 /**
- * Scrolls a session's conversation to one of its items, which must be loaded, wherever it is: what hides it is opened,
- * and it is marked for a moment and gets the focus. Where the session is not in the page yet, that is done once it is.
+ * Scrolls a session's conversation to one of its loaded items. Folds around it are opened, and the item is marked for a
+ * moment and gets the focus. If the session is not in the page yet, this happens once it is.
  */
 export async function scrollToItem(sessionId: string, itemId: string): Promise<void> {
   const show = shown.get(sessionId);
@@ -53,13 +53,13 @@ async function showItem(target: () => Target, itemId: string): Promise<void> {
   const key = rows[place.index]?.key;
   let shownAs: HTMLElement | null = null;
   await nextFrame();
-  // Without a frame until the first movement, in which a late scroll event could find the end again.
+  // Without waiting for a frame, in which a late scroll event could find the end again.
   target().leaveEnd();
-  // What is around it is drawn frame by frame, and may turn out taller than it was thought to be.
+  // The rows around it are rendered frame by frame, and may turn out taller than estimated.
   for (let frame = 0, still = 0; still < settled && frame < mostFrames; frame += 1) {
     shownAs = findElement(target().scroller.current, key, itemId);
     if (shownAs === null) {
-      // At once: what is drawn and not scrolled to is taken away again in the next frame.
+      // At once: a row that is rendered and not scrolled to is removed again in the next frame.
       flushSync(() => target().draw(place.index));
       shownAs = findElement(target().scroller.current, key, itemId);
     }
@@ -69,7 +69,7 @@ async function showItem(target: () => Target, itemId: string): Promise<void> {
   if (shownAs !== null) mark(shownAs);
 }
 
-/** Waits until the conversation that holds it is drawn: what asks for an item may know of it first. */
+/** Waits until the conversation that holds it is rendered: the caller may know of the item first. */
 async function findRow(target: () => Target, itemId: string) {
   for (let frame = 0; frame < mostFrames; frame += 1) {
     await nextFrame();
@@ -80,11 +80,11 @@ async function findRow(target: () => Target, itemId: string) {
   return undefined;
 }
 
-/** After so many frames in which it stayed where it is, what is around an item has its height. */
+/** After this many frames without a movement, the rows around an item have their height. */
 const settled = 12;
-/** What does not come about in so many frames never will. */
+/** Gives up after this many frames. */
 const mostFrames = 60;
-/** So long an item stands out that was scrolled to (ms). */
+/** How long the target item is marked (ms). */
 const standsOut = 2_000;
 
 function findElement(scroller: HTMLElement | null, key: string | undefined, itemId: string) {
@@ -93,7 +93,7 @@ function findElement(scroller: HTMLElement | null, key: string | undefined, item
   return scroller?.querySelector<HTMLElement>(`[data-row="${CSS.escape(key)}"]`) ?? null;
 }
 
-/** Whether the element had to be moved for it. */
+/** Whether the element had to be moved. */
 function bringsIntoSight(element: HTMLElement): boolean {
   const before = element.getBoundingClientRect().top;
   element.scrollIntoView({ block: 'center' });

@@ -1,15 +1,15 @@
 import type { ApprovalAnswer } from '@liminal/protocol';
 import { createContext, useContext } from 'react';
 
-/** Whose conversation it is, and what can be done from inside it. */
+/** The session of a conversation, and the actions inside it. */
 export interface SessionActions {
   cliType: string | undefined;
   /** Answers a permission request; rejects when the server refuses. */
   answer: (approvalId: string, answer: ApprovalAnswer) => Promise<void>;
-  /** Brings a request that waits before the person's eyes. */
+  /** Shows a waiting request to the person. */
   show: (approvalId: string) => void;
   send: (message: string) => void;
-  /** Gives a text back to where it was written. */
+  /** Puts a text back into the composer. */
   takeBack: (message: string) => void;
 }
 

@@ -8,7 +8,7 @@ it('near the end is at the end', () => {
   expect(isAtEnd({ top: 400, content: 1000, window: 500 })).toBe(false);
 });
 
-it('content that grows does not take the reader off the end', () => {
+it('growing content does not take the reader off the end', () => {
   expect(keepsToEnd(atEnd, { top: 500, content: 1400, window: 500 })).toBe(true);
 });
 

@@ -1,13 +1,13 @@
-/** Where a scroller stands (px). */
+/** The place of a scroller (px). */
 export interface Place {
   top: number;
-  /** Of the whole content. */
+  /** Height of the whole content. */
   content: number;
-  /** Of the part that is seen. */
+  /** Height of the visible part. */
   window: number;
 }
 
-/** Closer to the end than this (px) counts as being there. */
+/** Closer to the end than this (px) counts as being at the end. */
 const near = 40;
 
 export function isAtEnd({ top, content, window }: Place): boolean {
@@ -15,8 +15,8 @@ export function isAtEnd({ top, content, window }: Place): boolean {
 }
 
 /**
- * Whether the reader keeps to the end after a scroll. Leaving it takes a movement upwards: content that grows while
- * the page is still following it moves the end away too, and is not the reader's doing.
+ * Whether the reader stays at the end after a scroll. Only a movement upwards leaves it: growing content moves the end
+ * away too, but that is not the reader's doing.
  */
 export function keepsToEnd(before: { top: number; sticks: boolean }, now: Place): boolean {
   if (isAtEnd(now)) return true;

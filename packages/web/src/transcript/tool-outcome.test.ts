@@ -26,14 +26,14 @@ it('a call without a result in a turn that is over was stopped', () => {
   expect(toolPhase(cancelled, false, true)).toBe('stopped');
 });
 
-it('a call was rejected when somebody did so, whatever the agent makes of it', () => {
+it('a call that somebody rejected counts as rejected, whatever the agent reports', () => {
   const failed = tool('a', { toolOutputIsError: true, toolOutput: 'Permission denied' });
   expect(toolPhase(failed, false, false, answered('no', 1, 2))).toBe('rejected');
   expect(toolPhase(tool('a'), false, false, answered('no', 1, 2))).toBe('rejected');
   expect(toolPhase(failed, false, false, answered('yes', 1, 2))).toBe('failed');
 });
 
-it('what a model is told of a stopped call is no failure', () => {
+it('the text for the model about a stopped call is no failure', () => {
   const toolOutput =
     "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, " +
     'the new_string was NOT written to the file). STOP what you are doing.';
@@ -43,7 +43,7 @@ it('what a model is told of a stopped call is no failure', () => {
   expect(toolPhase(tool('a', { toolOutput }), false, true)).toBe('done');
 });
 
-it('a call took from when it was allowed, not from when it was asked for', () => {
+it('a call’s time begins when it was allowed, not when it was requested', () => {
   const call = tool('a', { startedAt: at(0), sourceTimestamp: at(65) });
   expect(toolTook(call, beganAt(call))).toBe(65_000);
   expect(toolTook(call, beganAt(call, answered('yes', 1, 60)))).toBe(5000);
@@ -52,7 +52,7 @@ it('a call took from when it was allowed, not from when it was asked for', () =>
   expect(toolTook(tool('a', { status: 'create', startedAt: at(0) }), at(0))).toBeUndefined();
 });
 
-it('people are waited for once, however many things wait at a time', () => {
+it('overlapping waits for people count once', () => {
   expect(waitedFor([])).toBe(0);
   expect(waitedFor([answered('yes', 10, 20), answered('no', 0, 12), answered('no', 30, 31)])).toBe(
     21_000,

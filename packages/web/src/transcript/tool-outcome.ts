@@ -4,12 +4,12 @@ import { asksSomething, isAllowing } from './answering.ts';
 import { isForModel } from './model-text.ts';
 
 /**
- * How far a tool call is: `waiting` needs a permission first, `rejected` was not given it, `stopped` never got its
+ * The state of a tool call: `waiting` needs a permission first, `rejected` did not get it, `stopped` never got its
  * result.
  */
 export type ToolPhase = 'running' | 'waiting' | 'rejected' | 'done' | 'failed' | 'stopped';
 
-/** `turnEnded`: a call without a result in a turn that is over has been stopped, like one that was cancelled. */
+/** `turnEnded`: a call without a result in a finished turn was stopped, like a cancelled one. */
 export function toolPhase(
   call: ToolCallUpsert,
   waits: boolean,
@@ -25,7 +25,7 @@ export function toolPhase(
   return waits ? 'waiting' : 'running';
 }
 
-/** Whether a call changed nothing: what it says of lines and files never came to be. */
+/** Whether a call changed nothing, so that its lines and files do not count. */
 export function isNotMade(phase: ToolPhase): boolean {
   return phase === 'rejected' || phase === 'stopped';
 }
@@ -36,7 +36,7 @@ function wasRejected(approval: ApprovalUpsert): boolean {
   return !isAllowing(approval, outcome.optionId);
 }
 
-/** When a call could begin (ISO time): people's time to answer is not the tool's. */
+/** When a call could begin (ISO time), without the time that people took to answer. */
 export function beganAt(call: ToolCallUpsert, approval?: ApprovalUpsert): string | undefined {
   const { startedAt } = call;
   if (approval?.outcome === undefined || startedAt === undefined) return startedAt;
@@ -44,13 +44,13 @@ export function beganAt(call: ToolCallUpsert, approval?: ApprovalUpsert): string
   return Date.parse(answeredAt) > Date.parse(startedAt) ? answeredAt : startedAt;
 }
 
-/** Milliseconds that a finished call took since it `began`. */
+/** Milliseconds from `began` to the end of a finished call. */
 export function toolTook(call: ToolCallUpsert, began: string | undefined): number | undefined {
   if (call.status === 'create' || call.status === 'update') return undefined;
   return between(began, call.sourceTimestamp);
 }
 
-/** Milliseconds in which something waited for a person's answer. */
+/** Milliseconds during which something waited for a person. */
 export function waitedFor(approvals: readonly ApprovalUpsert[]): number {
   const waits = approvals
     .filter(({ outcome, startedAt }) => outcome !== undefined && startedAt !== undefined)

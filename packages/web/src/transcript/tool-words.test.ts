@@ -9,7 +9,7 @@ import {
   notMadeWords,
 } from './tool-words.ts';
 
-it('a command is what is run', () => {
+it('a call that runs something shows its command', () => {
   const call = tool('a', {
     kind: 'execute',
     toolName: 'Bash',
@@ -18,7 +18,7 @@ it('a command is what is run', () => {
   expect(toolWords(call)).toEqual({ verb: 'Run', subject: 'npm test' });
 });
 
-it('a command that came as its words is what one would type', () => {
+it('a command given as a list of words is shown as one would type it', () => {
   const ran = (...command: string[]) => tool('a', { kind: 'execute', toolArguments: { command } });
   expect(commandOf(ran('/bin/bash', '-lc', 'echo hi | wc'))).toBe('echo hi | wc');
   expect(toolWords(ran('/bin/zsh', '-c', 'ls')).subject).toBe('ls');
@@ -27,14 +27,14 @@ it('a command that came as its words is what one would type', () => {
   expect(commandOf(tool('a', { kind: 'read', toolArguments: { command: 'x' } }))).toBeUndefined();
 });
 
-it('a command that is only told as a title is what is run, wherever that is', () => {
+it('a command that only the title names is shown by it, not by its folder', () => {
   const locations = [{ path: '/code/shop' }];
   const call = tool('a', { kind: 'execute', toolName: 'execute', toolArguments: {}, locations });
   expect(toolWords({ ...call, title: 'ls -la' }).subject).toBe('ls -la');
   expect(toolWords({ ...call, title: 'execute' }, '/code').subject).toBe('shop');
 });
 
-it('a file is named from its project on', () => {
+it('a file is named relative to its project', () => {
   const call = tool('a', { kind: 'read', locations: [{ path: '/code/shop/src/a.ts', line: 7 }] });
   expect(toolWords(call, '/code/shop')).toEqual({ verb: 'Read', subject: 'src/a.ts:7' });
   expect(toolWords(call, '/code/shopping').subject).toBe('/code/shop/src/a.ts:7');
@@ -45,7 +45,7 @@ it('a search is its pattern', () => {
   expect(toolWords(tool('a', { kind: 'search', toolArguments })).subject).toBe('loadConfig');
 });
 
-it('a tool of no known kind is called by its title, else by its name', () => {
+it('a tool of unknown kind is named by its title, else by its name', () => {
   const asks = tool('a', { toolName: 'AskUserQuestion', kind: 'other', title: 'Ask you' });
   expect(toolWords(asks)).toEqual({ verb: 'Ask you', subject: '' });
   expect(toolWords(tool('a', { toolName: 'TodoWrite' })).verb).toBe('TodoWrite');
@@ -58,7 +58,7 @@ it('a title does not repeat the verb', () => {
   expect(toolWords(call)).toEqual({ verb: 'Fetch', subject: 'https://x.test' });
 });
 
-it('a run of reads is told in one line', () => {
+it('a run of reads is one line', () => {
   const read = tool('a', { kind: 'read' });
   const search = tool('b', { kind: 'search' });
   expect(readRunWords([read, read])).toBe('Read 2 files');
@@ -67,7 +67,7 @@ it('a run of reads is told in one line', () => {
   expect(readRunWords([read, { ...read, status: 'create' }])).toBe('Reading 2 files');
 });
 
-it('a subagent is called by its task', () => {
+it('a subagent is named by its task', () => {
   const toolArguments = {
     subagent_type: 'Explore',
     description: 'find dates',
@@ -77,7 +77,7 @@ it('a subagent is called by its task', () => {
   expect(toolWords(call)).toEqual({ verb: 'Subagent', subject: 'find dates' });
 });
 
-it('calls that were not made are counted by what they would have done', () => {
+it('calls that were not made are counted by kind', () => {
   const edit = tool('a', { kind: 'edit' });
   const run = tool('b', { kind: 'execute' });
   expect(notMadeWords([edit, edit, edit])).toBe('3 edits not made');
@@ -87,7 +87,7 @@ it('calls that were not made are counted by what they would have done', () => {
   expect(notMadeReason(run, false)).toBe('Not run: stopped');
 });
 
-it('what the subject says already is no argument worth a line', () => {
+it('an argument that the subject already shows is left out', () => {
   const toolArguments = { file_path: '/code/shop/a.ts', limit: 3 };
   const locations = [{ path: '/code/shop/a.ts' }];
   const call = tool('a', { kind: 'read', toolArguments, locations });

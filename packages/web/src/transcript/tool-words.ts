@@ -2,7 +2,7 @@ import type { ToolCallUpsert } from '@liminal/protocol';
 import { count } from '../words/amounts.ts';
 import { shortPath } from '../words/paths.ts';
 
-/** What a tool call is called in one line: what kind of work, on what, and how it came out. */
+/** The words for a tool call in one line: its kind, its subject, and its outcome. */
 export interface ToolWords {
   verb: string;
   subject: string;
@@ -21,7 +21,7 @@ const verbs: Record<NonNullable<ToolCallUpsert['kind']>, string> = {
   other: '',
 };
 
-/** Arguments that say what a call is about, the most telling first. */
+/** Arguments that name a call's subject, the most telling first. */
 const telling = [
   'command',
   'file_path',
@@ -37,7 +37,7 @@ const telling = [
   'name',
 ];
 
-/** What a search looks for says more than where. */
+/** For a search, the pattern says more than the place. */
 const sought = ['pattern', 'query'];
 
 export function toolWords(call: ToolCallUpsert, folder?: string): ToolWords {
@@ -46,7 +46,7 @@ export function toolWords(call: ToolCallUpsert, folder?: string): ToolWords {
   return { verb, subject: oneLine(subjectOf(call, verb, folder)) };
 }
 
-/** The command that a call runs; undefined where it says none. Some agents give it as its words. */
+/** The command that a call runs; undefined if it names none. Some agents give it as a list of words. */
 export function commandOf({ kind, toolArguments }: ToolCallUpsert): string | undefined {
   const { command } = toolArguments;
   if (kind !== 'execute') return undefined;
@@ -70,7 +70,7 @@ export function isSubagent(call: ToolCallUpsert): boolean {
   );
 }
 
-/** Whether the call asks people something, rather than for a permission. */
+/** Whether the call asks people a question, rather than for a permission. */
 export function isQuestion(call: ToolCallUpsert): boolean {
   return call.toolName === 'AskUserQuestion';
 }
@@ -80,7 +80,7 @@ function subagentTask({ toolArguments, title }: ToolCallUpsert): string {
   return [description, title, prompt].find((text) => isText(text)) ?? '';
 }
 
-/** Arguments that the subject does not say already. */
+/** Arguments that the subject does not show already. */
 export function otherArguments(call: ToolCallUpsert, folder?: string): [string, unknown][] {
   const { subject } = toolWords(call, folder);
   const isSaid = (value: unknown) =>
@@ -88,7 +88,7 @@ export function otherArguments(call: ToolCallUpsert, folder?: string): [string, 
   return Object.entries(call.toolArguments).filter(([, value]) => !isSaid(value));
 }
 
-/** A tool of no known kind is called by its title, which says more than its name. */
+/** A tool of unknown kind is named by its title, which says more than its name. */
 function nameOf({ title, toolName }: ToolCallUpsert): string {
   return toolName.startsWith('mcp__') ? toolLabel(toolName) : (title ?? toolName);
 }
@@ -112,13 +112,13 @@ function subjectOf(call: ToolCallUpsert, verb: string, folder: string | undefine
     .map((key) => call.toolArguments[key])
     .find((value) => isText(value));
   if (named !== undefined) return isPath(named) ? shortPath(named, folder) : named;
-  // Where a program runs says less than what it is.
+  // The location of a command is only its folder, which says less than its title.
   const isTitled = call.kind === 'execute' && isText(call.title) && call.title !== call.toolName;
   if (location !== undefined && !isTitled) return shortPath(location.path, folder);
   return call.title === undefined ? '' : withoutVerb(call.title, verb);
 }
 
-/** A title may begin with the very word that stands in front of it. */
+/** Removes the verb from a title that begins with it. */
 function withoutVerb(title: string, verb: string): string {
   if (title === verb) return '';
   return title.toLowerCase().startsWith(`${verb.toLowerCase()} `)
@@ -138,13 +138,13 @@ function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** That a call was not made, and why: `Not made: you rejected it`. */
+/** Says that a call was not made, and why: `Not made: you rejected it`. */
 export function notMadeReason(call: ToolCallUpsert, isRejected: boolean): string {
   const what = isEdit(call) ? 'Not made' : call.kind === 'execute' ? 'Not run' : 'Not done';
   return `${what}: ${isRejected ? 'you rejected it' : 'stopped'}`;
 }
 
-/** One line for calls that came to nothing: `30 edits not made`. */
+/** One line for calls that were not made: `30 edits not made`. */
 export function notMadeWords(calls: readonly ToolCallUpsert[]): string {
   const { length } = calls;
   if (calls.every((call) => isEdit(call))) return `${count(length, 'edit')} not made`;

@@ -1,6 +1,6 @@
 import { type RefObject, useLayoutEffect, useRef } from 'react';
 
-/** The first row that is seen, and where it stands. */
+/** The first visible row, and its place. */
 interface Place {
   row: string;
   /** Below the top of the content (px). */
@@ -8,11 +8,11 @@ interface Place {
 }
 
 /**
- * Keeps what is read in place when something above it changes. Browsers do that too, but not all of them, not at the
- * top, and not after a jump; so here it is done for all, in time to be painted with the change.
+ * Keeps the visible text in place when something above it changes. Browsers do that too, but not all of them, not at
+ * the top, and not after a jump; so this does it for all, in time to be painted with the change.
  *
- * Rows that turn out taller or smaller than the room that was held for them take the difference from the room of those
- * above, which moves nothing. The scroller is moved only for the rest: that would end a movement of the reader's.
+ * If rows turn out taller or smaller than their gap, the gap above them takes the difference, which moves nothing. Only
+ * the rest moves the scroller, since that would interrupt a scroll of the reader's.
  */
 export function useKeepPlace(
   scroller: RefObject<HTMLElement | null>,
@@ -30,7 +30,7 @@ export function useKeepPlace(
       if (element.clientHeight > 0) read.current = firstSeen(element, inner);
     };
     settle.current = () => {
-      // Two who move the scroller in one frame undo what the other does.
+      // Two that move the scroller in one frame would undo each other.
       if (isFollowing()) return;
       const row = read.current && findRow(inner, read.current.row);
       if (read.current !== undefined && row !== undefined && element.clientHeight > 0) {
@@ -58,7 +58,7 @@ function takeBack(element: HTMLElement, row: HTMLElement, moved: number): void {
   const gap = gapAbove(element, row);
   const likely = Number(gap?.dataset['gap']);
   const height = (gap?.offsetHeight ?? 0) - moved;
-  // Room that is far from what it stands for would be noticed when one gets there.
+  // A gap that is far from its rows' likely height would be noticed on arrival.
   if (gap !== undefined && height > likely / 2 && height < likely * 2) {
     gap.style.height = `${height}px`;
   } else {

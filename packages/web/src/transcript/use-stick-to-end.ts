@@ -4,12 +4,12 @@ import { keepsToEnd, type Place } from './stick-to-end.ts';
 interface Stick {
   scroller: RefObject<HTMLDivElement | null>;
   content: RefObject<HTMLDivElement | null>;
-  /** Whether the page follows what is added. */
+  /** Whether the page follows new content. */
   sticks: boolean;
   toEnd: () => void;
-  /** The reader is led somewhere else. */
+  /** Stops following, since the reader is led somewhere else. */
   leaveEnd: () => void;
-  /** What `sticks` will be once that is drawn. */
+  /** The value that `sticks` will have after the next rendering. */
   isFollowing: () => boolean;
 }
 
@@ -29,13 +29,16 @@ export function useStickToEnd(): Stick {
     anchor(element, true);
   }, []);
 
-  // A hidden tab's scroller forgets where it stood.
+  // A hidden tab's scroller loses its place.
   useLayoutEffect(() => {
     if (last.current.sticks) toEnd();
     else if (scroller.current !== null) scroller.current.scrollTop = last.current.top;
   }, [toEnd]);
 
-  /** Sees where the reader has gone; whoever moves things asks first, since the browser tells it a frame later. */
+  /**
+   * Reads where the reader has scrolled; called before anything is moved, since the browser's event comes a frame
+   * later.
+   */
   const look = useCallback(() => {
     const element = scroller.current;
     if (element === null || element.clientHeight === 0) return;
@@ -51,7 +54,7 @@ export function useStickToEnd(): Stick {
     if (last.current.sticks && scroller.current?.clientHeight) toEnd();
   }, [look, toEnd]);
 
-  // With what was drawn, not after it: what is followed must not be seen to move first.
+  // Together with the rendering, so that followed content is not seen to move first.
   useLayoutEffect(follow);
 
   const leaveEnd = useCallback(() => {
@@ -83,7 +86,7 @@ export function useStickToEnd(): Stick {
 
 /**
  * While the page follows the end, the browser must not keep anything else in place: it would move the scroller down
- * when something is put above, and hide a movement of the reader's.
+ * when something is added above, and hide a scroll of the reader's.
  */
 function anchor(element: HTMLElement, sticks: boolean): void {
   const anchored = sticks ? 'none' : 'auto';

@@ -3,10 +3,10 @@ import { useEffect } from 'react';
 import { useRemembered } from './remembered.ts';
 import type { ToolPhase } from './tool-outcome.ts';
 
-/** A program that runs for so long (ms) is watched; of a shorter one, its line says enough. */
+/** A program that runs this long (ms) is shown live; for a shorter one, its line is enough. */
 const longEnough = 1_000;
 
-/** Whether a program that runs here and now has something to see, and goes on for a while. It stays so when it ends. */
+/** Whether a program that runs now has output and keeps running for a while. It stays true when the program ends. */
 export function useWorthWatching(call: ToolCallUpsert, phase: ToolPhase): boolean {
   const [isWorth, setWorth] = useRemembered('worth watching', false);
   const hasOutput = call.toolOutput !== undefined && call.toolOutput.trim() !== '';

@@ -9,7 +9,7 @@ function scaled(value: number): string {
   return value < 9.95 ? String(Number(value.toFixed(1))) : String(Math.round(value));
 }
 
-/** US dollars: cents as a rule, more digits for less than one. */
+/** US dollars: usually cents, more digits for less than one. */
 export function dollars(amount: number): string {
   if (amount > 0 && amount < 0.005) return '< $0.01';
   return `$${amount.toFixed(2)}`;

@@ -26,7 +26,7 @@ it.each([
   expect(ago(iso, Date.parse('2026-01-01T12:00:00Z'))).toBe(words);
 });
 
-it('a time that is missing has no length', () => {
+it('a missing time has no duration', () => {
   expect(between(undefined, '2026-01-01T00:00:00Z')).toBeUndefined();
   expect(between('2026-01-01T00:00:01Z', '2026-01-01T00:00:00Z')).toBe(0);
 });
@@ -65,7 +65,7 @@ it('one is not many', () => {
   expect([count(1, 'file'), count(3, 'file')]).toEqual(['1 file', '3 files']);
 });
 
-it('a path is shown from its project or its home on', () => {
+it('a path is shown relative to its project or its home', () => {
   expect(shortPath('/code/shop/a.ts', '/code/shop')).toBe('a.ts');
   expect(shortPath('/home/ann/code')).toBe('~/code');
   expect(shortPath('/Users/ann')).toBe('~');

@@ -112,7 +112,7 @@ tryControls([
             .locator('..')
             .evaluate((e) => e.scrollTo(0, 0));
           if (way !== 'keyboard') return press(page, control, way);
-          // Who goes there through the conversation is at its end by then; the message field is below it.
+          // Somebody who got there through the conversation is at its end by then; the message field is below it.
           await field(page).focus();
           await page.keyboard.press('Shift+Tab');
           await expect.poll(() => control.evaluate((e) => e === document.activeElement)).toBe(true);

@@ -15,7 +15,7 @@ const options: ApprovalUpsert['options'] = [
   { optionId: 'no', name: 'Reject', kind: 'reject_once', takesNote: true },
 ];
 
-/** Two calls that wait, with what else an approval has. */
+/** Two waiting calls, with the other parts of an approval. */
 const waiting =
   (rest: Partial<ApprovalUpsert> = {}): Scene['set'] =>
   (stage) => {
@@ -26,7 +26,7 @@ const waiting =
     stage.history = { ...past, entries: [...past.entries, ...calls], turns: [turn('t1')] };
   };
 
-/** A button that has the focus is pressed by a key once there was time to read what it answers. */
+/** Presses a focused button by key only after there was time to read what it answers. */
 const answer: Scene['controls'][number]['use'] = async (page, control, way, stage) => {
   if (way !== 'keyboard') return press(page, control, way);
   await tabTo(page, control);

@@ -7,7 +7,7 @@ import { phone, press, unknownControls, type Way, ways } from './ways.ts';
 /** A state of the page, and the controls that it brings. */
 export interface Scene {
   name: string;
-  /** Sets the stage before anybody comes. */
+  /** Prepares the stage before the page opens. */
   set?: (stage: Stage) => void;
   /** Goes from the session to where the controls are. */
   go?: (page: Page, way: Way, stage: Stage) => Promise<unknown>;
@@ -19,13 +19,16 @@ export interface Control {
   find: (page: Page) => Locator;
   /** Default: a press. */
   use?: (page: Page, control: Locator, way: Way, stage: Stage) => Promise<unknown>;
-  /** Resolves when it has done what it is there for. */
+  /** Resolves when the control has had its effect. */
   effect: (page: Page, stage: Stage) => Promise<unknown>;
-  /** Where a control is there for some ways only. */
+  /** For a control that exists for some ways only. */
   only?: Way[];
 }
 
-/** Uses every control of the scenes by mouse, by keyboard and by touch; one that has no line in its scene fails. */
+/**
+ * Uses every control of the scenes by mouse, by keyboard and by touch; fails on a control without an entry in its
+ * scene.
+ */
 export function tryControls(scenes: readonly Scene[]): void {
   openStage();
 
@@ -60,7 +63,7 @@ export function tryControls(scenes: readonly Scene[]): void {
   });
 }
 
-/** What stands around every scene, and is tried in one of them. */
+/** Controls around every scene, each tried in one of them. */
 const frame: ((page: Page) => Locator)[] = [
   (page) => sidebar(page).locator('a, button, input'),
   (page) => page.getByRole('banner').locator('a, button'),
@@ -96,14 +99,14 @@ export const isOpen = (name: string | RegExp) => (page: Page) =>
 export const isAt = (path: string) => async (page: Page) =>
   await expect.poll(() => new URL(page.url()).pathname).toBe(path);
 
-/** Resolves when the server has been asked for this. */
+/** Resolves when the server has received this request. */
 export const asked =
   (method: string, path: RegExp, body?: unknown) => async (_: Page, stage: Stage) =>
     await expect
       .poll(() => stage.requests.filter((one) => one.method === method && path.test(one.path)))
       .toContainEqual(body === undefined ? expect.anything() : expect.objectContaining({ body }));
 
-/** A second session, and more in its project than show at once. */
+/** A second session, and more sessions in its project than are shown at once. */
 export function withOthers(stage: Stage): void {
   stage.history = past;
   const { session } = stage.info;

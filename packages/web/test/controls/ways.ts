@@ -19,7 +19,7 @@ export async function press(page: Page, control: Locator, way: Way): Promise<voi
   await page.keyboard.press('Enter');
 }
 
-/** Checks a box or a radio button: Enter is for the form, the keyboard has Space for it. */
+/** Checks a box or a radio button by Space: Enter is for the form. */
 export async function check(page: Page, control: Locator, way: Way): Promise<void> {
   if (way !== 'keyboard') return press(page, control, way);
   await tabTo(page, control);
@@ -34,7 +34,7 @@ export async function write(page: Page, field: Locator, way: Way, text: string):
   await page.keyboard.type(text);
 }
 
-/** Takes one of the options in a list that is open: by a click, by a tap, or by arrow keys and Enter. */
+/** Takes an option of an open list: by a click, by a tap, or by arrow keys and Enter. */
 export async function take(page: Page, option: Locator, way: Way): Promise<void> {
   await option.waitFor();
   if (way !== 'keyboard') return press(page, option, way);
@@ -45,10 +45,10 @@ export async function take(page: Page, option: Locator, way: Way): Promise<void>
   throw new Error('The arrow keys do not lead to this option.');
 }
 
-/** More presses of a key than any of our pages needs. */
+/** More key presses than any of our pages needs. */
 const most = 80;
 
-/** Goes to a control by the Tab key; inside a list that is one stop of it, by arrow keys. */
+/** Goes to a control by the Tab key; inside a list that is one stop, by arrow keys. */
 export async function tabTo(page: Page, control: Locator): Promise<void> {
   await control.waitFor();
   for (let step = 0; step < most; step += 1) {
@@ -80,14 +80,14 @@ function isBesideFocus(control: HTMLElement | SVGElement): boolean {
   return control.tabIndex < 0 && isEntry && control.closest('nav')!.contains(activeElement);
 }
 
-/** Whether an option is the one that Enter takes: it has the focus, or the field that has it points there. */
+/** Whether Enter takes this option: it has the focus, or the focused field points to it. */
 function isCurrent(option: Element): boolean {
   const { activeElement } = document;
   if (option === activeElement) return true;
   return option.id !== '' && activeElement?.getAttribute('aria-activedescendant') === option.id;
 }
 
-/** What a person can use, as the page has it now. */
+/** Elements that a person can use. */
 const usable = [
   'button',
   'a[href]',
@@ -108,7 +108,7 @@ export async function unknownControls(page: Page, known: readonly Locator[]): Pr
     });
   }
   return page.locator(usable).evaluateAll((found) => {
-    // What stands behind a dialog cannot be used until that is closed.
+    // What is behind a dialog cannot be used until it is closed.
     const front = [...document.querySelectorAll('dialog[open]')].at(-1);
     return found
       .filter((element) => element.checkVisibility({ visibilityProperty: true }))

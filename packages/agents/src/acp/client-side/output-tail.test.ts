@@ -9,7 +9,7 @@ describe('the tail of an output', () => {
     expect([tail.read(), tail.isTruncated]).toEqual(['1234567890', false]);
   });
 
-  test('is its last bytes when it does not, in however many parts it came', () => {
+  test('is its last bytes when it does not, whatever the chunks', () => {
     for (const parts of [
       ['abcdefghijklmnop'],
       'abcdefghijklmnop'.split(''),
@@ -36,7 +36,7 @@ describe('the tail of an output', () => {
     },
   );
 
-  test('holds no more than twice its limit, and goes on being right', () => {
+  test('holds no more than twice its limit, and stays right', () => {
     const tail = new OutputTail(100);
     for (let at = 0; at < 10_000; at += 1) tail.add(`${at} `);
     expect(tail.read().endsWith('9997 9998 9999 ')).toBe(true);

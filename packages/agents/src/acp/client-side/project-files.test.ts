@@ -36,7 +36,7 @@ describe('reading', () => {
   });
 
   test.each(['missing.txt', 'no/folder/missing.txt', 'notes.txt/missing.txt'])(
-    'says of %s that it is not there: by the code of the protocol, and by the words that agents look for',
+    'reports %s as missing, by the protocol’s code and by the words that agents look for',
     async (name) => {
       const path = join(project, name);
       const error: unknown = await files.read({ path }).catch((reason: unknown) => reason);
@@ -47,7 +47,7 @@ describe('reading', () => {
     },
   );
 
-  test('refuses folders, pipes, files that are too large and what is no text, each for its own reason', async () => {
+  test('refuses folders, pipes, large files and binary files, each for its own reason', async () => {
     const pipe = join(project, 'pipe');
     execFileSync('mkfifo', [pipe]);
     writeFileSync(join(project, 'huge'), Buffer.alloc(16 * 1024 * 1024 + 1));
@@ -64,7 +64,7 @@ describe('reading', () => {
       const error: unknown = await files.read({ path }).catch((one: unknown) => one);
       expect(error, path).toMatchObject(refused);
       expect(error).toHaveProperty('message', expect.stringContaining(reason));
-      // An agent that takes it for a missing file goes on to make it.
+      // An agent that takes it for missing goes on to create it.
       expect(String(error)).not.toMatch(/ENOENT|No such file|does not exist|Resource not found/i);
     }
   });
@@ -98,7 +98,7 @@ describe('writing', () => {
     }
   });
 
-  test('refuses what is too large, and leaves the file alone', async () => {
+  test('refuses content that is too large, and leaves the file alone', async () => {
     const path = join(project, 'notes.txt');
     const content = 'x'.repeat(16 * 1024 * 1024 + 1);
     await expect(files.write({ path, content })).rejects.toMatchObject(refused);
@@ -136,7 +136,7 @@ describe('a path', () => {
     expect(readFileSync(join(project, 'src/..odd'), 'utf8')).toBe('fine');
   });
 
-  test('inside is taken where the project folder itself is a link', async () => {
+  test('inside is taken even if the project folder itself is a link', async () => {
     symlinkSync(project, join(root, 'linked'));
     const linked = new ProjectFiles(join(root, 'linked'));
     expect(await linked.read({ path: join(root, 'linked/notes.txt'), limit: 1 })).toEqual({

@@ -4,7 +4,7 @@ import { lstat, mkdir, open, realpath, type FileHandle } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative } from 'node:path';
 import { type ClientError, invalidParams, missingFile } from './client-error.ts';
 
-/** Bytes that are read or written at most. */
+/** The most bytes that are read or written. */
 const maxFileBytes = 16 * 1024 * 1024;
 
 interface ReadRequest {
@@ -15,7 +15,7 @@ interface ReadRequest {
   limit?: number | null;
 }
 
-/** A project folder's text files, as an agent may use them: inside the folder, wherever links lead. */
+/** A project folder's text files, for an agent: only inside the folder, wherever links lead. */
 export class ProjectFiles {
   readonly #projectDir: string;
 
@@ -55,7 +55,7 @@ export class ProjectFiles {
     return {};
   }
 
-  /** The real path of a file that may not be there yet. */
+  /** The real path of a file that may not exist yet. */
   async #resolve(path: string): Promise<string> {
     if (!isAbsolute(path) || path.includes('\0')) {
       throw invalidParams(`“${path}” is not an absolute path.`);
@@ -85,7 +85,7 @@ async function realPathOf(path: string): Promise<string> {
 
 async function openFile(real: string, path: string, flags: number): Promise<FileHandle> {
   try {
-    // It was resolved: if there is a link now, somebody has just put it there. And a pipe is not waited for.
+    // The path was resolved: a link here has just been created by somebody. A pipe must not be waited for.
     return await open(real, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o666);
   } catch (error) {
     throw refusal(path, error);
@@ -98,7 +98,7 @@ const problems: Record<string, string> = {
   EPERM: 'may not be opened: Liminal lacks the permission',
 };
 
-/** Why a file could not be opened, as its agent is told. */
+/** Tells the agent why a file could not be opened. */
 function refusal(path: string, error: unknown): ClientError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
   if (code === 'ENOENT' || code === 'ENOTDIR') return missingFile(path);
@@ -124,7 +124,7 @@ async function checkedStat(file: FileHandle, path: string): Promise<{ size: numb
 const tooLarge = (path: string): Error =>
   invalidParams(`“${path}” is larger than ${maxFileBytes / 1024 / 1024} MiB.`);
 
-/** A file that is no text would come back from its agent as another one. */
+/** The agent could not write a binary file back as it was. */
 function asText(content: Buffer, path: string): string {
   if (isUtf8(content) && !content.includes(0)) return content.toString('utf8');
   throw invalidParams(`“${path}” is not a text file in UTF-8.`);

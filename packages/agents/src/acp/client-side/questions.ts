@@ -1,10 +1,10 @@
-/** What an agent asks people: for permission, and for what only they know. */
+/** An agent's questions to people: for permission, and for answers that only they know. */
 import { z } from 'zod';
 import type { Ask, ElicitationAnswer, Elicitations } from '../../base/elicitations.ts';
 import { readToolContent } from '../translate/tool-content.ts';
 import { invalidParams } from './client-error.ts';
 
-/** Whatever is not known here is a refusal's kin: nothing is allowed by mistake. */
+/** An unknown kind counts as a refusal, so that nothing is allowed by mistake. */
 const Option = z.looseObject({
   optionId: z.string(),
   name: z.string().catch(''),
@@ -26,7 +26,7 @@ export interface PermissionAnswer {
 }
 
 /**
- * `session/request_permission`, with all that its tool call tells: `showCall` shows the call first and gives its id.
+ * `session/request_permission`, with all fields of its tool call: `showCall` shows the call first and returns its id.
  * Throws ClientError.
  */
 export async function requestPermission(
@@ -59,7 +59,7 @@ export async function requestPermission(
     : { outcome: { outcome: 'cancelled' } };
 }
 
-/** Of a request's content; diffs and the like show with its call. */
+/** The words in a request's content; diffs and the like are shown with its call. */
 const wordsIn = (content: readonly unknown[]): string =>
   readToolContent(content)
     .parts.flatMap((part) => ('text' in part ? [part.text] : []))

@@ -7,7 +7,7 @@ import type { Sdk } from '../sdk.ts';
 interface Sessions {
   /** The session that a request is about. Throws ClientError. */
   find: (scope: { sessionId?: unknown; requestId?: unknown }) => SessionClient;
-  /** What a link was opened for is done; nobody says in which session. */
+  /** The purpose of a link is fulfilled; the notification does not name the session. */
   complete: (elicitationId: unknown) => void;
 }
 
@@ -15,7 +15,7 @@ interface Sessions {
 export function serveClient(sdk: Sdk, { find, complete }: Sessions): ClientApp {
   const { methods } = sdk;
   const app = sdk.client({ name: 'liminal' });
-  /** The library answers with its own kind of error alone. */
+  /** The library answers only with its own kind of error. */
   const guarded = async <T>(work: () => T | Promise<T>): Promise<T> => {
     try {
       return await work();
@@ -41,7 +41,7 @@ export function serveClient(sdk: Sdk, { find, complete }: Sessions): ClientApp {
   app.onRequest(terminal.release, ({ params }) =>
     guarded(() => find(params).terminals.release(params)),
   );
-  // Read here rather than by the library, which would drop what it does not know.
+  // Parsed here rather than by the library, which would drop unknown fields.
   app.onRequest(session.requestPermission, asRecord, ({ params, signal }) =>
     guarded(() => find(params).requestPermission(params, signal)),
   );

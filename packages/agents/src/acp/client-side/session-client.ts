@@ -10,9 +10,9 @@ import type { ExitStatus } from './terminal.ts';
 import { Terminals, type TerminalsOptions } from './terminals.ts';
 
 export interface SessionClientOptions extends Omit<TerminalsOptions, 'watcher'> {
-  /** What shows the questions, and the output of terminals. */
+  /** Shows the questions, and the output of terminals. */
   translator: AcpTranslator;
-  /** Whether a turn is running that people can be asked in. */
+  /** Whether a turn runs in which people can be asked. */
   canAsk: () => boolean;
   /** People have been asked something. */
   onAsk: () => void;
@@ -63,7 +63,7 @@ export class SessionClient {
     return elicit(params, this.#elicitations, signal);
   }
 
-  /** Somebody has opened the link and done what it was for: nobody needs to say so. */
+  /** The user has opened the link and done what it was for: the question needs no answer. */
   completeLink(elicitationId: unknown): void {
     this.#elicitations.completeLink(elicitationId);
   }
@@ -73,7 +73,7 @@ export class SessionClient {
     this.#approvals.answer(approvalId, answer);
   }
 
-  /** Nobody waits for answers any more. */
+  /** Cancels all open questions. */
   cancelQuestions(reason: string): void {
     this.#approvals.cancelAll(reason);
   }

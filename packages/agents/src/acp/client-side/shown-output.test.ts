@@ -15,11 +15,11 @@ test('an output is shown as it comes', () => {
   expect(show('one ', 'two')).toEqual(['one ', 'two']);
 });
 
-test('one that ends a little past the limit is shown whole, the rest at its end', () => {
+test('an output that ends a little past the limit is shown whole, the rest at its end', () => {
   expect(show('a'.repeat(head), 'rest')).toEqual(['a'.repeat(head), 'rest']);
 });
 
-test('of a flood the beginning and the end are shown, and how much lies between', () => {
+test('of a flood the beginning and the end are shown, and how much is left out', () => {
   const shown = show(...Array.from({ length: 100 }, (_, at) => String(at % 10).repeat(10_000)));
   const text = shown.join('');
   expect(text.startsWith('0'.repeat(10_000))).toBe(true);

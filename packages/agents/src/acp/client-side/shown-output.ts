@@ -1,10 +1,10 @@
-/** Characters of a program's output that are shown as they come, and of its end when that is far from them. */
+/** How many characters of a program's output are shown as they come, and how many of a far end. */
 const shownHead = 256 * 1024;
 const shownTail = 16 * 1024;
 
 /**
- * What people are shown of a program's output: a program that floods its terminal shall not flood the log. The first
- * part goes by as it comes; of the rest the end is shown once the program has ended.
+ * The part of a program's output that people are shown, so that a program that floods its terminal does not flood the
+ * log: the first part as it comes, and the end once the program has ended.
  */
 export class ShownOutput {
   readonly #show: (text: string) => void;

@@ -9,7 +9,7 @@ export interface TerminalStart {
   args: readonly string[];
   cwd: string;
   env: NodeJS.ProcessEnv;
-  /** Bytes of its output that are kept. */
+  /** How many bytes of its output are kept. */
   outputLimit: number;
   onOutput: (text: string) => void;
   onExit: (exit: ExitStatus) => void;
@@ -22,10 +22,10 @@ export interface ExitStatus {
 }
 
 const endGraceMs = 500;
-/** What it printed last may still be in the pipe when it has exited. */
+/** Its last output may still be in the pipe when it has exited. */
 const lastOutputMs = 100;
 
-/** A program that an agent runs through us. */
+/** A program that an agent runs through its client. */
 export class Terminal {
   readonly exited: Promise<ExitStatus>;
   readonly #child: ChildProcessByStdio<null, Readable, Readable>;
@@ -33,7 +33,7 @@ export class Terminal {
   readonly #onOutput: (text: string) => void;
   #exit: ExitStatus | undefined;
 
-  /** Without arguments `command` is a line for the shell, as agents send it. Rejects if there is no such program. */
+  /** Without arguments `command` is a line for the shell. Rejects if the program cannot be started. */
   static async start(start: TerminalStart): Promise<Terminal> {
     const terminal = new Terminal(start);
     await terminal.#spawned();
@@ -65,7 +65,7 @@ export class Terminal {
     };
   }
 
-  /** Ends it and what descends from it. */
+  /** Ends it and its descendants. */
   async kill(): Promise<void> {
     const { pid } = this.#child;
     if (this.#exit === undefined && pid !== undefined) {

@@ -20,17 +20,17 @@ interface CreateRequest {
 
 export interface TerminalsOptions {
   projectDir: string;
-  /** What a program gets, with variables of its own and its mark. */
+  /** A program's environment, from its own variables and its mark. */
   env: (own: Record<string, string>, mark: ProcessMark['env']) => NodeJS.ProcessEnv;
   watcher: TerminalWatcher;
 }
 
-/** Bytes of a terminal's output that are kept. */
+/** How many bytes of a terminal's output are kept. */
 const defaultOutputLimit = 1024 * 1024;
 const maxOutputLimit = 8 * 1024 * 1024;
 const maxTerminals = 64;
 
-/** The terminals of one session. All that they start bears a mark of the session, and ends with it (invariant 8). */
+/** The terminals of one session. Their programs carry a mark of the session, and end with it (invariant 8). */
 export class Terminals {
   readonly #options: TerminalsOptions;
   readonly #terminals = new Map<string, Terminal>();
@@ -59,7 +59,7 @@ export class Terminals {
     return this.#find(terminalId).output();
   }
 
-  /** Waits for its end, or until the agent wants to wait no more (`signal`). */
+  /** Waits for its end, or until `signal` aborts. */
   async waitForExit(
     { terminalId }: { terminalId: string },
     signal: AbortSignal,

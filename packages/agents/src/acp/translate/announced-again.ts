@@ -4,13 +4,12 @@ import type { Source } from './tool-call.ts';
 
 type News = [update: unknown, source: Source];
 
-/** More than so many that bring nothing new are an agent's way of talking: they are read. */
+/** More than this many that bring nothing new are an agent's normal style: then they are read. */
 const MAX_WAITING = 100;
 
 /**
- * Some agents announce a call that has failed once more, under its id, with nothing new to tell: one card is enough for
- * that. Such an announcement waits until something happens to the call; if nothing but its failure does, it has only
- * been said twice.
+ * Some agents announce a failed call once more, under its id, with nothing new: one card is enough for that. Such an
+ * announcement waits until something happens to the call; if that is only the same failure, it was a repetition.
  */
 export class AnnouncedAgain {
   readonly #calls: AcpCalls;
@@ -20,7 +19,7 @@ export class AnnouncedAgain {
     this.#calls = calls;
   }
 
-  /** `read` is to be read now, in this order; `spare` is to be kept. */
+  /** `read` must be read now, in this order; `spare` must be kept. */
   pass(callId: string, update: unknown, source: Source): { read: News[]; spare: unknown[] } {
     const waiting = this.#waiting.get(callId);
     if (waiting === undefined && !this.#isAgain(callId, update, source)) {
@@ -37,7 +36,7 @@ export class AnnouncedAgain {
     return hasFailed ? { read: [], spare: all.map(([one]) => one) } : { read: all, spare: [] };
   }
 
-  /** The turn is over: gives what has waited in vain. */
+  /** The turn is over: returns what still waits. */
   end(): unknown[] {
     const all = [...this.#waiting.values()].flat().map(([update]) => update);
     this.#waiting.clear();

@@ -8,11 +8,11 @@ export interface CallsOptions {
   writer: TurnWriter;
   terminals: TerminalTexts;
   quirks: AcpQuirks;
-  /** A replay announces calls as completed, and tells their output after that. */
+  /** A replay announces calls as completed, and gives their output after that. */
   isReplay: boolean;
 }
 
-/** So many calls are open at once; one more ends the oldest. */
+/** How many calls may be open at once; one more ends the oldest. */
 const MAX_OPEN = 1_000;
 
 /** The tool calls of one turn. */
@@ -27,23 +27,23 @@ export class AcpCalls {
     this.#options = options;
   }
 
-  /** Whether a call begins, goes on to another state or ends by an update, rather than merely puts something out. */
+  /** Whether an update begins a call, changes its state or ends it, rather than only adds output. */
   isNews(callId: string, update: unknown): boolean {
     const call = this.#open.get(callId);
     return call === undefined || call.isChangedBy(update);
   }
 
-  /** The call of this id, if it has failed and not begun anew. */
+  /** The call of this id, if it has failed and not begun again. */
   failed(callId: string): ToolCall | undefined {
     return this.#failed.get(callId);
   }
 
-  /** Whether it is a call of this turn. */
+  /** Whether this turn has the call. */
   has(callId: string): boolean {
     return this.#open.has(callId) || this.#ended.has(callId);
   }
 
-  /** Whether an update of the call would be news of one that is over. */
+  /** Whether the call has ended. */
   isOver(callId: string): boolean {
     return this.#ended.has(callId) && !this.#open.has(callId);
   }
@@ -53,7 +53,7 @@ export class AcpCalls {
     return [...this.#open.keys(), ...this.#ended];
   }
 
-  /** A call, or what is new of one: one that was never announced begins as well. */
+  /** Reads a call, or an update of one; a call that was never announced begins with its first update. */
   read(update: unknown, source: Source): void {
     const callId = callIdOf(update);
     if (callId === undefined) return this.#options.writer.keep(update);
@@ -69,7 +69,7 @@ export class AcpCalls {
     }
   }
 
-  /** Ends what the agent has not, so that no tool seems to run after its turn. */
+  /** Ends the calls that the agent left open, so that no tool seems to run after its turn. */
   closeAll(reason: string, hasCompleted: boolean): void {
     const { quirks } = this.#options;
     const isTaken = hasCompleted && quirks.losesCompletions === true;
@@ -99,7 +99,7 @@ export class AcpCalls {
   }
 }
 
-/** What of a call's news counts where nothing more is kept of its turn. */
+/** The part of an update that counts once nothing more of the turn is kept. */
 function endOf(update: unknown): unknown {
   return isRecord(update) ? { status: update['status'] } : {};
 }

@@ -11,7 +11,7 @@ const command = {
   input: z.looseObject({ hint: z.string().nullish() }),
 };
 
-/** Undefined if the update tells none; a command without a name is left out. */
+/** Undefined if the update has none; a command without a name is left out. */
 export function readCommands(update: unknown): AgentCommand[] | undefined {
   const { availableCommands } = readFields(update, commandsUpdate).fields;
   return availableCommands?.flatMap((value) => {

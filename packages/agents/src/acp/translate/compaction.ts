@@ -9,7 +9,7 @@ const compaction = {
   status: z.string(),
   summary: z.array(z.unknown()),
   error: z.string(),
-  /** Of a chunk of the summary. */
+  /** A chunk of the summary. */
   content: z.unknown(),
 };
 
@@ -25,7 +25,7 @@ interface Open {
   summary: string;
 }
 
-/** How the agent makes room in its context: a message that says so, with the summary as far as it is told. */
+/** The agent makes room in its context: shown as a message, with the summary as far as it is known. */
 export class Compactions {
   readonly #writer: TurnWriter;
   readonly #open = new Map<string, Open>();

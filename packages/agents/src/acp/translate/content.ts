@@ -1,11 +1,11 @@
-/** ACP's content blocks, as Liminal has them: the same, but that a field that is `null` is not there. */
+/** ACP's content blocks in Liminal's form: the same, without fields that are `null`. */
 import { z } from 'zod';
 import { ContentBlock } from '@liminal/protocol';
 import { isRecord, readFields } from './fields.ts';
 
 const text = { type: z.literal('text'), text: z.string() };
 
-/** `unread` is what cannot be shown: the whole block, or what a text has beside its words. */
+/** `unread` is what cannot be shown: the whole block, or unknown fields of a text. */
 export interface ReadBlock {
   text?: string;
   block?: ContentBlock;
@@ -35,7 +35,7 @@ function extras(value: unknown, read: unknown): Record<string, unknown> | undefi
   return left.length === 0 ? undefined : Object.fromEntries(left);
 }
 
-/** As ACP has it, `null` is a field that is not there; two levels deep is as far as blocks go. */
+/** In ACP, `null` means that a field is missing; blocks are at most two levels deep. */
 function withoutNulls(value: unknown, depth = 2): unknown {
   if (!isRecord(value) || depth === 0) return value;
   const entries = Object.entries(value).filter(([, field]) => field !== null);

@@ -16,7 +16,7 @@ const readers: Record<string, Reader> = {
   compaction_summary_chunk: (turn, update) => turn.compaction(update),
 };
 
-/** What an update says it is; `''` if it does not say. */
+/** The type of an update; `''` if it has none. */
 export function typeOf(update: unknown): string {
   const type = isRecord(update) ? update['sessionUpdate'] : undefined;
   return typeof type === 'string' ? type : '';
@@ -25,6 +25,6 @@ export function typeOf(update: unknown): string {
 export const conversationReader = (type: string): Reader | undefined =>
   Object.hasOwn(readers, type) ? readers[type] : undefined;
 
-/** Whether an update is part of the conversation, which `session/load` replays, rather than of the session's state. */
+/** Whether an update is part of the conversation, which `session/load` replays, rather than session state. */
 export const isConversation = (update: unknown): boolean =>
   conversationReader(typeOf(update)) !== undefined;

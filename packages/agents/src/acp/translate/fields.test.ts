@@ -4,7 +4,7 @@ import { pickFields, readFields } from './fields.ts';
 
 const shape = { name: z.string(), count: z.number() };
 
-test('each field is read by its own schema, and what does not fit is kept', () => {
+test('each field is read by its own schema, and fields that do not fit are kept', () => {
   expect(readFields({ name: 'a', count: 'b', beam: 1 }, shape)).toEqual({
     fields: { name: 'a' },
     rest: { count: 'b', beam: 1 },
@@ -16,12 +16,12 @@ test('each field is read by its own schema, and what does not fit is kept', () =
   expect(readFields({ toString: 1 }, shape)).toEqual({ fields: {}, rest: { toString: 1 } });
 });
 
-test('fields are picked without what else there is, inherited or of another type', () => {
+test('fields are picked without others, inherited ones, or those of another type', () => {
   expect(pickFields({ name: 'a', count: 'b', beam: 1 }, shape)).toEqual({ name: 'a' });
   expect(pickFields(Object.create({ name: 'a' }), shape)).toEqual({});
 });
 
-test.each([undefined, null, 7, 'name', [], ['name']])('of %j nothing is understood', (value) => {
+test.each([undefined, null, 7, 'name', [], ['name']])('%j has no fields', (value) => {
   expect(readFields(value, shape)).toEqual({ fields: {}, rest: undefined });
   expect(pickFields(value, shape)).toEqual({});
 });

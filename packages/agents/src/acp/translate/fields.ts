@@ -11,7 +11,7 @@ export interface Read<S extends Shape> {
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** As `readFields`, where the rest is not asked for: a record of a million fields costs no more than one of ten. */
+/** As `readFields` without the rest: a record of a million fields costs no more than one of ten. */
 export function pickFields<S extends Shape>(value: unknown, shape: S): Read<S>['fields'] {
   if (!isRecord(value)) return {};
   const named = Object.keys(shape).filter((key) => Object.hasOwn(value, key));
@@ -19,8 +19,8 @@ export function pickFields<S extends Shape>(value: unknown, shape: S): Read<S>['
 }
 
 /**
- * What is understood of a record, field by field: one that is odd does not spoil the others. As ACP has it, `null` is
- * a field that is not there. Of what is no record, nothing is understood.
+ * Reads a record field by field: an odd field does not spoil the others. In ACP, `null` means that a field is missing.
+ * A value that is not a record has no fields.
  */
 export function readFields<S extends Shape>(value: unknown, shape: S): Read<S> {
   const fields: [string, unknown][] = [];

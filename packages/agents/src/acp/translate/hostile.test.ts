@@ -15,27 +15,27 @@ const update = (toolCallId: string, fields: object) => ({
   ...fields,
 });
 
-/** So deep that each line of it, set out, is longer than what it says. */
+/** A list so deep that indentation is longer than its content. */
 function deepList(leaves: number): unknown {
   let value: unknown = Array.from({ length: leaves }, (_, n) => n % 10);
   for (let level = 0; level < 150; level += 1) value = [value];
   return value;
 }
 
-test('SAFE: a raw output of many leaves, deep down, is not made larger by how it is set out', () => {
+test('SAFE: a deep raw output with many leaves is not made larger by indentation', () => {
   const rawOutput = deepList(60_000);
   const { drafts } = hearTurn([call('c'), update('c', { status: 'completed', rawOutput })]);
   const said = JSON.stringify(rawOutput).length;
   const [output] = itemsOf(foldTurn(drafts, 'turn'), 'function_call_output');
   expect(output?.output.length).toBeLessThan(1.1 * said);
-  // Small ones are set out for people.
+  // Small ones are indented for people.
   const small = hearTurn([call('c'), update('c', { status: 'completed', rawOutput: { a: 1 } })]);
   expect(itemsOf(foldTurn(small.drafts, 'turn'), 'function_call_output')[0]?.output).toBe(
     '{\n  "a": 1\n}',
   );
 });
 
-test('SAFE: of more calls than may be open at once, the oldest ends as failed', () => {
+test('SAFE: if too many calls are open at once, the oldest ends as failed', () => {
   const { drafts } = hearTurn(Array.from({ length: 1_003 }, (_, n) => call(`c${n}`)));
   const outputs = itemsOf(foldTurn(drafts, 'turn'), 'function_call_output');
   expect(outputs).toHaveLength(1_003);
@@ -47,7 +47,7 @@ test('SAFE: of more calls than may be open at once, the oldest ends as failed', 
   ]);
 });
 
-test('SAFE: output that goes on to be told past what an item may be is cut once, and not begun again', () => {
+test('SAFE: output that grows past an item’s limit is cut once, and not begun again', () => {
   const long = 'x'.repeat(maxItemSize + 1_000);
   const say = (text: string) =>
     update('c', {
@@ -62,13 +62,13 @@ test('SAFE: output that goes on to be told past what an item may be is cut once,
   expect(outputs[0]?.output).toMatch(/^x+\.\.\. \(cut here: too long\)$/);
 });
 
-test('SAFE: a call that has failed and is announced without end is read: only so much of it waits', () => {
+test('SAFE: a failed call that is announced without end is read: only so many announcements wait', () => {
   const again = Array.from({ length: 1_000 }, () => call('c', { status: 'pending' }));
   const { drafts } = hearTurn([call('c'), update('c', { status: 'failed' }), ...again]);
   expect(itemsOf(foldTurn(drafts, 'turn'), 'function_call')).toHaveLength(2);
 });
 
-test('SAFE: of the calls of turns that are over, the newest are known: their late news begins no turn', () => {
+test('SAFE: the newest calls of past turns are remembered: their late updates begin no turn', () => {
   const { drafts, translator } = startHearing();
   for (let turn = 0; turn < 12; turn += 1) {
     translator.begin(`t${turn}`, 'Go.', timestamp);
@@ -78,7 +78,7 @@ test('SAFE: of the calls of turns that are over, the newest are known: their lat
   const count = drafts.length;
   translator.read(update('11:0', { status: 'completed' }), timestamp);
   expect(drafts).toHaveLength(count);
-  // They are kept as long as the agent runs: a few suffice, as late news come soon.
+  // They are kept while the agent runs: a few suffice, as late updates come soon.
   translator.read(update('10:999', { status: 'completed' }), timestamp);
   expect(drafts.length).toBeGreaterThan(count);
 });

@@ -8,11 +8,11 @@ test.each([
   [{ severity: 'error', description: 'Away.' }, 'Error: Away.'],
   [{ severity: 'warning', title: ' ', description: '\n' }, ''],
   [{ severity: 'warning' }, ''],
-])('%j is told as %j, and leaves nothing to keep', (notice, tell) => {
+])('%j is shown as %j, and leaves nothing to keep', (notice, tell) => {
   expect(readNotice({ sessionUpdate: 'notice', ...notice })).toEqual({ tell, rest: undefined });
 });
 
-test('how severe it is by a word that nobody knows is kept, as is what else it says', () => {
+test('an unknown severity is kept, as are other unknown fields', () => {
   const notice = { sessionUpdate: 'notice', title: 'Slow' };
   const odd = { ...notice, severity: 'toString', beam: 1 };
   expect(readNotice(odd)).toEqual({ tell: 'Slow', rest: { severity: 'toString', beam: 1 } });

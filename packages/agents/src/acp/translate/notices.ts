@@ -1,4 +1,4 @@
-/** What an agent tells beside the conversation. */
+/** An agent's notices besides the conversation. */
 import { z } from 'zod';
 import { readFields } from './fields.ts';
 
@@ -11,7 +11,7 @@ const notice = {
 
 const prefixes: Record<string, string> = { warning: 'Warning: ', error: 'Error: ' };
 
-/** `tell` is for people, empty if there is nothing; `rest` is to be kept. */
+/** `tell` is for people, or empty; `rest` must be kept. */
 export function readNotice(update: unknown): { tell: string; rest: unknown } {
   const { fields, rest } = readFields(update, notice);
   const { severity = 'info', title = '', description = '' } = fields;

@@ -15,9 +15,9 @@ const promptResponse = {
 export interface Outcome {
   stopReason: string | undefined;
   usage: Usage | undefined;
-  /** By a quirk, the agent says in its last message what went wrong. */
+  /** By a quirk: the turn failed, and the agent's last message says why. */
   hasFailed: boolean;
-  /** What else the answer holds. */
+  /** The other fields of the answer. */
   rest: unknown;
 }
 
@@ -29,7 +29,7 @@ export function readOutcome(response: unknown, { failureMeta }: AcpQuirks): Outc
   return { stopReason, usage, hasFailed, rest: hasMeta ? { ...rest, _meta: meta } : rest };
 }
 
-/** `lastMessage` is what the agent said last. */
+/** `lastMessage` is the agent's last message. */
 export function endOf(outcome: Outcome, lastMessage: string | undefined): TurnEnd {
   const usage = outcome.usage === undefined ? {} : { usage: outcome.usage };
   const finishReason = outcome.stopReason ?? null;

@@ -3,8 +3,8 @@ import { isRecord } from './fields.ts';
 const names = ['parentToolCallId', 'parentToolUseId'] as const;
 
 /**
- * The call of a subagent that an update belongs to, as `_meta` tells it: in itself, or in the part that its agent has
- * there (`_meta.claudeCode.parentToolUseId`). No part of the protocol.
+ * The call of the subagent that an update belongs to, from `_meta`: directly, or from its agent's own part
+ * (`_meta.claudeCode.parentToolUseId`). Not part of the protocol.
  */
 export function parentCallOf(meta: unknown): string | undefined {
   if (!isRecord(meta)) return undefined;

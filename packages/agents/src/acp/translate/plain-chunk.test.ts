@@ -5,14 +5,14 @@ import { turnOf } from './testing/hearing.ts';
 
 const plain = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'Hi' } };
 
-test('pieces of messages and thoughts are plain, with a message id or without', () => {
+test('pieces of messages and thoughts are plain, with or without a message id', () => {
   expect(isPlainChunk(plain)).toBe(true);
   expect(isPlainChunk({ ...plain, sessionUpdate: 'agent_thought_chunk' })).toBe(true);
   expect(isPlainChunk({ ...plain, messageId: 'm' })).toBe(true);
   expect(isPlainChunk({ ...plain, messageId: null })).toBe(true);
 });
 
-test('what has more to it than text is read with care', () => {
+test('a chunk with more than text is read in full', () => {
   expect(isPlainChunk({ ...plain, _meta: {} })).toBe(false);
   expect(isPlainChunk({ ...plain, messageId: 7 })).toBe(false);
   expect(isPlainChunk({ ...plain, content: { ...plain.content, annotations: null } })).toBe(false);
@@ -20,7 +20,7 @@ test('what has more to it than text is read with care', () => {
   expect(isPlainChunk({ ...plain, sessionUpdate: 'user_message_chunk' })).toBe(false);
 });
 
-test('what is plain comes out the same as if it were read with care', () => {
+test('a plain chunk gives the same as if it were read in full', () => {
   const text = fc.constantFrom('', 'a', 'b ');
   const chunk = fc.record(
     {
@@ -30,7 +30,7 @@ test('what is plain comes out the same as if it were read with care', () => {
     },
     { requiredKeys: ['sessionUpdate', 'content'] },
   );
-  // A field that is null is not there, but makes the chunk one that is not plain.
+  // A field that is null counts as missing, but makes the chunk one that is not plain.
   const careful = (update: object) => ({ ...update, _meta: null });
   fc.assert(
     fc.property(fc.array(chunk, { maxLength: 8 }), (chunks) => {

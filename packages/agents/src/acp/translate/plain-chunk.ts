@@ -7,8 +7,8 @@ export interface PlainChunk {
 }
 
 /**
- * Whether an update is a piece of text and nothing else, by hand: nearly all that agents say is that, and reading it
- * like everything else takes many times as long. What has a field that is not known here is left to that.
+ * Whether an update is only a piece of text, checked by hand: nearly all updates are, and the general way takes many
+ * times as long. An update with an unknown field is left to that.
  */
 export function isPlainChunk(update: unknown): update is PlainChunk {
   if (!isRecord(update)) return false;

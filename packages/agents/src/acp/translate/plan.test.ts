@@ -13,22 +13,22 @@ const plansOf = (...updates: unknown[]) =>
 const look = { content: 'Look', priority: 'high', status: 'completed' };
 const leap = { content: 'Leap', priority: 'medium', status: 'pending' };
 
-test('a plan is one item, with the entries that were told last', () => {
+test('a plan is one item, with its newest entries', () => {
   expect(plansOf(plan([look]), plan([look, leap]))).toMatchObject([
     { id: 'turn:plan', entries: [look, leap] },
   ]);
 });
 
-test('an entry that says only what is to be done waits, and is of medium priority', () => {
+test('an entry with only its content is pending, and of medium priority', () => {
   expect(plansOf(plan([{ content: 'Leap' }]))).toMatchObject([{ entries: [leap] }]);
 });
 
-test('a plan without entries is none', () => {
+test('a plan without entries is not shown', () => {
   expect(plansOf(plan([]))).toEqual([]);
   expect(plansOf({ sessionUpdate: 'plan' })).toEqual([]);
 });
 
-test('an entry without words, and what nobody knows of an entry, are kept as they came', () => {
+test('an entry without content, and unknown fields of an entry, are kept as they came', () => {
   const odd = [{ status: 'pending' }, { ...leap, beam: 1 }];
   const call = { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'make', status: 'completed' };
   const response = foldTurn(hearTurn([plan([look, ...odd]), call]).drafts, 'turn');

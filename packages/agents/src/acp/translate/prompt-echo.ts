@@ -1,7 +1,7 @@
 /**
- * An agent may say the user's message back to it, in any number of chunks, while it stands in the turn already. Gives of
- * what the agent says in the user's name what is not that: chunks that repeat the message are held back until they
- * differ from it, or nothing more comes of them. An echo comes once, and before all that answers it.
+ * An agent may repeat the user's message, in any number of chunks, though it is in the turn already. Filters that echo:
+ * chunks that repeat the message are held back until they differ from it or end. An echo comes once, before anything
+ * that answers the message.
  */
 export class PromptEcho {
   #expected: string;
@@ -21,7 +21,7 @@ export class PromptEcho {
     return this.end() + chunk;
   }
 
-  /** Something else was said: gives what was held back after all. From now on, what comes is no echo. */
+  /** Something else was said: returns what was held back. Later chunks are not an echo. */
   end(): string {
     const held = this.#expected.slice(0, this.#length);
     this.#expected = '';

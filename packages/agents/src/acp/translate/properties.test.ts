@@ -30,7 +30,7 @@ const odd = fc.oneof(
   words,
   fc.constantFrom(null, 0, -1, 1.5, '__proto__'),
 );
-/** Mostly what belongs there, at times anything. */
+/** Mostly a valid value, at times anything. */
 const or = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<unknown> =>
   fc.oneof({ weight: 12, arbitrary: value }, { weight: 1, arbitrary: odd });
 const record = (fields: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<unknown> =>
@@ -157,7 +157,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const run = { sessionId: 's', runId: 'r', traceContext: { traceparent: '00' } };
 
-/** Breaches of what holds for every event and every turn (invariants 2 and 3), and turns with calls that nobody answered. */
+/** Violations of the rules for every event and turn (invariants 2 and 3), and of that every call is answered. */
 function breaches({ drafts }: Pick<Hearing, 'drafts'>): unknown[] {
   const invalid = drafts.flatMap((draft, seq) => {
     const { error: issue } = StreamEvent.safeParse(stampEvent(draft, run, seq));
@@ -177,7 +177,7 @@ test.each([
   ['none', {}],
   ['all', allQuirks],
 ])(
-  'INV-2, INV-3: whatever happens, with quirks: %s, nothing throws, every turn ends once, every item before it, and every call is answered',
+  'INV-2, INV-3: whatever happens, with quirks %s, nothing throws, every turn ends once, its items end before it, and every call is answered',
   (_name, quirks) => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
@@ -192,7 +192,7 @@ test.each([
   },
 );
 
-test('INV-2, INV-3: whatever is replayed gives whole turns, and the same again', () => {
+test('INV-2, INV-3: any replay gives whole turns, and the same ones again', () => {
   const options = { cliType: 'scripted', quirks: allQuirks, agentSessionId: 'agent' };
   fc.assert(
     fc.property(fc.array(update, { maxLength: 20 }), (updates) => {

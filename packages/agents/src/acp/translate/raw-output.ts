@@ -1,13 +1,13 @@
-/** What can be told of a tool's `rawOutput`, in which every agent has its own words. */
+/** The readable part of a tool's `rawOutput`, for which every agent has its own format. */
 import { z } from 'zod';
 import { readBlock } from './content.ts';
 import { isRecord, pickFields } from './fields.ts';
 
 export interface RawOutput {
   text: string;
-  /** The text is no word of the tool's, but all it gave, as JSON: for where there is nothing else to show. */
+  /** The text is the whole value as JSON: shown only if there is nothing else. */
   isJson: boolean;
-  /** It is what a program printed. */
+  /** A program printed it. */
   isPrinted: boolean;
   exitCode: number | undefined;
 }
@@ -48,7 +48,7 @@ export function readRawOutput(raw: unknown): RawOutput {
   return { text: said ?? inWords(raw), isJson, isPrinted: false, exitCode };
 }
 
-/** What it holds besides what is shown: to be kept. */
+/** What it holds besides the shown text: to be kept. */
 export function restOfRawOutput(raw: unknown, shown: string): unknown {
   if (raw === undefined || inWords(raw) === shown) return undefined;
   if (Array.isArray(raw)) return textOf(raw) === shown ? undefined : raw;
@@ -63,7 +63,7 @@ function isShown(key: string, value: unknown, shown: string): boolean {
   return key === 'content' && Array.isArray(value) && textOf(value) === shown;
 }
 
-/** Content blocks' words, of MCP servers or of models' own tools; undefined if there is more to them. */
+/** The texts of content blocks, from MCP servers or models' own tools; undefined if there are other blocks. */
 function textOf(blocks: readonly unknown[]): string | undefined {
   const texts: string[] = [];
   for (const block of blocks) {
@@ -76,9 +76,9 @@ function textOf(blocks: readonly unknown[]): string | undefined {
   return texts.join('\n');
 }
 
-/** JSON is set out in lines where that makes it no longer than this (characters). */
+/** JSON is indented only if the result is no longer than this (characters). */
 const maxSetOut = 40_000;
-/** What was put in words: large things are looked at more than once. */
+/** Values already rendered: large ones are used more than once. */
 const words = new WeakMap<object, string>();
 
 function inWords(raw: unknown): string {

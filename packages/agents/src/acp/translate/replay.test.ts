@@ -52,7 +52,7 @@ test('reading twice gives the same', () => {
   expect(replay(updates)).toEqual(replay(updates));
 });
 
-test('events carry the time of what they tell', () => {
+test('events carry the time of their update', () => {
   const [turn] = readReplay(
     [
       { update: user('One?'), timestamp: '2026-01-01T00:00:00.000Z' },
@@ -64,7 +64,7 @@ test('events carry the time of what they tell', () => {
   expect(turn?.events.at(-1)?.timestamp).toBe('2026-01-02T00:00:00.000Z');
 });
 
-test('pieces of a user’s message are one, unless their ids tell them apart', () => {
+test('chunks of a user’s message are one message, unless their ids differ', () => {
   expect(wordsOf([user('One '), user('message.'), say('Yes.')])).toEqual([
     ['One message.', 'Yes.'],
   ]);
@@ -80,13 +80,13 @@ test('a user’s message keeps its images', () => {
   expect(turn?.outputItems).toMatchObject([{ content: 'Look:', blocks: [image], origin: 'user' }]);
 });
 
-test('what comes before any message of the user’s is a turn of the agent’s', () => {
+test('updates before the first user message are a turn of the agent', () => {
   const [own, next] = turnsOf([say('Welcome back.'), user('Hi.')]);
   expect(own).toMatchObject({ trigger: 'agent', outputItems: [{ content: 'Welcome back.' }] });
   expect(next).toMatchObject({ trigger: 'user' });
 });
 
-test('the session’s state is no history, and neither is nothing', () => {
+test('session state is not history, and an empty replay has none', () => {
   const state = [
     { sessionUpdate: 'available_commands_update', availableCommands: [] },
     { sessionUpdate: 'session_info_update', title: 'A title' },
@@ -98,7 +98,7 @@ test('the session’s state is no history, and neither is nothing', () => {
   expect(replay([])).toEqual([]);
 });
 
-test('a call that is announced as completed has the output that is told later', () => {
+test('a call that is announced as completed has its later output', () => {
   const call = (toolCallId: string) => ({
     sessionUpdate: 'tool_call',
     toolCallId,
@@ -127,8 +127,8 @@ test('a call that is announced as completed has the output that is told later', 
   ]);
 });
 
-describe('an agent that replays otherwise than it speaks', () => {
-  test('tells messages whole: two in a row are two', () => {
+describe('an agent whose replay differs from its live updates', () => {
+  test('gives whole messages: two in a row are two', () => {
     const updates = [user('One?'), user('Two?'), say('First.'), say('Second.')];
     expect(wordsOf(updates, { replay: { tellsWhole: true } })).toEqual([
       ['One?'],
@@ -136,7 +136,7 @@ describe('an agent that replays otherwise than it speaks', () => {
     ]);
   });
 
-  test('tells calls by the model’s name for the tool', () => {
+  test('names calls by the model’s name for the tool', () => {
     const tools = { exec: { kind: 'execute' as const, title: 'cmd' } };
     const call = (title: string, rawInput: unknown) => ({
       sessionUpdate: 'tool_call',
@@ -153,7 +153,7 @@ describe('an agent that replays otherwise than it speaks', () => {
     ]);
   });
 
-  test('tells plans as calls', () => {
+  test('gives plans as calls', () => {
     const plan = { tool: 'update_plan', entries: 'plan', content: 'step' };
     const updates = [
       user('Do.'),
@@ -173,7 +173,7 @@ describe('an agent that replays otherwise than it speaks', () => {
     ]);
   });
 
-  test('tells outputs with a head for the model', () => {
+  test('gives outputs with a head for the model', () => {
     const outputHead = /^(?:exit (?<exitCode>\d+)\n)?output:\n/;
     const output = (toolCallId: string, rawOutput: unknown) => ({
       sessionUpdate: 'tool_call_update',

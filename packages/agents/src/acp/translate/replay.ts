@@ -10,13 +10,13 @@ export type { ReplayedUpdate };
 export interface ReplayOptions {
   cliType: string;
   quirks: AcpQuirks;
-  /** The agent's own id of the session: turn ids are made of it. */
+  /** The agent's own session id: turn ids are made from it. */
   agentSessionId: string;
 }
 
 /**
- * What `session/load` replayed, as whole turns: a message of the user's begins one. Turn ids are the agent's session id
- * and the turn's number, so that reading twice gives the same. Updates of the session's state are left alone.
+ * The updates replayed by `session/load`, as whole turns; a user's message begins one. A turn's id is the agent's
+ * session id and the turn's number, so that reading twice gives the same. Session state is skipped.
  */
 export function readReplay(
   updates: readonly ReplayedUpdate[],
@@ -53,7 +53,7 @@ export function readReplay(
 
 const endOfTurn = { stopReason: 'end_turn' };
 
-/** Pieces of one message stand together. */
+/** Chunks of one message stay together. */
 function beginsTurn(update: unknown, before: unknown): boolean {
   if (typeOf(update) !== 'user_message_chunk') return false;
   if (typeOf(before) !== 'user_message_chunk') return true;

@@ -13,7 +13,7 @@ type Update = Record<string, unknown>;
 
 const chunks = new Set(['user_message_chunk', 'agent_message_chunk', 'agent_thought_chunk']);
 
-/** What an agent replays as it would have told it live, as far as its quirks say how. */
+/** Converts replayed updates to the live form, as far as the agent's quirks describe it. */
 export function asLive(
   replayed: readonly ReplayedUpdate[],
   { replay = {} }: AcpQuirks,
@@ -26,7 +26,7 @@ export function asLive(
   );
 }
 
-/** `plans` are the ids of calls that are told as plans: what such a tool answers says nothing. */
+/** `plans` are the ids of calls that are shown as plans: their results are dropped. */
 function tellLive(
   update: Update,
   index: number,

@@ -34,7 +34,7 @@ describe.each([
     expect(lost).toEqual([]);
   });
 
-  test('whatever is said again, in whatever chunks', () => {
+  test('any repetition, in any chunks', () => {
     const words = fc.constantFrom('Half of it', ' and the rest.', '\n\n', 'no ', 'Do it.', 'a');
     fc.assert(
       fc.property(fc.array(words, { minLength: 1, maxLength: 12 }), (chunks) => {
@@ -44,7 +44,7 @@ describe.each([
     );
   });
 
-  test('a conversation told again', () => {
+  test('a replayed conversation', () => {
     const lost = periodicTexts.flatMap(({ period, size, text }) => {
       const replayed = [chunk('user_message_chunk', text), think(text), say(text)].map(
         (update) => ({ update, timestamp }),

@@ -37,7 +37,7 @@ const effort = {
   ],
 };
 
-/** The options as they were told last. */
+/** The newest options. */
 function optionsAfter(...steps: unknown[]) {
   const { translator, updates, hear } = startHearing();
   for (const step of steps) {
@@ -66,13 +66,13 @@ test('models of the draft protocol become an option', () => {
   });
 });
 
-test('config options of the same category count, not modes and models beside them', () => {
+test('config options win over modes and models of the same category', () => {
   const own = { ...effort, id: 'preset', category: 'mode' };
   const ids = optionsAfter({ modes, models, configOptions: [own, effort] })?.map(({ id }) => id);
   expect(ids).toEqual(['preset', 'effort', 'model']);
 });
 
-test('modes and models that are config options too show once, whatever those are called', () => {
+test('modes and models that are also config options show once, whatever their names', () => {
   const level = { ...effort, id: 'thinking', category: 'thought_level' };
   const levels = {
     currentModeId: 'low',
@@ -105,7 +105,7 @@ test('modes with other choices than every config option have an option of their 
   expect(ids).toEqual(['effort', 'mode']);
 });
 
-test('config options are told as they are, groups as one list that names them, switches as two choices', () => {
+test('config options are shown as they are, groups as one list with their names, switches as two choices', () => {
   const grouped = {
     ...effort,
     id: 'grouped',
@@ -149,7 +149,7 @@ test('updates change what is set', () => {
   expect(preset).toMatchObject({ id: 'preset', currentValue: 'code' });
 });
 
-test('an answer without settings tells nothing', () => {
+test('an answer without settings gives no update', () => {
   expect(optionsAfter({}, null, { modes: null, configOptions: null }, 'odd')).toBeUndefined();
 });
 
@@ -158,7 +158,7 @@ test('what cannot be read is left out', () => {
   expect(optionsAfter({ configOptions: odd })).toMatchObject([{ id: 'effort', options: [] }]);
 });
 
-test('the model that is set is the model of the turns that begin', () => {
+test('the chosen model is the model of new turns', () => {
   const { translator, drafts } = startHearing();
   translator.begin('one', 'Hi.', timestamp);
   translator.settings({ models });
@@ -204,7 +204,7 @@ test.each([
   },
 );
 
-test('the option with the models that the agent lists tells which is set, not the list', () => {
+test('the option with the listed models says which is set, not the list', () => {
   const { translator, drafts } = startHearing();
   const options = models.availableModels.map(({ modelId, name }) => ({ value: modelId, name }));
   const which = { id: 'which', name: 'Which', category: 'model', currentValue: 'small', options };
@@ -214,7 +214,7 @@ test('the option with the models that the agent lists tells which is set, not th
   expect(drafts[0]?.payload).toMatchObject({ modelId: 'small' });
 });
 
-test('of several options that may be the model, with nothing to tell by, none is', () => {
+test('if several options may be the model without a sign which, none is', () => {
   const { translator, drafts } = startHearing();
   const option = (id: string) => ({ ...effort, id, name: id, category: 'model' });
   translator.settings({ configOptions: [option('provider'), option('which')] });
@@ -222,7 +222,7 @@ test('of several options that may be the model, with nothing to tell by, none is
   expect(drafts[0]?.payload).toMatchObject({ modelId: 'unknown' });
 });
 
-test('commands are told with their hints, without their slash', () => {
+test('commands have their hints, without their slash', () => {
   const { updates, hear } = startHearing();
   const availableCommands = [
     { name: 'review', description: 'Review it', input: { hint: 'what' } },
@@ -240,7 +240,7 @@ test('commands are told with their hints, without their slash', () => {
   ]);
 });
 
-test('the title is told where there is one', () => {
+test('the title is reported if there is one', () => {
   const { updates, hear } = startHearing();
   hear({ sessionUpdate: 'session_info_update', title: 'A title', updatedAt: '2026-01-01' });
   hear({ sessionUpdate: 'session_info_update', title: null });

@@ -26,24 +26,24 @@ const choice = {
   value: z.string(),
   name: z.string(),
   description: z.string(),
-  /** Of a group of choices. */
+  /** In a group of choices. */
   options: z.array(z.unknown()),
-  /** Of a mode. */
+  /** In a mode. */
   id: z.string(),
-  /** Of a model. */
+  /** In a model. */
   modelId: z.string(),
 };
 
 const modes = { currentModeId: z.string(), availableModes: z.array(z.unknown()) };
 const models = { currentModelId: z.string(), availableModels: z.array(z.unknown()) };
 
-/** The settings that an agent offers: config options, and the modes and models that older agents have instead. */
+/** The settings that an agent offers: config options, and the modes and models of older agents. */
 export class Settings {
   #options: ConfigOption[] = [];
   #mode: ConfigOption | undefined;
   #model: ConfigOption | undefined;
 
-  /** As a person sees them. */
+  /** As shown to people. */
   get options(): ConfigOption[] {
     const mode = this.#options.some((other) => other.category === 'mode') ? undefined : this.#mode;
     const own = [mode, this.#model].filter((one) => one !== undefined);
@@ -52,8 +52,7 @@ export class Settings {
   }
 
   /**
-   * The model that is set, if the agent tells. Several options may be of the category: the provider that has the model
-   * among them.
+   * The chosen model, if the agent reports it. Several options may be of the category, among them the model's provider.
    */
   get model(): string | undefined {
     const ofCategory = this.#options.filter(({ category }) => category === 'model');
@@ -77,7 +76,7 @@ export class Settings {
     );
   }
 
-  /** Takes in an answer to `session/new`, `load`, `resume` or `set_*`, or an update; true if it tells of settings. */
+  /** Reads an answer to `session/new`, `load`, `resume` or `set_*`, or an update; true if it has settings. */
   read(raw: unknown): boolean {
     const { fields } = readFields(raw, settings);
     if (fields.configOptions !== undefined) this.#readOptions(fields.configOptions);
@@ -87,7 +86,7 @@ export class Settings {
     return Object.keys(fields).length > 0;
   }
 
-  /** Some agents tell a mode's change this way though they have an option for it. */
+  /** Some agents report a change of mode this way even if they have an option for it. */
   #setMode(value: string): void {
     const mode =
       (this.#mode && this.#optionLike(this.#mode)) ??
@@ -134,7 +133,7 @@ function readModels(raw: unknown): ConfigOption | undefined {
   return { id: 'model', name: 'Model', category: 'model', currentValue, options };
 }
 
-/** Choices, or groups of them, which become one list. */
+/** Choices, or groups of choices as one list. */
 function readChoices(values: readonly unknown[] = [], group?: string): Choice[] {
   return values.flatMap((item) => {
     const { options, name, description, ...ids } = readFields(item, choice).fields;
@@ -152,7 +151,7 @@ function readChoices(values: readonly unknown[] = [], group?: string): Choice[] 
 const hasChoice = ({ options }: ConfigOption, value: string): boolean =>
   options.some((choice) => choice.value === value);
 
-/** What an option can be, in whatever order. */
+/** An option's values, in a fixed order. */
 const valuesOf = ({ options }: ConfigOption): string =>
   JSON.stringify(options.map(({ value }) => value).toSorted());
 

@@ -38,7 +38,7 @@ test('a thought divides two messages, and a message two thoughts', () => {
   ]);
 });
 
-test('another message id divides, none and null do not', () => {
+test('another message id divides, a missing or null one does not', () => {
   const updates = [say('One', 'a'), say(' more', null), say(' word.'), say('Two', 'b')];
   expect(said(...updates)).toEqual([
     ['agent', 'One more word.'],
@@ -87,7 +87,7 @@ test('a permission request divides two messages', () => {
   ]);
 });
 
-test('what a call that runs puts out, usage and settings divide nothing', () => {
+test('a running call’s output, usage and settings divide nothing', () => {
   const call = {
     sessionUpdate: 'tool_call',
     toolCallId: 'c',
@@ -107,7 +107,7 @@ test('what a call that runs puts out, usage and settings divide nothing', () => 
   expect(said(...updates)).toEqual([['agent', 'One message.']]);
 });
 
-test('empty chunks make no item, and divide none', () => {
+test('empty chunks make no item, and divide nothing', () => {
   expect(said(say('One '), think(''), say('message.'))).toEqual([['agent', 'One message.']]);
   expect(said(say(''), think(''), say('', 'a'))).toEqual([]);
 });
@@ -130,20 +130,20 @@ test('images, audio and resources stand beside the text of their message', () =>
   });
 });
 
-test('what a block has that cannot be shown stays with the message as raw', () => {
+test('fields of a block that cannot be shown stay with the message as raw', () => {
   const video = { type: 'video', data: 'AA==' };
   const noted = { type: 'text', text: 'Hi.', annotations: { priority: 1 } };
   const [, message] = itemsOf(hear(show(noted), show(video)), 'message');
   expect(message).toMatchObject({ content: 'Hi.', raw: [{ annotations: { priority: 1 } }, video] });
 });
 
-test('a chunk with a field that nobody knows is read all the same, and the field kept', () => {
+test('a chunk with an unknown field is read all the same, and the field kept', () => {
   const odd = { ...(say('Hi.') as object), _meta: { tone: 'kind' } };
   const [, message] = itemsOf(hear(odd), 'message');
   expect(message).toMatchObject({ content: 'Hi.', raw: [{ _meta: { tone: 'kind' } }] });
 });
 
-test('a field of a block that nobody knows is kept, and the block shown', () => {
+test('an unknown field of a block is kept, and the block shown', () => {
   const link = { type: 'resource_link', uri: 'file:///a', name: 'a', annotations: { priority: 1 } };
   const file = { type: 'resource', resource: { uri: 'file:///b', text: 'b', _meta: { x: 1 } } };
   const [, message] = itemsOf(hear(show(link), show(file)), 'message');
@@ -162,12 +162,12 @@ test('an image in a thought stays with it as raw', () => {
   expect(thought).toMatchObject({ content: 'Hm.', raw: [image] });
 });
 
-test('the echo of what the user wrote is not shown again, in one chunk or in many', () => {
+test('the echo of the user’s message is not shown again, in one chunk or in many', () => {
   expect(said(user('Do it.'), say('Done.'))).toEqual([['agent', 'Done.']]);
   expect(said(user('Do'), user(' it.'), say('Done.'))).toEqual([['agent', 'Done.']]);
 });
 
-test('what else an agent says in the user’s name is shown', () => {
+test('other words that an agent says in the user’s name are shown', () => {
   expect(said(say('Well.'), user('Do'), user(' something else.'), say('Done.'))).toEqual([
     ['agent', 'Well.'],
     ['user', 'Do something else.'],
@@ -184,7 +184,7 @@ test('the beginning of an echo that goes no further is shown where it was said',
   expect(said(user('Do'))).toEqual([['user', 'Do']]);
 });
 
-test('only what comes before the answer is an echo', () => {
+test('only chunks before the answer are an echo', () => {
   expect(said(say('Well.'), user('Do it.'))).toEqual([
     ['agent', 'Well.'],
     ['user', 'Do it.'],

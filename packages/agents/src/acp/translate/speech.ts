@@ -2,13 +2,13 @@ import type { ContentBlock, OutputItem } from '@liminal/protocol';
 import type { TurnWriter } from '../../base/turn-writer.ts';
 import { readBlock } from './content.ts';
 
-/** Whose words: the agent's to the user, its thoughts, or the user's own. */
+/** The speaker: the agent to the user, its thoughts, or the user. */
 export type Voice = 'agent' | 'thought' | 'user';
 
-/** Which message words belong to, as far as the agent tells. */
+/** The message that words belong to, as far as the agent says. */
 export interface MessageOf {
   messageId?: string | undefined;
-  /** The call of the subagent whose words they are. */
+  /** The call of the subagent that speaks. */
   parentCallId?: string | undefined;
 }
 
@@ -19,8 +19,8 @@ interface Open extends MessageOf {
 }
 
 /**
- * What is said in a turn: adjacent chunks of one voice and message are one item, to the letter. What is said twice is
- * shown twice, for nothing but a word of the agent's could prove that it was not meant.
+ * The messages of a turn: adjacent chunks of one voice and message are one item, to the letter. Repeated words are
+ * shown twice: only the agent could say that they were not meant.
  */
 export class Speech {
   readonly #writer: TurnWriter;
@@ -32,7 +32,7 @@ export class Speech {
     this.#writer = writer;
   }
 
-  /** What the agent's last message said, once it has ended. */
+  /** The text of the agent's last message, once that has ended. */
   get lastMessage(): string | undefined {
     return this.#lastMessage;
   }
@@ -44,7 +44,7 @@ export class Speech {
     this.#writer.append(open.itemId, text);
   }
 
-  /** A content block; what cannot be shown of it is kept. */
+  /** Shows a content block; the parts that cannot be shown are kept. */
   show(voice: Voice, content: unknown, of: MessageOf): void {
     const { text, block, unread } = readBlock(content);
     if (text !== undefined) this.say(voice, text, of);
@@ -52,7 +52,7 @@ export class Speech {
     if (unread !== undefined) this.#writer.keep(unread);
   }
 
-  /** Something else happens: what is said after it is said anew. */
+  /** Something else happens: later words are a new item. */
   close(): void {
     const open = this.#open;
     this.#open = undefined;
@@ -63,7 +63,7 @@ export class Speech {
     if (item !== undefined) this.#writer.done(item.id, item);
   }
 
-  /** The agent is gone in the middle of it; gives whether there is an item left to say so. */
+  /** The agent ended in the middle of an item; returns whether there is an item that shows this. */
   breakOff(unplaced: readonly unknown[]): boolean {
     const open = this.#open;
     if (open === undefined || !this.#writer.isOpen(open.itemId)) return false;
@@ -74,7 +74,7 @@ export class Speech {
   }
 
   #addBlock(voice: Voice, block: ContentBlock, of: MessageOf): void {
-    // Thoughts have no place for it.
+    // Reasoning items have no blocks.
     if (voice === 'thought') return this.#writer.keep(block);
     const open = this.#speaking(voice, of);
     this.#begin(open);
@@ -95,7 +95,7 @@ export class Speech {
     return this.#open;
   }
 
-  /** An item begins with the first of it that is shown. */
+  /** An item begins with its first shown content. */
   #begin({ itemId, voice, parentCallId }: Open): void {
     if (this.#writer.isOpen(itemId)) return;
     const item = emptyItem(voice, itemId);

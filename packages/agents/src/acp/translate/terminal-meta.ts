@@ -1,6 +1,6 @@
 /**
- * Output that an agent streams as if into a terminal of ours, in the `_meta` of a tool call's updates: asked for by the
- * client capability `_meta: {terminal_output: true}`; no part of the protocol, but common to several agents.
+ * Output that an agent streams as if into a terminal of ours, in the `_meta` of a tool call's updates. Requested by the
+ * client capability `_meta: {terminal_output: true}`; not part of the protocol, but common to several agents.
  */
 import { z } from 'zod';
 import { readFields } from './fields.ts';
@@ -20,7 +20,7 @@ export interface TerminalMeta {
   terminalId: string | undefined;
   output: string | undefined;
   exit: { exitCode: number | null; signal: string | null } | undefined;
-  /** What else stands there. */
+  /** Other fields. */
   rest: Record<string, unknown> | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { TerminalTexts } from './terminals.ts';
 
-test('a terminal has all that it has printed, and how it ended', () => {
+test('a terminal has all its output, and how it ended', () => {
   const terminals = new TerminalTexts();
   terminals.print('t', 'one ');
   terminals.print('other', 'else');
@@ -13,13 +13,13 @@ test('a terminal has all that it has printed, and how it ended', () => {
   expect(terminals.exitOf('t')).toEqual({ exitCode: 3 });
 });
 
-test('a terminal that nobody knows has printed nothing and not ended', () => {
+test('an unknown terminal has printed nothing and not ended', () => {
   const terminals = new TerminalTexts();
   expect(terminals.exitOf('nobody')).toBeUndefined();
   expect(terminals.text('nobody')).toBe('');
 });
 
-test('what is forgotten is gone', () => {
+test('a forgotten terminal is gone', () => {
   const terminals = new TerminalTexts();
   terminals.print('t', 'one');
   terminals.exit('t', { exitCode: 0 });
@@ -28,7 +28,7 @@ test('what is forgotten is gone', () => {
   expect(terminals.text('t')).toBe('');
 });
 
-test('SAFE: of a terminal that no call shows the end is kept, of one that is shown all', () => {
+test('SAFE: a terminal that no call shows keeps its end, a shown one keeps all', () => {
   const terminals = new TerminalTexts();
   const [block, size] = ['x'.repeat(1_024), 1_025];
   terminals.text('shown');
@@ -42,7 +42,7 @@ test('SAFE: of a terminal that no call shows the end is kept, of one that is sho
   expect(kept.endsWith('xend')).toBe(true);
 });
 
-test('SAFE: of more terminals than may be known the oldest are forgotten', () => {
+test('SAFE: the oldest of too many terminals are forgotten', () => {
   const terminals = new TerminalTexts();
   for (let n = 0; n <= 200; n += 1) terminals.exit(`t${n}`, { exitCode: n });
   expect(terminals.exitOf('t0')).toBeUndefined();

@@ -13,18 +13,18 @@ interface Terminal {
   isShown: boolean;
 }
 
-/** Characters kept of a terminal that no tool call shows yet. */
+/** How many characters are kept of a terminal that no tool call shows yet. */
 const MAX_UNSHOWN = 1024 * 1024;
-/** So many terminals are known at once; then the oldest is forgotten. */
+/** How many terminals are kept; past that the oldest is forgotten. */
 const MAX_TERMINALS = 200;
 
-/** What the session's terminals have printed: what tool calls show of it is copied from here. */
+/** The output of the session's terminals: tool calls copy from here what they show. */
 export class TerminalTexts {
   readonly #terminals = new Map<string, Terminal>();
 
   print(terminalId: string, text: string): void {
     const terminal = this.#terminal(terminalId);
-    // The call that shows it has room for no more, and says so.
+    // The call that shows it is full, and says so.
     if (terminal.length > maxItemSize) return;
     terminal.text.add(text);
     terminal.length += text.length;
@@ -38,7 +38,7 @@ export class TerminalTexts {
     this.#terminal(terminalId).exit = exit;
   }
 
-  /** All that it has printed; from now on all of it is kept. */
+  /** All that it has printed; later output is kept whole. */
   text(terminalId: string): string {
     const terminal = this.#terminal(terminalId);
     terminal.isShown = true;

@@ -66,7 +66,7 @@ describe('a call', () => {
     expect(hear([call({ name: 'cat' }), update({ kind: 'read' })]).made?.name).toBe('cat');
   });
 
-  test('has its arguments from the start, or from when they are told, or as they are told in the end', () => {
+  test('has its arguments from the start, from a later update, or as its end gives them', () => {
     const made = (...updates: unknown[]) => hear(updates).made?.arguments;
     expect(made(call({ rawInput: { command: 'ls' } }))).toBe('{"command":"ls"}');
     expect(made(call({ rawInput: {} }), update({ rawInput: { command: 'ls' } }))).toBe(
@@ -108,7 +108,7 @@ describe('a call', () => {
     expect(made).toMatchObject({ title: 'Edit a.txt', diffs: [{ path: '/a.txt', newText: 'a' }] });
   });
 
-  test('that was never announced begins with what is told of it first', () => {
+  test('that was never announced begins with its first update', () => {
     const { made, output } = hear([
       update({ title: 'Late', status: 'completed', rawOutput: 'done' }),
     ]);
@@ -142,7 +142,7 @@ describe('a call', () => {
     ]);
   });
 
-  test('that has ended stays as it was, and what is told of it afterwards is kept', () => {
+  test('that has ended stays as it was, and later updates are kept', () => {
     const { response } = hear([
       call(),
       update({ status: 'completed', content: [text('hi')] }),
@@ -156,7 +156,7 @@ describe('a call', () => {
     });
   });
 
-  test('of an id that has been used before in the turn is a call of its own', () => {
+  test('with an id that the turn has used before is a call of its own', () => {
     const { response } = hear([
       call({ title: 'One' }),
       update({ status: 'completed' }),
@@ -185,7 +185,7 @@ describe('a call', () => {
       ]);
     });
 
-    test('is kept where it is not shown', () => {
+    test('is kept if it is not shown', () => {
       const { response } = hear([
         again,
         refused,
@@ -199,7 +199,7 @@ describe('a call', () => {
       });
     });
 
-    test('is kept with the next turn where nothing more is heard of it', () => {
+    test('is kept with the next turn if no update follows', () => {
       const { drafts, translator, hear: say } = startHearing();
       translator.begin('turn', 'Do it.', timestamp);
       say(again, refused, again);
@@ -330,7 +330,7 @@ describe('a call', () => {
     });
   });
 
-  test('keeps what is odd about it, once, and reads the rest', () => {
+  test('keeps odd fields, once, and reads the rest', () => {
     const odd = { kind: 'dance', _meta: { tool: 'x' }, locations: [{ line: 3 }], status: 7 };
     const { made } = hear([call(odd), update(odd), update({ content: [{ type: 'hologram' }] })]);
     expect(made?.raw).toEqual([
@@ -341,7 +341,7 @@ describe('a call', () => {
     ]);
   });
 
-  test('keeps only so much that is odd', () => {
+  test('keeps only so many odd fields', () => {
     const odd = Array.from({ length: 300 }, (_, x) => update({ _meta: { x } }));
     const raw = hear([call(), ...odd]).made?.raw;
     expect(raw).toHaveLength(101);
@@ -367,7 +367,7 @@ describe('a call', () => {
     for (const id of ids) expect(id?.length).toBeLessThan(200);
   });
 
-  test('tells the agent’s own bookkeeping apart from its arguments', () => {
+  test('separates the agent’s own bookkeeping from its arguments', () => {
     const { made } = hear([call({ rawInput: { command: 'ls', call_id: 'c1' } })], {
       notArguments: ['call_id'],
     });
@@ -384,11 +384,11 @@ describe('a call', () => {
 describe('a call that is open when its turn ends', () => {
   const running = [call({ status: 'in_progress' }), update({ content: [text('half')] })];
 
-  test('ends with what it has put out, as no success', () => {
+  test('ends with its output so far, as a failure', () => {
     expect(hear(running).output).toMatchObject({ output: 'half', success: false });
   });
 
-  test('says why where it has put out nothing', () => {
+  test('says why if it has no output', () => {
     expect(hear([call()]).output).toMatchObject({
       output: 'The turn ended first.',
       success: false,
@@ -405,11 +405,11 @@ describe('a call that is open when its turn ends', () => {
     expect(output).toMatchObject({ output: 'It is gone.', success: false });
   });
 
-  test('counts as a success where its agent loses completions and the turn has ended well', () => {
+  test('counts as a success if its agent loses completions and the turn has ended well', () => {
     expect(hear(running, { losesCompletions: true }).output).toMatchObject({ success: true });
   });
 
-  test('and is told of later changes nothing: it begins no turn, and is kept with a later one', () => {
+  test('does not change by a later update, which begins no turn and is kept with the next one', () => {
     const { drafts, translator, hear: say } = startHearing();
     translator.begin('turn', 'Do it.', timestamp);
     say(call());
@@ -446,7 +446,7 @@ describe('a permission request', () => {
     return hearing;
   }
 
-  test('begins the call that it is about, and waits beside it', () => {
+  test('begins its call, and waits beside it', () => {
     const { drafts } = ask();
     const response = foldTurn(drafts, 'turn');
     expect(itemsOf(response, 'function_call')).toMatchObject([
@@ -475,7 +475,7 @@ describe('a permission request', () => {
     },
   );
 
-  test('that nobody answered ends with its turn, and keeps what it said', () => {
+  test('without an answer ends with its turn, and keeps its words', () => {
     const { drafts, translator } = ask();
     translator.finish({ stopReason: 'cancelled' }, timestamp);
     const response = foldTurn(drafts, 'turn');
@@ -495,7 +495,7 @@ describe('a permission request', () => {
   const askedOf = (hearing: ReturnType<typeof asking>) =>
     itemsOf(foldTurn(hearing.drafts, 'turn'), 'function_call')[0];
 
-  test('for a call that is known changes neither its title nor its input; what else it says is kept', () => {
+  test('for a known call changes neither its title nor its input; its other fields are kept', () => {
     const known = { title: 'Write a.txt', kind: 'edit', rawInput: { path: 'a.txt', content: 'A' } };
     const hearing = asking(
       { title: 'Edit file', kind: 'other', rawInput: { filepath: 'a.txt', diff: '+A' } },
@@ -553,7 +553,7 @@ describe('a permission request', () => {
     expect(askedOf(hearing)).not.toHaveProperty('raw');
   });
 
-  test('fills in what the call lacks, which the call itself may still tell otherwise', () => {
+  test('fills in what the call lacks, and the call may still change that', () => {
     const hearing = asking(
       { title: 'Write a.txt', rawInput: { path: 'a.txt' }, locations: [{ path: 'a.txt' }] },
       { title: undefined, rawInput: {}, kind: undefined },
@@ -599,7 +599,7 @@ describe('a permission request', () => {
     expect(askedOf(hearing)?.diffs).toEqual([{ path: 'a.txt', oldText: 'a', newText: 'b' }]);
   });
 
-  test('takes nothing from what the call has put out already', () => {
+  test('does not change the call’s output', () => {
     const hearing = asking({});
     hearing.hear(update({ status: 'in_progress', content: [text('half')] }));
     hearing.translator.toolCall({ toolCallId: 'c1', content: [text('May I go on?')] }, timestamp);
@@ -609,7 +609,7 @@ describe('a permission request', () => {
     expect(askedOf(hearing)?.raw).toEqual([{ request: { content: [text('May I go on?')] } }]);
   });
 
-  test('of no call gives no id', () => {
+  test('without a call gives no id', () => {
     expect(startHearing().translator.toolCall({ title: 'What?' }, timestamp)).toBeUndefined();
     expect(startHearing().translator.toolCall(null, timestamp)).toBeUndefined();
   });

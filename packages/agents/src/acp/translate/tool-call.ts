@@ -30,23 +30,23 @@ const toolCall = {
 
 type Fields = Read<typeof toolCall>['fields'];
 
-/** As many odd things are kept of a call. */
+/** How many odd fields are kept of a call. */
 const MAX_UNREAD = 100;
 
-/** So long an id (characters) may be; a longer one is told by its hash. */
+/** The longest id, in characters; a longer one is replaced by its hash. */
 const MAX_ID = 200;
 
-/** Where news of a call come from: words in a permission request describe the call, and are not its output. */
+/** The source of a call's update: words in a permission request describe the call, and are not its output. */
 export type Source = 'announcement' | 'update' | 'request';
 
-/** The id of the call that an update is about; undefined if it tells none. */
+/** The id of an update's call; undefined if it has none. */
 export function callIdOf(update: unknown): string | undefined {
   const id = isRecord(update) ? update['toolCallId'] : undefined;
   if (typeof id !== 'string' || id === '') return undefined;
   return id.length <= MAX_ID ? id : `${id.slice(0, 40)}…${hash('sha256', id)}`;
 }
 
-/** One tool call, and its output, from the first that is heard of it to its end. */
+/** One tool call and its output, from its first update to its end. */
 export class ToolCall {
   readonly callId: string;
   readonly output: ToolOutput;
@@ -56,10 +56,10 @@ export class ToolCall {
   #name: string | undefined;
   #status: Fields['status'];
   readonly #unread = new BoundedList({ values: MAX_UNREAD });
-  /** Hashes of what those say: the same is often said with every update. */
+  /** Hashes of those: agents often repeat the same with every update. */
   readonly #seen = new Set<string>();
 
-  /** `place` is its number in the turn: agents give ids to calls as they please. */
+  /** `place` is its number in the turn, since agents choose call ids as they please. */
   constructor(
     callId: string,
     place: number,
@@ -75,19 +75,19 @@ export class ToolCall {
     this.output = new ToolOutput(callId, place, writer, terminals);
   }
 
-  /** How the agent says that it went; undefined while it goes on. */
+  /** Whether the call succeeded, according to the agent; undefined while it runs. */
   get success(): boolean | undefined {
     if (this.#status === 'completed') return true;
     return this.#status === 'failed' ? false : undefined;
   }
 
-  /** Whether an update brings it to another state. */
+  /** Whether an update changes its state. */
   isChangedBy(update: unknown): boolean {
     const { status } = readFields(update, { status: toolCall.status }).fields;
     return status !== undefined && status !== this.#status;
   }
 
-  /** Whether an update says nothing of it but what it has said. */
+  /** Whether an update repeats only what is known of it. */
   tells(update: unknown): boolean {
     const { title, kind, rawInput, content } = readFields(update, toolCall).fields;
     const { title: known, kind: knownKind, arguments: told } = this.#item;
@@ -114,7 +114,7 @@ export class ToolCall {
     if (hasNews && this.success === undefined) this.output.show();
   }
 
-  /** Nothing more is heard of it. `reason` stands for an output that there is none of. */
+  /** Ends the call. `reason` replaces a missing output. */
   end(success: boolean, reason = ''): void {
     const raw = this.#unread.take();
     const call = { ...this.#item, arguments: this.#item.arguments || '{}' };
@@ -128,12 +128,12 @@ export class ToolCall {
     this.#item = { ...before, ...this.#face(fields) };
     this.#item.name = nameOf(this.#item, this.#name);
     if (!this.#writer.isOpen(before.id)) return this.#writer.start(this.#item);
-    // Of arguments that have been told, only the end can tell others.
+    // Later arguments replace known ones only at the end.
     if (before.arguments === '') this.#writer.append(before.id, this.#item.arguments);
     this.#patch(before);
   }
 
-  /** Of a permission request, what the call lacks: the rest tells of the request, and is kept. */
+  /** The fields of a permission request that the call lacks; those that differ are kept. */
   #asked(fields: Fields): Fields {
     if (!this.#writer.isOpen(this.#item.id)) return fields;
     const { title, name, kind, rawInput, locations } = fields;
@@ -144,7 +144,7 @@ export class ToolCall {
       ['name', name, this.#name],
       ['kind', kind, this.#item.kind],
       ['locations', locations, this.#item.locations],
-      // What is known of it is JSON, and may be too large to parse.
+      // The known arguments are JSON, and may be too large to parse.
       [
         'rawInput',
         isEmpty(input) ? undefined : input,
@@ -183,7 +183,7 @@ export class ToolCall {
     return Object.fromEntries(Object.entries(input).filter((entry) => !isOwn(entry)));
   }
 
-  /** Says what has changed. */
+  /** Emits the changes. */
   #patch(before: CallItem): void {
     const { title, kind, locations, diffs } = this.#item;
     const patch = {
@@ -225,7 +225,7 @@ export class ToolCall {
   }
 }
 
-/** What an announcement shows before the tool runs describes the call. */
+/** Content of an announcement before the tool runs describes the call. */
 function isOutput({ status }: Fields, source: Source): boolean {
   if (source === 'request' || status === 'pending') return false;
   return source === 'update' || status !== undefined;
@@ -237,7 +237,7 @@ const isSame = (one: unknown, other: unknown): boolean =>
 const isEmpty = (input: unknown): boolean =>
   input === undefined || input === '' || (isRecord(input) && Object.keys(input).length === 0);
 
-/** Few agents tell the tool's own name: then its kind, which readers know, or its title. */
+/** Few agents give the tool's own name; otherwise its kind, which readers know, or its title. */
 function nameOf({ kind, title }: CallItem, name: string | undefined): string {
   return name ?? (kind === undefined || kind === 'other' ? title : kind) ?? 'tool';
 }

@@ -10,7 +10,7 @@ test.each([
   { type: 'diff', path: '/a' },
   { type: 'diff', newText: 'b' },
   { type: 'hologram', terminalId: 't1', path: '/a', newText: 'b' },
-])('what lacks something of its type, or has another, is kept as it came: %j', (entry) => {
+])('content with a missing or wrong field is kept as it came: %j', (entry) => {
   expect(readToolContent([entry])).toEqual({ ...empty, unread: [entry] });
 });
 
@@ -22,7 +22,7 @@ test('a diff of a new file has no old text', () => {
   ]);
 });
 
-test('of text, terminals and diffs each comes in its order, and what nobody knows of them is kept', () => {
+test('texts, terminals and diffs keep their order, and their unknown fields are kept', () => {
   const text = { type: 'content', content: { type: 'text', text: 'One' } };
   const read = readToolContent([text, { type: 'terminal', terminalId: 't1', beam: 1 }, text]);
   expect(read.parts).toEqual([{ text: 'One' }, { terminalId: 't1' }, { text: 'One' }]);
@@ -42,13 +42,13 @@ test.each([
   ['```out```', '```out```'],
   ['see ```\nout\n```', 'see ```\nout\n```'],
   ['```\nout\n``` and more', '```\nout\n``` and more'],
-])('output %j is taken out of its fence, where fences are asked for', (text, out) => {
+])('output %j is taken out of its fence if the quirk says so', (text, out) => {
   const content = [{ type: 'content', content: { type: 'text', text } }];
   expect(readToolContent(content, true).parts).toEqual([{ text: out }]);
   expect(readToolContent(content).parts).toEqual([{ text }]);
 });
 
-test('a location has its path, and its line where that is told', () => {
+test('a location has its path, and its line if given', () => {
   const odd = { path: '/c', beam: 1 };
   const read = readLocations([{ path: '/a' }, { path: '/b', line: 3 }, { line: 4 }, odd, 7]);
   expect(read.locations).toEqual([{ path: '/a' }, { path: '/b', line: 3 }, { path: '/c' }]);

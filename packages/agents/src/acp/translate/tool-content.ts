@@ -1,10 +1,10 @@
-/** What a tool call shows, as Liminal has it. */
+/** The content of a tool call, in Liminal's form. */
 import { z } from 'zod';
 import type { ContentBlock, FileDiff, ToolLocation } from '@liminal/protocol';
 import { readBlock } from './content.ts';
 import { readFields } from './fields.ts';
 
-/** A piece of output: words, or a terminal's. */
+/** A piece of output: text, or a terminal's output. */
 export type OutputPart = { text: string } | { terminalId: string };
 
 export interface ToolContent {
@@ -28,7 +28,7 @@ const location = { path: z.string(), line: z.number().int() };
 
 const fenced = /^```\S*\n([\s\S]*)\n```\n?$/;
 
-/** With `fences`, output that stands in a Markdown fence is taken out of it. */
+/** With `fences`, output is taken out of its Markdown fence. */
 export function readToolContent(content: readonly unknown[], fences = false): ToolContent {
   const read: ToolContent = { parts: [], blocks: [], diffs: [], unread: [] };
   for (const value of content) {

@@ -16,7 +16,7 @@ const done = update({ status: 'completed' });
 const outputOf = (updates: readonly unknown[], quirks?: AcpQuirks) =>
   itemsOf(foldTurn(hearTurn([call, ...updates], quirks).drafts, 'turn'), 'function_call_output')[0];
 
-/** What was added to the output, piece by piece; `null` where it was begun anew. */
+/** The pieces added to the output; `null` where it began again. */
 const growthOf = (drafts: ReturnType<typeof hearTurn>['drafts']) =>
   drafts.flatMap(({ payload }) => {
     if (payload.type === 'item_cancelled') return [null];
@@ -26,7 +26,7 @@ const growthOf = (drafts: ReturnType<typeof hearTurn>['drafts']) =>
   });
 
 describe('output told as content', () => {
-  test('grows by what is new, though each update tells all of it', () => {
+  test('grows by what is new, though each update has all of it', () => {
     const updates = ['one\n', 'one\ntwo\n', 'one\ntwo\n', 'one\ntwo\nthree\n'];
     const { drafts } = hearTurn([call, ...updates.map((all) => update({ content: [text(all)] }))]);
     expect(growthOf(drafts)).toEqual(['one\n', 'two\n', 'three\n']);
@@ -35,7 +35,7 @@ describe('output told as content', () => {
     );
   });
 
-  test('that does not grow but change is begun anew', () => {
+  test('that changes instead of growing begins again', () => {
     const updates = ['10 %', '20 %'].map((all) => update({ content: [text(all)] }));
     const { drafts } = hearTurn([call, ...updates, done]);
     expect(growthOf(drafts)).toEqual(['10 %', null, '20 %']);
@@ -60,7 +60,7 @@ describe('output told as content', () => {
     expect(outputOf([content('one')])?.output).toBe('```sh\none\n```\n');
   });
 
-  test('before the tool runs describes the call, and shows where there is nothing else', () => {
+  test('before the tool runs describes the call, and is shown if there is nothing else', () => {
     const described = { ...call, status: 'pending', content: [text('Finds things.')] };
     const { drafts } = hearTurn([described, update({ status: 'in_progress' })]);
     expect(growthOf(drafts)).toEqual([]);
@@ -126,7 +126,7 @@ describe('raw output', () => {
     expect(output?.output).toBe(words);
   });
 
-  test('is kept where content says it otherwise', () => {
+  test('is kept if the content says it differently', () => {
     const rawOutput = { matches: [1, 2] };
     const output = outputOf([
       update({ status: 'completed', content: [text('2 matches')], rawOutput }),
@@ -151,7 +151,7 @@ describe('raw output', () => {
       expect(output?.raw).toEqual({ fileDiff: '-a\n+b', fileName: 'a.txt' });
     });
 
-    test('beside the diff of what failed says why', () => {
+    test('beside the diff of a failed call says why', () => {
       const pending = { ...call, status: 'pending', content: [diff] };
       const failed = update({ status: 'failed', rawOutput: { reason: 'It is locked.' } });
       const { drafts } = hearTurn([pending, failed]);
@@ -165,7 +165,7 @@ describe('raw output', () => {
     });
   });
 
-  test('is the whole where what was streamed of it was cut short', () => {
+  test('is used whole if the streamed output was cut short', () => {
     const rawOutput = { aggregated_output: 'one\ntwo\n' };
     const updates = [
       update({ content: [text('one')] }),
@@ -177,7 +177,7 @@ describe('raw output', () => {
 
 describe('the output of a call that has ended', () => {
   const image = { type: 'image', mimeType: 'image/png', data: 'AAAA' };
-  /** The last word on it, as it was said. */
+  /** The final output. */
   const finalOf = (...updates: unknown[]) =>
     hearTurn([call, ...updates]).drafts.flatMap(({ payload }) =>
       payload.type === 'item_done' && payload.finalItem.type === 'function_call_output'
@@ -193,13 +193,13 @@ describe('the output of a call that has ended', () => {
     origin: 'tool_harness',
   };
 
-  test('says what is known of it, and nothing else', () => {
+  test('has the known fields, and nothing else', () => {
     expect(finalOf(update({ content: [text('out')] }), done)).toEqual([
       { ...said, id: expect.stringMatching(/^turn:output:\d+$/) },
     ]);
   });
 
-  test('has an id of its own each time that it was begun anew', () => {
+  test('has a new id each time that it begins again', () => {
     const told = ['10 %', '20 %', 'out'].map((all) => update({ content: [text(all)] }));
     expect(finalOf(...told, done)).toMatchObject([
       { output: 'out', id: expect.stringMatching(/^turn:output:\d+:3$/) },
@@ -231,7 +231,7 @@ describe('the output of a call that has ended', () => {
       exitCode: undefined,
       ...known,
     });
-    // The terminal is gone with the call that showed it.
+    // The terminal ended with the call that showed it.
     expect(second?.output).not.toContain('out');
   });
 });
@@ -254,7 +254,7 @@ describe('a terminal of ours', () => {
     expect(output).toMatchObject({ output: 'early and late', exitCode: 2, success: true });
   });
 
-  test('stands after the words that were told before it', () => {
+  test('stands after the earlier words', () => {
     const { drafts, translator, hear } = startHearing();
     translator.begin('turn', 'Do it.', timestamp);
     hear(call, update({ content: [text('$ make'), terminal] }));
@@ -264,7 +264,7 @@ describe('a terminal of ours', () => {
     expect(growthOf(drafts)).toEqual(['$ make', '\nmade', ' it']);
   });
 
-  test('that prints a lot before any call shows it is remembered from its end', () => {
+  test('that prints a lot before any call shows it keeps its end', () => {
     const { drafts, translator, hear } = startHearing();
     translator.begin('turn', 'Do it.', timestamp);
     const line = `${'x'.repeat(1023)}\n`;
@@ -295,7 +295,7 @@ describe('a terminal that the agent streams beside its updates', () => {
     expect(itemsOf(response, 'function_call')[0]).not.toHaveProperty('raw');
   });
 
-  test('shows though the call did not say that it has one', () => {
+  test('shows even if the call did not announce it', () => {
     expect(outputOf([prints('one'), prints('two'), done])?.output).toBe('onetwo');
   });
 });

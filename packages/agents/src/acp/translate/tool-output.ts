@@ -5,13 +5,13 @@ import type { TerminalExit, TerminalTexts } from './terminals.ts';
 import type { OutputPart } from './tool-content.ts';
 
 /**
- * What one tool call puts out. Each update tells all of it again, so what is new is what it has grown by; output that
- * did not grow but changed is begun anew.
+ * The output of one tool call. Each update repeats all of it, so the news is what it has grown by; output that changed
+ * instead of growing begins again.
  */
 export class ToolOutput {
-  /** As the agent told it last. */
+  /** The newest raw output from the agent. */
   rawOutput: unknown;
-  /** What the tool did shows with the call, as diffs. */
+  /** The call shows its result as diffs. */
   hasDiffs = false;
   readonly #callId: string;
   readonly #writer: TurnWriter;
@@ -30,7 +30,7 @@ export class ToolOutput {
     this.#base = `${writer.turnId}:output:${place}`;
   }
 
-  /** `isSaidByTool` tells output from a description of the call, which shows only where there is no output. */
+  /** `isSaidByTool` marks output; a description of the call is shown only if there is no output. */
   replace(parts: OutputPart[], blocks: ContentBlock[], isSaidByTool: boolean): void {
     this.#parts = parts;
     this.#blocks = blocks;
@@ -42,7 +42,7 @@ export class ToolOutput {
     return this.#isSaidByTool && (this.#parts.length > 0 || this.#blocks.length > 0);
   }
 
-  /** Output as if of a terminal of ours, which need not have been shown before. */
+  /** Streams output as if from a terminal of ours, which need not have been shown before. */
   stream(terminalId: string, text: string, exit: TerminalExit | undefined): void {
     if (!this.shows(terminalId)) this.#parts = [...this.#parts, { terminalId }];
     this.#terminals.print(terminalId, text);
@@ -54,7 +54,7 @@ export class ToolOutput {
     return this.#parts.some((part) => 'terminalId' in part && part.terminalId === terminalId);
   }
 
-  /** A terminal that it shows has printed: where there is nothing else, the output has grown by that. */
+  /** A terminal in it has printed: if it is the only part, the output grows by that. */
   grow(text: string): void {
     const isAll = this.#parts.length === 1 && this.#writer.isOpen(this.#itemId);
     if (isAll) this.#writer.append(this.#itemId, text);
@@ -72,7 +72,7 @@ export class ToolOutput {
     this.#writer.patch(this.#itemId, { blocks });
   }
 
-  /** `reason` stands for an output that there is none of. */
+  /** `reason` replaces a missing output. */
   end(success: boolean, reason: string): void {
     const described = this.#composed(true);
     const output = this.#final(success) || reason || described;
@@ -103,19 +103,19 @@ export class ToolOutput {
   #final(success: boolean): string {
     const said = this.#composed(this.#isSaidByTool);
     const raw = readRawOutput(this.rawOutput);
-    // A stream of what was printed can have been cut short.
+    // A stream of printed output may have been cut short.
     if (said !== '') return raw.isPrinted && raw.text.length >= said.length ? raw.text : said;
     return success ? this.#rawText() : raw.text;
   }
 
-  /** JSON for programs is shown only where there is nothing for people: a failure may have said its reason there. */
+  /** JSON for programs is shown only if there is nothing for people, or if the call failed: it may have the reason. */
   #rawText(): string {
     const { text, isJson } = readRawOutput(this.rawOutput);
     const isShownOtherwise = this.hasDiffs || (this.#isSaidByTool && this.#blocks.length > 0);
     return isJson && isShownOtherwise ? '' : text;
   }
 
-  /** Terminals are output whoever shows them. */
+  /** Terminals always count as output; texts only with `withTexts`. */
   #composed(withTexts: boolean): string {
     const texts = this.#parts.map((part) => {
       if ('terminalId' in part) return this.#terminals.text(part.terminalId);
@@ -133,7 +133,7 @@ export class ToolOutput {
   }
 
   #say(told: string): void {
-    // As far as it is shown: what is told again beyond that is nothing new.
+    // Only up to the limit: repetitions beyond that are nothing new.
     const text = told.length > maxItemSize ? cutText(told, maxItemSize) : told;
     const item = this.#writer.item(this.#itemId);
     const said = item?.type === 'function_call_output' ? item.output : '';

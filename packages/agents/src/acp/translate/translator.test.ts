@@ -170,7 +170,7 @@ describe('a turn', () => {
 });
 
 describe('outside a turn', () => {
-  test('what is said begins one of the agent’s own, which the next message ends', () => {
+  test('words begin a turn of the agent’s own, which the next message ends', () => {
     const { drafts, translator, hear } = startHearing();
     hear(say('I am '), say('back.'));
     expect(translator.turn).toEqual({ turnId: 'own-1', trigger: 'agent' });
@@ -180,7 +180,7 @@ describe('outside a turn', () => {
     expect(own.outputItems).toMatchObject([{ content: 'I am back.', origin: 'agent' }]);
   });
 
-  test('settings, titles, usage and what nobody knows begin none', () => {
+  test('settings, titles, usage and unknown updates begin none', () => {
     const { drafts, translator, hear } = startHearing();
     hear(
       { sessionUpdate: 'available_commands_update', availableCommands: [] },
@@ -402,7 +402,7 @@ describe('beside the conversation', () => {
     ]);
   });
 
-  test('what nobody knows stays with the nearest item', () => {
+  test('an unknown update stays with the nearest item', () => {
     const { drafts } = hearTurn([
       say('Look: '),
       { sessionUpdate: 'hologram', x: 1 },
@@ -414,7 +414,7 @@ describe('beside the conversation', () => {
     });
   });
 
-  test('what nobody knows gets an item where there is none', () => {
+  test('an unknown update gets an item if there is none', () => {
     const { drafts } = hearTurn([{ sessionUpdate: 'hologram' }, [1], 'noise']);
     expect(foldTurn(drafts, 'turn').outputItems.at(-1)).toMatchObject({
       origin: 'system',
@@ -422,7 +422,7 @@ describe('beside the conversation', () => {
     });
   });
 
-  test('what is beside the point gets none, but waits for the next turn', () => {
+  test('a side note gets no item, but waits for the next turn', () => {
     const { drafts, translator, hear } = startHearing();
     translator.begin('turn', 'Do it.', timestamp);
     translator.finish({ stopReason: 'end_turn', _meta: { x: 1 } }, timestamp);
@@ -435,7 +435,7 @@ describe('beside the conversation', () => {
     });
   });
 
-  test('a flood of what nobody knows is counted, and no longer kept', () => {
+  test('a flood of unknown updates is counted, and no longer kept', () => {
     const flood = Array.from({ length: 3_000 }, (_, x) => ({ sessionUpdate: 'hologram', x }));
     const raw = (turnId: string, drafts: ReturnType<typeof startHearing>['drafts']) =>
       foldTurn(drafts, turnId).outputItems.at(-1)?.raw as unknown[];

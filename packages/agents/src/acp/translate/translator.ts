@@ -21,22 +21,22 @@ export interface AcpTranslatorOptions {
   /** `providerId` of the turns. */
   cliType: string;
   quirks: AcpQuirks;
-  /** Ids for turns that the agent begins of its own accord. */
+  /** Makes ids for turns that the agent begins by itself. */
   createTurnId: () => string;
   emit: Emit;
   update: (update: SessionUpdate) => void;
-  /** What is read is a conversation told again, in which calls are announced when they have long ended. */
+  /** The updates are a replay, in which calls are announced after they have ended. */
   isReplay?: boolean;
 }
 
 const sessionInfo = { sessionUpdate: z.string(), title: z.string(), updatedAt: z.string() };
 
-/** So many calls of turns that are over are known: news of those that come late are of the last ones. */
+/** How many calls of past turns are remembered: late updates are about the newest ones. */
 const MAX_OVER = 1_000;
 
 /**
- * Reads an ACP agent's session updates as canonical events. Any JSON may come: what is not understood is kept with the
- * nearest item. Times are ISO 8601 UTC. What is said outside a turn begins one of the agent's own, which the next
+ * Translates an ACP agent's session updates into canonical events. Any JSON may come: what is not understood is kept
+ * with the nearest item. Times are ISO 8601 UTC. Words outside a turn begin one of the agent's own, which the next
  * `begin`, `finish` or `end` closes.
  */
 export class AcpTranslator {
@@ -47,7 +47,7 @@ export class AcpTranslator {
   /** The newest calls of turns that are over. */
   readonly #over = new Newest<string, true>(MAX_OVER);
   #turn: AcpTurn | undefined;
-  /** Told when no turn ran: for the next one. */
+  /** Reported while no turn ran: counted in the next one. */
   #usage: Usage | undefined;
 
   constructor(options: AcpTranslatorOptions) {
@@ -59,12 +59,12 @@ export class AcpTranslator {
     return turn === undefined ? undefined : { turnId: turn.turnId, trigger: turn.trigger };
   }
 
-  /** Modes, config options and models, as the answer to `session/new`, `load`, `resume` or `set_*` has them. */
+  /** Modes, config options and models from the answer to `session/new`, `load`, `resume` or `set_*`. */
   settings(raw: unknown): void {
     if (this.#settings.read(raw)) this.#tellSettings();
   }
 
-  /** The prompt is on its way: its turn begins with the user's message, unless the agent is to tell that (a replay). */
+  /** Begins a turn with the user's message; in a replay the agent gives the message itself. */
   begin(turnId: string, text: string | undefined, timestamp: string): void {
     this.end({ type: 'response_done', status: 'completed', finishReason: null }, timestamp);
     this.#begin(turnId, 'user', text, timestamp);
@@ -80,7 +80,7 @@ export class AcpTranslator {
     } else if (update != null && !this.#readSession(type, update, timestamp)) this.#keep(update);
   }
 
-  /** The call that a permission request is about, as the request tells it. Gives the call's id, if it has one. */
+  /** Reads the call in a permission request. Returns the call's id, if it has one. */
   toolCall(update: unknown, timestamp: string): string | undefined {
     const callId = callIdOf(update);
     if (callId !== undefined) this.#running(timestamp).toolCall(update, 'request');
@@ -97,7 +97,7 @@ export class AcpTranslator {
     this.#turn?.closeApproval(approvalId, outcome);
   }
 
-  /** What a terminal of ours has printed since; it shows in the calls that show the terminal. */
+  /** New output of a terminal of ours; it is shown in the calls that show the terminal. */
   terminalOutput(terminalId: string, text: string, timestamp: string): void {
     this.#terminals.print(terminalId, text);
     this.#turn?.at(timestamp);
@@ -119,12 +119,12 @@ export class AcpTranslator {
     this.#end((turn) => turn.finish(response), timestamp);
   }
 
-  /** The running turn, if there is one, ends like this: the agent is gone, sent away, or answered with an error. */
+  /** Ends the running turn, if any: the agent has ended, is being ended, or has answered with an error. */
   end(end: TurnEnd, timestamp: string): void {
     this.#end((turn) => turn.end(end), timestamp);
   }
 
-  /** What an update tells of the session rather than the conversation; false if it is none that is known. */
+  /** Reads an update about the session rather than the conversation; false if its type is unknown. */
   #readSession(type: string, update: unknown, timestamp: string): boolean {
     switch (type) {
       case 'usage_update':
@@ -163,7 +163,7 @@ export class AcpTranslator {
     this.#options.update({ configOptions: this.#settings.options });
   }
 
-  /** News of a call that ended with its turn change nothing any more. */
+  /** Updates of a call that ended with its turn no longer change it. */
   #isLate(type: string, update: unknown): boolean {
     const callId = callIdOf(update);
     if (type !== 'tool_call_update' || callId === undefined) return false;
@@ -182,7 +182,7 @@ export class AcpTranslator {
     else this.#turn.keepAside(raw);
   }
 
-  /** The running turn; where nobody asked for one, the agent begins its own. */
+  /** The running turn, or a new one that the agent begins by itself. */
   #running(timestamp: string): AcpTurn {
     const turn = this.#turn;
     if (turn === undefined)

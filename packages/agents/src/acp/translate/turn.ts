@@ -45,7 +45,7 @@ export class AcpTurn {
   readonly #plan: AcpPlan;
   readonly #compactions: Compactions;
   #echo = new PromptEcho('');
-  /** Of what is kept, what beside the conversation was told: no item is made for it. */
+  /** Kept values from beside the conversation: no item is made for them. */
   readonly #aside = new WeakSet<object>();
 
   constructor(options: TurnOptions) {
@@ -66,7 +66,7 @@ export class AcpTurn {
     this.#writer.at(timestamp);
   }
 
-  /** `text` is what the user wrote; there is none in a turn that the agent began. */
+  /** `text` is the user's message; a turn that the agent began has none. */
   begin(text: string | undefined): void {
     const { modelId, providerId, trigger } = this.#options;
     this.#writer.begin({ modelId, providerId, trigger }, text);
@@ -121,12 +121,12 @@ export class AcpTurn {
     this.#writer.write({ type: 'usage_update', usage });
   }
 
-  /** What there is no place for stays with the nearest item. */
+  /** Keeps a value that has no place with the nearest item. */
   keep(raw: unknown): void {
     this.#writer.keep(raw);
   }
 
-  /** The same, but for what is not said in the conversation: it makes no item appear. */
+  /** The same for values from beside the conversation: they make no item appear. */
   keepAside(raw: unknown): void {
     if (isObject(raw)) this.#aside.add(raw);
     this.keep(raw);
@@ -144,7 +144,7 @@ export class AcpTurn {
     this.#writer.closeApproval(approvalId, outcome);
   }
 
-  /** The answer to the prompt; gives what `end` does. */
+  /** The answer to the prompt; returns the same as `end`. */
   finish(response: unknown): unknown[] {
     const outcome = readOutcome(response, this.#options.quirks);
     if (outcome.rest !== undefined) this.keepAside(outcome.rest);
@@ -152,7 +152,7 @@ export class AcpTurn {
     return this.end(endOf(outcome, this.#speech.lastMessage));
   }
 
-  /** Gives what was kept aside and has found no item. */
+  /** Returns the values that were kept aside and have found no item. */
   end(end: TurnEnd): unknown[] {
     const hasCompleted = end.type === 'response_done' && end.status === 'completed';
     const error = end.type === 'response_error' ? end.error : undefined;
@@ -166,13 +166,13 @@ export class AcpTurn {
   }
 
   #readCall(callId: string, update: unknown, source: Source): void {
-    // What has ended stays as it was.
+    // An ended call does not change.
     if (this.calls.isOver(callId) && !isAnew(update, source)) return this.keepAside(update);
     if (source === 'request' || this.calls.isNews(callId, update)) this.#close();
     this.calls.read(update, source);
   }
 
-  /** What has found no item stays with the text that breaks off, or gets an item if it was said. */
+  /** Values without an item stay with the text that breaks off, or get an item if they belong to the conversation. */
   #place(isBroken: boolean): unknown[] {
     const unplaced = this.#writer.takeUnplaced();
     if (isBroken && this.#speech.breakOff(unplaced)) return [];
@@ -181,7 +181,7 @@ export class AcpTurn {
     return [];
   }
 
-  /** Something else happens than talk. */
+  /** Ends the open message: something other than talk happens. */
   #close(): void {
     this.#endEcho();
     this.#speech.close();
@@ -191,7 +191,7 @@ export class AcpTurn {
     this.#speech.say('user', this.#echo.end());
   }
 
-  /** What an agent says in the user's name, without the user's own message. */
+  /** Content in the user's name, without an echo of the user's own message. */
   #withoutEcho(content: unknown): unknown {
     const { fields, rest } = readFields(content, textBlock);
     if (fields.type === undefined || fields.text === undefined) return content;
@@ -202,7 +202,7 @@ export class AcpTurn {
 
 const isObject = (raw: unknown): raw is object => typeof raw === 'object' && raw !== null;
 
-/** Whether a call that has ended begins once more, under the same id. */
+/** Whether an ended call begins once more, under the same id. */
 function isAnew(update: unknown, source: Source): boolean {
   const status = isRecord(update) ? update['status'] : undefined;
   return source !== 'update' && status !== 'completed' && status !== 'failed';

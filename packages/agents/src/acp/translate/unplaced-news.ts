@@ -1,15 +1,15 @@
 import { sizeOf } from '@liminal/protocol';
 import { BoundedList } from '../../base/bounded-list.ts';
 
-/** As many things are kept for a later turn; the newest count. */
+/** How many values are kept for a later turn; the newest count. */
 const MAX_KEPT = 100;
-/** About the characters of JSON that are kept of one late update. */
+/** How much is kept of one late update, in about the characters of JSON. */
 const MAX_LATE = 40_000;
 
-/** What there is no place for and came when no turn ran, or found no item in its turn: for the next one. */
+/** Values without a place that came while no turn ran, or found no item in their turn: for the next one. */
 export class UnplacedNews {
   readonly #things = new BoundedList({ values: MAX_KEPT, omits: 'first' });
-  /** News of calls that ended with their turn: the last of each. */
+  /** The last update of each call that ended with its turn. */
   readonly #late = new Map<string, unknown>();
 
   add(...things: unknown[]): void {

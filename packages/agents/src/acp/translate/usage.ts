@@ -1,4 +1,4 @@
-/** What an agent counts: the context it has filled, what the session has cost, a turn's tokens. */
+/** An agent's counts: its filled context, the session's cost, a turn's tokens. */
 import { z } from 'zod';
 import type { Usage } from '@liminal/protocol';
 import { readFields, type Read } from './fields.ts';
@@ -9,11 +9,11 @@ const usageUpdate = {
   sessionUpdate: z.string(),
   used: count,
   size: count,
-  /** Other currencies than the dollar have no place; they are kept as they are. */
+  /** Only dollars have a field; other currencies are kept as they are. */
   cost: z.object({ amount: count, currency: z.literal('USD') }),
 };
 
-/** An update's counts, without tokens: those are only told at a turn's end, if at all. */
+/** An update's counts, without tokens: those come only at a turn's end, if at all. */
 export function readUsageUpdate(update: unknown): {
   usage: Usage;
   rest: Read<typeof usageUpdate>['rest'];
@@ -29,7 +29,7 @@ export function readUsageUpdate(update: unknown): {
   return { usage, rest };
 }
 
-/** Not in the stable protocol, but told by agents that follow its draft. */
+/** Not in the stable protocol, but sent by agents that follow its draft. */
 export const TurnUsage = z
   .looseObject({
     inputTokens: count.nullish(),

@@ -2,14 +2,14 @@ import { loadClaudeRecording } from '@liminal/testkit';
 import { describe, expect, test } from 'vitest';
 import { readActivity } from './activity.ts';
 
-/** What is told of the activity in a recording, each change once. */
+/** The activity in a recording, each change once. */
 async function toldIn(name: string): Promise<string[]> {
   const { entries } = await loadClaudeRecording(name);
   const told = entries.flatMap((entry) => ('sdk' in entry ? (readActivity(entry.sdk) ?? []) : []));
   return told.filter((text, index) => text !== (told[index - 1] ?? ''));
 }
 
-describe('a retry is said, and no more once the model answers', () => {
+describe('a retry is shown until the model answers', () => {
   test('overloaded', async () => {
     expect(await toldIn('retry-529')).toEqual([
       'The model is overloaded (529). Trying again now (attempt 1 of 2).',
@@ -46,6 +46,6 @@ test.each([
   expect(readActivity(retry)).toMatch(/\(attempt 2 of 10\)\.$/);
 });
 
-test('a text without a retry tells nothing of it', async () => {
+test('a text without a retry has no activity', async () => {
   expect(await toldIn('text')).toEqual([]);
 });

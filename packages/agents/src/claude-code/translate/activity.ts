@@ -7,16 +7,16 @@ const Retry = z.looseObject({
   attempt: z.number(),
   max_retries: z.number(),
   retry_delay_ms: z.number(),
-  /** Null where no answer came. */
+  /** Null if there was no answer. */
   error_status: z.number().nullish(),
   no_response: z.looseObject({ waited_ms: z.number() }).nullish(),
 });
 type Retry = z.infer<typeof Retry>;
 
-/** Messages that go on with the turn: whatever was waited for has come. */
+/** Messages that continue the turn: it no longer waits. */
 const goesOn = new Set<unknown>(['stream_event', 'assistant', 'user', 'result']);
 
-/** A sentence for people, '' where it waits no more, nothing for messages that tell nothing of it. */
+/** A sentence for people, '' if it no longer waits, undefined for messages that say nothing about it. */
 export function readActivity(message: unknown): string | undefined {
   if (typeof message !== 'object' || message === null || !('type' in message)) return undefined;
   if (goesOn.has(message.type)) return '';

@@ -11,19 +11,19 @@ interface Call {
   itemId: string;
   name: string;
   parentCallId: string | undefined;
-  /** It keeps the to-do list, which is shown as the turn's plan, not as a tool. */
+  /** It updates the to-do list, which is shown as the turn's plan, not as a tool. */
   isPlan: boolean;
 }
 
 const Input = z.record(z.string(), z.unknown());
 
-/** A call's input, and its JSON: of one with too many values nothing else comes (`ProgramOutput`). */
+/** A call's input and its JSON; an input with too many values arrives as JSON only (`ProgramOutput`). */
 function readInput(given: unknown): { input: Record<string, unknown>; json: string } {
   const input = Input.safeParse(given).data ?? {};
   return { input, json: jsonOf(given ?? {}) };
 }
 
-/** The tool calls of one turn: each an item of its own, with its output merged by call id. */
+/** The tool calls of one turn: each its own item, matched with its output by call id. */
 export class ClaudeCalls {
   readonly #writer: TurnWriter;
   readonly #cwd: string;
@@ -41,13 +41,13 @@ export class ClaudeCalls {
     return this.#waiting.has(callId);
   }
 
-  /** A call whose arguments are still to come. */
+  /** Begins a call whose arguments are still to come. */
   begin(itemId: string, block: NativeBlock): void {
     const call = this.#note(itemId, block, undefined);
     if (!call.isPlan) this.#writer.start(this.#item(call, block, {}, ''));
   }
 
-  /** The call's arguments are whole; a call that was not begun is both at once. */
+  /** The call's arguments are complete; begins the call if need be. */
   complete(itemId: string, block: NativeBlock, parentCallId?: string): void {
     const call = this.#note(itemId, block, parentCallId);
     const { input, json } = readInput(block.input);
@@ -57,13 +57,13 @@ export class ClaudeCalls {
     else this.#writer.add(item);
   }
 
-  /** The model did not go on with a call that it had begun. */
+  /** The model abandoned a call that it had begun. */
   abandon(itemId: string, callId: string): void {
     this.#waiting.delete(callId);
     this.#writer.cancel(itemId, 'retried');
   }
 
-  /** A result, also one of a call that nobody has seen (TC-3.3g). */
+  /** A result, even of an unknown call (TC-3.3g). */
   answer(result: ToolResult, parentCallId: string | undefined): void {
     const call = this.#waiting.get(result.callId);
     this.#waiting.delete(result.callId);
@@ -82,7 +82,7 @@ export class ClaudeCalls {
     });
   }
 
-  /** Answers what was never answered, so that no tool seems to run after its turn. */
+  /** Answers all open calls, so that no tool seems to run after its turn. */
   closeAll(reason: string): void {
     for (const [callId, { itemId }] of this.#waiting) {
       this.#writer.done(itemId, this.#settled(itemId));
@@ -90,7 +90,7 @@ export class ClaudeCalls {
     }
   }
 
-  /** Arguments that broke off are no JSON: then they are kept beside empty ones. */
+  /** Arguments that broke off are not JSON: they are kept beside empty ones. */
   #settled(itemId: string): OutputItem | undefined {
     const item = this.#writer.item(itemId);
     if (item?.type !== 'function_call') return item;
@@ -99,7 +99,7 @@ export class ClaudeCalls {
 
   #note(itemId: string, block: NativeBlock, parentCallId: string | undefined): Call {
     const name = block.name ?? block.type;
-    // A subagent's list is its own affair.
+    // A subagent's to-do list is not the turn's plan.
     const isPlan = parentCallId === undefined && isPlanTool(name);
     const call = { itemId, name, parentCallId, isPlan };
     this.#waiting.set(block.id ?? itemId, call);

@@ -41,12 +41,12 @@ test.each([
   expect(face(name, input)).toMatchObject({ kind, title });
 });
 
-test('a tool whose arguments are not there yet is called by what it does', () => {
+test('a tool without its arguments yet is named by what it does', () => {
   expect(face('Read')).toEqual({ kind: 'read', title: 'Read' });
   expect(face('Edit', { file_path: 7 })).toEqual({ kind: 'edit', title: 'Edit' });
 });
 
-test('places are told with their line, changes with both sides', () => {
+test('locations have their line, changes both sides', () => {
   const file_path = '/code/shop/a.ts';
   expect(face('Read', { file_path, offset: 12 }).locations).toEqual([
     { path: file_path, line: 12 },

@@ -14,9 +14,9 @@ type Input = Record<string, unknown>;
 
 interface FaceMaker {
   kind: ToolKind;
-  /** What it says before its arguments are known. */
+  /** The title's start, and all of it before the arguments are known. */
   verb: string;
-  /** What it says of its arguments, after the verb. */
+  /** The title's rest, from the arguments. */
   subject?: (input: Input, cwd: string) => string | undefined;
   locations?: (input: Input) => ToolLocation[];
   diffs?: (input: Input) => FileDiff[];
@@ -37,7 +37,7 @@ const oneLine = (text: string): string => {
   return rest.length === 0 ? first : `${first} …`;
 };
 
-/** A path as people say it: from the project folder, if it lies there. */
+/** A path for people: relative to the project folder if it is inside. */
 function shortPath(path: string, cwd: string): string {
   const short = relative(cwd, path);
   const isOutside = short === '..' || short.startsWith(`..${sep}`);
@@ -169,14 +169,14 @@ const faces: Record<string, FaceMaker> = {
   TodoWrite: { kind: 'think', verb: 'Update the to-do list' },
 };
 
-/** `mcp__server__tool` says who offers a tool; other unknown tools are called by their name. */
+/** `mcp__server__tool` is shown with its server; other unknown tools by their name. */
 function unknownFace(name: string): FaceMaker {
   const [prefix, server, ...tool] = name.split('__');
   const called = prefix === 'mcp' && tool.length > 0 ? `${server}: ${tool.join('__')}` : name;
   return { kind: 'other', verb: called };
 }
 
-/** The face of a call. `cwd` is the session's folder, from which paths are told. */
+/** Describes a call. `cwd` is the session's folder, to which paths are relative. */
 export function describeTool(name: string, input: Input, cwd: string): ToolDescription {
   const maker = (Object.hasOwn(faces, name) && faces[name]) || unknownFace(name);
   const told = maker.subject?.(input, cwd);

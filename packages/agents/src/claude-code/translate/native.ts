@@ -1,8 +1,10 @@
-/** What is read of Claude Code's messages: the shapes that the recordings in testkit show, everything else left alone. */
+/**
+ * The parts of Claude Code's messages that are read: the shapes in testkit's recordings; other fields stay as they are.
+ */
 import { z } from 'zod';
 import { isPlainDelta } from './plain-delta.ts';
 
-/** An empty one names nothing. */
+/** An empty id counts as none. */
 const Id = z
   .string()
   .transform((id) => (id === '' ? undefined : id))
@@ -35,7 +37,7 @@ const Content = z
     typeof content === 'string' ? [NativeBlock.parse({ type: 'text', text: content })] : content,
   );
 
-/** The user messages that a turn answers, in the order it took them up. */
+/** The user messages that a turn answers, in order. */
 const answering = {
   user_message_uuid: z.string().optional(),
   user_message_uuids: z.array(z.string()).optional(),
@@ -98,7 +100,7 @@ export const StreamMessage = z.looseObject({
   type: z.literal('stream_event'),
   event: z.union([ApiEvent, z.looseObject({ type: z.literal('ping') })]),
   parent_tool_use_id: z.string().nullish(),
-  /** On a broken stream's last event: the blocks from this index on will not be gone on with. */
+  /** On a broken stream's last event: the blocks from this index on are abandoned. */
   abandoned_blocks: z.looseObject({ from_block_index: z.number() }).optional(),
 });
 export type StreamMessage = z.infer<typeof StreamMessage>;
@@ -144,7 +146,7 @@ const SystemMessage = z.looseObject({
 });
 export type SystemMessage = z.infer<typeof SystemMessage>;
 
-/** Not among the SDK's types: what becomes of a user message that was sent with a `uuid`. */
+/** Not among the SDK's types: the state of a user message that was sent with a `uuid`. */
 const CommandLifecycle = z.looseObject({
   type: z.literal('command_lifecycle'),
   command_uuid: z.string(),
@@ -161,6 +163,6 @@ const NativeMessage = z.discriminatedUnion('type', [
 ]);
 export type NativeMessage = z.infer<typeof NativeMessage>;
 
-/** The message, or nothing when it is none that is known here. */
+/** The message, or undefined if its type is unknown. */
 export const parseNative = (message: unknown): NativeMessage | undefined =>
   isPlainDelta(message) ? message : NativeMessage.safeParse(message).data;

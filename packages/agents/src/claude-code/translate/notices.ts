@@ -1,4 +1,4 @@
-/** Which of Claude Code's messages beside the conversation people see, and which nobody does. */
+/** Which of Claude Code's messages besides the conversation are shown, and which are not. */
 import type { SystemMessage } from './native.ts';
 import { isOfSession } from './session-notices.ts';
 
@@ -11,7 +11,7 @@ const told: Record<string, (message: SystemMessage) => string | undefined> = {
   notification: ({ text }) => text,
 };
 
-/** Bookkeeping: what it says arrives in another form, or matters only to Claude Code's own screens. */
+/** Bookkeeping: the content arrives in another form, or matters only to Claude Code's own screens. */
 const silentSystem = new Set([
   'api_retry',
   'background_tasks_changed',
@@ -43,7 +43,7 @@ const silentTypes = new Set([
   'tool_use_summary',
 ]);
 
-/** What to tell people: a sentence, nothing, or `unknown` for a message that must be kept as it is. */
+/** What to show: a sentence, nothing, or `unknown` for a message that must be kept as it is. */
 export function readNotice(message: SystemMessage): { tell: string } | 'silent' | 'unknown' {
   const { subtype } = message;
   const tell = Object.hasOwn(told, subtype) ? told[subtype]?.(message) : undefined;

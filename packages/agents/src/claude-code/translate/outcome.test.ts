@@ -65,12 +65,12 @@ test.each([
   [{ errors: ['One.', 'Two.'] }, 'One.\nTwo.'],
   [{ result: '' }, 'Claude Code reported an error.'],
   [{}, 'Claude Code reported an error.'],
-])('of %j it says its reason', (result, message) => {
+])('%j gives its reason', (result, message) => {
   expect(errorOf(result)?.message).toBe(message);
 });
 
 test.each(['Invalid API key · Please run /login', 'Invalid API key  ·  Please run /login.'])(
-  'instead of a command for a terminal it says what helps here: %s',
+  'a command for a terminal is replaced by what helps here: %s',
   (result) => {
     expect(errorOf({ result })?.message).toBe(
       'Invalid API key. Run claude in a terminal and sign in, or set ANTHROPIC_API_KEY before starting Liminal.',
@@ -78,7 +78,7 @@ test.each(['Invalid API key · Please run /login', 'Invalid API key  ·  Please 
   },
 );
 
-test('a turn that was interrupted is cancelled, whatever else it says', () => {
+test('an interrupted turn is cancelled, whatever else it says', () => {
   const interrupted = { ...failure, terminal_reason: 'aborted_streaming', api_error_status: 529 };
   expect(readOutcome(interrupted, facts)).toEqual({
     type: 'response_done',
@@ -107,7 +107,7 @@ const counted = {
   cache_creation_input_tokens: 4_000,
 };
 
-test('usage is that of the turn’s own calls where no more is known', () => {
+test('usage is that of the turn’s own calls if no more is known', () => {
   expect(readOutcome({ ...success, usage: counted }, facts).usage).toEqual({
     inputTokens: 1,
     outputTokens: 20,
@@ -116,7 +116,7 @@ test('usage is that of the turn’s own calls where no more is known', () => {
   });
 });
 
-test('usage is that of all models, subagents included, where that is told', () => {
+test('usage is that of all models, subagents included, if reported', () => {
   const model = (count: number) => ({
     inputTokens: count,
     outputTokens: 10 * count,
@@ -128,7 +128,7 @@ test('usage is that of all models, subagents included, where that is told', () =
   expect(readOutcome(result, facts).usage).toEqual(model(3));
 });
 
-test('what the context holds is what the last answer counted, all of it', () => {
+test('the size of the context is the last answer’s whole count', () => {
   const usageWith = (lastUsage: TurnFacts['lastUsage']) =>
     readOutcome(success, { ...facts, lastUsage }).usage;
   expect(usageWith(counted)).toMatchObject({ contextTokens: 4_321 });
@@ -136,7 +136,7 @@ test('what the context holds is what the last answer counted, all of it', () => 
   expect(usageWith({})).toEqual(nothing);
 });
 
-test('cost and the model’s window are told where they are known, nothing else', () => {
+test('cost and the model’s window are reported if known, nothing else', () => {
   const window = { contextWindow: 200_000 };
   const tokens = { ...nothing };
   const modelUsage = { 'model-1': { ...tokens, ...window }, 'model-2': { ...tokens } };

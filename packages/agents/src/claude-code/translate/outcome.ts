@@ -4,9 +4,9 @@ import type { TurnEnd } from '../../base/turn-writer.ts';
 import type { ModelUsage, NativeUsage, ResultMessage } from './native.ts';
 
 export interface TurnFacts {
-  /** Claude Code's own word for the API error that the turn met, if it met one. */
+  /** Claude Code's own name for the API error in the turn, if there was one. */
   errorCategory: string | undefined;
-  /** What the model's last answer counted: what the context holds now. */
+  /** The usage of the model's last answer: the present size of the context. */
   lastUsage: NativeUsage | undefined;
   modelId: string;
   /** The session's cost so far, in US dollars. */
@@ -37,11 +37,11 @@ const codesBySubtype: Record<string, string> = {
   error_max_budget_usd: 'BUDGET_EXHAUSTED',
 };
 
-/** Claude Code has stopped at its limit of steps: as agents over ACP have it, the turn is over, and the next goes on. */
+/** Claude Code has stopped at its limit of steps: as with agents over ACP, the turn is over, and the next goes on. */
 export const hasReachedLimit = ({ subtype }: ResultMessage): boolean =>
   subtype === 'error_max_turns';
 
-/** The terminal event of a turn. An interrupt is reported as an error too: it is told by its reason. */
+/** The terminal event of a turn. An interrupt is reported as an error too: its reason tells it apart. */
 export function readOutcome(result: ResultMessage, facts: TurnFacts): TurnEnd {
   const usage = readUsage(result, facts);
   if (result.terminal_reason?.startsWith('aborted_') === true) {
@@ -68,11 +68,11 @@ function readError(result: ResultMessage, { errorCategory }: TurnFacts): ErrorOb
   return { code, message: message === '' ? 'Claude Code reported an error.' : forPage(message) };
 }
 
-/** What every object inherits is no word of a table's. */
+/** Looks up own properties only: every object inherits others. */
 const wordIn = (table: Record<string, string>, key: string): string | undefined =>
   Object.hasOwn(table, key) ? table[key] : undefined;
 
-/** Claude Code tells people to type its command for signing in, which works only in a terminal. */
+/** Claude Code names its sign-in command, which works only in a terminal. */
 const forPage = (message: string): string =>
   message.replace(
     /\s*·\s*Please run \/login\b\.?/,
@@ -90,7 +90,7 @@ function readUsage(result: ResultMessage, { lastUsage, modelId, costUsd }: TurnF
   };
 }
 
-/** All models' calls of the turn, subagents included, where Claude Code tells; else those of its own loop. */
+/** The usage of all models, subagents included, if Claude Code reports it; else of its own loop. */
 function countTokens({ model_usage_since_last_result: turn, usage }: ResultMessage): Usage {
   if (turn === undefined) {
     return {

@@ -5,8 +5,8 @@ export type PlainDelta = StreamMessage & {
 };
 
 /**
- * Whether a message is a delta and nothing else, by hand: nearly all that Claude Code says is that, and the schema,
- * which everything else goes through, takes ten times as long. What it lets through, the schema would.
+ * Whether a message is only a delta, checked by hand: nearly all messages are, and the schema for all others takes ten
+ * times as long. The schema would accept whatever is accepted here.
  */
 export function isPlainDelta(message: unknown): message is PlainDelta {
   if (!isRecord(message) || message['type'] !== 'stream_event') return false;

@@ -17,12 +17,12 @@ const Listed = z.looseObject({
   tasks: z.array(z.looseObject({ id: z.string(), subject: z.string(), status: Status })),
 });
 
-/** Without the structured result, which transcripts leave out, the id is in the words. */
+/** Transcripts lack the structured result: there the id is in the text. */
 const createdWords = /^Task #(\S+) created successfully: (.*)$/;
 
 const planTools = new Set(['TodoWrite', 'TaskCreate', 'TaskUpdate', 'TaskList', 'TaskGet']);
 
-/** Whether a tool does nothing but keep the to-do list. */
+/** Whether a tool only updates the to-do list. */
 export const isPlanTool = (name: string): boolean => planTools.has(name);
 
 /**
@@ -37,7 +37,7 @@ export class ClaudePlan {
     return [...this.#entries.values()].map((entry) => ({ ...entry, priority: 'medium' }));
   }
 
-  /** Takes in a call; true if it has changed the list. */
+  /** Reads a call; true if it has changed the list. */
   call(name: string, input: unknown): boolean {
     if (name === 'TodoWrite') return this.#replace(Todos.safeParse(input).data?.todos);
     const update = name === 'TaskUpdate' ? Update.safeParse(input).data : undefined;
@@ -49,7 +49,7 @@ export class ClaudePlan {
     return true;
   }
 
-  /** Takes in a result; true if it has changed the list. */
+  /** Reads a result; true if it has changed the list. */
   answer(name: string, content: unknown, structured: unknown): boolean {
     if (name === 'TaskCreate') return this.#add(content, structured);
     const tasks = name === 'TaskList' ? Listed.safeParse(structured).data?.tasks : undefined;

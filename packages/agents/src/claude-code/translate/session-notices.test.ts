@@ -14,20 +14,20 @@ describe('a limit on use', () => {
     utilization: 0.92,
   };
 
-  test('is said when it comes near, with its end', () => {
+  test('is shown when it comes near, with its end', () => {
     expect(texts(event(near))).toEqual([
       'You have used 92 % of your 5-hour limit. It begins anew at 2026-11-23 02:20 UTC.',
     ]);
   });
 
-  test('is said when it is reached', () => {
+  test('is shown when it is reached', () => {
     expect(texts(event({ status: 'rejected', rateLimitType: 'seven_day' }))).toEqual([
       'Your weekly limit is reached.',
     ]);
   });
 
   test.each([8_640_000_000_001, -1e308])(
-    'SAFE: that ends at no time (%s) is said without it',
+    'SAFE: with an impossible end (%s) is shown without it',
     (end) => {
       expect(texts(event({ status: 'rejected', resetsAt: end }))).toEqual([
         'Your usage limit is reached.',
@@ -35,20 +35,20 @@ describe('a limit on use', () => {
     },
   );
 
-  test('is taken back when there is room again', () => {
+  test('is removed when there is room again', () => {
     expect(readNotices(event({ ...near, status: 'allowed' }), true)).toEqual([
       { matter: 'limit', notices: [] },
     ]);
   });
 
-  test('of a kind that is not known is said all the same', () => {
+  test('of an unknown kind is shown all the same', () => {
     expect(texts(event({ status: 'allowed_warning', rateLimitType: 'constructor' }))).toEqual([
       'You have used most of your usage limit.',
     ]);
   });
 });
 
-test('a plugin that did not load is said', () => {
+test('a plugin that did not load is reported', () => {
   const init = { type: 'system', subtype: 'init', mcp_servers: 'none' };
   const errors = [{ plugin: 'lint@shop', type: 'generic-error', message: 'No manifest.' }];
   expect(texts({ ...init, plugin_errors: errors })).toEqual([
@@ -108,12 +108,12 @@ test('a warning in a turn is the turn’s own', () => {
   expect(texts({ ...banner, tag: 'settings_not_in_effect' }, true)).toEqual(['Careful.']);
 });
 
-test('a turn as usual tells nothing', async () => {
+test('a normal turn gives no notice', async () => {
   const { entries } = await loadClaudeRecording('tools-parallel');
   expect(entries.flatMap((entry) => ('sdk' in entry ? texts(entry.sdk) : []))).toEqual([]);
 });
 
-test('of the error output, what Node says of itself is left out, and there is an end to the rest', () => {
+test('Node’s own words in the error output are left out, and the rest is bounded', () => {
   const output = `(node:12) Warning: x\n(Use \`node --trace-warnings …\`)\n one \n\n${'two '.repeat(999)}`;
   expect(readErrorOutput(output).map(({ text }) => text)).toEqual([
     'one',

@@ -1,8 +1,8 @@
-/** What Claude Code says that people should know about a session, beside its turns. */
+/** Notices about a session from Claude Code's messages, besides its turns. */
 import { z } from 'zod';
 import type { SessionNotice } from '@liminal/protocol';
 
-/** All that is to be known about one matter, in place of what was said of it before. */
+/** All notices about one matter; they replace the earlier ones. */
 interface Matter {
   matter: string;
   notices: SessionNotice[];
@@ -30,7 +30,7 @@ const Limit = z.looseObject({
     /** Seconds since the epoch. */
     resetsAt: z.number().optional(),
     rateLimitType: z.string().optional(),
-    /** Of the whole, from 0 to 1. */
+    /** From 0 to 1. */
     utilization: z.number().optional(),
   }),
 });
@@ -41,10 +41,10 @@ const tellers = new Set<unknown>(['system', 'rate_limit_event']);
 
 const warning = (text: string): SessionNotice => ({ level: 'warning', text });
 
-/** Warnings that hold for the session, though they come in its first turn. */
+/** Warnings about the session, though they come in its first turn. */
 export const isOfSession = (tag: unknown): boolean => tag === 'settings_not_in_effect';
 
-/** What a message tells, matter by matter; nothing for most messages. A turn has what is said `inTurn` among its items. */
+/** A message's notices, by matter; none for most messages. Warnings `inTurn` are items of the turn instead. */
 export function readNotices(message: unknown, inTurn: boolean): Matter[] {
   if (typeof message !== 'object' || message === null || !('type' in message)) return [];
   if (!tellers.has(message.type)) return [];
@@ -95,14 +95,14 @@ function limitNotices(info: LimitInfo): SessionNotice[] {
   return [warning(`You have used ${share} of your ${limit}.${until}`)];
 }
 
-/** The server does not know the reader's time zone. Undefined where it is a time of no calendar. */
+/** In UTC, since the reader's time zone is unknown. Undefined if the number is not a valid time. */
 function timeOf(seconds: number): string | undefined {
   const time = new Date(seconds * 1_000);
   if (Number.isNaN(time.getTime())) return undefined;
   return `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-/** What the program says on its error output while it runs, less what Node adds to that. */
+/** The program's error output while it runs, without Node's additions. */
 export function readErrorOutput(output: string): SessionNotice[] {
   const lines = output.split('\n').map((line) => line.trim());
   return lines

@@ -6,16 +6,16 @@ interface Block {
   itemId: string;
   type: 'text' | 'thinking' | 'tool_use';
   callId: string;
-  /** The whole block has come: what was streamed of it counts. */
+  /** The whole block has come: its streamed text counts. */
   isWhole: boolean;
 }
 
-/** Names of blocks that are calls of a tool, be it the client's, the API's or an MCP server's. */
+/** Whether a block is a tool call, of the client, the API or an MCP server. */
 export const isToolUse = (type: string): boolean => type.endsWith('tool_use');
 
 /**
- * One answer of the model while it streams. A block counts once Claude Code gives it whole, which it does before the
- * block's end; what an abandoned attempt has streamed besides is withdrawn.
+ * One answer of the model while it streams. A block counts once Claude Code gives it whole, which happens before the
+ * block's end; other streamed text of an abandoned attempt is withdrawn.
  */
 export class StreamedMessage {
   readonly id: string;
@@ -32,7 +32,7 @@ export class StreamedMessage {
     this.#calls = calls;
   }
 
-  /** `keep` as in `abandon`, should this be where the message breaks off. */
+  /** `keep` as in `abandon`, in case the message breaks off here. */
   read(event: ApiEvent, keep: boolean, abandoned: StreamMessage['abandoned_blocks']): void {
     switch (event.type) {
       case 'content_block_start':
@@ -52,7 +52,7 @@ export class StreamedMessage {
     }
   }
 
-  /** Takes a whole block, if it is one that was streamed, and gives the id of its item. */
+  /** Takes a whole block, if it was streamed, and returns the id of its item. */
   confirm(block: NativeBlock): string | undefined {
     const type = blockType(block);
     for (const streamed of this.#blocks.values()) {
@@ -65,7 +65,7 @@ export class StreamedMessage {
     return undefined;
   }
 
-  /** The attempt was given up, or (`keep`) the user stopped it: then what was said stays. */
+  /** The attempt was abandoned, or the user stopped it (`keep`): then its text stays. */
   abandon(keep: boolean, fromIndex = 0): void {
     for (const [index, block] of this.#blocks) {
       if (block.isWhole || index < fromIndex) continue;
@@ -98,7 +98,7 @@ export class StreamedMessage {
     const item = this.#writer.item(itemId);
     if (item?.type !== 'message' && item?.type !== 'reasoning') return;
     const content = whole.text ?? whole.thinking ?? '';
-    // An interrupted block can come shorter than it was streamed: nothing that was said is taken back.
+    // An interrupted block may be shorter than its stream: shown text is never taken back.
     const longest = content.length < item.content.length ? item.content : content;
     if (longest === '') this.#writer.cancel(itemId, 'empty');
     else this.#writer.done(itemId, { ...item, content: longest });
@@ -111,7 +111,7 @@ export class StreamedMessage {
     }
   }
 
-  /** Ends an item with what was streamed of it; one that stayed empty is not worth showing. */
+  /** Ends an item with its streamed text; an empty one is removed. */
   #settle(itemId: string): void {
     const item = this.#writer.item(itemId);
     const isEmpty = (item?.type === 'message' || item?.type === 'reasoning') && item.content === '';

@@ -12,7 +12,7 @@ const read = (
     structured: rest.structured,
   });
 
-test('texts are put together, images kept as blocks, and what is not known kept raw', () => {
+test('texts are joined, images kept as blocks, and unknown blocks kept raw', () => {
   const hologram = { type: 'hologram' };
   const image = {
     type: 'image',
@@ -33,7 +33,7 @@ test('texts are put together, images kept as blocks, and what is not known kept 
   expect(read(7)).toEqual({ output: '', success: true, raw: [7] });
 });
 
-test('a command says how it ended, once', () => {
+test('a command has its exit code, once', () => {
   expect(read('Exit code 2\nno such file', { tool: 'Bash', isError: true })).toEqual({
     output: 'no such file',
     success: false,
@@ -87,7 +87,7 @@ test('each hunk of a patch is a change with the lines around it', () => {
   expect(read('failed', { structured, isError: true })).not.toHaveProperty('diffs');
 });
 
-test('a subagent’s report comes without what is meant for the model', () => {
+test('a subagent’s report lacks the words for the model', () => {
   const structured = {
     status: 'completed',
     content: [

@@ -1,4 +1,4 @@
-/** What a tool gave back, as the canonical output item says it. */
+/** A tool's result, as the fields of the canonical output item. */
 import { z } from 'zod';
 import type { ContentBlock, FileDiff, OutputItem } from '@liminal/protocol';
 
@@ -20,7 +20,7 @@ const Patched = z.looseObject({
   structuredPatch: z.array(z.looseObject({ lines: z.array(z.string()) })),
 });
 
-/** A subagent's report, without what Claude Code tells the model about it. */
+/** A subagent's report, without Claude Code's words to the model about it. */
 const Report = z.discriminatedUnion('status', [
   z.looseObject({
     status: z.literal('completed'),
@@ -35,11 +35,11 @@ export interface ToolResult {
   callId: string;
   content: unknown;
   isError: boolean;
-  /** The tool's own structured result, beside what the model is told. */
+  /** The tool's own structured result, besides the text for the model. */
   structured?: unknown;
 }
 
-/** The output's fields; what the result holds that has no place here is kept as `raw`. */
+/** The output's fields; parts of the result without a field are kept as `raw`. */
 export function readToolResult(
   toolName: string | undefined,
   result: ToolResult,
@@ -87,7 +87,7 @@ function readContent(content: unknown): {
   return { output: texts.join('\n'), blocks, unread };
 }
 
-/** File tools say what they changed with the lines around it, which tells more than the call's arguments. */
+/** File tools report their changes with the lines around them, which is more than the call's arguments have. */
 function patchDiffs(structured: unknown): FileDiff[] {
   const patched = Patched.safeParse(structured).data;
   if (patched === undefined) return [];
@@ -102,7 +102,7 @@ function patchDiffs(structured: unknown): FileDiff[] {
   }));
 }
 
-/** One side of a hunk: its own lines and those that both sides have. */
+/** One side of a hunk: its own lines and the common ones. */
 const side = (lines: string[], sign: '-' | '+'): string =>
   lines
     .filter((line) => line.startsWith(sign) || line.startsWith(' '))
@@ -119,7 +119,7 @@ function bashExitCode(output: string, isError: boolean): number | undefined {
 
 const errorTag = /^<tool_use_error>([\s\S]*)<\/tool_use_error>$/;
 
-/** Without what is meant for the model alone, and without an exit code that has a field of its own. */
+/** Without the words for the model, and without an exit code that has its own field. */
 function cleaned(output: string, exitCode: number | undefined): string {
   const plain = errorTag.exec(output)?.[1] ?? output;
   return exitCode === undefined ? plain : plain.replace(exitCodeLine, '');

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { translateTranscript } from './transcript-turns.ts';
 import { readTranscript } from './transcript.ts';
 
-/** Each entry a second after the one before it. */
+/** The turns of entries that are a second apart. */
 function turnsOf(entries: object[], subagents: Record<string, object[]> = {}) {
   const timed = entries.map((entry, at) => ({
     uuid: `u${at}`,
@@ -75,12 +75,12 @@ test.each([
   'Output token limit hit. Go on.',
   '[Your previous response had no visible output.]',
   '',
-])('what Claude Code says in the user’s name begins no turn: %s', (words) => {
+])('Claude Code’s words in the user’s name begin no turn: %s', (words) => {
   expect(turnsOf([user('One?'), user(words), assistant(text('One.'))])).toHaveLength(1);
   expect(turnsOf([user(words)])).toEqual([]);
 });
 
-test('nor does what is meant for the model alone, nor an answer before any message', () => {
+test('nor do words for the model alone, nor an answer before any message', () => {
   expect(turnsOf([assistant(text('Hm.')), user('For the model.', { isMeta: true })])).toEqual([]);
 });
 
@@ -142,7 +142,7 @@ test('usage is counted once for each answer, however many entries it has', () =>
   expect(turn?.usage).toEqual({ inputTokens: 13, outputTokens: 25 });
 });
 
-test('a summary is a notice, other words of the system are none', () => {
+test('a summary is a notice, other system entries are not', () => {
   const [turn] = turnsOf([
     user('Talk.'),
     { type: 'system', subtype: 'compact_boundary' },
@@ -165,7 +165,7 @@ test('what a subagent said stands behind the call that sent it, and belongs to i
   ]);
 });
 
-test('an entry that cannot be read is left out, and one without a time has that of the one before', () => {
+test('an unreadable entry is left out, and one without a time has that of the one before', () => {
   const [turn] = turnsOf([
     user('Talk.'),
     { type: 'hologram' },

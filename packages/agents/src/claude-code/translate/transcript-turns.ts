@@ -10,12 +10,12 @@ type Subagents = ReadonlyMap<string, readonly TranscriptEntry[]>;
 interface StoredPrompt {
   turnId: string;
   trigger: 'user' | 'agent';
-  /** What the user wrote. */
+  /** The user's message. */
   text: string | undefined;
   entries: TranscriptEntry[];
 }
 
-/** A stored conversation as the turns it would have been live; user messages keep their ids as turn ids. */
+/** A stored conversation as the turns of its live events; user messages keep their ids as turn ids. */
 export function translateTranscript(
   entries: readonly TranscriptEntry[],
   subagents: Subagents,
@@ -38,11 +38,11 @@ function splitTurns(entries: readonly TranscriptEntry[]): StoredPrompt[] {
 
 const command = /^<command-name>(\/\S+)<\/command-name>/;
 const commandArguments = /<command-args>([\s\S]*?)<\/command-args>/;
-/** What Claude Code, not the user, says in the user's name. */
+/** Words in the user's name that come from Claude Code. */
 const harness =
   /^(\[Request interrupted by user|<local-command-|<bash-|This session is being continued from a previous conversation|Your response above was cut off mid-stream|Output token limit hit\.|\[Your previous response had no visible output)/;
 
-/** What begins a turn: words of the user, a command, or the notice of a finished background task. */
+/** The start of a turn: a user's words, a command, or the notice of a finished background task. */
 function readPrompt(entry: TranscriptEntry): Pick<StoredPrompt, 'trigger' | 'text'> | undefined {
   if (entry.type !== 'user' || entry.isMeta) return undefined;
   const text = entry.blocks
@@ -77,7 +77,7 @@ function translateTurn(
 const isModel = ({ type, model }: TranscriptEntry): boolean =>
   type === 'assistant' && model !== undefined && model !== '<synthetic>';
 
-/** Puts a subagent's own transcript behind the call that sent it. */
+/** Puts a subagent's own transcript after the call that started it. */
 function replay(
   turn: ClaudeTurn,
   entry: TranscriptEntry,

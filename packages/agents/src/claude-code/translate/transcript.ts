@@ -22,7 +22,7 @@ const Entry = z.looseObject({
     })
     .nullish(),
   parent_tool_use_id: z.string().nullish(),
-  /** There, though not in the SDK's types. */
+  /** Present, though not in the SDK's types. */
   timestamp: z.string().optional(),
   subtype: z.string().optional(),
   isMeta: z.boolean().optional(),
@@ -35,7 +35,7 @@ export interface TranscriptEntry {
   timestamp: string;
   parentCallId: string | undefined;
   subtype: string | undefined;
-  /** Said in the user's name, to the model alone. */
+  /** Said in the user's name, only to the model. */
   isMeta: boolean;
   messageId: string;
   model: string | undefined;
@@ -45,7 +45,7 @@ export interface TranscriptEntry {
     | undefined;
 }
 
-/** What can be read of each entry; an entry without a time has that of the one before it. */
+/** The readable entries; an entry without a time has that of the one before it. */
 export function readTranscript(entries: readonly unknown[]): TranscriptEntry[] {
   let timestamp = new Date(0).toISOString();
   return entries.flatMap((value) => {

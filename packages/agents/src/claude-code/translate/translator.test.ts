@@ -36,7 +36,7 @@ async function replay(
 const respond = async (name: string, turnId = 'turn-1'): Promise<Response> =>
   foldTurns((await replay(name)).drafts).get(turnId)!;
 
-/** Items without what is the same everywhere. */
+/** Items without the fields that are always the same. */
 const brief = (response: Response): Record<string, unknown>[] =>
   response.outputItems.slice(1).map((item) => ({
     ...('content' in item ? { [item.type]: item.content } : {}),
@@ -59,7 +59,7 @@ function openItems(payloads: EventPayload[]): string[] {
 
 const types = (drafts: EventDraft[]): string[] => drafts.map((draft) => draft.payload.type);
 
-test('there are recordings of what matters', () => {
+test('all important cases have recordings', () => {
   expect(names.length).toBeGreaterThan(30);
 });
 
@@ -281,13 +281,13 @@ test('a list that is kept entry by entry is a plan too, and lasts over turns', a
 });
 
 test.each(['retry-529', 'retry-429'])(
-  '%s: an attempt that gave nothing leaves nothing',
+  '%s: an attempt without output leaves nothing',
   async (name) => {
     expect(brief(await respond(name))).toEqual([{ message: 'Finally.' }]);
   },
 );
 
-test('what an abandoned attempt had begun is withdrawn, what it had finished stays', async () => {
+test('unfinished items of an abandoned attempt are withdrawn, finished ones stay', async () => {
   expect(brief(await respond('retry-cut'))).toEqual([
     { reasoning: 'Partial thought.' },
     { message: 'The whole text.' },
@@ -300,7 +300,7 @@ test('what an abandoned attempt had begun is withdrawn, what it had finished sta
   expect(types((await replay('retry-cut')).drafts)).toContain('item_cancelled');
 });
 
-test('an answer that comes whole after a broken stream is told once', async () => {
+test('an answer that comes whole after a broken stream is shown once', async () => {
   expect(brief(await respond('fallback'))).toEqual([
     { reasoning: 'Whole thought.' },
     { message: 'Whole text.' },
@@ -330,7 +330,7 @@ test.each(['interrupt-tool', 'interrupt-permission'])(
   },
 );
 
-test('what a subagent says and does belongs to the call that sent it, and its report is the output of that call', async () => {
+test('a subagent’s items belong to the call that started it, and its report is the output of that call', async () => {
   expect(brief(await respond('subagent'))).toEqual([
     { message: 'Delegating.' },
     { call: 'Delegate: Inspect the notes' },
@@ -358,7 +358,7 @@ test('a background task that finishes begins a turn of its own', async () => {
   });
 });
 
-test('what a subagent in the background says between turns is told in the next one', async () => {
+test('messages of a background subagent between turns are shown in the next one', async () => {
   const turns = foldTurns((await replay('background-agent')).drafts);
   expect(turns.get('unasked-1')?.outputItems).toMatchObject([
     { content: 'Slow result.', parentCallId: 'toolu_0001_0' },
@@ -670,7 +670,7 @@ test('a turn that stops at the limit of steps is complete, and says why', () => 
   expect(response?.outputItems).toMatchObject([{ origin: 'system', content: errors[0] }]);
 });
 
-test('what is said twice is shown twice, to the letter: periods of 1 to 60 in chunks of 1 to 10', async () => {
+test('repeated words are shown twice, to the letter: periods of 1 to 60 in chunks of 1 to 10', async () => {
   const { entries } = await loadClaudeRecording('text');
   const isDelta = (entry: object): boolean =>
     'sdk' in entry && JSON.stringify(entry).includes('"content_block_delta"');

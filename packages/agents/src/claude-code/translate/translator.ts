@@ -11,7 +11,7 @@ import type { Trigger, TurnEnd } from '../../base/turn-writer.ts';
 import { isPlainDelta } from './plain-delta.ts';
 import { ClaudeTurn, TurnMemory } from './turn.ts';
 
-/** A user message on its way to the agent, which will tell by `uuid` when it takes it up. */
+/** A sent user message; the agent refers to it by `uuid` when it takes it up. */
 export interface ExpectedTurn {
   uuid: string;
   turnId: string;
@@ -21,23 +21,23 @@ export interface ExpectedTurn {
 export interface TranslatorOptions {
   /** The session's folder. */
   cwd: string;
-  /** Names the turns that the agent begins of its own accord. */
+  /** Makes ids for turns that the agent begins by itself. */
   createTurnId: () => string;
   emit: (draft: EventDraft) => void;
 }
 
 /**
- * Turns what Claude Code says in one session into canonical events. It does no input or output and reads no clock:
- * messages and their times (ISO 8601 UTC) in, drafts out.
+ * Translates Claude Code's messages of one session into canonical events. It does no input or output and reads no
+ * clock: messages and their times (ISO 8601 UTC) in, drafts out.
  *
- * A turn begins when the agent takes up the user message that it answers, or speaks unasked, and ends at `result`:
- * `message_start` and `message_stop` come once per call of the model (TC-3.3f, and the notes on Claude Code).
+ * A turn begins when the agent takes up the user's message, or speaks unasked, and ends at `result`: `message_start`
+ * and `message_stop` come once per call of the model (TC-3.3f, and the notes on Claude Code).
  */
 export class ClaudeTranslator {
   readonly #options: TranslatorOptions;
   readonly #expected = new Map<string, ExpectedTurn>();
   readonly #memory = new TurnMemory();
-  /** What subagents in the background said between turns: it waits for the next one. */
+  /** Messages of background subagents between turns, for the next turn. */
   readonly #between = new BoundedList();
   readonly #cost = new CostMeter();
   #turn: ClaudeTurn | undefined;
@@ -88,14 +88,14 @@ export class ClaudeTranslator {
     this.#turn?.closeApproval(approvalId, outcome);
   }
 
-  /** The agent is gone, or is sent away: the running turn ends like this. */
+  /** Ends the running turn: the agent has ended, or is being ended. */
   end(end: TurnEnd, timestamp: string): void {
     this.#expected.clear();
     if (!this.#between.isEmpty) this.#running(timestamp);
     this.#finish(end, timestamp);
   }
 
-  /** Binds a message that answers one of ours to a turn of its own. */
+  /** Begins a turn if a message answers one of the expected user messages. */
   #takeUp(message: NativeMessage, timestamp: string): void {
     for (const uuid of answered(message)) {
       const expected = this.#expected.get(uuid);
@@ -144,7 +144,7 @@ export class ClaudeTranslator {
     turn?.result(result, this.#cost.total(result.total_cost_usd));
   }
 
-  /** A message that the agent is done with though no frame ever answered it still had its turn. */
+  /** A user message that the agent has dropped without an answer still gets a turn. */
   #dropped(uuid: string, state: string, timestamp: string): void {
     const expected = this.#expected.get(uuid);
     if (expected === undefined || (state !== 'completed' && state !== 'cancelled')) return;
@@ -157,7 +157,7 @@ export class ClaudeTranslator {
     this.#between.add(message);
   }
 
-  /** The running turn; where nobody asked for one, the agent begins its own. */
+  /** The running turn, or a new one that the agent begins by itself. */
   #running(timestamp: string): ClaudeTurn {
     return this.#turn ?? this.#begin(this.#options.createTurnId(), 'agent', undefined, timestamp);
   }
@@ -193,7 +193,7 @@ export class ClaudeTranslator {
   }
 }
 
-/** Claude Code counts cost from the start of a conversation, which `/clear` and a resumed process begin anew. */
+/** Claude Code counts cost from the start of a conversation; `/clear` and a new process start over. */
 class CostMeter {
   #before = 0;
   #latest = 0;

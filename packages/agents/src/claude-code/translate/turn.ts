@@ -22,10 +22,10 @@ interface Start {
   trigger: Trigger;
 }
 
-/** What a session's turns share. */
+/** The state that a session's turns share. */
 export class TurnMemory {
   readonly plan = new ClaudePlan();
-  /** Calls of subagents in the background, which outlive turns: each is told when it has its result. */
+  /** Calls of background subagents, which outlive turns: each is shown when it has its result. */
   readonly held = new Map<string, { block: NativeBlock; parentCallId: string }>();
 }
 
@@ -39,9 +39,9 @@ export class ClaudeTurn {
   readonly #calls: ClaudeCalls;
   readonly #held: TurnMemory['held'];
   readonly #modelId: string;
-  /** Messages get their number when they are first seen, their blocks when they come whole. */
+  /** Messages are numbered when first seen, their blocks when they come whole. */
   readonly #numbers = new Map<string, { ordinal: number; blocks: number }>();
-  /** The items that each of Claude Code's messages became, should a later one replace it. */
+  /** The items of each message, in case a later message replaces it. */
   readonly #said = new Map<string, string[]>();
   #streaming: StreamedMessage | undefined;
   #lastUsage: NativeUsage | undefined;
@@ -57,7 +57,7 @@ export class ClaudeTurn {
     this.#calls = new ClaudeCalls(this.#writer, cwd, memory.plan);
   }
 
-  /** `text` is what the user wrote; there is none in a turn that the agent began. */
+  /** `text` is the user's message; a turn that the agent began has none. */
   begin(timestamp: string, text: string | undefined): void {
     this.#writer.at(timestamp);
     const { trigger } = this;
@@ -85,7 +85,7 @@ export class ClaudeTurn {
     this.#streaming?.read(event, this.#isStopping, message.abandoned_blocks);
   }
 
-  /** The model is asked again: what it had begun to say counts no more. */
+  /** The model is asked again: its unfinished answer no longer counts. */
   retry(): void {
     this.#streaming?.abandon(this.#isStopping);
     this.#streaming = undefined;
@@ -106,7 +106,7 @@ export class ClaudeTurn {
     if (message.uuid !== undefined) this.#said.set(message.uuid, items);
   }
 
-  /** Results of tools. Other words in the user's name are Claude Code's own, and for the model. */
+  /** Reads tool results. Other words in the user's name are Claude Code's own, for the model. */
   user(message: UserMessage): void {
     const parentCallId = message.parent_tool_use_id ?? undefined;
     for (const block of message.message.content) {
@@ -142,7 +142,7 @@ export class ClaudeTurn {
 
   /** `costUsd` is the session's cost so far, in US dollars. */
   result(result: ResultMessage, costUsd: number | undefined): void {
-    // A limit that was reached is no failure, so its words stand beside the turn rather than for it.
+    // A reached limit is not a failure: its words are a notice, not the turn's error.
     if (hasReachedLimit(result)) for (const said of result.errors ?? []) this.notice(said);
     this.end(
       readOutcome(result, {
@@ -161,11 +161,11 @@ export class ClaudeTurn {
     this.#writer.end(end);
   }
 
-  /** What Claude Code says in the user's name is for the model, but for what a command of its own printed. */
+  /** Claude Code's words in the user's name are for the model, except the output of its own commands. */
   #hearHarness(text: string): void {
     if (text.startsWith('[Request interrupted by user')) this.#isStopping = true;
     const printed = commandOutput.exec(text)?.[1]?.trim() ?? '';
-    // Of a compaction, its boundary has told already.
+    // A compaction has its own notice.
     if (printed !== '' && printed !== 'Compacted') this.notice(printed);
   }
 
@@ -173,7 +173,7 @@ export class ClaudeTurn {
     for (const itemId of this.#said.get(uuid) ?? []) this.#writer.withdraw(itemId, 'superseded');
   }
 
-  /** A block that was not streamed; gives the id of its item. */
+  /** Adds a block that was not streamed; returns the id of its item. */
   #whole(messageId: string, block: NativeBlock, parentCallId: string | undefined): string {
     const id = this.#nextItem(messageId);
     const parent = parentCallId === undefined ? {} : { parentCallId };
@@ -219,7 +219,7 @@ export class ClaudeTurn {
     return number;
   }
 
-  /** Blocks that were not streamed are numbered apart from those that were. */
+  /** Blocks that were not streamed have numbers of their own. */
   #nextItem(messageId: string): string {
     const number = this.#number(messageId);
     return `${this.turnId}:${number.ordinal}:whole${number.blocks++}`;

@@ -11,7 +11,7 @@ const epoch = '2026-01-01T00:00:00.000Z';
 
 type Message = Extract<UpsertObject, { type: 'message' }>;
 
-/** A message item; the agent's unless told otherwise. */
+/** A message item; by default the agent's. */
 export function message(turnId: string, itemId: string, rest: Partial<Message> = {}): Message {
   return {
     type: 'message',
@@ -27,7 +27,7 @@ export function message(turnId: string, itemId: string, rest: Partial<Message> =
   };
 }
 
-/** A tool call; it has put out nothing yet. */
+/** A tool call without output yet. */
 export function tool(turnId: string, itemId: string, rest: Partial<ToolCallUpsert> = {}) {
   const { content: _, origin: __, ...base } = message(turnId, itemId);
   const call = { toolName: 'Bash', toolArguments: {}, callId: itemId };

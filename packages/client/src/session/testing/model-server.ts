@@ -13,12 +13,12 @@ export type Step =
 
 const pageSize = 4;
 
-/** A session as a server sees it, as simple as can be: what readers must agree with in the end. */
+/** A session as a server sees it, as simple as possible: readers must agree with it in the end. */
 export class ModelServer {
   readonly #turns: { head: TurnSummary; items: UpsertObject[] }[] = [];
   #events = 0;
 
-  /** Lets a step happen; gives what subscribers are told of it. */
+  /** Performs a step; gives the messages for subscribers. */
   step(step: Step): ServerMessage[] {
     const turn = this.#turns.at(-1);
     if (step.do === 'turn' || turn === undefined) return this.#begin();
@@ -77,7 +77,7 @@ export class ModelServer {
     return item === undefined ? [] : [{ ...this.#upsert(item), cursor: of.cursor }];
   }
 
-  /** Answers a subscription: a tail where the cursor means something and the server cares to, else a snapshot. */
+  /** Answers a subscription: a tail if the cursor is known and `preferTail` is set, else a snapshot. */
   subscribe(cursor: string, preferTail: boolean): ServerMessage {
     const known = this.#turns.findIndex(({ head: { turnId } }) => cursor.startsWith(`${turnId}:`));
     if (!preferTail || known < 0) return this.#history('snapshot', this.page());
@@ -91,8 +91,8 @@ export class ModelServer {
   }
 
   /**
-   * A page of items, cut anywhere, turns included. What lies before a place has ended, as on the real server: only the
-   * newest page holds the turn that runs, and holds it whole.
+   * A page of items, cut anywhere, even within a turn. As on the real server, what is older than the newest page has
+   * ended: only the newest page holds the running turn, and holds it whole.
    */
   page(before?: string): HistoryPage {
     const running = this.#turns.filter(({ head: { status } }) => status === 'in_progress');

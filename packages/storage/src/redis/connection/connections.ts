@@ -1,29 +1,29 @@
 import type { Redis, RedisOptions } from 'ioredis';
 
-/** A connection that stays silent for so long while something is awaited is cut and made anew, ms. */
+/** A connection with a pending command that is silent for this long is cut and made again, ms. */
 export const SILENCE_MS = { commands: 3_000, waiting: 5_000 };
 /** How long a reader's command waits in Redis for news; less than the silence that counts as a cut, ms. */
 export const BLOCK_MS = 3_000;
 
-/** Where commands go, and those who wait: one Redis, or the nodes of a cluster. */
+/** The targets of commands and of waiting readers: one Redis, or the nodes of a cluster. */
 export interface Servers {
   readonly isCluster: boolean;
-  /** Why a connection was last cut or could not be made. */
+  /** Why a connection was last cut or refused. */
   readonly trouble: Error | undefined;
-  /** Runs a command once, unless it was refused with the address of the node to ask instead. */
+  /** Runs a command once, unless a node refused it with another node's address. */
   send(command: string, args: (string | number)[]): Promise<unknown>;
-  /** Names the streams that one command can wait for: those of one slot of a cluster, else all. */
+  /** Names the group of streams that one command can wait for: one slot of a cluster, or all. */
   slotOf(key: string): string;
-  /** A connection that comes back by itself: to where a key is, or anywhere. */
+  /** A connection that reconnects by itself: to a key's node, or to any. */
   connection(options: RedisOptions, key?: string): Redis;
-  /** Tells that a connection for commands is gone, and with it the answers that were awaited. */
+  /** Reports that a connection for commands is gone, and with it the pending answers. */
   onCut(listener: () => void): void;
   close(): void;
 }
 
 /**
- * Lets a connection's silence be its own: ioredis 5 leaves the timer of one that was cut running, and that then cuts the
- * next (redis/ioredis issue 2147, mended in 6).
+ * Stops the socket timer of a closed connection: ioredis 5 leaves it running, and it then cuts the next one
+ * (redis/ioredis issue 2147, mended in 6).
  */
 export function timedByItself(connection: Redis): Redis {
   const timed = connection as unknown as { socketTimeoutTimer: NodeJS.Timeout | undefined };
@@ -46,9 +46,9 @@ const waiting = {
   retryStrategy: pauseBefore,
 } satisfies RedisOptions;
 
-/** Where a wait fails with its connection, its reader is to know. */
+/** A wait fails with its connection, so that its reader notices. */
 export const readerOptions: RedisOptions = { ...waiting, maxRetriesPerRequest: 0 };
-/** What is asked meanwhile is sent when the connection is back. */
+/** Commands given while it is cut are sent when it is back. */
 export const subscriberOptions: RedisOptions = {
   ...waiting,
   maxRetriesPerRequest: null,

@@ -7,7 +7,7 @@ const info = (facts: Record<string, string>) =>
     '\r\n',
   );
 
-test('a Redis that writes nothing down is told so, and that is all', async () => {
+test('a Redis without persistence is reported, and nothing else', async () => {
   const server = await testRedis();
   const { title, troubles } = await describeRedis(server.url);
   await server.release();
@@ -24,7 +24,7 @@ test.each([
     { redis_version: '8.0.2', aof_enabled: '1', maxmemory_policy: 'allkeys-lru' },
     [expect.stringContaining('noeviction')],
   ],
-])('of %j it is said what does not fit', (facts, troubles) => {
+])('%j are reported', (facts, troubles) => {
   expect(reportOn(info(facts)).troubles).toEqual(troubles);
 });
 

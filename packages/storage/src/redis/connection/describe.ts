@@ -1,6 +1,6 @@
 import { RedisLink } from './link.ts';
 
-/** What a Redis is, and what of its settings does not fit a log that must lose nothing. */
+/** A Redis's version, and settings that do not fit a log that must lose nothing. */
 export interface RedisReport {
   /** Its name and version. */
   title: string;
@@ -8,7 +8,7 @@ export interface RedisReport {
   troubles: string[];
 }
 
-/** The first that knows all commands that are used. */
+/** The first version with all commands that are used. */
 const oldest = [6, 2];
 
 /** Changes nothing. Throws StorageError `REDIS_UNAVAILABLE`. */
@@ -21,7 +21,7 @@ export async function describeRedis(url: string): Promise<RedisReport> {
   }
 }
 
-/** @param info - What Redis answers to `INFO`: lines of `name:value`. */
+/** @param info - Redis's answer to `INFO`: lines of `name:value`. */
 export function reportOn(info: string): RedisReport {
   const facts = new Map(info.split('\r\n').map((line) => pairOf(line)));
   const version = facts.get('redis_version') ?? '';

@@ -1,7 +1,7 @@
 import { ReplyError } from 'ioredis';
 import { StorageError } from '../../errors.ts';
 
-/** Whether Redis itself refused a command, with that word where one is given. */
+/** Whether Redis itself refused a command, with this word if given. */
 export function isReply(error: unknown, word = ''): boolean {
   const cause = error instanceof StorageError ? error.cause : error;
   return cause instanceof Error && cause instanceof ReplyError && cause.message.startsWith(word);
@@ -11,12 +11,12 @@ const REACH = 'See that it runs and can be reached at the configured URL.';
 const MISTRUST =
   'Where its certificate is right, name the file of the authority that has signed it in NODE_EXTRA_CA_CERTS.';
 
-/** Whether that is said of a certificate that nobody we trust has signed. */
+/** Whether an error message is about a certificate without a trusted issuer. */
 function isStranger(said: string): boolean {
   return /self-signed certificate|unable to (verify|get).* certificate/.test(said);
 }
 
-/** @param trouble - why a connection was last cut: where Redis has not answered, that is what is wrong. */
+/** @param trouble - Why a connection was last cut: the cause if Redis has not answered. */
 export function unavailable(cause: unknown, trouble: Error | undefined): StorageError {
   const said = String(isReply(cause) ? cause : (trouble ?? cause));
   return new StorageError(

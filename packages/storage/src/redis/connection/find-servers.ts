@@ -6,7 +6,7 @@ import { RedisCluster } from './redis-cluster.ts';
 import { splitRedisUrls } from '../split-urls.ts';
 
 /**
- * Connects to a Redis, or to the cluster that the named ones are nodes of: the first that answers says which.
+ * Connects to a Redis, or to a cluster by some of its nodes: the first that answers shows which it is.
  * Throws StorageError `REDIS_UNAVAILABLE`.
  * @param urls - as `splitRedisUrls` reads them
  */
@@ -43,7 +43,7 @@ async function isOfCluster(one: OneRedis): Promise<boolean> {
   try {
     return String(await one.send('INFO', ['cluster'])).includes('cluster_enabled:1');
   } catch (cause) {
-    // Whoever may not ask that is none who runs a cluster.
+    // A user without that permission does not run a cluster.
     if (isReply(cause, 'NOPERM')) return false;
     throw unavailable(cause, one.trouble);
   }

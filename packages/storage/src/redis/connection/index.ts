@@ -1,4 +1,4 @@
-/** The connections to one Redis or to the nodes of a cluster: which there are, what is sent over them, and as what scripts and keys. */
+/** The connections to one Redis or to the nodes of a cluster, with their commands, scripts and keys. */
 export { BLOCK_MS } from './connections.ts';
 export { isReply } from './failures.ts';
 export { Keys } from './keys.ts';

@@ -1,6 +1,6 @@
 /**
- * The names of all keys. Those that one command or script touches lie in one slot of a Redis Cluster: a companion's
- * name holds its master's in braces, which is the part that a cluster hashes.
+ * The names of all keys. All keys of one command or script are in one slot of a Redis Cluster: a companion's name
+ * contains its master's in braces, and a cluster hashes only that part.
  */
 export class Keys {
   readonly #prefix: string;
@@ -14,7 +14,7 @@ export class Keys {
     return `${this.#prefix}:run:${plain(runId)}:events`;
   }
 
-  /** What is kept once per run; companion of its events. */
+  /** The fields stored once per run; companion of its events. */
   run(runId: string): string {
     return companion(this.events(runId), 'run');
   }
@@ -38,17 +38,17 @@ export class Keys {
     return `${this.#prefix}:lease:${plain(name)}`;
   }
 
-  /** The text under a name, and the channel that tells of it. */
+  /** The text under a name, and the channel that announces it. */
   posting(name: string): string {
     return `${this.#prefix}:board:${plain(name)}`;
   }
 
-  /** The pattern of all channels whose name begins so. */
+  /** The pattern of all channels of names with this prefix. */
   postings(namePrefix: string): string {
     return `${this.posting(namePrefix).replaceAll(/[*?[\]\\^]/g, String.raw`\$&`)}*`;
   }
 
-  /** The name that a channel of `posting` tells of. */
+  /** The name that a channel of `posting` announces. */
   postedName(channel: string): string {
     return decodeURIComponent(channel.slice(this.posting('').length));
   }
@@ -57,19 +57,19 @@ export class Keys {
     return `${this.#prefix}:inbox:${plain(name)}`;
   }
 
-  /** Who has the inbox open; companion of it. */
+  /** The server that has the inbox open; companion of it. */
   opener(name: string): string {
     return companion(this.inbox(name), 'opener');
   }
 
-  /** Wakes a reader that waits for streams of this slot; companion of any of them. */
+  /** Wakes a reader that waits for streams of one slot; companion of any of them. */
   wake(key: string, reader: string): string {
     return companion(key, `wake:${reader}`);
   }
 }
 
 function companion(key: string, what: string): string {
-  // A prefix with braces of its own puts all keys into one slot already.
+  // A prefix with its own braces puts all keys into one slot already.
   return key.includes('{') ? `${key}:${what}` : `{${key}}:${what}`;
 }
 

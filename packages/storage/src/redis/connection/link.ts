@@ -4,10 +4,10 @@ import { isReply, unavailable } from './failures.ts';
 import { findServers } from './find-servers.ts';
 import type { Script } from './scripts.ts';
 
-/** The connections of one server to its Redis. Those for waiting come back by themselves. */
+/** The connections of one server to its Redis. Those for waiting reconnect by themselves. */
 export class RedisLink {
   readonly #servers: Servers;
-  /** With what keeps asking whether the other side is still there, where nothing else does. */
+  /** Connections for waiting, with the timer that pings those without traffic of their own. */
   readonly #waiting = new Map<Redis, NodeJS.Timeout | undefined>();
 
   private constructor(servers: Servers) {
@@ -15,31 +15,31 @@ export class RedisLink {
   }
 
   /**
-   * @param urls - the one Redis, or nodes of a cluster separated by commas: one that answers is enough. Throws
-   * StorageError `REDIS_UNAVAILABLE` if there is no Redis to begin with.
+   * @param urls - one Redis, or nodes of a cluster separated by commas, of which one must answer. Throws StorageError
+   * `REDIS_UNAVAILABLE` if there is no Redis to begin with.
    */
   static async open(urls: string): Promise<RedisLink> {
     return new RedisLink(await findServers(urls));
   }
 
-  /** Whether what lies in different slots lies on different servers, each of which may be away or lag by itself. */
+  /** Whether different slots may be on different servers, each of which may be away or lag by itself. */
   get isCluster(): boolean {
     return this.#servers.isCluster;
   }
 
-  /** Names the streams that one command can wait for: those of one slot of a cluster, else all. */
+  /** Names the group of streams that one command can wait for: one slot of a cluster, or all. */
   slotOf(key: string): string {
     return this.#servers.slotOf(key);
   }
 
-  /** A connection for commands that wait for news of a key's slot; they fail where it is cut. */
+  /** A connection for commands that wait for news of a key's slot; they fail when it is cut. */
   reader(key: string): Redis {
     const connection = this.#servers.connection(readerOptions, key);
     this.#begin(connection);
     return connection;
   }
 
-  /** A connection for subscriptions, which must be made again when it is back. */
+  /** A connection for subscriptions, which must be made again after a reconnect. */
   subscriber(): Redis {
     const connection = this.#servers.connection(subscriberOptions);
     const ask = () => {
@@ -56,12 +56,12 @@ export class RedisLink {
     connection.disconnect();
   }
 
-  /** Tells that a connection for commands is gone, and with it the answers that were awaited. */
+  /** Reports that a connection for commands is gone, and with it the pending answers. */
   onCut(listener: () => void): void {
     this.#servers.onCut(listener);
   }
 
-  /** Runs a command; those given in one tick travel together. Throws StorageError `REDIS_UNAVAILABLE`. */
+  /** Runs a command; those of one tick travel together. Throws StorageError `REDIS_UNAVAILABLE`. */
   async call(command: string, ...args: (string | number)[]): Promise<unknown> {
     try {
       return await this.#servers.send(command, args);
@@ -70,7 +70,7 @@ export class RedisLink {
     }
   }
 
-  /** Runs a script, which Redis may have forgotten with a restart. */
+  /** Runs a script; sends it again if Redis has lost it by a restart. */
   async run(script: Script, keys: string[], args: (string | number)[]): Promise<unknown> {
     const rest = [keys.length, ...keys, ...args];
     try {
@@ -89,7 +89,7 @@ export class RedisLink {
   #begin(connection: Redis, timer?: NodeJS.Timeout): void {
     this.#waiting.set(connection, timer);
     connection.on('error', () => {
-      // It comes back by itself.
+      // It reconnects by itself.
     });
     connection.connect().catch(() => {});
   }

@@ -7,10 +7,10 @@ export interface Address {
   port?: number | undefined;
 }
 
-/** How long a connection that was ended may take to close, ms. */
+/** How long an ended connection may take to close, ms. */
 const CLOSING_MS = 2_000;
 
-/** What lets a connection of ioredis ask before each attempt where to go. `where` must not reject. */
+/** A connector for ioredis that asks where to connect before each attempt. `where` must not reject. */
 export function connectorTo(where: () => Promise<Address>, tls: ConnectionOptions | undefined) {
   return class NodeConnector extends AbstractConnector {
     constructor() {
@@ -20,7 +20,7 @@ export function connectorTo(where: () => Promise<Address>, tls: ConnectionOption
     override async connect() {
       this.connecting = true;
       const { host = '127.0.0.1', port = 6379 } = await where();
-      // Meanwhile nobody may want it any more.
+      // The connection may have been ended meanwhile.
       if (!this.connecting) throw new Error('The connection was ended before it was made.');
       this.stream = tls ? connectSecurely({ ...tls, host, port }) : connect({ host, port });
       return this.stream;

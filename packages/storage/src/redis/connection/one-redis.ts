@@ -1,7 +1,7 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import { pauseBefore, SILENCE_MS, type Servers, timedByItself } from './connections.ts';
 
-/** One Redis, alone or behind an address that leads to the one of several that is to be asked. */
+/** One Redis, directly or behind an address that leads to the right one of several. */
 export class OneRedis implements Servers {
   readonly isCluster = false;
   readonly #url: string;
@@ -17,13 +17,13 @@ export class OneRedis implements Servers {
       connectTimeout: SILENCE_MS.commands,
       socketTimeout: SILENCE_MS.commands,
       retryStrategy: pauseBefore,
-      // Nothing is sent again by the client: only whoever gave the command knows whether that is right.
+      // The client resends nothing: only the caller knows whether that is safe.
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
     });
     timedByItself(this.#commands);
-    // What is wrong is said by the commands that fail; the connection itself comes back when it can.
+    // Failing commands report the problem; the connection itself reconnects when it can.
     this.#commands.on('error', (error) => {
       this.#trouble = error;
     });
@@ -33,14 +33,14 @@ export class OneRedis implements Servers {
     return this.#trouble;
   }
 
-  /** What the URL says, and what holds where it says nothing. */
+  /** The URL's options, with defaults. */
   get options(): RedisOptions {
     return this.#commands.options;
   }
 
   async open(): Promise<void> {
     await this.#commands.connect();
-    // A connection that Redis has opened is not yet one that it serves.
+    // An open connection may not be served yet.
     await this.#commands.ping();
   }
 
@@ -56,7 +56,7 @@ export class OneRedis implements Servers {
     this.#commands.on('close', listener);
   }
 
-  /** What comes first in a tick goes at once; what comes after it is held back until the tick has run its course. */
+  /** Sends the first command of a tick at once; later ones are held back until the end of the tick. */
   send(command: string, args: (string | number)[]): Promise<unknown> {
     const answer = this.#commands.call(command, ...args);
     if (!this.#isCorked && this.#commands.status === 'ready') this.#cork(this.#commands.stream);

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { StorageError } from '../../errors.ts';
 
-/** ms from one try to the next. */
+/** The wait between two tries, ms. */
 const RETRY_MS = 200;
 
 /**
- * Asks until Redis answers; undefined when nobody wants to know any more.
- * @param onRefused - To be done before the next try.
+ * Asks until Redis answers; undefined once the answer is no longer wanted.
+ * @param onRefused - Called before the next try.
  */
 export async function patiently<T>(
   isWanted: () => boolean,

@@ -3,14 +3,14 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { pauseBefore, SILENCE_MS, type Servers, timedByItself } from './connections.ts';
 import { type Address, connectorTo } from './node-connector.ts';
 
-/** What the connections to all nodes have in common. */
+/** The options that the connections to all nodes share. */
 export type NodeOptions = Pick<RedisOptions, 'username' | 'password' | 'tls'>;
 
 /** The nodes of a Redis Cluster, which are found by asking any of them. */
 export class RedisCluster implements Servers {
   readonly isCluster = true;
   readonly #named: Address[];
-  /** Whom to ask when all connections are gone: the client looks here each time. */
+  /** The nodes to ask when all connections are gone: the client reads this array each time. */
   readonly #known: Address[];
   readonly #options: NodeOptions;
   readonly #cluster: Cluster;
@@ -23,13 +23,13 @@ export class RedisCluster implements Servers {
     this.#options = { username, password, tls };
     this.#cluster = new Cluster(this.#known, {
       lazyConnect: true,
-      // A name stays one: certificates are made out to names.
+      // Names are kept: certificates are issued for names.
       dnsLookup: (name, give) => give(null, name),
       clusterRetryStrategy: pauseBefore,
       slotsRefreshTimeout: SILENCE_MS.commands,
-      // A part of the cluster is better than none: what cannot be done is refused by the nodes.
+      // A part of the cluster is better than none: the nodes refuse what they cannot do.
       enableReadyCheck: false,
-      // As with one Redis nothing is sent again but what a node refused by naming another.
+      // As with one Redis, only commands that a node refused by naming another are sent again.
       retryDelayOnFailover: 0,
       retryDelayOnClusterDown: 0,
       redisOptions: {
@@ -37,7 +37,7 @@ export class RedisCluster implements Servers {
         disableClientInfo: true,
         connectTimeout: SILENCE_MS.commands,
         socketTimeout: SILENCE_MS.commands,
-        // Also where it is sent from node to node, or waits for one that starts.
+        // Also limits commands that are passed from node to node, or wait for a starting one.
         commandTimeout: SILENCE_MS.commands,
       },
     });
@@ -54,7 +54,7 @@ export class RedisCluster implements Servers {
     return this.#trouble;
   }
 
-  /** Rejects where no node can be reached at the address that the cluster has for it. */
+  /** Rejects if no node can be reached at the address that the cluster reports for it. */
   async open(): Promise<void> {
     await this.#cluster.connect();
     await Promise.any(this.#cluster.nodes('master').map(async (node) => node.ping()));
@@ -67,7 +67,7 @@ export class RedisCluster implements Servers {
   connection(options: RedisOptions, key?: string): Redis {
     let last: Address | undefined;
     const where = async () => {
-      // Whoever has to connect again asks anew who is who.
+      // A reconnect first asks for the present masters.
       if (last) await this.#refresh();
       last = this.#masterOf(key) ?? this.#anyBut(last);
       return last;
@@ -81,7 +81,7 @@ export class RedisCluster implements Servers {
   }
 
   async send(command: string, args: (string | number)[]): Promise<unknown> {
-    // Else it would wait there for the cluster, for as long as that takes.
+    // Otherwise the client would wait for the cluster without a limit.
     if (this.#cluster.status !== 'ready') throw new Error('No node of the cluster can be reached.');
     return this.#cluster.call(command, ...args);
   }
@@ -92,12 +92,12 @@ export class RedisCluster implements Servers {
 
   async #refresh(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    // Where it fails, what was known will do until the next attempt.
+    // If it fails, the last known slots are used until the next attempt.
     this.#cluster.refreshSlotsCache(() => resolve());
     await promise;
   }
 
-  /** Undefined where nobody has the key's slot. */
+  /** Undefined if no node has the key's slot. */
   #masterOf(key: string | undefined): Address | undefined {
     const master = key === undefined ? undefined : this.#cluster.slots[calculateSlot(key)]?.[0];
     if (master === undefined) return undefined;

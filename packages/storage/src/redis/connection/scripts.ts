@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-/** A Lua program that Redis runs as one step. */
+/** A Lua script that Redis runs as one step. */
 export interface Script {
   lua: string;
   sha: string;
@@ -12,7 +12,7 @@ function load(name: string): Script {
   return { lua, sha: createHash('sha1').update(lua).digest('hex') };
 }
 
-/** What each is for, and what it is given, is said at its top. */
+/** Each file says at its top what it does, and its keys and arguments. */
 export const scripts = {
   append: load('append'),
   progress: load('progress'),

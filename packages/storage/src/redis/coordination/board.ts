@@ -5,7 +5,7 @@ import { type Keys, type RedisLink, scripts } from '../connection/index.ts';
 export class RedisBoard implements Board {
   readonly #link: RedisLink;
   readonly #keys: Keys;
-  /** Pattern → who wants what it matches. */
+  /** The listeners by pattern. */
   readonly #watchers = new Map<string, Set<BoardListener>>();
   #connection: Redis | undefined;
 
@@ -35,13 +35,13 @@ export class RedisBoard implements Board {
     const connection = (this.#connection ??= this.#connect());
     const watchers = this.#watchers.get(pattern) ?? new Set();
     this.#watchers.set(pattern, watchers.add(listener));
-    // Also where others have asked for it: whether Redis has it yet is known when it answers.
+    // Even if it is subscribed already: only Redis's answer shows that the subscription is active.
     await connection.psubscribe(pattern);
     return async () => {
       watchers.delete(listener);
       if (watchers.size > 0 || this.#watchers.get(pattern) !== watchers) return;
       this.#watchers.delete(pattern);
-      // Nobody is told any more. While Redis is away this waits, and nobody need wait for it.
+      // While Redis is away this waits; the caller need not.
       connection.punsubscribe(pattern).catch(() => {});
     };
   }
@@ -60,14 +60,14 @@ export class RedisBoard implements Board {
     return connection;
   }
 
-  /** Tells of the gap when nothing more is missed. */
+  /** Reports the gap once the subscriptions are active again. */
   async #subscribeAgain(connection: Redis): Promise<void> {
     const watched = [...this.#watchers];
     if (watched.length === 0) return;
     try {
       await connection.psubscribe(...watched.map(([pattern]) => pattern));
     } catch {
-      // Cut again: it will be back once more.
+      // Cut again: the next reconnect tries once more.
       return;
     }
     for (const [, listeners] of watched) for (const listener of listeners) listener.onGap();

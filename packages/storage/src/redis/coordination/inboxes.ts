@@ -3,9 +3,9 @@ import type { Inboxes, Unsubscribe } from '../../coordination.ts';
 import { type Keys, type RedisLink, scripts } from '../connection/index.ts';
 import type { StreamReader } from '../streams/index.ts';
 
-/** An inbox whose opener has not been heard of for so long is no longer open, ms. */
+/** An inbox whose opener has been silent for this long counts as closed, ms. */
 const OPEN_MS = 15_000;
-/** How many messages may wait in one, and for how long at most, ms. */
+/** How many messages may wait in an inbox, and for how long, ms. */
 const WAITING = { messages: 1_000, ms: 60_000 };
 
 export class RedisInboxes implements Inboxes {
@@ -35,7 +35,7 @@ export class RedisInboxes implements Inboxes {
       const isOurs = await this.#link.run(scripts.keepInbox, pair, [opener, OPEN_MS]);
       if (isOurs === 0) await close();
     };
-    // Where it fails it is tried again, by the timer or when Redis is back.
+    // A failure is retried by the timer, or when Redis is back.
     const keepOpen = () => void keep().catch(() => {});
     const timer = setInterval(keepOpen, OPEN_MS / 3).unref();
     const stop = this.#reader.watch(this.#keys.inbox(name), last, {
@@ -52,7 +52,7 @@ export class RedisInboxes implements Inboxes {
     return (await this.#link.run(scripts.send, this.#pair(name), args)) === 1;
   }
 
-  /** Closes all that are open here, as far as Redis still listens. */
+  /** Closes all inboxes of this server, as far as Redis answers. */
   async close(): Promise<void> {
     await Promise.allSettled([...this.#closers].map(async (close) => close()));
   }

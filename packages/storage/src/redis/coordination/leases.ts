@@ -1,10 +1,10 @@
 import type { Lease, Leases } from '../../coordination.ts';
 import { type Keys, type RedisLink, scripts } from '../connection/index.ts';
 
-/** How long it is known whose a lease was that ran out, ms: so long can it be renewed if nobody else took it. */
+/** How long an expired lease is remembered, ms: its holder can renew it for that long if no other has taken it. */
 const REMEMBER_MS = 24 * 60 * 60_000;
 
-/** Redis keeps the time: the servers' clocks may differ. */
+/** Redis's clock counts: the servers' clocks may differ. */
 export class RedisLeases implements Leases {
   readonly #link: RedisLink;
   readonly #keys: Keys;

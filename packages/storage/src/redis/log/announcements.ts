@@ -1,16 +1,16 @@
 import { type Keys, type RedisLink, scripts } from '../connection/index.ts';
 import type { StreamEntry } from '../streams/index.ts';
 
-/** Those who project runs share them through this consumer group (seed 001). */
+/** The consumer group by which projectors share the runs (seed 001). */
 export const GROUP = 'codex-projector-group';
 
-/** A run as the registry names it. */
+/** A run in the registry. */
 export interface Announced {
   runId: string;
   sessionId: string;
 }
 
-/** Entries that are read at once. */
+/** How many entries are read at once. */
 const PAGE = 1_000;
 
 /** The registry of runs that are not settled: a stream, oldest first. */
@@ -23,12 +23,12 @@ export class Announcements {
     this.#keys = keys;
   }
 
-  /** Enters a run; again does nothing. */
+  /** Adds a run; a second time does nothing. */
   async announce(runId: string, sessionId: string): Promise<void> {
     await this.#link.run(scripts.announce, this.#pair, [runId, sessionId]);
   }
 
-  /** Takes a run out, whoever has claimed it. */
+  /** Removes a run, even if a worker has claimed it. */
   async retire(runId: string): Promise<void> {
     await this.#link.run(scripts.retire, this.#pair, [GROUP, runId]);
   }

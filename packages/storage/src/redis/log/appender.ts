@@ -15,13 +15,13 @@ import type { Appended, Batch, RunStreams } from './run-streams.ts';
 
 type Events = readonly [StreamEvent, ...StreamEvent[]];
 
-/** A run whose last event we have written ourselves. */
+/** A run whose last event this server has written. */
 interface OwnRun {
   constants: RunConstants;
   nextSeq: number;
 }
 
-/** Runs that are known at most: those that others have ended stay for a while. */
+/** The most runs to remember: those that another server has ended stay for a while. */
 const MAX_OWN = 10_000;
 
 /** Writes to runs as their one writer. */
@@ -30,10 +30,10 @@ export class Appender {
   readonly #announcements: Announcements;
   readonly #isCluster: boolean;
   readonly #own = new Map<string, OwnRun>();
-  /** Runs of which an append may or may not have come through. */
+  /** Runs with an append whose outcome is unknown. */
   readonly #inDoubt = new Set<string>();
 
-  /** @param isCluster - whether runs and the registry of them may lie on different servers. */
+  /** @param isCluster - Whether runs and their registry may be on different servers. */
   constructor(streams: RunStreams, announcements: Announcements, isCluster: boolean) {
     this.#streams = streams;
     this.#announcements = announcements;
@@ -44,7 +44,7 @@ export class Appender {
   async append(runId: string, events: Events): Promise<void> {
     const constants = this.#own.get(runId)?.constants ?? constantsOf(events[0]);
     const firstSeq = events[0].seq;
-    // What can be seen without asking: the rest is for Redis to decide.
+    // Check what needs no question; Redis checks the rest.
     const before = { constants, lastSeq: firstSeq - 1, ended: false, settled: false };
     const { ended } = advanceRun(before, runId, events);
     const rows = encodeEvents(runId, events);
@@ -63,7 +63,7 @@ export class Appender {
     this.#own.delete(runId);
   }
 
-  /** A Redis that was away may have lost what it had acknowledged: how far each run has got must be asked again. */
+  /** A Redis that was away may have lost acknowledged events: the progress of each run must be asked again. */
   forgetAll(): void {
     this.#own.clear();
   }
@@ -73,7 +73,7 @@ export class Appender {
       if (this.#isNext(runId, batch) && (await this.#streams.add(runId, batch))) {
         return { outcome: 'OK', lastSeq: batch.firstSeq };
       }
-      // First, and heard: a run that is in the log is in the registry, whatever dies in between.
+      // First, and awaited: a run in the log must be in the registry, whatever fails in between.
       await this.#announce(runId, batch);
       return await this.#streams.append(runId, batch);
     } catch (cause) {
@@ -86,8 +86,8 @@ export class Appender {
   }
 
   /**
-   * Before its first event. In a cluster once more before its last, which does nothing but where a replica has taken over
-   * that lacks it: what is not in the registry never gets into history.
+   * Called before a run's first event, and in a cluster again before its last: a replica that has taken over may lack
+   * the run, and a run that is not in the registry never gets into history.
    */
   async #announce(runId: string, { firstSeq, ends, constants }: Batch): Promise<void> {
     const isDue = firstSeq === 0 || (this.#isCluster && ends);
@@ -95,9 +95,9 @@ export class Appender {
   }
 
   /**
-   * Whether it is the one event that comes after our last: Redis refuses its id if anybody has added anything since,
-   * so that nothing else need be looked at. But for a cluster: there a command may be sent on, without a cut, to a node
-   * that has taken over and lacks our last.
+   * Whether it is the single event after our last one: Redis refuses its id if anybody has added anything since, so
+   * that nothing else need be checked. Not in a cluster: there a command may be redirected, without a cut, to a node
+   * that has taken over and lacks our last event.
    */
   #isNext(runId: string, { firstSeq, rows, ends, isRetry }: Batch): boolean {
     if (this.#isCluster || ends || isRetry || rows.length > 1) return false;

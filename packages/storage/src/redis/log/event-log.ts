@@ -17,7 +17,7 @@ export class RedisEventLog implements EventLog {
   readonly #parts: Parts;
   readonly #keepSettledMs: number;
 
-  /** @param keepSettledMs - how long followers of a settled run have to get the rest. */
+  /** @param keepSettledMs - How long followers of a settled run have to get the rest. */
   constructor(parts: Parts, keepSettledMs: number) {
     this.#parts = parts;
     this.#keepSettledMs = keepSettledMs;

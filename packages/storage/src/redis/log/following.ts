@@ -7,16 +7,16 @@ import { idOf, type StreamReader } from '../streams/index.ts';
 import { RunTail } from './run-tail.ts';
 import type { RunStreams } from './run-streams.ts';
 
-/** A tail, and how to end it. */
+/** A tail, and how to stop it. */
 interface Live {
   tail: RunTail;
   stop: () => void;
 }
 
-/** What a follower that is behind reads at once. */
+/** How many events a follower that is behind reads at once. */
 const PAGE = 128;
 
-/** Those who follow runs from here: each run is read once for all of them, from where it was when the first came. */
+/** The followers on this server: each run is read once for all of them, from where it was when the first began. */
 export class RedisFollowing {
   readonly #streams: RunStreams;
   readonly #reader: StreamReader;
@@ -48,7 +48,7 @@ export class RedisFollowing {
     this.#followers.close();
   }
 
-  /** For one who is further behind than the tail reaches. */
+  /** For a follower that is further behind than the tail reaches. */
   async #page(runId: string, after: number, isWanted: () => boolean): Promise<StreamEvent[]> {
     const constants = this.#live.get(runId)?.tail.constants;
     if (!constants) return [];
@@ -58,7 +58,7 @@ export class RedisFollowing {
 
   async #stateOf(runId: string, isWanted: () => boolean) {
     const run = await this.#patiently(isWanted, async () => this.#streams.progress(runId));
-    // Nobody waits for the answer any more.
+    // The answer is no longer needed.
     if (!isWanted() || this.#closed) return 'closed';
     return this.#begin(runId, run).state;
   }
@@ -68,7 +68,7 @@ export class RedisFollowing {
     return run?.settled ?? false;
   }
 
-  /** Another follower may have begun it meanwhile. */
+  /** Begins a tail, unless another follower has begun it meanwhile. */
   #begin(runId: string, run: RunProgress | undefined): RunTail {
     const live = this.#live.get(runId);
     if (live) return live.tail;
@@ -95,7 +95,7 @@ export class RedisFollowing {
     this.#live.delete(runId);
   }
 
-  /** After a cut: what this tail waits for may be gone with all that Redis had, or have been settled and forgotten. */
+  /** After a cut: Redis may have lost the run's events, or the run may have been settled and forgotten. */
   async #checkAgain(runId: string, tail: RunTail): Promise<void> {
     const isWanted = () => this.#live.get(runId)?.tail === tail;
     const before = tail.lastSeq;
@@ -106,7 +106,7 @@ export class RedisFollowing {
     this.#followers.notify(runId);
   }
 
-  /** Undefined when nobody wants to know any more. */
+  /** Undefined once the answer is no longer wanted. */
   async #patiently<T>(isWanted: () => boolean, ask: () => Promise<T>): Promise<T | undefined> {
     return patiently(() => isWanted() && !this.#closed, ask);
   }

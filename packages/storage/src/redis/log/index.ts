@@ -1,4 +1,6 @@
-/** The event log: a stream a run. In: events of a run's one writer. Out: the same events, to whoever reads or follows. */
+/**
+ * The event log: one stream per run. In: events of a run's one writer. Out: the same events, for readers and followers.
+ */
 export { Announcements, GROUP, announcedIn } from './announcements.ts';
 export type { Announced } from './announcements.ts';
 export { Appender } from './appender.ts';

@@ -5,13 +5,13 @@ import { decodeEvent } from '../../log/event-rows.ts';
 import { isReply, type Keys, type RedisLink, scripts } from '../connection/index.ts';
 import { encodeConstants, idOf, progressOf, rowOf, type StreamEntry } from '../streams/index.ts';
 
-/** What is appended at once. */
+/** One append. */
 export interface Batch {
   firstSeq: number;
   rows: EventRow[];
   constants: RunConstants;
   ends: boolean;
-  /** Whether an earlier try with the same events, or fewer of them, may have come through. */
+  /** Whether an earlier attempt with these events, or fewer, may have succeeded. */
   isRetry: boolean;
 }
 
@@ -21,10 +21,10 @@ export interface Appended {
   lastSeq: number;
 }
 
-/** Entries that are read at once: few enough not to hold up others in Redis. */
+/** How many entries are read at once: few enough not to delay others in Redis. */
 const PAGE = 1_000;
 
-/** The streams of runs and what is kept beside them: each method is one command, or one page of a long read. */
+/** The streams of runs and their further fields: each method is one command, or one page of a long read. */
 export class RunStreams {
   readonly #link: RedisLink;
   readonly #keys: Keys;
@@ -51,7 +51,7 @@ export class RunStreams {
     return { outcome, lastSeq };
   }
 
-  /** Adds the one event of a batch if the run is there and has not got so far; false if not. */
+  /** Adds a batch's single event if the run exists and its id is new; false if not. */
   async add(runId: string, { rows }: Batch): Promise<boolean> {
     const [row] = rows;
     if (row === undefined) return false;
@@ -65,7 +65,7 @@ export class RunStreams {
     }
   }
 
-  /** Undefined for a run that has no events, or was settled a while ago. */
+  /** Undefined for a run without events, or one that was settled a while ago. */
   async progress(runId: string): Promise<RunProgress | undefined> {
     return progressOf(await this.#link.run(scripts.progress, this.#pair(runId), []));
   }

@@ -5,13 +5,13 @@ import { decodeEvent } from '../../log/event-rows.ts';
 import type { RunProgress } from '../../log/append-rules.ts';
 import { constantsIn, rowOf, type StreamEntry } from '../streams/index.ts';
 
-/** What is kept for those who are nearly up to date: so many events, or so many characters of them. */
+/** The most events, or characters of them, that are kept for followers that are nearly up to date. */
 const WINDOW = { events: 256, characters: 1_000_000 };
-/** What a follower gets at once. */
+/** How many events a follower gets at once. */
 const PAGE = 128;
 
 /**
- * The newest events of a run that somebody here follows: read and decoded once for all of them. Whoever is further
+ * The newest events of a run with followers here: read and decoded once for all of them. A follower that is further
  * behind reads the stream by itself.
  */
 export class RunTail {
@@ -23,7 +23,7 @@ export class RunTail {
   #sizes: number[] = [];
   #characters = 0;
 
-  /** @param state - how far the run had got when the tail began; undefined before its first event. */
+  /** @param state - The run's progress when the tail began; undefined before its first event. */
   constructor(runId: string, state: RunProgress | undefined) {
     this.#runId = runId;
     this.#constants = state?.constants;
@@ -45,7 +45,7 @@ export class RunTail {
     return this.#constants ? 'open' : 'unknown';
   }
 
-  /** Nothing more will come. */
+  /** No more events will come. */
   close(): void {
     this.#closed = true;
   }
@@ -62,7 +62,7 @@ export class RunTail {
     }
   }
 
-  /** A page of the events after a `seq`; undefined if the first of them is not held any more. */
+  /** A page of the events after a `seq`; undefined if the first of them is no longer held. */
   since(after: number): StreamEvent[] | undefined {
     if (after >= this.#lastSeq) return [];
     const first = this.#window[0]?.seq ?? this.#lastSeq + 1;

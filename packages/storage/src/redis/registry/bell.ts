@@ -1,4 +1,4 @@
-/** Tells one who waits that there is something to do; what rings before he waits is not lost. */
+/** Wakes one waiting caller; a ring before the wait is not lost. */
 export class Bell {
   #rung = false;
   #wake: () => void = () => {};

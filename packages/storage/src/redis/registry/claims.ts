@@ -2,10 +2,10 @@ import { type Announced, announcedIn, GROUP } from '../log/index.ts';
 import { isReply, type Keys, type RedisLink, scripts } from '../connection/index.ts';
 import type { StreamEntry } from '../streams/index.ts';
 
-/** Claims that are looked at in one step when those of the dead are taken over. */
+/** How many claims are checked in one step when those of dead workers are taken over. */
 const PAGE = 100;
 
-/** Who works on which announced run: the consumer group of the registry. Each method is what its command is. */
+/** Which worker has claimed which run: the consumer group of the registry. Each method is one command. */
 export class Claims {
   readonly #link: RedisLink;
   readonly #keys: Keys;
@@ -15,7 +15,7 @@ export class Claims {
     this.#keys = keys;
   }
 
-  /** Makes the group; one that exists stays as it is. */
+  /** Creates the group, unless it exists. */
   async prepare(): Promise<void> {
     try {
       await this.#link.call('XGROUP', 'CREATE', this.#keys.runs, GROUP, '0', 'MKSTREAM');
@@ -24,13 +24,13 @@ export class Claims {
     }
   }
 
-  /** The id of the newest entry, after which there will be news. */
+  /** The id of the newest entry, from which on to watch. */
   async newest(): Promise<string> {
     const reply = await this.#link.call('XREVRANGE', this.#keys.runs, '+', '-', 'COUNT', 1);
     return (reply as StreamEntry[])[0]?.[0] ?? '0-0';
   }
 
-  /** A run that nobody has claimed yet. */
+  /** An unclaimed run. */
   async next(worker: string): Promise<Announced | undefined> {
     const how = ['GROUP', GROUP, worker, 'COUNT', 1, 'STREAMS', this.#keys.runs, '>'];
     const reply = (await this.#link.call('XREADGROUP', ...how)) as [string, StreamEntry[]][] | null;
@@ -38,7 +38,7 @@ export class Claims {
     return entry && announcedIn(entry);
   }
 
-  /** The runs of workers that have not been heard of for so long, which are this worker's now. */
+  /** Claims the runs of workers that have been silent for this long. */
   async takeOver(worker: string, idleMs: number): Promise<Announced[]> {
     const taken: Announced[] = [];
     let cursor = '0-0';
@@ -47,7 +47,7 @@ export class Claims {
       const reply = await this.#link.call('XAUTOCLAIM', this.#keys.runs, ...how);
       const [next, entries] = reply as [string, (StreamEntry | null)[]];
       for (const entry of entries) {
-        // Redis 6 gives nothing for an entry that has been deleted.
+        // Redis 6 returns nothing for a deleted entry.
         if (entry?.[1]) taken.push(announcedIn(entry));
       }
       cursor = next;
@@ -55,18 +55,18 @@ export class Claims {
     return taken;
   }
 
-  /** This worker still works on all it has claimed, which is given: also what it was never told of. */
+  /** Renews all claims of this worker and returns them, including any whose answer was lost. */
   async keep(worker: string): Promise<Announced[]> {
     const reply = await this.#link.run(scripts.keep, [this.#keys.runs], [GROUP, worker]);
     return (reply as StreamEntry[]).map(announcedIn);
   }
 
-  /** Forgets workers that have nothing claimed and have not been heard of for so long. */
+  /** Removes workers that have no claims and have been silent for this long. */
   async bury(idleMs: number): Promise<void> {
     await this.#link.run(scripts.bury, [this.#keys.runs], [GROUP, idleMs]);
   }
 
-  /** What this worker has claimed is for others now. */
+  /** Frees this worker's claims for others. */
   async letGo(worker: string): Promise<void> {
     const keys = [this.#keys.runs, this.#keys.announced];
     await this.#link.run(scripts.letGo, keys, [GROUP, worker]);

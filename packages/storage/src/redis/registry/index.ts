@@ -1,3 +1,3 @@
-/** Which runs there are that are not history yet, and who brings each into it. */
+/** The runs that are not in history yet, and which worker projects each. */
 export { Claims } from './claims.ts';
 export { RedisRunRegistry } from './run-registry.ts';

@@ -7,9 +7,9 @@ import type { StreamReader } from '../streams/index.ts';
 import { Worker } from './worker.ts';
 
 export interface RegistryOptions {
-  /** A claim whose worker has not been heard of for so long goes to another, ms. */
+  /** A claim whose worker has been silent for this long goes to another, ms. */
   claimIdleMs: number;
-  /** How many of its newest events a run keeps, whatever is projected. */
+  /** How many of its newest events a run keeps, even if they are projected. */
   maxLength: number;
 }
 
@@ -22,10 +22,10 @@ interface Parts {
   runsKey: string;
 }
 
-/** How long it is looked for the first events of a run that is announced before it has any, at first often, ms. */
+/** How often, and for how long, to look for the first events of a run that is announced before it has any, ms. */
 const UNBORN = { firstMs: 20, everyMs: 500, forMs: 60_000 };
 
-/** A worker that has nothing is forgotten after so many times the idle time of a claim. */
+/** A worker without claims is removed after this many times the idle time of a claim. */
 const BURIED_AFTER = 20;
 
 export class RedisRunRegistry implements RunRegistry {
@@ -41,7 +41,7 @@ export class RedisRunRegistry implements RunRegistry {
   }
 
   async *claims(name: string, signal: AbortSignal): AsyncGenerator<RunClaim, void> {
-    // A worker that comes back under its old name is another one: it knows nothing of what it had claimed.
+    // A new name: a worker that comes back knows nothing of its earlier claims.
     const worker = new Worker(`${name}:${randomUUID()}`);
     const ring = () => worker.ring();
     const timer = setInterval(() => void this.#tend(worker), this.#options.claimIdleMs / 3);
@@ -64,7 +64,7 @@ export class RedisRunRegistry implements RunRegistry {
     }
   }
 
-  /** Ends all claims, and lets others have them at once. */
+  /** Ends all claims, so that others can have them at once. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#ringAll();
@@ -104,7 +104,7 @@ export class RedisRunRegistry implements RunRegistry {
     return worker.next();
   }
 
-  /** Says that the worker lives, takes over from those who don't, and finds what it has claimed without hearing of it. */
+  /** Renews the worker's claims, takes over those of dead workers, and finds claims whose answers were lost. */
   async #tend(worker: Worker): Promise<void> {
     const { claims } = this.#parts;
     const { claimIdleMs } = this.#options;
@@ -115,11 +115,11 @@ export class RedisRunRegistry implements RunRegistry {
     } catch {
       // The next time will do.
     }
-    // It may have been told of something while Redis was away.
+    // It may have missed news while Redis was away.
     worker.ring();
   }
 
-  /** Whether a claimed run is in the log; one that is not yet comes again in a while. */
+  /** Whether a claimed run is in the log; a run that is not yet is offered again later. */
   async #isThere(run: Announced & { age?: number }, worker: Worker) {
     const progress = await this.#patiently(async () => this.#parts.streams.progress(run.runId));
     const age = run.age ?? 0;
@@ -138,7 +138,7 @@ export class RedisRunRegistry implements RunRegistry {
     try {
       await this.#parts.claims.letGo(worker.consumer);
     } catch {
-      // Then others take over what it had when it has not been heard of for a while.
+      // Then others take over its claims after a while of silence.
     }
   }
 
@@ -157,7 +157,7 @@ export class RedisRunRegistry implements RunRegistry {
       () => !this.#closed,
       ask,
       async (error) => {
-        // A Redis that has lost what it had has lost the group too.
+        // A Redis that has lost its data has lost the group too.
         if (isReply(error, 'NOGROUP')) await this.#parts.claims.prepare().catch(() => {});
       },
     );

@@ -1,12 +1,12 @@
 import type { Announced } from '../log/index.ts';
 import { Bell } from './bell.ts';
 
-/** One who brings runs to their end: what it has been given, and what it is still to be given. */
+/** A projecting worker: the runs that it has been given, and those that wait for it. */
 export class Worker {
   /** Its name in the consumer group. */
   readonly consumer: string;
   readonly #bell = new Bell();
-  /** What it has claimed and not done. */
+  /** Its claims that are not done. */
   readonly #known = new Set<string>();
   readonly #waiting: Announced[] = [];
 
@@ -14,7 +14,7 @@ export class Worker {
     this.consumer = consumer;
   }
 
-  /** Takes what is claimed for it; what it knows already stays as it is. */
+  /** Adds claimed runs; known ones are skipped. */
   take(runs: readonly Announced[]): void {
     const unknown = runs.filter(({ runId }) => !this.#known.has(runId));
     for (const { runId } of unknown) this.#known.add(runId);
@@ -22,7 +22,7 @@ export class Worker {
     if (unknown.length > 0) this.ring();
   }
 
-  /** Is to be given a run once more. */
+  /** Offers a run once more. */
   putBack(run: Announced): void {
     this.#waiting.push(run);
     this.ring();

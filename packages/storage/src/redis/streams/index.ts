@@ -1,4 +1,4 @@
-/** How streams are read: many of them over one connection a node, each entry as the log or a channel wrote it. */
+/** How streams are read: many of them over one connection per node, each entry as it was written. */
 export { constantsIn, encodeConstants, idOf, progressOf, rowOf } from './rows.ts';
 export type { StreamEntry } from './rows.ts';
 export { StreamReader } from './stream-reader.ts';

@@ -11,21 +11,21 @@ export interface StreamListener {
 }
 
 interface Watched {
-  /** The id of the last entry that was handed out. */
+  /** The id of the last entry that was passed on. */
   at: string;
   listener: StreamListener;
 }
 
-/** Entries of one stream that are taken at once. */
+/** How many entries of one stream are read at once. */
 const PAGE = 256;
-/** How long to wait before Redis is asked again after it refused, ms. */
+/** How long to wait after Redis refused, ms. */
 const RETRY_MS = 200;
-/** How long the stream stays that wakes this reader, ms. */
+/** How long the stream that wakes this reader is kept, ms. */
 const WAKE_TTL_MS = 60_000;
 
 /**
- * Waits on one connection for news of streams that one command can ask for. One stream more is its own: an entry there
- * ends the wait, so that others can be waited for.
+ * Waits on one connection for news of the streams that one command can read. A further stream is its own: an entry
+ * there ends the wait, so that new streams can be added.
  */
 export class SlotReader {
   readonly #link: RedisLink;
@@ -34,11 +34,11 @@ export class SlotReader {
   readonly #watched = new Map<string, Watched>();
   #wakeAt = '0-0';
   #isWaiting = false;
-  /** Whether the last that was asked was not answered. */
+  /** Whether the last command got no answer. */
   #isCut = false;
   #closed = false;
 
-  /** @param key - one of the streams. */
+  /** @param key - One of the streams. */
   constructor(link: RedisLink, keys: Keys, key: string) {
     this.#link = link;
     this.#wakeKey = keys.wake(key, randomUUID());
@@ -51,7 +51,7 @@ export class SlotReader {
     return this.#watched.size === 0;
   }
 
-  /** Hands out what comes into a stream after an entry, until the given function is called. A stream has one listener. */
+  /** Passes on a stream's entries after a given one, until the result is called. A stream has one listener. */
   watch(key: string, after: string, listener: StreamListener): () => void {
     const watched = { at: after, listener };
     this.#watched.set(key, watched);
@@ -69,7 +69,7 @@ export class SlotReader {
 
   async #read(): Promise<void> {
     while (!this.#closed) {
-      // Whoever was given something goes first: writing to Redis takes longer than that.
+      // Let listeners work first: the next command to Redis takes longer than that.
       await setImmediate();
       try {
         const news = await this.#next();
@@ -78,14 +78,14 @@ export class SlotReader {
       } catch (error) {
         if (this.#closed) return;
         this.#isCut = true;
-        // A server that refuses may have become the wrong one.
+        // A server that refuses may no longer be the right one.
         if (isReply(error)) this.#connection.disconnect(true);
         await delay(RETRY_MS);
       }
     }
   }
 
-  /** After a cut it does not wait: whoever listens is to hear soon that Redis is back. */
+  /** After a cut it does not block, so that listeners soon hear that Redis is back. */
   async #next(): Promise<[string, StreamEntry[]][]> {
     const keys = [this.#wakeKey, ...this.#watched.keys()];
     const ids = [this.#wakeAt, ...Array.from(this.#watched.values(), ({ at }) => at)];
@@ -118,11 +118,11 @@ export class SlotReader {
     }
   }
 
-  /** Ends the wait that is under way, if there is one: once for all that changes in a tick. */
+  /** Ends the wait under way, if any: once for all changes of a tick. */
   #wake(): void {
     if (!this.#isWaiting) return;
     this.#isWaiting = false;
-    // Where that fails the wait has been cut, or ends by itself soon.
+    // A failure means that the wait was cut, or ends by itself soon.
     this.#link.run(scripts.wake, [this.#wakeKey], [WAKE_TTL_MS]).catch(() => {});
   }
 }

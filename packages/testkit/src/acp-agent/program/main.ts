@@ -20,7 +20,7 @@ if (folder === undefined || process.argv.length > 3 || !existsSync(join(folder, 
   process.exit(2);
 }
 
-// Checked by whoever wrote it: the schema's library would treble the time that a process takes to start.
+// Its writer has checked it: loading the schema library would treble the start time of a process.
 const script: AgentScript = JSON.parse(readFileSync(join(folder, 'script.json'), 'utf8'));
 const voice = new Voice(process.stdout);
 const control = join(folder, 'control');

@@ -1,6 +1,6 @@
 import type { TurnRow } from './turn-rows.ts';
 
-/** How tall rows are (px): as they were measured when they were drawn last, else as they will likely be. */
+/** Heights of rows (px): as last measured, else estimated. */
 export class Heights {
   readonly #measured = new Map<string, number>();
   #rows: readonly TurnRow[] = [];
@@ -16,7 +16,7 @@ export class Heights {
     return this.#measured.get(row.key) ?? likelyHeight(row);
   }
 
-  /** Where each row begins below the top of the first; one more entry than there are rows. */
+  /** Top of each row below the top of the first; one more entry than there are rows. */
   tops(rows: readonly TurnRow[]): Float64Array {
     if (this.#tops !== undefined && this.#rows === rows) return this.#tops;
     const tops = new Float64Array(rows.length + 1);
@@ -32,7 +32,7 @@ export class Heights {
   }
 }
 
-/** The index of the row that a place (px below the top of the first row) belongs to. */
+/** The index of the row at a place (px below the top of the first row). */
 export function rowAt(tops: Float64Array, place: number): number {
   let low = 0;
   let high = tops.length - 2;
@@ -44,7 +44,7 @@ export function rowAt(tops: Float64Array, place: number): number {
   return low;
 }
 
-/** Of a folded row, with what keeps it apart from the next. */
+/** Height of a folded row, including the space to the next. */
 const folded = 42;
 const lineHeight = 24;
 const lineLength = 95;

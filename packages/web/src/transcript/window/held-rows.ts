@@ -1,9 +1,9 @@
-/** A selection over more rows than this (Ctrl and A) does not keep them all. */
+/** A larger selection (such as Ctrl+A) does not keep all its rows. */
 const most = 400;
 
 /**
- * The rows that a person has something in: the focus, which would fall to the page's body, and the selection, from one
- * end to the other.
+ * Rows that must stay in the page: the one with the focus, which would otherwise move to the body, and those of the
+ * selection, from one end to the other.
  */
 export function heldRows(column: HTMLElement): readonly string[] {
   const rows = new Set<string>();

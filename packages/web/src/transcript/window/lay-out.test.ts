@@ -28,16 +28,16 @@ const shape = (from: number, to: number, held: string[] = []) =>
     )
     .join(' ');
 
-it('every row stands in its turn, and the turn’s end after it', () => {
+it('every row is in its turn, followed by the turn’s end', () => {
   expect(shape(0, 7)).toBe('t1(a b end) t2(c d e end)');
 });
 
-it('rows that are not drawn leave their room: outside of turns where it can be', () => {
+it('rows that are not drawn leave a gap, outside turns if possible', () => {
   expect(shape(1, 5)).toBe('-10- t1(b end) t2(c d) -20-');
   expect(shape(4, 5)).toBe('-40- t2(d) -20-');
 });
 
-it('a row that is held stands where it belongs, with gaps around it', () => {
+it('a held row stays in its place, with gaps around it', () => {
   expect(shape(6, 7, ['t1 a'])).toBe('t1(a) -50- t2(end)');
   expect(shape(6, 7, ['t2 c', 't2 e'])).toBe('-30- t2(c -10- e end)');
 });

@@ -3,22 +3,22 @@ import type { Span } from './span.ts';
 import { indexOfKey } from './span.ts';
 import type { TurnRow } from './turn-rows.ts';
 
-/** The room of rows that are not in the page (px). */
+/** The space of rows that are not in the page (px). */
 export interface Gap {
   kind: 'gap';
-  /** Of the row that comes after it. */
+  /** Key of the row after it. */
   key: string;
   height: number;
 }
 
-/** A turn with those of its rows that are in the page. */
+/** A turn with its rows that are in the page. */
 export interface DrawnTurn {
   kind: 'turn';
   turn: TurnView;
   parts: readonly (TurnRow | Gap)[];
 }
 
-/** What stands under each other in the page: the drawn rows in their turns, and gaps where there are others. */
+/** The page from top to bottom: the drawn rows in their turns, and gaps for the others. */
 export function layOut(
   rows: readonly TurnRow[],
   span: Span,

@@ -1,24 +1,24 @@
-/** Time that drawing rows may take of one frame (ms): half of it, since the browser has to lay out and paint them. */
+/** Time per frame for drawing rows (ms): half a frame, since the browser must lay them out and paint them. */
 const budget = 8;
 
-/** Runs a piece of work at the next frame or when there is time, once for all who ask, and learns how long it takes. */
+/** Runs work at the next frame or when idle, once for all callers, and measures how long it takes. */
 export class Pace {
   readonly #run: (isIdle: boolean) => void;
   #frame: number | undefined;
   #idle: (() => void) | undefined;
-  /** Of one pixel of height (ms); at first a guess. */
+  /** Cost of one pixel of height (ms); a guess at first. */
   #cost = 0.02;
 
   constructor(run: (isIdle: boolean) => void) {
     this.#run = run;
   }
 
-  /** So much height (px) can be drawn in one frame. */
+  /** Height (px) that can be drawn in one frame. */
   get height(): number {
     return budget / this.#cost;
   }
 
-  /** Draws so much height (px), and takes the time. */
+  /** Draws this much height (px), and measures the time. */
   time(height: number, draw: () => void): void {
     const start = performance.now();
     draw();
@@ -49,10 +49,10 @@ export class Pace {
   }
 }
 
-/** A page that is never idle gets on nevertheless (ms). */
+/** Limit for waiting until the page is idle (ms). */
 const patience = 300;
 
-/** Gives what calls it off. Safari knows no idle time. */
+/** Returns a function that cancels it. Safari has no idle callback. */
 function onceIdle(run: () => void): () => void {
   if (typeof requestIdleCallback === 'undefined') {
     const timer = setTimeout(run, 50);

@@ -12,7 +12,7 @@ const listAndPart = count.chain((length) =>
 
 const tall = (index: number) => (index % 10 === 0 ? 500 : 100);
 
-/** Step by step until nothing more is to be done. */
+/** Step by step until nothing is left to do. */
 function draw(start: Span, seen: Span, length: number, step: number, room = Infinity): Span[] {
   const steps = [start];
   for (let now = start, round = 0; round < 3_000; round += 1) {
@@ -24,7 +24,7 @@ function draw(start: Span, seen: Span, length: number, step: number, room = Infi
   throw new Error('It never comes to rest.');
 }
 
-it('comes to rest with all that is seen and all that is near, wherever it began', () => {
+it('ends with all seen and near rows drawn, wherever it began', () => {
   fc.assert(
     fc.property(
       listAndPart,
@@ -42,7 +42,7 @@ it('comes to rest with all that is seen and all that is near, wherever it began'
   );
 });
 
-it('no step draws more rows than it may', () => {
+it('no step exceeds its limit of rows', () => {
   fc.assert(
     fc.property(listAndPart, fc.integer({ min: 1, max: 24 }), ({ length, seen }, step) => {
       const steps = draw({ from: 0, to: Math.min(length, 5) }, seen, length, step);
@@ -77,7 +77,7 @@ it('draws what comes below its end, but not all of a flood', () => {
   expect(follow({ from: 0, to: 1 }, before, rows('a', 'b', 'c'), 5)).toEqual({ from: 0, to: 1 });
 });
 
-it('begins anew at the end where its rows are gone', () => {
+it('starts again at the end if its rows are gone', () => {
   expect(follow({ from: 0, to: 2 }, rows('a', 'b'), rows('x', 'y', 'z'), 2)).toEqual({
     from: 1,
     to: 3,

@@ -1,22 +1,22 @@
-/** Rows one after another: from an index up to, but without, another. */
+/** Consecutive rows: from an index up to, but without, another. */
 export interface Span {
   from: number;
   to: number;
 }
 
 /**
- * So many rows are drawn at the most. A conversation that has no more is wholly in the page, where the browser's own
+ * Limit for the drawn rows. A conversation with no more than these is wholly in the page, where the browser's own
  * search finds everything.
  */
 const most = 200;
-/** A few rows too many are no reason to take some away. */
+/** Tolerance: a few rows too many are not removed. */
 const slack = 24;
 
 export function covers(outer: Span, inner: Span): boolean {
   return outer.from <= inner.from && outer.to >= inner.to;
 }
 
-/** What should be drawn around the rows that are seen, when there is time for it: as much above as below. */
+/** The span to draw around the visible rows when there is time: as much above as below. */
 export function around(seen: Span, count: number): Span {
   const spare = Math.max(0, most - (seen.to - seen.from));
   const above = Math.max(Math.floor(spare / 2), spare - (count - seen.to));
@@ -25,7 +25,7 @@ export function around(seen: Span, count: number): Span {
   return { from, to };
 }
 
-/** One step from what is drawn to what is wanted: what is seen first, and no more than `step` rows anew. */
+/** One step from the drawn span to the wanted one: visible rows first, and at most `step` new rows. */
 export function nextSpan(drawn: Span, seen: Span, count: number, step: number): Span {
   const isApart = drawn.to <= seen.from || drawn.from >= seen.to;
   if (isApart) return { from: seen.from, to: Math.min(seen.to, seen.from + step) };
@@ -35,8 +35,8 @@ export function nextSpan(drawn: Span, seen: Span, count: number, step: number): 
 }
 
 /**
- * As much of a step as `room` holds, at least one row; `sizeOf` tells what drawing a row takes. Of rows that stand apart
- * from those that are drawn, the first ones.
+ * The part of a step that fits into `room`, at least one row; `sizeOf` gives the cost of drawing a row. If the new rows
+ * are apart from the drawn ones, the first of them.
  */
 export function fitting(
   drawn: Span,
@@ -58,7 +58,7 @@ export function fitting(
   return { from, to };
 }
 
-/** Grows towards what is wanted, on the side where less is drawn beyond it. */
+/** Grows towards the wanted span, on the side with fewer drawn rows. */
 function grow(drawn: Span, wanted: Span, step: number): Span {
   const above = Math.max(0, drawn.from - wanted.from);
   const below = Math.max(0, wanted.to - drawn.to);
@@ -79,8 +79,8 @@ interface Keyed {
 }
 
 /**
- * The same rows in a list that has changed: older rows come above, new ones below. Where the last row was drawn, up to
- * `step` new ones after it are drawn too. Without its first or last row a span begins anew at the end.
+ * The same rows in a changed list: older rows come above, new ones below. If the last row was drawn, up to `step` new
+ * ones after it are drawn too. If its first or last row is gone, the span starts again at the end.
  */
 export function follow(
   span: Span,
@@ -96,7 +96,7 @@ export function follow(
   return { from, to: atEnd ? Math.min(now.length, last + 1 + step) : last + 1 };
 }
 
-/** Looks first where the key stood. */
+/** Looks first at the key's old place. */
 export function indexOfKey(rows: readonly Keyed[], key: string | undefined, hint = 0): number {
   if (key !== undefined && rows[hint]?.key === key) return hint;
   return rows.findIndex((row) => row.key === key);

@@ -1,9 +1,9 @@
 import type { TurnView } from '@liminal/client';
 import { arrange, type Row } from '../arrange.ts';
 
-/** One row of the whole conversation: a row of a turn, or the line that says how the turn ended. */
+/** One row of the whole conversation: a row of a turn, or the line with the turn's end. */
 export interface TurnRow {
-  /** Its own in the whole conversation. */
+  /** Unique in the whole conversation. */
   key: string;
   turn: TurnView;
   /** Absent for a turn's end. */
@@ -12,7 +12,7 @@ export interface TurnRow {
 
 const made = new WeakMap<TurnView, readonly TurnRow[]>();
 
-/** All rows of a conversation in one list, top to bottom. Rows of a turn that did not change are the same objects. */
+/** All rows of a conversation in one list, top to bottom. Rows of an unchanged turn are the same objects. */
 export function toRows(turns: readonly TurnView[]): readonly TurnRow[] {
   return turns.flatMap((turn) => {
     const known = made.get(turn);
@@ -33,7 +33,7 @@ function rowsOf(turn: TurnView): readonly TurnRow[] {
   return rows;
 }
 
-/** Where an item is, and the ids of what has to be open for it to be seen, outermost first. */
+/** The row of an item, and the ids of what must be opened to see it, outermost first. */
 export interface ItemPlace {
   index: number;
   within: readonly string[];

@@ -9,28 +9,29 @@ import { useIsPrinted } from './use-is-printed.ts';
 
 interface RowWindow {
   span: Span;
-  /** Rows outside of the span that stay, because a person has something in them. */
+  /** Rows outside the span that stay because they have the focus or the selection. */
   held: readonly string[];
   heights: Heights;
   /** Draws the rows around one, so that it can be scrolled to. */
   draw: (index: number) => void;
 }
 
-/** So many rows are drawn at first, and at the most in one frame. */
+/** Rows drawn at first, and at most in one frame. */
 const mostAtOnce = 24;
-/** What a row takes to be drawn besides its height, as if it were so much taller (px). */
+/** The cost of a row apart from its height, as if it were this much taller (px). */
 const rowItself = 60;
-/** So many rows are drawn around one that is jumped to; the others follow frame by frame. */
+/** Rows drawn around the target of a jump; the others follow frame by frame. */
 const aroundTarget = 6;
-/** Rows that are so near (px) to the window are drawn as if they were seen. */
+/** Rows this near (px) to the window are drawn as if they were visible. */
 const ahead = 300;
 const everything: Span = { from: 0, to: Number.POSITIVE_INFINITY };
 
 /**
- * Decides which rows of a conversation are in the page: what is seen at once, what is near it when there is time. No
- * frame draws more than fits into it.
+ * Decides which rows of a conversation are in the page: visible ones at once, near ones when there is time. No frame
+ * draws more than fits into it.
  *
- * Our own, since rows stand inside their turns, which no virtual list knows. `useKeepPlace` keeps what is read in place.
+ * Our own, since rows are inside turns, which virtual lists do not support. `useKeepPlace` keeps the visible rows in
+ * place.
  */
 export function useWindow(
   rows: readonly TurnRow[],
@@ -58,7 +59,7 @@ export function useWindow(
       const { rows: all, span: now } = latest.current;
       // A hidden tab has no sizes.
       if (element.clientHeight === 0 || all.length === 0) return;
-      // To measure all rows takes time, which while somebody writes is not there in each frame.
+      // Measuring all rows takes time, too much for each frame while somebody types.
       if (!isIdle && !isGapNear(element, inner)) return pace.whenIdle();
       const seen = seenRows(element, all, now, heights, measureRows(inner, heights));
       const sizeOf = (index: number) => rowItself + heights.of(all[index] as TurnRow);
@@ -88,7 +89,7 @@ export function useWindow(
     };
   }, [column, heights, scroller]);
 
-  // What has come or gone may change what is near, without a change of any size.
+  // Added or removed rows may change what is near, without a change of any size.
   useEffect(() => schedule.current(), [rows.length]);
 
   const draw = useCallback((index: number) => {
@@ -103,7 +104,7 @@ export function useWindow(
   return { span: isPrinted ? everything : span, held: drawn.held, heights, draw };
 }
 
-/** The newest rows, as many as a window likely holds. */
+/** The newest rows, about as many as fill a window. */
 function lastRows(rows: readonly TurnRow[]): Span {
   let from = rows.length;
   for (let height = 0; from > 0 && height < innerHeight + ahead; from -= 1) {
@@ -113,7 +114,7 @@ function lastRows(rows: readonly TurnRow[]): Span {
   return { from, to: rows.length };
 }
 
-/** What rows that are in the page only next take to be drawn. */
+/** The cost of drawing the rows that are new in the next span. */
 function newSize(before: Span, next: Span, sizeOf: (index: number) => number): number {
   let size = 0;
   for (let index = next.from; index < next.to; index += 1) {
@@ -123,8 +124,8 @@ function newSize(before: Span, next: Span, sizeOf: (index: number) => number): n
 }
 
 /**
- * Notes how tall the rows in the page are, each to where the next one begins, so that margins count once. Gives where
- * they begin (px below the top of the browser's window).
+ * Records the heights of the rows in the page, each to the top of the next one, so that margins count once. Gives their
+ * tops (px below the top of the browser's window).
  */
 function measureRows(column: HTMLElement, heights: Heights): ReadonlyMap<string, number> {
   const marks = [...column.querySelectorAll<HTMLElement>('[data-row], [data-gap]')];
@@ -139,7 +140,7 @@ function measureRows(column: HTMLElement, heights: Heights): ReadonlyMap<string,
   return tops;
 }
 
-/** Whether a part of the window, or of what is near it, has no rows. */
+/** Whether a part of the window, or near it, has no rows. */
 function isGapNear(element: HTMLElement, column: HTMLElement): boolean {
   const { top, bottom } = element.getBoundingClientRect();
   return [...column.querySelectorAll('[data-gap]')].some((gap) => {

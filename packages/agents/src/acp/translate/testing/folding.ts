@@ -1,4 +1,4 @@
-/** What turns came to, for tests to look at. */
+/** The results of turns, for tests. */
 import {
   emptyResponse,
   foldResponse,
@@ -35,7 +35,7 @@ export function foldTurn(drafts: readonly EventDraft[], turnId: string): Respons
   return response;
 }
 
-/** All that readers were shown, in the order in which it appeared. */
+/** All upserts for readers, in order. */
 export function upsertsOf(drafts: readonly EventDraft[]): UpsertObject[] {
   const upserts: UpsertObject[] = [];
   let state = startUpsertFold();
@@ -57,7 +57,7 @@ export const saidIn = (response: Response): [string, string][] =>
     return item.type === 'reasoning' ? [['thought', item.content]] : [];
   });
 
-/** How a turn breaks the rules that hold for all of them (invariants 2 and 3); nothing if it keeps them. */
+/** How a turn breaks the general rules (invariants 2 and 3); empty if it keeps them. */
 export function brokenRules(payloads: readonly EventPayload[]): string[] {
   const ends = payloads.filter(({ type }) => type === 'response_done' || type === 'response_error');
   const starts = payloads.filter(({ type }) => type === 'response_start');

@@ -1,4 +1,4 @@
-/** A translator with everything that it says. */
+/** A translator with all its output. */
 import type { EventDraft } from '@liminal/protocol';
 import type { SessionUpdate } from '../../../provider.ts';
 import type { AcpQuirks } from '../quirks.ts';
@@ -14,7 +14,7 @@ export interface Hearing {
   hear: (...updates: unknown[]) => void;
 }
 
-/** Turns that the agent begins of its own accord are own-1, own-2, … */
+/** Turns that the agent begins by itself are own-1, own-2, … */
 export function startHearing(quirks: AcpQuirks = {}): Hearing {
   const drafts: EventDraft[] = [];
   const updates: SessionUpdate[] = [];

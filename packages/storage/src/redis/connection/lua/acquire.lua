@@ -1,4 +1,4 @@
--- Takes a lease, or says nothing while another holds it.
+-- Takes a lease; returns nothing while another holds it.
 -- KEYS: the lease
 -- ARGV: holder, ms to hold it, ms to remember it after that
 local time = redis.call('TIME')
@@ -7,7 +7,7 @@ local last = redis.call('HMGET', KEYS[1], 'holder', 'token', 'until')
 local held = last[3] and tonumber(last[3]) > now
 if held and last[1] ~= ARGV[1] then return false end
 local token = tonumber(last[2] or '0')
--- The clock makes it grow also where the last one has been forgotten, by time or with the whole Redis.
+-- The clock makes it grow even if the last one has been forgotten, by expiry or with the whole Redis.
 if not held then token = math.max(token + 1, now) end
 redis.call('HSET', KEYS[1], 'holder', ARGV[1], 'token', string.format('%.0f', token),
   'until', string.format('%.0f', now + ARGV[2]))

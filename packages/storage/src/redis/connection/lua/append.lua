@@ -9,7 +9,7 @@ local newest = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
 local last = newest and tonumber(string.sub(newest[1], 3)) - 1 or -1
 local have = 0
 
--- The id of a seq: '0-0' is none, so the first is '0-1'.
+-- The id of a seq: '0-0' is not allowed, so the first is '0-1'.
 local function id(seq)
   return '0-' .. string.format('%d', seq + 1)
 end

@@ -1,4 +1,4 @@
--- Forgets workers that have not been heard of for long and have nothing claimed.
+-- Removes workers that were silent for long and have no claims.
 -- KEYS: the announced runs
 -- ARGV: group, ms
 local buried = 0

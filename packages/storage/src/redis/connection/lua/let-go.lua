@@ -1,4 +1,4 @@
--- Announces again the runs that a worker has claimed and not done; then the worker is no more.
+-- Announces again the runs that a worker has claimed but not done; then removes the worker.
 -- KEYS: the announced runs, run -> entry
 -- ARGV: group, worker
 local claimed = redis.call('XPENDING', KEYS[1], ARGV[1], '-', '+', 1000000, ARGV[2])

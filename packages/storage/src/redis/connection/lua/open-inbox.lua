@@ -1,4 +1,4 @@
--- Opens an inbox; gives the id of the last message that was sent to who had it open before.
+-- Opens an inbox; returns the id of the last message to its earlier opener.
 -- KEYS: the inbox, its opener
 -- ARGV: opener, ms that it counts as open
 redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])

@@ -1,5 +1,4 @@
--- Puts up a text and tells of it. In one step, so that whoever watches hears of the texts in their order, also where
--- the nodes of a cluster tell each other.
+-- Sets a text and publishes it. In one step, so that watchers get texts in order, even between the nodes of a cluster.
 -- KEYS: the posting, which is also the channel's name
 -- ARGV: text, ms to keep it
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])

@@ -1,4 +1,4 @@
--- How far a run has got: its constants, last seq, and whether it has ended and is settled.
+-- A run's progress: its constants, last seq, and whether it has ended and is settled.
 -- KEYS: the run's events, the run
 local run = redis.call('HMGET', KEYS[2], 'constants', 'ended', 'settled')
 if not run[1] then return false end

@@ -1,4 +1,4 @@
--- Holds a lease longer, or lets it go (0 ms), unless somebody has taken it since.
+-- Extends a lease, or releases it (0 ms), unless another holder has taken it since.
 -- KEYS: the lease
 -- ARGV: token, ms to hold it, ms to remember it after that
 if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then return 0 end

@@ -1,4 +1,4 @@
--- Takes a run out of the registry, whoever has claimed it.
+-- Removes a run from the registry, even if a worker has claimed it.
 -- KEYS: the announced runs, run -> entry
 -- ARGV: group, run id
 local entry = redis.call('HGET', KEYS[2], ARGV[2])

@@ -1,4 +1,4 @@
--- Puts a message into an inbox that somebody has open.
+-- Adds a message to an open inbox.
 -- KEYS: the inbox, its opener
 -- ARGV: message, how many to keep, ms to keep them
 if redis.call('EXISTS', KEYS[2]) == 0 then return 0 end

@@ -1,10 +1,10 @@
--- Closes a run whose final Response is stored; it is forgotten when its followers have had time to get the rest.
+-- Closes a run whose final Response is stored; it expires once its followers have had time to get the rest.
 -- KEYS: the run's events, the run
 -- ARGV: ms to keep it
 local run = redis.call('HMGET', KEYS[2], 'constants', 'ended', 'settled')
 if not run[1] or run[3] then return 0 end
 redis.call('HSET', KEYS[2], 'settled', '1')
--- Tells those who wait for a terminal event that none will come, and takes the place of what its writer would add.
+-- Tells readers that no terminal event will come, and occupies the id that its writer would use next.
 if not run[2] then
   local newest = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
   local next = newest and tonumber(string.sub(newest[1], 3)) + 1 or 1

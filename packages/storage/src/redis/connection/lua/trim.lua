@@ -1,4 +1,4 @@
--- Drops what is projected, less the newest events.
+-- Drops projected events, except the newest ones.
 -- KEYS: the run's events
 -- ARGV: the seq up to which the run is projected, how many events to keep (at least one)
 local newest = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]

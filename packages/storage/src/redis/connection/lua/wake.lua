@@ -1,4 +1,4 @@
--- Ends the wait of a reader. In one step: a stream whose reader dies in between would stay for ever.
+-- Wakes a waiting reader. In one step: otherwise the stream of a reader that dies in between would stay.
 -- KEYS: the stream that wakes the reader
 -- ARGV: ms to keep it
 redis.call('XADD', KEYS[1], 'MAXLEN', 1, '*', 'wake', '')
