@@ -28,7 +28,7 @@ export interface EarlierSession<Memory = unknown> {
   /** The agent's `storedMark` at the time when history had all that it had stored. */
   storedMark?: string | undefined;
   /** Whether the session has had an answer before. */
-  hasHistory?: (() => Promise<boolean>) | undefined;
+  hasAnswered?: (() => Promise<boolean>) | undefined;
 }
 
 export interface SessionOpening<Memory = unknown> {

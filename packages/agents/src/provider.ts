@@ -32,7 +32,7 @@ export interface LoadSessionOptions {
    * Whether the session has had an answer before. If the agent has lost it, a provider that can begins it anew and says
    * in its next turn that the agent does not remember; otherwise it rejects with `SESSION_NOT_FOUND`.
    */
-  hasHistory?: () => Promise<boolean>;
+  hasAnswered?: () => Promise<boolean>;
 }
 
 export interface ProviderSession {

@@ -49,7 +49,7 @@ export class ScriptedAgent extends DriverProvider {
   async #open({ sessionId, output, earlier }: SessionOpening): Promise<AgentSession> {
     if (earlier) {
       this.loads.push(sessionId);
-      this.histories.push(await earlier.hasHistory?.());
+      this.histories.push(await earlier.hasAnswered?.());
     }
     this.alive.add(sessionId);
     this.#outputs.set(sessionId, output);

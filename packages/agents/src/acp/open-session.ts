@@ -116,14 +116,14 @@ async function takeUp(opening: Opening, agent: AcpAgent, going: GoingOn): Promis
  */
 async function isLostForGood(
   { signal }: Opening,
-  { agentSessionId, hasHistory }: GoingOn,
+  { agentSessionId, hasAnswered }: GoingOn,
   error: unknown,
 ): Promise<boolean> {
   if (error instanceof ProviderError || signal.aborted) return false;
   const code = readRpcError(error)?.code;
   if (code === rpc.authRequired) return false;
   const mayBeNobodys = code === rpc.notFound || agentSessionId === undefined;
-  return !mayBeNobodys || (await hasHistory?.()) === true;
+  return !mayBeNobodys || (await hasAnswered?.()) === true;
 }
 
 /** Whether an agent refused a session that only the caller knows: few agents answer “not found”. */
@@ -162,7 +162,7 @@ async function resume(
   agent.admit(agentSessionId, session);
   try {
     const params = { sessionId: agentSessionId, cwd, mcpServers: servers };
-    const isReplayDue = (await replayed?.hasHistory?.()) ?? false;
+    const isReplayDue = (await replayed?.hasAnswered?.()) ?? false;
     const answer = await agent.open(replayed ? 'session/load' : 'session/resume', params);
     session.open(answer, replayed ? { how: 'loaded', isReplayDue } : { how: 'resumed' }, notices);
     return session;

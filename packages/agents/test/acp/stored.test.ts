@@ -236,8 +236,8 @@ test('a session that the agent has lost is begun anew where something was said i
   const { provider, projectDir } = await runAgent();
   const sessionId = randomUUID();
   const listener = new Listener(provider, sessionId);
-  const hasHistory = async (): Promise<boolean> => true;
-  await provider.loadSession(sessionId, { projectDir, agentSessionId: 'lost', hasHistory });
+  const hasAnswered = async (): Promise<boolean> => true;
+  await provider.loadSession(sessionId, { projectDir, agentSessionId: 'lost', hasAnswered });
   const response = await listener.ask('What was it?');
   expect(said(response)).toContain('agent: You said: What was it?');
   expect(said(response).join()).toMatch(/does not have this session any more.*does not know/);
@@ -286,11 +286,11 @@ test('a session whose load wants a sign-in is not begun anew: it can be taken up
   await control.play({
     on: { 'session/load': [{ error: { code: -32000, message: 'Expired.' } }] },
   });
-  const hasHistory = async (): Promise<boolean> => true;
+  const hasAnswered = async (): Promise<boolean> => true;
   const loading = another().loadSession(before.sessionId, {
     projectDir,
     agentSessionId,
-    hasHistory,
+    hasAnswered,
   });
   await expect(loading).rejects.toMatchObject({
     code: 'SESSION_CREATE_FAILED',
@@ -344,7 +344,7 @@ test('a replay that is due is waited for, even if it is late', async () => {
   });
   const provider = another();
   const listener = new Listener(provider, 'a');
-  await provider.loadSession('a', { projectDir, hasHistory: async () => true });
+  await provider.loadSession('a', { projectDir, hasAnswered: async () => true });
   expect(said(await listener.ask('And now?'))).toEqual(['user: And now?', 'agent: Now.']);
 });
 

@@ -97,7 +97,7 @@ export class SessionAgent {
       const { told } = await provider.loadSession(this.#sessionId, {
         projectDir,
         config,
-        hasHistory: () => this.#hasAnswered(),
+        hasAnswered: () => this.#hasAnswered(),
         ...(agentSessionId !== undefined && { agentSessionId }),
         ...(storedMark !== undefined && { storedMark }),
       });
