@@ -68,6 +68,7 @@ const plants: [rule: string, file: string, text: string][] = [
   ['adapters-apart', 'agents/src/demo/index.ts', "import '../claude-code/index.ts';"],
   ['adapters-apart', 'agents/src/brand-new/index.ts', "import '../claude-code/index.ts';"],
   ['no-testing-in-production', 'storage/src/prod-a.ts', "import './testing/index.ts';"],
+  ['no-testing-in-production', 'agents/src/acp/prod-f.ts', "import './testing/thing.ts';"],
   ['no-testing-in-production', 'cli/src/prod-b.ts', "import '@liminal/storage/testing';"],
   ['no-testing-in-production', 'cli/src/prod-c.ts', "import '@liminal/testkit';"],
   ['no-testing-in-production', 'cli/src/prod-d.ts', "import './thing.test.ts';"],

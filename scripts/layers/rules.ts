@@ -49,7 +49,7 @@ const innerRooms: Record<string, { within: string; rooms: Record<string, string[
 };
 
 const testFiles = String.raw`\.test\.tsx?$`;
-const testing = '^packages/[^/]+/src/testing/';
+const testing = '/testing/';
 const testkit = '^packages/testkit/';
 
 /** Code that runs for a user, not for a test. */

@@ -8,7 +8,7 @@ import {
   payloadsOf,
   saidIn,
   turnIdsOf,
-} from '../../src/acp/translate/testing/folding.ts';
+} from '../../src/testing/folding.ts';
 import { periodicTexts } from '../../src/testing/periodic-texts.ts';
 import { playRecording, type RecordedSession } from './play-recording.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { foldTurn, itemsOf } from './testing/folding.ts';
+import { foldTurn, itemsOf } from '../../testing/folding.ts';
 import { startHearing, timestamp, turnOf } from './testing/hearing.ts';
 
 const call = (toolCallId: string, fields: object = {}) => ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { foldTurn, itemsOf } from './testing/folding.ts';
+import { foldTurn, itemsOf } from '../../testing/folding.ts';
 import { turnOf } from './testing/hearing.ts';
 
 const compaction = (fields: object) => ({

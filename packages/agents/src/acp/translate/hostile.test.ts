@@ -1,6 +1,6 @@
 import { maxItemSize, sizeOf } from '@liminal/protocol';
 import { expect, test } from 'vitest';
-import { foldTurn, itemsOf } from './testing/folding.ts';
+import { foldTurn, itemsOf } from '../../testing/folding.ts';
 import { hearTurn, startHearing, timestamp } from './testing/hearing.ts';
 
 const call = (toolCallId: string, fields: object = {}) => ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { foldTurn, itemsOf } from './testing/folding.ts';
+import { foldTurn, itemsOf } from '../../testing/folding.ts';
 import { hearTurn } from './testing/hearing.ts';
 
 const plan = (entries: unknown[], more: object = {}) => ({

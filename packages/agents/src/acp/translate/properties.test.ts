@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { AcpQuirks } from './quirks.ts';
 import { readReplay } from './replay.ts';
-import { brokenRules, foldTurn, itemsOf, payloadsOf, turnIdsOf } from './testing/folding.ts';
+import { brokenRules, foldTurn, itemsOf, payloadsOf, turnIdsOf } from '../../testing/folding.ts';
 import { startHearing, timestamp, type Hearing } from './testing/hearing.ts';
 
 const types = [

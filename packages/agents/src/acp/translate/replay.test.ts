@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AcpQuirks } from './quirks.ts';
 import { readReplay } from './replay.ts';
-import { brokenRules, foldTurn, itemsOf, saidIn } from './testing/folding.ts';
+import { brokenRules, foldTurn, itemsOf, saidIn } from '../../testing/folding.ts';
 import { timestamp } from './testing/hearing.ts';
 
 const chunk =

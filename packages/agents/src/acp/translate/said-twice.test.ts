@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { periodicTexts } from '../../testing/periodic-texts.ts';
 import { readReplay } from './replay.ts';
-import { foldTurn, saidIn } from './testing/folding.ts';
+import { foldTurn, saidIn } from '../../testing/folding.ts';
 import { hearTurn, timestamp } from './testing/hearing.ts';
 
 const chunk = (sessionUpdate: string, text: string, fields = {}): unknown => ({

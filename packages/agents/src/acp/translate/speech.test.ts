@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { foldTurn, itemsOf, saidIn } from './testing/folding.ts';
+import { foldTurn, itemsOf, saidIn } from '../../testing/folding.ts';
 import { hearTurn, startHearing, timestamp } from './testing/hearing.ts';
 
 const chunk =

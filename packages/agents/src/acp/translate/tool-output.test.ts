@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { foldTurn, itemsOf } from './testing/folding.ts';
+import { foldTurn, itemsOf } from '../../testing/folding.ts';
 import { hearTurn, startHearing, timestamp } from './testing/hearing.ts';
 import type { AcpQuirks } from './quirks.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { foldTurn, itemsOf, payloadsOf, saidIn } from './testing/folding.ts';
+import { foldTurn, itemsOf, payloadsOf, saidIn } from '../../testing/folding.ts';
 import { hearTurn, startHearing, timestamp } from './testing/hearing.ts';
 
 const say = (text: string, more: object = {}) => ({

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { find, hearTurn, startHearing, timestamp } from './testing/hearing.ts';
+import { hearTurn, startHearing, timestamp } from './testing/hearing.ts';
+import { itemsOf } from '../../testing/folding.ts';
 
 const streamed = (event: object, more: object = {}) => ({ type: 'stream_event', event, ...more });
 const begin = (id = 'm') => streamed({ type: 'message_start', message: { id, model: 'model' } });
@@ -101,8 +102,8 @@ test('whole blocks are told by their order, calls by their ids', () => {
   );
   const items = response.outputItems.map(({ id }) => id).slice(0, 4);
   expect(items).toEqual([0, 1, 2, 3].map((index) => `unasked-1:1:${index}`));
-  expect(find(response, 'message').map(({ content }) => content)).toEqual(['One.', 'Two.']);
-  expect(find(response, 'function_call').map(({ title }) => title)).toEqual(['Run a', 'Run b']);
+  expect(itemsOf(response, 'message').map(({ content }) => content)).toEqual(['One.', 'Two.']);
+  expect(itemsOf(response, 'function_call').map(({ title }) => title)).toEqual(['Run a', 'Run b']);
 });
 
 test('whole blocks are told from each other by their kind', () => {
@@ -157,8 +158,8 @@ test('what a tool of the API gives back while its answer streams is its call’s
     endWith('end_turn'),
     stop,
   );
-  expect(find(response, 'function_call')).toMatchObject([{ title: 'Search the web for “a”' }]);
-  expect(find(response, 'function_call_output')).toMatchObject([
+  expect(itemsOf(response, 'function_call')).toMatchObject([{ title: 'Search the web for “a”' }]);
+  expect(itemsOf(response, 'function_call_output')).toMatchObject([
     { callId: 's', output: 'Found.', success: true },
   ]);
 });

@@ -9,7 +9,8 @@ import {
 } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import { periodicTexts } from '../../testing/periodic-texts.ts';
-import { find, foldTurns, startHearing, timestamp, type Hearing } from './testing/hearing.ts';
+import { foldTurns, startHearing, timestamp, type Hearing } from './testing/hearing.ts';
+import { itemsOf } from '../../testing/folding.ts';
 
 const names = await claudeRecordingNames();
 
@@ -84,8 +85,8 @@ test.each(names)(
 
 test.each(names)('%s: every call is answered in the end', async (name) => {
   for (const response of foldTurns((await replay(name)).drafts).values()) {
-    const called = find(response, 'function_call').map((call) => call.callId);
-    const answered = find(response, 'function_call_output').map((output) => output.callId);
+    const called = itemsOf(response, 'function_call').map((call) => call.callId);
+    const answered = itemsOf(response, 'function_call_output').map((output) => output.callId);
     expect(new Set(called)).toEqual(new Set(answered));
   }
 });
@@ -118,7 +119,7 @@ test('TC-3.3b: a tool_use block becomes a call whose arguments arrive piece by p
     kind: 'execute',
   });
   expect(types(call).filter((type) => type === 'item_delta').length).toBeGreaterThan(3);
-  const [item] = find(await respond('tool-bash'), 'function_call');
+  const [item] = itemsOf(await respond('tool-bash'), 'function_call');
   expect(JSON.parse(item!.arguments)).toEqual({
     command: 'echo out && echo err >&2',
     description: 'Print two lines',
@@ -126,7 +127,7 @@ test('TC-3.3b: a tool_use block becomes a call whose arguments arrive piece by p
 });
 
 test('TC-3.3c: a tool result becomes the output of its call', async () => {
-  expect(find(await respond('tool-bash'), 'function_call_output')).toMatchObject([
+  expect(itemsOf(await respond('tool-bash'), 'function_call_output')).toMatchObject([
     { callId: 'toolu_0001_0', output: 'out\nerr', success: true, exitCode: 0 },
   ]);
 });
@@ -136,7 +137,7 @@ test('TC-3.3d: thinking becomes reasoning, streamed or whole', async () => {
     { reasoning: 'Let me think about it.' },
     { message: 'Thought through.' },
   ]);
-  expect(find(await respond('fallback'), 'reasoning')).toMatchObject([
+  expect(itemsOf(await respond('fallback'), 'reasoning')).toMatchObject([
     { content: 'Whole thought.' },
   ]);
 });
@@ -228,7 +229,7 @@ test('TC-3.3g: a result of a call that nobody made is told all the same', () => 
 });
 
 test('parallel tools are answered in the order in which they finish', async () => {
-  const outputs = find(await respond('tools-parallel'), 'function_call_output');
+  const outputs = itemsOf(await respond('tools-parallel'), 'function_call_output');
   expect(outputs.map((output) => output.callId)).toEqual([
     'toolu_read',
     'toolu_quick',
@@ -237,7 +238,7 @@ test('parallel tools are answered in the order in which they finish', async () =
 });
 
 test('a tool that fails, that does not exist, or that is refused gives an error as its output', async () => {
-  const failed = find(await respond('tool-bash-fails'), 'function_call_output')[0];
+  const failed = itemsOf(await respond('tool-bash-fails'), 'function_call_output')[0];
   expect(failed).toMatchObject({ success: false, output: 'broken', exitCode: 3 });
   expect(brief(await respond('tool-unknown'))[1]).toEqual({
     error: 'Error: No such tool available: Teleport',
@@ -247,16 +248,16 @@ test('a tool that fails, that does not exist, or that is refused gives an error 
 
 test('file tools say what kind they are, where they work and what they change', async () => {
   const edited = await respond('tool-edit');
-  expect(find(edited, 'function_call')[1]).toMatchObject({
+  expect(itemsOf(edited, 'function_call')[1]).toMatchObject({
     kind: 'edit',
     title: 'Edit notes.txt',
     locations: [{ path: '/project/notes.txt' }],
     diffs: [{ path: '/project/notes.txt', oldText: 'two', newText: 'zwei' }],
   });
-  expect(find(edited, 'function_call_output')[1]?.diffs).toEqual([
+  expect(itemsOf(edited, 'function_call_output')[1]?.diffs).toEqual([
     { path: '/project/notes.txt', oldText: 'one\ntwo\nthree', newText: 'one\nzwei\nthree' },
   ]);
-  expect(find(await respond('tool-write'), 'function_call_output')[0]?.diffs).toEqual([
+  expect(itemsOf(await respond('tool-write'), 'function_call_output')[0]?.diffs).toEqual([
     { path: '/project/new.txt', oldText: null, newText: 'fresh\n' },
   ]);
 });
@@ -273,7 +274,7 @@ test('a list that is kept entry by entry is a plan too, and lasts over turns', a
     { plan: ['completed', 'in_progress'] },
     { message: 'Under way.' },
   ]);
-  const [plan] = find(await respond('task-list', 'turn-2'), 'plan');
+  const [plan] = itemsOf(await respond('task-list', 'turn-2'), 'plan');
   expect(plan?.entries).toEqual([
     { content: 'Look', status: 'completed', priority: 'medium' },
     { content: 'Leap', status: 'completed', priority: 'medium' },
@@ -326,7 +327,7 @@ test.each(['interrupt-tool', 'interrupt-permission'])(
   async (name) => {
     const response = await respond(name);
     expect(response.status).toBe('aborted');
-    expect(find(response, 'function_call_output')).toMatchObject([{ success: false }]);
+    expect(itemsOf(response, 'function_call_output')).toMatchObject([{ success: false }]);
   },
 );
 
@@ -342,7 +343,7 @@ test('a subagent’s items belong to the call that started it, and its report is
     { output: 'Two lines.' },
     { message: 'The agent says two lines.' },
   ]);
-  const parents = find(await respond('subagents-parallel'), 'function_call').map(
+  const parents = itemsOf(await respond('subagents-parallel'), 'function_call').map(
     (call) => call.parentCallId,
   );
   expect(parents).toEqual([undefined, undefined, 'toolu_0001_0', 'toolu_0001_1']);
@@ -376,7 +377,9 @@ test('cost is the total of the session, over turns and over a cleared conversati
 });
 
 test('commands that Claude Code answers itself are turns too', async () => {
-  expect(find(await respond('slash-command'), 'message')[1]?.content).toContain('## Context Usage');
+  expect(itemsOf(await respond('slash-command'), 'message')[1]?.content).toContain(
+    '## Context Usage',
+  );
   expect(brief(await respond('compact', 'turn-2'))).toEqual([
     { message: 'The conversation so far was summarised to make room.' },
   ]);
@@ -411,7 +414,7 @@ test('an approval waits until it is answered, or ends with its turn', () => {
   translator.closeApproval('a', { outcome: 'selected', optionId: 'allow' }, timestamp);
   translator.openApproval({ ...approval, approvalId: 'b' }, timestamp);
   translator.end({ type: 'response_done', status: 'cancelled' }, timestamp);
-  const outcomes = find(foldTurns(drafts).get('unasked-1')!, 'approval').map(
+  const outcomes = itemsOf(foldTurns(drafts).get('unasked-1')!, 'approval').map(
     (item) => item.outcome,
   );
   expect(outcomes).toMatchObject([

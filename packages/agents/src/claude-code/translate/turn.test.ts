@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { find, foldTurns, hearTurn, startHearing, timestamp } from './testing/hearing.ts';
+import { foldTurns, hearTurn, startHearing, timestamp } from './testing/hearing.ts';
+import { itemsOf } from '../../testing/folding.ts';
 
 const answer = (content: object[], more: object = {}) => ({
   type: 'assistant',
@@ -127,7 +128,7 @@ test('the outcome of an approval that nobody knows changes nothing', () => {
 });
 
 test('a turn that completes answers its open calls, too', () => {
-  expect(find(hearTurn(answer([call('c')])), 'function_call_output')).toMatchObject([
+  expect(itemsOf(hearTurn(answer([call('c')])), 'function_call_output')).toMatchObject([
     { callId: 'c', output: 'The turn ended first.', success: false },
   ]);
 });
@@ -141,7 +142,9 @@ test('a message that replaces one of several blocks takes back all of them', () 
 test('the API’s own tools answer in the same message', () => {
   const found = { type: 'web_search_tool_result', tool_use_id: 's', content: 'Found.' };
   const response = hearTurn(answer([call('s', 'web_search', { query: 'a' }), found]));
-  expect(find(response, 'function_call_output')).toMatchObject([{ callId: 's', output: 'Found.' }]);
+  expect(itemsOf(response, 'function_call_output')).toMatchObject([
+    { callId: 's', output: 'Found.' },
+  ]);
 });
 
 describe('a subagent in the background', () => {
@@ -175,12 +178,14 @@ describe('a subagent in the background', () => {
     translator.end({ type: 'response_done', status: 'completed' }, timestamp);
     hear(requesting, told);
     const turns = [...foldTurns(drafts).values()];
-    expect(turns.map((turn) => find(turn, 'function_call').length)).toEqual([1, 0]);
+    expect(turns.map((turn) => itemsOf(turn, 'function_call').length)).toEqual([1, 0]);
   });
 
   test('has a call without an id, of which no result could be told, told at once', () => {
     const response = hearTurn(answer([call('')], background));
-    expect(find(response, 'function_call')).toMatchObject([{ name: 'Bash', parentCallId: 'task' }]);
+    expect(itemsOf(response, 'function_call')).toMatchObject([
+      { name: 'Bash', parentCallId: 'task' },
+    ]);
   });
 });
 
@@ -196,8 +201,11 @@ describe('a subagent that the turn waits for', () => {
   test('keeps a to-do list of its own, which is not the turn’s plan', () => {
     const todos = [{ content: 'Look', status: 'pending' }];
     const response = hearTurn(task, answer([call('c', 'TodoWrite', { todos })], background));
-    expect(find(response, 'plan')).toEqual([]);
-    expect(find(response, 'function_call').map(({ name }) => name)).toEqual(['Agent', 'TodoWrite']);
+    expect(itemsOf(response, 'plan')).toEqual([]);
+    expect(itemsOf(response, 'function_call').map(({ name }) => name)).toEqual([
+      'Agent',
+      'TodoWrite',
+    ]);
   });
 
   test('has what it says and thinks below its call', () => {
@@ -213,7 +221,7 @@ describe('a subagent that the turn waits for', () => {
       answer([call('c')], background),
       inUsersName([result('c', 'x')]),
     );
-    expect(find(response, 'function_call_output')[0]).toMatchObject({ parentCallId: 'task' });
+    expect(itemsOf(response, 'function_call_output')[0]).toMatchObject({ parentCallId: 'task' });
   });
 });
 
@@ -233,10 +241,10 @@ describe('a call', () => {
     const error = { code: 'PROCESS_CRASH', message: 'It is gone.' };
     translator.end({ type: 'response_error', error }, timestamp);
     const response = foldTurns(drafts).get('unasked-1')!;
-    expect(find(response, 'function_call')).toMatchObject([
+    expect(itemsOf(response, 'function_call')).toMatchObject([
       { arguments: '{}', raw: { partialArguments: '{"comm' } },
     ]);
-    expect(find(response, 'function_call_output')).toMatchObject([{ output: 'It is gone.' }]);
+    expect(itemsOf(response, 'function_call_output')).toMatchObject([{ output: 'It is gone.' }]);
   });
 
   test.each([
@@ -245,12 +253,12 @@ describe('a call', () => {
     [undefined, '{}'],
     [{ command: 'ls' }, '{"command":"ls"}'],
   ])('with the input %j has the arguments %s', (input, told) => {
-    const [made] = find(hearTurn(answer([call('c', 'Bash', input)])), 'function_call');
+    const [made] = itemsOf(hearTurn(answer([call('c', 'Bash', input)])), 'function_call');
     expect(made?.arguments).toBe(told);
   });
 
   test('without a name is called by what it is', () => {
-    const [made] = find(hearTurn(answer([{ type: 'mcp_tool_use', id: 'c' }])), 'function_call');
+    const [made] = itemsOf(hearTurn(answer([{ type: 'mcp_tool_use', id: 'c' }])), 'function_call');
     expect(made).toMatchObject({ name: 'mcp_tool_use', callId: 'c' });
   });
 });

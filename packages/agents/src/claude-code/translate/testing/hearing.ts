@@ -1,13 +1,6 @@
 /** A translator with everything that it says. */
-import {
-  emptyResponse,
-  foldResponse,
-  stampEvent,
-  toResponse,
-  type EventDraft,
-  type OutputItem,
-  type Response,
-} from '@liminal/protocol';
+import type { EventDraft, Response } from '@liminal/protocol';
+import { foldTurn, turnIdsOf } from '../../../testing/folding.ts';
 import { ClaudeTranslator } from '../translator.ts';
 
 export const timestamp = '2026-01-01T00:00:00.000Z';
@@ -42,23 +35,6 @@ export function hearTurn(...messages: unknown[]): Response {
   return foldTurns(drafts).get('unasked-1')!;
 }
 
-export function foldTurns(drafts: EventDraft[]): Map<string, Response> {
-  const turns = new Map<string, Response>();
-  for (const turnId of new Set(drafts.map((draft) => draft.turnId))) {
-    const run = { sessionId: 's', runId: turnId, traceContext: { traceparent: '00' } };
-    const state = drafts
-      .filter((draft) => draft.turnId === turnId)
-      .reduce(
-        (folded, draft, seq) => foldResponse(folded, stampEvent(draft, run, seq)),
-        emptyResponse(),
-      );
-    turns.set(turnId, toResponse(state)!);
-  }
-  return turns;
-}
-
-/** A turn's items of one type. */
-export const find = <T extends OutputItem['type']>(response: Response, type: T) =>
-  response.outputItems.filter(
-    (item): item is Extract<OutputItem, { type: T }> => item.type === type,
-  );
+/** By turn id. */
+export const foldTurns = (drafts: readonly EventDraft[]): Map<string, Response> =>
+  new Map(turnIdsOf(drafts).map((turnId) => [turnId, foldTurn(drafts, turnId)]));
