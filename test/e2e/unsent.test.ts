@@ -146,7 +146,7 @@ test('both survive a restart of the browser, a message of a million characters t
     await again.page.goto(signIn.href);
     await again.page.goto(address);
     await again.untilEnded(2);
-    expect(await again.prompts.count()).toBe(2);
+    await expect.poll(() => again.prompts.count()).toBe(2);
     await expect.poll(() => again.composer.inputValue()).toBe('Not yet');
   } finally {
     await second.close();

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { openStage, stage } from './stage.ts';
 
@@ -34,4 +35,30 @@ it('other pages are told of a draft when the database has it: one that opens mea
   const order = () => page.evaluate(() => window.order);
   await expect.poll(async () => (await order()).length).toBe(2);
   expect(await order()).toEqual(['written', 'told']);
+});
+
+const left = (page: Page) =>
+  page.evaluate(() => Object.entries(localStorage).filter(([name]) => /draft/.test(name)));
+const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
+
+it('what is written is kept at once, also while the database does not answer', async () => {
+  const page = await stage.visit();
+  await page.addInitScript(() => {
+    IDBFactory.prototype.open = () => {
+      throw new DOMException('Not here.');
+    };
+  });
+  await page.reload();
+  await field(page).fill('Half a');
+  expect(await left(page)).toEqual([
+    [expect.stringMatching(/s1$/), expect.stringMatching(/^\d+ Half a$/)],
+  ]);
+});
+
+it('what the database has is kept there alone', async () => {
+  const page = await stage.visit();
+  await field(page).fill('Half a');
+  await expect.poll(() => left(page)).toEqual([]);
+  await page.reload();
+  await expect.poll(() => field(page).inputValue()).toBe('Half a');
 });

@@ -14,7 +14,7 @@ class Drafts {
     this.#others.addEventListener('message', ({ data }: MessageEvent<Draft>) => this.#take(data));
     addEventListener('pagehide', () => {
       for (const draft of this.#unwritten.values()) {
-        leaveBehind(draft);
+        leave(draft);
         this.#others.postMessage(draft);
       }
     });
@@ -31,9 +31,14 @@ class Drafts {
   }
 
   set(key: string, text: string): void {
-    const draft = { key, text, at: Date.now() };
+    this.#keep({ key, text, at: Date.now() });
+  }
+
+  #keep(draft: Draft): void {
     this.#take(draft);
-    this.#unwritten.set(key, draft);
+    this.#unwritten.set(draft.key, draft);
+    // A browser that is closed need not let its pages say so.
+    if (draft.text.length <= longestLeft) leave(draft);
     void this.#write();
   }
 
@@ -49,8 +54,8 @@ class Drafts {
       .then((db) => db.getAll('drafts'))
       .catch(() => []);
     for (const draft of kept) this.#take(draft);
-    for (const { key, text, at } of takeLeft()) {
-      if (at > (this.#drafts.get(key)?.at ?? 0)) this.set(key, text);
+    for (const draft of takeLeft()) {
+      if (draft.at > (this.#drafts.get(draft.key)?.at ?? 0)) this.#keep(draft);
     }
   }
 
@@ -62,7 +67,10 @@ class Drafts {
     if (this.#isWriting) return;
     this.#isWriting = true;
     for (let [draft] = this.#unwritten.values(); draft; [draft] = this.#unwritten.values()) {
-      await keep(draft).catch(() => undefined);
+      await keep(draft).then(
+        () => removeLeft(draft),
+        () => undefined,
+      );
       this.#others.postMessage(draft);
       if (this.#unwritten.get(draft.key) === draft) this.#unwritten.delete(draft.key);
     }
@@ -78,10 +86,13 @@ async function keep(draft: Draft): Promise<void> {
   await written.done;
 }
 
-/** Prefix for drafts that a closing page leaves in localStorage because the database has no time to take them. */
+/** Prefix for drafts in localStorage, which takes them at once, until the database has them. */
 const leftPrefix = 'liminal.draft.';
 
-function leaveBehind({ key, text, at }: Draft): void {
+/** A longer draft (characters) is left there only by a page that closes: it would be copied with each letter. */
+const longestLeft = 20_000;
+
+function leave({ key, text, at }: Draft): void {
   try {
     localStorage.setItem(leftPrefix + key, `${at} ${text}`);
   } catch {
@@ -89,7 +100,13 @@ function leaveBehind({ key, text, at }: Draft): void {
   }
 }
 
-/** Takes the drafts that closed pages left behind; they are removed there. */
+/** Another page may have left a newer one meanwhile: that stays. */
+function removeLeft({ key, at }: Draft): void {
+  const left = localStorage.getItem(leftPrefix + key);
+  if (left?.startsWith(`${at} `)) localStorage.removeItem(leftPrefix + key);
+}
+
+/** Takes the drafts that were left, which removes them there. */
 function takeLeft(): Draft[] {
   const names = Object.keys(localStorage).filter((name) => name.startsWith(leftPrefix));
   return names.map((name) => {
