@@ -1,6 +1,6 @@
 /** A whole server on SQLite (or, where `BENCH_REDIS` and `BENCH_DATABASE` name them, on a Redis and a PostgreSQL) whose agents play: `source` Claude Code’s stream, `acp` an ACP agent’s, for the FLOODS (JSON). `node source-server.ts DATA_DIR CADENCE_MS [FLOODS]`; prints its port. `BENCH_WEB` names a built web app to serve. `BENCH_AGENT` (JSON: command, args) is one more ACP agent, `named`; with `BENCH_CLAUDE` there is Claude Code, too. SIGUSR1 makes it print the event loop’s longest stall since the last time, in ms. With `--expose-gc`, SIGUSR2 makes it print how many bytes are in use, buffers among them. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { ProviderRegistry } from '@liminal/agents';
+import { type LoadSessionOptions, ProviderRegistry } from '@liminal/agents';
 import { AcpProvider } from '@liminal/agents/acp';
 import { ClaudeCodeProvider } from '@liminal/agents/claude-code';
 import { createRuntime } from '@liminal/runtime';
@@ -19,7 +19,14 @@ const scripted =
   floods === undefined ? undefined : await floodingAgent(JSON.parse(floods) as Flood[]);
 const providers = new ProviderRegistry();
 const source = new ClaudeCodeProvider({ program: await sourceProgram(dataDir) });
-providers.register(Object.assign(source, { cliType: 'source' }));
+providers.register(
+  Object.assign(source, {
+    cliType: 'source',
+    // Claude Code has no transcript of a session that a figure has stored: its agent begins anew.
+    loadSession: (sessionId: string, { projectDir = dataDir, config = {} }: LoadSessionOptions) =>
+      source.createSession({ sessionId, projectDir, config }),
+  }),
+);
 if (scripted !== undefined) {
   const { command, args, env } = scripted;
   const names = { cliType: 'acp', name: 'Scripted', description: 'Plays chunks.' };
