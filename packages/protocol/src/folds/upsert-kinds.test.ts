@@ -138,27 +138,6 @@ describe('without appends', () => {
     const whole = foldRun([{ ...start, arguments: '{"path":"/a"}' }]);
     expect(whole.upserts).toMatchObject([{ toolArguments: { path: '/a' } }]);
   });
-
-  it.each([
-    ['no JSON object', '{"a":'],
-    ['no object, but a list', '[1]'],
-    ['no object, but nothing', 'null'],
-    ['SAFE: an object of more values than there is time for', `{"a":[${'0,'.repeat(50_000)}0]}`],
-  ])('keeps arguments that are %s as they came', (_, text) => {
-    const broken: EventPayload = {
-      type: 'item_done',
-      itemId: 'call',
-      finalItem: {
-        id: 'call',
-        type: 'function_call',
-        name: 'X',
-        callId: 'c',
-        arguments: text,
-        origin: 'agent',
-      },
-    };
-    expect(foldRun([broken]).upserts).toMatchObject([{ toolArguments: { raw: text } }]);
-  });
 });
 
 describe('arguments', () => {
@@ -173,6 +152,15 @@ describe('arguments', () => {
       arguments: text,
       origin: 'agent',
     },
+  });
+
+  it.each([
+    ['no JSON object', '{"a":'],
+    ['no object, but a list', '[1]'],
+    ['no object, but nothing', 'null'],
+    ['SAFE: an object of more values than there is time for', `{"a":[${'0,'.repeat(50_000)}0]}`],
+  ])('that are %s are kept as they came', (_, text) => {
+    expect(foldRun([done(text)]).upserts).toMatchObject([{ toolArguments: { raw: text } }]);
   });
 
   it.each(['', ' \n'])('that are empty (%j) are none', (text) => {

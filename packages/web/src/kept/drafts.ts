@@ -67,10 +67,9 @@ class Drafts {
     if (this.#isWriting) return;
     this.#isWriting = true;
     for (let [draft] = this.#unwritten.values(); draft; [draft] = this.#unwritten.values()) {
-      await keep(draft).then(
-        () => removeLeft(draft),
-        () => undefined,
-      );
+      await keep(draft)
+        .then(() => removeLeft(draft))
+        .catch(() => undefined);
       this.#others.postMessage(draft);
       if (this.#unwritten.get(draft.key) === draft) this.#unwritten.delete(draft.key);
     }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { foldTurn, itemsOf } from '../../testing/folding.ts';
+import { foldTurn, itemsOf, saidIn } from '../../testing/folding.ts';
 import { turnOf } from './testing/hearing.ts';
 
 const compaction = (fields: object) => ({
@@ -20,6 +20,28 @@ const told = (...updates: unknown[]) =>
 const words = (...updates: unknown[]) => told(...updates).map(({ content }) => content);
 
 const summarised = 'The conversation so far was summarised to make room.';
+
+test('a compaction is a message of the system, with its summary as it grows', () => {
+  const drafts = turnOf([
+    compaction({ status: 'in_progress' }),
+    chunk('We '),
+    chunk('talked.'),
+    compaction({ status: 'completed', summary: null }),
+    compaction({ compactionId: 'l', status: 'failed', error: 'No room.' }),
+  ]);
+  const grown = drafts.flatMap(({ payload }) =>
+    payload.type === 'item_delta' ? [payload.deltaContent] : [],
+  );
+  expect(grown.slice(0, 3)).toEqual([
+    'The conversation so far is being summarised to make room.',
+    '\n\nWe ',
+    'talked.',
+  ]);
+  expect(saidIn(foldTurn(drafts, 'turn'))).toEqual([
+    ['system', `${summarised}\n\nWe talked.`],
+    ['system', 'The conversation could not be summarised to make room.\n\nNo room.'],
+  ]);
+});
 
 test('a summary that is told whole stands for what was told of it before', () => {
   const whole = compaction({ status: 'completed', summary: [text('We '), text('talked.')] });

@@ -370,38 +370,6 @@ describe('beside the conversation', () => {
     expect(response.outputItems.at(-1)).toMatchObject({ raw: [{ severity: 'cosmic' }] });
   });
 
-  test('a compaction is a message of the system, with its summary as it grows', () => {
-    const compaction = (fields: object) => ({
-      sessionUpdate: 'compaction_update',
-      compactionId: 'k',
-      ...fields,
-    });
-    const chunk = (text: string) => ({
-      sessionUpdate: 'compaction_summary_chunk',
-      compactionId: 'k',
-      content: { type: 'text', text },
-    });
-    const { drafts } = hearTurn([
-      compaction({ status: 'in_progress' }),
-      chunk('We '),
-      chunk('talked.'),
-      compaction({ status: 'completed', summary: null }),
-      compaction({ compactionId: 'l', status: 'failed', error: 'No room.' }),
-    ]);
-    const grown = drafts.flatMap(({ payload }) =>
-      payload.type === 'item_delta' ? [payload.deltaContent] : [],
-    );
-    expect(grown.slice(0, 3)).toEqual([
-      'The conversation so far is being summarised to make room.',
-      '\n\nWe ',
-      'talked.',
-    ]);
-    expect(saidIn(foldTurn(drafts, 'turn'))).toEqual([
-      ['system', 'The conversation so far was summarised to make room.\n\nWe talked.'],
-      ['system', 'The conversation could not be summarised to make room.\n\nNo room.'],
-    ]);
-  });
-
   test('an unknown update stays with the nearest item', () => {
     const { drafts } = hearTurn([
       say('Look: '),
