@@ -71,6 +71,7 @@ it('a closed tab hands the focus to the one that is shown then', async () => {
   await tabs(page).getByRole('link', { name: 'Fix the login' }).dblclick();
   await page.getByRole('link', { name: 'Session o1' }).dblclick();
   await page.waitForURL(/\/session\/o1$/);
+  await expect.poll(() => focused(page)).toBe('Message');
   await tabs(page).getByRole('link', { name: 'Session o1' }).focus();
   await page.keyboard.press('Delete');
   await page.waitForURL((url) => !url.pathname.endsWith('/o1'));
@@ -78,6 +79,31 @@ it('a closed tab hands the focus to the one that is shown then', async () => {
   await tabs(page).getByRole('button', { name: 'Close Fix the login' }).click();
   await page.getByRole('main', { name: 'Start' }).waitFor();
   await expect.poll(() => focused(page)).not.toBe('body');
+});
+
+it('a session takes the focus once it is loaded, but not from a person who types elsewhere', async () => {
+  const page = await stage.visit();
+  const search = page.getByRole('searchbox', { name: 'Search sessions' });
+  await expect.poll(() => focused(page)).toBe('Message');
+  for (const id of ['o1', 'o2']) {
+    const loaded = Promise.withResolvers<object>();
+    stage.answer = (_, path) => (path.endsWith('/load') ? loaded.promise : undefined);
+    await page
+      .getByRole('link', { name: `Session ${id}` })
+      .first()
+      .click();
+    await page.getByRole('main', { name: 'Session' }).waitFor();
+    await expect.poll(() => focused(page)).not.toBe('Message');
+    if (id === 'o2') {
+      await search.click();
+      await page.keyboard.type('log');
+    }
+    loaded.resolve({ sessionId: id, cliType: 'demo' });
+    await page.getByRole('main', { name: `Session ${id}` }).waitFor();
+    await drawn(page);
+    expect(await focused(page)).toBe(id === 'o1' ? 'Message' : 'Search sessions');
+  }
+  expect(await search.inputValue()).toBe('log');
 });
 
 it('a request that is answered, or ends by itself, leaves the focus in its session', async () => {

@@ -85,10 +85,12 @@ async function endFound(
   const start = performance.now();
   const known = new Set(roots.map(keyOf));
   const told = new Set<string>();
-  // Each round looks again, because processes fork while they are being ended.
-  for (;;) {
-    const tree = findTree({ ...query, known });
-    if (tree.length === 0) return { ended: known.size, left: [] };
+  // Each round looks again, because processes fork while they are being ended; one may go unseen that was forked while
+  // the table was read, by a process that then ended.
+  for (let empty = 0; ;) {
+    const { tree, isWhole } = findTree({ ...query, known });
+    empty = tree.length === 0 && isWhole ? empty + 1 : 0;
+    if (empty === 2) return { ended: known.size, left: [] };
     const elapsed = performance.now() - start;
     if (elapsed > graceMs + killLimitMs) {
       return { ended: known.size - tree.length, left: tree.map(({ pid }) => pid) };
@@ -99,7 +101,8 @@ async function endFound(
       told.add(keyOf(one));
       known.add(keyOf(one));
     }
-    await gone(tree, Math.min(100, Math.max(10, graceMs - elapsed)));
+    if (tree.length === 0) await delay(1);
+    else await gone(tree, Math.min(100, Math.max(10, graceMs - elapsed)));
   }
 }
 

@@ -36,12 +36,16 @@ marked() {
   grep -lsE "LIMINAL_MARK=[[:graph:] ]*$id/" /proc/[0-9]*/environ | cut -d/ -f3
 }
 
-# Each round looks again, because processes fork while they are being ended.
+# Each round looks again, because processes fork while they are being ended. A process that changes its program shows no
+# mark for a moment: only several rounds that find nothing are an end.
 known=''
 round=0
+empty=0
 while [ $round -lt 100 ]; do
   found=$(tree $(marked) $(running $known))
-  [ -z "$found" ] && exit 0
+  empty=$((empty + 1))
+  [ -n "$found" ] && empty=0
+  [ $empty -ge 4 ] && exit 0
   for one in $found; do
     case " $known " in
       *" $one "*) ;;

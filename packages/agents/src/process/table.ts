@@ -14,9 +14,7 @@ export const hasProcessTable = process.platform === 'linux' && existsSync('/proc
 
 /** Undefined for a process that has ended, or a zombie: nothing is left to end. */
 export function readProcess(pid: number): Process | undefined {
-  const stat = readIfThere(`/proc/${pid}/stat`);
-  // The second field is the program's name in brackets, which may itself contain spaces and brackets.
-  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const fields = statFields(pid);
   if (!fields || fields[0] === 'Z' || fields[0] === 'X') return undefined;
   const [, parent, , session] = fields.map(Number);
   return { pid, parent: parent ?? 0, session: session ?? 0, startedAt: Number(fields[19]) };
@@ -29,13 +27,32 @@ export function listProcesses(): Process[] {
     .filter((found) => found !== undefined);
 }
 
-/** The initial environment of a process; empty if it has ended or belongs to another user. */
-export function readEnviron(pid: number): string {
-  return readIfThere(`/proc/${pid}/environ`) ?? '';
+/**
+ * The initial environment of a process: empty if it has none, or has ended, or belongs to another user. Undefined while
+ * the process changes its program (`exec`): for that moment the kernel shows none.
+ */
+export function readEnviron(pid: number): string | undefined {
+  const environ = readIfThere(`/proc/${pid}/environ`);
+  if (environ !== '') return environ ?? '';
+  return isChangingProgram(pid) ? undefined : '';
+}
+
+/** Whether the environment of a process that showed none is not in its place yet, or has just got there. */
+function isChangingProgram(pid: number): boolean {
+  const fields = statFields(pid);
+  const [size, start, end] = [20, 47, 48].map((field) => Number(fields?.[field] ?? 0));
+  // Without memory it is the kernel's own, or has ended. One with no environment at all has it start where it ends.
+  return size !== 0 && (end === 0 || end !== start);
 }
 
 export function isRunning(known: Process): boolean {
   return readProcess(known.pid)?.startedAt === known.startedAt;
+}
+
+/** From the state on: the field before it, the program's name in brackets, may itself contain spaces and brackets. */
+function statFields(pid: number): string[] | undefined {
+  const stat = readIfThere(`/proc/${pid}/stat`);
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
 function readIfThere(path: string): string | undefined {

@@ -111,6 +111,20 @@ test('INV-8: a tree whose root has gone ends by its mark alone', async () => {
   expect(pids.filter(isThere)).toEqual([]);
 });
 
+test('INV-8: a process that is just changing its program, and shows no mark for that moment, ends too', async () => {
+  // It changes its program a thousand times, one after another.
+  const again = `[ $1 = 0 ] && exec sleep 300; exec sh -c "$0" "$0" $(($1 - 1))`;
+  for (let round = 0; round < 20; round++) {
+    const mark = processMark();
+    const env = { ...mark.env, again };
+    const { pids } = await growTree('setsid sh -c "$again" "$again" 1000 & echo $!', 1, env);
+
+    await endTree({ mark: mark.id });
+
+    expect(pids.filter(isThere)).toEqual([]);
+  }
+});
+
 test('INV-8: an unmarked tree ends by its root alone', async () => {
   const { root, pids } = await growTree('sleep 300 & echo $!; wait', 1);
 

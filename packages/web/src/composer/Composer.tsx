@@ -1,6 +1,6 @@
 import type { SessionInfo } from '@liminal/protocol';
 import { ArrowUp, Square } from 'lucide-react';
-import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, useId, useRef, useState } from 'react';
 import { CommandMenu } from './CommandMenu.tsx';
 import { commandHint, commandPrefix, matchCommands } from './command-matches.ts';
 import css from './Composer.module.css';
@@ -27,7 +27,6 @@ export function Composer(props: ComposerProps) {
   const commands = useCommands(props);
   const menuId = useId();
   const hint = commandHint(info?.commands ?? [], draft);
-  useFocusWhenShown(field);
 
   const send = () => {
     if (draft.trim() === '') return;
@@ -122,14 +121,6 @@ export function Composer(props: ComposerProps) {
 function placeholderFor(agentName: string, info: SessionInfo | undefined): string {
   const hasCommands = info !== undefined && info.commands.length > 0;
   return hasCommands ? `Message ${agentName}, or / for commands` : `Message ${agentName}`;
-}
-
-/** Focuses the field when a session is opened with a keyboard at hand. */
-function useFocusWhenShown(field: RefObject<HTMLTextAreaElement | null>): void {
-  useEffect(() => {
-    const hasKeyboard = matchMedia('(pointer: fine)').matches;
-    if (hasKeyboard && document.querySelector('dialog[open]') === null) field.current?.focus();
-  }, [field]);
 }
 
 /** The menu of slash commands: open while the first word of the message is being typed. */

@@ -1,4 +1,4 @@
-import { type RefObject, useLayoutEffect } from 'react';
+import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react';
 
 /** The page of the active session. */
 const page = 'main:not([style*="none"])';
@@ -22,4 +22,30 @@ export function useGiveFocusBack(element: RefObject<HTMLElement | null>): void {
       if (held?.contains(document.activeElement) === true) giveFocusBack();
     };
   }, [element]);
+}
+
+/**
+ * Focuses the composer once an opened session is ready, if a keyboard is at hand. A person who has gone on to another
+ * element meanwhile keeps it.
+ */
+export function useFocusWhenReady(isReady: boolean): void {
+  const opened = useRef<{ by: Element | null; hasActed: boolean }>(null);
+  useEffect(() => {
+    const opening = { by: document.activeElement, hasActed: false };
+    opened.current = opening;
+    const act = () => (opening.hasActed = true);
+    const listening = new AbortController();
+    document.addEventListener('keydown', act, { capture: true, signal: listening.signal });
+    document.addEventListener('pointerdown', act, { capture: true, signal: listening.signal });
+    return () => listening.abort();
+  }, []);
+  useEffect(() => {
+    if (!isReady || opened.current === null) return;
+    const { by, hasActed } = opened.current;
+    const { activeElement: held } = document;
+    const isElsewhere = held !== by && held !== document.body && held?.matches('main') === false;
+    const isDialogOpen = document.querySelector('dialog[open]') !== null;
+    const hasKeyboard = matchMedia('(pointer: fine)').matches;
+    if (hasKeyboard && !isDialogOpen && !(hasActed && isElsewhere)) focusComposer();
+  }, [isReady]);
 }

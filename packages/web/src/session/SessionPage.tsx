@@ -8,7 +8,7 @@ import { useAgentName } from '../app/agents.tsx';
 import { useNavigation } from '../app/navigation.tsx';
 import { Composer } from '../composer/Composer.tsx';
 import { QueueList } from '../composer/QueueList.tsx';
-import { focusComposer } from '../composer/focus-composer.ts';
+import { focusComposer, useFocusWhenReady } from '../composer/focus-composer.ts';
 import { FilesBeside } from '../files/FilesBeside.tsx';
 import { useDraft } from '../kept/drafts.ts';
 import spoken from '../look/spoken.module.css';
@@ -30,6 +30,7 @@ export default function SessionPage({ sessionId }: { sessionId: string }) {
   const { view, session } = useSession(sessionId);
   const { close, keep } = useNavigation();
   const title = view.info?.session.title ?? 'Session';
+  useFocusWhenReady(view.phase === 'ready');
   const sends = view.pending.length > 0;
   useEffect(() => {
     if (sends) keep(sessionId);
