@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 // Generous, because the slowest machine that must pass has two busy cores.
@@ -7,11 +8,11 @@ const timeouts = { unit: 20_000, integration: 120_000 };
 const atLength = process.env['FAULTS'] === 'long';
 
 const long = atLength ? [] : ['**/*.long.test.ts'];
-/** What these look at is the whole machine: its processes, its time, its memory. */
+/** What these look at is the whole machine: its time, its memory. */
 const alone = [
-  'packages/agents/test/process/**/*.test.ts',
   'packages/web/test/markdown-bombs.test.ts',
-  'test/{faults,chaos}/**/*.test.ts',
+  'test/faults/{hostile/*,hostile-*,idle-memory,input,long-session,readers}.test.ts',
+  'test/chaos/**/*.test.ts',
   'test/soak.test.ts',
 ];
 
@@ -43,8 +44,9 @@ export default defineConfig({
           exclude: [...long, ...alone],
           testTimeout: timeouts.integration,
           hookTimeout: timeouts.integration,
-          // These start servers, agents and browsers of their own: one file on each core, after the unit tests.
-          maxWorkers: atLength ? 1 : '100%',
+          // These start servers, agents and browsers of their own, and wait for them half of the time: two files for
+          // each core, after the unit tests.
+          maxWorkers: atLength ? 1 : 2 * availableParallelism(),
           sequence: { groupOrder: 2 },
         },
       },

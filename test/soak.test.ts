@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { testAtLength } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
 import { Gate } from '../bench/soak/gate.ts';
 import { type Sample, slopeOfLastHalf } from '../bench/soak/slope.ts';
@@ -44,7 +45,7 @@ test('the gate is closed until all are out, and nobody goes in meanwhile', async
   expect(happened).toEqual(['first is out', 'measured', 'second is in']);
 });
 
-test('under the load of the soak for a moment nothing fails', async () => {
+testAtLength('under the load of the soak for a moment nothing fails', async () => {
   const errors: unknown[] = [];
   const { counts, samples } = await soak({
     minutes: 0.1,

@@ -1,3 +1,4 @@
+import { atLength } from '@liminal/testkit/at-length';
 import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core';
 import { Person } from './person.ts';
 
@@ -11,9 +12,13 @@ const flags = [
   '--disable-sync',
 ];
 
-/** Starts a headless Chromium with a profile of its own. */
+/**
+ * Starts a headless Chromium with a profile of its own: at length the whole program, else the shell of it if there is
+ * one, which is the same engine and starts a page in a third of the time.
+ */
 export function launchChromium(): Promise<Browser> {
-  const executablePath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
+  const { CHROMIUM_SHELL_PATH: shell, CHROMIUM_PATH: whole = '/usr/bin/chromium' } = process.env;
+  const executablePath = atLength ? whole : (shell ?? whole);
   return chromium.launch({ executablePath, headless: true, args: flags });
 }
 

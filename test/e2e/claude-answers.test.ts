@@ -1,3 +1,4 @@
+import { testAtLength } from '@liminal/testkit/at-length';
 import { join } from 'node:path';
 import type { ServerMessage } from '@liminal/protocol';
 import {
@@ -75,7 +76,7 @@ function messageStates(received: readonly ServerMessage[]): { status: string; co
   return states;
 }
 
-test('thinking is folded away, and opens', async () => {
+testAtLength('thinking is folded away, and opens', async () => {
   const folder = await stage.project('thinking');
   stage.api.play([reply([thinking('They greet me, so I greet them.'), text('Hello.')])]);
   const ada = await stage.person();
@@ -144,7 +145,7 @@ test('TC-8.1b an edit shows its file and what changed in it', async () => {
   expect(lines.map((line) => line.replace(/\s/g, ''))).toEqual(['hello', '−world', '+there']);
 });
 
-test('a tool that fails says so without a click', async () => {
+testAtLength('a tool that fails says so without a click', async () => {
   const folder = await stage.project('failing');
   stage.api.play([
     reply(toolUse('Read', { file_path: join(folder, 'missing.txt') })),
@@ -188,7 +189,7 @@ test('TC-7.2c tools that run at the same time change one by one, each in its own
   await session.untilSaid('Both came.');
 });
 
-test('what a subagent does is nested below the call that started it', async () => {
+testAtLength('what a subagent does is nested below the call that started it', async () => {
   const folder = await stage.project('delegate', { 'notes.txt': 'one\ntwo\n' });
   const inspect = {
     description: 'Inspect the notes',
@@ -219,22 +220,25 @@ test('what a subagent does is nested below the call that started it', async () =
   expect(await agent.getByText('It says two lines.').count()).toBe(0);
 });
 
-test('an error of the model’s API is said plainly, and the session goes on after it', async () => {
-  const folder = await stage.project('api-error');
-  stage.api.play(({ prompt }) =>
-    prompt.includes('Less.') ? reply('Better now.') : apiError(400, 'The stars are not right.'),
-  );
-  const ada = await stage.person();
-  const session = await ada.startSession({ folder });
-  await session.send('Too much.');
-  await session.failureOf('last').filter({ hasText: 'The stars are not right.' }).waitFor();
-  await session.untilEnded(1);
-  expect(await session.lastTurn.getAttribute('data-status')).toBe('error');
+testAtLength(
+  'an error of the model’s API is said plainly, and the session goes on after it',
+  async () => {
+    const folder = await stage.project('api-error');
+    stage.api.play(({ prompt }) =>
+      prompt.includes('Less.') ? reply('Better now.') : apiError(400, 'The stars are not right.'),
+    );
+    const ada = await stage.person();
+    const session = await ada.startSession({ folder });
+    await session.send('Too much.');
+    await session.failureOf('last').filter({ hasText: 'The stars are not right.' }).waitFor();
+    await session.untilEnded(1);
+    expect(await session.lastTurn.getAttribute('data-status')).toBe('error');
 
-  await session.send('Less.');
-  await session.untilSaid('Better now.');
-  await session.untilEnded(2);
-});
+    await session.send('Less.');
+    await session.untilSaid('Better now.');
+    await session.untilEnded(2);
+  },
+);
 
 test('a key that the API does not take is said to be the trouble', async () => {
   const folder = await stage.project('bad-key');

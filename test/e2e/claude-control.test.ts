@@ -1,3 +1,4 @@
+import { testAtLength } from '@liminal/testkit/at-length';
 import { byPrompt, gate, reply, text, toolUse } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { agentProcesses, untilNoProcess } from './process-table.ts';
@@ -100,42 +101,48 @@ test('messages written during a turn wait, can be changed and taken back, and go
   expect(asked.slice(-3)).toEqual(['First.', 'Second, better.', 'Fourth.']);
 });
 
-test('an agent whose process dies in mid-turn is said to, and the next message starts it again', async () => {
-  const folder = await stage.project('dies');
-  stage.api.play(
-    byPrompt({
-      'Begin.': [reply(text(['It begins', gate()]))],
-      'Once more.': [reply('It is back.')],
-    }),
-  );
-  const ada = await stage.person();
-  const session = await ada.startSession({ folder });
-  await session.send('Begin.');
-  await session.untilSaid(/^It begins$/);
-  for (const { pid, folder: where } of await agentProcesses(stage.server.pid)) {
-    if (where === folder) process.kill(pid, 'SIGKILL');
-  }
-  await session.untilEnded(1);
-  const trouble = session.failureOf('last');
-  expect(await trouble.innerText()).toContain('PROCESS_CRASH');
-  expect(await session.answers.allInnerTexts()).toEqual(['It begins']);
+testAtLength(
+  'an agent whose process dies in mid-turn is said to, and the next message starts it again',
+  async () => {
+    const folder = await stage.project('dies');
+    stage.api.play(
+      byPrompt({
+        'Begin.': [reply(text(['It begins', gate()]))],
+        'Once more.': [reply('It is back.')],
+      }),
+    );
+    const ada = await stage.person();
+    const session = await ada.startSession({ folder });
+    await session.send('Begin.');
+    await session.untilSaid(/^It begins$/);
+    for (const { pid, folder: where } of await agentProcesses(stage.server.pid)) {
+      if (where === folder) process.kill(pid, 'SIGKILL');
+    }
+    await session.untilEnded(1);
+    const trouble = session.failureOf('last');
+    expect(await trouble.innerText()).toContain('PROCESS_CRASH');
+    expect(await session.answers.allInnerTexts()).toEqual(['It begins']);
 
-  await session.send('Once more.');
-  await session.untilSaid('It is back.');
-  await session.untilEnded(2);
-});
+    await session.send('Once more.');
+    await session.untilSaid('It is back.');
+    await session.untilEnded(2);
+  },
+);
 
-test('a message too big for the server is kept, with the reason, and can be thrown away', async () => {
-  const folder = await stage.project('too-big');
-  const ada = await stage.person();
-  const session = await ada.startSession({ folder });
-  stage.expectComplaints(/status of 400/);
-  await session.send('big '.repeat(600_000));
-  const failure = session.conversation.getByRole('alert').filter({ hasText: 'Not sent' });
-  expect(await failure.innerText()).toMatch(/large|big/);
-  await failure.getByRole('button', { name: 'Delete' }).click();
-  await failure.waitFor({ state: 'detached' });
-});
+testAtLength(
+  'a message too big for the server is kept, with the reason, and can be thrown away',
+  async () => {
+    const folder = await stage.project('too-big');
+    const ada = await stage.person();
+    const session = await ada.startSession({ folder });
+    stage.expectComplaints(/status of 400/);
+    await session.send('big '.repeat(600_000));
+    const failure = session.conversation.getByRole('alert').filter({ hasText: 'Not sent' });
+    expect(await failure.innerText()).toMatch(/large|big/);
+    await failure.getByRole('button', { name: 'Delete' }).click();
+    await failure.waitFor({ state: 'detached' });
+  },
+);
 
 test('INV-8 ending a session ends its process and all that it started, and the next message starts it again', async () => {
   const folder = await stage.project('kill');

@@ -1,3 +1,4 @@
+import { testAtLength } from '@liminal/testkit/at-length';
 import { join } from 'node:path';
 import { byPrompt, gate, reply, text, thinking, toolUse } from '@liminal/testkit';
 import { expect, test } from 'vitest';
@@ -7,7 +8,7 @@ import { useStage } from './stage.ts';
 
 const stage = useStage();
 
-test('a page that is loaded again in mid-turn has lost nothing and goes on', async () => {
+testAtLength('a page that is loaded again in mid-turn has lost nothing and goes on', async () => {
   const folder = await stage.project('reload');
   const rest = gate();
   stage.api.play([
@@ -83,26 +84,29 @@ test('a connection that breaks in mid-turn is taken up again where it was, and n
   expect(await session.composer.inputValue()).toBe('Not sent yet');
 });
 
-test('a server out of reach is said after a moment, and no longer once it is back', async () => {
-  const folder = await stage.project('down');
-  const rest = gate();
-  stage.api.play([reply(text(['Before,', rest, ' and after.']))]);
-  const ada = await stage.person();
-  const session = await ada.startSession({ folder });
-  await session.send('Go.');
-  await session.untilSaid(/^Before,$/);
+testAtLength(
+  'a server out of reach is said after a moment, and no longer once it is back',
+  async () => {
+    const folder = await stage.project('down');
+    const rest = gate();
+    stage.api.play([reply(text(['Before,', rest, ' and after.']))]);
+    const ada = await stage.person();
+    const session = await ada.startSession({ folder });
+    await session.send('Go.');
+    await session.untilSaid(/^Before,$/);
 
-  stage.expectComplaints(/WebSocket connection to|Failed to load resource/);
-  stage.network.down();
-  const notice = ada.page.getByText('The server does not answer.');
-  await notice.waitFor();
-  rest.open();
-  stage.network.up();
-  await ada.page.getByRole('button', { name: 'Try now' }).click();
-  await session.untilSaid(/^Before, and after\.$/);
-  await notice.waitFor({ state: 'detached' });
-  expect(await session.answers.allInnerTexts()).toEqual(['Before, and after.']);
-});
+    stage.expectComplaints(/WebSocket connection to|Failed to load resource/);
+    stage.network.down();
+    const notice = ada.page.getByText('The server does not answer.');
+    await notice.waitFor();
+    rest.open();
+    stage.network.up();
+    await ada.page.getByRole('button', { name: 'Try now' }).click();
+    await session.untilSaid(/^Before, and after\.$/);
+    await notice.waitFor({ state: 'detached' });
+    expect(await session.answers.allInnerTexts()).toEqual(['Before, and after.']);
+  },
+);
 
 test('INV-6 INV-8 a server killed in mid-turn has lost nothing that was seen, leaves no process, and goes on in the same page', async () => {
   const folder = await stage.project('crash');

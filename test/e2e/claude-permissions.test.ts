@@ -1,3 +1,4 @@
+import { testAtLength } from '@liminal/testkit/at-length';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { reply, toolUse } from '@liminal/testkit';
@@ -37,7 +38,7 @@ test('a permission is given by a button, after a look at what would change', asy
   await ada.sidebar.getByRole('region', { name: 'Needs you' }).waitFor({ state: 'detached' });
 });
 
-test('a permission is refused by a button, and nothing is done', async () => {
+testAtLength('a permission is refused by a button, and nothing is done', async () => {
   const { folder, file } = await writingProject('reject-button');
   const ada = await stage.person();
   const session = await ada.startSession({ folder });
@@ -122,7 +123,7 @@ test('questions are asked as such, all at once, and the agent gets the answers',
   expect(toolResults['toolu_question']).toMatch(/="PostgreSQL".*="Here, There".*="At noon"/s);
 });
 
-test('a plan is read as text before it is agreed to, and then carried out', async () => {
+testAtLength('a plan is read as text before it is agreed to, and then carried out', async () => {
   const folder = await stage.project('plan');
   stage.api.play([
     reply(toolUse('ExitPlanMode', { plan: '# The plan\n\n1. Write it.\n2. Test it.' })),

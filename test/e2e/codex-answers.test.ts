@@ -1,3 +1,4 @@
+import { testAtLength } from '@liminal/testkit/at-length';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ServerMessage } from '@liminal/protocol';
@@ -138,77 +139,86 @@ test('a plan is shown as it goes on, and a patch as what it changes', async () =
   ]);
 });
 
-test('stop ends Codex’s turn in mid-text, keeps what was said, and the session takes the next message', async () => {
-  const folder = await stage.project('cancel');
-  stage.codexApi.play(
-    byModelPrompt({
-      'Go on for ever.': [answer(message(['I have begun', gate(), ' and ended.']))],
-      'Still there?': [answer('Still here.')],
-    }),
-  );
-  const ada = await stage.person();
-  const session = await ada.startSession({ folder, agent: 'Codex' });
-  await session.send('Go on for ever.');
-  await session.untilSaid(/^I have begun$/);
-  await session.stopButton.click();
-  await session.untilEnded(1);
-  await session.lastTurn.getByText(/^Stopped/).waitFor();
-  expect(await session.answers.allInnerTexts()).toEqual(['I have begun']);
+testAtLength(
+  'stop ends Codex’s turn in mid-text, keeps what was said, and the session takes the next message',
+  async () => {
+    const folder = await stage.project('cancel');
+    stage.codexApi.play(
+      byModelPrompt({
+        'Go on for ever.': [answer(message(['I have begun', gate(), ' and ended.']))],
+        'Still there?': [answer('Still here.')],
+      }),
+    );
+    const ada = await stage.person();
+    const session = await ada.startSession({ folder, agent: 'Codex' });
+    await session.send('Go on for ever.');
+    await session.untilSaid(/^I have begun$/);
+    await session.stopButton.click();
+    await session.untilEnded(1);
+    await session.lastTurn.getByText(/^Stopped/).waitFor();
+    expect(await session.answers.allInnerTexts()).toEqual(['I have begun']);
 
-  await session.send('Still there?');
-  await session.untilSaid('Still here.');
-  await session.untilEnded(2);
-});
+    await session.send('Still there?');
+    await session.untilSaid('Still here.');
+    await session.untilEnded(2);
+  },
+);
 
-test('Escape stops a command of Codex: its card is closed, and the session goes on', async () => {
-  const folder = await stage.project('cancel-tool');
-  stage.codexApi.play(
-    byModelPrompt({
-      'Follow.': [
-        answer(execCommand('until [ -e never ]; do sleep 0.2; done', { yieldMs: 30_000 })),
-      ],
-      'And now?': [answer('Done with it.')],
-    }),
-  );
-  const ada = await stage.person();
-  const session = await ada.startSession({ folder, agent: 'Codex' });
-  await session.send('Follow.');
-  const card = session.tool(/^Run until/);
-  await card.getByRole('img', { name: 'running' }).waitFor();
-  await session.composer.press('Escape');
-  await session.untilEnded(1);
-  await session.lastTurn.getByText(/^Stopped/).waitFor();
-  await card.getByRole('img', { name: 'running' }).waitFor({ state: 'detached' });
+testAtLength(
+  'Escape stops a command of Codex: its card is closed, and the session goes on',
+  async () => {
+    const folder = await stage.project('cancel-tool');
+    stage.codexApi.play(
+      byModelPrompt({
+        'Follow.': [
+          answer(execCommand('until [ -e never ]; do sleep 0.2; done', { yieldMs: 30_000 })),
+        ],
+        'And now?': [answer('Done with it.')],
+      }),
+    );
+    const ada = await stage.person();
+    const session = await ada.startSession({ folder, agent: 'Codex' });
+    await session.send('Follow.');
+    const card = session.tool(/^Run until/);
+    await card.getByRole('img', { name: 'running' }).waitFor();
+    await session.composer.press('Escape');
+    await session.untilEnded(1);
+    await session.lastTurn.getByText(/^Stopped/).waitFor();
+    await card.getByRole('img', { name: 'running' }).waitFor({ state: 'detached' });
 
-  await session.send('And now?');
-  await session.untilSaid('Done with it.');
-  // Codex itself lets the command run on until it ends.
-  await ada.endProcess();
-  await expect.poll(() => commandsIn(folder)).toEqual([]);
-});
+    await session.send('And now?');
+    await session.untilSaid('Done with it.');
+    // Codex itself lets the command run on until it ends.
+    await ada.endProcess();
+    await expect.poll(() => commandsIn(folder)).toEqual([]);
+  },
+);
 
 async function commandsIn(folder: string): Promise<string[]> {
   const processes = await agentProcesses(stage.server.pid);
   return processes.filter((entry) => entry.folder === folder).map((entry) => entry.command);
 }
 
-test('an error of the model is said plainly, and the message after it is answered', async () => {
-  const folder = await stage.project('api-error');
-  stage.codexApi.play(
-    byModelPrompt({
-      'Too much.': [failed('insufficient_quota', 'You exceeded your current quota.')],
-      'Less.': [answer('Better now.')],
-    }),
-  );
-  const ada = await stage.person();
-  const session = await ada.startSession({ folder, agent: 'Codex' });
-  await session.send('Too much.');
-  await session.send('Less.');
-  await session.untilSaid('Better now.');
-  await session.untilEnded(2);
-  expect(await session.failureOf('first').innerText()).toContain('Quota exceeded.');
-  expect(await session.turns.first().getAttribute('data-status')).toBe('error');
-});
+testAtLength(
+  'an error of the model is said plainly, and the message after it is answered',
+  async () => {
+    const folder = await stage.project('api-error');
+    stage.codexApi.play(
+      byModelPrompt({
+        'Too much.': [failed('insufficient_quota', 'You exceeded your current quota.')],
+        'Less.': [answer('Better now.')],
+      }),
+    );
+    const ada = await stage.person();
+    const session = await ada.startSession({ folder, agent: 'Codex' });
+    await session.send('Too much.');
+    await session.send('Less.');
+    await session.untilSaid('Better now.');
+    await session.untilEnded(2);
+    expect(await session.failureOf('first').innerText()).toContain('Quota exceeded.');
+    expect(await session.turns.first().getAttribute('data-status')).toBe('error');
+  },
+);
 
 type Upsert = Extract<ServerMessage, { type: 'session:upsert' }>['payload'];
 

@@ -1,3 +1,4 @@
+import { testAtLength } from '@liminal/testkit/at-length';
 import {
   answer,
   byModelPrompt,
@@ -14,7 +15,7 @@ import { useStage } from './stage.ts';
 
 const stage = useStage({ codex: {} });
 
-test('a reload in the middle of Codex’s answer loses nothing of it', async () => {
+testAtLength('a reload in the middle of Codex’s answer loses nothing of it', async () => {
   const folder = await stage.project('reload');
   const rest = gate();
   stage.codexApi.play([

@@ -1,3 +1,4 @@
+import { testAtLength } from '@liminal/testkit/at-length';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { answer, byModelPrompt, execCommand, message, pause } from '@liminal/testkit';
@@ -42,21 +43,24 @@ test('a command that Codex asks for is allowed, and runs', async () => {
     .waitFor();
 });
 
-test('a command that Codex asks for is refused, does not run, and the session goes on', async () => {
-  const { folder, file } = await makingProject('refuse');
-  const ada = await stage.person();
-  const session = await ada.startSession({ folder, agent: 'Codex' });
-  await session.send('Make it.');
-  await session.permission(request).getByRole('button', { name: /^No/ }).click();
-  await session.untilEnded(1);
-  await session
-    .tool(/echo fresh/)
-    .getByText('Not run: you rejected it')
-    .waitFor();
-  await expect(readFile(file)).rejects.toThrow('ENOENT');
+testAtLength(
+  'a command that Codex asks for is refused, does not run, and the session goes on',
+  async () => {
+    const { folder, file } = await makingProject('refuse');
+    const ada = await stage.person();
+    const session = await ada.startSession({ folder, agent: 'Codex' });
+    await session.send('Make it.');
+    await session.permission(request).getByRole('button', { name: /^No/ }).click();
+    await session.untilEnded(1);
+    await session
+      .tool(/echo fresh/)
+      .getByText('Not run: you rejected it')
+      .waitFor();
+    await expect(readFile(file)).rejects.toThrow('ENOENT');
 
-  await session.send('And now?');
-  await session.untilSaid('On we go.');
-  await session.untilEnded(2);
-  expect(await session.answers.allInnerTexts()).toEqual(['I would make it.', 'On we go.']);
-});
+    await session.send('And now?');
+    await session.untilSaid('On we go.');
+    await session.untilEnded(2);
+    expect(await session.answers.allInnerTexts()).toEqual(['I would make it.', 'On we go.']);
+  },
+);

@@ -1,3 +1,4 @@
+import { testAtLength } from '@liminal/testkit/at-length';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,26 +36,29 @@ test('what is sent while the server is dead arrives once, in order, when it is b
   await expect.poll(() => unsent(ada.page).count()).toBe(0);
 });
 
-test('it survives the page that is loaded again meanwhile, and so does what is being written', async () => {
-  const { ada, session } = await demoSession('reloaded');
-  const { page } = ada;
-  const address = page.url();
-  stage.expectComplaints(away);
-  await stage.server.crash();
-  await session.send('plan');
-  await waiting(page).waitFor();
-  await session.composer.fill('Not yet');
-  await page.reload().catch(() => undefined);
-  expect(await session.composer.count()).toBe(0);
-  await stage.server.restart();
-  await page.goto(address);
-  await session.untilEnded(2);
-  await expect.poll(() => session.prompts.allInnerTexts()).toEqual(['explain', 'plan']);
-  await expect.poll(() => session.composer.inputValue()).toBe('Not yet');
-  await page.reload();
-  await session.untilEnded(2);
-  await expect.poll(() => session.prompts.allInnerTexts()).toEqual(['explain', 'plan']);
-});
+testAtLength(
+  'it survives the page that is loaded again meanwhile, and so does what is being written',
+  async () => {
+    const { ada, session } = await demoSession('reloaded');
+    const { page } = ada;
+    const address = page.url();
+    stage.expectComplaints(away);
+    await stage.server.crash();
+    await session.send('plan');
+    await waiting(page).waitFor();
+    await session.composer.fill('Not yet');
+    await page.reload().catch(() => undefined);
+    expect(await session.composer.count()).toBe(0);
+    await stage.server.restart();
+    await page.goto(address);
+    await session.untilEnded(2);
+    await expect.poll(() => session.prompts.allInnerTexts()).toEqual(['explain', 'plan']);
+    await expect.poll(() => session.composer.inputValue()).toBe('Not yet');
+    await page.reload();
+    await session.untilEnded(2);
+    await expect.poll(() => session.prompts.allInnerTexts()).toEqual(['explain', 'plan']);
+  },
+);
 
 test('a message whose answer was lost is sent again, and taken once', async () => {
   const { ada, session } = await demoSession('lost-answer');
@@ -73,7 +77,7 @@ test('a message whose answer was lost is sent again, and taken once', async () =
   await expect.poll(() => session.prompts.allInnerTexts()).toEqual(['explain', 'plan', 'error']);
 });
 
-test('what waits can be changed and thrown away', async () => {
+testAtLength('what waits can be changed and thrown away', async () => {
   const { ada, session } = await demoSession('changed');
   stage.expectComplaints(away);
   await stage.server.crash();

@@ -1,3 +1,4 @@
+import { testAtLength } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
 import { useStage } from './stage.ts';
 
@@ -66,7 +67,7 @@ test('Claude Code without a key says how to get in', async () => {
   expect(trouble).toContain('Not logged in. Run claude in a terminal and sign in, or set');
 });
 
-test('a session is renamed, found and opened again by keyboard alone', async () => {
+testAtLength('a session is renamed, found and opened again by keyboard alone', async () => {
   const ada = await stage.person();
   const { page, tabs } = ada;
   const session = await ada.startSession({ folder: await stage.project('named'), agent: 'Demo' });
@@ -109,7 +110,7 @@ test.for([
   expect(await dialog.getByRole('alert').innerText()).toMatch(says);
 });
 
-test('the address of a session that does not exist says so', async () => {
+testAtLength('the address of a session that does not exist says so', async () => {
   const { page } = await stage.person();
   stage.expectComplaints(/status of 404/);
   await page.goto(new URL('/session/nobody', page.url()).href);

@@ -1,4 +1,5 @@
 import { gate, reply, text, toolUse } from '@liminal/testkit';
+import { testAtLength } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
 import { claudeStage } from './claude-stage.ts';
 import { idle, words } from './server-stage.ts';
@@ -96,53 +97,59 @@ test('a conversation that forked is told as such, and the agent here goes on fro
   );
 });
 
-test('a conversation that forked goes on from where the terminal ended, if that ended last', async () => {
-  const stage = await claudeStage();
-  const sessionId = await stage.create();
-  await stage.say(sessionId, 'One here.');
-  const terminal = stage.openTerminal(sessionId);
-  await terminal.say('Two there.');
-  await stage.say(sessionId, 'Three here.');
-  await stage.restart();
-  await terminal.say('Four there.');
-  await terminal.end();
+testAtLength(
+  'a conversation that forked goes on from where the terminal ended, if that ended last',
+  async () => {
+    const stage = await claudeStage();
+    const sessionId = await stage.create();
+    await stage.say(sessionId, 'One here.');
+    const terminal = stage.openTerminal(sessionId);
+    await terminal.say('Two there.');
+    await stage.say(sessionId, 'Three here.');
+    await stage.restart();
+    await terminal.say('Four there.');
+    await terminal.end();
 
-  await stage.runtime.loadSession(sessionId);
-  const [notice] = (await stage.history(sessionId)).filter((line) => line.startsWith('system: '));
-  expect(notice).toContain('From now on the agent knows what was said there');
-  await stage.say(sessionId, 'Five here.');
-  expect(await stage.told('Five here.')).toEqual(
-    told('One here.', 'Two there.', 'Four there.', 'Five here.'),
-  );
-  expect(await stage.history(sessionId)).toEqual([
-    ...exchange('One here.', 'Two there.', 'Three here.'),
-    notice,
-    ...exchange('Four there.', 'Five here.'),
-  ]);
-});
+    await stage.runtime.loadSession(sessionId);
+    const [notice] = (await stage.history(sessionId)).filter((line) => line.startsWith('system: '));
+    expect(notice).toContain('From now on the agent knows what was said there');
+    await stage.say(sessionId, 'Five here.');
+    expect(await stage.told('Five here.')).toEqual(
+      told('One here.', 'Two there.', 'Four there.', 'Five here.'),
+    );
+    expect(await stage.history(sessionId)).toEqual([
+      ...exchange('One here.', 'Two there.', 'Three here.'),
+      notice,
+      ...exchange('Four there.', 'Five here.'),
+    ]);
+  },
+);
 
-test('a terminal that ends later takes the agent back to its branch, and people are told once', async () => {
-  const stage = await claudeStage();
-  const sessionId = await stage.create();
-  await stage.say(sessionId, 'One here.');
-  const terminal = stage.openTerminal(sessionId);
-  await terminal.say('Two there.');
-  await stage.say(sessionId, 'Three here.');
-  await terminal.say('Four there.');
-  await stage.say(sessionId, 'Five here.');
-  await stage.restart();
-  await terminal.end();
+testAtLength(
+  'a terminal that ends later takes the agent back to its branch, and people are told once',
+  async () => {
+    const stage = await claudeStage();
+    const sessionId = await stage.create();
+    await stage.say(sessionId, 'One here.');
+    const terminal = stage.openTerminal(sessionId);
+    await terminal.say('Two there.');
+    await stage.say(sessionId, 'Three here.');
+    await terminal.say('Four there.');
+    await stage.say(sessionId, 'Five here.');
+    await stage.restart();
+    await terminal.end();
 
-  await stage.runtime.loadSession(sessionId);
-  await stage.runtime.loadSession(sessionId);
-  const notices = (await stage.history(sessionId)).filter((line) => line.startsWith('system: '));
-  expect(notices).toHaveLength(2);
-  expect(notices[1]).toContain('goes on from “Four there.” now');
-  await stage.say(sessionId, 'Six here.');
-  expect(await stage.told('Six here.')).toEqual(
-    told('One here.', 'Two there.', 'Four there.', 'Six here.'),
-  );
-});
+    await stage.runtime.loadSession(sessionId);
+    await stage.runtime.loadSession(sessionId);
+    const notices = (await stage.history(sessionId)).filter((line) => line.startsWith('system: '));
+    expect(notices).toHaveLength(2);
+    expect(notices[1]).toContain('goes on from “Four there.” now');
+    await stage.say(sessionId, 'Six here.');
+    expect(await stage.told('Six here.')).toEqual(
+      told('One here.', 'Two there.', 'Four there.', 'Six here.'),
+    );
+  },
+);
 
 test('commands and what the agent does of its own accord are not taken for turns of a terminal', async () => {
   const stage = await claudeStage();
@@ -170,31 +177,34 @@ test('commands and what the agent does of its own accord are not taken for turns
   expect(turns.filter(({ madeElsewhere }) => madeElsewhere)).toEqual([]);
 });
 
-test('a conversation that forked is told as such: here the page has the last word', async () => {
-  const stage = await claudeStage();
-  const sessionId = await stage.create();
-  await stage.say(sessionId, 'One here.');
-  const terminal = stage.openTerminal(sessionId);
-  const rest = gate();
-  stage.api.play(({ prompt }) =>
-    reply(text(['So: ', ...(prompt === 'Two here.' ? [rest] : []), prompt])),
-  );
-  const reader = stage.watch(sessionId);
-  await reader.untilType('session:info');
-  await stage.runtime.send(sessionId, 'Two here.');
-  await reader.until(({ items }) => [...items.values()].flatMap(words).includes('agent: So: '));
-  await terminal.say('Three there.');
-  rest.open();
-  await idle(stage.runtime, sessionId);
+testAtLength(
+  'a conversation that forked is told as such: here the page has the last word',
+  async () => {
+    const stage = await claudeStage();
+    const sessionId = await stage.create();
+    await stage.say(sessionId, 'One here.');
+    const terminal = stage.openTerminal(sessionId);
+    const rest = gate();
+    stage.api.play(({ prompt }) =>
+      reply(text(['So: ', ...(prompt === 'Two here.' ? [rest] : []), prompt])),
+    );
+    const reader = stage.watch(sessionId);
+    await reader.untilType('session:info');
+    await stage.runtime.send(sessionId, 'Two here.');
+    await reader.until(({ items }) => [...items.values()].flatMap(words).includes('agent: So: '));
+    await terminal.say('Three there.');
+    rest.open();
+    await idle(stage.runtime, sessionId);
 
-  await stage.runtime.loadSession(sessionId);
-  const [notice] = (await stage.history(sessionId)).filter((line) => line.startsWith('system: '));
-  expect(notice).toContain('does not know what was said there');
-  expect(await stage.history(sessionId)).toEqual([
-    ...exchange('One here.', 'Two here.'),
-    notice,
-    ...exchange('Three there.'),
-  ]);
-  await stage.say(sessionId, 'Four here.');
-  expect(await stage.told('Four here.')).toEqual(told('One here.', 'Two here.', 'Four here.'));
-});
+    await stage.runtime.loadSession(sessionId);
+    const [notice] = (await stage.history(sessionId)).filter((line) => line.startsWith('system: '));
+    expect(notice).toContain('does not know what was said there');
+    expect(await stage.history(sessionId)).toEqual([
+      ...exchange('One here.', 'Two here.'),
+      notice,
+      ...exchange('Three there.'),
+    ]);
+    await stage.say(sessionId, 'Four here.');
+    expect(await stage.told('Four here.')).toEqual(told('One here.', 'Two here.', 'Four here.'));
+  },
+);

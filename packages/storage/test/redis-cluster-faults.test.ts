@@ -1,4 +1,5 @@
 import { type RedisServer, startRedisCluster, type TestRedisCluster } from '@liminal/testkit';
+import { testAtLength } from '@liminal/testkit/at-length';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { collect, delta, eventsOf, start, wholeRun } from '../src/testing/runs.ts';
 import { type ClusterStage, onStage, ownCluster } from './redis-cluster-stage.ts';
@@ -53,86 +54,95 @@ test('INV-1, INV-6, INV-7: a master that is killed and started again loses and d
   await cluster.ready();
 });
 
-test('keys of a silent master are refused soon, with a sentence, and no others; its listeners connect elsewhere', async () => {
-  const { open, keys, masterOf, runsOn } = stage;
-  const { log, coordination } = await open();
-  const told: string[] = [];
-  await coordination.board.watch('', { onPost: () => {}, onGap: () => told.push('gap') });
-  const silent = await subscribedTo(cluster);
-  const [near = '', far = ''] = [...runsOn((silent + 1) % 3, 1), ...runsOn(silent, 1)];
-  const names = Array.from({ length: 30 }, (_, index) => `session-${index}`);
-  const session = names.find((name) => masterOf(keys.lease(name)) !== silent)!;
-  await log.append(near, eventsOf(near, [start]));
-  await log.append(far, eventsOf(far, [start]));
-  cluster.masters[silent]?.pause();
-  try {
-    for (const text of ['a', 'b']) {
-      const began = performance.now();
-      await expect(log.append(far, eventsOf(far, [delta(text)], 1))).rejects.toMatchObject({
-        code: 'LOG_WRITE_FAILED',
-        message: expect.stringContaining('See that it runs'),
-      });
-      expect(performance.now() - began).toBeLessThan(10_000);
-      await log.append(near, eventsOf(near, [delta(text)], text === 'a' ? 1 : 2));
+testAtLength(
+  'keys of a silent master are refused soon, with a sentence, and no others; its listeners connect elsewhere',
+  async () => {
+    const { open, keys, masterOf, runsOn } = stage;
+    const { log, coordination } = await open();
+    const told: string[] = [];
+    await coordination.board.watch('', { onPost: () => {}, onGap: () => told.push('gap') });
+    const silent = await subscribedTo(cluster);
+    const [near = '', far = ''] = [...runsOn((silent + 1) % 3, 1), ...runsOn(silent, 1)];
+    const names = Array.from({ length: 30 }, (_, index) => `session-${index}`);
+    const session = names.find((name) => masterOf(keys.lease(name)) !== silent)!;
+    await log.append(near, eventsOf(near, [start]));
+    await log.append(far, eventsOf(far, [start]));
+    cluster.masters[silent]?.pause();
+    try {
+      for (const text of ['a', 'b']) {
+        const began = performance.now();
+        await expect(log.append(far, eventsOf(far, [delta(text)], 1))).rejects.toMatchObject({
+          code: 'LOG_WRITE_FAILED',
+          message: expect.stringContaining('See that it runs'),
+        });
+        expect(performance.now() - began).toBeLessThan(10_000);
+        await log.append(near, eventsOf(near, [delta(text)], text === 'a' ? 1 : 2));
+      }
+      expect(await coordination.leases.acquire(session, 'server', 1_000)).toBeDefined();
+      await expect.poll(() => told, patience).toEqual(['gap']);
+    } finally {
+      cluster.masters[silent]?.resume();
     }
-    expect(await coordination.leases.acquire(session, 'server', 1_000)).toBeDefined();
+    await cluster.ready();
+    await write(log, far, [eventsOf(far, [delta('a'), delta('b')], 1)]);
+    expect(await log.read(far)).toStrictEqual(eventsOf(far, [start, delta('a'), delta('b')]));
+  },
+);
+
+testAtLength(
+  'a watcher of the board gets a gap when its node dies, and later postings',
+  async () => {
+    const { open, keys, masterOf } = stage;
+    const [near, far] = [await open(), await open()];
+    const told: string[] = [];
+    await near.coordination.board.watch('', {
+      onPost: (name, text) => told.push(`${name}=${text}`),
+      onGap: () => told.push('gap'),
+    });
+    const victim = await subscribedTo(cluster);
+    const names = Array.from({ length: 30 }, (_, index) => `name-${index}`);
+    const alive = names.filter((name) => masterOf(keys.posting(name)) !== victim);
+    await cluster.masters[victim]?.kill();
     await expect.poll(() => told, patience).toEqual(['gap']);
-  } finally {
-    cluster.masters[silent]?.resume();
-  }
-  await cluster.ready();
-  await write(log, far, [eventsOf(far, [delta('a'), delta('b')], 1)]);
-  expect(await log.read(far)).toStrictEqual(eventsOf(far, [start, delta('a'), delta('b')]));
-});
-
-test('a watcher of the board gets a gap when its node dies, and later postings', async () => {
-  const { open, keys, masterOf } = stage;
-  const [near, far] = [await open(), await open()];
-  const told: string[] = [];
-  await near.coordination.board.watch('', {
-    onPost: (name, text) => told.push(`${name}=${text}`),
-    onGap: () => told.push('gap'),
-  });
-  const victim = await subscribedTo(cluster);
-  const names = Array.from({ length: 30 }, (_, index) => `name-${index}`);
-  const alive = names.filter((name) => masterOf(keys.posting(name)) !== victim);
-  await cluster.masters[victim]?.kill();
-  await expect.poll(() => told, patience).toEqual(['gap']);
-  // In the order in which they were posted, also of one name.
-  const posts = [...alive, ...alive].map((name, index) => [name, `text-${index}`] as const);
-  await Promise.all(
-    posts.map(async ([name, text]) => far.coordination.board.post(name, text, 60_000)),
-  );
-  await expect.poll(() => told.length, patience).toBe(1 + posts.length);
-  for (const one of alive) {
-    expect(told.filter((each) => each.startsWith(`${one}=`))).toEqual(
-      posts.filter(([name]) => name === one).map(([name, text]) => `${name}=${text}`),
+    // In the order in which they were posted, also of one name.
+    const posts = [...alive, ...alive].map((name, index) => [name, `text-${index}`] as const);
+    await Promise.all(
+      posts.map(async ([name, text]) => far.coordination.board.post(name, text, 60_000)),
     );
-  }
-  await cluster.masters[victim]?.restart();
-  await cluster.ready();
-});
+    await expect.poll(() => told.length, patience).toBe(1 + posts.length);
+    for (const one of alive) {
+      expect(told.filter((each) => each.startsWith(`${one}=`))).toEqual(
+        posts.filter(([name]) => name === one).map(([name, text]) => `${name}=${text}`),
+      );
+    }
+    await cluster.masters[victim]?.restart();
+    await cluster.ready();
+  },
+);
 
-test('a node that a server is told of may be gone: when it starts, and when it has to find the others again', async () => {
-  const [first, second] = cluster.masters.map(({ url }) => url);
-  const [runId = ''] = stage.runsOn(1, 1);
-  const knows = await stage.open({ url: `${first}` });
-  await Promise.all(cluster.masters.map(async (master) => master.kill()));
-  await expect(knows.log.read(runId)).rejects.toMatchObject({ code: 'REDIS_UNAVAILABLE' });
-  await cluster.masters[1]?.restart();
-  await cluster.masters[2]?.restart();
-  await expect
-    .poll(async () => knows.log.read(runId).then(Boolean, () => false), patience)
-    .toBe(true);
-  const { log } = await stage.open({ url: `${first},${second}` });
-  expect(await log.read(runId)).toEqual([]);
-  await expect(stage.open({ url: `${first}` })).rejects.toMatchObject({
-    code: 'REDIS_UNAVAILABLE',
-    message: expect.stringContaining('ECONNREFUSED'),
-  });
-  await cluster.masters[0]?.restart();
-  await cluster.ready();
-});
+testAtLength(
+  'a node that a server is told of may be gone: when it starts, and when it has to find the others again',
+  async () => {
+    const [first, second] = cluster.masters.map(({ url }) => url);
+    const [runId = ''] = stage.runsOn(1, 1);
+    const knows = await stage.open({ url: `${first}` });
+    await Promise.all(cluster.masters.map(async (master) => master.kill()));
+    await expect(knows.log.read(runId)).rejects.toMatchObject({ code: 'REDIS_UNAVAILABLE' });
+    await cluster.masters[1]?.restart();
+    await cluster.masters[2]?.restart();
+    await expect
+      .poll(async () => knows.log.read(runId).then(Boolean, () => false), patience)
+      .toBe(true);
+    const { log } = await stage.open({ url: `${first},${second}` });
+    expect(await log.read(runId)).toEqual([]);
+    await expect(stage.open({ url: `${first}` })).rejects.toMatchObject({
+      code: 'REDIS_UNAVAILABLE',
+      message: expect.stringContaining('ECONNREFUSED'),
+    });
+    await cluster.masters[0]?.restart();
+    await cluster.ready();
+  },
+);
 
 test(
   'INV-1, INV-7: a replica takes over: its runs are written and read on, and new ones begin',

@@ -1,3 +1,4 @@
+import { partOf } from '@liminal/testkit/at-length';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { ApprovalUpsert, ToolCallUpsert, UpsertObject } from '@liminal/protocol';
@@ -391,6 +392,24 @@ async function openFile(options: Parameters<Stage['visit']>[0]): Promise<Page> {
   return page;
 }
 
-it.each(Object.entries(states))('axe finds nothing wrong with %s', async (_, reach) => {
+/** Those that between them hold every part of the page. */
+const short = [
+  'the start page with sessions',
+  'the dialog for a new session, with its folders',
+  'a page without its server',
+  'an agent at work, with a queue',
+  'a permission that is asked for',
+  'a form to fill in',
+  'a long conversation, closed and opened',
+  'the palette with what it finds',
+  'a search in the sidebar',
+  'many tabs, some of which need somebody',
+  'settings that are chosen',
+  'formulas, diagrams and footnotes',
+  'a file beside the conversation',
+  'the drawer of a phone',
+];
+
+it.each(partOf(states, short))('axe finds nothing wrong with %s', async (_, reach) => {
   expect(await findings(await reach())).toEqual([]);
 });

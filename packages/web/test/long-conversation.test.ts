@@ -35,7 +35,7 @@ const settle = (page: Page) =>
   page.evaluate(async () => {
     const frame = () => new Promise(requestAnimationFrame);
     const rows = () => document.querySelectorAll('[data-row]').length;
-    for (let still = 0, before = 0; still < 60; still += 1) {
+    for (let still = 0, before = 0; still < 20; still += 1) {
       await frame();
       if (rows() !== before) still = 0;
       before = rows();
@@ -131,7 +131,7 @@ it('visible text stays in place when rows around it change', async () => {
     expect(await isWhere()).toBeLessThan(2);
   }
   // Up, a wheel's step at a time: each moves the text by exactly that much, whatever is drawn above.
-  for (let step = 0; step < 12; step += 1) {
+  for (let step = 0; step < 4; step += 1) {
     const { id, top } = await inTheMiddle(page);
     const start = await scroller(page).evaluate((e) => e.scrollTop);
     await page.mouse.wheel(0, -200);

@@ -2,6 +2,7 @@
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gate, reply, text, toolUse } from '@liminal/testkit';
+import { testAtLength } from '@liminal/testkit/at-length';
 import {
   emptyResponse,
   foldResponse,
@@ -70,23 +71,26 @@ async function editing() {
   return { ...running, path, listener, turnId, request, input: { filePath: path, ...input }, diff };
 }
 
-test('an edit waits for leave: the request tells the file, the call its input and what it would change', async () => {
-  const { listener, turnId, request, path, input, diff } = await editing();
+testAtLength(
+  'an edit waits for leave: the request tells the file, the call its input and what it would change',
+  async () => {
+    const { listener, turnId, request, path, input, diff } = await editing();
 
-  expect(request).toMatchObject({ title: path, callId: 'toolu_edit' });
-  expect(request.options?.map(({ kind }) => kind)).toEqual([
-    'allow_once',
-    'allow_always',
-    'reject_once',
-  ]);
-  const [call] = itemsOf(fold({ turnId, events: listener.of(turnId) }), 'function_call');
-  expect(call).toMatchObject({ title: 'edit', kind: 'edit', diffs: [diff] });
-  expect(JSON.parse(call?.arguments ?? '')).toEqual(input);
-  expect(listener.of(turnId).at(-1)?.payload).toMatchObject({ itemType: 'approval' });
-  expect(await readFile(path, 'utf8')).toBe('one\ntwo\n');
-});
+    expect(request).toMatchObject({ title: path, callId: 'toolu_edit' });
+    expect(request.options?.map(({ kind }) => kind)).toEqual([
+      'allow_once',
+      'allow_always',
+      'reject_once',
+    ]);
+    const [call] = itemsOf(fold({ turnId, events: listener.of(turnId) }), 'function_call');
+    expect(call).toMatchObject({ title: 'edit', kind: 'edit', diffs: [diff] });
+    expect(JSON.parse(call?.arguments ?? '')).toEqual(input);
+    expect(listener.of(turnId).at(-1)?.payload).toMatchObject({ itemType: 'approval' });
+    expect(await readFile(path, 'utf8')).toBe('one\ntwo\n');
+  },
+);
 
-test('an edit that was allowed is written, and its call keeps its input', async () => {
+testAtLength('an edit that was allowed is written, and its call keeps its input', async () => {
   const { listener, turnId, request, path, input } = await editing();
 
   await request.answer('once');
@@ -103,71 +107,82 @@ test('an edit that was allowed is written, and its call keeps its input', async 
   ]);
 });
 
-test('an edit that was refused is not written, and its call failed with its input', async () => {
-  const { listener, turnId, request, path, input } = await editing();
+testAtLength(
+  'an edit that was refused is not written, and its call failed with its input',
+  async () => {
+    const { listener, turnId, request, path, input } = await editing();
 
-  await request.answer('reject');
+    await request.answer('reject');
 
-  const response = await listener.response(turnId);
-  expect(await readFile(path, 'utf8')).toBe('one\ntwo\n');
-  expect(itemsOf(response, 'approval')).toMatchObject([
-    { outcome: { outcome: 'selected', optionId: 'reject' } },
-  ]);
-  const [call] = itemsOf(response, 'function_call');
-  expect(JSON.parse(call?.arguments ?? '')).toEqual(input);
-  expect(itemsOf(response, 'function_call_output')).toMatchObject([
-    { callId: 'toolu_edit', success: false },
-  ]);
-});
+    const response = await listener.response(turnId);
+    expect(await readFile(path, 'utf8')).toBe('one\ntwo\n');
+    expect(itemsOf(response, 'approval')).toMatchObject([
+      { outcome: { outcome: 'selected', optionId: 'reject' } },
+    ]);
+    const [call] = itemsOf(response, 'function_call');
+    expect(JSON.parse(call?.arguments ?? '')).toEqual(input);
+    expect(itemsOf(response, 'function_call_output')).toMatchObject([
+      { callId: 'toolu_edit', success: false },
+    ]);
+  },
+);
 
-test('a turn that is cancelled in the middle of a text keeps what was said, and the session goes on', async () => {
-  const { create, provider } = await runOpencode(() => [
-    reply(text(['Half of', gate(), ' it.'])),
-    reply('Back.'),
-  ]);
-  const listener = await create();
-  const turnId = await listener.send('Take your time.');
-  await listener.event(turnId, 'item_delta');
+testAtLength(
+  'a turn that is cancelled in the middle of a text keeps what was said, and the session goes on',
+  async () => {
+    const { create, provider } = await runOpencode(() => [
+      reply(text(['Half of', gate(), ' it.'])),
+      reply('Back.'),
+    ]);
+    const listener = await create();
+    const turnId = await listener.send('Take your time.');
+    await listener.event(turnId, 'item_delta');
 
-  await provider.cancelTurn(listener.sessionId);
+    await provider.cancelTurn(listener.sessionId);
 
-  const response = await listener.response(turnId);
-  expect(response.status).toBe('aborted');
-  expect(said(response)).toEqual(['user: Take your time.', 'agent: Half of']);
-  expect(said(await listener.ask('Back?'))).toEqual(['user: Back?', 'agent: Back.']);
-});
+    const response = await listener.response(turnId);
+    expect(response.status).toBe('aborted');
+    expect(said(response)).toEqual(['user: Take your time.', 'agent: Half of']);
+    expect(said(await listener.ask('Back?'))).toEqual(['user: Back?', 'agent: Back.']);
+  },
+);
 
-test('a session whose process has ended is continued by another provider: its history is read once, and the model knows it', async () => {
-  const { create, provider, provide, workspace, api } = await runOpencode(() => [
-    reply(toolUse('glob', { pattern: '*.txt' })),
-    reply('I remember 42.'),
-    reply('It was 42.'),
-  ]);
-  const { projectDir } = workspace;
-  const before = await create();
-  const live = await before.ask('Remember 42.');
-  const agentSessionId = await before.agentSessionId();
-  await provider.close();
-  expect(processesOf(workspace.home)).toEqual([]);
+testAtLength(
+  'a session whose process has ended is continued by another provider: its history is read once, and the model knows it',
+  async () => {
+    const { create, provider, provide, workspace, api } = await runOpencode(() => [
+      reply(toolUse('glob', { pattern: '*.txt' })),
+      reply('I remember 42.'),
+      reply('It was 42.'),
+    ]);
+    const { projectDir } = workspace;
+    const before = await create();
+    const live = await before.ask('Remember 42.');
+    const agentSessionId = await before.agentSessionId();
+    await provider.close();
+    expect(processesOf(workspace.home)).toEqual([]);
 
-  const later = provide();
-  const history = (await later.readStoredHistory(agentSessionId, projectDir)).map(fold);
-  const after = new Listener(later, before.sessionId);
-  await later.loadSession(before.sessionId, { projectDir, agentSessionId });
-  const next = await after.ask('What was it?');
+    const later = provide();
+    const history = (await later.readStoredHistory(agentSessionId, projectDir)).map(fold);
+    const after = new Listener(later, before.sessionId);
+    await later.loadSession(before.sessionId, { projectDir, agentSessionId });
+    const next = await after.ask('What was it?');
 
-  expect(history.map(said)).toEqual([said(live)]);
-  const calls = (response: Response) =>
-    itemsOf(response, 'function_call').map((call) => JSON.parse(call.arguments));
-  expect(history.map(calls)).toEqual([calls(live)]);
-  expect(said(next)).toEqual(['user: What was it?', 'agent: It was 42.']);
-  expect(new Set(after.events.map(({ turnId }) => turnId)).size).toBe(1);
-  const told = JSON.stringify(api.requests.findLast(({ kind }) => kind === 'main')?.body.messages);
-  expect(told.split('Remember 42.')).toHaveLength(2);
-  expect(told.split('I remember 42.')).toHaveLength(2);
-});
+    expect(history.map(said)).toEqual([said(live)]);
+    const calls = (response: Response) =>
+      itemsOf(response, 'function_call').map((call) => JSON.parse(call.arguments));
+    expect(history.map(calls)).toEqual([calls(live)]);
+    expect(said(next)).toEqual(['user: What was it?', 'agent: It was 42.']);
+    expect(new Set(after.events.map(({ turnId }) => turnId)).size).toBe(1);
+    const told = JSON.stringify(
+      api.requests.findLast(({ kind }) => kind === 'main')?.body.messages,
+    );
+    expect(told.split('Remember 42.')).toHaveLength(2);
+    expect(told.split('I remember 42.')).toHaveLength(2);
+  },
+);
 
-test('a session is listed for its folder, by its own id', async () => {
+testAtLength('a session is listed for its folder, by its own id', async () => {
   const { create, provider, workspace } = await runOpencode(() => [reply('Yes.')]);
   const listener = await create();
   await listener.ask('Is anything here?');

@@ -1,3 +1,4 @@
+import { atLength } from '@liminal/testkit/at-length';
 import { describe, expect, it } from 'vitest';
 import type { Locator, Page } from 'playwright-core';
 import { message, turn } from '../items.ts';
@@ -26,8 +27,8 @@ export interface Control {
 }
 
 /**
- * Uses every control of the scenes by mouse, by keyboard and by touch; fails on a control without an entry in its
- * scene.
+ * Uses every control of the scenes, in turn by mouse, by keyboard and by touch; at length each by all three. Fails on
+ * a control without an entry in its scene.
  */
 export function tryControls(scenes: readonly Scene[]): void {
   openStage();
@@ -42,8 +43,10 @@ export function tryControls(scenes: readonly Scene[]): void {
   };
 
   describe.for(scenes)('$name', (scene) => {
-    describe.for(scene.controls)('$name', ({ find, effect, only, use = press }) => {
-      it.for(only ?? ways)('works by %s', async (way) => {
+    const controls = scene.controls.map((control, index) => ({ ...control, index }));
+    describe.for(controls)('$name', ({ find, effect, only = [...ways], use = press, index }) => {
+      const tried = atLength ? only : only.slice(index % only.length).slice(0, 1);
+      it.for(tried)('works by %s', async (way) => {
         const page = await visit(scene, way);
         await use(page, find(page), way, stage);
         await expect(effect(page, stage)).resolves.not.toThrow();
