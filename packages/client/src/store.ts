@@ -1,5 +1,4 @@
 import { Emitter } from './emitter.ts';
-import { perFrame } from './next-frame.ts';
 
 /** A value to read and follow, in the shape that React's useSyncExternalStore takes. */
 export interface Store<T> {
@@ -32,4 +31,30 @@ export class Cell<T> implements Store<T> {
   update(change: (value: T) => T): void {
     this.set(change(this.#value));
   }
+}
+
+/** Interval in a hidden page: often enough for its title and icon (ms). */
+const hiddenPace = 200;
+
+/**
+ * Makes `flush` run at most once per frame, however often it is requested: text arrives thirty times a second and
+ * more. Outside browsers it runs as soon as the present work is done.
+ */
+function perFrame(flush: () => void): () => void {
+  let scheduled = false;
+  const run = () => {
+    scheduled = false;
+    flush();
+  };
+  return () => {
+    if (scheduled) return;
+    scheduled = true;
+    schedule(run);
+  };
+}
+
+function schedule(run: () => void): void {
+  if (typeof document === 'undefined') setTimeout(run, 0);
+  else if (document.visibilityState === 'visible') requestAnimationFrame(run);
+  else setTimeout(run, hiddenPace);
 }

@@ -13,12 +13,12 @@ import { SessionClient } from './client-side/session-client.ts';
 import { describeError } from './errors.ts';
 import { ProtocolBreach } from '../base/protocol-breach.ts';
 import { type Opened, Replay } from './replay.ts';
-import { isOfSession } from './session-news.ts';
 import { storedMark } from './stored-mark.ts';
 import type { TurnEnd } from '../base/turn-writer.ts';
 import type { AcpQuirks } from './translate/quirks.ts';
 import { readReplay } from './translate/replay.ts';
 import { AcpTranslator } from './translate/translator.ts';
+import { isRecord } from './translate/fields.ts';
 
 export interface AcpSessionOptions {
   cliType: string;
@@ -265,3 +265,15 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
     return new ProviderError('PROCESS_CRASH', message, { cause });
   }
 }
+
+/** Updates about the session as a whole rather than a turn. */
+const ofSession = new Set<unknown>([
+  'available_commands_update',
+  'config_option_update',
+  'current_mode_update',
+  'session_info_update',
+  'usage_update',
+]);
+
+const isOfSession = (update: unknown): boolean =>
+  isRecord(update) && ofSession.has(update['sessionUpdate']);

@@ -10,10 +10,10 @@ import type {
   SendMessageResult,
   Unsubscribe,
 } from '../provider.ts';
-import { checkFolder } from './check-folder.ts';
 import { Newest } from './newest.ts';
 import { SessionFeed } from './session-feed.ts';
 import { StartLimit } from './start-limit.ts';
+import { stat } from 'node:fs/promises';
 
 /** How many ended sessions are remembered; for others, the caller must give everything needed to open them. */
 const maxEnded = 1_000;
@@ -279,4 +279,13 @@ export class DriverProvider implements CliProvider {
 function remembered({ session, projectDir }: Running): Ended {
   const { agentSessionId, memory } = session;
   return { projectDir, agentSessionId, memory };
+}
+
+/** Throws ProviderError `SESSION_CREATE_FAILED` if the project folder is missing: agents report that in odd ways. */
+async function checkFolder(projectDir: string): Promise<void> {
+  const found = await stat(projectDir).catch(() => undefined);
+  if (found?.isDirectory() === true) return;
+  const problem = found === undefined ? 'does not exist' : 'is not a folder';
+  const message = `The project folder ${projectDir} ${problem}.`;
+  throw new ProviderError('SESSION_CREATE_FAILED', message);
 }

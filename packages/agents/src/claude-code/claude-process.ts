@@ -10,7 +10,6 @@ import type {
 import { withinDepth, messageOf } from '@liminal/protocol';
 import type { McpServers } from '../mcp-servers.ts';
 import { endTree, processMark } from '../process/index.ts';
-import { childEnvironment } from './child-environment.ts';
 import { ClaudeProgram } from './claude-program.ts';
 import { mayBypass, startOptions, type Config } from './config-options.ts';
 import { InputQueue } from './input-queue.ts';
@@ -177,4 +176,18 @@ export class ClaudeProcess extends EventEmitter<News> {
       this.#gone.reject(new Error(`It said something that cannot be read (${reason}).`));
     }
   }
+}
+
+/** Set by a Claude Code that runs this server; a child that saw them would take itself for a part of it. */
+const ofOuterClaude = new Set(['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT', 'CLAUDE_CODE_SSE_PORT']);
+
+/** Claude Code's environment: the server's without Liminal's own variables, plus the process mark. */
+function childEnvironment(
+  inherited: NodeJS.ProcessEnv,
+  mark: Record<string, string>,
+): NodeJS.ProcessEnv {
+  const kept = Object.entries(inherited).filter(
+    ([name]) => !name.startsWith('LIMINAL_') && !ofOuterClaude.has(name),
+  );
+  return { ...Object.fromEntries(kept), CLAUDE_AGENT_SDK_CLIENT_APP: 'liminal', ...mark };
 }

@@ -2,7 +2,6 @@ import { Emitter } from '../emitter.ts';
 import { describeError, isForLater } from '../http/api-error.ts';
 import type { Requests } from '../http/requests.ts';
 import { Later } from '../socket/later.ts';
-import { newTurnId } from './new-turn-id.ts';
 import type { OutboxStorage, UnsentMessage } from './storage.ts';
 
 /** What has happened to a message; `waiting`: the server is away. */
@@ -173,4 +172,13 @@ export class Outbox {
     void this.#deps.storage.remove(unsent.turnId).catch(() => undefined);
     this.changed.emit({ ...unsent, state });
   }
+}
+
+/** A random UUID. Pages that came over plain HTTP from another machine have no `crypto.randomUUID`. */
+function newTurnId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

@@ -11,7 +11,6 @@ import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { FileResult } from '@liminal/protocol';
 import { RuntimeError } from '../errors.ts';
-import { imageType } from './image-type.ts';
 import { contains, type Roots } from '../roots.ts';
 
 /** Of a longer text only the first part is shown (bytes). */
@@ -145,4 +144,23 @@ function notFound(path: string): RuntimeError {
 
 function unreadable(path: string, why: string, cause?: unknown): RuntimeError {
   return new RuntimeError('FILE_UNREADABLE', `${path} ${why}.`, { cause });
+}
+
+/** How image files that browsers show begin: bytes in hex, as regular expressions. */
+const beginnings: [string, string][] = [
+  ['89504e470d0a1a0a', 'image/png'],
+  ['ffd8ff', 'image/jpeg'],
+  ['474946383[79]61', 'image/gif'],
+  ['52494646.{8}57454250', 'image/webp'],
+  ['.{8}6674797061766966', 'image/avif'],
+  ['424d.{8}00000000', 'image/bmp'],
+  ['00000100..00', 'image/x-icon'],
+];
+
+/** The MIME type of an image, by its first bytes rather than its name; undefined for anything else. */
+function imageType(start: Buffer, path: string): string | undefined {
+  // SVG has no fixed first bytes.
+  if (/\.svg$/i.test(path) && /<svg[\s>]/.test(start.toString('latin1'))) return 'image/svg+xml';
+  const hex = start.subarray(0, 16).toString('hex');
+  return beginnings.find(([beginning]) => new RegExp(`^${beginning}`).test(hex))?.[1];
 }

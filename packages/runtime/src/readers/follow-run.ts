@@ -1,8 +1,7 @@
-import { type Response, toResponse } from '@liminal/protocol';
+import { type Response, toResponse, type StreamEvent } from '@liminal/protocol';
 import type { RunFeed } from '../api.ts';
 import { RuntimeError } from '../errors.ts';
 import { readRun, type Storage } from '../history/index.ts';
-import { withoutGap } from './without-gap.ts';
 
 /** A run from history, or so far. Throws `RUN_NOT_FOUND`. */
 export async function wholeRun(storage: Storage, runId: string): Promise<Response> {
@@ -29,4 +28,25 @@ export async function followRun(
   }
   giveUp.abort();
   return { kind: 'snapshot', response: await wholeRun(storage, runId) };
+}
+
+/**
+ * Goes on with an iterator whose first step is under way. Ends at a gap: the log has dropped events because the reader
+ * was too slow. Asking again from its place, the reader is told `snapshot` (invariant 7).
+ */
+async function* withoutGap(
+  first: Promise<IteratorResult<StreamEvent>>,
+  rest: AsyncIterator<StreamEvent>,
+  after: number,
+): AsyncGenerator<StreamEvent, void> {
+  let next = after + 1;
+  try {
+    for (let step = await first; !step.done; step = await rest.next()) {
+      if (step.value.seq > next) return;
+      next = step.value.seq + 1;
+      yield step.value;
+    }
+  } finally {
+    await rest.return?.();
+  }
 }

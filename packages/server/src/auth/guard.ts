@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { RequestError } from '../http/errors.ts';
 import { signedInPage, signInScriptPath, unauthorizedPage } from '../pages/messages.ts';
 import { isPageAddress, sendPage, wantsPage } from '../pages/send-page.ts';
-import { securityHeaders } from './headers.ts';
 import { type HostOptions, isHostAllowed, localPort } from './host.ts';
 import { isUpgrade, refuseOrigin } from './origin.ts';
 import type { Credentials } from './credentials.ts';
@@ -121,3 +120,26 @@ function splitLink(url: string): { path: string; secret: string | undefined } {
   const path = `/${pathname.replace(/^[/\\]+/, '')}`;
   return { path: search.size === 0 ? path : `${path}?${search}`, secret };
 }
+
+/** Sent with every answer: our pages load nothing foreign, and no foreign page embeds or reads ours. */
+const securityHeaders = {
+  'content-security-policy': [
+    "default-src 'self'",
+    "script-src 'self'",
+    // Rendered code and diagrams are coloured by style attributes.
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data: blob:",
+    "font-src 'self' data:",
+    "connect-src 'self'",
+    "object-src 'none'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'permissions-policy': 'camera=(), microphone=(), geolocation=()',
+};

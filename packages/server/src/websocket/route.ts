@@ -5,7 +5,6 @@ import { RequestError } from '../http/errors.ts';
 import type { App } from '../http/schema.ts';
 import type { Limits } from '../limits.ts';
 import { Connection } from './connection.ts';
-import { watchLiveness } from './liveness.ts';
 
 interface Options {
   runtime: Runtime;
@@ -45,4 +44,17 @@ export async function webSocketRoute(app: App, options: Options) {
 function asText(data: Buffer | ArrayBuffer | Buffer[]): string {
   if (Array.isArray(data)) return Buffer.concat(data).toString('utf8');
   return Buffer.from(data as ArrayBuffer).toString('utf8');
+}
+
+/** Ends a connection whose other side has vanished: it has a whole interval (ms) to answer a ping. */
+function watchLiveness(socket: WebSocket, intervalMs: number): void {
+  let heard = true;
+  socket.on('pong', () => (heard = true));
+  socket.on('message', () => (heard = true));
+  const timer = setInterval(() => {
+    if (!heard) return socket.terminate();
+    heard = false;
+    socket.ping();
+  }, intervalMs);
+  socket.once('close', () => clearInterval(timer));
 }

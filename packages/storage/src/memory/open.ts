@@ -1,8 +1,7 @@
-import type { Coordination } from '../coordination.ts';
+import type { Coordination, Inboxes, Unsubscribe } from '../coordination.ts';
 import type { OpenedStorage } from '../storage.ts';
 import { MemoryBoard } from './board.ts';
 import { MemoryEventLog } from './event-log.ts';
-import { MemoryInboxes } from './inboxes.ts';
 import { MemoryLeases } from './leases.ts';
 import { MemoryResponseStore } from './response-store.ts';
 import { MemoryRunRegistry } from './run-registry.ts';
@@ -44,4 +43,24 @@ function open(log: MemoryEventLog): OpenedStorage {
       await store.close();
     },
   };
+}
+
+type Listener = (message: string) => void;
+
+class MemoryInboxes implements Inboxes {
+  readonly #open = new Map<string, Listener>();
+
+  async open(name: string, listener: Listener): Promise<Unsubscribe> {
+    this.#open.set(name, listener);
+    return async () => {
+      if (this.#open.get(name) === listener) this.#open.delete(name);
+    };
+  }
+
+  async send(name: string, message: string): Promise<boolean> {
+    const listener = this.#open.get(name);
+    if (listener === undefined) return false;
+    queueMicrotask(() => listener(message));
+    return true;
+  }
 }

@@ -1,3 +1,5 @@
+import { readTexts } from '../kept/read-texts.ts';
+
 /** Which sessions are open as tabs, and which one is shown. */
 export interface Places {
   /** Session ids, in the order of the tabs. */
@@ -109,12 +111,5 @@ function decode(encoded: string | undefined): string | undefined {
 
 /** Reads stored tabs; anything else is ignored. */
 export function readTabs(stored: string | null): string[] {
-  try {
-    const value: unknown = JSON.parse(stored ?? '[]');
-    if (!Array.isArray(value)) return [];
-    const ids = value.filter((id): id is string => typeof id === 'string' && id !== '');
-    return [...new Set(ids)];
-  } catch {
-    return [];
-  }
+  return [...new Set(readTexts(stored))].filter((id) => id !== '');
 }

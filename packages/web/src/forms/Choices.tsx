@@ -4,8 +4,8 @@ import look from '../look/form.module.css';
 import type { ControlProps } from './control.ts';
 import css from './FormFields.module.css';
 import { type OwnAnswer, OwnChoice } from './OwnChoice.tsx';
-import { Preview } from './Preview.tsx';
 import type { Choice, OneField, SeveralField } from './read-fields.ts';
+import { Markdown } from '../markdown/Markdown.tsx';
 
 /** One of a few, or any of several: all choices in sight, with a preview of the one that is pointed at. */
 export function ChoiceList(props: ControlProps<OneField | SeveralField>) {
@@ -115,5 +115,14 @@ export function ChoiceSelect(props: ControlProps<OneField>) {
       </select>
       {chosen?.description !== undefined && <p className={css.description}>{chosen.description}</p>}
     </>
+  );
+}
+
+/** Preview of a choice. Drawings made of characters stay as they are: only fences make it Markdown. */
+function Preview({ of, text }: { of: string; text: string }) {
+  return (
+    <section className={css.preview} aria-label={`Preview of ${of}`}>
+      {text.includes('```') ? <Markdown>{text}</Markdown> : <pre>{text}</pre>}
+    </section>
   );
 }

@@ -1,15 +1,14 @@
 // react-markdown, block by block, with remend for what is unfinished: the parts that streamdown is made of, at less
 // than half its size and without raw HTML and Tailwind, which a page with a strict policy cannot use.
-import { useCallback, useId, useMemo, useState } from 'react';
+import { useCallback, useId, useMemo, useState, useEffect } from 'react';
 import { Guard } from '../look/Guard.tsx';
 import { PlainText } from '../transcript/PlainText.tsx';
 import { Footnotes } from './Footnotes.tsx';
-import { drawnLength, limits } from './limits.ts';
+import { drawnLength, limits, stepEnd } from './limits.ts';
 import css from './Markdown.module.css';
 import { MarkdownBlock } from './MarkdownBlock.tsx';
 import { referencesOf } from './references.ts';
 import { emptySplit, splitBlocks } from './split-blocks.ts';
-import { useSteps } from './use-steps.ts';
 
 interface MarkdownProps {
   children: string;
@@ -60,4 +59,22 @@ function Blocks({ children, streaming }: Required<MarkdownProps>) {
       <Footnotes references={references} noteId={noteId} />
     </div>
   );
+}
+
+/** How much of a text is read (characters): it grows in steps, so that the page stays responsive. */
+function useSteps(text: string): number {
+  const [reached, setReached] = useState(0);
+  const next = Math.max(reached, stepEnd(text, reached));
+  // Growth of up to one step is read at once.
+  const to = reached === 0 || next >= text.length ? next : reached;
+  if (to !== reached) setReached(to);
+  const isBehind = to < text.length;
+  useEffect(() => {
+    if (!isBehind) return undefined;
+    const timer = setTimeout(() => setReached(stepEnd(text, to)));
+    return () => clearTimeout(timer);
+    // Growth meanwhile does not put off the next step.
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, [to, isBehind]);
+  return Math.min(to, text.length);
 }

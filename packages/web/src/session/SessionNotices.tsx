@@ -4,7 +4,8 @@ import { focusComposer } from '../composer/focus-composer.ts';
 import { IconButton } from '../look/controls.tsx';
 import { LinkedText } from '../look/LinkedText.tsx';
 import css from './SessionNotices.module.css';
-import { useDismissed } from './use-dismissed.ts';
+import { useState } from 'react';
+import { readTexts } from '../kept/read-texts.ts';
 
 interface SessionNoticesProps {
   sessionId: string;
@@ -51,4 +52,19 @@ function Mark({ level }: Pick<SessionNotice, 'level'>) {
       <Icon size={14} aria-hidden="true" />
     </span>
   );
+}
+
+/** Number of dismissed notices remembered per session; the newest are kept. */
+const most = 50;
+
+/** The session's notices that were dismissed on this device, and a function that dismisses one. */
+function useDismissed(sessionId: string): [readonly string[], (text: string) => void] {
+  const key = `liminal.dismissed.${sessionId}`;
+  const [dismissed, setDismissed] = useState(() => readTexts(localStorage.getItem(key)));
+  const dismiss = (text: string) => {
+    const texts = [...dismissed, text].slice(-most);
+    setDismissed(texts);
+    localStorage.setItem(key, JSON.stringify(texts));
+  };
+  return [dismissed, dismiss];
 }

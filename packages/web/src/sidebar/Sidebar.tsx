@@ -1,6 +1,6 @@
 import { useSessions } from '@liminal/client/react';
 import { Keyboard, Plus, Search } from 'lucide-react';
-import { type KeyboardEvent, useState } from 'react';
+import { type KeyboardEvent, useState, useEffect, useCallback } from 'react';
 import { altKey } from '../app/keys.ts';
 import { Button, Kbd } from '../look/controls.tsx';
 import { useRoving } from '../look/use-roving.ts';
@@ -10,8 +10,7 @@ import { ProjectSection } from './ProjectSection.tsx';
 import { SessionRow } from './SessionRow.tsx';
 import css from './Sidebar.module.css';
 import { needingYou, searchSessions } from './session-groups.ts';
-import { useCollapsed } from './use-collapsed.ts';
-import { useNow } from './use-now.ts';
+import { readTexts } from '../kept/read-texts.ts';
 
 interface SidebarProps {
   onNew: () => void;
@@ -120,3 +119,34 @@ function Nothing({ phase, searched }: { phase: string; searched: boolean }) {
   if (phase === 'failed') return <p className={css.nothing}>The sessions could not be read.</p>;
   return <p className={css.nothing}>No sessions yet. The first one you start appears here.</p>;
 }
+
+/** The time in ms, updated often enough for "5 min". */
+function useNow(): number {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 30_000);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}
+
+/** Project ids only. */
+const storageKey = 'liminal.collapsed';
+
+/** The projects that are collapsed on this device. */
+function useCollapsed(): [ReadonlySet<string>, toggle: (projectId: string) => void] {
+  const [collapsed, setCollapsed] = useState(readCollapsed);
+  const toggle = useCallback((projectId: string) => {
+    // Another window may have collapsed others meanwhile.
+    const stored = readCollapsed();
+    const next = stored.has(projectId)
+      ? new Set([...stored].filter((id) => id !== projectId))
+      : new Set([...stored, projectId]);
+    localStorage.setItem(storageKey, JSON.stringify([...next]));
+    setCollapsed(next);
+  }, []);
+  return [collapsed, toggle];
+}
+
+const readCollapsed = (): ReadonlySet<string> =>
+  new Set(readTexts(localStorage.getItem(storageKey)));

@@ -1,5 +1,5 @@
 import { type ApprovalUpsert, markHidden, type ToolCallUpsert } from '@liminal/protocol';
-import { type ReactNode, useId } from 'react';
+import { type ReactNode, useId, useEffect } from 'react';
 import { join } from '../look/controls.tsx';
 import { ShownText } from '../look/ShownText.tsx';
 import { ApprovalOutcomeNote, WaitingLink } from './ApprovalActions.tsx';
@@ -11,7 +11,6 @@ import { ToolIcon } from './ToolIcon.tsx';
 import { ToolOutcome } from './ToolOutcome.tsx';
 import { beganAt, type ToolPhase, toolPhase } from './tool-outcome.ts';
 import { isQuestion, isSubagent, toolWords } from './tool-words.ts';
-import { useWorthWatching } from './use-worth-watching.ts';
 
 interface ToolCardProps {
   call: ToolCallUpsert;
@@ -82,4 +81,22 @@ export function ToolCard({ call, approval, folder, turnEnded, children }: ToolCa
 /** Errors and live calls open by themselves; a waiting call is shown above the composer. */
 function opensItself(phase: ToolPhase, isLive: boolean): boolean {
   return phase === 'failed' || isLive;
+}
+
+/** A program that runs this long (ms) is shown live; for a shorter one, its line is enough. */
+const longEnough = 1_000;
+
+/** Whether a program that runs now has output and keeps running for a while. It stays true when the program ends. */
+function useWorthWatching(call: ToolCallUpsert, phase: ToolPhase): boolean {
+  const [isWorth, setWorth] = useRemembered('worth watching', false);
+  const hasOutput = call.toolOutput !== undefined && call.toolOutput.trim() !== '';
+  const isLive = call.kind === 'execute' && phase === 'running' && hasOutput;
+  const { startedAt } = call;
+  useEffect(() => {
+    if (!isLive) return undefined;
+    const ran = startedAt === undefined ? 0 : Date.now() - Date.parse(startedAt);
+    const timer = setTimeout(() => setWorth(true), Math.max(0, longEnough - (ran || 0)));
+    return () => clearTimeout(timer);
+  }, [isLive, setWorth, startedAt]);
+  return isWorth;
 }

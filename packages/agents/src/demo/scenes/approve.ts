@@ -1,4 +1,5 @@
 import type { Scene } from '../script.ts';
+import { run, write } from './tools.ts';
 
 const migration = `-- Orders are looked up by customer, newest first.
 CREATE INDEX orders_by_customer ON orders (customer_id, created_at DESC);
@@ -13,17 +14,7 @@ export const approve: Scene = {
       do: 'say',
       text: 'Demo, recorded: the slow query filters orders by customer and sorts them by date, and no index covers that. I’ll write a migration for one.\n',
     },
-    {
-      do: 'tool',
-      name: 'Write',
-      title: 'Write migrations/0042_orders_by_customer.sql',
-      kind: 'edit',
-      input: { file_path: 'migrations/0042_orders_by_customer.sql', content: migration },
-      locations: [{ path: 'migrations/0042_orders_by_customer.sql' }],
-      diffs: [{ path: 'migrations/0042_orders_by_customer.sql', newText: migration }],
-      takes: 400,
-      output: 'The file migrations/0042_orders_by_customer.sql has been created.',
-    },
+    write('migrations/0042_orders_by_customer.sql', 400, migration),
     {
       do: 'say',
       text: 'Running it changes the development database, so I need your permission. This is a recording: whatever you answer, no command runs.\n',
@@ -56,23 +47,16 @@ If you would rather not change this database at all, I can measure the gain on a
         ],
       },
     },
-    {
-      do: 'tool',
-      name: 'Bash',
-      title: 'Run npm run explain -- orders-by-customer',
-      kind: 'execute',
-      input: {
-        command: 'npm run explain -- orders-by-customer',
-        description: 'Show the query plan',
-      },
-      takes: 900,
-      exitCode: 0,
-      output: `Index Scan using orders_by_customer on orders  (actual time=0.031..0.187 rows=50)
+    run(
+      'npm run explain -- orders-by-customer',
+      'Show the query plan',
+      900,
+      `Index Scan using orders_by_customer on orders  (actual time=0.031..0.187 rows=50)
   Index Cond: (customer_id = 1207)
 Planning Time: 0.112 ms
 Execution Time: 0.214 ms
 `,
-    },
+    ),
     {
       do: 'say',
       text: `You allowed it, and in the recording the migration went through. The query uses the new index and sorts nothing any more:

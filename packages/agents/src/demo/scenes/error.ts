@@ -1,4 +1,5 @@
 import type { Scene } from '../script.ts';
+import { read } from './tools.ts';
 
 export const error: Scene = {
   name: 'error',
@@ -6,32 +7,22 @@ export const error: Scene = {
   words: ['error', 'fail'],
   steps: [
     { do: 'say', text: 'Demo, recorded: I’ll read how sessions are renewed, and then answer.\n' },
-    {
-      do: 'tool',
-      name: 'Read',
-      title: 'Read src/auth/renew-session.ts',
-      kind: 'read',
-      input: { file_path: 'src/auth/renew-session.ts' },
-      locations: [{ path: 'src/auth/renew-session.ts' }],
-      takes: 400,
-      failed: true,
-      output: 'There is no file src/auth/renew-session.ts. Did you mean src/auth/session.ts?',
-    },
-    {
-      do: 'tool',
-      name: 'Read',
-      title: 'Read src/auth/session.ts',
-      kind: 'read',
-      input: { file_path: 'src/auth/session.ts' },
-      locations: [{ path: 'src/auth/session.ts' }],
-      takes: 400,
-      output: `export async function renew(session: Session, now: Date): Promise<Session> {
+    read(
+      'src/auth/renew-session.ts',
+      400,
+      'There is no file src/auth/renew-session.ts. Did you mean src/auth/session.ts?',
+      { failed: true },
+    ),
+    read(
+      'src/auth/session.ts',
+      400,
+      `export async function renew(session: Session, now: Date): Promise<Session> {
   if (session.expiresAt > now) return session;
   const fresh = await store.replace(session.id, { expiresAt: addHours(now, 8) });
   return fresh ?? session;
 }
 `,
-    },
+    ),
     {
       do: 'say',
       cut: true,

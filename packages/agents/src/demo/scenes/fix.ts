@@ -1,4 +1,5 @@
 import type { Scene } from '../script.ts';
+import { edit, read, run } from './tools.ts';
 
 const before = `export function parseRange(text: string): Range {
   const [from, to] = text.split('-').map(Number);
@@ -32,16 +33,11 @@ export const fix: Scene = {
   words: ['fix', 'bug'],
   steps: [
     { do: 'say', text: 'Demo, recorded: I’ll run the tests first, to see what fails.\n' },
-    {
-      do: 'tool',
-      name: 'Bash',
-      title: 'Run npm test -- pages',
-      kind: 'execute',
-      input: { command: 'npm test -- pages', description: 'Run the tests of the pages module' },
-      takes: 2_200,
-      failed: true,
-      exitCode: 1,
-      output: `
+    run(
+      'npm test -- pages',
+      'Run the tests of the pages module',
+      2_200,
+      `
 > printer@1.9.2 test
 > vitest run pages
 
@@ -57,17 +53,9 @@ export const fix: Scene = {
  Test Files  1 failed (1)
       Tests  2 failed | 3 passed (5)
 `,
-    },
-    {
-      do: 'tool',
-      name: 'Read',
-      title: 'Read src/pages/parse-range.ts',
-      kind: 'read',
-      input: { file_path: 'src/pages/parse-range.ts' },
-      locations: [{ path: 'src/pages/parse-range.ts' }],
-      takes: 300,
-      output: before,
-    },
+      { failed: true, exitCode: 1 },
+    ),
+    read('src/pages/parse-range.ts', 300, before),
     {
       do: 'think',
       text: `Number('abc') is NaN and nothing checks it, so a bad range goes through as { from: NaN, to: NaN }. Splitting at every hyphen also drops a third part without a word. A pattern that takes the whole text settles both, and then the two ends only need to be put in order. Callers in src/cli catch RangeError already, so that is the error to throw.`,
@@ -76,41 +64,13 @@ export const fix: Scene = {
       do: 'say',
       text: 'Both failures have one cause: `parseRange` takes whatever `Number` makes of its parts. I’ll match the whole text instead and put the ends in order.\n',
     },
-    {
-      do: 'tool',
-      name: 'Edit',
-      title: 'Edit src/pages/parse-range.ts',
-      kind: 'edit',
-      input: { file_path: 'src/pages/parse-range.ts', old_string: before, new_string: after },
-      locations: [{ path: 'src/pages/parse-range.ts', line: 12 }],
-      diffs: [{ path: 'src/pages/parse-range.ts', oldText: before, newText: after }],
-      takes: 400,
-      output: 'The file src/pages/parse-range.ts has been updated.',
-    },
-    {
-      do: 'tool',
-      name: 'Edit',
-      title: 'Edit src/pages/parse-range.test.ts',
-      kind: 'edit',
-      input: {
-        file_path: 'src/pages/parse-range.test.ts',
-        old_string: testBefore,
-        new_string: testAfter,
-      },
-      locations: [{ path: 'src/pages/parse-range.test.ts', line: 9 }],
-      diffs: [{ path: 'src/pages/parse-range.test.ts', oldText: testBefore, newText: testAfter }],
-      takes: 400,
-      output: 'The file src/pages/parse-range.test.ts has been updated.',
-    },
-    {
-      do: 'tool',
-      name: 'Bash',
-      title: 'Run npm test -- pages',
-      kind: 'execute',
-      input: { command: 'npm test -- pages', description: 'Run the tests of the pages module' },
-      takes: 1_900,
-      exitCode: 0,
-      output: `
+    edit('src/pages/parse-range.ts', 12, 400, [before, after]),
+    edit('src/pages/parse-range.test.ts', 9, 400, [testBefore, testAfter]),
+    run(
+      'npm test -- pages',
+      'Run the tests of the pages module',
+      1_900,
+      `
 > printer@1.9.2 test
 > vitest run pages
 
@@ -119,7 +79,7 @@ export const fix: Scene = {
  Test Files  1 passed (1)
       Tests  9 passed (9)
 `,
-    },
+    ),
     {
       do: 'say',
       text: `All nine pass. What changed in the recording:

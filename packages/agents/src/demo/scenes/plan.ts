@@ -1,4 +1,5 @@
 import type { Scene } from '../script.ts';
+import { edit, read, run, search, write } from './tools.ts';
 
 const loaderBefore = `export function loadConfig(path: string): Config {
   const raw = JSON.parse(readFileSync(path, 'utf8'));
@@ -58,62 +59,24 @@ export const plan: Scene = {
       ],
     },
     { do: 'progress', after: 700, completed: 0 },
-    {
-      do: 'tool',
-      name: 'Grep',
-      title: 'Search for “loadConfig|Config }” in src',
-      kind: 'search',
-      input: { pattern: 'loadConfig|Config }', path: 'src' },
-      locations: [{ path: 'src' }],
-      takes: 500,
-      output: `src/config/load-config.ts:5:export function loadConfig(path: string): Config {
+    search(
+      'loadConfig|Config }',
+      500,
+      `src/config/load-config.ts:5:export function loadConfig(path: string): Config {
 src/main.ts:3:import { loadConfig } from './config/load-config.ts';
 src/server/listen.ts:1:import type { Config } from '../config/config.ts';
 src/jobs/retry.ts:2:import type { Config } from '../config/config.ts';
 `,
-    },
-    {
-      do: 'tool',
-      name: 'Read',
-      title: 'Read src/config/load-config.ts',
-      kind: 'read',
-      input: { file_path: 'src/config/load-config.ts' },
-      locations: [{ path: 'src/config/load-config.ts' }],
-      takes: 300,
-      output: loaderBefore,
-    },
+    ),
+    read('src/config/load-config.ts', 300, loaderBefore),
     { do: 'progress', completed: 1 },
     {
       do: 'think',
       text: `The two other users import only the type, so inferring it from the schema under the same name keeps them as they are. strictObject matters here: with a plain object a misspelt "retry" would be ignored, which is what the issue complains about.`,
     },
-    {
-      do: 'tool',
-      name: 'Write',
-      title: 'Write src/config/schema.ts',
-      kind: 'edit',
-      input: { file_path: 'src/config/schema.ts', content: schema },
-      locations: [{ path: 'src/config/schema.ts' }],
-      diffs: [{ path: 'src/config/schema.ts', newText: schema }],
-      takes: 400,
-      output: 'The file src/config/schema.ts has been created.',
-    },
+    write('src/config/schema.ts', 400, schema),
     { do: 'progress', completed: 2 },
-    {
-      do: 'tool',
-      name: 'Edit',
-      title: 'Edit src/config/load-config.ts',
-      kind: 'edit',
-      input: {
-        file_path: 'src/config/load-config.ts',
-        old_string: loaderBefore,
-        new_string: loaderAfter,
-      },
-      locations: [{ path: 'src/config/load-config.ts', line: 5 }],
-      diffs: [{ path: 'src/config/load-config.ts', oldText: loaderBefore, newText: loaderAfter }],
-      takes: 400,
-      output: 'The file src/config/load-config.ts has been updated.',
-    },
+    edit('src/config/load-config.ts', 5, 400, [loaderBefore, loaderAfter]),
     { do: 'progress', completed: 3 },
     {
       do: 'tool',
@@ -137,15 +100,11 @@ src/jobs/retry.ts:2:import type { Config } from '../config/config.ts';
       output: 'The file src/config/config.ts has been updated.',
     },
     { do: 'progress', completed: 4 },
-    {
-      do: 'tool',
-      name: 'Bash',
-      title: 'Run npm run check',
-      kind: 'execute',
-      input: { command: 'npm run check', description: 'Type check and test' },
-      takes: 3_200,
-      exitCode: 0,
-      output: `
+    run(
+      'npm run check',
+      'Type check and test',
+      3_200,
+      `
 > relay@0.8.1 check
 > tsc --noEmit && vitest run
 
@@ -157,7 +116,7 @@ src/jobs/retry.ts:2:import type { Config } from '../config/config.ts';
       Tests  20 passed (20)
    Duration  2.41s
 `,
-    },
+    ),
     { do: 'progress', completed: 5 },
     {
       do: 'say',

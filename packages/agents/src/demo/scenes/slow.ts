@@ -1,4 +1,5 @@
 import type { Scene } from '../script.ts';
+import { run } from './tools.ts';
 
 const suites = [
   'sign up with an e-mail address',
@@ -38,15 +39,11 @@ export const slow: Scene = {
       do: 'say',
       text: 'Demo, recorded: the browser tests take about a minute. You can stop me meanwhile, or write what I should do next: it waits in the queue.\n',
     },
-    {
-      do: 'tool',
-      name: 'Bash',
-      title: 'Run npm run test:browser',
-      kind: 'execute',
-      input: { command: 'npm run test:browser', description: 'Run all browser tests' },
-      takes: minute,
-      exitCode: 0,
-      output: [
+    run(
+      'npm run test:browser',
+      'Run all browser tests',
+      minute,
+      [
         `Running ${suites.length} tests using 1 worker`,
         '',
         ...suites.map((name, index) => `  ✓  ${index + 1} ${name}`),
@@ -54,7 +51,7 @@ export const slow: Scene = {
         `  ${suites.length} passed (1.0m)`,
         '',
       ].join('\n'),
-    },
+    ),
     {
       do: 'say',
       text: `All ${suites.length} browser tests passed in the recording. Nothing to repair.\n`,

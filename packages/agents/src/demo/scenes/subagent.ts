@@ -1,4 +1,5 @@
 import type { Scene } from '../script.ts';
+import { search } from './tools.ts';
 
 export const subagent: Scene = {
   name: 'subagent',
@@ -22,30 +23,20 @@ export const subagent: Scene = {
       },
       takes: 600,
       steps: [
-        {
-          do: 'tool',
-          name: 'Grep',
-          title: 'Search for “toLocale(Date|Time)?String|DateTimeFormat” in src',
-          kind: 'search',
-          input: { pattern: 'toLocale(Date|Time)?String|DateTimeFormat', path: 'src' },
-          locations: [{ path: 'src' }],
-          takes: 500,
-          output: `src/orders/OrderRow.tsx:18:      {order.createdAt.toLocaleDateString()}
+        search(
+          'toLocale(Date|Time)?String|DateTimeFormat',
+          500,
+          `src/orders/OrderRow.tsx:18:      {order.createdAt.toLocaleDateString()}
 src/orders/invoice.ts:44:  const date = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC' });
 src/admin/AuditLog.tsx:27:      {entry.at.toLocaleString('en-GB')}
 `,
-        },
-        {
-          do: 'tool',
-          name: 'Grep',
-          title: 'Search for “toISOString\\(\\)\\.(slice|substring)” in src',
-          kind: 'search',
-          input: { pattern: 'toISOString\\(\\)\\.(slice|substring)', path: 'src' },
-          locations: [{ path: 'src' }],
-          takes: 400,
-          output: `src/orders/export.ts:12:const day = (date: Date) => date.toISOString().slice(0, 10);
+        ),
+        search(
+          'toISOString\\(\\)\\.(slice|substring)',
+          400,
+          `src/orders/export.ts:12:const day = (date: Date) => date.toISOString().slice(0, 10);
 `,
-        },
+        ),
         {
           do: 'tool',
           name: 'Read',

@@ -1,4 +1,5 @@
 import type { Scene } from '../script.ts';
+import { edit, read, run, search } from './tools.ts';
 
 const before = `export function lineTotal(price: number, quantity: number): number {
   return price * quantity;
@@ -33,49 +34,21 @@ A turn usually begins with some thought, which is folded away until you want to 
       text: `Then the agent looks around. What it runs is a card: one line that says what was done to what and how it went. Open it for the rest.
 `,
     },
-    {
-      do: 'tool',
-      name: 'Grep',
-      title: 'Search for “price \\* quantity” in src',
-      kind: 'search',
-      input: { pattern: 'price \\* quantity', path: 'src' },
-      locations: [{ path: 'src' }],
-      takes: 600,
-      output: `src/cart/line-total.ts:2:  return price * quantity;
+    search(
+      'price \\* quantity',
+      600,
+      `src/cart/line-total.ts:2:  return price * quantity;
 src/orders/export.ts:31:    const total = price * quantity; // shown with toFixed(2)
 `,
-    },
-    {
-      do: 'tool',
-      name: 'Read',
-      title: 'Read src/cart/line-total.ts',
-      kind: 'read',
-      input: { file_path: 'src/cart/line-total.ts' },
-      locations: [{ path: 'src/cart/line-total.ts' }],
-      takes: 350,
-      output: before,
-    },
+    ),
+    read('src/cart/line-total.ts', 350, before),
     { do: 'say', text: 'A change to a file is shown as a diff:\n' },
-    {
-      do: 'tool',
-      name: 'Edit',
-      title: 'Edit src/cart/line-total.ts',
-      kind: 'edit',
-      input: { file_path: 'src/cart/line-total.ts', old_string: before, new_string: after },
-      locations: [{ path: 'src/cart/line-total.ts', line: 1 }],
-      diffs: [{ path: 'src/cart/line-total.ts', oldText: before, newText: after }],
-      takes: 450,
-      output: 'The file src/cart/line-total.ts has been updated.',
-    },
-    {
-      do: 'tool',
-      name: 'Bash',
-      title: 'Run npm test -- cart',
-      kind: 'execute',
-      input: { command: 'npm test -- cart', description: 'Run the cart tests' },
-      takes: 2_400,
-      exitCode: 0,
-      output: `
+    edit('src/cart/line-total.ts', 1, 450, [before, after]),
+    run(
+      'npm test -- cart',
+      'Run the cart tests',
+      2_400,
+      `
 > shop@2.4.0 test
 > vitest run cart
 
@@ -87,7 +60,7 @@ src/orders/export.ts:31:    const total = price * quantity; // shown with toFixe
       Tests  41 passed (41)
    Duration  1.62s
 `,
-    },
+    ),
     {
       do: 'say',
       text: `That was a whole turn: words, thought, a search, a file, a change and a test run. You can write while an agent is at work, and your message waits in the queue; you can stop it at any time; and you can close this page, open it elsewhere and find everything as it was.

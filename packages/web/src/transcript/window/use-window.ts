@@ -5,7 +5,6 @@ import { heldRows } from './held-rows.ts';
 import { Pace } from './pace.ts';
 import { around, covers, fitting, follow, nextSpan, type Span } from './span.ts';
 import type { TurnRow } from './turn-rows.ts';
-import { useIsPrinted } from './use-is-printed.ts';
 
 interface RowWindow {
   span: Span;
@@ -165,4 +164,21 @@ function seenRows(
     from: rowAt(tops, top - ahead - origin),
     to: rowAt(tops, bottom + ahead - origin) + 1,
   };
+}
+
+/** Whether the page is being printed: then everything loaded is rendered. */
+function useIsPrinted(): boolean {
+  const [isPrinted, setPrinted] = useState(false);
+  useEffect(() => {
+    // The browser prints the page as it is when this returns.
+    const before = () => flushSync(() => setPrinted(true));
+    const after = () => setPrinted(false);
+    window.addEventListener('beforeprint', before);
+    window.addEventListener('afterprint', after);
+    return () => {
+      window.removeEventListener('beforeprint', before);
+      window.removeEventListener('afterprint', after);
+    };
+  }, []);
+  return isPrinted;
 }
