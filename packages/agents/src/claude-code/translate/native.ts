@@ -23,11 +23,14 @@ export const NativeBlock = z.looseObject({
 });
 export type NativeBlock = z.infer<typeof NativeBlock>;
 
+/** Tokens; a number that can be none counts as missing. */
+const count = z.number().nonnegative().nullish().catch(undefined);
+
 const NativeUsage = z.looseObject({
-  input_tokens: z.number().nullish(),
-  output_tokens: z.number().nullish(),
-  cache_read_input_tokens: z.number().nullish(),
-  cache_creation_input_tokens: z.number().nullish(),
+  input_tokens: count,
+  output_tokens: count,
+  cache_read_input_tokens: count,
+  cache_creation_input_tokens: count,
 });
 export type NativeUsage = z.infer<typeof NativeUsage>;
 
@@ -105,12 +108,14 @@ export const StreamMessage = z.looseObject({
 });
 export type StreamMessage = z.infer<typeof StreamMessage>;
 
+const tokens = z.number().nonnegative().catch(0);
+
 const ModelUsage = z.looseObject({
-  inputTokens: z.number(),
-  outputTokens: z.number(),
-  cacheReadInputTokens: z.number(),
-  cacheCreationInputTokens: z.number(),
-  contextWindow: z.number().optional(),
+  inputTokens: tokens,
+  outputTokens: tokens,
+  cacheReadInputTokens: tokens,
+  cacheCreationInputTokens: tokens,
+  contextWindow: z.number().nonnegative().optional().catch(undefined),
 });
 export type ModelUsage = z.infer<typeof ModelUsage>;
 

@@ -18,13 +18,14 @@ const names = await claudeRecordingNames();
 async function replay(
   name: string,
   until: (entry: unknown) => boolean = () => false,
+  change = (line: unknown): unknown => line,
 ): Promise<Hearing> {
   const hearing = startHearing();
   const { translator } = hearing;
   let sent = 0;
   for (const entry of (await loadClaudeRecording(name)).entries) {
     if (until(entry)) break;
-    if ('sdk' in entry) translator.read(entry.sdk, timestamp);
+    if ('sdk' in entry) translator.read(change(entry.sdk), timestamp);
     else if (entry.host.action === 'interrupt') translator.stop(timestamp);
     else if (entry.host.action === 'send') {
       const { uuid, text } = entry.host;
@@ -299,6 +300,20 @@ test('unfinished items of an abandoned attempt are withdrawn, finished ones stay
     { message: 'I did not look.' },
   ]);
   expect(types((await replay('retry-cut')).drafts)).toContain('item_cancelled');
+});
+
+test('numbers of tokens that can be none are left out', async () => {
+  const negative = (line: unknown): unknown =>
+    JSON.parse(
+      JSON.stringify(line).replace(
+        /"(\w*[tT]okens|contextWindow)":\d+/g,
+        (_, name) => `"${name}":-7`,
+      ),
+    );
+  const { drafts } = await replay('text', undefined, negative);
+  const stored = Response.safeParse(foldTurns(drafts).get('turn-1'));
+  expect(stored.error).toBeUndefined();
+  expect(stored.data?.usage).toMatchObject({ inputTokens: 0, outputTokens: 0 });
 });
 
 test('an answer that comes whole after a broken stream is shown once', async () => {
