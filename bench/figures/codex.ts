@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
 import {
   answer,
   codexBinary,
@@ -14,7 +15,7 @@ import {
 } from '@liminal/testkit';
 import type { Figure } from '../parts/figure.ts';
 import { type LiminalServer, startLiminalServer } from '../parts/liminal-server.ts';
-import { comparePairs, timeToFirstToken } from '../parts/pairs.ts';
+import { comparePairs, timeOfTurn, timeToFirstToken } from '../parts/pairs.ts';
 
 interface Place {
   env: Record<string, string>;
@@ -22,7 +23,7 @@ interface Place {
   server: LiminalServer;
 }
 
-/** The real `codex-acp` behind Liminal, against the same program spoken to line by line. */
+/** The real `codex app-server` behind Liminal, against the same program spoken to line by line. */
 export async function codex(): Promise<Figure[]> {
   const api = await startResponsesApi({ script: () => answer(message('Good morning.')) });
   const workspace = await makeWorkspace();
@@ -37,15 +38,16 @@ export async function codex(): Promise<Figure[]> {
   try {
     return [
       await comparePairs(
-        { name: 'Codex: a new session, against bare codex-acp', atMost: 1.1 },
-        () => bare(place, 1),
+        { name: 'Codex: a new session, against bare codex app-server', atMost: 1.1 },
+        () => bareNew(place),
         () => ourNew(place),
       ),
       await comparePairs(
-        { name: 'Codex: create to first token, against bare codex-acp', atMost: 1.1 },
-        () => bare(place, 2),
+        { name: 'Codex: create to first token, against bare codex app-server', atMost: 1.1 },
+        () => bareFirstToken(place),
         () => ourFirstToken(place),
       ),
+      await warm(place),
     ];
   } finally {
     await server.process.end();
@@ -68,30 +70,112 @@ async function ourFirstToken({ server: { connection }, projectDir }: Place): Pro
   return timeToFirstToken(connection, sessionId, () => start);
 }
 
-interface Said {
-  id?: number;
-  result?: { sessionId?: string };
-  params?: { update?: { sessionUpdate?: string } };
+/** Send to first token, in a session that has had a turn before. */
+async function warm(place: Place): Promise<Figure> {
+  const { connection } = place.server;
+  const program = new BareCodex(place);
+  const threadId = await program.open();
+  const sessionId = await connection.create('codex', place.projectDir);
+  try {
+    return await comparePairs(
+      { name: 'Codex: send to first token, warm, against bare codex app-server', atMost: 1.1 },
+      () => program.firstToken(threadId),
+      () => timeOfTurn(connection, sessionId, () => performance.now()),
+    );
+  } finally {
+    await connection.post(`${sessionId}/kill`, {});
+    await program.end();
+  }
 }
 
-/** ms from the program's start to the answer of `session/new` (1), or to the first chunk of a turn (2). */
-async function bare({ env, projectDir: cwd }: Place, until: 1 | 2): Promise<number> {
+async function bareNew(place: Place): Promise<number> {
   const start = performance.now();
-  const child = spawn(codexBinary(), { cwd, env, stdio: ['pipe', 'pipe', 'ignore'] });
-  const exited = once(child, 'exit');
-  const ask = (id: number, method: string, params: object): void =>
-    void child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
-  ask(0, 'initialize', { protocolVersion: 1, clientCapabilities: {} });
-  for await (const line of createInterface(child.stdout)) {
-    const { id, result, params } = JSON.parse(line) as Said;
-    const isChunk = params?.update?.sessionUpdate === 'agent_message_chunk';
-    if (id === 0) ask(1, 'session/new', { cwd, mcpServers: [] });
-    if (until === 1 ? id === 1 : isChunk) break;
-    const prompt = [{ type: 'text', text: 'Hello' }];
-    if (id === 1) ask(2, 'session/prompt', { sessionId: result?.sessionId, prompt });
-  }
+  const program = new BareCodex(place);
+  await program.open();
   const elapsed = performance.now() - start;
-  child.kill('SIGKILL');
-  await exited;
+  await program.end();
   return elapsed;
+}
+
+async function bareFirstToken(place: Place): Promise<number> {
+  const start = performance.now();
+  const program = new BareCodex(place);
+  const threadId = await program.open();
+  await program.firstToken(threadId);
+  const elapsed = program.firstAt - start;
+  await program.end();
+  return elapsed;
+}
+
+interface Said {
+  id?: number;
+  method?: string;
+  result?: { thread?: { id?: string } };
+}
+
+/** The program, spoken to line by line. */
+class BareCodex {
+  /** When the last turn's first token came. */
+  firstAt = 0;
+  readonly #cwd: string;
+  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #answers = new Map<unknown, (said: Said) => void>();
+  #onMethod: (method: string) => void = () => {};
+  #asked = 0;
+
+  constructor({ env, projectDir: cwd }: Place) {
+    this.#cwd = cwd;
+    const stdio: ['pipe', 'pipe', 'ignore'] = ['pipe', 'pipe', 'ignore'];
+    this.#child = spawn(codexBinary(), ['app-server'], { cwd, env, stdio });
+    createInterface(this.#child.stdout).on('line', (line) => {
+      const said = JSON.parse(line) as Said;
+      if (said.method === undefined) this.#answers.get(said.id)?.(said);
+      else this.#onMethod(said.method);
+    });
+  }
+
+  /** Resolves with the id of a new thread. */
+  async open(): Promise<string> {
+    const clientInfo = { name: 'bench', title: 'Bench', version: '1' };
+    await this.#ask('initialize', { clientInfo, capabilities: { experimentalApi: true } });
+    this.#say({ method: 'initialized' });
+    const { result } = await this.#ask('thread/start', { cwd: this.#cwd });
+    return result?.thread?.id ?? '';
+  }
+
+  /** Resolves with the ms from a message to the answer's first token, when the turn is over. */
+  async firstToken(threadId: string): Promise<number> {
+    const ended = Promise.withResolvers<void>();
+    let first: number | undefined;
+    this.#onMethod = (method) => {
+      if (method === 'item/agentMessage/delta') first ??= performance.now();
+      if (method === 'turn/completed') ended.resolve();
+    };
+    const start = performance.now();
+    const input = [{ type: 'text', text: 'Hello', text_elements: [] }];
+    void this.#ask('turn/start', { threadId, input });
+    await ended.promise;
+    if (first === undefined) throw new Error('Codex said nothing.');
+    this.firstAt = first;
+    return first - start;
+  }
+
+  async end(): Promise<void> {
+    const exited = once(this.#child, 'exit');
+    this.#child.kill('SIGKILL');
+    await exited;
+  }
+
+  #ask(method: string, params: object): Promise<Said> {
+    this.#asked += 1;
+    const id = this.#asked;
+    const { promise, resolve } = Promise.withResolvers<Said>();
+    this.#answers.set(id, resolve);
+    this.#say({ id, method, params });
+    return promise;
+  }
+
+  #say(message: object): void {
+    this.#child.stdin.write(`${JSON.stringify(message)}\n`);
+  }
 }

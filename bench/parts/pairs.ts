@@ -20,8 +20,19 @@ export async function comparePairs(
   return { name, value, unit: '×', bound: { atMost }, detail };
 }
 
-/** ms from `start` to the first character of the agent that a client sees; ends the session after the turn. */
+/** ms from `clock` to the first character of the agent that a client sees; ends the session after the turn. */
 export async function timeToFirstToken(
+  connection: Connection,
+  sessionId: string,
+  clock: () => number,
+): Promise<number> {
+  const elapsed = await timeOfTurn(connection, sessionId, clock);
+  await connection.post(`${sessionId}/kill`, {});
+  return elapsed;
+}
+
+/** The same, in a session that goes on. */
+export async function timeOfTurn(
   connection: Connection,
   sessionId: string,
   clock: () => number,
@@ -37,7 +48,6 @@ export async function timeToFirstToken(
   const elapsed = (await first.promise) - start;
   await ended.promise;
   socket.close();
-  await connection.post(`${sessionId}/kill`, {});
   return elapsed;
 }
 

@@ -6,8 +6,10 @@ export async function runCodexAlone(
   { folder, home }: { folder: string; home: string },
 ): Promise<void> {
   const waiting = new Map<unknown, (answer: RpcMessage) => void>();
+  const over = Promise.withResolvers<void>();
   const codex = await CodexProcess.start(home, folder, (message) => {
     if (message.method === undefined) waiting.get(message.id)?.(message);
+    if (message.method === 'turn/completed') over.resolve();
   });
   const ask = (method: string, params: unknown): Promise<unknown> =>
     new Promise((resolve, reject) => {
@@ -15,13 +17,16 @@ export async function runCodexAlone(
       waiting.set(id, ({ result, error }) =>
         error === undefined ? resolve(result) : reject(new Error(JSON.stringify(error))),
       );
-      codex.send({ jsonrpc: '2.0', id, method, params });
+      codex.send({ id, method, params });
     });
   try {
-    await ask('initialize', { protocolVersion: 1, clientCapabilities: {} });
-    const begun = await ask('session/new', { cwd: folder, mcpServers: [] });
-    const { sessionId } = begun as { sessionId: string };
-    await ask('session/prompt', { sessionId, prompt: [{ type: 'text', text: prompt }] });
+    await ask('initialize', { clientInfo: { name: 'editor', title: 'Editor', version: '1' } });
+    codex.send({ method: 'initialized' });
+    const begun = await ask('thread/start', { cwd: folder });
+    const { thread } = begun as { thread: { id: string } };
+    const input = [{ type: 'text', text: prompt, text_elements: [] }];
+    await ask('turn/start', { threadId: thread.id, input });
+    await over.promise;
   } finally {
     await codex.kill();
   }

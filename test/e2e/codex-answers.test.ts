@@ -10,7 +10,6 @@ import {
   failed,
   gate,
   message,
-  pause,
   reasoning,
   updatePlan,
 } from '@liminal/testkit';
@@ -19,9 +18,6 @@ import { agentProcesses } from './process-table.ts';
 import { useStage } from './stage.ts';
 
 const stage = useStage({ codex: {} });
-
-/** A model takes its time: of a command whose model answers at once Codex may not tell the end. */
-const afterwards = (text: string) => answer(message([pause(300), text]));
 
 test('TC-8.2a TC-7.1b a session is made, a message sent, and Codex’s answer is read while it is still being written', async () => {
   const folder = await stage.project('progressive');
@@ -64,7 +60,7 @@ test('TC-8.2b TC-7.1c a command of Codex shows its name while it runs, its outpu
     'until [ -e more ]; do sleep 0.1; done; echo half; until [ -e go ]; do sleep 0.1; done';
   stage.codexApi.play([
     answer([message('Waiting.'), execCommand(`${waits}; echo went; exit 3`, { yieldMs: 30_000 })]),
-    afterwards('It went.'),
+    answer('It went.'),
   ]);
   const ada = await stage.person();
   const session = await ada.startSession({ folder, agent: 'Codex' });

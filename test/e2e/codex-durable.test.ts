@@ -1,14 +1,5 @@
 import { testAtLength } from '@liminal/testkit/at-length';
-import {
-  answer,
-  byModelPrompt,
-  execCommand,
-  gate,
-  message,
-  pause,
-  reply,
-  text,
-} from '@liminal/testkit';
+import { answer, byModelPrompt, execCommand, gate, message, reply, text } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { runCodexAlone } from './codex-alone.ts';
 import { useStage } from './stage.ts';
@@ -20,7 +11,7 @@ testAtLength('a reload in the middle of Codex’s answer loses nothing of it', a
   const rest = gate();
   stage.codexApi.play([
     answer([message('Looking.'), execCommand('echo found')]),
-    answer(message([pause(300), 'Half of it', rest, ' and the rest.'])),
+    answer(message(['Half of it', rest, ' and the rest.'])),
   ]);
   const ada = await stage.person();
   const session = await ada.startSession({ folder, agent: 'Codex' });
@@ -46,7 +37,7 @@ test('TC-7.3b a session that Codex made alone is in the sidebar when Codex is as
     byModelPrompt({
       'How many': [
         answer([message('I count.'), execCommand('wc -l notes.txt')]),
-        answer(message([pause(300), 'There are two lines.'])),
+        answer('There are two lines.'),
       ],
       'Are you sure?': [answer('As I said: two.')],
     }),

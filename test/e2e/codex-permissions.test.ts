@@ -1,11 +1,11 @@
 import { testAtLength } from '@liminal/testkit/at-length';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { answer, byModelPrompt, execCommand, message, pause } from '@liminal/testkit';
+import { answer, byModelPrompt, execCommand, message } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { useStage } from './stage.ts';
 
-const stage = useStage({ codex: { approvalPolicy: 'untrusted' } });
+const stage = useStage({ codex: { approvalPolicy: 'on-request', sandbox: 'read-only' } });
 
 /** A turn that makes a file, for which Codex asks. */
 async function makingProject(name: string) {
@@ -13,8 +13,11 @@ async function makingProject(name: string) {
   stage.codexApi.play(
     byModelPrompt({
       'Make it.': [
-        answer([message('I would make it.'), execCommand('echo fresh > new.txt')]),
-        answer(message([pause(300), 'It is made.'])),
+        answer([
+          message('I would make it.'),
+          execCommand('echo fresh > new.txt', { escalate: 'It must be made.' }),
+        ]),
+        answer('It is made.'),
       ],
       'And now?': [answer('On we go.')],
     }),
@@ -32,7 +35,7 @@ test('a command that Codex asks for is allowed, and runs', async () => {
   await session.permission(request).waitFor();
   await ada.sidebar.getByRole('region', { name: 'Needs you' }).getByText('Make it.').waitFor();
 
-  await session.permission(request).getByRole('button', { name: 'Yes, proceed' }).click();
+  await session.permission(request).getByRole('button', { name: 'Allow', exact: true }).click();
   await session.untilSaid('It is made.');
   await session.untilEnded(1);
   expect(await readFile(file, 'utf8')).toBe('fresh\n');
@@ -50,17 +53,19 @@ testAtLength(
     const ada = await stage.person();
     const session = await ada.startSession({ folder, agent: 'Codex' });
     await session.send('Make it.');
-    await session.permission(request).getByRole('button', { name: /^No/ }).click();
+    await session.permission(request).getByRole('button', { name: 'Reject' }).click();
+    // Codex tells its model, and shows no command that was not run.
+    await session.untilSaid('It is made.');
     await session.untilEnded(1);
-    await session
-      .tool(/echo fresh/)
-      .getByText('Not run: you rejected it')
-      .waitFor();
     await expect(readFile(file)).rejects.toThrow('ENOENT');
 
     await session.send('And now?');
     await session.untilSaid('On we go.');
     await session.untilEnded(2);
-    expect(await session.answers.allInnerTexts()).toEqual(['I would make it.', 'On we go.']);
+    expect(await session.answers.allInnerTexts()).toEqual([
+      'I would make it.',
+      'It is made.',
+      'On we go.',
+    ]);
   },
 );

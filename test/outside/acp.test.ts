@@ -1,9 +1,10 @@
 /** Sessions of agents that speak ACP, when an editor has them, too. */
 import { join } from 'node:path';
-import { createCodexProvider } from '@liminal/agents/codex';
+import { AcpProvider } from '@liminal/agents/acp';
 import type { CliProvider } from '@liminal/agents';
 import {
   type AgentScript,
+  codexAcpCommand,
   codexEnvironment,
   makeCodexHome,
   makeWorkspace,
@@ -51,6 +52,8 @@ async function scriptedStage(script: AgentScript = {}) {
   return editorStage(projectDir, provide);
 }
 
+const names = { cliType: 'codex-acp', name: 'Codex over ACP', description: 'By its adapter.' };
+
 async function codexStage() {
   const workspace = await makeWorkspace({});
   const api = await startResponsesApi({ script: ({ prompt }) => answer(`You said: ${prompt}`) });
@@ -60,14 +63,16 @@ async function codexStage() {
     await workspace.remove();
   });
   const inherited = codexEnvironment(workspace.home);
-  return editorStage(workspace.projectDir, () => createCodexProvider({ inherited }));
+  const adapter = { ...names, ...codexAcpCommand(), inherited };
+  return editorStage(workspace.projectDir, () => new AcpProvider(adapter));
 }
 
-describe.each<[string, () => ReturnType<typeof editorStage>]>([
+const sharing: [string, () => ReturnType<typeof editorStage>][] = [
   ['an agent that loads', () => scriptedStage()],
   ['an agent that resumes, too', () => scriptedStage({ offers: { resume: true } })],
-  ['Codex', codexStage],
-])('%s', (_, makeStage) => {
+];
+
+describe.each([...sharing, ['Codex', codexStage] as const])('%s', (_, makeStage) => {
   test('what an editor did is in history before the next message, wherever the server was meanwhile', async () => {
     const stage = await makeStage();
     const sessionId = await stage.create();
@@ -89,6 +94,22 @@ describe.each<[string, () => ReturnType<typeof editorStage>]>([
     expect(stage.warnings).toEqual([]);
   });
 
+  test('an agent that nobody else has is begun once', async () => {
+    const stage = await makeStage();
+    const [server] = stage.providers;
+    const sessionId = await stage.create();
+    const kill = vi.spyOn(server!, 'killSession');
+    for (const message of ['One.', 'Two.', 'Three.']) {
+      await stage.say(sessionId, message);
+      await stage.runtime.loadSession(sessionId);
+    }
+    expect(kill).not.toHaveBeenCalled();
+    expect(await stage.history(sessionId)).toEqual(exchange('One.', 'Two.', 'Three.'));
+  });
+});
+
+/** Codex keeps a session that is open to itself. */
+describe.each(sharing)('%s, which several programs have open', (_, makeStage) => {
   test('a page that is open gets it before the next message, and the agent that ran learns it', async () => {
     const stage = await makeStage();
     const sessionId = await stage.create();
@@ -119,18 +140,5 @@ describe.each<[string, () => ReturnType<typeof editorStage>]>([
     });
     await stage.say(sessionId, 'Three here.');
     expect(await stage.history(sessionId)).toEqual([...all, ...exchange('Three here.')]);
-  });
-
-  test('an agent that nobody else has is begun once', async () => {
-    const stage = await makeStage();
-    const [server] = stage.providers;
-    const sessionId = await stage.create();
-    const kill = vi.spyOn(server!, 'killSession');
-    for (const message of ['One.', 'Two.', 'Three.']) {
-      await stage.say(sessionId, message);
-      await stage.runtime.loadSession(sessionId);
-    }
-    expect(kill).not.toHaveBeenCalled();
-    expect(await stage.history(sessionId)).toEqual(exchange('One.', 'Two.', 'Three.'));
   });
 });

@@ -1,4 +1,4 @@
-import { ProviderRegistry } from '@liminal/agents';
+import { type CliProvider, ProviderRegistry } from '@liminal/agents';
 import { createDemoProvider } from '@liminal/agents/demo';
 import { AcpProvider } from '@liminal/agents/acp';
 import { ClaudeCodeProvider } from '@liminal/agents/claude-code';
@@ -22,14 +22,17 @@ function configured(
   cliType: string,
   { name, description, defaults, ...entry }: AgentEntry,
   mcpServers: Config['mcpServers'],
-): AcpProvider {
+): CliProvider {
+  if (cliType === 'codex') {
+    const { sharedProcess: _, ...codex } = entry;
+    return createCodexProvider({ ...codex, defaults, mcpServers });
+  }
   const { mode, ...config } = defaults;
   const options = {
     ...entry,
     mcpServers,
     defaults: { config, ...(mode !== undefined && { mode }) },
   };
-  if (cliType === 'codex') return createCodexProvider(options);
   return new AcpProvider({
     ...options,
     cliType,

@@ -11,7 +11,7 @@ export type { AgentScript, Step } from './acp-agent/script.ts';
 export { claudeEnvironment } from './claude-code/environment.ts';
 export { claudeRecordingNames, loadClaudeRecording } from './claude-code/fixtures.ts';
 export type { ClaudeRecording, HostAction, RecordedEntry } from './claude-code/recording.ts';
-export { codexBinary } from './codex/binary.ts';
+export { codexAcpCommand, codexBinary } from './codex/binary.ts';
 export { CodexProcess } from './codex/codex-process.ts';
 export { codexEnvironment, makeCodexHome, type CodexHomeOptions } from './codex/codex-home.ts';
 export { codexRecordingNames, loadCodexRecording } from './codex/fixtures.ts';

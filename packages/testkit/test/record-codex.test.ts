@@ -8,7 +8,7 @@ test('every case has a recording, and every recording a case', async () => {
 });
 
 test.each(['reasoning-parts', 'patch-update', 'permission-rejected'])(
-  'the installed codex-acp still does what is recorded: %s',
+  'the installed Codex still does what is recorded: %s',
   async (name) => {
     const recordedCase = codexCases.find((candidate) => candidate.name === name)!;
     const [now, then] = [await recordCodex(recordedCase), await loadCodexRecording(name)];

@@ -1,8 +1,8 @@
 /** Whatever an ACP agent says in a turn: the turn ends, all of it can be read, and others do not notice. */
 import { AcpProvider } from '@liminal/agents/acp';
-import { acpAgent, codexRecordingNames, loadCodexRecording, sampleLines } from '@liminal/testkit';
+import { acpAgent, sampleLines } from '@liminal/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { codexQuirks } from '../../../packages/agents/src/codex/quirks.ts';
+import { loadAdapterRecording } from '../../../packages/agents/test/acp/record-codex-adapter.ts';
 import { patience } from '../length.ts';
 import { playHostile, share } from './play.ts';
 import { historyOf, hostileStage, startTurn } from './stage.ts';
@@ -16,23 +16,12 @@ function* sampleScript(sessionId: string): Generator<object> {
   }
 }
 
-/** What Codex said in each of its recordings. */
-async function recordedScripts(): Promise<Record<string, unknown>[][]> {
-  const names = await codexRecordingNames();
-  const recordings = await Promise.all(names.map(loadCodexRecording));
-  return recordings.map(({ entries }) =>
-    entries.flatMap((entry) => {
-      const said = 'agent' in entry ? entry.agent : undefined;
-      return said?.method === 'session/update' ? [said] : [];
-    }),
-  );
-}
-
-const recorded = (await recordedScripts()).filter((script) => script.length > 0);
+/** What the adapter of Codex said in each of its recordings. */
+const recorded = Object.values(loadAdapterRecording());
 
 function scriptsOf(sessionId: string): Scripts {
   const inItsName = recorded.map((script) =>
-    script.map((said) => ({ ...said, params: { ...(said['params'] as object), sessionId } })),
+    script.map((said) => ({ ...said, params: { ...said.params, sessionId } })),
   );
   return inItsName.flatMap((script) => [[...sampleScript(sessionId)], script]);
 }
@@ -55,22 +44,19 @@ function isRequest(line: string): boolean {
   }
 }
 
-test.each([
-  ['an agent', {}],
-  ['Codex', codexQuirks],
-])(
-  'SAFE: %s says anything at all: each turn ends, is read page by page, and others have theirs',
+test(
+  'SAFE: an agent says anything at all: each turn ends, is read page by page, and others have theirs',
   { timeout: patience(share(20)) },
-  async (_, quirks) => {
+  async () => {
     const { command, args, env, control } = await acpAgent({
       turns: [{ steps: [{ hang: true }] }],
     });
     onTestFinished(() => control.close());
     const names = { cliType: 'hostile', name: 'Hostile', description: 'Says anything.' };
     const shared = { command, args, env, sharedProcess: true };
-    const stage = await hostileStage(new AcpProvider({ ...names, ...shared, quirks }));
+    const stage = await hostileStage(new AcpProvider({ ...names, ...shared }));
     const { runtime } = stage;
-    await playHostile(share(10), hostileStream, async (stream) => {
+    await playHostile(share(20), hostileStream, async (stream) => {
       const sessionId = await stage.create();
       const words = `Go on as ${sessionId}.`;
       const { reader, ended } = await startTurn(runtime, sessionId, words);

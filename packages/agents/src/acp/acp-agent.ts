@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import manifest from '../../package.json' with { type: 'json' };
 import { AcpConnection } from './acp-connection.ts';
-import { AcpProcess, type AcpCommand } from './acp-process.ts';
+import { AgentProcess, type ProcessCommand } from '../base/agent-process.ts';
 import { notFound } from './client-side/client-error.ts';
 import { serveClient } from './client-side/serve.ts';
 import type { SessionClient } from './client-side/session-client.ts';
@@ -51,7 +51,7 @@ const closeLimitMs = 500;
 
 /** A running agent that has been initialised, and the sessions that live in it. */
 export class AcpAgent {
-  readonly #process: AcpProcess;
+  readonly #process: AgentProcess;
   readonly #connection: AcpConnection;
   readonly #env: NodeJS.ProcessEnv;
   readonly #sessions = new Map<unknown, HostedSession>();
@@ -64,9 +64,13 @@ export class AcpAgent {
   #ended: Promise<void> | undefined;
 
   /** Starts the program. Rejects if it does not answer `initialize` within `limitMs`; then no process is left. */
-  static async start(command: AcpCommand, limitMs: number, signal: AbortSignal): Promise<AcpAgent> {
+  static async start(
+    command: ProcessCommand,
+    limitMs: number,
+    signal: AbortSignal,
+  ): Promise<AcpAgent> {
     signal.throwIfAborted();
-    const process = new AcpProcess(command);
+    const process = new AgentProcess(command);
     // The library is loaded while the program starts.
     const sdk = await loadSdk();
     const agent = new AcpAgent(sdk, process, { ...command.inherited, ...command.env });
@@ -79,7 +83,7 @@ export class AcpAgent {
     }
   }
 
-  private constructor(sdk: Sdk, process: AcpProcess, env: NodeJS.ProcessEnv) {
+  private constructor(sdk: Sdk, process: AgentProcess, env: NodeJS.ProcessEnv) {
     this.#env = env;
     this.#gone.promise.catch(() => undefined);
     this.#process = process;
@@ -166,16 +170,6 @@ export class AcpAgent {
       () => false,
     );
     return Promise.race([closed, timeout(closeLimitMs)]);
-  }
-
-  /** The process's own children: its commands, and helpers of its own. */
-  children(): ReadonlySet<string> {
-    return this.#process.children();
-  }
-
-  /** Ends the children that it has started since, unless they may belong to another session. */
-  async endNewChildren(before: ReadonlySet<string>): Promise<void> {
-    if (this.#sessions.size <= 1) await this.#process.endNewChildren(before);
   }
 
   /** Why it ended, with its other output since the last `forgetOutput`. */

@@ -11,7 +11,6 @@ import { introduce } from './introduction.ts';
 import { beginSession, goOnWithSession, type Opening } from './open-session.ts';
 import { storedMark } from './stored-mark.ts';
 import { StoredSessions } from './stored-sessions.ts';
-import type { AcpQuirks } from './translate/quirks.ts';
 
 export interface AcpProviderOptions {
   /** The agent's name for programs (`cliType`) and for people (`name`). */
@@ -19,8 +18,8 @@ export interface AcpProviderOptions {
   name: string;
   /** One sentence for people. */
   description: string;
-  /** The program: a path, a name on the search path, or a function that finds it when needed. */
-  command: string | (() => Promise<string>);
+  /** The program: a path, or a name on the search path. */
+  command: string;
   args?: readonly string[];
   /** Added to the inherited environment. */
   env?: Record<string, string>;
@@ -28,7 +27,6 @@ export interface AcpProviderOptions {
   inherited?: NodeJS.ProcessEnv;
   /** Settings for new sessions, where the agent has them: a mode, and config options by id. */
   defaults?: Defaults;
-  quirks?: AcpQuirks;
   /** Passed to every session whose agent supports them. */
   mcpServers?: McpServers;
   /** Whether its sessions live in one process. Default: each has its own. */
@@ -43,8 +41,6 @@ export interface AcpProviderOptions {
   cancelLimitMs?: number;
   /** A turn that the agent began by itself ends after this much silence. Default 3,000 ms. */
   ownTurnIdleMs?: number;
-  /** Replaces the built-in `describe`. */
-  describe?: () => Promise<AgentInfo>;
 }
 
 const openLimitMs = 60_000;
@@ -69,15 +65,13 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
     this.starts = new StartLimit(options.maxStarts ?? 2);
     this.#inherited = options.inherited ?? process.env;
     this.#pool = new AgentPool({
-      find: async () => (typeof command === 'string' ? command : command()),
-      launch: { args, env, inherited: this.#inherited },
+      launch: { command, args, env, inherited: this.#inherited },
       startLimitMs,
       isShared: sharedProcess === true,
     });
     this.#stored = new StoredSessions({
       cliType: options.cliType,
       name: options.name,
-      quirks: options.quirks ?? {},
       running: () => this.#pool.running,
       start: (cwd, signal) => this.starts.run(() => this.#pool.start(cwd, signal)),
       limitMs: options.openLimitMs ?? openLimitMs,
@@ -92,11 +86,9 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
   }
 
   async describe(): Promise<AgentInfo> {
-    const { cliType, name, description, command, describe, env } = this.#options;
-    if (describe !== undefined) return describe();
-    const program = typeof command === 'string' ? command : await command();
+    const { cliType, name, description, command, env } = this.#options;
     const searchPath = env?.['PATH'] ?? this.#inherited['PATH'];
-    const found = await describeCommand({ cliType, name, description }, program, searchPath);
+    const found = await describeCommand({ cliType, name, description }, command, searchPath);
     const { version } = this.#pool;
     return { ...found, ...(version !== undefined && { version }) };
   }
@@ -133,10 +125,11 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
     return this.#stored.read(agentSessionId, projectDir);
   }
 
-  #begin(asked: SessionOpening<AcpMemory>): Promise<AcpSession> {
+  async #begin(asked: SessionOpening<AcpMemory>): Promise<AcpSession> {
     const { sessionId, earlier } = asked;
     const opening = this.#opening(asked);
     if (earlier === undefined) return beginSession(opening, { config: asked.config });
+    await this.#stored.release(earlier.agentSessionId ?? sessionId);
     const { memory, ...known } = earlier;
     const config = { ...memory?.config, ...asked.config };
     if (memory?.isStored !== false)
@@ -146,7 +139,7 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
   }
 
   #opening({ projectDir, output, signal }: SessionOpening<AcpMemory>): Opening {
-    const { cliType, name, env = {}, quirks = {}, defaults = {}, mcpServers = {} } = this.#options;
+    const { cliType, name, env = {}, defaults = {}, mcpServers = {} } = this.#options;
     const {
       openLimitMs: limitMs = openLimitMs,
       cancelLimitMs = 10_000,
@@ -159,7 +152,6 @@ export class AcpDriver implements AgentDriver<AcpMemory> {
         projectDir,
         env,
         inherited: this.#inherited,
-        quirks,
         cancelLimitMs,
         ownTurnIdleMs,
         output,

@@ -8,14 +8,13 @@ import type { AcpAgent, HostedSession } from './acp-agent.ts';
 import { AcpSettings } from './acp-settings.ts';
 import { AcpTurns } from './acp-turns.ts';
 import type { AgentPool } from './agent-pool.ts';
-import { childEnvironment } from './child-environment.ts';
+import { childEnvironment } from '../base/child-environment.ts';
 import { SessionClient } from './client-side/session-client.ts';
 import { describeError } from './errors.ts';
 import { ProtocolBreach } from '../base/protocol-breach.ts';
 import { type Opened, Replay } from './replay.ts';
 import { storedMark } from './stored-mark.ts';
 import type { TurnEnd } from '../base/turn-writer.ts';
-import type { AcpQuirks } from './translate/quirks.ts';
 import { readReplay } from './translate/replay.ts';
 import { AcpTranslator } from './translate/translator.ts';
 import { isRecord } from './translate/fields.ts';
@@ -29,7 +28,6 @@ export interface AcpSessionOptions {
   projectDir: string;
   env: Record<string, string>;
   inherited: NodeJS.ProcessEnv;
-  quirks: AcpQuirks;
   cancelLimitMs: number;
   ownTurnIdleMs: number;
   output: SessionOutput;
@@ -76,7 +74,6 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
     this.#news = { agentSessionId };
     this.#translator = new AcpTranslator({
       cliType: options.cliType,
-      quirks: options.quirks,
       createTurnId: () => randomUUID(),
       emit: (draft) => output.emit(draft),
       update: (update) => this.#tell(update),
@@ -220,11 +217,11 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
   async #readReplay(): Promise<StoredTurn[]> {
     const replayed = await this.#replay.take();
     if (replayed.length === 0) return [];
-    const { cliType, quirks, agent, agentSessionId, projectDir } = this.#options;
+    const { cliType, agent, agentSessionId, projectDir } = this.#options;
     // A replay has no times; the session's last change is nearer than the present.
     const timestamp = (await storedMark(agent, agentSessionId, projectDir)) ?? now();
     const updates = replayed.map((update) => ({ update, timestamp }));
-    return readReplay(updates, { cliType, quirks, agentSessionId });
+    return readReplay(updates, { cliType, agentSessionId });
   }
 
   #learn(answer: unknown): void {

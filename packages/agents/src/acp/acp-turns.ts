@@ -5,7 +5,6 @@ import type { SessionClient } from './client-side/session-client.ts';
 import { authSentence, describeError, readRpcError, rpc } from './errors.ts';
 import { isRecord } from './translate/fields.ts';
 import type { TurnEnd } from '../base/turn-writer.ts';
-import type { AcpQuirks } from './translate/quirks.ts';
 import type { AcpTranslator } from './translate/translator.ts';
 
 export interface AcpTurnsOptions {
@@ -13,7 +12,6 @@ export interface AcpTurnsOptions {
   name: string;
   agent: AcpAgent;
   agentSessionId: string;
-  quirks: AcpQuirks;
   translator: AcpTranslator;
   /** Asks people for the agent. */
   client: SessionClient;
@@ -30,8 +28,6 @@ interface Prompt {
   isOver: boolean;
   answered: PromiseWithResolvers<void>;
   timer?: NodeJS.Timeout;
-  /** The agent's children when it began; unset for agents that stop their commands themselves. */
-  before?: ReadonlySet<string>;
 }
 
 const cancelled: TurnEnd = {
@@ -117,31 +113,18 @@ export class AcpTurns {
     };
     this.#prompt = prompt;
     const { translator } = this.#options;
-    this.#request(prompt, text).then(
+    this.#request(text).then(
       (answer) => this.#settle(prompt, () => translator.finish(asCancelled(prompt, answer), now())),
       (error: unknown) =>
         this.#settle(prompt, () => translator.end(this.#failure(prompt, error), now())),
     );
   }
 
-  async #request(prompt: Prompt, text: string): Promise<unknown> {
-    const { agent, agentSessionId: sessionId, quirks } = this.#options;
+  #request(text: string): Promise<unknown> {
+    const { agent, agentSessionId: sessionId } = this.#options;
     // Output from an earlier turn does not explain the end of this one.
     agent.forgetOutput();
-    try {
-      const blocks = [{ type: 'text', text }];
-      const answer = agent.request('session/prompt', { sessionId, prompt: blocks });
-      // Done while the agent asks its model.
-      if (quirks.leavesCommandsRunning === true) setImmediate(() => this.#look(prompt));
-      return await answer;
-    } catch (error) {
-      if (quirks.failsBeforeTurnEnds === true) this.#tellToStop();
-      throw error;
-    }
-  }
-
-  #look(prompt: Prompt): void {
-    if (this.#prompt === prompt) prompt.before = this.#options.agent.children();
+    return agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] });
   }
 
   #tellToStop(): void {
@@ -168,7 +151,6 @@ export class AcpTurns {
       this.#options.translator.end(failed, now());
     }
     this.#cancelQuestions();
-    if (prompt.isCancelled && prompt.before) void this.#options.agent.endNewChildren(prompt.before);
     prompt.answered.resolve();
   }
 

@@ -1,10 +1,8 @@
 import { AcpAgent } from './acp-agent.ts';
-import type { AcpCommand } from './acp-process.ts';
+import type { ProcessCommand } from '../base/agent-process.ts';
 
 interface AgentPoolOptions {
-  /** The program's path or name. */
-  find: () => Promise<string>;
-  launch: Omit<AcpCommand, 'command' | 'cwd'>;
+  launch: Omit<ProcessCommand, 'cwd'>;
   /** From the program's start to its answer to `initialize`, ms. */
   startLimitMs: number;
   /** Whether sessions share one process; otherwise each has its own. */
@@ -76,9 +74,7 @@ export class AgentPool {
     signal: AbortSignal,
     limitMs = this.#options.startLimitMs,
   ): Promise<AcpAgent> {
-    const { find, launch } = this.#options;
-    const command = await find();
-    const agent = await AcpAgent.start({ ...launch, command, cwd }, limitMs, signal);
+    const agent = await AcpAgent.start({ ...this.#options.launch, cwd }, limitMs, signal);
     this.#version = agent.version;
     return agent;
   }

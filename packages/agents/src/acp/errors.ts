@@ -21,6 +21,14 @@ export type RpcError = z.infer<typeof RpcError>;
 export const readRpcError = (error: unknown): RpcError | undefined =>
   RpcError.safeParse(error).data;
 
+const InUse = z.looseObject({ data: z.looseObject({ reason: z.literal('thread_active_writer') }) });
+
+/**
+ * Whether an agent refused a session because another client has it. Not part of the protocol, which has no such error:
+ * the adapter of Codex says so.
+ */
+export const isInUse = (error: unknown): boolean => InUse.safeParse(error).success;
+
 const Detail = z.union([
   z.string().min(1),
   z.looseObject({ message: z.string().min(1) }).transform(({ message }) => message),
@@ -35,11 +43,13 @@ const shownDetail = 500;
 export function describeRpcError({ message, data }: RpcError): string {
   if (data === undefined || data === null) return message;
   const said = Detail.safeParse(data).data;
-  const detail = said === undefined ? JSON.stringify(data).slice(0, shownDetail) : plain(said);
+  const detail =
+    said === undefined ? JSON.stringify(data).slice(0, shownDetail) : readableDetail(said);
   return detail === message ? message : `${message}: ${detail}`;
 }
 
-function plain(detail: string): string {
+/** An error's words, out of a model's answer if they came in one. */
+export function readableDetail(detail: string): string {
   if (!detail.startsWith('{')) return detail;
   try {
     return ApiAnswer.safeParse(JSON.parse(detail)).data ?? detail;

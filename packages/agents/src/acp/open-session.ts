@@ -6,7 +6,7 @@ import { ProviderError } from '../errors.ts';
 import type { McpServers } from '../mcp-servers.ts';
 import type { AcpAgent } from './acp-agent.ts';
 import { AcpSession, type AcpSessionOptions } from './acp-session.ts';
-import { authSentence, describeError, readRpcError, rpc } from './errors.ts';
+import { authSentence, describeError, isInUse, readRpcError, rpc } from './errors.ts';
 import { defaultProblem, settingProblem, wantedByDefault, type Defaults } from './defaults.ts';
 import { admitMcpServers } from './mcp-servers.ts';
 import { storedMark } from './stored-mark.ts';
@@ -111,8 +111,8 @@ async function takeUp(opening: Opening, agent: AcpAgent, going: GoingOn): Promis
 }
 
 /**
- * Whether a running agent will never load its earlier session. A missing sign-in can be fixed later, and a session
- * without an answer is no loss.
+ * Whether a running agent will never load its earlier session. A missing sign-in can be fixed later, another client
+ * that has the session can be ended, and a session without an answer is no loss.
  */
 async function isLostForGood(
   { signal }: Opening,
@@ -121,7 +121,7 @@ async function isLostForGood(
 ): Promise<boolean> {
   if (error instanceof ProviderError || signal.aborted) return false;
   const code = readRpcError(error)?.code;
-  if (code === rpc.authRequired) return false;
+  if (code === rpc.authRequired || isInUse(error)) return false;
   const mayBeNobodys = code === rpc.notFound || agentSessionId === undefined;
   return !mayBeNobodys || (await hasAnswered?.()) === true;
 }

@@ -6,14 +6,12 @@ import type { AcpAgent } from './acp-agent.ts';
 import { describeError, readRpcError, rpc } from './errors.ts';
 import { listSessions, type Listed } from './listed-sessions.ts';
 import { Replay } from './replay.ts';
-import type { AcpQuirks } from './translate/quirks.ts';
 import { readReplay, type ReplayedUpdate } from './translate/replay.ts';
 
 export interface StoredSessionsOptions {
   cliType: string;
   /** The agent's name, for people. */
   name: string;
-  quirks: AcpQuirks;
   /** A process of a session, if there is one. */
   running: () => AcpAgent | undefined;
   /** Starts a process to ask; rejects with why it did not start. */
@@ -32,9 +30,11 @@ export class StoredSessions {
   readonly #options: StoredSessionsOptions;
   readonly #abort = new AbortController();
   #agent: Promise<AcpAgent> | undefined;
+  /** The sessions that it has loaded. */
+  readonly #loaded = new Set<string>();
   /** Processes that are ending. */
   readonly #ending = new Set<Promise<void>>();
-  #asking = 0;
+  readonly #asking = new Set<Promise<unknown>>();
   #idle: NodeJS.Timeout | undefined;
   /** Set once an agent has said that it cannot list sessions: no process is started for that again. */
   #cannotList = false;
@@ -66,17 +66,33 @@ export class StoredSessions {
 
   /** The conversation, oldest turn first. `SESSION_NOT_FOUND`. */
   async read(agentSessionId: string, projectDir: string): Promise<StoredTurn[]> {
-    const { cliType, quirks } = this.#options;
+    const { cliType } = this.#options;
     // A replay has no times; the session's last change is nearer than the present.
     const known = (await this.list([projectDir])).find(
       ({ sessionId }) => sessionId === agentSessionId,
     );
     const timestamp = known?.updatedAt ?? isoNow();
-    const updates = await this.#ask((agent) => replay(agent, agentSessionId, projectDir));
+    const updates = await this.#ask((agent) => {
+      this.#loaded.add(agentSessionId);
+      return replay(agent, agentSessionId, projectDir);
+    });
     return readReplay(
       updates.map((update): ReplayedUpdate => ({ update, timestamp })),
-      { cliType, quirks, agentSessionId },
+      { cliType, agentSessionId },
     );
+  }
+
+  /**
+   * Ends the process if it has loaded this session, which is about to be opened in another one: Codex keeps what it has
+   * loaded to itself, closed or not.
+   */
+  async release(agentSessionId: string): Promise<void> {
+    if (!this.#loaded.has(agentSessionId)) return;
+    // Others may be asking it just now.
+    await Promise.allSettled(this.#asking);
+    clearTimeout(this.#idle);
+    this.#end();
+    await Promise.all(this.#ending);
   }
 
   /** Ends the process; none is started after that. */
@@ -103,20 +119,24 @@ export class StoredSessions {
   }
 
   async #ask<T>(question: (agent: AcpAgent) => Promise<T>): Promise<T> {
-    const { limitMs } = this.#options;
     clearTimeout(this.#idle);
-    this.#asking += 1;
+    const asked = this.#answer(question);
+    this.#asking.add(asked);
     try {
-      const agent = await this.#running();
-      return await agent.within(limitMs, question(agent), this.#abort.signal);
+      return await asked;
     } catch (error) {
       throw this.#failure(error);
     } finally {
-      this.#asking -= 1;
-      if (this.#asking === 0 && !this.#abort.signal.aborted) {
+      this.#asking.delete(asked);
+      if (this.#asking.size === 0 && !this.#abort.signal.aborted) {
         this.#idle = setTimeout(() => this.#end(), this.#options.idleMs);
       }
     }
+  }
+
+  async #answer<T>(question: (agent: AcpAgent) => Promise<T>): Promise<T> {
+    const agent = await this.#running();
+    return agent.within(this.#options.limitMs, question(agent), this.#abort.signal);
   }
 
   async #running(): Promise<AcpAgent> {
@@ -134,6 +154,7 @@ export class StoredSessions {
   #end(): void {
     const agent = this.#agent;
     this.#agent = undefined;
+    this.#loaded.clear();
     if (agent === undefined) return;
     const ended = agent.then(
       (started) => started.end(),

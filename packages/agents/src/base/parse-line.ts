@@ -8,3 +8,6 @@ export function parseLine(line: string): unknown {
     return undefined;
   }
 }
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

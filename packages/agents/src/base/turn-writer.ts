@@ -115,6 +115,11 @@ export class TurnWriter {
     if (this.#bounds.isFull && !this.#saidFull) this.#sayFull();
   }
 
+  /** The ids of the open items, in the order in which they began. */
+  get open(): string[] {
+    return [...this.#open.keys()];
+  }
+
   isOpen(itemId: string): boolean {
     return this.#open.has(itemId);
   }

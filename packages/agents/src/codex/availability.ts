@@ -3,7 +3,8 @@ import { access, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentInfo } from '@liminal/protocol';
-import { findCodex } from './program.ts';
+import { describeCommand } from '../acp/index.ts';
+import { findCodex, oldestCodex } from './program.ts';
 
 const info = { cliType: 'codex', name: 'Codex', description: 'OpenAI’s coding agent.' };
 
@@ -11,15 +12,18 @@ const ownProvider = /^\s*model_provider\s*=\s*["'](?!openai["'])/m;
 
 const keys = ['CODEX_API_KEY', 'OPENAI_API_KEY'];
 
-/** Describes Codex as it would run with this environment. Starts nothing. */
-export async function describeCodex(env: NodeJS.ProcessEnv): Promise<AgentInfo> {
+/** Describes Codex as it would run with this environment. Starts no session. */
+export async function describeCodex(
+  env: NodeJS.ProcessEnv,
+  command: string | undefined,
+): Promise<AgentInfo> {
+  if (command !== undefined) return describeCommand(info, command, env['PATH']);
   const program = await findCodex(env['PATH']);
   if (program === undefined) {
-    const reason = `The Codex adapter for ${process.platform}-${process.arch} is not installed: run npm install, without leaving out optional packages, or put codex-acp on the search path.`;
+    const reason = `Codex for ${process.platform}-${process.arch} is not installed: run npm install, without leaving out optional packages, or put codex ${oldestCodex} or newer on the search path.`;
     return { ...info, available: false, reason };
   }
-  const { version } = program;
-  const found = { ...info, available: true, ...(version !== undefined && { version }) };
+  const found = { ...info, available: true, version: program.version };
   if (await isSignedIn(env)) return found;
   const reason =
     'Can run but is not signed in: set OPENAI_API_KEY before starting Liminal, or run codex login once in a terminal.';

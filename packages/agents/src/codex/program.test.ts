@@ -3,7 +3,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { findCodex } from './program.ts';
+import { findCodex, isNewEnough } from './program.ts';
 
 let root: string;
 beforeEach(async () => {
@@ -12,37 +12,62 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
-function program(path: string): string {
+function program(path: string, script = ''): string {
   mkdirSync(join(path, '..'), { recursive: true });
-  writeFileSync(path, '#!/bin/sh\n');
+  writeFileSync(path, `#!/bin/sh\n${script}\n`);
   chmodSync(path, 0o755);
   return path;
 }
 
+/** A program that says this version. */
+const ownCodex = (version: string): string =>
+  program(join(root, 'bin/codex'), `echo "codex-cli ${version}"`);
+
 test('the one on the search path comes first', async () => {
-  const path = program(join(root, 'bin/codex-acp'));
-  expect(await findCodex(`/nowhere:${join(root, 'bin')}`)).toEqual({ path });
+  const path = ownCodex('0.170.1');
+  const found = await findCodex(`/nowhere:${join(root, 'bin')}`);
+  expect(found).toEqual({ path, version: '0.170.1' });
+});
+
+test('one that is too old is not used: the program installed with Liminal is', async () => {
+  ownCodex('0.168.9');
+  expect(await findCodex(join(root, 'bin'))).toEqual(installed);
 });
 
 test('the script that npm puts on the path is replaced by the program itself', async () => {
-  const scope = join(root, 'lib/node_modules/@zed-industries');
-  const script = program(join(scope, 'codex-acp/bin/codex-acp.js'));
-  const own = `codex-acp-${process.platform}-${process.arch}`;
-  const path = program(join(scope, own, 'bin/codex-acp'));
-  writeFileSync(join(scope, own, 'package.json'), '{"version":"9.8.7"}');
-  symlinkSync(script, join(root, 'bin/codex-acp'));
+  const scope = join(root, 'lib/node_modules/@openai');
+  const script = program(join(scope, 'codex/bin/codex.js'));
+  const own = join(scope, `codex-${process.platform}-${process.arch}`);
+  const path = program(join(own, 'vendor/some-target/bin/codex'));
+  writeFileSync(join(own, 'package.json'), '{}');
+  writeFileSync(join(scope, 'codex/package.json'), '{"version":"9.8.7","name":"@openai/codex"}');
+  symlinkSync(script, join(root, 'bin/codex'));
   expect(await findCodex(join(root, 'bin'))).toEqual({ path, version: '9.8.7' });
 });
 
-test('a script without its program is run itself', async () => {
-  const script = program(join(root, 'lib/codex-acp.js'));
-  symlinkSync(script, join(root, 'bin/codex-acp'));
-  expect(await findCodex(join(root, 'bin'))).toEqual({ path: join(root, 'bin/codex-acp') });
+test.each([
+  ['cannot be run', (path: string) => writeFileSync(path, 'not executable')],
+  ['fails', (path: string) => void program(path, 'exit 1')],
+  ['says no version', (path: string) => void program(path, 'echo hello')],
+  ['is a script without its program', (path: string) => symlinkSync(program(`${path}.js`), path)],
+])('one that %s is skipped', async (_, make) => {
+  make(join(root, 'bin/codex'));
+  expect(await findCodex(join(root, 'bin'))).toEqual(installed);
 });
 
-test('a file that cannot be run is skipped, and the program installed with Liminal is found', async () => {
-  writeFileSync(join(root, 'bin/codex-acp'), 'not executable');
-  const found = await findCodex(join(root, 'bin'));
-  expect(found?.path).toContain(`codex-acp-${process.platform}-${process.arch}`);
-  expect(found?.version).toMatch(/^\d+\.\d+\.\d+$/);
+/** What npm has installed with Liminal. */
+const installed = {
+  path: expect.stringContaining(`codex-${process.platform}-${process.arch}`),
+  version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+};
+
+test.each([
+  ['0.169.0', true],
+  ['0.169.0-alpha.3', true],
+  ['0.200.0', true],
+  ['1.0.0', true],
+  ['0.168.12', false],
+  ['0.0.9', false],
+])('a version fits if it is new enough: %s', (version, fits) => {
+  expect(isNewEnough(version)).toBe(fits);
 });

@@ -10,7 +10,7 @@ import {
 } from '@liminal/protocol';
 import { onTestFinished } from 'vitest';
 import { AcpProvider, type AcpProviderOptions } from '../../src/acp/index.ts';
-import type { CreateSessionOptions } from '../../src/provider.ts';
+import type { CliProvider, CreateSessionOptions } from '../../src/provider.ts';
 import { Watch } from '../../src/testing/watch.ts';
 
 /** The scripted agent behind the provider, in its own workspace. */
@@ -78,9 +78,9 @@ export async function runAgent(
 /** All events of one session. */
 export class Listener extends Watch {
   readonly sessionId: string;
-  readonly #provider: AcpProvider;
+  readonly #provider: CliProvider;
 
-  constructor(provider: AcpProvider, sessionId: string) {
+  constructor(provider: CliProvider, sessionId: string) {
     super(provider, sessionId);
     this.sessionId = sessionId;
     this.#provider = provider;
@@ -113,7 +113,7 @@ export class Listener extends Watch {
     if (request.type !== 'item_start' || request.approvalId === undefined) throw new Error('None.');
     const { approvalId } = request;
     const answer = (optionId: string, more: Omit<ApprovalAnswer, 'optionId'> = {}) =>
-      this.#provider.answerApproval(this.sessionId, approvalId, { optionId, ...more });
+      this.#provider.answerApproval?.(this.sessionId, approvalId, { optionId, ...more });
     return { ...request, approvalId, answer };
   }
 

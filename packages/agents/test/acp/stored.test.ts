@@ -299,6 +299,27 @@ test('a session whose load wants a sign-in is not begun anew: it can be taken up
   expect((await calls()).filter((method) => method === 'session/new')).toHaveLength(1);
 });
 
+test('a session that another client has is not begun anew: it can be taken up after that', async () => {
+  const { create, another, projectDir, control, calls } = await runAgent();
+  const before = await create();
+  await before.ask('Remember 42.');
+  const agentSessionId = await before.agentSessionId();
+  const data = { reason: 'thread_active_writer' };
+  const error = { code: -32600, message: 'It is in use: close it there.', data };
+  await control.play({ on: { 'session/load': [{ error }] } });
+  const hasAnswered = async (): Promise<boolean> => true;
+  const loading = another().loadSession(before.sessionId, {
+    projectDir,
+    agentSessionId,
+    hasAnswered,
+  });
+  await expect(loading).rejects.toMatchObject({
+    code: 'SESSION_CREATE_FAILED',
+    message: expect.stringContaining('It is in use: close it there.'),
+  });
+  expect((await calls()).filter((method) => method === 'session/new')).toHaveLength(1);
+});
+
 test('the notice of a session begun anew waits for the first message', async () => {
   const { create, provider, another, projectDir, control } = await runAgent();
   const before = await create();

@@ -24,17 +24,20 @@ async function setup(): Promise<ProcessUnderTest> {
   const script = byModelPrompt({
     [prompts.text]: [answer('Something.')],
     [prompts.tool]: [answer(execCommand('echo used')), answer('Used.')],
-    [prompts.approval]: [answer(execCommand('touch new.txt')), answer('So be it.')],
+    [prompts.approval]: [
+      answer(execCommand('touch new.txt', { escalate: 'It is needed.' })),
+      answer('So be it.'),
+    ],
     [prompts.slow]: [answer(message(['For ever ', gate()]))],
     [prompts.error]: times(20, httpError(400)),
   });
-  const stage = await codexStage(() => script, { codex: { approvalPolicy: 'untrusted' } });
+  const stage = await codexStage(() => script, {
+    codex: { approvalPolicy: 'on-request', sandbox: 'read-only' },
+  });
   return {
     provider: stage.provide(),
     projectDir: stage.workspace.projectDir,
     prompts,
-    // Its model is not told about a refusal.
-    afterRefusal: 'cancelled',
     crash: async () => {
       for (const pid of codexProcesses(stage.workspace.home)) process.kill(pid, 'SIGKILL');
     },

@@ -1,157 +1,201 @@
-/** The translator over recordings of the real codex-acp, session by session. */
-import type { EventDraft } from '@liminal/protocol';
+/** Recordings of the real `codex app-server`, played to the client line by line. */
+import { setImmediate as settled } from 'node:timers/promises';
+import type { CodexRecording, RpcMessage } from '@liminal/testkit';
+import type { ApprovalAnswer, EventDraft } from '@liminal/protocol';
 import { z } from 'zod';
-import { codexQuirks } from '../../src/codex/quirks.ts';
-import type { SessionUpdate, StoredTurn } from '../../src/provider.ts';
-import { readReplay } from '../../src/acp/translate/replay.ts';
-import { AcpTranslator } from '../../src/acp/translate/translator.ts';
-import { timestamp } from '../../src/acp/translate/testing/hearing.ts';
+import type { AgentProcessEvents } from '../../src/base/agent-process.ts';
+import { AppServer } from '../../src/codex/app-server.ts';
+import { CodexSession } from '../../src/codex/codex-session.ts';
+import { Rollouts } from '../../src/codex/rollouts.ts';
+import { CodexSettings, readOpened } from '../../src/codex/settings.ts';
+import { readThread } from '../../src/codex/stored-threads.ts';
+import type { SessionExit, SessionUpdate, StoredTurn } from '../../src/provider.ts';
 
 const Params = z.looseObject({
-  sessionId: z.string().optional(),
-  update: z.unknown().optional(),
-  prompt: z.array(z.looseObject({ text: z.string().optional() })).optional(),
-  toolCall: z.looseObject({ title: z.string().nullish() }).optional(),
-  options: z
-    .array(
-      z.object({
-        optionId: z.string(),
-        name: z.string(),
-        kind: z.enum(['allow_once', 'allow_always', 'reject_once', 'reject_always']),
-      }),
-    )
-    .optional(),
-});
-type Params = z.infer<typeof Params>;
-
-const Outcome = z.looseObject({
-  outcome: z.discriminatedUnion('outcome', [
-    z.object({ outcome: z.literal('selected'), optionId: z.string() }),
-    z.object({ outcome: z.literal('cancelled') }),
-  ]),
+  threadId: z.string().optional(),
+  input: z.array(z.looseObject({ text: z.string().optional() })).optional(),
 });
 
-const Session = z.looseObject({ sessionId: z.string().optional() });
-
-/** The results of one session of a recording. */
+/** What became of one thread of a recording. */
 export interface RecordedSession {
-  translator: AcpTranslator;
   drafts: EventDraft[];
   updates: SessionUpdate[];
-  /** Updates of the conversation before the answer to `session/load`, as history. */
+  exits: SessionExit[];
+  /** Its turns as Codex has stored them, if the recording asks for them. */
   history: StoredTurn[];
 }
 
+/** Requests of a client that begin a turn. */
+const beginning = ['turn/start', 'thread/compact/start', 'review/start'];
+/** Requests that open a thread. */
+const opening = ['thread/start', 'thread/resume', 'thread/fork'];
+
 class Playing {
-  readonly sessions = new Map<string, RecordedSession>();
-  readonly #asked = new Map<unknown, { method: string; params: Params }>();
-  readonly #loading = new Map<string, unknown[]>();
+  readonly sessions = new Map<string, RecordedSession & { session: CodexSession }>();
+  /** What the recorded client has asked, by its ids. */
+  readonly #recorded = new Map<unknown, { method: string; params: unknown }>();
+  /** Our requests that wait for the recorded answer: by method, their ids. */
+  readonly #ours = new Map<string, unknown[]>();
+  /** The approvals of the requests that Codex has made, by its ids. */
+  readonly #asked = new Map<unknown, { threadId: string; approvalId: string | undefined }>();
+  #events: AgentProcessEvents | undefined;
+  #server = this.#start();
   #turns = 0;
 
-  client({ id, method, params, result }: Message): void {
-    const read = Params.parse(params ?? {});
-    if (method === undefined) return this.#answered(id, result);
-    this.#asked.set(id, { method, params: read });
-    if (read.sessionId === undefined) return;
-    if (method === 'session/load') this.#loading.set(read.sessionId, []);
-    const { translator } = this.#session(read.sessionId);
-    const text = read.prompt?.map((block) => block.text ?? '').join('') ?? '';
-    if (method === 'session/prompt') translator.begin(`turn-${++this.#turns}`, text, timestamp);
-    if (method === 'session/cancel') translator.stop(timestamp);
+  #start(): AppServer {
+    return new AppServer({
+      listen: async (events) => {
+        this.#events = events;
+      },
+      write: (line) => this.#written(JSON.parse(line) as RpcMessage),
+      note: () => {},
+      explain: String,
+      end: async () => {},
+    });
   }
 
-  agent(message: Message): void {
-    const { id, method, params } = message;
-    if (method === undefined) return this.#answer(message);
-    const read = Params.parse(params ?? {});
-    const sessionId = read.sessionId ?? '';
-    const { translator } = this.#session(sessionId);
-    if (method === 'session/update') {
-      const replayed = this.#loading.get(sessionId);
-      if (replayed === undefined) translator.read(read.update, timestamp);
-      else replayed.push(read.update);
-    } else if (method === 'session/request_permission') {
-      this.#asked.set(`agent-${String(id)}`, { method, params: read });
-      const callId = translator.toolCall(read.toolCall, timestamp);
-      const title = read.toolCall?.title ?? 'A tool';
-      const request = { approvalId: String(id), title, options: read.options ?? [] };
-      translator.openApproval({ ...request, ...(callId !== undefined && { callId }) }, timestamp);
-    }
+  started(): void {
+    this.#server = this.#start();
   }
 
   killed(): void {
-    const error = { code: 'PROCESS_CRASH', message: 'It was killed.' };
-    for (const { translator } of this.sessions.values())
-      translator.end({ type: 'response_error', error }, timestamp);
+    this.#events?.onGone(new Error('It was killed.'));
   }
 
-  #answered(id: unknown, result: unknown): void {
-    const asked = this.#asked.get(`agent-${String(id)}`);
-    const outcome = Outcome.safeParse(result).data?.outcome;
-    if (asked?.params.sessionId === undefined || outcome === undefined) return;
-    const { translator } = this.#session(asked.params.sessionId);
-    translator.closeApproval(String(id), outcome, timestamp);
+  /** Does what the recorded client did. */
+  client({ id, method, params, result }: RpcMessage): void {
+    if (method === undefined) return this.#answer(id, result);
+    this.#recorded.set(id, { method, params });
+    const { threadId = '', input } = Params.parse(params ?? {});
+    const session = this.sessions.get(threadId)?.session;
+    if (opening.includes(method)) void this.#open(method, params).catch(() => undefined);
+    else if (beginning.includes(method)) {
+      const said = { 'thread/compact/start': '/compact', 'review/start': '/review' }[method];
+      const text = input?.map((part) => part.text ?? '').join('');
+      void session?.send(said ?? text ?? '', `turn-${++this.#turns}`).catch(() => undefined);
+    } else if (method === 'turn/interrupt') void session?.cancel().catch(() => undefined);
   }
 
-  #answer({ id, result, error }: Message): void {
-    const asked = this.#asked.get(id);
-    const sessionId = asked?.params.sessionId ?? Session.safeParse(result).data?.sessionId;
-    if (asked === undefined || sessionId === undefined) return;
-    const session = this.#session(sessionId);
-    if (asked.method === 'session/prompt') {
-      const failure = { code: 'AGENT_ERROR', message: JSON.stringify(error) };
-      if (error === undefined) session.translator.finish(result, timestamp);
-      else session.translator.end({ type: 'response_error', error: failure }, timestamp);
-    } else session.translator.settings(result);
-    if (asked.method === 'session/load') this.#loaded(sessionId, session);
+  agent(message: RpcMessage): void {
+    const { id, method, params, result } = message;
+    if (method === undefined) {
+      const { method: asked = '', params: sent } = this.#recorded.get(id) ?? {};
+      if (asked === 'thread/turns/list') void this.#read(sent, result);
+      const ours = this.#ours.get(asked)?.shift();
+      if (ours !== undefined) this.#say({ ...message, id: ours as number });
+      return;
+    }
+    if (id != null) {
+      this.#asked.set(id, { threadId: Params.parse(params).threadId ?? '', approvalId: undefined });
+    }
+    this.#say(message);
   }
 
-  #loaded(agentSessionId: string, session: RecordedSession): void {
-    const updates = this.#loading.get(agentSessionId) ?? [];
-    this.#loading.delete(agentSessionId);
-    const options = { cliType: 'codex', quirks: codexQuirks, agentSessionId };
-    session.history = readReplay(
-      updates.map((update) => ({ update, timestamp })),
-      options,
-    );
+  #say(message: RpcMessage): void {
+    void this.#events?.onLine(JSON.stringify(message));
   }
 
-  #session(sessionId: string): RecordedSession {
-    const known = this.sessions.get(sessionId);
-    if (known !== undefined) return known;
-    const drafts: EventDraft[] = [];
-    const updates: SessionUpdate[] = [];
-    let own = 0;
-    const translator = new AcpTranslator({
-      cliType: 'codex',
-      quirks: codexQuirks,
-      createTurnId: () => `own-${++own}`,
-      emit: (draft) => drafts.push(draft),
-      update: (update) => updates.push(update),
+  /** What the client says: requests that the recorded client did not make are answered with nothing. */
+  #written({ id, method }: RpcMessage): void {
+    if (method === undefined || id == null) return;
+    const isRecorded = [...this.#recorded.values()].some((one) => one.method === method);
+    if (isRecorded) this.#ours.set(method, [...(this.#ours.get(method) ?? []), id]);
+    else setImmediate(() => this.#say({ id, result: {} }));
+  }
+
+  async #open(method: string, params: unknown): Promise<void> {
+    const server = this.#server;
+    await server.request(method, params, (answer) => {
+      const opened = readOpened(answer);
+      if (opened === undefined) return;
+      const threadId = opened.thread.id;
+      const before = this.sessions.get(threadId);
+      const heard: RecordedSession = before ?? { drafts: [], updates: [], exits: [], history: [] };
+      const output = {
+        emit: (draft: EventDraft) => void heard.drafts.push(draft),
+        update: (update: SessionUpdate) => {
+          heard.updates.push(update);
+        },
+        exit: (exit: SessionExit) => void heard.exits.push(exit),
+      };
+      const session = new CodexSession({
+        server,
+        threadId,
+        projectDir: '/project',
+        output,
+        settings: new CodexSettings(opened),
+        rollouts: new Rollouts({ CODEX_HOME: '/nowhere' }),
+        leave: async () => {},
+      });
+      server.admit(threadId, session);
+      this.sessions.set(threadId, Object.assign(heard, { session }));
     });
-    const session = { translator, drafts, updates, history: [] };
-    this.sessions.set(sessionId, session);
-    return session;
+  }
+
+  async #read(params: unknown, result: unknown): Promise<void> {
+    const { threadId = '' } = Params.parse(params);
+    const page = { ...Object(result), nextCursor: null };
+    const stored = { request: async () => page } as unknown as AppServer;
+    const history = await readThread(stored, threadId, '/project').catch(() => []);
+    this.sessions.get(threadId)?.history.push(...history);
+  }
+
+  /** Answers the approval that a request has become, as the recorded client did. */
+  #answer(id: unknown, result: unknown): void {
+    const asked = this.#asked.get(id);
+    if (asked === undefined) return;
+    for (const { drafts, session } of this.sessions.values()) {
+      const open = openApprovals(drafts);
+      const [approvalId] = open;
+      if (approvalId === undefined) continue;
+      const answer = answerIn(result);
+      if (answer !== undefined) void session.answerApproval(approvalId, answer);
+    }
   }
 }
 
-interface Message {
-  id?: unknown;
-  method?: string | undefined;
-  params?: unknown;
-  result?: unknown;
-  error?: unknown;
+function openApprovals(drafts: readonly EventDraft[]): string[] {
+  const open = new Map<string, string>();
+  for (const { payload } of drafts) {
+    if (payload.type === 'item_start' && payload.approvalId !== undefined) {
+      open.set(payload.itemId, payload.approvalId);
+    }
+    if (payload.type === 'item_done') open.delete(payload.itemId);
+  }
+  return [...open.values()];
 }
 
-type Entry = { client: Message } | { agent: Message } | { host: string };
+const Answer = z.looseObject({
+  decision: z.unknown().optional(),
+  action: z.string().optional(),
+  content: z.record(z.string(), z.any()).nullish(),
+  answers: z.record(z.string(), z.object({ answers: z.array(z.string()) })).optional(),
+});
 
-/** Plays a recording; prompts become turn-1, turn-2, … over all sessions. */
-export function playRecording({ entries }: { entries: readonly Entry[] }): RecordedSession[] {
+/** The choice of a person that Codex was told so. */
+function answerIn(result: unknown): ApprovalAnswer | undefined {
+  const { decision, action, content, answers } = Answer.parse(result ?? {});
+  if (answers !== undefined) {
+    const given = Object.entries(answers).map(([id, one]) => [id, one.answers[0] ?? '']);
+    return { optionId: 'accept', content: Object.fromEntries(given) };
+  }
+  if (action === 'accept') return { optionId: 'accept', content: content ?? {} };
+  if (action !== undefined) return { optionId: action };
+  if (typeof decision === 'string')
+    return decision === 'cancel' ? undefined : { optionId: decision };
+  return decision === undefined ? undefined : { optionId: 'amend' };
+}
+
+/** Plays a recording; messages become turn-1, turn-2, … over all threads. */
+export async function playRecording({ entries }: CodexRecording): Promise<RecordedSession[]> {
   const playing = new Playing();
   for (const entry of entries) {
     if ('client' in entry) playing.client(entry.client);
     else if ('agent' in entry) playing.agent(entry.agent);
     else if (entry.host === 'killed') playing.killed();
+    else playing.started();
+    await settled();
+    await settled();
   }
   return [...playing.sessions.values()];
 }

@@ -3,11 +3,11 @@ import { processesOf } from '../claude-code/processes.ts';
 
 /** The Codex processes that run in a home. */
 export const codexProcesses = (home: string): number[] =>
-  processesOf(home).filter((pid) => nameOf(pid) === 'codex-acp');
+  processesOf(home).filter((pid) => nameOf(pid) === 'codex');
 
 /** What Codex has started in a home. */
 export const commandsIn = (home: string): number[] =>
-  processesOf(home).filter((pid) => nameOf(pid) !== 'codex-acp');
+  processesOf(home).filter((pid) => nameOf(pid) !== 'codex');
 
 function nameOf(pid: number): string | undefined {
   try {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   codexEnvironment,
@@ -11,7 +12,7 @@ import {
   type Workspace,
 } from '@liminal/testkit';
 import { onTestFinished } from 'vitest';
-import type { AcpProvider } from '../../src/acp/index.ts';
+import type { CliProvider } from '../../src/provider.ts';
 import { createCodexProvider, type CodexOptions } from '../../src/codex/index.ts';
 import { Listener } from '../acp/running-agent.ts';
 
@@ -20,9 +21,13 @@ export interface CodexStage {
   api: ResponsesApi;
   workspace: Workspace;
   /** A provider for that home, as a new server has it. */
-  provide(): AcpProvider;
+  provide(): CodexProvider;
   close(): Promise<void>;
 }
+
+/** A provider that can do all that Codex can. */
+export type CodexProvider = ReturnType<typeof createCodexProvider> &
+  Required<Pick<CliProvider, 'listStoredSessions' | 'readStoredHistory' | 'storedMark'>>;
 
 interface StageOptions {
   files?: Record<string, string>;
@@ -37,14 +42,16 @@ export async function codexStage(
   const workspace = await makeWorkspace(options.files);
   const api = await startResponsesApi({ script: makeScript(workspace) });
   await makeCodexHome(join(workspace.home, '.codex'), api.url, options.codex);
-  const providers: AcpProvider[] = [];
+  const inherited = codexEnvironment(workspace.home);
+  // Codex' sandbox needs it.
+  await mkdir(inherited['TMPDIR'] ?? workspace.home, { recursive: true });
+  const providers: CodexProvider[] = [];
   return {
     api,
     workspace,
     provide: () => {
       const { mcpServers = {} } = options;
-      const inherited = codexEnvironment(workspace.home);
-      const provider = createCodexProvider({ inherited, mcpServers });
+      const provider = createCodexProvider({ inherited, mcpServers }) as CodexProvider;
       providers.push(provider);
       return provider;
     },
@@ -58,7 +65,7 @@ export async function codexStage(
 
 /** A stage with a provider; it is closed after the test. */
 export interface RunningCodex extends CodexStage {
-  provider: AcpProvider;
+  provider: CodexProvider;
   /** Creates a session and listens to it from before its beginning. */
   create(config?: Record<string, string>): Promise<Listener>;
 }

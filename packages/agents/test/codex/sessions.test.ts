@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -97,13 +98,19 @@ const eventful: ModelReply[] = [
 ];
 
 test('TC-4.1b: another provider reads the whole history once, and goes on with the session', async () => {
-  const { create, provide, workspace, api } = await runCodex(() =>
-    byModelPrompt({ first: eventful, second: [answer('And on.')] }),
-  );
+  const {
+    create,
+    provide,
+    provider: first,
+    workspace,
+    api,
+  } = await runCodex(() => byModelPrompt({ first: eventful, second: [answer('And on.')] }));
   const { projectDir } = workspace;
   const before = await create();
   const live = await before.ask('The first question.');
   const sessionId = await before.agentSessionId();
+
+  await first.killSession(before.sessionId);
 
   const provider = provide();
   const history = (await provider.readStoredHistory(sessionId, projectDir)).map(fold);
@@ -113,15 +120,32 @@ test('TC-4.1b: another provider reads the whole history once, and goes on with t
 
   expect(history.map(said)).toEqual([said(live)]);
   const shown = ({ outputItems }: Response) =>
-    outputItems
-      .map((item) => ('exitCode' in item ? `${item.type} ${item.exitCode}` : item.type))
-      // The parts of a thought are separate items.
-      .filter((type, index, types) => type !== 'reasoning' || types[index - 1] !== type);
+    outputItems.map((item) => ('exitCode' in item ? `${item.type} ${item.exitCode}` : item.type));
   expect(history.map(shown)).toEqual([shown(live)]);
   // The model gets the earlier conversation, and only the new turn is shown.
   expect(said(next)).toEqual(['user: The second question.', 'agent: And on.']);
   expect(JSON.stringify(api.requests.at(-1)?.body.input)).toContain('It is broken.');
   expect([...new Set(after.events.map(({ turnId }) => turnId))]).toHaveLength(1);
+});
+
+test('a session that another program has open is not opened twice, and says so', async () => {
+  const { create, provide, provider, workspace } = await runCodex(() => [
+    answer('One.'),
+    answer('Two.'),
+  ]);
+  const { projectDir } = workspace;
+  const here = await create();
+  await here.ask('The first.');
+  const agentSessionId = await here.agentSessionId();
+  const another = provide();
+  const there = new Listener(another, randomUUID());
+  const open = () => another.loadSession(there.sessionId, { projectDir, agentSessionId });
+
+  await expect(open()).rejects.toThrow(/Another program has this session open/);
+  await provider.killSession(here.sessionId);
+
+  await open();
+  expect(said(await there.ask('The second.'))).toEqual(['user: The second.', 'agent: Two.']);
 });
 
 test('stored sessions are listed with their first question, newest first', async () => {

@@ -1,38 +1,33 @@
-import { randomUUID } from 'node:crypto';
 import { access, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
-  acpAgent,
   answer,
   applyPatch,
-  contractPrompts,
-  contractScript,
   customCall,
   execCommand,
   failed,
+  functionCall,
   gate,
   greeter,
   httpError,
-  makeWorkspace,
   message,
-  pause,
   reasoning,
   updatePlan,
+  type ModelScript,
 } from '@liminal/testkit';
 import type { OutputItem, Response } from '@liminal/protocol';
-import { expect, onTestFinished, test } from 'vitest';
-import { createCodexProvider } from '../../src/codex/index.ts';
-import { Listener, said } from '../acp/running-agent.ts';
+import { expect, test } from 'vitest';
+import { said } from '../acp/running-agent.ts';
 import { commandsIn } from './processes.ts';
 import { runCodex } from './running-codex.ts';
 
 const itemsOf = <T extends OutputItem['type']>({ outputItems }: Response, type: T) =>
   outputItems.filter((item): item is Extract<OutputItem, { type: T }> => item.type === type);
 
-const patience = { timeout: 30_000, interval: 50 };
+/** Codex asks before it runs what its model wants to run outside of the sandbox. */
+const asking = { approvalPolicy: 'on-request', sandbox: 'read-only' } as const;
 
-/** Answers after a pause: Codex may not report the end of a command if its model answers at once. */
-const afterwards = (text: string) => answer(message([pause(300), text]));
+const patience = { timeout: 30_000, interval: 50 };
 
 test('TC-4.2a: what the model says arrives as it is said, as one message that grows', async () => {
   const middle = gate();
@@ -53,7 +48,7 @@ test('TC-4.2a: what the model says arrives as it is said, as one message that gr
 test('TC-4.2b, TC-4.2c: a command is shown when it is called, and with its output when it is done', async () => {
   const { create } = await runCodex(() => [
     answer([message('Looking.'), execCommand('echo found; exit 3', { callId: 'call_look' })]),
-    afterwards('There.'),
+    answer('There.'),
   ]);
   const listener = await create();
 
@@ -63,13 +58,13 @@ test('TC-4.2b, TC-4.2c: a command is shown when it is called, and with its outpu
   expect(told.map(({ status }) => status)).toEqual(['create', 'complete']);
   expect(told[0]).toMatchObject({
     callId: 'call_look',
-    title: 'echo found; exit 3',
+    title: 'Run echo found; exit 3',
     kind: 'execute',
     toolName: expect.stringMatching(/\w/),
   });
   expect(told[1]).toMatchObject({
     callId: 'call_look',
-    toolArguments: { command: expect.arrayContaining(['echo found; exit 3']) },
+    toolArguments: { command: 'echo found; exit 3' },
     toolOutput: 'found\n',
     toolOutputIsError: true,
     exitCode: 3,
@@ -81,7 +76,7 @@ test('a command’s output is told while the command runs', async () => {
   const { create, workspace } = await runCodex(
     () => [
       answer(execCommand('while [ -e hold ]; do echo more; sleep 0.1; done', { yieldMs: 20_000 })),
-      afterwards('Enough.'),
+      answer('Enough.'),
     ],
     { files: { hold: '' } },
   );
@@ -133,11 +128,9 @@ test('a thought in parts is told as Codex tells it, and a plan as it goes on', a
 
   const response = await listener.ask('Plan it.');
 
-  const thought = itemsOf(response, 'reasoning').map(({ content }) => content);
-  // Codex says all parts but the first again.
-  expect(thought.join('')).toBe(
-    '\n\n**One** first\n\n**Two** second\n\n**Three** third**Two** second**Three** third',
-  );
+  expect(itemsOf(response, 'reasoning').map(({ content }) => content)).toEqual([
+    '**One** first\n\n**Two** second\n\n**Three** third',
+  ]);
   expect(itemsOf(response, 'plan').at(-1)?.entries).toMatchObject([
     { content: 'Look', status: 'completed' },
     { content: 'Change', status: 'in_progress' },
@@ -159,10 +152,9 @@ test('a patch is told as what it changes', async () => {
   const path = join(workspace.projectDir, 'notes.txt');
   expect(await readFile(path, 'utf8')).toBe('one\nzwei\n');
   const diff = { path, oldText: 'one\ntwo\n', newText: 'one\nzwei\n' };
-  const [call] = itemsOf(response, 'function_call');
-  const [output] = itemsOf(response, 'function_call_output');
-  expect(call).toMatchObject({ kind: 'edit', locations: [{ path }] });
-  expect(output?.diffs ?? call?.diffs).toEqual([diff]);
+  expect(itemsOf(response, 'function_call')).toMatchObject([
+    { kind: 'edit', title: 'Edit notes.txt', locations: [{ path }], diffs: [diff] },
+  ]);
 });
 
 test('words before and after a tool that Codex does not report are two messages', async () => {
@@ -176,39 +168,45 @@ test('words before and after a tool that Codex does not report are two messages'
 
 test('a command that was allowed runs', async () => {
   const { create, workspace } = await runCodex(
-    () => [answer(execCommand('echo made > made.txt')), afterwards('Made.')],
-    { codex: { approvalPolicy: 'untrusted' } },
+    () => [
+      answer(execCommand('echo made > made.txt', { escalate: 'It must be made.' })),
+      answer('Made.'),
+    ],
+    { codex: asking },
   );
   const listener = await create();
   const turnId = await listener.send('Make it.');
   const request = await listener.asked(turnId);
+  expect(request).toMatchObject({ description: 'It must be made.', callId: expect.any(String) });
   expect(request.title).toContain('echo made > made.txt');
 
-  await request.answer('approved');
+  await request.answer('accept');
 
   expect(said(await listener.response(turnId))).toContain('agent: Made.');
   expect(await readFile(join(workspace.projectDir, 'made.txt'), 'utf8')).toBe('made\n');
 });
 
-test('a command that was refused does not run; its call is closed, and the turn ends', async () => {
-  const { create, workspace } = await runCodex(
-    () => [answer(execCommand('touch made.txt')), answer('What then?')],
-    { codex: { approvalPolicy: 'untrusted' } },
+test('a command that was refused does not run, the model hears of it, and the turn goes on', async () => {
+  const { create, workspace, api } = await runCodex(
+    () => [
+      answer(execCommand('touch made.txt', { escalate: 'It must be made.' })),
+      answer('What then?'),
+    ],
+    { codex: asking },
   );
   const listener = await create();
   const turnId = await listener.send('Make it.');
   const { answer: reply } = await listener.asked(turnId);
 
-  await reply('abort');
+  await reply('decline');
 
   const response = await listener.response(turnId);
-  expect(response.status).toBe('aborted');
+  expect(said(response)).toEqual(['user: Make it.', 'agent: What then?']);
   expect(itemsOf(response, 'approval')).toMatchObject([
-    { outcome: { outcome: 'selected', optionId: 'abort' } },
+    { outcome: { outcome: 'selected', optionId: 'decline' } },
   ]);
-  expect(itemsOf(response, 'function_call_output')).toMatchObject([{ success: false }]);
+  expect(JSON.stringify(api.requests.at(-1)?.body.input.at(-1))).toContain('rejected by user');
   await expect(access(join(workspace.projectDir, 'made.txt'))).rejects.toThrow('ENOENT');
-  expect(said(await listener.ask('Then not.'))).toEqual(['user: Then not.', 'agent: What then?']);
 });
 
 test('TC-3.4a, INV-8: a turn that is cancelled while a command runs ends it, and the session goes on', async () => {
@@ -260,30 +258,72 @@ test('a message that follows a failed turn at once is answered', async () => {
         prompt.startsWith('Fail') ? httpError(400) : answer('Fine.'),
   );
   const listener = await create();
-  // Codex loses one in ten.
   for (let round = 0; round < 4; round += 1) {
     expect((await listener.ask(`Fail ${round}.`)).status).toBe('error');
     expect(said(await listener.ask(`Again ${round}.`))).toContain('agent: Fine.');
   }
 });
 
-test('Codex is told to stop after an error, and before it is told anything else', async () => {
-  const { projectDir, remove } = await makeWorkspace();
-  const { command, args, env, control } = await acpAgent(contractScript);
-  const script = createCodexProvider({ command, args, env });
-  onTestFinished(async () => {
-    await script.close();
-    await control.close();
-    await remove();
-  });
-  const listener = new Listener(script, randomUUID());
-  await script.createSession({ projectDir, sessionId: listener.sessionId });
+const taskTool = (name: string, input: Record<string, unknown>) =>
+  functionCall(name, input, { namespace: 'multi_agent_v1' });
 
-  await listener.ask(contractPrompts.error);
-  await listener.ask(contractPrompts.text);
+/** A model that gives a task to an agent, and waits for it; the agent's part is `does`. */
+const delegating =
+  (does: Parameters<typeof answer>[0]): ModelScript =>
+  ({ prompt, body: { input } }) => {
+    const told = (Array.isArray(input) ? input : []).flatMap((item) =>
+      item.type === 'function_call_output' ? [String(item.output)] : [],
+    );
+    if (prompt === 'You count.') return told.length === 0 ? answer(does) : answer('I counted 2.');
+    if (told.length === 0) return answer(taskTool('spawn_agent', { message: 'You count.' }));
+    if (told.length > 1) return answer('It has counted.');
+    const { agent_id: id } = JSON.parse(told[0] ?? '{}') as { agent_id?: string };
+    return answer(taskTool('wait_agent', { targets: [id] }));
+  };
 
-  // This takes a way of its own.
-  await expect
-    .poll(() => control.received.map(({ method }) => method).slice(2), patience)
-    .toEqual(['session/prompt', 'session/cancel', 'session/prompt']);
+test('a task that Codex gives to another agent is told under its call', async () => {
+  const { create } = await runCodex(
+    () => delegating([message('I count.'), execCommand('wc -l < notes.txt')]),
+    { files: { 'notes.txt': 'one\ntwo\n' } },
+  );
+  const listener = await create();
+
+  const response = await listener.ask('Have it counted.');
+
+  const [spawn, ...calls] = itemsOf(response, 'function_call');
+  expect(spawn).toMatchObject({ kind: 'think', title: 'Delegate: You count.' });
+  const ofTask = response.outputItems.filter(({ parentCallId }) => parentCallId !== undefined);
+  expect(new Set(ofTask.map(({ parentCallId }) => parentCallId))).toEqual(new Set([spawn?.callId]));
+  expect(ofTask.map((item) => ('output' in item ? item.output : item.type))).toEqual(
+    expect.arrayContaining(['message', 'function_call', '2\n', 'message']),
+  );
+  expect(calls.map(({ title }) => title)).toEqual(
+    expect.arrayContaining(['Run wc -l < notes.txt', 'Wait for agents']),
+  );
+  const own = response.outputItems.filter(({ parentCallId }) => parentCallId === undefined);
+  expect(said({ ...response, outputItems: own })).toEqual([
+    'user: Have it counted.',
+    'agent: It has counted.',
+  ]);
+  const told = itemsOf(response, 'function_call_output').find(
+    ({ callId }) => callId === calls.find(({ title }) => title === 'Wait for agents')?.callId,
+  );
+  expect(told?.output).toBe('I counted 2.');
+});
+
+test('INV-8: stopping a turn stops the tasks that it has given to others', async () => {
+  const { create, provider, workspace, api } = await runCodex(() =>
+    delegating([execCommand('sleep 300', { yieldMs: 20_000 })]),
+  );
+  const listener = await create();
+  const turnId = await listener.send('Have it counted.');
+  await expect.poll(() => commandsIn(workspace.home), patience).toHaveLength(1);
+
+  await provider.cancelTurn(listener.sessionId);
+
+  expect((await listener.response(turnId)).status).toBe('aborted');
+  await expect.poll(() => commandsIn(workspace.home), patience).toEqual([]);
+  // The wait was cut off, and counts as told.
+  expect(said(await listener.ask('And now?'))).toContain('agent: It has counted.');
+  expect(api.requests.filter(({ prompt }) => prompt === 'You count.')).toHaveLength(1);
 });

@@ -1,16 +1,28 @@
+import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join, dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 
 const require = createRequire(import.meta.url);
 
 /**
- * The real `codex-acp`: the program of this platform itself, not the script that would start it and would outlive what
- * ends the script. It is an optional dependency; where it is not installed, this throws.
+ * The real `codex`: the program of this platform itself, not the script that would start it. It is an optional
+ * dependency; where it is not installed, this throws.
  */
 export function codexBinary(): string {
-  const adapter = require.resolve('@zed-industries/codex-acp/package.json');
-  const platform = createRequire(adapter).resolve(
-    `@zed-industries/codex-acp-${process.platform}-${process.arch}/package.json`,
-  );
-  return join(dirname(platform), 'bin', 'codex-acp');
+  const codex = createRequire(require.resolve('@openai/codex/package.json'));
+  const platform = codex.resolve(`@openai/codex-${process.platform}-${process.arch}/package.json`);
+  const vendor = join(dirname(platform), 'vendor');
+  const [target = ''] = readdirSync(vendor);
+  return join(vendor, target, 'bin', 'codex');
+}
+
+/** The real `codex-acp`, which speaks ACP and runs `codexBinary()`: what a configured agent needs. */
+export function codexAcpCommand(): {
+  command: string;
+  args: string[];
+  env: Record<string, string>;
+} {
+  const script = require.resolve('@agentclientprotocol/codex-acp/package.json');
+  const args = [join(dirname(script), 'dist', 'index.js')];
+  return { command: process.execPath, args, env: { CODEX_PATH: codexBinary(), NO_BROWSER: '1' } };
 }

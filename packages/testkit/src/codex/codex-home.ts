@@ -4,7 +4,7 @@ import { scriptedModels } from './models.ts';
 
 export interface CodexHomeOptions {
   /** When Codex asks before it runs something. Default `never`. */
-  approvalPolicy?: 'never' | 'on-request' | 'untrusted';
+  approvalPolicy?: 'never' | 'on-request';
   /** What commands may touch. The other two modes need `bwrap` on the path. Default `danger-full-access`. */
   sandbox?: 'danger-full-access' | 'workspace-write' | 'read-only';
   /** How often Codex repeats a request, and a stream that broke. Default 1. */
@@ -37,6 +37,9 @@ sandbox_mode = "${sandbox}"
 
 [features]
 plugins = false # they are looked up on hosts outside
+
+[tools.update_plan]
+enabled = true
 
 [analytics]
 enabled = false

@@ -7,7 +7,7 @@ import { codexBinary } from './binary.ts';
 import { codexEnvironment } from './codex-home.ts';
 import type { RpcMessage } from './recording.ts';
 
-/** The real `codex-acp`, spoken to line by line, with nothing between that could lose or mend anything. */
+/** The real `codex app-server`, spoken to line by line, with nothing between that could lose or mend anything. */
 export class CodexProcess {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
 
@@ -22,7 +22,11 @@ export class CodexProcess {
   ): Promise<CodexProcess> {
     const env = codexEnvironment(home);
     await mkdir(env['TMPDIR'] ?? home, { recursive: true });
-    const child = spawn(codexBinary(), { cwd, env, stdio: ['pipe', 'pipe', 'inherit'] });
+    const child = spawn(codexBinary(), ['app-server'], {
+      cwd,
+      env,
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
     createInterface({ input: child.stdout }).on('line', (line) => onMessage(JSON.parse(line)));
     return new CodexProcess(child);
   }
@@ -31,7 +35,6 @@ export class CodexProcess {
     this.#child.stdin.write(`${JSON.stringify(message)}\n`);
   }
 
-  /** It does not end by itself when its input ends. */
   async kill(): Promise<void> {
     const exited = once(this.#child, 'exit');
     this.#child.kill('SIGKILL');

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,36 +20,45 @@ export interface RecordedCase {
   /** Files in the project folder. */
   files?: Record<string, string | Buffer>;
   codex?: CodexHomeOptions;
-  /** What the client says it can. Default: nothing. */
-  capabilities?: Record<string, unknown>;
   /** `gate` is the client's. */
   script: (workspace: Workspace, gate: Gate) => ModelScript;
-  /** The `optionId` that answers a permission request, or nothing, for `cancelled`. Default: the first that allows. */
-  permit?: (options: PermissionOption[], client: RecordingClient) => Promise<string | undefined>;
+  /** The result for a request of Codex'; undefined leaves it open. Default: a yes to everything. */
+  permit?: (request: RpcMessage, client: RecordingClient) => Promise<unknown>;
   run(client: RecordingClient): Promise<void>;
 }
 
 const patienceMs = 30_000;
 
-const PermissionOption = z.looseObject({ optionId: z.string(), kind: z.string() });
-type PermissionOption = z.infer<typeof PermissionOption>;
+/** What Codex says whenever it likes, and no client needs: its place among the lines is never twice the same. */
+const leftOut = new Set([
+  'mcpServer/startupStatus/updated',
+  'remoteControl/status/changed',
+  'skills/changed',
+  'thread/goal/cleared',
+  'thread/goal/updated',
+  'thread/readState/changed',
+  'thread/status/changed',
+  'turn/diff/updated',
+]);
 
-const PermissionParams = z.looseObject({ options: z.array(PermissionOption) });
-const NewSession = z.looseObject({ sessionId: z.string() });
-const Initialized = z.looseObject({
-  agentInfo: z.looseObject({ name: z.string(), version: z.string() }),
-});
+const Initialized = z.looseObject({ userAgent: z.string() });
+const Opened = z.looseObject({ thread: z.looseObject({ id: z.string() }) });
+const Announced = z.looseObject({ item: z.looseObject({ type: z.string() }) });
+const Begun = z.looseObject({ turn: z.looseObject({ id: z.string() }) });
 
-const updateOf = (message: RpcMessage): { sessionUpdate?: unknown } | undefined =>
-  z.looseObject({ update: z.looseObject({}) }).safeParse(message.params).data?.update;
+/** Matches the announcement of an item. */
+export const begins =
+  (type: string) =>
+  ({ method, params }: RpcMessage): boolean =>
+    method === 'item/started' && Announced.parse(params).item.type === type;
 
-/** Matches a `session/update` of one kind. */
-export const isUpdate =
-  (kind: string) =>
+/** Matches a notification, or a request of Codex', by its method. */
+export const says =
+  (method: string) =>
   (message: RpcMessage): boolean =>
-    updateOf(message)?.sessionUpdate === kind;
+    message.method === method;
 
-/** Runs the real `codex-acp` through a case and returns the normalised recording. */
+/** Runs the real `codex app-server` through a case and returns the normalised recording. */
 export async function recordCodex(recordedCase: RecordedCase): Promise<CodexRecording> {
   const workspace = await makeWorkspace(recordedCase.files);
   const held = gate();
@@ -82,15 +92,18 @@ const normaliser = ({ home, projectDir }: Workspace, apiUrl: string): Normaliser
       [greeter().args[0] ?? '', '/usr/lib/greeter.ts'],
     ],
     patterns: [
+      [
+        /sessions\/\d{4}\/\d\d\/\d\d\/rollout-[\dT-]{19}/g,
+        'sessions/2026/01/01/rollout-2026-01-01T00-00-00',
+      ],
       [/Chunk ID: [0-9a-f]{6}/g, 'Chunk ID: 000000'],
-      [/\d{4}-\d\d-\d\dT[\d:.]+\+00:00/g, '2026-01-01T00:00:00.000+00:00'],
       [/session ID \d+/g, 'session ID 0'],
       [/Wall time: [\d.]+ seconds/g, 'Wall time: 0 seconds'],
     ],
-    measured: /^(secs|nanos|process_id|session_id|.*_at_ms)$/,
+    measured: /^(processId|durationMs|(started|completed|created|updated|recency)At|.*AtMs)$/,
   });
 
-/** An ACP client that writes down every line. */
+/** A client of the app-server's that writes down every line. */
 export class RecordingClient {
   readonly gate: Gate;
   readonly workspace: Workspace;
@@ -102,6 +115,9 @@ export class RecordingClient {
   #process: CodexProcess | undefined;
   #startedAt = 0;
   #requests = 0;
+  /** Requests without an answer, and what was said meanwhile. */
+  readonly #open = new Set<unknown>();
+  #meanwhile: RpcMessage[] = [];
   #looked = 0;
   #wake = Promise.withResolvers<void>();
 
@@ -121,12 +137,11 @@ export class RecordingClient {
       (message) => this.#receive(message),
     );
     const answer = await this.request('initialize', {
-      protocolVersion: 1,
-      clientInfo: { name: 'recorder', version: '1.0.0' },
-      clientCapabilities: this.#case.capabilities ?? {},
+      clientInfo: { name: 'recorder', title: 'Recorder', version: '1.0.0' },
+      capabilities: { experimentalApi: true },
     });
-    const { name, version } = Initialized.parse(answer.result).agentInfo;
-    this.agent = `${name} ${version}`;
+    this.agent = agentIn(Initialized.parse(answer.result).userAgent);
+    this.notify('initialized');
   }
 
   async kill(): Promise<void> {
@@ -140,25 +155,85 @@ export class RecordingClient {
   request(method: string, params: unknown): Promise<RpcMessage> {
     this.#requests += 1;
     const id = this.#requests;
-    const answered = this.#first((message) => message.id === id && message.method === undefined);
-    this.#send({ jsonrpc: '2.0', id, method, params });
-    return answered;
+    this.#open.add(id);
+    this.#send({ id, method, params });
+    return this.#first((message) => message.id === id && message.method === undefined);
   }
 
-  notify(method: string, params: unknown): void {
-    this.#send({ jsonrpc: '2.0', method, params });
+  notify(method: string): void {
+    this.#send({ method });
   }
 
-  /** Opens a session and waits until its commands are known, which come of their own accord a little later. */
-  async newSession(mcpServers: unknown[] = []): Promise<string> {
+  /** Begins a thread in the project's folder and returns its id. */
+  async newSession(params: Record<string, unknown> = {}): Promise<string> {
     const cwd = this.workspace.projectDir;
-    const answer = await this.request('session/new', { cwd, mcpServers });
-    await this.until(isUpdate('available_commands_update'));
-    return NewSession.parse(answer.result).sessionId;
+    return this.open('thread/start', { cwd, ...params });
   }
 
-  prompt(sessionId: string, text: string): Promise<RpcMessage> {
-    return this.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] });
+  /** Opens a thread, as `thread/fork` does, and waits until Codex has told of it, too. */
+  async open(method: string, params: Record<string, unknown>): Promise<string> {
+    const answer = await this.request(method, params);
+    const { id } = Opened.parse(answer.result).thread;
+    await this.#first(
+      (message) =>
+        message.method === 'thread/started' && Opened.parse(message.params).thread.id === id,
+    );
+    return id;
+  }
+
+  /** Begins a turn and returns its id. */
+  async begin(
+    threadId: string,
+    text: string,
+    params: Record<string, unknown> = {},
+  ): Promise<string> {
+    const answer = await this.request('turn/start', {
+      threadId,
+      clientUserMessageId: randomUUID(),
+      input: [{ type: 'text', text, text_elements: [] }],
+      ...params,
+    });
+    return Begun.parse(answer.result).turn.id;
+  }
+
+  /** Resolves with the `turn/completed` of a turn. */
+  ended(turnId: string): Promise<RpcMessage> {
+    return this.#first(
+      (message) =>
+        message.method === 'turn/completed' && Begun.parse(message.params).turn.id === turnId,
+    );
+  }
+
+  /** A whole turn; resolves with its `turn/completed`. */
+  async prompt(
+    threadId: string,
+    text: string,
+    params: Record<string, unknown> = {},
+  ): Promise<RpcMessage> {
+    return this.ended(await this.begin(threadId, text, params));
+  }
+
+  /** All that Codex has stored of a thread. */
+  async history(threadId: string): Promise<void> {
+    await this.request('thread/turns/list', {
+      threadId,
+      sortDirection: 'asc',
+      itemsView: 'full',
+    });
+  }
+
+  /** Ends the process and takes the thread up again in a new one. */
+  async reopen(threadId: string): Promise<void> {
+    await this.kill();
+    await this.start();
+    const cwd = this.workspace.projectDir;
+    await this.request('thread/resume', { threadId, cwd, excludeTurns: true });
+  }
+
+  /** Stops a turn and waits until it has ended. */
+  async interrupt(threadId: string, turnId: string): Promise<void> {
+    await this.request('turn/interrupt', { threadId, turnId });
+    await this.ended(turnId);
   }
 
   /** Resolves with the next message that `matches` and has not been waited for before. */
@@ -180,10 +255,10 @@ export class RecordingClient {
     if (this.#received.length > said) await this.silence();
   }
 
+  /** The first message of all, past or to come: for what has an id of its own. */
   async #first(matches: (message: RpcMessage) => boolean): Promise<RpcMessage> {
-    const from = this.#received.length;
     for (;;) {
-      const found = this.#received.slice(from).find((message) => matches(message));
+      const found = this.#received.find((message) => matches(message));
       if (found !== undefined) return found;
       await this.#more();
     }
@@ -208,7 +283,19 @@ export class RecordingClient {
     this.#process?.send(message);
   }
 
+  /** An answer, and what is said at the same time, come in any order: the answer is written down first. */
   #receive(message: RpcMessage): void {
+    if (message.method === undefined) {
+      this.#open.delete(message.id);
+      this.#take(message);
+    } else if (!leftOut.has(message.method)) this.#meanwhile.push(message);
+    if (this.#open.size > 0) return;
+    const meanwhile = this.#meanwhile;
+    this.#meanwhile = [];
+    for (const later of meanwhile) this.#take(later);
+  }
+
+  #take(message: RpcMessage): void {
     this.#note({ agent: message });
     this.#received.push(message);
     this.#wake.resolve();
@@ -216,23 +303,40 @@ export class RecordingClient {
     if (message.method !== undefined && message.id !== undefined) void this.#answer(message);
   }
 
-  async #answer({ id, method, params }: RpcMessage): Promise<void> {
-    if (method !== 'session/request_permission') {
-      const error = { code: -32_601, message: `The recorder does not do ${method}.` };
-      return this.#send({ jsonrpc: '2.0', id, error });
-    }
-    const { options } = PermissionParams.parse(params);
-    const optionId = await (this.#case.permit ?? allow)(options, this);
-    this.#send({
-      jsonrpc: '2.0',
-      id,
-      result: {
-        outcome:
-          optionId === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId },
-      },
-    });
+  async #answer(request: RpcMessage): Promise<void> {
+    const result = await (this.#case.permit ?? agree)(request, this);
+    if (result !== undefined) this.#send({ id: request.id, result });
   }
 }
 
-const allow = (options: PermissionOption[]): Promise<string | undefined> =>
-  Promise.resolve(options.find(({ kind }) => kind.startsWith('allow'))?.optionId);
+const Question = z.looseObject({
+  id: z.string(),
+  options: z.array(z.looseObject({ label: z.string() })).nullish(),
+});
+
+/** Says yes, in the words that the request takes. */
+export async function agree({ method, params }: RpcMessage): Promise<unknown> {
+  const asked = z.looseObject({}).parse(params);
+  switch (method) {
+    case 'item/permissions/requestApproval':
+      return { permissions: asked['permissions'], scope: 'turn' };
+    case 'item/tool/requestUserInput': {
+      const questions = z.array(Question).parse(asked['questions']);
+      const answers = questions.map(({ id, options }) => [
+        id,
+        { answers: [options?.[0]?.label ?? 'Yes.'] },
+      ]);
+      return { answers: Object.fromEntries(answers) };
+    }
+    case 'mcpServer/elicitation/request':
+      return { action: 'accept', content: {}, _meta: null };
+    default:
+      return { decision: 'accept' };
+  }
+}
+
+/** Its name and version: the rest of what it calls itself is about the machine. */
+const agentIn = (userAgent: string): string => {
+  const version = /\/(\d+\.\d+\.\d+)/.exec(userAgent)?.[1] ?? userAgent;
+  return `codex-app-server ${version}`;
+};

@@ -1,4 +1,11 @@
-import type { CallItem, MessageItem, OutputItem, Part, ReasoningItem } from './reply.ts';
+import type {
+  CallItem,
+  HostedItem,
+  MessageItem,
+  OutputItem,
+  Part,
+  ReasoningItem,
+} from './reply.ts';
 
 type NamedData = [type: string, data: Record<string, unknown>];
 
@@ -28,6 +35,8 @@ export function itemFace(id: string, item: OutputItem): ItemFace {
     case 'function_call':
     case 'custom_tool_call':
       return callFace(id, item);
+    case 'web_search_call':
+      return hostedFace(id, item);
   }
 }
 
@@ -57,30 +66,46 @@ function messageFace(id: string, { parts }: MessageItem): ItemFace {
   };
 }
 
-function reasoningFace(id: string, { summaries }: ReasoningItem): ItemFace {
+function reasoningFace(id: string, { summaries, content }: ReasoningItem): ItemFace {
   const part = (text: string) => ({ type: 'summary_text', text });
+  const summarySections = summaries.map((parts, index) => {
+    const at = { summary_index: index };
+    const text = spoken(parts);
+    return {
+      parts,
+      begin: [['response.reasoning_summary_part.added', { ...at, part: part('') }] as NamedData],
+      delta: 'response.reasoning_summary_text.delta',
+      at,
+      end: [
+        ['response.reasoning_summary_text.done', { ...at, text }] as NamedData,
+        ['response.reasoning_summary_part.done', { ...at, part: part(text) }] as NamedData,
+      ],
+    };
+  });
+  const whole = content.length === 0 ? [] : [contentSection(content)];
   return {
     begun: { id, type: 'reasoning', summary: [] },
-    sections: summaries.map((parts, index) => {
-      const at = { summary_index: index };
-      const text = spoken(parts);
-      return {
-        parts,
-        begin: [['response.reasoning_summary_part.added', { ...at, part: part('') }]],
-        delta: 'response.reasoning_summary_text.delta',
-        at,
-        end: [
-          ['response.reasoning_summary_text.done', { ...at, text }],
-          ['response.reasoning_summary_part.done', { ...at, part: part(text) }],
-        ],
-      };
-    }),
+    sections: [...whole, ...summarySections],
     done: {
       id,
       type: 'reasoning',
       summary: summaries.map((parts) => part(spoken(parts))),
+      ...(content.length === 0
+        ? {}
+        : { content: [{ type: 'reasoning_text', text: spoken(content) }] }),
       encrypted_content: 'c2NyaXB0ZWQ=',
     },
+  };
+}
+
+function contentSection(parts: Part[]): Section {
+  const at = { content_index: 0 };
+  return {
+    parts,
+    begin: [],
+    delta: 'response.reasoning_text.delta',
+    at,
+    end: [['response.reasoning_text.done', { ...at, text: spoken(parts) }]],
   };
 }
 
@@ -106,5 +131,14 @@ function callFace(id: string, { type, name, namespace, callId, parts }: CallItem
       },
     ],
     done: { ...head, status: 'completed', [field]: text },
+  };
+}
+
+/** Of a hosted tool nothing is streamed. */
+function hostedFace(id: string, { type, result, parts }: HostedItem): ItemFace {
+  return {
+    begun: { id, type, status: 'in_progress' },
+    sections: [{ parts, begin: [], delta: '', at: {}, end: [] }],
+    done: { id, type, status: 'completed', ...result },
   };
 }

@@ -9,10 +9,11 @@ export interface MessageItem extends Pace {
   parts: Part[];
 }
 
-/** What the model lets be seen of its reasoning: a summary in one or more parts. */
+/** What the model lets be seen of its reasoning: a summary in one or more parts, and, of open models, the whole text. */
 export interface ReasoningItem extends Pace {
   type: 'reasoning';
   summaries: Part[][];
+  content: Part[];
 }
 
 /** A call whose arguments are JSON, or, of a `custom` tool, any text. */
@@ -26,7 +27,16 @@ export interface CallItem extends Pace {
   namespace?: string;
 }
 
-export type OutputItem = MessageItem | ReasoningItem | CallItem;
+/** A tool that the API runs itself: it is announced, and then there in whole. */
+export interface HostedItem extends Pace {
+  type: 'web_search_call';
+  /** What it adds when it is done. */
+  result: Record<string, unknown>;
+  /** What happens between the two. */
+  parts: Happening[];
+}
+
+export type OutputItem = MessageItem | ReasoningItem | CallItem | HostedItem;
 
 export interface TokenUsage {
   input: number;
@@ -46,6 +56,7 @@ export interface AnswerReply {
   items: OutputItem[];
   usage: TokenUsage;
   ending: Ending;
+  headers: Record<string, string>;
 }
 
 export interface ErrorReply {
@@ -67,11 +78,25 @@ export const message = (parts: Parts, pace: Pace = {}): MessageItem => ({
   ...pace,
 });
 
-/** One list (or text) per part of the summary. */
-export const reasoning = (summaries: Parts[], pace: Pace = {}): ReasoningItem => ({
+/** One list (or text) per part of the summary; `content` is the reasoning itself. */
+export const reasoning = (
+  summaries: Parts[],
+  { content = [], ...pace }: Pace & { content?: Parts } = {},
+): ReasoningItem => ({
   type: 'reasoning',
   summaries: summaries.map(listed),
+  content: listed(content),
   ...pace,
+});
+
+/** The API searches the web: `action` is its own word for what it did, as `{type: 'search', query}`. */
+export const webSearch = (
+  action: Record<string, unknown>,
+  parts: Happening[] = [],
+): HostedItem => ({
+  type: 'web_search_call',
+  result: { action },
+  parts,
 });
 
 /** `before` happens after the call has been announced and before its arguments arrive. */
@@ -98,12 +123,17 @@ export const customCall = (name: string, input: string, options: CallOptions = {
 /** One whole answer of the model; a text alone is a message. */
 export const answer = (
   items: string | OutputItem | OutputItem[],
-  options: { usage?: Partial<TokenUsage>; ending?: Ending } = {},
+  options: {
+    usage?: Partial<TokenUsage>;
+    ending?: Ending;
+    headers?: Record<string, string>;
+  } = {},
 ): AnswerReply => ({
   type: 'answer',
   items: typeof items === 'string' ? [message(items)] : Array.isArray(items) ? items : [items],
   usage: { input: 100, cachedInput: 40, output: 20, reasoning: 5, ...options.usage },
   ending: options.ending ?? { status: 'completed' },
+  headers: options.headers ?? {},
 });
 
 /** The answer breaks off with an error in its stream (`response.failed`), after what `items` say. */

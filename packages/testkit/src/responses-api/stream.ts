@@ -17,7 +17,11 @@ export async function streamAnswer(
   frame: ResponseFrame,
   reply: AnswerReply,
 ): Promise<void> {
-  response.writeHead(200, { 'content-type': 'text/event-stream', 'x-request-id': frame.id });
+  response.writeHead(200, {
+    'content-type': 'text/event-stream',
+    'x-request-id': frame.id,
+    ...reply.headers,
+  });
   let sequence = 0;
   const send: Send = (type, data) => {
     const event = { type, sequence_number: sequence, ...data };

@@ -19,26 +19,6 @@ const say = (text: string) => ({
 });
 const hear = (...updates: unknown[]) => foldTurn(turnOf(updates), 'turn');
 
-test('an agent that loses completions has lost none in a turn that is cancelled', () => {
-  const { translator, drafts, hear: told } = startHearing({ losesCompletions: true });
-  translator.begin('turn', 'Do it.', timestamp);
-  told(call('c'));
-  translator.finish({ stopReason: 'cancelled' }, timestamp);
-  const [output] = itemsOf(foldTurn(drafts, 'turn'), 'function_call_output');
-  expect(output?.success).toBe(false);
-});
-
-test('an agent that loses completions has lost none in a turn that breaks', () => {
-  const { translator, drafts, hear: told } = startHearing({ losesCompletions: true });
-  translator.begin('turn', 'Do it.', timestamp);
-  told(call('c'));
-  const error = { code: 'PROCESS_CRASH', message: 'It is gone.' };
-  translator.end({ type: 'response_error', error }, timestamp);
-  expect(itemsOf(foldTurn(drafts, 'turn'), 'function_call_output')).toMatchObject([
-    { output: 'It is gone.', success: false },
-  ]);
-});
-
 test('a call that began anew after it had failed goes on as it is told', () => {
   const failed = update('c', { status: 'failed' });
   const response = hear(call('c'), failed, call('c', { title: 'Look again' }), call('c'));

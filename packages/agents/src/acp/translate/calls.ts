@@ -1,13 +1,11 @@
 import type { TurnWriter } from '../../base/turn-writer.ts';
 import { isRecord } from './fields.ts';
-import type { AcpQuirks } from './quirks.ts';
 import type { TerminalTexts } from './terminals.ts';
 import { ToolCall, callIdOf, type Source } from './tool-call.ts';
 
 export interface CallsOptions {
   writer: TurnWriter;
   terminals: TerminalTexts;
-  quirks: AcpQuirks;
   /** A replay announces calls as completed, and gives their output after that. */
   isReplay: boolean;
 }
@@ -70,22 +68,20 @@ export class AcpCalls {
   }
 
   /** Ends the calls that the agent left open, so that no tool seems to run after its turn. */
-  closeAll(reason: string, hasCompleted: boolean): void {
-    const { quirks } = this.#options;
-    const isTaken = hasCompleted && quirks.losesCompletions === true;
+  closeAll(reason: string): void {
     for (const call of this.#open.values()) {
-      const success = call.success ?? isTaken;
+      const success = call.success ?? false;
       this.#end(call, success, success ? '' : reason);
     }
   }
 
   #begin(callId: string): ToolCall {
-    const { writer, terminals, quirks } = this.#options;
+    const { writer, terminals } = this.#options;
     const [oldest] = this.#open.values();
     if (oldest !== undefined && this.#open.size >= MAX_OPEN) {
       this.#end(oldest, false, `More than ${MAX_OPEN} calls were open at once.`);
     }
-    const call = new ToolCall(callId, ++this.#count, writer, terminals, quirks);
+    const call = new ToolCall(callId, ++this.#count, writer, terminals);
     this.#open.set(callId, call);
     this.#failed.delete(callId);
     return call;

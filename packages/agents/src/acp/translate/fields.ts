@@ -1,4 +1,7 @@
 import { z } from 'zod';
+import { isRecord } from '../../base/parse-line.ts';
+
+export { isRecord } from '../../base/parse-line.ts';
 
 type Shape = Record<string, z.ZodType>;
 
@@ -7,9 +10,6 @@ export interface Read<S extends Shape> {
   /** Fields that are not in the shape or not as the shape has them; undefined if there are none. */
   rest: Record<string, unknown> | undefined;
 }
-
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** As `readFields` without the rest: a record of a million fields costs no more than one of ten. */
 export function pickFields<S extends Shape>(value: unknown, shape: S): Read<S>['fields'] {

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import type { Usage } from '@liminal/protocol';
 import type { TurnEnd } from '../../base/turn-writer.ts';
-import { isRecord, readFields } from './fields.ts';
-import type { AcpQuirks } from './quirks.ts';
+import { readableDetail } from '../errors.ts';
+import { readFields } from './fields.ts';
 import { TurnUsage } from './usage.ts';
 
 const promptResponse = {
@@ -15,32 +15,29 @@ const promptResponse = {
 export interface Outcome {
   stopReason: string | undefined;
   usage: Usage | undefined;
-  /** By a quirk: the turn failed, and the agent's last message says why. */
-  hasFailed: boolean;
   /** The other fields of the answer. */
   rest: unknown;
 }
 
-export function readOutcome(response: unknown, { failureMeta }: AcpQuirks): Outcome {
+export function readOutcome(response: unknown): Outcome {
   const { fields, rest } = readFields(response, promptResponse);
   const { stopReason, usage, _meta: meta } = fields;
-  const hasFailed = failureMeta !== undefined && at(meta, failureMeta.path) === failureMeta.value;
   const hasMeta = meta !== undefined && Object.keys(meta).length > 0;
-  return { stopReason, usage, hasFailed, rest: hasMeta ? { ...rest, _meta: meta } : rest };
+  return { stopReason, usage, rest: hasMeta ? { ...rest, _meta: meta } : rest };
 }
 
-/** `lastMessage` is the agent's last message. */
-export function endOf(outcome: Outcome, lastMessage: string | undefined): TurnEnd {
-  const usage = outcome.usage === undefined ? {} : { usage: outcome.usage };
-  const finishReason = outcome.stopReason ?? null;
-  if (outcome.hasFailed) {
-    const message = lastMessage?.trim() ?? '';
-    const error = { code: 'AGENT_ERROR', message: message || 'The agent reported an error.' };
-    return { type: 'response_error', error, ...usage };
+/** `lastMessage` is the agent's last message: it says why a turn has failed. */
+export function endOf(
+  { stopReason, usage: counted }: Outcome,
+  hasFailed: boolean,
+  lastMessage: string | undefined,
+): TurnEnd {
+  const usage = counted === undefined ? {} : { usage: counted };
+  const finishReason = stopReason ?? null;
+  if (finishReason === 'cancelled') {
+    return { type: 'response_done', status: 'cancelled', finishReason, ...usage };
   }
-  const status = finishReason === 'cancelled' ? 'cancelled' : 'completed';
-  return { type: 'response_done', status, finishReason, ...usage };
+  if (!hasFailed) return { type: 'response_done', status: 'completed', finishReason, ...usage };
+  const message = readableDetail(lastMessage?.trim() ?? '') || 'The agent reported an error.';
+  return { type: 'response_error', error: { code: 'AGENT_ERROR', message }, ...usage };
 }
-
-const at = (value: unknown, path: readonly string[]): unknown =>
-  path.reduce<unknown>((inner, key) => (isRecord(inner) ? inner[key] : undefined), value);

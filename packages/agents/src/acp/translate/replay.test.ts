@@ -1,5 +1,4 @@
-import { describe, expect, test } from 'vitest';
-import type { AcpQuirks } from './quirks.ts';
+import { expect, test } from 'vitest';
 import { readReplay } from './replay.ts';
 import { brokenRules, foldTurn, itemsOf, saidIn } from '../../testing/folding.ts';
 import { timestamp } from './testing/hearing.ts';
@@ -15,18 +14,18 @@ const user = chunk('user_message_chunk');
 const say = chunk('agent_message_chunk');
 const think = chunk('agent_thought_chunk');
 
-const replay = (updates: readonly unknown[], quirks: AcpQuirks = {}) =>
+const replay = (updates: readonly unknown[]) =>
   readReplay(
     updates.map((update) => ({ update, timestamp })),
-    { cliType: 'scripted', quirks, agentSessionId: 'agent-session' },
+    { cliType: 'scripted', agentSessionId: 'agent-session' },
   );
 
 /** The turns as history stores them. */
-const turnsOf = (updates: readonly unknown[], quirks?: AcpQuirks) =>
-  replay(updates, quirks).map(({ turnId, events }) => foldTurn(events, turnId));
+const turnsOf = (updates: readonly unknown[]) =>
+  replay(updates).map(({ turnId, events }) => foldTurn(events, turnId));
 
-const wordsOf = (updates: readonly unknown[], quirks?: AcpQuirks) =>
-  turnsOf(updates, quirks).map(({ outputItems }) =>
+const wordsOf = (updates: readonly unknown[]) =>
+  turnsOf(updates).map(({ outputItems }) =>
     outputItems.map((item) => ('content' in item ? item.content : item.type)),
   );
 
@@ -58,7 +57,7 @@ test('events carry the time of their update', () => {
       { update: user('One?'), timestamp: '2026-01-01T00:00:00.000Z' },
       { update: say('One.'), timestamp: '2026-01-02T00:00:00.000Z' },
     ],
-    { cliType: 'scripted', quirks: {}, agentSessionId: 'agent-session' },
+    { cliType: 'scripted', agentSessionId: 'agent-session' },
   );
   expect(turn?.events[0]?.timestamp).toBe('2026-01-01T00:00:00.000Z');
   expect(turn?.events.at(-1)?.timestamp).toBe('2026-01-02T00:00:00.000Z');
@@ -125,75 +124,4 @@ test('a call that is announced as completed has its later output', () => {
     ['a', 'A', true],
     ['c', '', true],
   ]);
-});
-
-describe('an agent whose replay differs from its live updates', () => {
-  test('gives whole messages: two in a row are two', () => {
-    const updates = [user('One?'), user('Two?'), say('First.'), say('Second.')];
-    expect(wordsOf(updates, { replay: { tellsWhole: true } })).toEqual([
-      ['One?'],
-      ['Two?', 'First.', 'Second.'],
-    ]);
-  });
-
-  test('names calls by the model’s name for the tool', () => {
-    const tools = { exec: { kind: 'execute' as const, title: 'cmd' } };
-    const call = (title: string, rawInput: unknown) => ({
-      sessionUpdate: 'tool_call',
-      toolCallId: title,
-      title,
-      status: 'completed',
-      rawInput,
-    });
-    const updates = [user('Do.'), call('exec', { cmd: 'ls' }), call('toString', { cmd: 'ls' })];
-    const [turn] = turnsOf(updates, { replay: { tools } });
-    expect(itemsOf(turn!, 'function_call')).toMatchObject([
-      { name: 'exec', title: 'ls', kind: 'execute' },
-      { name: 'toString', title: 'toString' },
-    ]);
-  });
-
-  test('gives plans as calls', () => {
-    const plan = { tool: 'update_plan', entries: 'plan', content: 'step' };
-    const updates = [
-      user('Do.'),
-      {
-        sessionUpdate: 'tool_call',
-        toolCallId: 'p',
-        title: 'update_plan',
-        status: 'completed',
-        rawInput: { plan: [{ step: 'Begin', status: 'completed' }] },
-      },
-      { sessionUpdate: 'tool_call_update', toolCallId: 'p', rawOutput: 'Plan updated' },
-    ];
-    const [turn] = turnsOf(updates, { replay: { plan } });
-    expect(turn?.outputItems).toMatchObject([
-      { type: 'message' },
-      { type: 'plan', entries: [{ content: 'Begin', priority: 'medium', status: 'completed' }] },
-    ]);
-  });
-
-  test('gives outputs with a head for the model', () => {
-    const outputHead = /^(?:exit (?<exitCode>\d+)\n)?output:\n/;
-    const output = (toolCallId: string, rawOutput: unknown) => ({
-      sessionUpdate: 'tool_call_update',
-      toolCallId,
-      status: 'completed',
-      rawOutput,
-    });
-    const updates = [
-      user('Do.'),
-      output('a', 'exit 2\noutput:\nbroken'),
-      output('b', 'output:\nfine'),
-      output('c', 'no head\noutput:\n'),
-      output('d', 7),
-    ];
-    const [turn] = turnsOf(updates, { replay: { outputHead } });
-    expect(itemsOf(turn!, 'function_call_output')).toMatchObject([
-      { output: 'broken', exitCode: 2, success: false },
-      { output: 'fine', success: true },
-      { output: 'no head\noutput:\n', success: true },
-      { output: '7', success: true },
-    ]);
-  });
 });

@@ -1,15 +1,17 @@
 import type { StoredTurn } from '../../provider.ts';
 import { isConversation, typeOf } from './conversation.ts';
 import { isRecord } from './fields.ts';
-import type { AcpQuirks } from './quirks.ts';
-import { asLive, type ReplayedUpdate } from './replayed.ts';
 import { AcpTranslator } from './translator.ts';
 
-export type { ReplayedUpdate };
+export interface ReplayedUpdate {
+  /** `params.update` of a `session/update`, as it came. */
+  update: unknown;
+  /** ISO 8601 UTC. */
+  timestamp: string;
+}
 
 export interface ReplayOptions {
   cliType: string;
-  quirks: AcpQuirks;
   /** The agent's own session id: turn ids are made from it. */
   agentSessionId: string;
 }
@@ -20,13 +22,12 @@ export interface ReplayOptions {
  */
 export function readReplay(
   updates: readonly ReplayedUpdate[],
-  { cliType, quirks, agentSessionId }: ReplayOptions,
+  { cliType, agentSessionId }: ReplayOptions,
 ): StoredTurn[] {
   const turns: StoredTurn[] = [];
   const createTurnId = (): string => `${agentSessionId}:${turns.length + 1}`;
   const translator = new AcpTranslator({
     cliType,
-    quirks,
     createTurnId,
     emit: (draft) => {
       if (turns.at(-1)?.turnId !== draft.turnId) turns.push({ turnId: draft.turnId, events: [] });
@@ -36,10 +37,7 @@ export function readReplay(
     isReplay: true,
   });
   let last: ReplayedUpdate | undefined;
-  for (const replayed of asLive(
-    updates.filter(({ update }) => isConversation(update)),
-    quirks,
-  )) {
+  for (const replayed of updates.filter(({ update }) => isConversation(update))) {
     if (beginsTurn(replayed.update, last?.update)) {
       if (last !== undefined) translator.finish(endOfTurn, last.timestamp);
       translator.begin(createTurnId(), undefined, replayed.timestamp);

@@ -13,12 +13,9 @@ const chunk = (sessionUpdate: string, text: string, fields = {}): unknown => ({
 const say = (text: string, fields = {}): unknown => chunk('agent_message_chunk', text, fields);
 const think = (text: string): unknown => chunk('agent_thought_chunk', text);
 
-describe.each([
-  ['an agent', {}],
-  ['one with quirks', { losesCompletions: true, replay: { tellsWhole: true } }],
-])('what %s says twice is shown twice, to the letter:', (_name, quirks) => {
+describe('what an agent says twice is shown twice, to the letter:', () => {
   const said = (...updates: unknown[]): [string, string][] =>
-    saidIn(foldTurn(hearTurn(updates, quirks).drafts, 'turn'));
+    saidIn(foldTurn(hearTurn(updates).drafts, 'turn'));
 
   test('periods of 1 to 60 characters in chunks of 1 to 10', () => {
     const lost = periodicTexts.flatMap(({ period, size, text, chunks }) => {
@@ -49,7 +46,7 @@ describe.each([
       const replayed = [chunk('user_message_chunk', text), think(text), say(text)].map(
         (update) => ({ update, timestamp }),
       );
-      const [turn] = readReplay(replayed, { cliType: 'scripted', quirks, agentSessionId: 's' });
+      const [turn] = readReplay(replayed, { cliType: 'scripted', agentSessionId: 's' });
       const { outputItems } = foldTurn(turn?.events ?? [], 's:1');
       const shown = outputItems.map((item) => 'content' in item && item.content);
       return shown.length === 3 && shown.every((one) => one === text) ? [] : [{ period, size }];

@@ -218,13 +218,3 @@ test('a message that learns its id as it goes on ends where another begins', () 
     ['agent', 'Two'],
   ]);
 });
-
-test('a failed turn’s reason is the agent’s own last message, no thought and no subagent’s', () => {
-  const quirks = { failureMeta: { path: ['failed'], value: 'yes' } };
-  const { translator, drafts, hear: told } = startHearing(quirks);
-  translator.begin('turn', 'Do it.', timestamp);
-  const inner = { ...(say('Inner.') as object), _meta: { parentToolCallId: 'a' } };
-  told(say('Overloaded.'), inner, think('Hm.'), user('More.'));
-  translator.finish({ stopReason: 'end_turn', _meta: { failed: 'yes' } }, timestamp);
-  expect(drafts.at(-1)?.payload).toMatchObject({ error: { message: 'Overloaded.' } });
-});

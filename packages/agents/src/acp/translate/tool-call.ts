@@ -6,7 +6,6 @@ import { jsonOf } from '../../base/few-values.ts';
 import type { TurnWriter } from '../../base/turn-writer.ts';
 import { isRecord, readFields, type Read } from './fields.ts';
 import { parentCallOf } from './parent-call.ts';
-import type { AcpQuirks } from './quirks.ts';
 import { ToolOutput } from './tool-output.ts';
 import { readLocations, readToolContent } from './tool-content.ts';
 import type { TerminalTexts } from './terminals.ts';
@@ -51,7 +50,6 @@ export class ToolCall {
   readonly callId: string;
   readonly output: ToolOutput;
   readonly #writer: TurnWriter;
-  readonly #quirks: AcpQuirks;
   #item: CallItem;
   #name: string | undefined;
   #status: Fields['status'];
@@ -60,16 +58,9 @@ export class ToolCall {
   readonly #seen = new Set<string>();
 
   /** `place` is its number in the turn, since agents choose call ids as they please. */
-  constructor(
-    callId: string,
-    place: number,
-    writer: TurnWriter,
-    terminals: TerminalTexts,
-    quirks: AcpQuirks,
-  ) {
+  constructor(callId: string, place: number, writer: TurnWriter, terminals: TerminalTexts) {
     this.callId = callId;
     this.#writer = writer;
-    this.#quirks = quirks;
     const id = `${writer.turnId}:call:${place}`;
     this.#item = { type: 'function_call', id, callId, name: '', arguments: '', origin: 'agent' };
     this.output = new ToolOutput(callId, place, writer, terminals);
@@ -91,12 +82,11 @@ export class ToolCall {
   tells(update: unknown): boolean {
     const { title, kind, rawInput, content } = readFields(update, toolCall).fields;
     const { title: known, kind: knownKind, arguments: told } = this.#item;
-    const input = this.#withoutBookkeeping(rawInput);
     const diffs = content === undefined ? [] : readToolContent(content).diffs;
     return (
       (title === undefined || title === known) &&
       (kind === undefined || kind === knownKind) &&
-      (isEmpty(input) || jsonOf(input) === told) &&
+      (isEmpty(rawInput) || jsonOf(rawInput) === told) &&
       (diffs.length === 0 || isSame(diffs, this.#item.diffs)) &&
       diffs.length === (content?.length ?? 0)
     );
@@ -137,7 +127,6 @@ export class ToolCall {
   #asked(fields: Fields): Fields {
     if (!this.#writer.isOpen(this.#item.id)) return fields;
     const { title, name, kind, rawInput, locations } = fields;
-    const input = this.#withoutBookkeeping(rawInput);
     const known = this.#item.arguments;
     const told: [keyof Fields, unknown, unknown][] = [
       ['title', title, this.#item.title],
@@ -147,8 +136,8 @@ export class ToolCall {
       // The known arguments are JSON, and may be too large to parse.
       [
         'rawInput',
-        isEmpty(input) ? undefined : input,
-        known === jsonOf(input) ? input : known || undefined,
+        isEmpty(rawInput) ? undefined : rawInput,
+        known === jsonOf(rawInput) ? rawInput : known || undefined,
       ],
     ];
     const isKnown = told.filter(([, asked, known]) => asked !== undefined && known !== undefined);
@@ -164,23 +153,13 @@ export class ToolCall {
     const parentCallId = parentCallOf(meta);
     const read = locations && readLocations(locations);
     for (const unread of read?.unread ?? []) this.#keep(unread);
-    const input = this.#withoutBookkeeping(rawInput);
     return {
       ...(title !== undefined && { title }),
       ...(kind !== undefined && { kind }),
       ...(read !== undefined && { locations: read.locations }),
-      ...(!isEmpty(input) && { arguments: jsonOf(input) }),
+      ...(!isEmpty(rawInput) && { arguments: jsonOf(rawInput) }),
       ...(parentCallId !== undefined && parentCallId !== this.callId && { parentCallId }),
     };
-  }
-
-  #withoutBookkeeping(input: unknown): unknown {
-    const { notArguments } = this.#quirks;
-    if (notArguments === undefined || !isRecord(input)) return input;
-    const isOwn = ([key]: [string, unknown]): boolean => notArguments.includes(key);
-    const own = Object.entries(input).filter((entry) => isOwn(entry));
-    if (own.length > 0) this.#keep({ rawInput: Object.fromEntries(own) });
-    return Object.fromEntries(Object.entries(input).filter((entry) => !isOwn(entry)));
   }
 
   /** Emits the changes. */
@@ -196,7 +175,7 @@ export class ToolCall {
   }
 
   #readContent(content: readonly unknown[], fields: Fields, source: Source): void {
-    const { parts, blocks, diffs, unread } = readToolContent(content, this.#quirks.fencesOutput);
+    const { parts, blocks, diffs, unread } = readToolContent(content);
     for (const value of unread) this.#keep(value);
     const isDescribed = parts.length > 0 || blocks.length > 0;
     if (source === 'request' && this.output.isSaidByTool) {

@@ -36,18 +36,6 @@ test('what a block has that cannot be shown is kept', () => {
   expect(read).toEqual({ ...empty, blocks: [image], unread: [{ x: 1 }, { type: 'hologram' }] });
 });
 
-test.each([
-  ['```\nout\n```', 'out'],
-  ['```sh\na\n\nb\n```\n', 'a\n\nb'],
-  ['```out```', '```out```'],
-  ['see ```\nout\n```', 'see ```\nout\n```'],
-  ['```\nout\n``` and more', '```\nout\n``` and more'],
-])('output %j is taken out of its fence if the quirk says so', (text, out) => {
-  const content = [{ type: 'content', content: { type: 'text', text } }];
-  expect(readToolContent(content, true).parts).toEqual([{ text: out }]);
-  expect(readToolContent(content).parts).toEqual([{ text }]);
-});
-
 test('a location has its path, and its line if given', () => {
   const odd = { path: '/c', beam: 1 };
   const read = readLocations([{ path: '/a' }, { path: '/b', line: 3 }, { line: 4 }, odd, 7]);

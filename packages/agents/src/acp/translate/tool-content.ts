@@ -26,15 +26,12 @@ const entry = {
 
 const location = { path: z.string(), line: z.number().int() };
 
-const fenced = /^```\S*\n([\s\S]*)\n```\n?$/;
-
-/** With `fences`, output is taken out of its Markdown fence. */
-export function readToolContent(content: readonly unknown[], fences = false): ToolContent {
+export function readToolContent(content: readonly unknown[]): ToolContent {
   const read: ToolContent = { parts: [], blocks: [], diffs: [], unread: [] };
   for (const value of content) {
     const { fields, rest } = readFields(value, entry);
     const { type, path, newText, terminalId, oldText } = fields;
-    if (type === 'content') addBlock(read, fields.content, fences);
+    if (type === 'content') addBlock(read, fields.content);
     else if (type === 'terminal' && terminalId !== undefined) read.parts.push({ terminalId });
     else if (type === 'diff' && path !== undefined && newText !== undefined) {
       read.diffs.push({ path, oldText: oldText ?? null, newText });
@@ -47,11 +44,9 @@ export function readToolContent(content: readonly unknown[], fences = false): To
   return read;
 }
 
-function addBlock(read: ToolContent, content: unknown, fences: boolean): void {
+function addBlock(read: ToolContent, content: unknown): void {
   const { text, block, unread } = readBlock(content);
-  if (text !== undefined) {
-    read.parts.push({ text: (fences ? fenced.exec(text)?.[1] : undefined) ?? text });
-  }
+  if (text !== undefined) read.parts.push({ text });
   if (block !== undefined) read.blocks.push(block);
   if (unread !== undefined) read.unread.push(unread);
 }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { foldTurn, itemsOf } from '../../testing/folding.ts';
 import { hearTurn, startHearing, timestamp } from './testing/hearing.ts';
-import type { AcpQuirks } from './quirks.ts';
 
 const call = { sessionUpdate: 'tool_call', toolCallId: 'c1', title: 'make', status: 'in_progress' };
 const update = (fields: object) => ({
@@ -13,8 +12,8 @@ const text = (words: string) => ({ type: 'content', content: { type: 'text', tex
 const terminal = { type: 'terminal', terminalId: 't1' };
 const done = update({ status: 'completed' });
 
-const outputOf = (updates: readonly unknown[], quirks?: AcpQuirks) =>
-  itemsOf(foldTurn(hearTurn([call, ...updates], quirks).drafts, 'turn'), 'function_call_output')[0];
+const outputOf = (updates: readonly unknown[]) =>
+  itemsOf(foldTurn(hearTurn([call, ...updates]).drafts, 'turn'), 'function_call_output')[0];
 
 /** The pieces added to the output; `null` where it began again. */
 const growthOf = (drafts: ReturnType<typeof hearTurn>['drafts']) =>
@@ -50,14 +49,6 @@ describe('output told as content', () => {
       output: 'one\ntwo',
       blocks: [image],
     });
-  });
-
-  test('is taken out of the fence that an agent puts it in', () => {
-    const content = (words: string) => update({ content: [text(`\`\`\`sh\n${words}\n\`\`\`\n`)] });
-    const updates = [call, content('one'), content('one\ntwo')];
-    const { drafts } = hearTurn(updates, { fencesOutput: true });
-    expect(growthOf(drafts)).toEqual(['one', '\ntwo']);
-    expect(outputOf([content('one')])?.output).toBe('```sh\none\n```\n');
   });
 
   test('before the tool runs describes the call, and is shown if there is nothing else', () => {

@@ -105,23 +105,6 @@ describe('a turn', () => {
     }
   });
 
-  test('that failed by its answer’s _meta is an error, in the words of its last message', () => {
-    const quirks = { failureMeta: { path: ['codex', 'threadStatus'], value: 'systemError' } };
-    const { drafts, translator, hear } = startHearing(quirks);
-    translator.begin('turn', 'Do it.', timestamp);
-    hear(say('Looking.'), { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'Look' });
-    hear(say('The model is '), say('overloaded.\n'));
-    const response = { stopReason: 'end_turn', _meta: { codex: { threadStatus: 'systemError' } } };
-    translator.finish(response, timestamp);
-    expect(drafts.at(-1)?.payload).toEqual({
-      type: 'response_error',
-      error: { code: 'AGENT_ERROR', message: 'The model is overloaded.' },
-    });
-    translator.begin('next', 'Again.', timestamp);
-    translator.finish({ stopReason: 'end_turn', _meta: { codex: {} } }, timestamp);
-    expect(drafts.at(-1)?.payload).toMatchObject({ type: 'response_done' });
-  });
-
   test('that breaks ends its text with the error, and keeps it', () => {
     const { drafts, translator, hear } = startHearing();
     translator.begin('turn', 'Do it.', timestamp);
@@ -305,15 +288,10 @@ describe('beside the conversation', () => {
     });
   });
 
-  test.each([
-    [{ usageEndsMessage: true }, ['I change it.', 'Done.']],
-    [{}, ['I change it.Done.']],
-  ])('of an agent with %j, words around its usage are %j', (quirks, messages) => {
+  test('words around it are one message', () => {
     const usage = { sessionUpdate: 'usage_update', used: 1, size: 10 };
-    const { drafts } = hearTurn([say('I change it.'), usage, say('Done.'), usage], quirks);
-    const { outputItems } = foldTurn(drafts, 'turn');
-    const said = outputItems.filter((item) => item.type === 'message' && item.origin === 'agent');
-    expect(said.map((item) => 'content' in item && item.content)).toEqual(messages);
+    const { drafts } = hearTurn([say('I change '), usage, say('it.'), usage]);
+    expect(saidIn(foldTurn(drafts, 'turn'))).toEqual([['agent', 'I change it.']]);
   });
 
   test('a cost in another currency is kept as it is', () => {

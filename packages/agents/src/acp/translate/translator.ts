@@ -10,9 +10,9 @@ import { readFields } from './fields.ts';
 import { UnplacedNews } from './unplaced-news.ts';
 import type { Trigger, TurnEnd } from '../../base/turn-writer.ts';
 import { isPlainChunk } from './plain-chunk.ts';
-import type { AcpQuirks } from './quirks.ts';
 import { Settings } from './settings.ts';
 import { TerminalTexts, type TerminalExit } from './terminals.ts';
+import { hasFailed } from './thread-status.ts';
 import { callIdOf } from './tool-call.ts';
 import { AcpTurn } from './turn.ts';
 import { readUsageUpdate } from './usage.ts';
@@ -20,7 +20,6 @@ import { readUsageUpdate } from './usage.ts';
 export interface AcpTranslatorOptions {
   /** `providerId` of the turns. */
   cliType: string;
-  quirks: AcpQuirks;
   /** Makes ids for turns that the agent begins by itself. */
   createTurnId: () => string;
   emit: Emit;
@@ -149,6 +148,8 @@ export class AcpTranslator {
   #readInfo(update: unknown): boolean {
     const { fields, rest } = readFields(update, sessionInfo);
     if (fields.title !== undefined) this.#options.update({ title: fields.title });
+    const failed = hasFailed(rest?.['_meta']);
+    if (failed !== undefined) this.#turn?.failed(failed);
     if (rest !== undefined) this.#keepAside(rest);
     return true;
   }
@@ -192,11 +193,11 @@ export class AcpTranslator {
   }
 
   #begin(turnId: string, trigger: Trigger, text: string | undefined, timestamp: string): AcpTurn {
-    const { cliType: providerId, quirks, emit, isReplay = false } = this.#options;
+    const { cliType: providerId, emit, isReplay = false } = this.#options;
     const modelId = this.#settings.model ?? 'unknown';
     const terminals = this.#terminals;
     const start = { turnId, trigger, modelId, providerId };
-    const turn = new AcpTurn({ ...start, quirks, terminals, isReplay, emit });
+    const turn = new AcpTurn({ ...start, terminals, isReplay, emit });
     this.#turn = turn;
     turn.at(timestamp);
     turn.begin(text);

@@ -206,16 +206,3 @@ describe('a call that has ended', () => {
     ]);
   });
 });
-
-test('a turn that fails by its last message says so though that was empty', () => {
-  const quirks = { failureMeta: { path: ['failed'], value: 'yes' } };
-  for (const said of [[], [say(' \n')]]) {
-    const { translator, drafts, hear: told } = startHearing(quirks);
-    translator.begin('turn', 'Do it.', timestamp);
-    told(...said);
-    translator.finish({ stopReason: 'end_turn', _meta: { failed: 'yes' } }, timestamp);
-    expect(drafts.at(-1)?.payload).toMatchObject({
-      error: { code: 'AGENT_ERROR', message: 'The agent reported an error.' },
-    });
-  }
-});

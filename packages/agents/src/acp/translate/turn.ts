@@ -12,7 +12,6 @@ import { readOutcome, endOf } from './outcome.ts';
 import { parentCallOf } from './parent-call.ts';
 import type { PlainChunk } from './plain-chunk.ts';
 import { AcpPlan } from './plan.ts';
-import type { AcpQuirks } from './quirks.ts';
 import { Speech, type Voice } from './speech.ts';
 import type { TerminalTexts } from './terminals.ts';
 import { callIdOf, type Source } from './tool-call.ts';
@@ -23,7 +22,6 @@ export interface TurnOptions {
   trigger: Trigger;
   modelId: string;
   providerId: string;
-  quirks: AcpQuirks;
   terminals: TerminalTexts;
   isReplay?: boolean;
   emit: Emit;
@@ -44,19 +42,20 @@ export class AcpTurn {
   readonly #again: AnnouncedAgain;
   readonly #plan: AcpPlan;
   readonly #compactions: Compactions;
+  #hasFailed = false;
   #echo = new PromptEcho('');
   /** Kept values from beside the conversation: no item is made for them. */
   readonly #aside = new WeakSet<object>();
 
   constructor(options: TurnOptions) {
-    const { turnId, trigger, quirks, terminals, isReplay = false, emit } = options;
+    const { turnId, trigger, terminals, isReplay = false, emit } = options;
     this.turnId = turnId;
     this.trigger = trigger;
     this.#options = options;
     const writer = new TurnWriter(turnId, emit);
     this.#writer = writer;
     this.#speech = new Speech(writer);
-    this.calls = new AcpCalls({ writer, terminals, quirks, isReplay });
+    this.calls = new AcpCalls({ writer, terminals, isReplay });
     this.#again = new AnnouncedAgain(this.calls);
     this.#plan = new AcpPlan(writer);
     this.#compactions = new Compactions(writer);
@@ -112,9 +111,14 @@ export class AcpTurn {
 
   usage(update: unknown): void {
     const { usage, rest } = readUsageUpdate(update);
-    if (this.#options.quirks.usageEndsMessage === true) this.#speech.close();
     if (rest !== undefined) this.keepAside(rest);
     this.count(usage);
+  }
+
+  /** The agent says whether the turn has failed, before the words that say why: they are a message of their own. */
+  failed(hasFailed: boolean): void {
+    if (hasFailed) this.#close();
+    this.#hasFailed = hasFailed;
   }
 
   count(usage: Usage): void {
@@ -146,20 +150,19 @@ export class AcpTurn {
 
   /** The answer to the prompt; returns the same as `end`. */
   finish(response: unknown): unknown[] {
-    const outcome = readOutcome(response, this.#options.quirks);
+    const outcome = readOutcome(response);
     if (outcome.rest !== undefined) this.keepAside(outcome.rest);
     this.#close();
-    return this.end(endOf(outcome, this.#speech.lastMessage));
+    return this.end(endOf(outcome, this.#hasFailed, this.#speech.lastMessage));
   }
 
   /** Returns the values that were kept aside and have found no item. */
   end(end: TurnEnd): unknown[] {
-    const hasCompleted = end.type === 'response_done' && end.status === 'completed';
     const error = end.type === 'response_error' ? end.error : undefined;
     this.#endEcho();
     if (error === undefined) this.#speech.close();
     for (const one of this.#again.end()) this.keepAside(one);
-    this.calls.closeAll(error?.message ?? 'The turn ended first.', hasCompleted);
+    this.calls.closeAll(error?.message ?? 'The turn ended first.');
     const unplaced = this.#place(error !== undefined);
     this.#writer.end(end);
     return unplaced;

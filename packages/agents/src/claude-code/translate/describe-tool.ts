@@ -1,6 +1,6 @@
 /** How Claude Code's tools look to people and to ACP: kind, title, places and changes, by the tool's name. */
-import { relative, sep } from 'node:path/posix';
 import type { FileDiff, ToolKind, ToolLocation } from '@liminal/protocol';
+import { oneLine, shortPath } from '../../base/titles.ts';
 
 export interface ToolDescription {
   kind: ToolKind;
@@ -31,18 +31,6 @@ const numberIn = (input: Input, key: string): number | undefined => {
   const value = input[key];
   return typeof value === 'number' ? value : undefined;
 };
-
-const oneLine = (text: string): string => {
-  const [first = '', ...rest] = text.trim().split('\n');
-  return rest.length === 0 ? first : `${first} …`;
-};
-
-/** A path for people: relative to the project folder if it is inside. */
-function shortPath(path: string, cwd: string): string {
-  const short = relative(cwd, path);
-  const isOutside = short === '..' || short.startsWith(`..${sep}`);
-  return short === '' || isOutside ? path : short;
-}
 
 const subject =
   (key: string) =>

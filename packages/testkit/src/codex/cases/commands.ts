@@ -1,10 +1,7 @@
 import { answer, message, type CallItem } from '../../responses-api/reply.ts';
 import { pause } from '../../scripted-server/happening.ts';
-import { isUpdate, type RecordedCase } from '../record.ts';
+import { begins, type RecordedCase } from '../record.ts';
 import { execCommand, writeStdin } from '../tools.ts';
-
-/** What makes Codex stream a command's output, as if into a terminal of the client's. */
-export const terminalOutput = { _meta: { terminal_output: true } };
 
 const prompted: RecordedCase['run'] = async (client) => {
   await client.prompt(await client.newSession(), 'Do it.');
@@ -12,8 +9,8 @@ const prompted: RecordedCase['run'] = async (client) => {
 
 const growing = 'for i in 1 2 3 4 5; do echo "line $i"; sleep 0.4; done';
 
-/** A model takes its time; one that answers at once makes Codex lose what the command has not yet reported. */
-const lateAnswer = answer(message([pause(600), 'That was it.']));
+/** Runs until its file is gone, and is quiet, so that nothing comes at a time of its own. */
+const waiting = 'echo begun; while [ -e running ]; do sleep 0.05; done';
 
 const calls = (
   name: string,
@@ -24,70 +21,69 @@ const calls = (
   name,
   about,
   files: { 'notes.txt': 'one\ntwo\nthree\n', 'notes.md': '# Notes\n' },
-  script: () => [answer(script()), lateAnswer],
+  script: () => [answer(script()), answer('That was it.')],
   run: prompted,
   ...rest,
 });
 
-/** The same case twice: as a client that says nothing of itself sees it, and one that shows terminals. */
-const bothWays = (...args: Parameters<typeof calls>): RecordedCase[] => {
-  const plain = calls(...args);
-  return [
-    plain,
-    {
-      ...plain,
-      name: `${plain.name}-terminal`,
-      about: `${plain.about} The client shows terminals.`,
-      capabilities: terminalOutput,
-    },
-  ];
-};
+/** Begins a command, then does what `next` says with its session while it runs. */
+const inSession =
+  (first: CallItem, next: (session: number) => CallItem): RecordedCase['script'] =>
+  () =>
+  (request) => {
+    const [result] = Object.values(request.toolResults);
+    if (result === undefined) return answer(first);
+    const id = /session ID (\d+)/.exec(result)?.[1];
+    return answer(id === undefined ? message('It has ended.') : next(Number(id)));
+  };
 
 export const commandCases: RecordedCase[] = [
-  ...bothWays('command', 'A command with a line of output.', () => [execCommand('echo hi')]),
-  ...bothWays('command-both-streams', 'A command writes to both streams, with colours.', () => [
-    execCommand(String.raw`printf '\033[31mred\033[0m\n'; echo err >&2`),
+  calls('command', 'A command with a line of output.', () => [execCommand('echo hi')]),
+  calls('command-both-streams', 'A command writes to both streams, with colours.', () => [
+    execCommand(String.raw`printf '\033[31mred\033[0m\n'; sleep 0.3; echo err >&2`),
   ]),
-  ...bothWays('command-fails', 'A command ends with an exit code.', () => [
+  calls('command-fails', 'A command ends with an exit code.', () => [
     execCommand('echo broken; exit 3'),
   ]),
-  ...bothWays('command-grows', 'A command whose output grows for two seconds.', () => [
+  calls('command-grows', 'A command whose output grows for two seconds.', () => [
     execCommand(growing, { yieldMs: 10_000 }),
   ]),
-  ...bothWays('command-long-output', 'A command with more output than the model is shown.', () => [
+  calls('command-long-output', 'A command with more output than the model is shown.', () => [
     execCommand('seq 1 4000'),
   ]),
-  ...bothWays(
+  calls(
     'command-background',
     'The model looks at a command before it has ended, then waits for its end.',
     () => [],
     {
-      script: () => (request) => {
-        const [result] = Object.values(request.toolResults);
-        if (result === undefined) return answer(execCommand(growing, { yieldMs: 600 }));
-        const id = /session ID (\d+)/.exec(result)?.[1];
-        return id === undefined ? answer('It has ended.') : answer(writeStdin(Number(id), ''));
-      },
+      script: inSession(execCommand(growing, { yieldMs: 600 }), (session) =>
+        writeStdin(session, ''),
+      ),
     },
   ),
-  ...bothWays('command-input', 'A command is given input while it runs.', () => [], {
-    script: () => (request) => {
-      const [result] = Object.values(request.toolResults);
-      if (result === undefined)
-        return answer(execCommand('read name; echo "hello $name"', { yieldMs: 400, tty: true }));
-      const id = /session ID (\d+)/.exec(result)?.[1];
-      return id === undefined ? answer('It has ended.') : answer(writeStdin(Number(id), 'you\n'));
-    },
+  calls('command-input', 'A command is given input while it runs.', () => [], {
+    script: inSession(
+      execCommand('read name; echo "hello $name"', { yieldMs: 400, tty: true }),
+      (session) => writeStdin(session, 'you\n'),
+    ),
   }),
-  calls('command-read', 'Commands that Codex knows: reading, listing, searching.', () => [
-    execCommand('cat notes.txt', { callId: 'call_read' }),
-    execCommand('ls', { callId: 'call_list' }),
-    execCommand('rg two notes.txt || grep two notes.txt', { callId: 'call_search' }),
-    execCommand('cat notes.md', { callId: 'call_markdown' }),
-  ]),
+  calls('command-read', 'Commands that Codex knows: reading, listing, searching.', () => [], {
+    // One after another: what is read at the same time ends in any order.
+    script: () => [
+      answer(execCommand('cat notes.txt')),
+      answer(execCommand('ls')),
+      answer(execCommand('grep two notes.txt')),
+      answer(execCommand('cat notes.md && ls | wc -l')),
+      answer('All read.'),
+    ],
+  }),
   calls('commands-parallel', 'Two commands of one answer, ended in the other order.', () => [
-    execCommand('sleep 0.6; echo slow', { callId: 'call_slow', yieldMs: 5000 }),
-    execCommand('echo quick', { callId: 'call_quick' }),
+    execCommand('sleep 2; echo slow', { callId: 'call_slow', yieldMs: 5000 }),
+    execCommand('sleep 0.3; echo quick', {
+      callId: 'call_quick',
+      yieldMs: 5000,
+      before: [pause(400)],
+    }),
   ]),
   calls('command-between-texts', 'Text, a command, and text again, in one answer.', () => [], {
     script: () => [
@@ -95,9 +91,15 @@ export const commandCases: RecordedCase[] = [
       answer('In the end.'),
     ],
   }),
-  ...bothWays(
+  calls(
+    'command-sandboxed',
+    'A command fails since the sandbox forbids what it does.',
+    () => [execCommand('touch made.txt')],
+    { codex: { approvalPolicy: 'on-request', sandbox: 'read-only' } },
+  ),
+  calls(
     'command-left-running',
-    'The turn ends while a command still runs: its end is lost.',
+    'A command outlives its turn and ends during the next one.',
     () => [],
     {
       script: () => [
@@ -106,27 +108,47 @@ export const commandCases: RecordedCase[] = [
         answer(message([pause(1500), 'By now it has ended.'])),
       ],
       run: async (client) => {
-        const session = await client.newSession();
-        await client.prompt(session, 'Do it.');
-        await client.prompt(session, 'And now?');
+        const thread = await client.newSession();
+        await client.prompt(thread, 'Do it.');
+        await client.prompt(thread, 'And now?');
+        await client.history(thread);
       },
     },
   ),
-  ...bothWays('cancel-command', 'Cancelled while a command runs.', () => [], {
-    files: { running: '' },
-    script: () => [
-      answer(
-        execCommand('echo begun; while [ -e running ]; do sleep 0.05; done', { yieldMs: 10_000 }),
-      ),
-      answer('Back again.'),
-    ],
-    run: async (client) => {
-      const session = await client.newSession();
-      const answered = client.prompt(session, 'Do it.');
-      await client.until(isUpdate('tool_call'));
-      client.notify('session/cancel', { sessionId: session });
-      await answered;
-      await client.prompt(session, 'And now?');
+  calls(
+    'command-ends-alone',
+    'A command outlives its turn and ends while nothing runs.',
+    () => [],
+    {
+      script: () => [
+        answer(execCommand('echo begun; sleep 1; echo ended', { yieldMs: 300 })),
+        answer('It runs on.'),
+        answer('It has ended.'),
+      ],
+      run: async (client) => {
+        const thread = await client.newSession();
+        await client.prompt(thread, 'Do it.');
+        await client.silence();
+        await client.prompt(thread, 'And now?');
+        await client.history(thread);
+      },
     },
-  }),
+  ),
+  {
+    name: 'cancel-command',
+    about: 'Stopped while a command runs: it is never completed, and runs on.',
+    files: { running: '' },
+    script: () => [answer(execCommand(waiting, { yieldMs: 10_000 })), answer('Back again.')],
+    run: async (client) => {
+      const thread = await client.newSession();
+      const turn = await client.begin(thread, 'Do it.');
+      await client.until(begins('commandExecution'));
+      await client.interrupt(thread, turn);
+      await client.request('thread/backgroundTerminals/list', { threadId: thread });
+      await client.prompt(thread, 'And now?');
+      await client.request('thread/backgroundTerminals/clean', { threadId: thread });
+      await client.silence();
+      await client.history(thread);
+    },
+  },
 ];

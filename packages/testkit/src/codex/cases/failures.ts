@@ -1,4 +1,4 @@
-import { answer, failed, httpError, message } from '../../responses-api/reply.ts';
+import { answer, failed, httpError, message, reasoning } from '../../responses-api/reply.ts';
 import { cut } from '../../scripted-server/happening.ts';
 import { times } from '../../scripted-server/script.ts';
 import type { RecordedCase } from '../record.ts';
@@ -9,11 +9,9 @@ const failing = (name: string, about: string, script: RecordedCase['script']): R
   about,
   script,
   run: async (client) => {
-    const session = await client.newSession();
-    await client.prompt(session, 'Do it.');
-    // Codex answers before the turn that failed is over. What is prompted until then is never answered, but for this.
-    client.notify('session/cancel', { sessionId: session });
-    await client.prompt(session, 'And now?');
+    const thread = await client.newSession();
+    await client.prompt(thread, 'Do it.');
+    await client.prompt(thread, 'And now?');
   },
 });
 
@@ -66,6 +64,38 @@ export const failureCases: RecordedCase[] = [
     () => [
       answer(message(['Half of it', cut])),
       answer('Half of it and the rest.'),
+      answer('And on.'),
+    ],
+  ),
+  failing('cut-same-text', 'What is said after a break is what was said before it.', () => [
+    answer(message(['The same words.', cut])),
+    answer('The same words.'),
+    answer('And on.'),
+  ]),
+  failing(
+    'cut-after-text',
+    'The connection breaks between a whole text and the end of the answer.',
+    () => [
+      answer([message('A whole text.'), message([cut])]),
+      answer('A second text.'),
+      answer('And on.'),
+    ],
+  ),
+  failing(
+    'cut-reasoning',
+    'The connection breaks in the second part of a reasoning summary.',
+    () => [
+      answer(reasoning(['**One** part', ['**Two**, half of', cut]])),
+      answer([reasoning(['**Another** thought']), message('Thought.')]),
+      answer('And on.'),
+    ],
+  ),
+  failing(
+    'cut-command',
+    'The connection breaks after the call of a command, which runs once.',
+    () => [
+      answer([message('First.'), execCommand('echo hi'), message(['Half of it', cut])]),
+      answer('It has run.'),
       answer('And on.'),
     ],
   ),

@@ -4,6 +4,7 @@ import { conversationCases } from './conversation.ts';
 import { failureCases } from './failures.ts';
 import { permissionCases } from './permissions.ts';
 import { sessionCases } from './sessions.ts';
+import { threadTurnCases } from './thread-turns.ts';
 import { toolCases } from './tools.ts';
 
 /** Every situation of which there is a recording. */
@@ -13,5 +14,6 @@ export const codexCases: readonly RecordedCase[] = [
   ...toolCases,
   ...permissionCases,
   ...failureCases,
+  ...threadTurnCases,
   ...sessionCases,
 ];

@@ -1,27 +1,19 @@
-import { answer, message } from '../../responses-api/reply.ts';
+import { answer, functionCall, message } from '../../responses-api/reply.ts';
 import { pause } from '../../scripted-server/happening.ts';
-import type { RecordedCase } from '../record.ts';
+import { says, type RecordedCase } from '../record.ts';
 import { applyPatch, execCommand } from '../tools.ts';
-import { terminalOutput } from './commands.ts';
 
-const isPermissionRequest = ({ method }: { method?: string | undefined }): boolean =>
-  method === 'session/request_permission';
-
-const asked = (
-  name: string,
-  about: string,
-  rest: Partial<RecordedCase> & { optionId?: string } = {},
-): RecordedCase => ({
+const asked = (name: string, about: string, rest: Partial<RecordedCase> = {}): RecordedCase => ({
   name,
   about,
-  files: { 'notes.txt': 'one\n' },
-  codex: { approvalPolicy: 'on-request', sandbox: 'workspace-write' },
+  files: { 'notes.txt': 'one\n', 'old.txt': 'stale\n' },
+  codex: { approvalPolicy: 'on-request', sandbox: 'read-only' },
   script: () => [
     answer([
       message('May I?'),
       execCommand('touch made.txt && echo made', { escalate: 'It makes a file.' }),
     ]),
-    answer(message([pause(300), 'So be it.'])),
+    answer('So be it.'),
   ],
   run: async (client) => {
     await client.prompt(await client.newSession(), 'Do it.');
@@ -29,94 +21,140 @@ const asked = (
   ...rest,
 });
 
-const answered = (optionId: string): Pick<RecordedCase, 'permit'> => ({
-  permit: () => Promise.resolve(optionId),
+const decided = (decision: unknown): Pick<RecordedCase, 'permit'> => ({
+  permit: () => Promise.resolve({ decision }),
 });
 
-export const permissionCases: RecordedCase[] = [
-  asked('permission-allowed', 'A command runs after a permission.', answered('approved')),
-  asked(
-    'permission-allowed-terminal',
-    'A command runs after a permission. The client shows terminals.',
-    {
-      ...answered('approved'),
-      capabilities: terminalOutput,
-    },
+/** The turn is stopped when Codex asks, which nobody answers. */
+const stopped = (method: string): Pick<RecordedCase, 'permit' | 'run'> => ({
+  permit: () => Promise.resolve(undefined),
+  run: async (client) => {
+    const thread = await client.newSession();
+    const turn = await client.begin(thread, 'Do it.');
+    await client.until(says(method));
+    await client.interrupt(thread, turn);
+    await client.until(says('serverRequest/resolved'));
+    await client.prompt(thread, 'And now?');
+  },
+});
+
+const oneTwice: RecordedCase['script'] = () => [
+  answer(execCommand('touch made.txt', { escalate: 'It makes a file.' })),
+  answer(execCommand('touch made.txt', { escalate: 'It makes it again.' })),
+  answer('So be it.'),
+];
+
+const patch: RecordedCase['script'] = () => [
+  answer(
+    applyPatch(['*** Update File: notes.txt', '@@', '-one', '+eins', '*** Delete File: old.txt']),
   ),
+  answer(applyPatch(['*** Add File: fresh.txt', '+first'])),
+  answer('That is all.'),
+];
+
+/** A tool that Codex offers only where it is told to. */
+const rights = (
+  name: string,
+  about: string,
+  permit: Pick<RecordedCase, 'permit'> = {},
+): RecordedCase =>
+  asked(name, about, {
+    ...permit,
+    script: () => [
+      answer(
+        functionCall('request_permissions', {
+          reason: 'To write there.',
+          permissions: { file_system: { write: ['/tmp/elsewhere'] }, network: { enabled: true } },
+        }),
+      ),
+      answer('I know my rights.'),
+    ],
+    run: async (client) => {
+      const config = {
+        'features.request_permissions_tool': true,
+        suppress_unstable_features_warning: true,
+      };
+      await client.prompt(await client.newSession({ config }), 'Do it.');
+    },
+  });
+
+export const permissionCases: RecordedCase[] = [
+  asked('permission-allowed', 'A command runs after a permission.', decided('accept')),
   asked(
     'permission-always',
     'A command runs after a permission for all like it, of which a second makes use.',
     {
-      ...answered('approved-execpolicy-amendment'),
-      script: () => [
-        answer(execCommand('touch made.txt', { escalate: 'It makes a file.' })),
-        answer(execCommand('touch made.txt', { escalate: 'It makes it again.' })),
-        answer(message([pause(300), 'So be it.'])),
-      ],
+      permit: ({ params }) => {
+        const amendment = Object(params).proposedExecpolicyAmendment as unknown;
+        const decision = { acceptWithExecpolicyAmendment: { execpolicy_amendment: amendment } };
+        return Promise.resolve({ decision });
+      },
+      script: oneTwice,
     },
   ),
-  asked('permission-rejected', 'A command is refused, which ends the turn.', answered('abort')),
+  asked(
+    'permission-session',
+    'A command runs after a permission for the session, of which the same command makes use.',
+    { ...decided('acceptForSession'), script: oneTwice },
+  ),
+  asked('permission-rejected', 'A command is refused, and the model goes on.', decided('decline')),
   asked(
     'permission-cancelled',
-    'The client answers that the request was cancelled, without cancelling the turn.',
-    {
-      permit: () => Promise.resolve(undefined),
-    },
+    'A command is refused in a way that ends the turn.',
+    decided('cancel'),
   ),
-  asked('permission-cancel-turn', 'The turn is cancelled while a permission is asked for.', {
-    permit: async (_options, client) => {
-      await client.gate.pass();
-      return undefined;
-    },
-    run: async (client) => {
-      const session = await client.newSession();
-      const ended = client.prompt(session, 'Do it.');
-      await client.until(isPermissionRequest);
-      client.notify('session/cancel', { sessionId: session });
-      client.gate.open();
-      await ended;
-      await client.prompt(session, 'And now?');
-    },
-  }),
-  asked('permission-two', 'Two permissions are asked for at the same time.', {
-    permit: async (_options, client) => {
-      await client.silence();
-      return 'approved';
-    },
-    script: () => [
-      answer([
-        execCommand('echo first', { escalate: 'One.', callId: 'call_first' }),
-        execCommand('echo second', { escalate: 'Two.', callId: 'call_second' }),
-      ]),
-      answer(message([pause(300), 'Both ran.'])),
-    ],
-  }),
   asked(
-    'permission-untrusted',
-    'Codex asks for whatever it does not know, where it trusts nothing.',
+    'permission-cancel-turn',
+    'The turn is stopped while a permission is asked for.',
+    stopped('item/commandExecution/requestApproval'),
+  ),
+  asked(
+    'permission-two',
+    'Two permissions are asked for at the same time, and given in the other order.',
     {
-      ...answered('approved'),
-      codex: { approvalPolicy: 'untrusted' },
+      permit: async (_request, client) => {
+        await client.silence();
+        return { decision: 'accept' };
+      },
       script: () => [
-        answer([execCommand('touch made.txt'), execCommand('cat notes.txt')]),
-        answer(message([pause(300), 'So be it.'])),
+        answer([
+          execCommand('sleep 0.2; echo first', { escalate: 'One.', callId: 'call_first' }),
+          execCommand('sleep 0.2; echo second', {
+            escalate: 'Two.',
+            callId: 'call_second',
+            before: [pause(400)],
+          }),
+        ]),
+        answer('Both ran.'),
       ],
     },
   ),
-  asked('permission-patch', 'A patch is applied after a permission.', {
-    ...answered('approved'),
-    codex: { approvalPolicy: 'untrusted' },
+  asked('permission-patch', 'Two patches are applied, each after a permission.', {
+    ...decided('accept'),
+    script: patch,
+  }),
+  asked(
+    'permission-patch-session',
+    'A patch is applied after a permission for the session; another one is asked for all the same.',
+    { ...decided('acceptForSession'), script: patch },
+  ),
+  asked('permission-patch-rejected', 'Patches are refused, and the model goes on.', {
+    ...decided('decline'),
+    script: patch,
+  }),
+  asked('permission-patch-cancelled', 'A patch is refused in a way that ends the turn.', {
+    ...decided('cancel'),
+    script: patch,
+  }),
+  asked('permission-patch-cancel-turn', 'The turn is stopped while a patch is asked for.', {
+    ...stopped('item/fileChange/requestApproval'),
     script: () => [
-      answer(applyPatch(['*** Update File: notes.txt', '@@', '-one', '+eins'])),
-      answer('Changed.'),
+      answer(applyPatch(['*** Add File: fresh.txt', '+first'])),
+      answer('Back again.'),
     ],
   }),
-  asked('permission-patch-rejected', 'A patch is refused, which ends the turn.', {
-    ...answered('abort'),
-    codex: { approvalPolicy: 'untrusted' },
-    script: () => [
-      answer(applyPatch(['*** Update File: notes.txt', '@@', '-one', '+eins'])),
-      answer('Then not.'),
-    ],
+  rights('permission-rights', 'The model asks for more rights, and is given them for the turn.'),
+  rights('permission-rights-rejected', 'The model asks for more rights in vain.', {
+    permit: () => Promise.resolve({ permissions: {}, scope: 'turn' }),
   }),
 ];

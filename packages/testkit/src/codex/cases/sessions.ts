@@ -1,150 +1,188 @@
 import { answer, message, reasoning } from '../../responses-api/reply.ts';
 import { byModelPrompt } from '../../responses-api/script.ts';
-import { pause } from '../../scripted-server/happening.ts';
-import { isUpdate, type RecordedCase, type RecordingClient } from '../record.ts';
+import { begins, says, type RecordedCase, type RecordingClient } from '../record.ts';
 import { applyPatch, execCommand, updatePlan } from '../tools.ts';
-import { terminalOutput } from './commands.ts';
 
-/** A session in which everything has happened that is worth coming back to. */
+/** A thread in which everything has happened that is worth coming back to. */
 const eventful: RecordedCase['script'] = () => [
   answer([
     reasoning(['**First** I look.', '**Then** I change.']),
     message('Looking.'),
     execCommand('cat notes.txt'),
-    execCommand('echo broken; exit 3'),
   ]),
+  answer(execCommand('echo broken; exit 3')),
   answer(updatePlan([['Change the notes', 'in_progress']])),
   answer(applyPatch(['*** Update File: notes.txt', '@@', '-one', '+eins'])),
-  answer(message([pause(200), 'Changed.'])),
+  answer('Changed.'),
   answer([message('A second answer.'), message('In two messages.')]),
-  answer('A third answer, after the load.'),
+  answer('A third answer.'),
 ];
-
-const live = async (client: RecordingClient): Promise<string> => {
-  const session = await client.newSession();
-  await client.prompt(session, 'The first question.');
-  await client.prompt(session, 'The second question.');
-  return session;
-};
-
-const returned = async (
-  client: RecordingClient,
-  method: string,
-  sessionId: string,
-): Promise<void> => {
-  await client.kill();
-  await client.start();
-  await client.request(method, { sessionId, cwd: client.workspace.projectDir, mcpServers: [] });
-  await client.until(isUpdate('available_commands_update'));
-  await client.prompt(sessionId, 'The third question.');
-};
 
 const files = { 'notes.txt': 'one\n' };
 
-export const sessionCases: RecordedCase[] = [
+const live = async (client: RecordingClient): Promise<string> => {
+  const thread = await client.newSession();
+  await client.prompt(thread, 'The first question.');
+  await client.prompt(thread, 'The second question.');
+  return thread;
+};
+
+const unknownId = '11111111-2222-4333-8444-555555555555';
+
+const text = (value: string) => [{ type: 'text', text: value, text_elements: [] }];
+
+/** An old thread is taken up by a new process. */
+const storedCases: RecordedCase[] = [
   {
     name: 'load',
-    about: 'An old session is loaded by a new process, which repeats it first.',
+    about: 'An old thread is taken up by a new process, which is asked for its turns.',
     files,
     script: eventful,
-    run: async (client) => returned(client, 'session/load', await live(client)),
+    run: async (client) => {
+      const thread = await live(client);
+      await client.reopen(thread);
+      await client.history(thread);
+      await client.prompt(thread, 'The third question.');
+    },
   },
   {
-    name: 'load-terminal',
-    about: 'An old session is loaded for a client that shows terminals.',
-    files,
-    capabilities: terminalOutput,
-    script: eventful,
-    run: async (client) => returned(client, 'session/load', await live(client)),
-  },
-  {
-    name: 'resume',
-    about: 'An old session is resumed by a new process: nothing is repeated.',
-    files,
-    script: eventful,
-    run: async (client) => returned(client, 'session/resume', await live(client)),
+    name: 'load-pages',
+    about: 'The turns of a thread are asked for one by one, and newest first.',
+    script: () => [answer('One.'), answer('Two.')],
+    run: async (client) => {
+      const threadId = await live(client);
+      const page = async (params: Record<string, unknown>): Promise<unknown> => {
+        const { result } = await client.request('thread/turns/list', {
+          threadId,
+          limit: 1,
+          itemsView: 'full',
+          ...params,
+        });
+        return Object(result).nextCursor as unknown;
+      };
+      await page({ sortDirection: 'asc', cursor: await page({ sortDirection: 'asc' }) });
+      await page({});
+    },
   },
   {
     name: 'load-cancelled',
-    about: 'A session is loaded whose turns were cancelled and killed in the middle.',
+    about: 'A thread is taken up whose turns were stopped and killed in the middle of a text.',
     script: (_workspace, gate) =>
       byModelPrompt({
-        cancelled: [answer(message(['Half of it', gate, ' and the rest']))],
+        stopped: [answer(message(['Half of it', gate, ' and the rest']))],
         killed: [answer(message(['Another half', gate, ' and the rest']))],
         third: [answer('A whole answer.')],
       }),
     run: async (client) => {
-      const session = await client.newSession();
-      const ended = client.prompt(session, 'To be cancelled.');
-      await client.until(isUpdate('agent_message_chunk'));
-      client.notify('session/cancel', { sessionId: session });
-      await ended;
-      void client.prompt(session, 'To be killed.');
-      await client.until(isUpdate('agent_message_chunk'));
-      await returned(client, 'session/load', session);
+      const thread = await client.newSession();
+      const turn = await client.begin(thread, 'To be stopped.');
+      await client.until(says('item/agentMessage/delta'));
+      await client.interrupt(thread, turn);
+      await client.begin(thread, 'To be killed.');
+      await client.until(says('item/agentMessage/delta'));
+      await client.reopen(thread);
+      await client.history(thread);
+      await client.prompt(thread, 'The third question.');
+      await client.history(thread);
+    },
+  },
+  {
+    name: 'load-killed-command',
+    about: 'A thread is taken up that was killed while a command ran.',
+    files: { running: '' },
+    script: () => [
+      answer([
+        message('Before it.'),
+        execCommand('while [ -e running ]; do sleep 0.05; done', { yieldMs: 10_000 }),
+      ]),
+      answer('A whole answer.'),
+    ],
+    run: async (client) => {
+      const thread = await client.newSession();
+      await client.begin(thread, 'To be killed.');
+      await client.until(begins('commandExecution'));
+      await client.reopen(thread);
+      await client.history(thread);
+      await client.prompt(thread, 'And now?');
     },
   },
   {
     name: 'load-unknown',
-    about: 'Sessions that cannot be loaded: one that never was, and one that was never prompted.',
+    about: 'Threads that cannot be taken up: ones that never were, and one without a message.',
     script: () => [],
     run: async (client) => {
-      const load = (sessionId: string) =>
-        client.request('session/load', {
-          sessionId,
-          cwd: client.workspace.projectDir,
-          mcpServers: [],
-        });
-      await load('11111111-2222-4333-8444-555555555555');
-      await load('no such id');
-      await load(await client.newSession());
-      await client.request('session/prompt', {
-        sessionId: '11111111-2222-4333-8444-555555555555',
-        prompt: [{ type: 'text', text: 'Anybody?' }],
-      });
+      const empty = await client.newSession();
+      for (const threadId of [unknownId, 'no such id', empty]) {
+        await client.request('thread/resume', { threadId, excludeTurns: true });
+        await client.history(threadId);
+      }
+      await client.request('turn/start', { threadId: unknownId, input: text('Anybody?') });
+      await client.request('turn/interrupt', { threadId: empty, turnId: unknownId });
     },
   },
   {
-    name: 'list-and-close',
-    about: 'Sessions are listed, of all folders and of one; one is closed and prompted again.',
+    name: 'fork',
+    about: 'A thread is forked: both go on by themselves.',
     script: () => [answer('One.'), answer('Two.'), answer('Three.')],
     run: async (client) => {
+      const threadId = await client.newSession();
+      await client.prompt(threadId, 'The question of both.');
+      const forked = await client.open('thread/fork', { threadId, excludeTurns: true });
+      await client.prompt(forked, 'A question of the fork.');
+      await client.prompt(threadId, 'A question of the first.');
+      await client.history(forked);
+      await client.history(threadId);
+    },
+  },
+];
+
+const liveCases: RecordedCase[] = [
+  {
+    name: 'list-and-close',
+    about: 'Threads are listed, of all folders and of one; one is named, and one is archived.',
+    script: () => [answer('One.'), answer('Two.')],
+    run: async (client) => {
       const first = await client.newSession();
-      await client.prompt(first, 'The first session.');
-      await client.prompt(await client.newSession(), 'The second session.');
-      await client.request('session/list', {});
-      await client.request('session/list', { cwd: client.workspace.projectDir });
-      await client.request('session/list', { cwd: '/nowhere' });
-      await client.request('session/close', { sessionId: first });
-      await client.prompt(first, 'Still there?');
+      await client.prompt(first, 'The first thread.');
+      // Threads are sorted by the second.
+      await client.silence();
+      await client.prompt(await client.newSession(), 'The second thread.');
+      await client.request('thread/name/set', { threadId: first, name: 'A name' });
+      await client.until(says('thread/name/updated'));
+      const all = { limit: 100, sortKey: 'updated_at', modelProviders: [] };
+      await client.request('thread/list', all);
+      await client.request('thread/list', { ...all, cwd: client.workspace.projectDir, limit: 1 });
+      await client.request('thread/list', { ...all, cwd: '/nowhere' });
+      await client.request('thread/archive', { threadId: first });
+      await client.until(says('thread/archived'));
+      await client.request('thread/list', all);
     },
   },
   {
     name: 'settings',
-    about:
-      'Modes, models and options are set, well and badly; the model is asked under the new ones.',
-    codex: { approvalPolicy: 'on-request' },
-    script: () => [answer('Under new rules.')],
+    about: 'Turns are asked for with settings of their own, well and badly.',
+    codex: { approvalPolicy: 'on-request', sandbox: 'read-only' },
+    script: () => [answer('Under new rules.'), answer('Still.'), answer('A strange model.')],
     run: async (client) => {
-      const sessionId = await client.newSession();
-      await client.request('session/set_mode', { sessionId, modeId: 'read-only' });
-      await client.request('session/set_mode', { sessionId, modeId: 'full-access' });
-      await client.request('session/set_mode', { sessionId, modeId: 'nonsense' });
-      const option = (configId: string, value: string) =>
-        client.request('session/set_config_option', { sessionId, configId, value });
-      await option('reasoning_effort', 'high');
-      await option('model', 'scripted-mini');
-      await option('reasoning_effort', 'high');
-      await option('mode', 'auto');
-      await option('mode', 'full-access');
-      await option('nonsense', 'x');
-      await client.request('session/set_model', { sessionId, modelId: 'scripted/low' });
-      await client.prompt(sessionId, 'Which are you?');
+      const thread = await client.newSession();
+      await client.request('model/list', {});
+      await client.prompt(thread, 'Which are you?', {
+        approvalPolicy: 'never',
+        sandboxPolicy: { type: 'dangerFullAccess' },
+        model: 'scripted-mini',
+        effort: 'low',
+      });
+      await client.prompt(thread, 'And now?');
+      const badly = (params: Record<string, unknown>) =>
+        client.request('turn/start', { threadId: thread, input: text('Well?'), ...params });
+      await badly({ approvalPolicy: 'sometimes' });
+      await badly({ sandboxPolicy: { type: 'nonsense' } });
+      await client.prompt(thread, 'And you?', { model: 'nonsense', effort: 'endless' });
     },
   },
   {
     name: 'sessions-together',
-    about: 'Two sessions of one process are answered at the same time.',
+    about: 'Two threads of one process are answered at the same time.',
     script: (_workspace, gate) =>
       byModelPrompt({
         first: [answer(message(['One begins', gate, ' and ends.']))],
@@ -153,63 +191,27 @@ export const sessionCases: RecordedCase[] = [
     run: async (client) => {
       const first = await client.newSession();
       const second = await client.newSession();
-      const ended = client.prompt(first, 'The first question.');
-      await client.until(isUpdate('agent_message_chunk'));
+      const turn = await client.begin(first, 'The first question.');
+      await client.until(says('item/agentMessage/delta'));
       await client.prompt(second, 'The second question.');
       client.gate.open();
-      await ended;
+      await client.ended(turn);
     },
   },
   {
     name: 'prompts-together',
-    about: 'A second prompt is sent to a session while the first is answered.',
+    about: 'A second turn is asked for while the first runs: it is taken for a word to the first.',
     script: (_workspace, gate) =>
       byModelPrompt({
         first: [answer(message(['One begins', gate, ' and ends.']))],
         second: [answer('Two.')],
       }),
     run: async (client) => {
-      const session = await client.newSession();
-      const first = client.prompt(session, 'The first question.');
-      await client.until(isUpdate('agent_message_chunk'));
-      const second = client.prompt(session, 'The second question.');
-      client.gate.open();
-      await Promise.race([Promise.all([first, second]), client.silence()]);
-    },
-  },
-  {
-    name: 'compact',
-    about: 'The conversation is compacted by a command.',
-    script: () => [answer('A first answer.'), answer('A summary of it all.'), answer('Going on.')],
-    run: async (client) => {
-      const session = await client.newSession();
-      await client.prompt(session, 'A first question.');
-      await client.prompt(session, '/compact');
-      await client.prompt(session, 'And on.');
-    },
-  },
-  {
-    name: 'prompt-blocks',
-    about: 'A prompt of everything that a prompt may hold.',
-    script: () => [answer('Seen.')],
-    run: async (client) => {
-      const sessionId = await client.newSession();
-      await client.request('session/prompt', {
-        sessionId,
-        prompt: [
-          { type: 'text', text: 'Look at these.' },
-          { type: 'resource_link', name: 'notes.txt', uri: 'file:///project/notes.txt' },
-          { type: 'resource', resource: { uri: 'file:///project/a.txt', text: 'aaa' } },
-          { type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' },
-        ],
-      });
-      await client.kill();
-      await client.start();
-      await client.request('session/load', {
-        sessionId,
-        cwd: client.workspace.projectDir,
-        mcpServers: [],
-      });
+      const thread = await client.newSession();
+      const turn = await client.begin(thread, 'The first question.');
+      await client.until(says('item/agentMessage/delta'));
+      await client.begin(thread, 'The second question.');
+      await client.ended(turn);
     },
   },
   {
@@ -217,9 +219,11 @@ export const sessionCases: RecordedCase[] = [
     about: 'The process is killed in the middle of a text.',
     script: (_workspace, gate) => [answer(message(['Half of it', gate, ' and the rest']))],
     run: async (client) => {
-      void client.prompt(await client.newSession(), 'Say it.');
-      await client.until(isUpdate('agent_message_chunk'));
+      await client.begin(await client.newSession(), 'Say it.');
+      await client.until(says('item/agentMessage/delta'));
       await client.kill();
     },
   },
 ];
+
+export const sessionCases: RecordedCase[] = [...storedCases, ...liveCases];

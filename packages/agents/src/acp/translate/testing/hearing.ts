@@ -1,7 +1,6 @@
 /** A translator with all its output. */
 import type { EventDraft } from '@liminal/protocol';
 import type { SessionUpdate } from '../../../provider.ts';
-import type { AcpQuirks } from '../quirks.ts';
 import { AcpTranslator } from '../translator.ts';
 
 export const timestamp = '2026-01-01T00:00:00.000Z';
@@ -15,13 +14,12 @@ export interface Hearing {
 }
 
 /** Turns that the agent begins by itself are own-1, own-2, … */
-export function startHearing(quirks: AcpQuirks = {}): Hearing {
+export function startHearing(): Hearing {
   const drafts: EventDraft[] = [];
   const updates: SessionUpdate[] = [];
   let own = 0;
   const translator = new AcpTranslator({
     cliType: 'scripted',
-    quirks,
     createTurnId: () => `own-${++own}`,
     emit: (draft) => drafts.push(draft),
     update: (update) => updates.push(update),
@@ -33,8 +31,8 @@ export function startHearing(quirks: AcpQuirks = {}): Hearing {
 }
 
 /** One turn, from the user's “Do it.” to `stopReason`. */
-export function hearTurn(updates: readonly unknown[], quirks?: AcpQuirks): Hearing {
-  const hearing = startHearing(quirks);
+export function hearTurn(updates: readonly unknown[]): Hearing {
+  const hearing = startHearing();
   hearing.translator.begin('turn', 'Do it.', timestamp);
   hearing.hear(...updates);
   hearing.translator.finish({ stopReason: 'end_turn' }, timestamp);
@@ -42,5 +40,4 @@ export function hearTurn(updates: readonly unknown[], quirks?: AcpQuirks): Heari
 }
 
 /** The events of such a turn. */
-export const turnOf = (updates: readonly unknown[], quirks?: AcpQuirks): EventDraft[] =>
-  hearTurn(updates, quirks).drafts;
+export const turnOf = (updates: readonly unknown[]): EventDraft[] => hearTurn(updates).drafts;

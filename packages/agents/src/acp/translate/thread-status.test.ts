@@ -1,0 +1,82 @@
+/** The adapter of Codex tells a failed turn by the status of its thread, and why it failed in its last message. */
+import { expect, test } from 'vitest';
+import { foldTurn, saidIn } from '../../testing/folding.ts';
+import { startHearing, timestamp } from './testing/hearing.ts';
+
+const chunk = (sessionUpdate: string, text: string, fields: object = {}) => ({
+  sessionUpdate,
+  content: { type: 'text', text },
+  ...fields,
+});
+const say = (text: string, fields?: object) => chunk('agent_message_chunk', text, fields);
+const status = (type: unknown) => ({
+  sessionUpdate: 'session_info_update',
+  _meta: { codex: { threadStatus: { type } } },
+});
+const failed = status('systemError');
+
+/** One turn with these updates and this stop reason. */
+function hearTurn(updates: readonly unknown[], stopReason = 'end_turn') {
+  const { translator, drafts, hear } = startHearing();
+  translator.begin('turn', 'Do it.', timestamp);
+  hear(...updates);
+  translator.finish({ stopReason }, timestamp);
+  return { end: drafts.at(-1)?.payload, response: foldTurn(drafts, 'turn'), translator, drafts };
+}
+
+test('a turn whose thread has failed ends with an error, in the words of the message after that', () => {
+  const half = say('Half of', { messageId: 'm' });
+  const { end, response } = hearTurn([half, failed, say('The model is '), say('overloaded.\n')]);
+  expect(end).toEqual({
+    type: 'response_error',
+    error: { code: 'AGENT_ERROR', message: 'The model is overloaded.' },
+  });
+  expect(saidIn(response)).toEqual([
+    ['agent', 'Half of'],
+    ['agent', 'The model is overloaded.\n'],
+  ]);
+});
+
+test('a model’s answer is told as it came, and the error by its words', () => {
+  const answer = '{"error":{"type":"invalid_request_error","message":"Too long."}}';
+  const { end, response } = hearTurn([failed, say(`${answer}\n\n`)]);
+  expect(end).toMatchObject({ error: { message: 'Too long.' } });
+  expect(saidIn(response)).toEqual([['agent', `${answer}\n\n`]]);
+});
+
+test('the reason is the agent’s own last message, no thought and no subagent’s', () => {
+  const inner = say('Inner.', { _meta: { parentToolCallId: 'a' } });
+  const others = [chunk('agent_thought_chunk', 'Hm.'), chunk('user_message_chunk', 'More.')];
+  const { end } = hearTurn([failed, say('Overloaded.'), inner, ...others]);
+  expect(end).toMatchObject({ error: { message: 'Overloaded.' } });
+});
+
+test.each([[[]], [[say(' \n')]]])(
+  'a failed turn that gives no reason, with %j, has failed',
+  (said) => {
+    expect(hearTurn([failed, ...said]).end).toMatchObject({
+      error: { code: 'AGENT_ERROR', message: 'The agent reported an error.' },
+    });
+  },
+);
+
+test.each([
+  ['has recovered', [failed, status('active'), say('Done.')]],
+  ['says nothing that is known', [status(7), { ...failed, _meta: { codex: 'systemError' } }]],
+  ['has another part in its _meta', [{ ...failed, _meta: { other: failed._meta.codex } }]],
+])('a turn whose thread %s has not failed', (_what, updates) => {
+  expect(hearTurn(updates).end).toMatchObject({ type: 'response_done', status: 'completed' });
+});
+
+test('a turn that was stopped is stopped, whatever its thread says', () => {
+  const { end } = hearTurn([failed, say('Interrupted.')], 'cancelled');
+  expect(end).toMatchObject({ type: 'response_done', status: 'cancelled' });
+});
+
+test('the turn after a failed one has not failed', () => {
+  const { translator, drafts } = hearTurn([failed, say('Overloaded.')]);
+  translator.read(failed, timestamp);
+  translator.begin('next', 'Again.', timestamp);
+  translator.finish({ stopReason: 'end_turn' }, timestamp);
+  expect(drafts.at(-1)?.payload).toMatchObject({ type: 'response_done' });
+});

@@ -1,0 +1,105 @@
+/** A process of an agent's. */
+export interface PooledProcess {
+  readonly isAlive: boolean;
+  /** Ends it and all that it started. With `isWarned` it was told by its protocol, and gets no further time. */
+  end(isWarned?: boolean): Promise<void>;
+}
+
+/** A start of the process that all share. */
+interface Start<P> {
+  started: Promise<P>;
+  abort: AbortController;
+  waiting: number;
+}
+
+/** The running processes of one agent. Each ends with its last user. */
+export class AgentPool<P extends PooledProcess> {
+  readonly #start: (cwd: string, signal: AbortSignal) => Promise<P>;
+  readonly #isShared: boolean;
+  readonly #users = new Map<P, number>();
+  #shared: Start<P> | undefined;
+
+  /**
+   * @param start - Rejects with why it did not start.
+   * @param isShared - Whether all users share one process; otherwise each has its own.
+   */
+  constructor(start: (cwd: string, signal: AbortSignal) => Promise<P>, isShared: boolean) {
+    this.#start = start;
+    this.#isShared = isShared;
+  }
+
+  /** A process that runs, for callers that would not start one. */
+  get running(): P | undefined {
+    return [...this.#users.keys()].find(({ isAlive }) => isAlive);
+  }
+
+  /** A process, started in `cwd` if need be. Rejects with why it did not start. */
+  async take(cwd: string, signal: AbortSignal): Promise<P> {
+    if (this.#isShared) return this.#takeShared(cwd, signal);
+    const process = await this.#start(cwd, signal);
+    this.#users.set(process, 1);
+    return process;
+  }
+
+  /** Whether a process has but one user. */
+  isLastUser(process: P): boolean {
+    return (this.#users.get(process) ?? 1) === 1;
+  }
+
+  /** Ends the process if it has no other user. */
+  async giveBack(process: P, isWarned = false): Promise<void> {
+    const users = (this.#users.get(process) ?? 1) - 1;
+    if (users > 0) this.#users.set(process, users);
+    else {
+      this.#users.delete(process);
+      await process.end(isWarned);
+    }
+  }
+
+  async #takeShared(cwd: string, signal: AbortSignal): Promise<P> {
+    for (;;) {
+      this.#shared ??= this.#begin(cwd);
+      const start = this.#shared;
+      try {
+        const process = await this.#join(start, signal);
+        const users = this.#users.get(process) ?? 0;
+        if (process.isAlive) {
+          this.#users.set(process, users + 1);
+          return process;
+        }
+      } catch (error) {
+        if (!signal.aborted) this.#forget(start);
+        throw error;
+      }
+      this.#forget(start);
+    }
+  }
+
+  #begin(cwd: string): Start<P> {
+    const abort = new AbortController();
+    return { started: this.#start(cwd, abort.signal), abort, waiting: 0 };
+  }
+
+  /** The process of a start. A start that nobody waits for any more is given up. */
+  async #join(start: Start<P>, signal: AbortSignal): Promise<P> {
+    signal.throwIfAborted();
+    const left = Promise.withResolvers<never>();
+    const leave = (): void => {
+      if (start.waiting > 1) return left.reject(signal.reason);
+      this.#forget(start);
+      start.abort.abort(signal.reason);
+    };
+    start.waiting += 1;
+    signal.addEventListener('abort', leave, { once: true });
+    try {
+      return await Promise.race([start.started, left.promise]);
+    } finally {
+      signal.removeEventListener('abort', leave);
+      start.waiting -= 1;
+    }
+  }
+
+  #forget(start: Start<P>): void {
+    if (this.#shared === start) this.#shared = undefined;
+  }
+}

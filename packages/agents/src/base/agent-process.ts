@@ -1,0 +1,173 @@
+import { messageOf } from '@liminal/protocol';
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { childrenOf, endNewChildren, endTree, processMark } from '../process/index.ts';
+import { childEnvironment } from './child-environment.ts';
+import { LineSplitter } from './line-splitter.ts';
+import { ProtocolBreach } from './protocol-breach.ts';
+
+export interface ProcessCommand {
+  command: string;
+  args: readonly string[];
+  /** Configured variables, added to the inherited ones. */
+  env: Record<string, string>;
+  inherited: NodeJS.ProcessEnv;
+  cwd: string;
+}
+
+export interface AgentProcessEvents {
+  /** One line of its output. If it returns a promise, the next line waits for it. */
+  onLine: (line: string) => void | Promise<void>;
+  /** It has ended, or its output has; called once, after its last line. */
+  onGone: (reason: Error) => void;
+}
+
+const endGraceMs = 1_500;
+/** How long an agent may take to end by itself when its input ends. */
+const goodbyeMs = 200;
+/** Its last output may still be in the pipe when it has exited. */
+const lastLinesMs = 250;
+/** Bytes that may wait for it to read them; an agent that reads at all never has so many. */
+const maxUnreadBytes = 64 * 1024 * 1024;
+/** How much of its error output is kept to explain its end, in characters. */
+const keptOutput = 2_000;
+
+/** A running agent program with all that it starts. */
+export class AgentProcess {
+  readonly #mark = processMark();
+  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly #exited = Promise.withResolvers<Error>();
+  readonly #errorsEnded = Promise.withResolvers<void>();
+  readonly #lines = new LineSplitter();
+  #errorOutput = '';
+  /** Pending work on the lines that were read last. */
+  #handling: Promise<void> | undefined;
+  #isGone = false;
+
+  constructor({ command, args, env, inherited, cwd }: ProcessCommand) {
+    this.#child = spawn(command, [...args], {
+      cwd,
+      env: childEnvironment(inherited, env, this.#mark.env),
+      // Its own process group, which can be ended as a whole where there is no process table.
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    this.#child.on('error', (error) => this.#exited.resolve(spawnProblem(error, command)));
+    this.#child.on('exit', (code, signal) => this.#exited.resolve(exitReason(code, signal)));
+    // Writing to a dead agent fails; its end is reported elsewhere.
+    this.#child.stdin.on('error', () => {});
+    this.#child.stderr.setEncoding('utf8').on('data', (text: string) => this.note(text));
+    this.#child.stderr.on('error', () => {});
+    this.#child.stderr.on('close', this.#errorsEnded.resolve);
+  }
+
+  /** Starts reading its output; until then it waits in the pipe. */
+  async listen(events: AgentProcessEvents): Promise<void> {
+    const reading = this.#read(events.onLine);
+    const reason = await Promise.race([this.#exited.promise, reading]);
+    // Its last output is still to be read; but a program that it left behind may keep the pipes open without end.
+    await Promise.race([Promise.all([reading, this.#errorsEnded.promise]), delay(lastLinesMs)]);
+    await this.#handling?.catch(() => undefined);
+    this.#isGone = true;
+    events.onGone(reason);
+    this.#child.stdout.destroy();
+    this.#child.stderr.destroy();
+  }
+
+  write(line: string): void {
+    if (this.#isGone || !this.#child.stdin.writable) return;
+    this.#child.stdin.write(`${line}\n`);
+    if (this.#child.stdin.writableLength > maxUnreadBytes) {
+      this.#exited.resolve(new ProtocolBreach('It asks and asks, and does not read the answers.'));
+    }
+  }
+
+  /** Keeps output that is not part of the protocol, to explain its end. */
+  note(text: string): void {
+    this.#errorOutput = (this.#errorOutput + text).slice(-keptOutput);
+  }
+
+  /** Drops that output, because it cannot explain what comes next. */
+  forgetOutput(): void {
+    this.#errorOutput = '';
+  }
+
+  /** Why it ended, with what it printed about it. */
+  explain(reason: unknown): string {
+    const text = messageOf(reason);
+    const output = this.#errorOutput.trim();
+    return output === '' ? text : `${text} It said: ${output}`;
+  }
+
+  /** Its own children that still run. */
+  children(): ReadonlySet<string> {
+    const { pid } = this.#child;
+    return pid === undefined ? new Set() : childrenOf(pid);
+  }
+
+  /** Ends the children that it has started since. */
+  async endNewChildren(before: ReadonlySet<string>): Promise<void> {
+    const { pid } = this.#child;
+    if (pid !== undefined && !this.#isGone) await endNewChildren(pid, before);
+  }
+
+  /** Ends it and all that it started. With `isWarned` it was told by the protocol, and gets no further time. */
+  async end(isWarned: boolean): Promise<void> {
+    this.#child.stdin.end();
+    if (!isWarned) await Promise.race([this.#exited.promise, delay(goodbyeMs)]);
+    const { pid } = this.#child;
+    await endTree(
+      { mark: this.#mark.id, ...(pid !== undefined && { pid }) },
+      { graceMs: endGraceMs },
+    );
+  }
+
+  /** Resolves with the reason why there is nothing more to read. */
+  async #read(onLine: AgentProcessEvents['onLine']): Promise<Error> {
+    const { stdout } = this.#child;
+    const ended = Promise.withResolvers<void>();
+    stdout.on('end', ended.resolve).on('close', ended.resolve).on('error', ended.reject);
+    // An iterator would be simpler, but costs a tenth of the throughput.
+    stdout.on('data', (chunk: Buffer) => {
+      if (this.#isGone) return;
+      try {
+        const handled = handle(this.#lines.push(chunk), onLine);
+        if (handled === undefined) return;
+        stdout.pause();
+        this.#handling = handled;
+        handled.then(() => stdout.resume(), ended.reject);
+      } catch (error) {
+        ended.reject(error);
+      }
+    });
+    try {
+      await ended.promise;
+    } catch (error) {
+      return error instanceof Error ? error : new Error(String(error));
+    }
+    this.note(this.#lines.rest());
+    // Its exit says more than the end of its output.
+    const exit = await Promise.race([this.#exited.promise, delay(lastLinesMs)]);
+    return exit ?? new Error('It closed its output.');
+  }
+}
+
+type OnLine = AgentProcessEvents['onLine'];
+
+/** Returns a promise only if it has to wait: most lines are handled at once. */
+function handle(lines: readonly string[], onLine: OnLine): void | Promise<void> {
+  for (const [at, line] of lines.entries()) {
+    const handled = onLine(line);
+    if (handled !== undefined) return handled.then(() => handle(lines.slice(at + 1), onLine));
+  }
+}
+
+function spawnProblem(error: Error, command: string): Error {
+  const isMissing = 'code' in error && error.code === 'ENOENT';
+  return isMissing ? new Error(`There is no program “${command}”.`, { cause: error }) : error;
+}
+
+function exitReason(code: number | null, signal: NodeJS.Signals | null): Error {
+  return new Error(signal === null ? `It exited with code ${code}.` : `It was ended by ${signal}.`);
+}

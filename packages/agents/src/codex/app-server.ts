@@ -1,0 +1,231 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { messageOf } from '@liminal/protocol';
+import manifest from '../../package.json' with { type: 'json' };
+import { AgentProcess, type ProcessCommand } from '../base/agent-process.ts';
+import { isRecord, parseLine } from '../base/parse-line.ts';
+import { largeLine, parseLargeLine } from '../base/large-lines.ts';
+
+type Params = Record<string, unknown>;
+
+/** A session's thread, with those that Codex begins for tasks of it. */
+export interface HostedThread {
+  /** Codex' own id of the turn that runs. */
+  readonly nativeTurnId: string | undefined;
+  /** What Codex says of it, of a thread that it has begun for a task, or of everything. */
+  onNotification(method: string, params: Params): void;
+  /** What Codex asks. Resolves with the answer; a rejection is answered as an error. */
+  onRequest(method: string, params: Params, id: string | number): Promise<unknown>;
+  onGone(reason: Error): void;
+}
+
+/** A thread, and the turn that runs in it. */
+export interface OpenThread {
+  threadId: string;
+  turnId: string | undefined;
+}
+
+/** Codex' error answer to a request. */
+export class CodexError extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Where it runs. */
+export type ServerProcess = Pick<AgentProcess, 'listen' | 'write' | 'note' | 'explain' | 'end'>;
+
+interface Pending {
+  resolve: (result: unknown) => void;
+  reject: (error: Error) => void;
+}
+
+/** How long Codex may take to close a thread, ms. */
+const leaveLimitMs = 2_000;
+
+/** A running `codex app-server`, and the threads that are open in it. */
+export class AppServer {
+  readonly #process: ServerProcess;
+  readonly #pending = new Map<unknown, Pending>();
+  readonly #gone = Promise.withResolvers<never>();
+  /** By thread; a thread that Codex began for a task belongs to the one that it serves. */
+  readonly #threads = new Map<unknown, HostedThread>();
+  #asked = 0;
+  #isAlive = true;
+  #ended: Promise<void> | undefined;
+
+  constructor(process: ServerProcess) {
+    this.#gone.promise.catch(() => undefined);
+    this.#process = process;
+    void this.#process.listen({
+      onLine: (line) => this.#read(line),
+      onGone: (reason) => this.#onGone(reason),
+    });
+  }
+
+  /** Starts it, up to its greeting. Rejects with why there is none within `limitMs`; then no process is left. */
+  static async start(
+    command: ProcessCommand,
+    limitMs: number,
+    signal: AbortSignal,
+  ): Promise<AppServer> {
+    signal.throwIfAborted();
+    const server = new AppServer(new AgentProcess(command));
+    try {
+      const clientInfo = { name: 'liminal', title: 'Liminal', version: manifest.version };
+      const capabilities = { experimentalApi: true };
+      await server.within(
+        limitMs,
+        server.request('initialize', { clientInfo, capabilities }),
+        signal,
+      );
+      server.notify('initialized');
+      return server;
+    } catch (error) {
+      await server.end();
+      throw new Error(server.explain(error), { cause: error });
+    }
+  }
+
+  get isAlive(): boolean {
+    return this.#isAlive;
+  }
+
+  /** Rejects with CodexError, or with why the process ended. `take` gets the answer before anything that follows it. */
+  request(method: string, params: unknown): Promise<unknown>;
+  request<T>(method: string, params: unknown, take: (answer: unknown) => T): Promise<T>;
+  request(method: string, params: unknown, take = (answer: unknown) => answer): Promise<unknown> {
+    const id = ++this.#asked;
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    this.#pending.set(id, { resolve: (answer) => resolve(take(answer)), reject });
+    this.#send({ id, method, params });
+    return Promise.race([promise, this.#gone.promise]);
+  }
+
+  /** Passes on what Codex says and asks of a thread. */
+  admit(threadId: string, thread: HostedThread): void {
+    this.#threads.set(threadId, thread);
+  }
+
+  /** Closes a session's threads, with the turns and the commands that still run in them. */
+  async leave(threads: readonly OpenThread[]): Promise<void> {
+    for (const { threadId } of threads) this.#threads.delete(threadId);
+    if (!this.#isAlive) return;
+    const leaving = Promise.all(threads.map((thread) => this.#close(thread)));
+    await Promise.race([leaving, delay(leaveLimitMs)]);
+  }
+
+  async #close({ threadId, turnId }: OpenThread): Promise<void> {
+    const tell = (method: string, params = {}): Promise<unknown> =>
+      this.request(method, { threadId, ...params }).catch(() => undefined);
+    // First: the model would be told of the commands' end.
+    if (turnId !== undefined) await tell('turn/interrupt', { turnId });
+    await tell('thread/backgroundTerminals/clean');
+    await tell('thread/unsubscribe');
+  }
+
+  notify(method: string): void {
+    this.#send({ method });
+  }
+
+  /** Why it ended, with what it printed about it. */
+  explain(reason: unknown): string {
+    return this.#process.explain(reason);
+  }
+
+  /** Ends it and all that it started. */
+  end(): Promise<void> {
+    this.#isAlive = false;
+    this.#ended ??= this.#process.end(true);
+    return this.#ended;
+  }
+
+  /** The result of `work`, unless it takes too long, the process ends, or the signal aborts. */
+  async within<T>(limitMs: number, work: Promise<T>, signal: AbortSignal): Promise<T> {
+    const late = Promise.withResolvers<never>();
+    const say = (): void =>
+      late.reject(new Error(`It did not answer within ${limitMs / 1_000} s.`));
+    const timer = setTimeout(say, limitMs);
+    const onAbort = (): void => late.reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      return await Promise.race([work, this.#gone.promise, late.promise]);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+      work.catch(() => undefined);
+    }
+  }
+
+  #send(message: object): void {
+    this.#process.write(JSON.stringify(message));
+  }
+
+  #read(line: string): void | Promise<void> {
+    if (line.length <= largeLine) return this.#take(parseLine(line), line);
+    return parseLargeLine(line).then((message) => this.#take(message, line));
+  }
+
+  /** Newline-delimited JSON: requests have an id and a method, notifications a method, answers an id. */
+  #take(message: unknown, line: string): void {
+    if (!isRecord(message)) return this.#process.note(`${line}\n`);
+    const { id, method } = message;
+    const params = isRecord(message['params']) ? message['params'] : {};
+    if (typeof method !== 'string') this.#answered(message);
+    else if (typeof id === 'string' || typeof id === 'number') void this.#serve(method, params, id);
+    else this.#notified(method, params);
+  }
+
+  #notified(method: string, params: Params): void {
+    const { threadId, turn } = params;
+    if (typeof threadId === 'string') {
+      const thread = this.#threads.get(threadId) ?? this.#adopt(threadId, turn);
+      thread?.onNotification(method, params);
+    } else {
+      for (const one of new Set(this.#threads.values())) one.onNotification(method, params);
+    }
+  }
+
+  /** A thread that Codex begins for a task has a turn that names the turn it serves. */
+  #adopt(threadId: string, turn: unknown): HostedThread | undefined {
+    const root = isRecord(turn) ? turn['rootTurnId'] : undefined;
+    if (typeof root !== 'string') return undefined;
+    const served = this.#threads.values().find(({ nativeTurnId }) => nativeTurnId === root);
+    if (served !== undefined) this.#threads.set(threadId, served);
+    return served;
+  }
+
+  #answered({ id, result, error }: Record<string, unknown>): void {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    try {
+      if (!isRecord(error)) return pending?.resolve(result);
+      pending?.reject(new CodexError(Number(error['code']), String(error['message'])));
+    } catch (problem) {
+      pending?.reject(problem instanceof Error ? problem : new Error(messageOf(problem)));
+    }
+  }
+
+  async #serve(method: string, params: Params, id: string | number): Promise<void> {
+    try {
+      const thread = this.#threads.get(params['threadId']);
+      if (thread === undefined) throw new Error(`Nobody can be asked for ${method}.`);
+      this.#send({ id, result: await thread.onRequest(method, params, id) });
+    } catch (error) {
+      this.#send({ id, error: { code: -32_601, message: messageOf(error) } });
+    }
+  }
+
+  #onGone(reason: Error): void {
+    this.#isAlive = false;
+    this.#gone.reject(reason);
+    this.#pending.clear();
+    const threads = new Set(this.#threads.values());
+    this.#threads.clear();
+    for (const one of threads) one.onGone(reason);
+    // Its children may still run.
+    void this.end();
+  }
+}

@@ -1,0 +1,274 @@
+import type { AgentInfo } from '@liminal/protocol';
+import { messageOf } from '@liminal/protocol';
+import { tmpdir } from 'node:os';
+import { AgentPool } from '../base/agent-pool.ts';
+import { StartLimit } from '../base/start-limit.ts';
+import type { AgentDriver, EarlierSession, SessionOpening } from '../driver.ts';
+import { ProviderError } from '../errors.ts';
+import type { McpServer, McpServers } from '../mcp-servers.ts';
+import { endTree, processMark, type ProcessMark } from '../process/index.ts';
+import type { StoredSession, StoredTurn } from '../provider.ts';
+import { AppServer, CodexError, type OpenThread } from './app-server.ts';
+import { describeCodex } from './availability.ts';
+import { CodexSession, type CodexMemory } from './codex-session.ts';
+import { findCodex } from './program.ts';
+import { Rollouts } from './rollouts.ts';
+import { CodexSettings, type Offer, readModels, readModes, readOpened } from './settings.ts';
+import { listThreads, readThread } from './stored-threads.ts';
+
+export interface CodexOptions {
+  /** A program to run instead of the one that is found. */
+  command?: string;
+  /** Arguments before `app-server`. */
+  args?: readonly string[];
+  /** Added to the inherited environment. */
+  env?: Record<string, string>;
+  /** The environment for Codex. Default: this process's environment, which also says where sessions are stored. */
+  inherited?: NodeJS.ProcessEnv;
+  /** Settings of new sessions, by id; one that Codex lacks is said. */
+  defaults?: Record<string, string>;
+  /** MCP servers of all sessions, beside those of Codex' own configuration. */
+  mcpServers?: McpServers;
+  /** How many sessions are opened at once. Default 2. */
+  maxStarts?: number;
+  /** From the program's start to its greeting, ms. Default 20 s. */
+  startLimitMs?: number;
+}
+
+type Opening = SessionOpening<CodexMemory>;
+
+/** How long a program that was found is taken for granted, ms. */
+const programMs = 60_000;
+/** How long Codex may take to open a thread, or to read one, ms. */
+const openLimitMs = 60_000;
+
+/** Codex, by `codex app-server`: one process for all sessions. */
+export class CodexDriver implements AgentDriver<CodexMemory> {
+  readonly cliType = 'codex';
+  readonly name = 'Codex';
+  readonly prewarms = true;
+  readonly starts: StartLimit;
+  readonly #options: CodexOptions;
+  readonly #inherited: NodeJS.ProcessEnv;
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #rollouts: Rollouts;
+  #found: { path: string; until: number } | undefined;
+  readonly #pool = new AgentPool((cwd, signal) => this.#start(cwd, signal), true);
+
+  constructor(options: CodexOptions = {}) {
+    const { inherited = process.env, env = {}, maxStarts = 2 } = options;
+    this.#options = options;
+    this.#inherited = inherited;
+    this.#env = { ...inherited, ...env };
+    this.#rollouts = new Rollouts(this.#env);
+    this.starts = new StartLimit(maxStarts);
+  }
+
+  describe(): Promise<AgentInfo> {
+    return describeCodex(this.#env, this.#options.command);
+  }
+
+  async open(opening: Opening): Promise<CodexSession> {
+    const { signal } = opening;
+    const server = await this.#take(signal);
+    let session: CodexSession | undefined;
+    const work = this.#openThread(server, opening, (opened) => (session = opened));
+    try {
+      return await server.within(openLimitMs, work, signal);
+    } catch (error) {
+      const giveUp = (): Promise<void> => session?.close() ?? this.#pool.giveBack(server);
+      // In a process that others use, it may still open.
+      if (session === undefined && !this.#pool.isLastUser(server)) void work.then(giveUp, giveUp);
+      else await giveUp();
+      if (error instanceof ProviderError) throw error;
+      throw startError(server.explain(error), error);
+    }
+  }
+
+  findProjectDir(agentSessionId: string): Promise<string | undefined> {
+    return this.#rollouts.projectDir(agentSessionId);
+  }
+
+  /** Starts a program for that: only when somebody asks. */
+  listStoredSessions(projectDir?: string): Promise<StoredSession[]> {
+    return this.#meanwhile((server) => listThreads(server, projectDir));
+  }
+
+  async peekStoredSessions(): Promise<StoredSession[] | undefined> {
+    return this.#pool.running === undefined ? undefined : this.listStoredSessions();
+  }
+
+  storedMark(agentSessionId: string): Promise<string | undefined> {
+    return this.#rollouts.mark(agentSessionId);
+  }
+
+  readStoredHistory(agentSessionId: string, projectDir: string): Promise<StoredTurn[]> {
+    return this.#meanwhile((server) => readThread(server, agentSessionId, projectDir));
+  }
+
+  /** `onSession` gets the session as soon as its thread is there. */
+  async #openThread(
+    server: AppServer,
+    { projectDir, config, earlier, sessionId, output }: Opening,
+    onSession: (session: CodexSession) => void,
+  ): Promise<CodexSession> {
+    const { mcpServers = {}, defaults = {} } = this.#options;
+    const mark = processMark();
+    const take = (answer: unknown): CodexSession => {
+      const opened = readOpened(answer);
+      if (opened === undefined) throw new Error('Codex opened no thread.');
+      const session = new CodexSession({
+        server,
+        threadId: opened.thread.id,
+        projectDir,
+        output,
+        settings: new CodexSettings(opened),
+        rollouts: this.#rollouts,
+        leave: (threads) => this.#leave(server, threads, mark),
+      });
+      server.admit(opened.thread.id, session);
+      onSession(session);
+      return session;
+    };
+    const params = { cwd: projectDir, config: threadConfig(mcpServers, mark) };
+    const begin = (): Promise<CodexSession> => server.request('thread/start', params, take);
+    const resume = (threadId: string): Promise<CodexSession> =>
+      server.request('thread/resume', { ...params, threadId, excludeTurns: true }, take);
+    const opened = earlier ? goOn(earlier, sessionId, begin, resume) : begin().then(asNew);
+    // After the thread, which takes longer.
+    const [{ session, notices }, offer] = await Promise.all([opened, offerOf(server)]);
+    const wanted = [
+      { config: earlier ? {} : defaults, isLenient: true },
+      { config: earlier?.memory?.config ?? {}, isLenient: true },
+      { config, isLenient: earlier !== undefined },
+    ];
+    await session.begin(offer, wanted, [...notices, ...refusedServers(mcpServers)]);
+    return session;
+  }
+
+  async #take(signal: AbortSignal): Promise<AppServer> {
+    try {
+      return await this.#pool.take(tmpdir(), signal);
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      throw startError(messageOf(error), error);
+    }
+  }
+
+  /** Closes a session's threads with all that they started; the process goes on while it has another session. */
+  async #leave(
+    server: AppServer,
+    threads: readonly OpenThread[],
+    { id: mark }: ProcessMark,
+  ): Promise<void> {
+    if (!this.#pool.isLastUser(server)) await server.leave(threads);
+    await Promise.all([this.#pool.giveBack(server, true), endTree({ mark })]);
+  }
+
+  async #start(cwd: string, signal: AbortSignal): Promise<AppServer> {
+    const { args = [], env = {}, startLimitMs = 20_000 } = this.#options;
+    const path = this.#options.command ?? (await this.#program());
+    const program = { command: path, args: [...args, 'app-server'], env, cwd };
+    return AppServer.start({ ...program, inherited: this.#inherited }, startLimitMs, signal);
+  }
+
+  /** The program's path: it is not looked for again with every start. */
+  async #program(): Promise<string> {
+    const now = Date.now();
+    if (this.#found === undefined || this.#found.until < now) {
+      const path = (await findCodex(this.#env['PATH']))?.path ?? 'codex';
+      this.#found = { path, until: now + programMs };
+    }
+    return this.#found.path;
+  }
+
+  /** Work with the process that runs, or with one of its own. */
+  #meanwhile<T>(work: (server: AppServer) => Promise<T>): Promise<T> {
+    return this.starts.run(async () => {
+      const { signal } = new AbortController();
+      const server = await this.#take(signal);
+      try {
+        return await server.within(openLimitMs, work(server), signal);
+      } finally {
+        await this.#pool.giveBack(server);
+      }
+    });
+  }
+}
+
+/** A thread is open in one program at a time. */
+const isInUse = /active writer/;
+
+/** What there is to choose from. */
+async function offerOf(server: AppServer): Promise<Offer> {
+  const [models, modes] = await Promise.all([
+    server.request('model/list', {}).then(readModels, () => []),
+    server.request('collaborationMode/list', {}).then(readModes, () => []),
+  ]);
+  return { models, modes };
+}
+
+interface GoneOn {
+  session: CodexSession;
+  notices: string[];
+}
+
+const asNew = (session: CodexSession): GoneOn => ({ session, notices: [] });
+
+/** Opens the earlier thread, or begins one where Codex has lost it, and says so. */
+async function goOn(
+  earlier: EarlierSession<CodexMemory>,
+  sessionId: string,
+  begin: () => Promise<CodexSession>,
+  resume: (threadId: string) => Promise<CodexSession>,
+): Promise<GoneOn> {
+  const { agentSessionId: threadId } = earlier;
+  try {
+    return { session: await resume(threadId ?? sessionId), notices: [] };
+  } catch (error) {
+    if (!(error instanceof CodexError)) throw error;
+    if (isInUse.test(error.message)) {
+      const message =
+        'Another program has this session open, such as a terminal with Codex. End it there, and try again.';
+      throw new ProviderError('SESSION_CREATE_FAILED', message, { cause: error });
+    }
+    if (threadId === undefined) {
+      const message = `Codex does not have the session ${sessionId}. ${messageOf(error)}`;
+      throw new ProviderError('SESSION_NOT_FOUND', message, { cause: error });
+    }
+    const session = await begin();
+    // Codex stores no thread without a message.
+    if ((await earlier.hasAnswered?.()) !== true) return { session, notices: [] };
+    const why = `Codex could not take up this session. ${messageOf(error)}`;
+    return { session, notices: [`${why} It begins anew: it does not know what was said before.`] };
+  }
+}
+
+/** The settings that a thread has because it runs here; they are not stored with it. */
+function threadConfig(servers: McpServers, { env: mark }: ProcessMark): Record<string, unknown> {
+  const config: Record<string, unknown> = {
+    // A thread that is left is closed at once, with its MCP servers.
+    thread_unload_delay_secs: 0,
+  };
+  for (const [name, value] of Object.entries(mark)) {
+    config[`shell_environment_policy.set.${name}`] = value;
+  }
+  for (const [name, server] of Object.entries(servers)) {
+    if (server.type !== 'sse') config[`mcp_servers.${name}`] = inCodex(server, mark);
+  }
+  return config;
+}
+
+function inCodex(server: McpServer, mark: Record<string, string>): Record<string, unknown> {
+  if (server.type !== 'stdio') return { url: server.url, http_headers: server.headers };
+  const { command, args, env } = server;
+  return { command, args, env: { ...env, ...mark } };
+}
+
+const refusedServers = (servers: McpServers): string[] =>
+  Object.entries(servers)
+    .filter(([, { type }]) => type === 'sse')
+    .map(([name]) => `Codex cannot use the MCP server “${name}”: it does not speak SSE.`);
+
+const startError = (why: string, cause: unknown): ProviderError =>
+  new ProviderError('SESSION_CREATE_FAILED', `Codex did not start. ${why}`, { cause });

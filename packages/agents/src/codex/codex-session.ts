@@ -1,0 +1,395 @@
+import { randomUUID } from 'node:crypto';
+import type { ApprovalAnswer, SessionNotice } from '@liminal/protocol';
+import { messageOf } from '@liminal/protocol';
+import { isRecord } from '../base/parse-line.ts';
+import { isoNow as now } from '../base/iso-clock.ts';
+import { NoticeBoard } from '../base/notice-board.ts';
+import { PendingApprovals } from '../base/pending-approvals.ts';
+import { ProtocolBreach } from '../base/protocol-breach.ts';
+import { type Trigger, type TurnEnd, TurnWriter } from '../base/turn-writer.ts';
+import type { AgentSession, SessionOutput } from '../driver.ts';
+import { ProviderError } from '../errors.ts';
+import type { AppServer, HostedThread, OpenThread } from './app-server.ts';
+import { askedBy, commandsWith, readSkills, type Skill } from './commands.ts';
+import { CodexRequests } from './requests.ts';
+import type { Rollouts } from './rollouts.ts';
+import type { CodexSettings, Offer } from './settings.ts';
+import { CodexTurn } from './translate/turn.ts';
+
+type Params = Record<string, unknown>;
+
+/** What opening a session again needs. */
+export interface CodexMemory {
+  config: Record<string, string>;
+}
+
+/** Settings to begin with; where the session can do without, one that does not fit is said. */
+interface Wanted {
+  config: Record<string, string>;
+  isLenient: boolean;
+}
+
+interface Running {
+  turnId: string;
+  writer: TurnWriter;
+  turn: CodexTurn;
+  /** Codex' own id of the turn, once it is known. */
+  nativeId?: string;
+  hasStarted: boolean;
+  /** Resolves with that id when the turn can be stopped; rejects if it ends before. */
+  started: PromiseWithResolvers<string>;
+}
+
+/** How long after its beginning a session learns its skills, ms; after its turn, if one runs then. */
+const skillsDelayMs = 50;
+/** How long Codex may take to stop a turn, ms; then it is ended. */
+const cancelLimitMs = 10_000;
+
+interface CodexSessionOptions {
+  server: AppServer;
+  threadId: string;
+  projectDir: string;
+  output: SessionOutput;
+  settings: CodexSettings;
+  /** Learns which turns ran here. */
+  rollouts: Rollouts;
+  /** Closes the session's threads with all that they started. */
+  leave: (threads: readonly OpenThread[]) => Promise<void>;
+}
+
+/** One thread of Codex', over all of its turns. */
+export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
+  readonly agentSessionId: string;
+  readonly #options: CodexSessionOptions;
+  readonly #server: AppServer;
+  readonly #output: SessionOutput;
+  readonly #settings: CodexSettings;
+  readonly #notices: NoticeBoard;
+  readonly #approvals: PendingApprovals;
+  readonly #requests: CodexRequests;
+  /** What Codex asks now, by the id of its request. */
+  readonly #asked = new Map<unknown, AbortController>();
+  /** The threads that Codex has begun for tasks, with the turns that run in them. */
+  readonly #tasks = new Map<string, string | undefined>();
+  #skills: Skill[] = [];
+  #areSkillsOld = false;
+  #running: Running | undefined;
+  #isAlive = true;
+  #closed: Promise<void> = Promise.resolve();
+
+  constructor(options: CodexSessionOptions) {
+    this.#options = options;
+    this.#server = options.server;
+    this.agentSessionId = options.threadId;
+    this.#output = options.output;
+    this.#settings = options.settings;
+    this.#notices = new NoticeBoard((notices) => this.#output.update({ notices }));
+    this.#approvals = new PendingApprovals({
+      open: (request) => this.#write((writer) => writer.openApproval(request)),
+      close: (id, outcome) => this.#write((writer) => writer.closeApproval(id, outcome)),
+    });
+    this.#requests = new CodexRequests((question, signal) => this.#approvals.ask(question, signal));
+  }
+
+  get isAlive(): boolean {
+    return this.#isAlive;
+  }
+
+  get nativeTurnId(): string | undefined {
+    return this.#running?.nativeId;
+  }
+
+  get memory(): CodexMemory {
+    return { config: this.#settings.chosen };
+  }
+
+  /** Makes the first settings. `INVALID_OPTION`. */
+  async begin(offer: Offer, wanted: readonly Wanted[], notices: string[]) {
+    this.#settings.offer(offer);
+    const problems = wanted.flatMap((one) => this.#choose(one));
+    this.#notices.put('opening', [...notices, ...problems].map(warning));
+    const { agentSessionId } = this;
+    const commands = commandsWith([]);
+    this.#output.update({ agentSessionId, configOptions: this.#settings.options, commands });
+    await this.#changeSettings();
+    // A first message may follow at once, and comes first.
+    setTimeout(() => this.#learnSkills(), skillsDelayMs).unref();
+  }
+
+  async send(message: string, turnId: string): Promise<void> {
+    this.#checkAlive();
+    if (this.#running !== undefined) {
+      throw new ProviderError('TURN_IN_PROGRESS', 'Codex is still answering.');
+    }
+    const running = this.#begin(turnId, 'user', message);
+    const { method, params } = askedBy(message, this.#skills);
+    // Codex keeps the message's id, if it can: so its store names our turns.
+    const own = { threadId: this.agentSessionId, clientUserMessageId: turnId };
+    this.#server
+      .request(method, { ...own, ...params }, (answer) => this.#known(running, answer))
+      .catch((error: unknown) => {
+        if (!this.#isAlive || this.#running !== running) return;
+        const why = { code: 'AGENT_ERROR', message: messageOf(error) };
+        this.#end({ type: 'response_error', error: why });
+      });
+  }
+
+  async cancel(): Promise<void> {
+    const running = this.#running;
+    if (running === undefined) return;
+    running.writer.at(now());
+    running.writer.stop();
+    this.#approvals.cancelAll('cancelled');
+    const late = setTimeout(() => this.#giveUp(running), cancelLimitMs);
+    try {
+      await this.#interrupt(running);
+    } catch (error) {
+      // It has ended meanwhile, and has nothing to be stopped.
+      if (this.#running !== running) return;
+      throw new ProviderError('INTERRUPT_FAILED', `Codex did not stop. ${messageOf(error)}`);
+    } finally {
+      running.started.promise.catch(() => undefined);
+      if (this.#running !== running) clearTimeout(late);
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#isAlive) {
+      this.#isAlive = false;
+      const threads = this.#threads;
+      this.#end({ type: 'response_done', status: 'cancelled', finishReason: 'killed' });
+      this.#closed = this.#options.leave(threads);
+      this.#output.exit({ expected: true });
+    }
+    await this.#closed;
+  }
+
+  async answerApproval(approvalId: string, answer: ApprovalAnswer): Promise<void> {
+    this.#approvals.answer(approvalId, answer);
+  }
+
+  async setConfigOption(id: string, value: string): Promise<void> {
+    this.#checkAlive();
+    this.#settings.change(id, value);
+    this.#output.update({ configOptions: this.#settings.options });
+    await this.#changeSettings();
+  }
+
+  /** Reads what Codex says of this thread. */
+  onNotification(method: string, params: Params): void {
+    if (!this.#isAlive) return;
+    if (method === 'serverRequest/resolved') return this.#asked.get(params['requestId'])?.abort();
+    const { threadId = this.agentSessionId } = params;
+    const isOwn = threadId === this.agentSessionId;
+    if (!isOwn) this.#follow(String(threadId), method, params['turn']);
+    else if (method === 'turn/started') this.#started(params['turn']);
+    else this.#hear(method, params);
+    const running = this.#running;
+    if (running === undefined) return;
+    try {
+      running.writer.at(now());
+      const activity = isOwn
+        ? running.turn.read(method, params)
+        : running.turn.readTask(String(threadId), method, params);
+      if (activity !== undefined) this.#output.update({ activity });
+      // A review of what is not there never begins.
+      const isFailed = isOwn && method === 'error' && params['willRetry'] === false;
+      if (isFailed && !running.hasStarted) running.turn.fail(params['error']);
+    } catch (error) {
+      // An error of ours in one message must not end the session.
+      process.emitWarning(error instanceof Error ? error : String(error));
+    }
+    if (running.writer.hasEnded) this.#over(running);
+  }
+
+  async onRequest(method: string, params: Params, id: unknown): Promise<unknown> {
+    const asking = new AbortController();
+    this.#asked.set(id, asking);
+    try {
+      return await this.#requests.serve(method, params, asking.signal);
+    } finally {
+      this.#asked.delete(id);
+    }
+  }
+
+  onGone(reason: Error): void {
+    if (!this.#isAlive) return;
+    this.#isAlive = false;
+    const code = reason instanceof ProtocolBreach ? reason.code : 'PROCESS_CRASH';
+    const { message } = this.#gone(reason);
+    this.#end({ type: 'response_error', error: { code, message } });
+    this.#closed = this.#options.leave(this.#threads);
+    this.#output.exit({ expected: false, code, message });
+  }
+
+  /** Reads what concerns the session itself. */
+  #hear(method: string, params: Params): void {
+    switch (method) {
+      case 'thread/name/updated':
+        return this.#rename(params['threadName']);
+      case 'thread/settings/updated':
+        if (!this.#settings.read(params['threadSettings'])) return;
+        return this.#output.update({ configOptions: this.#settings.options });
+      case 'skills/changed':
+        return this.#learnSkills();
+      case 'mcpServer/startupStatus/updated':
+        return this.#notices.put(`mcp ${String(params['name'])}`, mcpProblem(params));
+      case 'warning':
+      case 'guardianWarning':
+      case 'configWarning':
+      case 'deprecationNotice': {
+        const text = [params['message'] ?? params['summary'], params['details']];
+        const said = text.filter((part) => typeof part === 'string' && part !== '').join(' ');
+        return this.#notices.put(said, said === '' ? [] : [warning(said)]);
+      }
+    }
+  }
+
+  /** Returns what does not fit, in sentences. Throws ProviderError `INVALID_OPTION`. */
+  #choose({ config, isLenient }: Wanted): string[] {
+    return Object.entries(config).flatMap(([id, value]) => {
+      try {
+        this.#settings.change(id, value);
+        return [];
+      } catch (error) {
+        if (!isLenient) throw error;
+        return [`A setting was left out. ${messageOf(error)}`];
+      }
+    });
+  }
+
+  async #changeSettings(): Promise<void> {
+    const { overrides } = this.#settings;
+    if (Object.keys(overrides).length === 0) return;
+    const params = { threadId: this.agentSessionId, ...overrides };
+    await this.#server.request('thread/settings/update', params);
+  }
+
+  #learnSkills(): void {
+    this.#areSkillsOld = this.#running !== undefined;
+    if (this.#isAlive && !this.#areSkillsOld) void this.#readSkills();
+  }
+
+  async #readSkills(): Promise<void> {
+    const params = { cwds: [this.#options.projectDir] };
+    const answer = await this.#server.request('skills/list', params).catch(() => undefined);
+    if (!this.#isAlive) return;
+    this.#skills = readSkills(answer);
+    this.#output.update({ commands: commandsWith(this.#skills) });
+  }
+
+  /** Ends the turn in Codex with its tasks, and the commands that it still runs; those of earlier turns go on. */
+  async #interrupt({ started, turn }: Running): Promise<void> {
+    const turnId = await started.promise;
+    const ofTasks = [...this.#tasks].map(([threadId, id]) => ({ threadId, turnId: id }));
+    const own = { threadId: this.agentSessionId, turnId };
+    await this.#server.request('turn/interrupt', own);
+    const running = ofTasks.filter((task) => task.turnId !== undefined);
+    await Promise.allSettled([
+      ...running.map((task) => this.#server.request('turn/interrupt', task)),
+      ...turn.commands.map((one) =>
+        this.#server.request('thread/backgroundTerminals/terminate', one),
+      ),
+    ]);
+  }
+
+  /** All threads of the session. */
+  get #threads(): OpenThread[] {
+    const tasks = [...this.#tasks].map(([threadId, turnId]) => ({ threadId, turnId }));
+    return [{ threadId: this.agentSessionId, turnId: this.nativeTurnId }, ...tasks];
+  }
+
+  /** Notes which turns run in the threads of tasks. */
+  #follow(threadId: string, method: string, turn: unknown): void {
+    if (method === 'turn/started') this.#tasks.set(threadId, idIn(turn));
+    if (method === 'turn/completed') this.#tasks.set(threadId, undefined);
+    if (method === 'thread/closed') this.#tasks.delete(threadId);
+  }
+
+  #begin(turnId: string, trigger: Trigger, message: string | undefined): Running {
+    const writer = new TurnWriter(turnId, (draft) => this.#output.emit(draft));
+    const turn = new CodexTurn(writer, this.#options.projectDir, this.agentSessionId);
+    const started = Promise.withResolvers<string>();
+    const running: Running = { turnId, writer, turn, hasStarted: false, started };
+    running.started.promise.catch(() => undefined);
+    this.#running = running;
+    writer.at(now());
+    writer.begin({ modelId: this.#settings.model, providerId: 'codex', trigger }, message);
+    return running;
+  }
+
+  /** Codex has taken the turn that was asked for; what it says in its beginning may name another one. */
+  #known(running: Running, answer: unknown): void {
+    const id = idIn(isRecord(answer) ? answer['turn'] : undefined);
+    if (id !== undefined) running.nativeId ??= id;
+  }
+
+  #started(turn: unknown): void {
+    const id = idIn(turn);
+    if (id === undefined) return;
+    this.#options.rollouts.noteOwn(id);
+    // Codex goes on by itself, with a goal for one.
+    const running = this.#running ?? this.#begin(randomUUID(), 'agent', undefined);
+    if (running.nativeId !== undefined) this.#options.rollouts.noteOwn(running.nativeId);
+    // Of a review, this is the turn that can be stopped.
+    running.nativeId = id;
+    running.hasStarted = true;
+    running.started.resolve(id);
+  }
+
+  #write(write: (writer: TurnWriter) => void): void {
+    const writer = this.#running?.writer;
+    if (writer === undefined) return;
+    writer.at(now());
+    write(writer);
+  }
+
+  #end(end: TurnEnd): void {
+    const running = this.#running;
+    if (running === undefined) return;
+    running.writer.at(now());
+    running.turn.close(end);
+    this.#over(running);
+  }
+
+  #over(running: Running): void {
+    if (this.#running !== running) return;
+    this.#running = undefined;
+    this.#approvals.cancelAll('turn_ended');
+    // The next message asks whether others have gone on with the thread: then there is less to read.
+    this.#options.rollouts.mark(this.agentSessionId).catch(() => undefined);
+    if (this.#areSkillsOld) this.#learnSkills();
+    running.started.reject(new Error('The turn has ended.'));
+  }
+
+  #giveUp(running: Running): void {
+    if (this.#running !== running || !this.#isAlive) return;
+    this.onGone(new Error('Codex did not stop when it was asked to.'));
+  }
+
+  #rename(title: unknown): void {
+    if (typeof title === 'string' && title !== '') this.#output.update({ title });
+  }
+
+  #checkAlive(): void {
+    if (!this.#isAlive) throw this.#gone(new Error('It is no longer running.'));
+  }
+
+  #gone(cause: Error): ProviderError {
+    const message = `Codex has ended. ${this.#server.explain(cause)}`;
+    return new ProviderError('PROCESS_CRASH', message, { cause });
+  }
+}
+
+function idIn(turn: unknown): string | undefined {
+  const id = isRecord(turn) ? turn['id'] : undefined;
+  return typeof id === 'string' ? id : undefined;
+}
+
+const warning = (text: string): SessionNotice => ({ level: 'warning', text });
+
+function mcpProblem({ name, status, error }: Params): SessionNotice[] {
+  if (status !== 'failed') return [];
+  const why = typeof error === 'string' ? ` ${error}` : '';
+  return [warning(`The MCP server “${String(name)}” did not start.${why}`)];
+}

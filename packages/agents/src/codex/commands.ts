@@ -1,0 +1,94 @@
+/** Slash commands: those of Codex' own terminal that are requests to its server, and its skills. */
+import type { AgentCommand } from '@liminal/protocol';
+import { z } from 'zod';
+
+const Skills = z.looseObject({
+  data: z.array(
+    z.looseObject({
+      skills: z.array(
+        z.looseObject({
+          name: z.string(),
+          description: z.string().catch(''),
+          shortDescription: z.string().optional().catch(undefined),
+          path: z.string(),
+          enabled: z.boolean().catch(true),
+        }),
+      ),
+    }),
+  ),
+});
+export type Skill = z.infer<typeof Skills>['data'][number]['skills'][number];
+
+/** The skills of an answer to `skills/list` that can be used. */
+export const readSkills = (answer: unknown): Skill[] =>
+  (Skills.safeParse(answer).data?.data ?? [])
+    .flatMap(({ skills }) => skills)
+    .filter(({ enabled }) => enabled);
+
+const builtIn: AgentCommand[] = [
+  { name: 'compact', description: 'Summarise the conversation to make room.' },
+  {
+    name: 'review',
+    description: 'Review the uncommitted changes, or what you say.',
+    hint: 'what to look at',
+  },
+  {
+    name: 'review-branch',
+    description: 'Review the changes since a branch.',
+    hint: 'the branch',
+  },
+  { name: 'review-commit', description: 'Review a commit.', hint: 'its hash' },
+  { name: 'init', description: 'Write an AGENTS.md for this project.' },
+];
+
+export const commandsWith = (skills: readonly Skill[]): AgentCommand[] => [
+  ...builtIn,
+  ...skills.map(({ name, description, shortDescription }) => ({
+    name,
+    description: shortDescription ?? description,
+  })),
+];
+
+const initPrompt =
+  'Write a file AGENTS.md in the root of this repository, for agents that work on it. Look around first. Say how the project is laid out, how it is built and tested, how its code is written, and what to mind in commits: short, and true to what is there. If there is such a file already, correct it.';
+
+/** What a message asks of Codex. */
+export interface Asked {
+  method: 'turn/start' | 'thread/compact/start' | 'review/start';
+  params: Record<string, unknown>;
+}
+
+/** Reads a message: a command, or words for the model. */
+export function askedBy(message: string, skills: readonly Skill[]): Asked {
+  const [, name = '', rest = ''] = /^\/([\w:-]+)(?:\s+([^]*))?$/.exec(message.trim()) ?? [];
+  const words = rest.trim();
+  if (name === 'compact') return { method: 'thread/compact/start', params: {} };
+  if (name === 'review') {
+    return review(
+      words === '' ? { type: 'uncommittedChanges' } : { type: 'custom', instructions: words },
+    );
+  }
+  if (name === 'review-branch' && words !== '')
+    return review({ type: 'baseBranch', branch: words });
+  if (name === 'review-commit' && words !== '') {
+    return review({ type: 'commit', sha: words, title: null });
+  }
+  if (name === 'init') return say(initPrompt);
+  const skill = skills.find((one) => one.name === name);
+  if (skill === undefined) return say(message);
+  return say(`$${name} ${words}`.trim(), [{ type: 'skill', name, path: skill.path }]);
+}
+
+const review = (target: Record<string, unknown>): Asked => ({
+  method: 'review/start',
+  params: { target, delivery: 'inline' },
+});
+
+const say = (text: string, more: readonly unknown[] = []): Asked => ({
+  method: 'turn/start',
+  params: { input: [{ type: 'text', text, text_elements: [] }, ...more] },
+});
+
+/** The command that began a stored review, by what Codex says is reviewed. */
+export const reviewCommand = (review: string): string =>
+  review === 'current changes' ? '/review' : `/review ${review}`;

@@ -1,0 +1,252 @@
+/** What Codex asks people in a turn: leave for a command, a patch or more rights, and answers to questions. */
+import type { ApprovalOption, ApprovalOutcome, FormContent, FormField } from '@liminal/protocol';
+import { z } from 'zod';
+import { Elicitations, type Ask } from '../base/elicitations.ts';
+import type { ApprovalQuestion } from '../base/pending-approvals.ts';
+
+const words = z.string().nullish().catch(undefined);
+
+const Command = z.looseObject({
+  itemId: z.string(),
+  reason: words,
+  command: words,
+  networkApprovalContext: z.looseObject({ host: z.string() }).nullish().catch(undefined),
+  proposedExecpolicyAmendment: z.array(z.string()).nullish().catch(undefined),
+  proposedNetworkPolicyAmendments: z
+    .array(z.looseObject({ host: z.string(), action: z.string() }))
+    .nullish()
+    .catch(undefined),
+});
+type Command = z.infer<typeof Command>;
+
+const Patch = z.looseObject({ itemId: z.string(), reason: words, grantRoot: words });
+
+const Permissions = z.looseObject({
+  itemId: z.string(),
+  reason: words,
+  permissions: z.unknown().optional(),
+});
+
+const Question = z.looseObject({
+  id: z.string(),
+  header: z.string().catch(''),
+  question: z.string().catch(''),
+  isOther: z.boolean().catch(false),
+  options: z
+    .array(z.looseObject({ label: z.string(), description: z.string().catch('') }))
+    .nullish()
+    .catch(undefined),
+});
+type Question = z.infer<typeof Question>;
+const Questions = z.looseObject({ itemId: z.string(), questions: z.array(Question) });
+
+const Elicitation = z.looseObject({
+  mode: z.string(),
+  message: z.string().catch(''),
+  _meta: z
+    .looseObject({ codex_approval_kind: z.string(), persist: z.array(z.string()).catch([]) })
+    .nullish()
+    .catch(undefined),
+});
+
+/** An option, and Codex' word for it. */
+interface Choice extends ApprovalOption {
+  decision: unknown;
+}
+
+const once: Choice = { optionId: 'accept', name: 'Allow', kind: 'allow_once', decision: 'accept' };
+const session = (name: string): Choice => ({
+  optionId: 'acceptForSession',
+  name,
+  kind: 'allow_always',
+  decision: 'acceptForSession',
+});
+/** How long leave for a tool holds. */
+const lasting: Choice[] = [
+  {
+    optionId: 'session',
+    name: 'Allow in this session',
+    kind: 'allow_always',
+    decision: 'session',
+  },
+  { optionId: 'always', name: 'Always allow', kind: 'allow_always', decision: 'always' },
+];
+const refused: Choice[] = [
+  { optionId: 'decline', name: 'Reject', kind: 'reject_once', decision: 'decline' },
+];
+
+/** Asks people what Codex asks, and answers in its words. */
+export class CodexRequests {
+  readonly #ask: Ask;
+  readonly #elicitations: Elicitations;
+
+  constructor(ask: Ask) {
+    this.#ask = ask;
+    this.#elicitations = new Elicitations(ask);
+  }
+
+  /** Resolves with the answer for Codex. Rejects if it cannot be asked. */
+  serve(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
+    switch (method) {
+      case 'item/commandExecution/requestApproval':
+        return this.#command(Command.parse(params), signal);
+      case 'item/fileChange/requestApproval':
+        return this.#patch(Patch.parse(params), signal);
+      case 'item/permissions/requestApproval':
+        return this.#permissions(Permissions.parse(params), signal);
+      case 'item/tool/requestUserInput':
+        return this.#questions(Questions.parse(params), signal);
+      case 'mcpServer/elicitation/request':
+        return this.#elicit(Elicitation.parse(params), signal);
+      default:
+        return Promise.reject(new Error(`Liminal does not do ${method}.`));
+    }
+  }
+
+  async #command(asked: Command, signal: AbortSignal): Promise<unknown> {
+    const { itemId: callId, reason, command, networkApprovalContext: network } = asked;
+    const title = network == null ? `Run ${command ?? 'a command'}` : `Connect to ${network.host}`;
+    const question = { title, callId, ...(reason != null && { description: reason }) };
+    return this.#decide(question, commandChoices(asked), signal);
+  }
+
+  #patch({ itemId: callId, reason, grantRoot }: z.infer<typeof Patch>, signal: AbortSignal) {
+    const title = grantRoot == null ? 'Change files' : `Change files in ${grantRoot}`;
+    const question = { title, callId, ...(reason != null && { description: reason }) };
+    return this.#decide(
+      question,
+      [once, session('Allow all changes in this session'), ...refused],
+      signal,
+    );
+  }
+
+  async #permissions(
+    { itemId: callId, reason, permissions }: z.infer<typeof Permissions>,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    const description = [reason ?? '', JSON.stringify(permissions, null, 2)].join('\n\n').trim();
+    const choices: Choice[] = [
+      { ...once, name: 'Allow for this turn', decision: 'turn' },
+      { ...session('Allow in this session'), decision: 'session' },
+      ...refused,
+    ];
+    const question = { title: 'Give Codex more rights', description, callId };
+    const chosen = await this.#choose(question, choices, signal);
+    const isGranted = chosen?.kind.startsWith('allow') === true;
+    return isGranted
+      ? { permissions, scope: chosen?.decision }
+      : { permissions: {}, scope: 'turn' };
+  }
+
+  async #questions(
+    { itemId: callId, questions }: z.infer<typeof Questions>,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    const fields = questions.map((one) => [one.id, fieldOf(one)] as const);
+    const [first] = questions;
+    const title =
+      questions.length === 1 ? (first?.question ?? '') : `${questions.length} questions`;
+    const outcome = await this.#ask(
+      {
+        title,
+        callId,
+        options: questionOptions,
+        form: { properties: Object.fromEntries(fields), required: fields.map(([name]) => name) },
+      },
+      signal,
+    );
+    return { answers: isAllowed(outcome) ? answersIn(outcome.content ?? {}) : {} };
+  }
+
+  /** Leave for an MCP server's tool is asked for as a form of no fields. */
+  async #elicit(params: z.infer<typeof Elicitation>, signal: AbortSignal): Promise<unknown> {
+    const kept = params._meta?.persist;
+    if (params._meta?.codex_approval_kind !== undefined && kept !== undefined) {
+      const choices = [once, ...lasting.filter(({ optionId }) => kept.includes(optionId))];
+      const question = { title: params.message };
+      const chosen = await this.#choose(question, [...choices, ...refused], signal);
+      if (chosen === undefined) return { action: 'cancel', content: null, _meta: null };
+      if (chosen.decision === 'decline') return { action: 'decline', content: null, _meta: null };
+      const _meta = chosen.decision === 'accept' ? null : { persist: chosen.decision };
+      return { action: 'accept', content: {}, _meta };
+    }
+    const answer = await this.#elicitations.elicit(params, signal);
+    if (answer === undefined) throw new Error(`Liminal knows no form of kind “${params.mode}”.`);
+    const content = answer.action === 'accept' ? (answer.content ?? null) : null;
+    return { action: answer.action, content, _meta: null };
+  }
+
+  async #decide(
+    question: Omit<ApprovalQuestion, 'options'>,
+    choices: Choice[],
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    const chosen = await this.#choose(question, choices, signal);
+    return { decision: chosen?.decision ?? 'cancel' };
+  }
+
+  /** Undefined if the question was withdrawn. */
+  async #choose(
+    question: Omit<ApprovalQuestion, 'options'>,
+    choices: Choice[],
+    signal: AbortSignal,
+  ): Promise<Choice | undefined> {
+    const options = choices.map(({ optionId, name, kind }) => ({ optionId, name, kind }));
+    const outcome = await this.#ask({ ...question, options }, signal);
+    if (outcome.outcome === 'cancelled') return undefined;
+    return choices.find(({ optionId }) => optionId === outcome.optionId);
+  }
+}
+
+function commandChoices(asked: Command): Choice[] {
+  const { proposedExecpolicyAmendment: prefix, proposedNetworkPolicyAmendments: hosts } = asked;
+  const choices = [once];
+  if (hosts == null && prefix == null) choices.push(session('Allow in this session'));
+  if (prefix != null && prefix.length > 0) {
+    choices.push({
+      optionId: 'amend',
+      name: `Always allow ${prefix.join(' ')} …`,
+      kind: 'allow_always',
+      decision: { acceptWithExecpolicyAmendment: { execpolicy_amendment: prefix } },
+    });
+  }
+  for (const [at, amendment] of (hosts ?? []).entries()) {
+    const isAllowed = amendment.action === 'allow';
+    choices.push({
+      optionId: `network-${at}`,
+      name: `${isAllowed ? 'Always allow' : 'Never allow'} ${amendment.host}`,
+      kind: isAllowed ? 'allow_always' : 'reject_always',
+      decision: { applyNetworkPolicyAmendment: { network_policy_amendment: amendment } },
+    });
+  }
+  return [...choices, ...refused];
+}
+
+const questionOptions: ApprovalOption[] = [
+  { optionId: 'accept', name: 'Send answers', kind: 'allow_once' },
+  { optionId: 'decline', name: 'Do not answer', kind: 'reject_once' },
+];
+
+function fieldOf({ header, question, isOther, options }: Question): FormField {
+  const title = question || header;
+  if (options == null || options.length === 0) return { type: 'string', title };
+  const choices = options.map(({ label, description }) => ({
+    const: label,
+    title: label,
+    ...(description !== '' && { description }),
+  }));
+  return { type: 'string', title, oneOf: choices, other: isOther };
+}
+
+const answersIn = (content: FormContent): Record<string, { answers: string[] }> =>
+  Object.fromEntries(
+    Object.entries(content).map(([id, given]) => [
+      id,
+      { answers: Array.isArray(given) ? given : [String(given)] },
+    ]),
+  );
+
+const isAllowed = (
+  outcome: ApprovalOutcome,
+): outcome is Extract<ApprovalOutcome, { outcome: 'selected' }> =>
+  outcome.outcome === 'selected' && outcome.optionId === 'accept';

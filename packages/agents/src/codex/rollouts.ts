@@ -1,0 +1,123 @@
+/** Codex' own files: a thread's rollout has a line for all that happened in it. */
+import { open, readdir, stat, type FileHandle } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { Newest } from '../base/newest.ts';
+import { isRecord, parseLine } from '../base/parse-line.ts';
+
+/** How many threads, and turns that ran here, are remembered; past that, a file is read again. */
+const maxScans = 200;
+const maxTurns = 10_000;
+/** Bytes that are read at once. */
+const pieceSize = 4 * 1024 * 1024;
+const dayMs = 24 * 60 * 60 * 1_000;
+
+interface Scan {
+  path: string;
+  /** How far the file was read, in bytes. */
+  offset: number;
+  /** The number of entries that others made. */
+  foreign: number;
+}
+
+/** Notices whether others than this server have gone on with a thread. Only what was added since the last look is read. */
+export class Rollouts {
+  readonly #folder: string;
+  readonly #scans = new Newest<string, Scan>(maxScans);
+  readonly #own = new Newest<string, true>(maxTurns);
+
+  /** @param env - Codex' environment, which says where it stores its threads. */
+  constructor(env: NodeJS.ProcessEnv) {
+    this.#folder = join(env['CODEX_HOME'] ?? join(env['HOME'] ?? homedir(), '.codex'), 'sessions');
+  }
+
+  /** A turn that runs here, by Codex' own id. */
+  noteOwn(nativeTurnId: string): void {
+    this.#own.set(nativeTurnId, true);
+  }
+
+  /** A mark that changes when others write; undefined if there is no such file. */
+  async mark(threadId: string): Promise<string | undefined> {
+    const known = this.#scans.get(threadId);
+    const path = known?.path ?? (await this.#find(threadId));
+    if (path === undefined) return undefined;
+    const size = (await stat(path).catch(() => undefined))?.size;
+    if (size === undefined) return undefined;
+    const isNew = known === undefined || size < known.offset;
+    const scan = isNew ? { path, offset: 0, foreign: 0 } : known;
+    this.#scans.set(threadId, scan);
+    if (size > scan.offset) await this.#readOn(scan, size);
+    return String(scan.foreign);
+  }
+
+  /** The folder of a thread's work; undefined if there is no such file. */
+  async projectDir(threadId: string): Promise<string | undefined> {
+    const path = await this.#find(threadId);
+    if (path === undefined) return undefined;
+    const file = await open(path);
+    try {
+      for await (const line of file.readLines()) {
+        const entry = parseLine(line);
+        const payload = isRecord(entry) && isRecord(entry['payload']) ? entry['payload'] : {};
+        return typeof payload['cwd'] === 'string' ? payload['cwd'] : undefined;
+      }
+      return undefined;
+    } finally {
+      await file.close();
+    }
+  }
+
+  async #readOn(scan: Scan, size: number): Promise<void> {
+    const file = await open(scan.path);
+    try {
+      await readLines(file, scan, size, (line) => {
+        if (this.#isForeign(line)) scan.foreign += 1;
+      });
+    } finally {
+      await file.close();
+    }
+  }
+
+  #isForeign(line: string): boolean {
+    // Most lines are items, and may be long.
+    if (!/"(?:task_started|thread_rolled_back)"/.test(line)) return false;
+    const entry = parseLine(line);
+    const payload = isRecord(entry) && isRecord(entry['payload']) ? entry['payload'] : {};
+    if (payload['type'] === 'thread_rolled_back') return true;
+    const turnId = payload['turn_id'];
+    return payload['type'] === 'task_started' && this.#own.get(String(turnId)) !== true;
+  }
+
+  /** Threads are stored by the day on which they began, which their id says; the day may be that of another time zone. */
+  async #find(threadId: string): Promise<string | undefined> {
+    const began = Number.parseInt(threadId.replaceAll('-', '').slice(0, 12), 16);
+    if (!/^[\da-f]{8}-[\da-f]{4}-7/.test(threadId)) return undefined;
+    for (const at of [began, began - dayMs, began + dayMs]) {
+      const [day = ''] = new Date(at).toISOString().split('T');
+      const folder = join(this.#folder, ...day.split('-'));
+      const names = await readdir(folder).catch((): string[] => []);
+      const name = names.find((one) => one.endsWith(`-${threadId}.jsonl`));
+      if (name !== undefined) return join(folder, name);
+    }
+    return undefined;
+  }
+}
+
+/** Reads the whole lines that a file has had added, piece by piece. */
+async function readLines(
+  file: FileHandle,
+  scan: Scan,
+  size: number,
+  onLine: (line: string) => void,
+): Promise<void> {
+  for (let most = pieceSize; scan.offset < size;) {
+    const buffer = Buffer.alloc(Math.min(most, size - scan.offset));
+    const { bytesRead } = await file.read({ buffer, position: scan.offset });
+    // The text after the last line end belongs to the next piece, or is still being written.
+    const end = buffer.subarray(0, bytesRead).lastIndexOf('\n') + 1;
+    if (end === 0 && bytesRead < most) return;
+    if (end === 0) most *= 2;
+    scan.offset += end;
+    for (const line of buffer.toString('utf8', 0, end).split('\n')) onLine(line);
+  }
+}

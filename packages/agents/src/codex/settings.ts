@@ -1,0 +1,243 @@
+/** The settings of a session: an approval preset, the model, and how hard it thinks. */
+import type { ConfigOption } from '@liminal/protocol';
+import { z } from 'zod';
+import { ProviderError } from '../errors.ts';
+
+const Models = z.looseObject({
+  data: z
+    .array(
+      z.looseObject({
+        model: z.string(),
+        displayName: z.string().catch(''),
+        description: z.string().catch(''),
+        supportedReasoningEfforts: z
+          .array(z.looseObject({ reasoningEffort: z.string(), description: z.string().catch('') }))
+          .catch([]),
+        defaultReasoningEffort: z.string().nullish().catch(undefined),
+      }),
+    )
+    .catch([]),
+});
+export type Model = z.infer<typeof Models>['data'][number];
+
+/** The models of an answer to `model/list`. */
+export const readModels = (answer: unknown): Model[] => Models.safeParse(answer).data?.data ?? [];
+
+const Modes = z.looseObject({
+  data: z.array(z.looseObject({ name: z.string(), mode: z.string() })).catch([]),
+});
+export type WorkMode = z.infer<typeof Modes>['data'][number];
+
+/** The ways to work together of an answer to `collaborationMode/list`. */
+export const readModes = (answer: unknown): WorkMode[] => Modes.safeParse(answer).data?.data ?? [];
+
+/** What a thread is opened with. */
+const Opened = z.looseObject({
+  thread: z.looseObject({ id: z.string().min(1) }),
+  model: z.string().catch(''),
+  reasoningEffort: z.string().nullish().catch(undefined),
+  approvalPolicy: z.unknown().optional(),
+  sandbox: z.looseObject({ type: z.string().catch('') }).catch({ type: '' }),
+});
+export type Opened = z.infer<typeof Opened>;
+
+/** Undefined if it opens none. */
+export const readOpened = (answer: unknown): Opened | undefined => Opened.safeParse(answer).data;
+
+const ThreadSettings = z.looseObject({
+  model: z.string(),
+  effort: z.string().nullish().catch(undefined),
+  approvalPolicy: z.unknown().optional(),
+  sandboxPolicy: z.looseObject({ type: z.string() }),
+  collaborationMode: z.looseObject({ mode: z.string() }).nullish().catch(undefined),
+});
+
+interface Preset {
+  value: string;
+  name: string;
+  description: string;
+  approvalPolicy: string;
+  sandboxPolicy: { type: string; [option: string]: unknown };
+}
+
+/** The presets of Codex' own menus. */
+const presets: Preset[] = [
+  {
+    value: 'read-only',
+    name: 'Read Only',
+    description: 'Codex reads files here. It asks before it changes any, or goes to the internet.',
+    approvalPolicy: 'on-request',
+    sandboxPolicy: { type: 'readOnly', networkAccess: false },
+  },
+  {
+    value: 'auto',
+    name: 'Default',
+    description:
+      'Codex reads and changes files here, and runs commands. It asks before it goes to the internet, or changes other files.',
+    approvalPolicy: 'on-request',
+    sandboxPolicy: {
+      type: 'workspaceWrite',
+      writableRoots: [],
+      networkAccess: false,
+      excludeTmpdirEnvVar: false,
+      excludeSlashTmp: false,
+    },
+  },
+  {
+    value: 'full-access',
+    name: 'Full Access',
+    description: 'Codex changes files anywhere and uses the internet without asking. Take care.',
+    approvalPolicy: 'never',
+    sandboxPolicy: { type: 'dangerFullAccess' },
+  },
+];
+
+/** The settings of the user's own configuration, where they are no preset. */
+const custom = 'custom';
+
+export interface Offer {
+  models: readonly Model[];
+  modes: readonly WorkMode[];
+}
+
+export class CodexSettings {
+  #models: readonly Model[] = [];
+  #modes: readonly WorkMode[] = [];
+  /** What was chosen here, by option. */
+  readonly #chosen: Record<string, string> = {};
+  readonly #current: Record<string, string>;
+
+  constructor({ model, reasoningEffort, ...opened }: Opened) {
+    const effort = reasoningEffort ?? '';
+    const [mode, work] = [presetOf(opened), 'default'];
+    this.#current = { mode, model, reasoning_effort: effort, collaboration_mode: work };
+  }
+
+  /** Says what there is to choose from. */
+  offer({ models, modes }: Offer): void {
+    this.#models = models;
+    this.#modes = modes;
+    this.#current['reasoning_effort'] ||= this.#modelOf(this.model)?.defaultReasoningEffort ?? '';
+  }
+
+  /** Reads what Codex says of them: another client may have changed them. Returns whether anything has changed. */
+  read(settings: unknown): boolean {
+    const now = ThreadSettings.safeParse(settings).data;
+    if (now === undefined) return false;
+    const { model, effort, approvalPolicy, sandboxPolicy, collaborationMode } = now;
+    const before = JSON.stringify(this.#current);
+    this.#current['mode'] = presetOf({ approvalPolicy, sandbox: sandboxPolicy });
+    this.#current['model'] = model;
+    if (collaborationMode != null) this.#current['collaboration_mode'] = collaborationMode.mode;
+    if (effort != null) this.#current['reasoning_effort'] = effort;
+    return JSON.stringify(this.#current) !== before;
+  }
+
+  get model(): string {
+    return this.#current['model'] ?? '';
+  }
+
+  /** What differs from the user's own settings. */
+  get chosen(): Record<string, string> {
+    return { ...this.#chosen };
+  }
+
+  get options(): ConfigOption[] {
+    const { mode = '', model = '', reasoning_effort: effort = '' } = this.#current;
+    const { collaboration_mode: work = '' } = this.#current;
+    const own = { value: custom, name: 'Custom', description: 'As your own configuration has it.' };
+    const modes = presets.map(({ value, name, description }) => ({ value, name, description }));
+    const models = this.#models.map((one) => ({
+      value: one.model,
+      name: one.displayName || one.model,
+      description: one.description,
+    }));
+    const efforts = this.#effortsOf(model).map(({ reasoningEffort: value, description }) => ({
+      value,
+      name: value.charAt(0).toUpperCase() + value.slice(1),
+      description,
+    }));
+    const all: ConfigOption[] = [
+      {
+        id: 'mode',
+        name: 'Approvals',
+        category: 'mode',
+        currentValue: mode,
+        options: mode === custom ? [own, ...modes] : modes,
+      },
+      { id: 'model', name: 'Model', category: 'model', currentValue: model, options: models },
+      {
+        id: 'reasoning_effort',
+        name: 'Reasoning effort',
+        category: 'thought_level',
+        currentValue: effort,
+        options: efforts,
+      },
+      {
+        id: 'collaboration_mode',
+        name: 'Way of working',
+        currentValue: work,
+        options: this.#modes.map(({ mode: value, name }) => ({ value, name })),
+      },
+    ];
+    return all.filter(({ options }) => options.length > 0);
+  }
+
+  /** Throws ProviderError `INVALID_OPTION`. */
+  change(id: string, value: string): void {
+    const option = this.options.find((one) => one.id === id);
+    if (option === undefined) {
+      throw new ProviderError('INVALID_OPTION', `Codex has no setting “${id}”.`);
+    }
+    if (!option.options.some((one) => one.value === value)) {
+      const offered = option.options.map((one) => one.value).join(', ');
+      const message = `“${value}” is no value of “${id}”. There are: ${offered}.`;
+      throw new ProviderError('INVALID_OPTION', message);
+    }
+    this.#chosen[id] = value;
+    this.#current[id] = value;
+    const efforts = this.#effortsOf(this.model).map((one) => one.reasoningEffort);
+    const { reasoning_effort: effort = '' } = this.#current;
+    if (id !== 'model' || efforts.includes(effort)) return;
+    // Another model has other efforts.
+    delete this.#chosen['reasoning_effort'];
+    this.#current['reasoning_effort'] = this.#modelOf(value)?.defaultReasoningEffort ?? '';
+  }
+
+  /** The fields of `thread/settings/update` that say so. */
+  get overrides(): Record<string, unknown> {
+    const { mode, model, reasoning_effort: effort, collaboration_mode: work } = this.#chosen;
+    const preset = presets.find(({ value }) => value === mode);
+    // Another model may not have the effort that was set for the one before.
+    const isModelChosen = model !== undefined || effort !== undefined;
+    const chosenEffort = this.#current['reasoning_effort'] || null;
+    // It has the model once more.
+    const settings = {
+      model: this.model,
+      reasoning_effort: chosenEffort,
+      developer_instructions: null,
+    };
+    return {
+      ...(preset && {
+        approvalPolicy: preset.approvalPolicy,
+        sandboxPolicy: preset.sandboxPolicy,
+      }),
+      ...(isModelChosen && { model: this.model, effort: chosenEffort }),
+      ...(work !== undefined && { collaborationMode: { mode: work, settings } }),
+    };
+  }
+
+  #modelOf(name: string): Model | undefined {
+    return this.#models.find(({ model }) => model === name);
+  }
+
+  #effortsOf(model: string): Model['supportedReasoningEfforts'] {
+    return this.#modelOf(model)?.supportedReasoningEfforts ?? [];
+  }
+}
+
+function presetOf({ approvalPolicy, sandbox }: Pick<Opened, 'approvalPolicy' | 'sandbox'>): string {
+  const isIt = (one: Preset): boolean =>
+    one.approvalPolicy === approvalPolicy && one.sandboxPolicy.type === sandbox.type;
+  return presets.find(isIt)?.value ?? custom;
+}

@@ -1,0 +1,46 @@
+/** Why a turn of Codex' failed. */
+import type { ErrorObject } from '@liminal/protocol';
+import { isRecord } from '../../base/parse-line.ts';
+import type { TurnError } from './wire.ts';
+
+const codes: Record<string, string> = {
+  contextWindowExceeded: 'CONTEXT_LENGTH',
+  sessionBudgetExceeded: 'BUDGET_EXHAUSTED',
+  usageLimitExceeded: 'RATE_LIMITED',
+  rateLimitExceeded: 'RATE_LIMITED',
+  serverOverloaded: 'OVERLOADED',
+  flexUnavailable: 'OVERLOADED',
+  modelNotFound: 'MODEL_NOT_FOUND',
+  unauthorized: 'AUTHENTICATION_FAILED',
+  badRequest: 'INVALID_REQUEST',
+  httpConnectionFailed: 'CONNECTION_LOST',
+  responseStreamConnectionFailed: 'CONNECTION_LOST',
+  responseStreamDisconnected: 'CONNECTION_LOST',
+  responseTooManyFailedAttempts: 'CONNECTION_LOST',
+};
+
+export function errorOf(error: TurnError | undefined): ErrorObject {
+  const info = error?.codexErrorInfo;
+  const [name = ''] = typeof info === 'string' ? [info] : isRecord(info) ? Object.keys(info) : [];
+  const code = Object.hasOwn(codes, name) ? codes[name] : undefined;
+  return { code: code ?? 'AGENT_ERROR', message: sentenceOf(error) };
+}
+
+/** Codex passes an answer of the model's API on as it came. */
+function sentenceOf(error: TurnError | undefined): string {
+  const { message = '', additionalDetails } = error ?? {};
+  const said = apiMessageIn(message) ?? message;
+  const more = additionalDetails ?? '';
+  const whole = more === '' || said.includes(more) ? said : `${said} (${more})`;
+  return whole === '' ? 'Codex reported an error.' : whole;
+}
+
+function apiMessageIn(message: string): string | undefined {
+  if (!message.startsWith('{')) return undefined;
+  try {
+    const { error } = JSON.parse(message) as { error?: { message?: unknown } };
+    return typeof error?.message === 'string' ? error.message : undefined;
+  } catch {
+    return undefined;
+  }
+}

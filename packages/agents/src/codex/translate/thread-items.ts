@@ -1,0 +1,265 @@
+import type { PlanEntry } from '@liminal/protocol';
+import type { TurnWriter } from '../../base/turn-writer.ts';
+import { callOf, resultOf, type ToolItem } from './tools.ts';
+import { PlanStep, ThreadItem } from './wire.ts';
+
+const compacting = 'The conversation so far is being summarised to make room.';
+const compacted = 'The conversation so far was summarised to make room.';
+
+const goesOn = 'It goes on behind the turn.';
+
+/** A task of the turn: its items belong to the call that began it. */
+export interface Task {
+  threadId: string;
+  callId: string | undefined;
+}
+
+/**
+ * The items of one thread in a turn. Codex numbers its items, says when each begins and ends, and what it was in the
+ * end; and it says when it repeats a request, and that alone takes back what was open of the first.
+ */
+export class ThreadItems {
+  readonly #writer: TurnWriter;
+  readonly #cwd: string;
+  /** Absent for the session's own thread. */
+  readonly #task: Task | undefined;
+  /** Before the id of each item: only the session's own thread has the ids as they are. */
+  readonly #prefix: string;
+  /** Open reasoning items, with how many parts their summary has. */
+  readonly #parts = new Map<string, number>();
+  /** Codex' ids of the commands that run, by item. */
+  readonly #processes = new Map<string, string>();
+  #hasPlan = false;
+  /** The first message of a person's is the one that began the turn. */
+  #isHeard = false;
+
+  /** @param cwd - The session's folder. */
+  constructor(writer: TurnWriter, cwd: string, task?: Task) {
+    this.#writer = writer;
+    this.#cwd = cwd;
+    this.#task = task;
+    this.#prefix = `${writer.turnId}:${task === undefined ? '' : `${task.threadId}:`}`;
+  }
+
+  get processes(): string[] {
+    return [...this.#processes.values()];
+  }
+
+  read(method: string, params: Record<string, unknown>): void {
+    switch (method) {
+      case 'item/agentMessage/delta':
+      case 'item/plan/delta':
+      case 'item/reasoning/textDelta':
+        return this.#grow(params, '');
+      case 'item/reasoning/summaryTextDelta':
+        return this.#grow(params, '\n\n');
+      case 'item/commandExecution/outputDelta':
+        return this.#print(params);
+      case 'item/started':
+        return this.#start(params['item']);
+      case 'item/completed':
+        return this.#complete(params['item']);
+      case 'turn/plan/updated':
+        return this.#plan(params['plan']);
+    }
+  }
+
+  /** Shows a stored item. */
+  tell(item: unknown): void {
+    this.#start(item);
+    this.#complete(item);
+  }
+
+  /** Codex asks the model again: what it had begun to say is said anew. Programs that run go on. */
+  retry(): void {
+    for (const id of this.#writer.open) {
+      const item = this.#writer.item(id);
+      const isSpoken = item?.type === 'reasoning' || item?.type === 'message';
+      if (isSpoken && item.parentCallId === this.#task?.callId) this.#writer.cancel(id, 'retry');
+    }
+    this.#parts.clear();
+  }
+
+  /** The thread's turn is over. A call that Codex says no end of was cut off, or goes on behind the turn. */
+  end(isWhole: boolean): void {
+    if (this.#hasPlan) this.#writer.done(this.#planId);
+    for (const id of this.#writer.open) {
+      const item = this.#writer.item(id);
+      if (item?.type !== 'function_call' || item.parentCallId !== this.#task?.callId) continue;
+      this.#writer.done(id);
+      this.#openOutput(id, item.callId);
+      const shown = this.#writer.item(`${id}:output`);
+      if (shown?.type !== 'function_call_output') continue;
+      const output = isWhole ? shown.output || goesOn : shown.output;
+      this.#writer.done(shown.id, { ...shown, output, success: isWhole });
+    }
+  }
+
+  get #planId(): string {
+    return `${this.#prefix}plan`;
+  }
+
+  get #parent(): { parentCallId?: string } {
+    const callId = this.#task?.callId;
+    return callId === undefined ? {} : { parentCallId: callId };
+  }
+
+  #id(itemId: unknown): string {
+    return `${this.#prefix}${String(itemId)}`;
+  }
+
+  #start(value: unknown): void {
+    const item = ThreadItem.safeParse(value).data;
+    if (item === undefined) return;
+    const id = this.#id(item.id);
+    if (this.#writer.isOpen(id)) return;
+    switch (item.type) {
+      case 'userMessage':
+      // The review itself follows as a message.
+      case 'enteredReviewMode':
+      case 'exitedReviewMode':
+        return;
+      case 'agentMessage':
+      case 'plan':
+        return this.#open('message', id, 'agent');
+      case 'reasoning':
+        return this.#open('reasoning', id, 'agent');
+      case 'hookPrompt':
+        return this.#open('message', id, 'system');
+      case 'contextCompaction':
+        this.#open('message', id, 'system');
+        return this.#writer.append(id, compacting);
+      default:
+        this.#startCall(id, item);
+    }
+  }
+
+  #open(type: 'message' | 'reasoning', id: string, origin: 'agent' | 'system'): void {
+    this.#writer.start({ type, id, content: '', origin, ...this.#parent });
+  }
+
+  #startCall(id: string, item: ToolItem): void {
+    const call = callOf(item, this.#cwd);
+    const base = { id, callId: item.id, origin: 'agent', ...this.#parent } as const;
+    this.#writer.start({ type: 'function_call', ...base, ...call });
+    if (call.diffs !== undefined) this.#writer.patch(id, { diffs: call.diffs });
+    const processId = item.type === 'commandExecution' ? item.processId : undefined;
+    if (processId != null) this.#processes.set(item.id, processId);
+  }
+
+  #complete(value: unknown): void {
+    const item = ThreadItem.safeParse(value).data;
+    if (item === undefined) {
+      if (value !== undefined) this.#writer.keep(value);
+      return;
+    }
+    const id = this.#id(item.id);
+    // One that was never announced.
+    this.#start(value);
+    switch (item.type) {
+      case 'enteredReviewMode':
+      case 'exitedReviewMode':
+        return;
+      case 'userMessage':
+        return this.#hear(id, item.content);
+      case 'agentMessage':
+      case 'plan':
+        return this.#say('message', id, item.text, 'agent');
+      case 'reasoning': {
+        this.#parts.delete(id);
+        const parts = item.summary.length > 0 ? item.summary : item.content;
+        return this.#say('reasoning', id, parts.join('\n\n'), 'agent');
+      }
+      case 'hookPrompt':
+        return this.#say(
+          'message',
+          id,
+          item.fragments.map(({ text }) => text).join('\n'),
+          'system',
+        );
+      case 'contextCompaction':
+        return this.#say('message', id, compacted, 'system');
+      default:
+        this.#endCall(id, item);
+    }
+  }
+
+  /** Ends what was said; nothing said is nothing shown. */
+  #say(
+    type: 'message' | 'reasoning',
+    id: string,
+    content: string,
+    origin: 'agent' | 'system',
+  ): void {
+    if (content === '') this.#writer.cancel(id, 'empty');
+    else this.#writer.done(id, { type, id, content, origin, ...this.#parent });
+  }
+
+  #hear(id: string, content: readonly { type: string; text: string }[]): void {
+    const isFirst = !this.#isHeard;
+    this.#isHeard = true;
+    // What a task is told stands in the call that began it.
+    if (isFirst || this.#task !== undefined) return;
+    const said = content.flatMap(({ type, text }) => (type === 'text' ? [text] : [])).join('\n');
+    this.#writer.add({ type: 'message', id, content: said, origin: 'user' });
+  }
+
+  /** Puts more text to an item. A summary's parts are paragraphs. */
+  #grow({ itemId, delta, summaryIndex = 0 }: Record<string, unknown>, between: string): void {
+    if (typeof delta !== 'string') return;
+    const id = this.#id(itemId);
+    const isNext = typeof summaryIndex === 'number' && summaryIndex > (this.#parts.get(id) ?? 0);
+    if (isNext) this.#parts.set(id, summaryIndex);
+    this.#writer.append(id, isNext ? between + delta : delta);
+  }
+
+  #print({ itemId, delta }: Record<string, unknown>): void {
+    const id = this.#id(itemId);
+    if (typeof delta !== 'string' || !this.#writer.isOpen(id)) return;
+    this.#openOutput(id, String(itemId));
+    this.#writer.append(`${id}:output`, delta);
+  }
+
+  #openOutput(id: string, callId: string): void {
+    const output = `${id}:output`;
+    if (this.#writer.isOpen(output)) return;
+    const empty = { output: '', success: true, origin: 'system' } as const;
+    const base = { type: 'function_call_output', id: output, callId, ...this.#parent } as const;
+    this.#writer.start({ ...base, ...empty });
+  }
+
+  #endCall(id: string, item: ToolItem): void {
+    const callId = item.id;
+    this.#processes.delete(callId);
+    const call = callOf(item, this.#cwd);
+    const base = { callId, ...this.#parent };
+    this.#writer.done(id, { type: 'function_call', id, origin: 'agent', ...base, ...call });
+    this.#openOutput(id, callId);
+    const output = `${id}:output`;
+    const shown = this.#writer.item(output);
+    const result = resultOf(item);
+    // Codex shortens what is very long.
+    const printed = shown?.type === 'function_call_output' ? shown.output : '';
+    if (printed.length > result.output.length) result.output = printed;
+    this.#writer.done(output, {
+      type: 'function_call_output',
+      id: output,
+      origin: 'system',
+      ...base,
+      ...result,
+    });
+  }
+
+  #plan(value: unknown): void {
+    if (!Array.isArray(value)) return;
+    const entries = value.flatMap((one): PlanEntry[] => {
+      const step = PlanStep.safeParse(one).data;
+      if (step === undefined) return [];
+      const status = step.status === 'inProgress' ? 'in_progress' : step.status;
+      return [{ content: step.step, priority: 'medium', status }];
+    });
+    if (this.#hasPlan) return this.#writer.patch(this.#planId, { entries });
+    this.#hasPlan = true;
+    this.#writer.start({ type: 'plan', id: this.#planId, entries, ...this.#parent });
+  }
+}

@@ -1,0 +1,217 @@
+/** How Codex' tools look to people and to ACP: name, kind, title, places and changes. */
+import type { FileDiff, OutputItem, ToolKind, ToolLocation } from '@liminal/protocol';
+import { isRecord } from '../../base/parse-line.ts';
+import { oneLine, shortPath } from '../../base/titles.ts';
+import type { CommandAction, FileChange, ItemOf, ThreadItem } from './wire.ts';
+
+/** The fields of a `function_call` that its tool decides. */
+export type Call = Pick<
+  Extract<OutputItem, { type: 'function_call' }>,
+  'name' | 'kind' | 'title' | 'arguments' | 'locations' | 'diffs'
+>;
+
+export type ToolItem = Exclude<
+  ThreadItem,
+  {
+    type:
+      | 'userMessage'
+      | 'agentMessage'
+      | 'plan'
+      | 'reasoning'
+      | 'hookPrompt'
+      | 'contextCompaction'
+      | 'enteredReviewMode'
+      | 'exitedReviewMode';
+  }
+>;
+
+/** @param cwd - The session's folder: paths in titles are relative to it. */
+export function callOf(item: ToolItem, cwd: string): Call {
+  switch (item.type) {
+    case 'commandExecution':
+      return commandCall(item, cwd);
+    case 'fileChange':
+      return patchCall(item, cwd);
+    case 'mcpToolCall': {
+      const { server, tool, arguments: input = {} } = item;
+      return call(`mcp__${server}__${tool}`, 'other', `${server}: ${tool}`, input);
+    }
+    case 'webSearch': {
+      const { query } = item;
+      const what = query === '' ? '' : ` for “${oneLine(query)}”`;
+      return call('web_search', 'fetch', `Search the web${what}`, { query });
+    }
+    case 'imageView': {
+      const { path } = item;
+      const title = `View ${shortPath(path, cwd)}`;
+      return { ...call('view_image', 'read', title, { path }), locations: [{ path }] };
+    }
+    case 'dynamicToolCall': {
+      const { namespace, tool, arguments: input = {} } = item;
+      const name = namespace == null ? tool : `${namespace}.${tool}`;
+      return call(name, 'other', name, input);
+    }
+    case 'collabAgentToolCall':
+      return taskCall(item);
+    case 'imageGeneration': {
+      const { revisedPrompt: prompt, savedPath: path } = item;
+      const title = prompt == null ? 'Make an image' : `Make an image: ${oneLine(prompt)}`;
+      const made = call('image_generation', 'other', title, prompt == null ? {} : { prompt });
+      return path == null ? made : { ...made, locations: [{ path }] };
+    }
+    case 'sleep':
+      return call('sleep', 'other', `Wait ${(item.durationMs ?? 0) / 1_000} s`, {});
+    case 'functionCallOutput':
+      return call(item.name, 'other', item.name, {});
+  }
+}
+
+const call = (name: string, kind: ToolKind, title: string, input: unknown): Call => ({
+  name,
+  kind,
+  title,
+  arguments: JSON.stringify(input) ?? '{}',
+});
+
+/** What is done with an agent that works on a task. */
+const tasks: Record<string, string> = {
+  spawnAgent: 'Delegate',
+  sendInput: 'Tell an agent',
+  sendMessage: 'Tell an agent',
+  followupTask: 'Give an agent a further task',
+  resumeAgent: 'Take an agent up again',
+  wait: 'Wait for agents',
+  closeAgent: 'End an agent',
+  interruptAgent: 'Stop an agent',
+  listAgents: 'List the agents',
+};
+
+function taskCall({ tool, prompt, receiverThreadIds }: ItemOf<'collabAgentToolCall'>): Call {
+  const verb = Object.hasOwn(tasks, tool) ? tasks[tool] : tool;
+  const title = prompt == null ? verb : `${verb}: ${oneLine(prompt)}`;
+  const input = { ...(prompt != null && { prompt }), agents: receiverThreadIds };
+  return call(tool, 'think', title ?? tool, input);
+}
+
+const verbs: Record<string, [kind: ToolKind, verb: string]> = {
+  read: ['read', 'Read'],
+  listFiles: ['search', 'List'],
+  search: ['search', 'Search for'],
+};
+
+/** Codex knows commands that only look: then the title says at what. */
+function commandCall(
+  { command, cwd: folder, commandActions: actions }: ItemOf<'commandExecution'>,
+  cwd: string,
+): Call {
+  // Codex runs it by a shell; an only action has the command as the model wrote it.
+  const written = actions.length === 1 ? (actions[0]?.command ?? '') || command : command;
+  const known = actions.map(({ type }) => (Object.hasOwn(verbs, type) ? verbs[type] : undefined));
+  const [first] = known;
+  const isOne = first !== undefined && known.every((one) => one?.[0] === first[0]);
+  const [kind, title] = isOne
+    ? [first[0], actions.map((one) => looked(one, folder, cwd)).join(', ')]
+    : (['execute', `Run ${oneLine(written)}`] as const);
+  const locations = actions.flatMap((one): ToolLocation[] =>
+    isOne && one.type === 'read' && one.path != null ? [{ path: one.path }] : [],
+  );
+  return {
+    ...call('shell', kind, title, { command: written, cwd: folder }),
+    ...(locations.length > 0 && { locations }),
+  };
+}
+
+function looked({ type, name, path, query }: CommandAction, folder: string, cwd: string): string {
+  const verb = verbs[type]?.[1] ?? type;
+  const place = path == null || path === '' ? undefined : shortPath(path, cwd);
+  if (type === 'search' && query != null) {
+    return `${verb} “${oneLine(query)}”${place === undefined ? '' : ` in ${place}`}`;
+  }
+  return `${verb} ${place ?? name ?? shortPath(folder, cwd)}`;
+}
+
+function patchCall({ changes }: ItemOf<'fileChange'>, cwd: string): Call {
+  const paths = changes.map(({ path }) => path);
+  const isNew = changes.length > 0 && changes.every(({ kind }) => kind.type === 'add');
+  const isGone = changes.length > 0 && changes.every(({ kind }) => kind.type === 'delete');
+  const verb = isNew ? 'Write' : isGone ? 'Delete' : 'Edit';
+  const title = `${verb} ${paths.map((path) => shortPath(path, cwd)).join(', ') || 'files'}`;
+  const input = changes.map(({ path, kind, diff }) => ({ path, kind, diff }));
+  return {
+    ...call('apply_patch', isGone ? 'delete' : 'edit', title, { changes: input }),
+    locations: paths.map((path) => ({ path })),
+    diffs: changes.flatMap(diffsOf),
+  };
+}
+
+/** A change as Codex tells it; an update's parts are apart, each with the lines around it. */
+function diffsOf({ path, kind, diff }: FileChange): FileDiff[] {
+  if (kind.type === 'add') return [{ path, newText: diff }];
+  if (kind.type === 'delete') return [{ path, oldText: diff, newText: '' }];
+  const to = kind.move_path ?? path;
+  const hunks = diff.split(/^@@[^\n]*\n/m).slice(1);
+  return hunks.map((hunk) => {
+    const lines = hunk.split(/(?<=\n)/).filter((line) => !line.startsWith('\\'));
+    const without = (mark: string): string =>
+      lines.flatMap((line) => (line.startsWith(mark) ? [] : [line.slice(1)])).join('');
+    return { path: to, oldText: without('+'), newText: without('-') };
+  });
+}
+
+/** How a tool's call ended. */
+export interface Result {
+  output: string;
+  success: boolean;
+  exitCode?: number;
+}
+
+const declined = 'This was not allowed.';
+
+export function resultOf(item: ToolItem): Result {
+  switch (item.type) {
+    case 'commandExecution': {
+      const { aggregatedOutput, exitCode, status } = item;
+      const output = aggregatedOutput || (status === 'declined' ? declined : '');
+      return { output, success: status === 'completed', ...(exitCode != null && { exitCode }) };
+    }
+    case 'fileChange': {
+      const output = item.status === 'declined' ? declined : '';
+      return { output, success: item.status === 'completed' };
+    }
+    case 'mcpToolCall': {
+      const { error, result, status } = item;
+      const output = error?.message ?? textsIn(result?.content ?? []);
+      return { output, success: status === 'completed' };
+    }
+    case 'dynamicToolCall': {
+      const { contentItems, success, status } = item;
+      return { output: textsIn(contentItems ?? []), success: success ?? status === 'completed' };
+    }
+    case 'collabAgentToolCall': {
+      const said = Object.values(item.agentsStates).flatMap(({ message }) => message ?? []);
+      return { output: said.join('\n\n'), success: item.status === 'completed' };
+    }
+    case 'imageGeneration': {
+      const { savedPath, failure, status } = item;
+      const isMade = failure == null && status !== 'failed';
+      return { output: isMade ? (savedPath ?? '') : JSON.stringify(failure), success: isMade };
+    }
+    case 'functionCallOutput': {
+      const { output } = item;
+      const text = Array.isArray(output) ? textsIn(output) : JSON.stringify(output);
+      return { output: typeof output === 'string' ? output : text, success: true };
+    }
+    case 'webSearch':
+    case 'imageView':
+    case 'sleep':
+      return { output: '', success: true };
+  }
+}
+
+/** The texts of a result's parts; what is no text is shown as it came. */
+const textsIn = (parts: readonly unknown[]): string =>
+  parts
+    .map((part) =>
+      isRecord(part) && typeof part['text'] === 'string' ? part['text'] : JSON.stringify(part),
+    )
+    .join('\n');

@@ -1,0 +1,315 @@
+import type { EventDraft, EventPayload } from '@liminal/protocol';
+import { expect, test } from 'vitest';
+import { TurnWriter } from '../../base/turn-writer.ts';
+import { brokenRules, foldTurn, itemsOf, payloadsOf, saidIn } from '../../testing/folding.ts';
+import { periodicTexts } from '../../testing/periodic-texts.ts';
+import { CodexTurn } from './turn.ts';
+
+type Notification = [method: string, params: Record<string, unknown>];
+
+/** A turn in the thread `main`, begun by a person. */
+function begun() {
+  const drafts: EventDraft[] = [];
+  const writer = new TurnWriter('turn', (draft) => drafts.push(draft));
+  writer.at('2026-01-01T00:00:00.000Z');
+  writer.begin({ modelId: 'scripted', providerId: 'codex', trigger: 'user' }, 'Go.');
+  const turn = new CodexTurn(writer, '/project', 'main');
+  return { drafts, writer, turn };
+}
+
+/** What people see of a turn in which Codex says this, up to its end. */
+function told(notifications: readonly Notification[], status = 'completed') {
+  const { drafts, turn } = begun();
+  for (const [method, params] of notifications) turn.read(method, params);
+  turn.end({ id: 'native', status });
+  expect(brokenRules(payloadsOf(drafts, 'turn'))).toEqual([]);
+  return { response: foldTurn(drafts, 'turn'), payloads: payloadsOf(drafts, 'turn') };
+}
+
+const started = (item: object): Notification => ['item/started', { item }];
+const completed = (item: object): Notification => ['item/completed', { item }];
+const message = (id: string, text: string) => ({ type: 'agentMessage', id, text });
+const delta = (itemId: string, text: string): Notification => [
+  'item/agentMessage/delta',
+  { itemId, delta: text },
+];
+const retrying: Notification = [
+  'error',
+  { willRetry: true, error: { message: 'Reconnecting... 1/5' } },
+];
+
+const cancelled = (payloads: readonly EventPayload[]) =>
+  payloads.flatMap((one) => (one.type === 'item_cancelled' ? [[one.itemId, one.reason]] : []));
+
+test('what is said is told to the letter: periods of 1 to 60 in chunks of 1 to 10', () => {
+  const lost = periodicTexts.flatMap(({ period, size, text, chunks }) => {
+    const { response } = told([
+      started(message('a', '')),
+      ...chunks.map((chunk) => delta('a', chunk)),
+      completed(message('a', text)),
+    ]);
+    const said = saidIn(response);
+    return said.length === 1 && said[0]?.[1] === text ? [] : [{ period, size, said }];
+  });
+  expect(lost).toEqual([]);
+});
+
+test('what was begun stays, to the letter, where a turn is cut off', () => {
+  const lost = periodicTexts.flatMap(({ period, size, text, chunks }) => {
+    const deltas = chunks.map((chunk) => delta('a', chunk));
+    const { response } = told([started(message('a', '')), ...deltas], 'interrupted');
+    return saidIn(response)[0]?.[1] === text ? [] : [{ period, size }];
+  });
+  expect(lost).toEqual([]);
+});
+
+test('a retry that Codex announces takes back what was open, and nothing else', () => {
+  const { response, payloads } = told([
+    started(message('before', '')),
+    delta('before', 'Said before.'),
+    completed(message('before', 'Said before.')),
+    started({ type: 'commandExecution', id: 'run', command: 'sleep 1', status: 'inProgress' }),
+    started({ type: 'reasoning', id: 'thought', summary: [], content: [] }),
+    ['item/reasoning/summaryTextDelta', { itemId: 'thought', delta: 'Hm', summaryIndex: 0 }],
+    started(message('half', '')),
+    delta('half', 'Half of'),
+    retrying,
+    started(message('whole', '')),
+    delta('whole', 'Half of it all.'),
+    completed(message('whole', 'Half of it all.')),
+    completed({ type: 'commandExecution', id: 'run', command: 'sleep 1', status: 'completed' }),
+  ]);
+  expect(cancelled(payloads)).toEqual([
+    ['turn:thought', 'retry'],
+    ['turn:half', 'retry'],
+  ]);
+  expect(saidIn(response)).toEqual([
+    ['agent', 'Said before.'],
+    ['agent', 'Half of it all.'],
+  ]);
+  expect(itemsOf(response, 'function_call_output')).toMatchObject([{ success: true }]);
+});
+
+test('an answer that was asked for again without a word of Codex’ is told twice', () => {
+  const { response } = told([
+    started(message('half', '')),
+    delta('half', 'Half of it'),
+    started(message('whole', '')),
+    completed(message('whole', 'Half of it')),
+  ]);
+  expect(saidIn(response)).toEqual([
+    ['agent', 'Half of it'],
+    ['agent', 'Half of it'],
+  ]);
+});
+
+test('while Codex tries again, it says what it waits for', () => {
+  const { turn } = begun();
+  expect(turn.read(...retrying)).toBe('Reconnecting... 1/5');
+  expect(turn.read(...delta('a', 'x'))).toBeUndefined();
+  expect(turn.read('turn/completed', { turn: { id: 'native', status: 'completed' } })).toBe('');
+});
+
+test('the parts of a thought are paragraphs', () => {
+  const part = (summaryIndex: number, text: string): Notification => [
+    'item/reasoning/summaryTextDelta',
+    { itemId: 'a', delta: text, summaryIndex },
+  ];
+  const item = { type: 'reasoning', id: 'a', summary: [], content: [] };
+  const parts = [part(0, 'One'), part(0, ' first'), part(1, 'Two'), part(2, 'Three')];
+  const open = told([started(item), ...parts], 'interrupted');
+  expect(saidIn(open.response)).toEqual([['thought', 'One first\n\nTwo\n\nThree']]);
+  const summary = ['One first', 'Two', 'Three'];
+  const whole = told([started(item), ...parts, completed({ ...item, summary })]);
+  expect(saidIn(whole.response)).toEqual(saidIn(open.response));
+});
+
+test('a message without a word is not shown', () => {
+  const { response } = told([
+    started(message('a', '')),
+    completed(message('a', '')),
+    started(message('b', '')),
+  ]);
+  expect(saidIn(response)).toEqual([]);
+});
+
+test('an item that was never announced is shown when it is done', () => {
+  const { response } = told([
+    completed(message('a', 'Out of nowhere.')),
+    completed({ type: 'webSearch', id: 'b', query: 'the fox' }),
+  ]);
+  expect(saidIn(response)).toEqual([['agent', 'Out of nowhere.']]);
+  expect(itemsOf(response, 'function_call')).toMatchObject([
+    { name: 'web_search', kind: 'fetch', title: 'Search the web for “the fox”' },
+  ]);
+});
+
+test('an item of a kind that is not known is kept as it came', () => {
+  const odd = { type: 'somethingNew', id: 'x', payload: [1, 2] };
+  const { response } = told([completed(odd), completed(message('a', 'Go on.'))]);
+  expect(response.outputItems.flatMap(({ raw }) => raw ?? [])).toEqual([odd]);
+});
+
+test.each([
+  [
+    'goes on behind its turn',
+    'completed',
+    { output: 'It goes on behind the turn.', success: true },
+  ],
+  ['was stopped with it', 'interrupted', { output: '', success: false }],
+])('a command that %s has an output all the same', (_, status, output) => {
+  const run = { type: 'commandExecution', id: 'run', command: 'serve', processId: '7' };
+  const { response } = told([started(run)], status);
+  expect(itemsOf(response, 'function_call_output')).toMatchObject([{ callId: 'run', ...output }]);
+});
+
+test('the whole output of a command is kept where Codex has shortened it in the end', () => {
+  const run = { type: 'commandExecution', id: 'run', command: 'seq 9', status: 'completed' };
+  const print = (text: string): Notification => [
+    'item/commandExecution/outputDelta',
+    { itemId: 'run', delta: text },
+  ];
+  const printed = [started({ ...run, status: 'inProgress' }), print('1\n2\n'), print('3\n4\n')];
+  const short = told([...printed, completed({ ...run, aggregatedOutput: '1…4\n', exitCode: 0 })]);
+  expect(itemsOf(short.response, 'function_call_output')).toMatchObject([
+    { output: '1\n2\n3\n4\n', success: true, exitCode: 0 },
+  ]);
+  const more = told([...printed, completed({ ...run, aggregatedOutput: '0\n1\n2\n3\n4\n' })]);
+  expect(itemsOf(more.response, 'function_call_output')).toMatchObject([
+    { output: '0\n1\n2\n3\n4\n' },
+  ]);
+});
+
+test('a plan is one item that changes', () => {
+  const plan = (...statuses: string[]): Notification => [
+    'turn/plan/updated',
+    { plan: statuses.map((status, at) => ({ step: `Step ${at}`, status })) },
+  ];
+  const { response } = told([plan('inProgress', 'pending'), plan('completed', 'inProgress')]);
+  expect(itemsOf(response, 'plan')).toMatchObject([
+    {
+      entries: [
+        { content: 'Step 0', status: 'completed' },
+        { content: 'Step 1', status: 'in_progress' },
+      ],
+    },
+  ]);
+});
+
+test.each([
+  ['contextWindowExceeded', 'CONTEXT_LENGTH'],
+  ['usageLimitExceeded', 'RATE_LIMITED'],
+  [{ responseStreamDisconnected: { httpStatusCode: 502 } }, 'CONNECTION_LOST'],
+  ['unauthorized', 'AUTHENTICATION_FAILED'],
+  ['serverOverloaded', 'OVERLOADED'],
+  ['toString', 'AGENT_ERROR'],
+  [null, 'AGENT_ERROR'],
+])('a turn that fails for %j has the code %s, and keeps what was said', (codexErrorInfo, code) => {
+  const { drafts, turn } = begun();
+  turn.read(...started(message('a', '')));
+  turn.read(...delta('a', 'Half of'));
+  turn.end({ id: 'native', status: 'failed', error: { message: 'It broke.', codexErrorInfo } });
+  const response = foldTurn(drafts, 'turn');
+  expect(response).toMatchObject({ status: 'error', error: { code, message: 'It broke.' } });
+  expect(saidIn(response)).toEqual([['agent', 'Half of']]);
+});
+
+test('an answer of the model’s API is told as its sentence', () => {
+  const { drafts, turn } = begun();
+  const answer = JSON.stringify({ error: { message: 'The key is wrong.', type: 'x' } });
+  const error = { message: answer, additionalDetails: 'request id 7' };
+  turn.end({ id: 'native', status: 'failed', error });
+  expect(foldTurn(drafts, 'turn').error?.message).toBe('The key is wrong. (request id 7)');
+});
+
+test('the tokens of all requests are counted; the last one filled the context', () => {
+  const usage = (totalTokens: number): Notification => [
+    'thread/tokenUsage/updated',
+    {
+      tokenUsage: {
+        last: { totalTokens, inputTokens: 100, cachedInputTokens: 40, outputTokens: 20 },
+        modelContextWindow: 95_000,
+      },
+    },
+  ];
+  expect(told([usage(120), usage(300)]).response.usage).toEqual({
+    inputTokens: 200,
+    outputTokens: 40,
+    cacheReadInputTokens: 80,
+    contextTokens: 300,
+    contextWindow: 95_000,
+  });
+});
+
+const spawn = (id: string, receiverThreadIds: string[] = []) => ({
+  type: 'collabAgentToolCall',
+  id,
+  tool: 'spawnAgent',
+  status: 'inProgress',
+  prompt: 'You count.',
+  receiverThreadIds,
+});
+
+test('a task belongs to the call that began it, whichever is told first', () => {
+  const { drafts, turn } = begun();
+  turn.read(...started(spawn('first')));
+  turn.readTask('one', 'item/started', { item: message('a', '') });
+  turn.readTask('one', 'item/agentMessage/delta', { itemId: 'a', delta: 'I am one.' });
+  turn.read(...completed(spawn('first', ['one'])));
+  turn.read(...completed(spawn('second', ['two'])));
+  turn.readTask('two', ...completed(message('a', 'I am two.')));
+  turn.readTask('two', 'turn/completed', { turn: { id: 'x', status: 'completed' } });
+  turn.end({ id: 'native', status: 'completed' });
+
+  expect(brokenRules(payloadsOf(drafts, 'turn'))).toEqual([]);
+  const spoken = itemsOf(foldTurn(drafts, 'turn'), 'message').filter(
+    ({ origin }) => origin === 'agent',
+  );
+  expect(spoken).toMatchObject([
+    { content: 'I am one.', parentCallId: 'first' },
+    { content: 'I am two.', parentCallId: 'second' },
+  ]);
+});
+
+test('the calls of a task that ends before its turn are answered once', () => {
+  const { drafts, turn } = begun();
+  turn.read(...completed(spawn('call', ['one'])));
+  const run = { type: 'commandExecution', command: 'serve', status: 'inProgress' };
+  turn.readTask('one', ...started({ ...run, id: 'inner' }));
+  turn.read(...started({ ...run, id: 'outer' }));
+  turn.readTask('one', 'turn/completed', { turn: { id: 'x', status: 'completed' } });
+  turn.end({ id: 'native', status: 'completed' });
+  expect(brokenRules(payloadsOf(drafts, 'turn'))).toEqual([]);
+  const answered = itemsOf(foldTurn(drafts, 'turn'), 'function_call_output');
+  expect(answered.map(({ callId }) => callId)).toEqual(['call', 'inner', 'outer']);
+});
+
+test('a retry of a task takes back what the task had begun, and nothing of the others', () => {
+  const { drafts, turn } = begun();
+  turn.read(...completed(spawn('call', ['one'])));
+  turn.read(...started(message('a', '')));
+  turn.read(...delta('a', 'Main'));
+  turn.readTask('one', ...started(message('a', '')));
+  turn.readTask('one', ...delta('a', 'Task'));
+  turn.readTask('one', ...retrying);
+  expect(cancelled(payloadsOf(drafts, 'turn'))).toEqual([['turn:one:a', 'retry']]);
+  turn.read(...retrying);
+  expect(cancelled(payloadsOf(drafts, 'turn'))).toHaveLength(2);
+});
+
+test('a further word of a person in the turn is told; the first one began it', () => {
+  const word = (id: string, text: string) => ({
+    type: 'userMessage',
+    id,
+    content: [{ type: 'text', text }],
+  });
+  const { response } = told([
+    completed(word('a', 'Go.')),
+    completed(message('b', 'Going.')),
+    completed(word('c', 'Faster.')),
+  ]);
+  expect(saidIn(response)).toEqual([
+    ['agent', 'Going.'],
+    ['user', 'Faster.'],
+  ]);
+});

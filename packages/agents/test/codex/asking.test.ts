@@ -1,0 +1,169 @@
+/** What the real Codex asks people, and what it makes of the answers. */
+import { access, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  answer,
+  applyPatch,
+  execCommand,
+  functionCall,
+  greeter,
+  type ModelReply,
+} from '@liminal/testkit';
+import { expect, test } from 'vitest';
+import { itemsOf } from '../../src/testing/folding.ts';
+import { said } from '../acp/running-agent.ts';
+import { runCodex } from './running-codex.ts';
+
+/** Codex asks before it runs what its model wants to run outside of the sandbox, and before it changes files. */
+const asking = { approvalPolicy: 'on-request', sandbox: 'read-only' } as const;
+
+const escalate = 'It must be made.';
+
+test('a command that is always allowed is asked for once', async () => {
+  const { create, workspace } = await runCodex(
+    () => [
+      answer(execCommand('touch one.txt', { escalate })),
+      answer(execCommand('touch one.txt', { escalate })),
+      answer('Made twice.'),
+    ],
+    { codex: asking },
+  );
+  const listener = await create();
+  const turnId = await listener.send('Make it.');
+  const { options, answer: reply } = await listener.asked(turnId);
+  expect(options).toMatchObject([
+    { optionId: 'accept', kind: 'allow_once' },
+    { optionId: 'amend', kind: 'allow_always', name: 'Always allow touch one.txt …' },
+    { optionId: 'decline', kind: 'reject_once' },
+  ]);
+
+  await reply('amend');
+
+  const response = await listener.response(turnId);
+  expect(said(response)).toContain('agent: Made twice.');
+  expect(itemsOf(response, 'approval')).toHaveLength(1);
+  await access(join(workspace.projectDir, 'one.txt'));
+});
+
+test.each([
+  ['accept', 'zwei\n', true],
+  ['decline', 'two\n', false],
+])('a patch is asked for, and %s is done', async (optionId, content, success) => {
+  const { create, workspace } = await runCodex(
+    () => [
+      answer(applyPatch(['*** Update File: notes.txt', '@@', '-two', '+zwei'])),
+      answer('So be it.'),
+    ],
+    { codex: asking, files: { 'notes.txt': 'two\n' } },
+  );
+  const listener = await create();
+  const turnId = await listener.send('Change it.');
+  const { title, callId, answer: reply } = await listener.asked(turnId);
+  expect(title).toBe('Change files');
+
+  await reply(optionId);
+
+  const response = await listener.response(turnId);
+  expect(said(response)).toContain('agent: So be it.');
+  expect(itemsOf(response, 'function_call')).toMatchObject([{ callId, kind: 'edit' }]);
+  expect(itemsOf(response, 'function_call_output')).toMatchObject([{ callId, success }]);
+  expect(await readFile(join(workspace.projectDir, 'notes.txt'), 'utf8')).toBe(content);
+});
+
+test('a model that plans asks questions, and is told the answers', async () => {
+  const questions = [
+    {
+      id: 'colour',
+      header: 'Colour',
+      question: 'Which colour?',
+      options: [
+        { label: 'Red', description: 'Like fire.' },
+        { label: 'Blue', description: 'Like the sea.' },
+      ],
+    },
+  ];
+  const { create, api } = await runCodex(
+    () => [answer(functionCall('request_user_input', { questions })), answer('A good colour.')],
+    { codex: asking },
+  );
+  const listener = await create({ collaboration_mode: 'plan' });
+  const turnId = await listener.send('Paint it.');
+  const { title, form, answer: reply } = await listener.asked(turnId);
+  expect(title).toBe('Which colour?');
+  expect(form?.properties['colour']).toMatchObject({
+    title: 'Which colour?',
+    oneOf: [
+      { const: 'Red', title: 'Red', description: 'Like fire.' },
+      { const: 'Blue', title: 'Blue', description: 'Like the sea.' },
+    ],
+    other: true,
+  });
+
+  await reply('accept', { content: { colour: 'Blue' } });
+
+  expect(said(await listener.response(turnId))).toContain('agent: A good colour.');
+  const told = api.requests.at(-1)?.body.input.at(-1);
+  expect(JSON.stringify(told)).toContain('Blue');
+});
+
+/** A turn that calls an MCP server's tool, which Codex asks leave for. */
+async function calling(tool: string, ...more: ModelReply[]) {
+  const call = answer(functionCall(tool, {}, { namespace: 'mcp__own' }));
+  const running = await runCodex(() => [call, answer('Welcome.'), ...more], {
+    codex: asking,
+    mcpServers: { own: greeter() },
+  });
+  const listener = await running.create();
+  const turnId = await listener.send('Sign me in.');
+  return { ...running, listener, turnId, leave: await listener.asked(turnId) };
+}
+
+test('leave for an MCP server’s tool is asked for, once or for all times', async () => {
+  const again = answer(functionCall('measure', {}, { namespace: 'mcp__own' }));
+  const { leave, listener, turnId } = await calling('measure', again, answer('Done.'));
+  expect(leave).toMatchObject({
+    title: 'Allow the own MCP server to run tool "measure"?',
+    options: [
+      { optionId: 'accept', kind: 'allow_once' },
+      { optionId: 'session', kind: 'allow_always' },
+      { optionId: 'always', kind: 'allow_always' },
+      { optionId: 'decline', kind: 'reject_once' },
+    ],
+  });
+  expect(leave.form).toBeUndefined();
+
+  await leave.answer('session');
+
+  expect(said(await listener.response(turnId))).toContain('agent: Welcome.');
+  const second = await listener.ask('Once more.');
+  expect(said(second)).toContain('agent: Done.');
+  expect(itemsOf(second, 'approval')).toEqual([]);
+});
+
+test('an MCP server’s tool that is refused does not run', async () => {
+  const { leave, listener, turnId } = await calling('measure');
+  await leave.answer('decline');
+  const response = await listener.response(turnId);
+  expect(itemsOf(response, 'function_call_output')).toMatchObject([{ success: false }]);
+});
+
+test('a form of an MCP server is filled in, and the server is told', async () => {
+  const { leave, listener, turnId } = await calling('register');
+  await leave.answer('accept');
+  const asked = await listener.until(() =>
+    listener
+      .of(turnId)
+      .map(({ payload }) => payload)
+      .find((payload) => payload.type === 'item_start' && payload.form !== undefined),
+  );
+  expect(asked).toMatchObject({ title: 'Who are you?', form: { required: ['name'] } });
+
+  const form = await listener.asked(turnId);
+  await form.answer('accept', { content: { name: 'Ada' } });
+
+  const response = await listener.response(turnId);
+  const [call] = itemsOf(response, 'function_call');
+  const [output] = itemsOf(response, 'function_call_output');
+  expect(call).toMatchObject({ name: 'mcp__own__register', title: 'own: register' });
+  expect(JSON.parse(output?.output ?? '')).toEqual({ action: 'accept', content: { name: 'Ada' } });
+});

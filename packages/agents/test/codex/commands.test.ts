@@ -1,0 +1,91 @@
+/** Slash commands on the real Codex. */
+import { answer, byModelPrompt, gate, message } from '@liminal/testkit';
+import { expect, test } from 'vitest';
+import { said } from '../acp/running-agent.ts';
+import { runCodex } from './running-codex.ts';
+
+test('/compact has the conversation summarised', async () => {
+  const { create, api } = await runCodex(() => [
+    answer('A long story.'),
+    answer('We talked about a story.'),
+    answer('Going on.'),
+  ]);
+  const listener = await create();
+  await listener.ask('Tell me a story.');
+
+  const response = await listener.ask('/compact');
+  await listener.ask('And then?');
+
+  expect(response.status).toBe('complete');
+  expect(said(response)).toEqual([
+    'user: /compact',
+    'system: The conversation so far was summarised to make room.',
+  ]);
+  const input = JSON.stringify(api.requests.at(-1)?.body.input);
+  expect(input).toContain('We talked about a story.');
+  expect(input).not.toContain('A long story.');
+});
+
+test.each([
+  ['/review', 'current code changes'],
+  ['/review the tests', 'the tests'],
+  ['/review-commit abc123', 'abc123'],
+])('%s asks for a review', async (command, asked) => {
+  const { create, api } = await runCodex(() => [answer('It is all well.')]);
+  const listener = await create();
+
+  const response = await listener.ask(command);
+
+  expect(response.status).toBe('complete');
+  expect(said(response)).toEqual([`user: ${command}`, 'agent: It is all well.']);
+  expect(api.requests[0]?.prompt).toContain(asked);
+});
+
+test('a review of what is not there says why, and the session goes on', async () => {
+  const { create } = await runCodex(() => [answer('Back.')]);
+  const listener = await create();
+  const response = await listener.ask('/review-branch main');
+  expect(response).toMatchObject({ status: 'error' });
+  expect(response.error?.message).toMatch(/is not a git repository$/);
+  expect(said(await listener.ask('Well then.'))).toContain('agent: Back.');
+});
+
+test('a review that is stopped ends, and the session goes on', async () => {
+  const { create, provider } = await runCodex(() =>
+    byModelPrompt({
+      'current code changes': [answer(message(['I look', gate()]))],
+      'Well then': [answer('Back.')],
+    }),
+  );
+  const listener = await create();
+  const turnId = await listener.send('/review');
+  await listener.event(turnId, 'item_start');
+  await provider.cancelTurn(listener.sessionId);
+  expect((await listener.response(turnId)).status).toBe('aborted');
+  expect(said(await listener.ask('Well then.'))).toContain('agent: Back.');
+});
+
+test('a skill of the project is offered, and its words reach the model', async () => {
+  const skill = '---\nname: baking\ndescription: Bakes bread.\n---\nKnead for ten minutes.\n';
+  const { create, api } = await runCodex(() => [answer('Warm and crisp.')], {
+    files: { '.agents/skills/baking/SKILL.md': skill },
+  });
+  const listener = await create();
+  const commands = await listener.until(() =>
+    listener.updates.flatMap((one) => one.commands ?? []).find(({ name }) => name === 'baking'),
+  );
+  expect(commands.description).toBe('Bakes bread.');
+
+  await listener.ask('/baking rye');
+
+  const input = JSON.stringify(api.requests[0]?.body.input);
+  expect(input).toContain('$baking rye');
+  expect(input).toContain('Knead for ten minutes.');
+});
+
+test('a message that begins with a path is no command', async () => {
+  const { create, api } = await runCodex(() => [answer('It is a file.')]);
+  const listener = await create();
+  await listener.ask('/etc/hosts is what?');
+  expect(api.requests[0]?.prompt).toBe('/etc/hosts is what?');
+});
