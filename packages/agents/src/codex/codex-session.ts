@@ -281,16 +281,17 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   /** Ends the turn in Codex with its tasks, and the commands that it still runs; those of earlier turns go on. */
   async #interrupt({ started, turn }: Running): Promise<void> {
     const turnId = await started.promise;
-    const ofTasks = [...this.#tasks].map(([threadId, id]) => ({ threadId, turnId: id }));
-    const own = { threadId: this.agentSessionId, turnId };
-    await this.#server.request('turn/interrupt', own);
-    const running = ofTasks.filter((task) => task.turnId !== undefined);
-    await Promise.allSettled([
-      ...running.map((task) => this.#server.request('turn/interrupt', task)),
-      ...turn.commands.map((one) =>
-        this.#server.request('thread/backgroundTerminals/terminate', one),
-      ),
-    ]);
+    const tell = (method: string, params: object): Promise<unknown> =>
+      this.#server.request(method, params).catch(() => undefined);
+    await this.#server.request('turn/interrupt', { threadId: this.agentSessionId, turnId });
+    // A task may have begun to work just now.
+    for (const [threadId, id] of this.#tasks) {
+      if (id !== undefined) await tell('turn/interrupt', { threadId, turnId: id });
+      await tell('thread/backgroundTerminals/clean', { threadId });
+    }
+    await Promise.all(
+      turn.commands.map((one) => tell('thread/backgroundTerminals/terminate', one)),
+    );
   }
 
   /** All threads of the session. */

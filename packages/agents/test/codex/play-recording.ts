@@ -149,7 +149,13 @@ class Playing {
       const [approvalId] = open;
       if (approvalId === undefined) continue;
       const answer = answerIn(result);
-      if (answer !== undefined) void session.answerApproval(approvalId, answer);
+      if (answer === undefined) continue;
+      // The recorder answers what is not offered here, too.
+      const refuse = () => session.answerApproval(approvalId, { optionId: 'decline' });
+      session
+        .answerApproval(approvalId, answer)
+        .catch(refuse)
+        .catch(() => undefined);
     }
   }
 }
