@@ -17,6 +17,8 @@ import { scriptedAgent, serverStage, words } from './server-stage.ts';
 const exchange = (...prompts: string[]): string[] =>
   prompts.flatMap((prompt) => [`user: ${prompt}`, `agent: You said: ${prompt}`]);
 
+const seconds = (): number => Math.floor(Date.now() / 1_000);
+
 /** A server, and an editor beside it that starts the same agent itself. */
 async function editorStage(projectDir: string, provide: () => CliProvider) {
   const providers: CliProvider[] = [];
@@ -34,6 +36,9 @@ async function editorStage(projectDir: string, provide: () => CliProvider) {
     providers,
     /** One turn in an editor, which is closed with it. */
     async inEditor(sessionId: string, message: string): Promise<void> {
+      // Codex dates its sessions in seconds.
+      const then = seconds();
+      await expect.poll(seconds).toBeGreaterThan(then);
       const editor = another();
       const agentSessionId = await server.agentSession(sessionId);
       const over = new Promise<void>((resolve) => {

@@ -16,6 +16,17 @@ function* sampleScript(sessionId: string): Generator<object> {
   }
 }
 
+/** The adapter of Codex says so that a turn has not failed, whatever it said before. */
+const isWell = {
+  sessionUpdate: 'session_info_update',
+  _meta: { codex: { threadStatus: { type: 'active', activeFlags: [] } } },
+};
+
+const sessionUpdate = (sessionId: string, update: object) => ({
+  method: 'session/update',
+  params: { sessionId, update },
+});
+
 /** What the adapter of Codex said in each of its recordings. */
 const recorded = Object.values(loadAdapterRecording());
 
@@ -63,12 +74,12 @@ test(
       const { id, params } = await control.until(({ line }) => line.includes(words));
       const own = String(params['sessionId']);
       const lines = withFewRequests(linesOf(stream, scriptsOf(own)));
-      const chunk = {
+      const bye = {
         sessionUpdate: 'agent_message_chunk',
         content: { type: 'text', text: 'Bye.' },
       };
       const last = [
-        { method: 'session/update', params: { sessionId: own, update: chunk } },
+        ...[isWell, bye].map((update) => sessionUpdate(own, update)),
         { id, result: { stopReason: 'end_turn' } },
       ].map((message) => JSON.stringify({ jsonrpc: '2.0', ...message }));
       control.say([...lines, ...last].join('\n'));
