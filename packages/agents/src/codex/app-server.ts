@@ -9,8 +9,8 @@ type Params = Record<string, unknown>;
 
 /** A session's thread, with those that Codex begins for tasks of it. */
 export interface HostedThread {
-  /** Codex' own id of the turn that runs. */
-  readonly nativeTurnId: string | undefined;
+  /** Whether a turn is one of its own, by Codex' own id of it. */
+  owns(nativeTurnId: string): boolean;
   /** What Codex says of it, of a thread that it has begun for a task, or of everything. */
   onNotification(method: string, params: Params): void;
   /** What Codex asks. Resolves with the answer; a rejection is answered as an error. */
@@ -192,7 +192,7 @@ export class AppServer {
   #adopt(threadId: string, turn: unknown): HostedThread | undefined {
     const root = isRecord(turn) ? turn['rootTurnId'] : undefined;
     if (typeof root !== 'string') return undefined;
-    const served = this.#threads.values().find(({ nativeTurnId }) => nativeTurnId === root);
+    const served = this.#threads.values().find((thread) => thread.owns(root));
     if (served !== undefined) this.#threads.set(threadId, served);
     return served;
   }

@@ -71,6 +71,8 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   readonly #asked = new Map<unknown, AbortController>();
   /** The threads that Codex has begun for tasks, with the turns that run in them. */
   readonly #tasks = new Map<string, string | undefined>();
+  /** Codex' own ids of all turns that ran here, with whether they were stopped. */
+  readonly #turns = new Map<string, { isStopped: boolean }>();
   #skills: Skill[] = [];
   #areSkillsOld = false;
   #running: Running | undefined;
@@ -95,8 +97,8 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     return this.#isAlive;
   }
 
-  get nativeTurnId(): string | undefined {
-    return this.#running?.nativeId;
+  owns(nativeTurnId: string): boolean {
+    return this.#turns.has(nativeTurnId);
   }
 
   get memory(): CodexMemory {
@@ -281,28 +283,39 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   /** Ends the turn in Codex with its tasks, and the commands that it still runs; those of earlier turns go on. */
   async #interrupt({ started, turn }: Running): Promise<void> {
     const turnId = await started.promise;
-    const tell = (method: string, params: object): Promise<unknown> =>
-      this.#server.request(method, params).catch(() => undefined);
+    // A task may have begun that is not told yet.
+    this.#turns.set(turnId, { isStopped: true });
     await this.#server.request('turn/interrupt', { threadId: this.agentSessionId, turnId });
-    // A task may have begun to work just now.
-    for (const [threadId, id] of this.#tasks) {
-      if (id !== undefined) await tell('turn/interrupt', { threadId, turnId: id });
-      await tell('thread/backgroundTerminals/clean', { threadId });
-    }
+    for (const [threadId, id] of this.#tasks) await this.#stopTask(threadId, id);
     await Promise.all(
-      turn.commands.map((one) => tell('thread/backgroundTerminals/terminate', one)),
+      turn.commands.map((one) => this.#tell('thread/backgroundTerminals/terminate', one)),
     );
+  }
+
+  async #stopTask(threadId: string, turnId: string | undefined): Promise<void> {
+    if (turnId !== undefined) await this.#tell('turn/interrupt', { threadId, turnId });
+    await this.#tell('thread/backgroundTerminals/clean', { threadId });
+  }
+
+  /** Requests what may fail because it is done already. */
+  #tell(method: string, params: object): Promise<unknown> {
+    return this.#server.request(method, params).catch(() => undefined);
   }
 
   /** All threads of the session. */
   get #threads(): OpenThread[] {
     const tasks = [...this.#tasks].map(([threadId, turnId]) => ({ threadId, turnId }));
-    return [{ threadId: this.agentSessionId, turnId: this.nativeTurnId }, ...tasks];
+    return [{ threadId: this.agentSessionId, turnId: this.#running?.nativeId }, ...tasks];
   }
 
   /** Notes which turns run in the threads of tasks. */
   #follow(threadId: string, method: string, turn: unknown): void {
-    if (method === 'turn/started') this.#tasks.set(threadId, idIn(turn));
+    if (method === 'turn/started') {
+      const id = idIn(turn);
+      this.#tasks.set(threadId, id);
+      const root = isRecord(turn) ? turn['rootTurnId'] : undefined;
+      if (this.#turns.get(String(root))?.isStopped === true) void this.#stopTask(threadId, id);
+    }
     if (method === 'turn/completed') this.#tasks.set(threadId, undefined);
     if (method === 'thread/closed') this.#tasks.delete(threadId);
   }
@@ -334,6 +347,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     if (running.nativeId !== undefined) this.#options.rollouts.noteOwn(running.nativeId);
     // Of a review, this is the turn that can be stopped.
     running.nativeId = id;
+    this.#turns.set(id, { isStopped: false });
     running.hasStarted = true;
     running.started.resolve(id);
   }

@@ -318,6 +318,11 @@ test('INV-8: stopping a turn stops the tasks that it has given to others', async
   const listener = await create();
   const turnId = await listener.send('Have it counted.');
   await expect.poll(() => commandsIn(workspace.home), patience).toHaveLength(1);
+  await listener.until(() =>
+    listener
+      .of(turnId)
+      .find(({ payload }) => 'title' in payload && payload.title === 'Wait for agents'),
+  );
 
   await provider.cancelTurn(listener.sessionId);
 
