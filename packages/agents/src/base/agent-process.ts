@@ -2,7 +2,7 @@ import { messageOf } from '@liminal/protocol';
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { childrenOf, endNewChildren, endTree, processMark } from '../process/index.ts';
+import { endTree, processMark } from '../process/index.ts';
 import { childEnvironment } from './child-environment.ts';
 import { LineSplitter } from './line-splitter.ts';
 import { ProtocolBreach } from './protocol-breach.ts';
@@ -98,18 +98,6 @@ export class AgentProcess {
     const text = messageOf(reason);
     const output = this.#errorOutput.trim();
     return output === '' ? text : `${text} It said: ${output}`;
-  }
-
-  /** Its own children that still run. */
-  children(): ReadonlySet<string> {
-    const { pid } = this.#child;
-    return pid === undefined ? new Set() : childrenOf(pid);
-  }
-
-  /** Ends the children that it has started since. */
-  async endNewChildren(before: ReadonlySet<string>): Promise<void> {
-    const { pid } = this.#child;
-    if (pid !== undefined && !this.#isGone) await endNewChildren(pid, before);
   }
 
   /** Ends it and all that it started. With `isWarned` it was told by the protocol, and gets no further time. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { findTree, keyOf, type TreeQuery } from './find-tree.ts';
 import { endGroup } from './group.ts';
-import { hasProcessTable, isRunning, listProcesses, type Process } from './table.ts';
+import { hasProcessTable, isRunning, type Process } from './table.ts';
 
 export interface TreeTarget {
   /** `ProcessMark.id`: ends everything that started with the mark, detached or not. */
@@ -42,21 +42,6 @@ export async function endTree(target: TreeTarget, options: EndOptions = {}): Pro
   }
 }
 
-/**
- * Ends the children that a process has started since an earlier look (`childrenOf`), with all that they started. The
- * process and its older children stay. Without Linux's `/proc` nothing is ended.
- */
-export async function endNewChildren(
-  pid: number,
-  before: ReadonlySet<string>,
-  options: EndOptions = {},
-): Promise<Ended> {
-  if (!hasProcessTable) return { ended: 0, left: [] };
-  const isNew = (one: Process) => one.parent === pid && !before.has(keyOf(one));
-  const started = listProcesses().filter(isNew);
-  return endFound({}, options.graceMs ?? defaultGraceMs, started);
-}
-
 /** Resolves when all endings under way are done, for any caller. */
 export async function allEnded(): Promise<void> {
   await Promise.allSettled(underWay);
@@ -77,13 +62,9 @@ async function end({ mark, pid }: TreeTarget, graceMs: number): Promise<Ended> {
   );
 }
 
-async function endFound(
-  query: Omit<TreeQuery, 'known'>,
-  graceMs: number,
-  roots: readonly Process[] = [],
-): Promise<Ended> {
+async function endFound(query: Omit<TreeQuery, 'known'>, graceMs: number): Promise<Ended> {
   const start = performance.now();
-  const known = new Set(roots.map(keyOf));
+  const known = new Set<string>();
   const told = new Set<string>();
   // Each round looks again, because processes fork while they are being ended; one may go unseen that was forked while
   // the table was read, by a process that then ended.

@@ -1,12 +1,5 @@
 /** Keeps invariant 8: no process outlives its session, nor the server. */
-export { childrenOf } from './children.ts';
-export {
-  endNewChildren,
-  endTree,
-  type EndOptions,
-  type Ended,
-  type TreeTarget,
-} from './end-tree.ts';
+export { endTree, type EndOptions, type Ended, type TreeTarget } from './end-tree.ts';
 export { startGuard, type Guard } from './guard.ts';
 export { processMark, type ProcessMark } from './mark.ts';
 export { reapOrphans } from './orphans.ts';
