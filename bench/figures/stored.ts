@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { OutputItem, Response } from '@liminal/protocol';
 import { type ResponseStore } from '@liminal/storage';
-import { openPostgresStore } from '@liminal/storage/postgres';
+import { openPostgres } from '@liminal/storage/postgres';
 import { openSqliteStorage } from '@liminal/storage/sqlite';
 import { startPostgres } from '@liminal/testkit';
 import pg from 'pg';
@@ -47,7 +47,7 @@ async function sqliteBytes(turns: readonly Response[]): Promise<number> {
 async function postgresBytes(turns: readonly Response[]): Promise<number> {
   const server = await startPostgres();
   try {
-    const store = await openPostgresStore(server.url);
+    const { store } = await openPostgres(server.url);
     await saveAll(store, turns);
     await store.close();
     const client = new pg.Client(server.url);

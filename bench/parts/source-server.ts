@@ -6,7 +6,7 @@ import { ClaudeCodeProvider } from '@liminal/agents/claude-code';
 import { createRuntime } from '@liminal/runtime';
 import { createCredentials, createServer } from '@liminal/server';
 import { type OpenedStorage } from '@liminal/storage';
-import { openPostgresStore } from '@liminal/storage/postgres';
+import { openPostgres } from '@liminal/storage/postgres';
 import { openRedis } from '@liminal/storage/redis';
 import { openSqliteStorage } from '@liminal/storage/sqlite';
 import './print-used.ts';
@@ -69,8 +69,8 @@ console.log(port);
 async function openStorage(): Promise<OpenedStorage> {
   const { BENCH_REDIS: url, BENCH_DATABASE: database } = process.env;
   if (url === undefined || database === undefined) return openSqliteStorage(dataDir);
-  const store = await openPostgresStore(database);
-  return { ...(await openRedis({ url })), store };
+  const { store, blobs } = await openPostgres(database);
+  return { ...(await openRedis({ url })), store, blobs };
 }
 
 async function end(): Promise<void> {

@@ -7,7 +7,7 @@ import { ProviderRegistry } from '@liminal/agents';
 import { createRuntime, startProjectorWorker } from '@liminal/runtime';
 import { createLogger, createCredentials, createServer } from '@liminal/server';
 import type { ResponseStore } from '@liminal/storage';
-import { openPostgresStore } from '@liminal/storage/postgres';
+import { openPostgres } from '@liminal/storage/postgres';
 import { openRedis } from '@liminal/storage/redis';
 import type { MemberSettings } from './member.ts';
 import { TalkingAgent } from './talking-agent.ts';
@@ -23,7 +23,7 @@ console.log('ready');
 flushCompileCache();
 
 async function openStorage() {
-  const store = await openPostgresStore(settings.databaseUrl, { schema: settings.schema });
+  const { store, blobs } = await openPostgres(settings.databaseUrl, { schema: settings.schema });
   const {
     log,
     coordination,
@@ -38,7 +38,7 @@ async function openStorage() {
     await closeLog();
     await store.close();
   };
-  return { log, store: traced(store), coordination, close: closeAll };
+  return { log, store: traced(store), blobs, coordination, close: closeAll };
 }
 
 /** Notes what becomes of sessions' queues, so that a message that is missing in the end can be followed. */

@@ -6,7 +6,7 @@ import {
   type StreamEvent,
   type UpsertObject,
 } from '@liminal/protocol';
-import { openPostgresStore } from '@liminal/storage/postgres';
+import { openPostgres } from '@liminal/storage/postgres';
 import { expect } from 'vitest';
 import {
   checkRun,
@@ -78,7 +78,7 @@ function judgeRefusals({ people }: World): void {
 
 /** What is stored is what the log gives, folded from scratch. */
 async function judgeStore({ settings, witness }: World): Promise<void> {
-  const store = await openPostgresStore(settings.databaseUrl, { schema: settings.schema });
+  const { store } = await openPostgres(settings.databaseUrl, { schema: settings.schema });
   try {
     for (const [runId, run] of witness.runs) {
       expect(await store.getResponse(runId)).toEqual(storedOf(run));

@@ -1,8 +1,8 @@
 /** Picks the storage: the data folder alone, or the Redis and the database that several servers share. */
 import { LiminalError } from '@liminal/protocol';
-import { type OpenedStorage, type ResponseStore } from '@liminal/storage';
-import { openConvexStore } from '@liminal/storage/convex';
-import { openPostgresStore } from '@liminal/storage/postgres';
+import { type OpenedDatabase, type OpenedStorage } from '@liminal/storage';
+import { openConvex } from '@liminal/storage/convex';
+import { openPostgres } from '@liminal/storage/postgres';
 import { openRedis } from '@liminal/storage/redis';
 import { openSqliteStorage, takeDataDir } from '@liminal/storage/sqlite';
 import type { Config } from './config/load.ts';
@@ -22,29 +22,29 @@ export async function openStorage(config: Config): Promise<OpenedStorage> {
 
 /** Storage that several servers share; needs no data folder. */
 export async function openShared(shared: SharedConfig): Promise<SharedStorage> {
-  const store = await openStore(shared);
+  const database = await openDatabase(shared);
   try {
     const redis = await openRedis({ url: shared.redisUrl, prefix: shared.redisPrefix });
     const { log, coordination } = redis;
     return {
+      ...database,
       log,
-      store,
       coordination,
       close: async () => {
         await redis.close();
-        await store.close();
+        await database.close();
       },
     };
   } catch (error) {
-    await store.close();
+    await database.close();
     throw error;
   }
 }
 
-async function openStore(shared: SharedConfig): Promise<ResponseStore> {
+async function openDatabase(shared: SharedConfig): Promise<OpenedDatabase> {
   const { databaseUrl, databaseSchema, databaseSecret = '' } = shared;
-  if (isConvex(databaseUrl)) return openConvexStore(databaseUrl, databaseSecret);
-  return openPostgresStore(databaseUrl, { schema: databaseSchema });
+  if (isConvex(databaseUrl)) return openConvex(databaseUrl, databaseSecret);
+  return openPostgres(databaseUrl, { schema: databaseSchema });
 }
 
 type SharedStorage = OpenedStorage & Required<Pick<OpenedStorage, 'coordination'>>;

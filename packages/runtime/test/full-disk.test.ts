@@ -24,7 +24,7 @@ afterEach(async () => {
 
 /** Memory that refuses as the drivers do when the disk is full. */
 function fillableMedium(): WitnessedMedium {
-  const { log, store } = openMemoryStorage();
+  const { log, store, blobs } = openMemoryStorage();
   const open = async () => ({
     log: refusing(log, ['append'], () => disk.log === 'full', 'LOG_WRITE_FAILED'),
     store: refusing(
@@ -33,6 +33,7 @@ function fillableMedium(): WitnessedMedium {
       () => disk.store === 'full',
       'STORE_WRITE_FAILED',
     ),
+    blobs,
     close: async () => {},
   });
   return new WitnessedMedium({ open, crash: async () => {}, remove() {} });

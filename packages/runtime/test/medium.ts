@@ -71,13 +71,14 @@ export class WitnessedMedium implements Medium {
   async open(): Promise<OpenedStorage> {
     const power = { on: true };
     this.#power = power;
-    const { log, store, close } = await this.#medium.open();
+    const { log, store, blobs, close } = await this.#medium.open();
     for (const { runId } of await log.unsettled()) {
       assert.deepEqual(await log.read(runId), this.acknowledged.get(runId));
     }
     return {
       log: whilePowered(this.#witness(log), power),
       store: whilePowered(store, power),
+      blobs: whilePowered(blobs, power),
       close,
     };
   }

@@ -1,4 +1,5 @@
 /** What Liminal keeps, and must not lose: the contracts. Each driver has its own entry point. */
+export type * from './blob-store.ts';
 export type * from './coordination.ts';
 export * from './errors.ts';
 export * from './event-log.ts';

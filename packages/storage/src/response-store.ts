@@ -98,7 +98,7 @@ export interface ResponseStore {
   takeSession(sessionId: string, fence: number): Promise<SessionRecord | undefined>;
   /** Newest first by `updatedAt`, then by `createdAt`. */
   listSessions(filter?: { projectId?: string; active?: boolean }): Promise<SessionRecord[]>;
-  /** The session with all its Responses. */
+  /** The session with all its Responses and its hold on blobs, and the blobs that nobody else needs. */
   deleteSession(sessionId: string): Promise<void>;
   /**
    * Saves a Response, replacing an earlier snapshot of the same run. Runs of a session keep the order of their first

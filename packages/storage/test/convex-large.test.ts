@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openStore } from '../src/convex/open.ts';
+import { openDeployment } from '../src/convex/open.ts';
 import { headOf, response, sessionRecord } from '../src/testing/records.ts';
 import { deploy, secret, watched } from './convex-deployment.ts';
 
@@ -17,7 +17,7 @@ describe('what is larger than one call', () => {
 
   test('is saved whole and given back, as are its pages', async () => {
     const { caller, count, tidied } = deploy();
-    const store = await openStore(caller, secret);
+    const { store } = await openDeployment(caller, secret);
     // More than one call may read.
     const huge = big('run-2', {}, 60);
     await store.importResponses([response('run-1', ['a']), huge, response('run-3', ['b'])]);
@@ -43,7 +43,7 @@ describe('what is larger than one call', () => {
 
   test('SAFE: a page reads about what it gives, not all that its items would', async () => {
     const { calls, caller } = watched(deploy().caller);
-    const store = await openStore(caller, secret);
+    const { store } = await openDeployment(caller, secret);
     await store.saveResponse(big('run-1', {}, 60));
     calls.length = 0;
     const mebibyte = 1_048_576;
@@ -59,7 +59,7 @@ describe('what is larger than one call', () => {
   test('is saved as a whole or not at all, wherever it breaks off', async () => {
     const { caller, count, tidied } = deploy();
     const { watch, caller: breaking } = watched(caller);
-    const store = await openStore(breaking, secret);
+    const { store } = await openDeployment(breaking, secret);
     const saved = response('run-1', ['a', 'b'], { status: 'in_progress' });
     await store.saveResponse(saved);
     for (const failAt of [0, 1, 3, 4]) {
@@ -86,7 +86,7 @@ describe('what is larger than one call', () => {
   });
 
   test('may be what a run says of itself: that is cut, so that its items are kept', async () => {
-    const store = await openStore(deploy().caller, secret);
+    const { store } = await openDeployment(deploy().caller, secret);
     const error = { code: 'BROKEN', message: '\u0001'.repeat(2_000_000) };
     await store.saveResponse(response('run-1', ['a'], { status: 'error', error }));
     const kept = await store.getResponse('run-1');
@@ -100,7 +100,7 @@ describe('what is larger than one call', () => {
 
   test('may be many runs that say much of themselves', async () => {
     const { caller, count, tidied } = deploy();
-    const store = await openStore(caller, secret);
+    const { store } = await openDeployment(caller, secret);
     const error = { code: 'BROKEN', message: '…'.repeat(60_000) };
     // Some without items, which come with their neighbours.
     const runs = Array.from({ length: 90 }, (_, at) =>
@@ -117,7 +117,7 @@ describe('what is larger than one call', () => {
   });
 
   test('may be what a snapshot replaces', async () => {
-    const store = await openStore(deploy().caller, secret);
+    const { store } = await openDeployment(deploy().caller, secret);
     const under = { status: 'in_progress' } as const;
     await store.saveResponse(big('run-1', { ...under, lastSeq: 1 }));
     const less = response('run-1', Array<string>(24).fill('a'), { ...under, lastSeq: 2 });
@@ -126,7 +126,7 @@ describe('what is larger than one call', () => {
   });
 
   test('may be the list of all sessions', async () => {
-    const store = await openStore(deploy().caller, secret);
+    const { store } = await openDeployment(deploy().caller, secret);
     const queued = { turnId: 't', queuedAt: '2026-01-01T00:00:00Z', state: 'queued' } as const;
     const queue = [{ ...queued, message: 'größer '.repeat(140_000) }];
     // Many of the same time.
@@ -146,7 +146,7 @@ describe('what is larger than one call', () => {
   });
 
   test('may be all that a search finds', async () => {
-    const store = await openStore(deploy().caller, secret);
+    const { store } = await openDeployment(deploy().caller, secret);
     // All words differ: the index keeps as many of them as of any text.
     const text = (at: number) =>
       `needle ${Array.from({ length: 9_000 }, (_, word) => `слово${at * 20_000 + word}`).join(' ')}`;
@@ -159,7 +159,7 @@ describe('what is larger than one call', () => {
 
   test('may be one item, or a session with a long queue', async () => {
     const { caller } = deploy();
-    const store = await openStore(caller, secret);
+    const { store } = await openDeployment(caller, secret);
     const one = response('run-1', ['🧵 größer '.repeat(1_000_000)]);
     await store.saveResponse(one);
     expect(await store.getResponse('run-1')).toStrictEqual(one);

@@ -1,37 +1,38 @@
 import { makeFunctionReference } from 'convex/server';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ConvexCaller } from '../src/convex/deployment.ts';
-import { openStore } from '../src/convex/open.ts';
-import { openConvexStore } from '../src/convex/index.ts';
-import { itemPagesSuite, responseStoreSuite, searchSuite } from '../src/testing/index.ts';
+import { openDeployment } from '../src/convex/open.ts';
+import { openConvex } from '../src/convex/index.ts';
+import { itemPagesSuite, partOf, responseStoreSuite, searchSuite } from '../src/testing/index.ts';
 import { response, sessionRecord } from '../src/testing/records.ts';
 import { deploy, modules, secret, serve, watched } from './convex-deployment.ts';
 
 async function setup() {
   const { caller, tidied } = deploy();
   return {
-    subject: await openStore(caller, secret),
-    reopen: async () => openStore(caller, secret),
+    subject: await openDeployment(caller, secret),
+    reopen: async () => openDeployment(caller, secret),
     teardown: tidied,
   };
 }
 
 describe('convex response store', () => {
-  responseStoreSuite(setup);
+  responseStoreSuite(partOf(setup, 'store'));
 });
 
 describe('convex pages of items', () => {
-  itemPagesSuite(setup);
+  itemPagesSuite(partOf(setup, 'store'));
 });
 
 describe('convex search', () => {
-  searchSuite(setup);
+  searchSuite(partOf(setup, 'store'));
 });
 
 describe('several servers on one deployment', () => {
   test('a race of snapshots is won by the newest, whole', async () => {
     const { caller, tidied } = deploy();
-    const stores = [await openStore(caller, secret), await openStore(caller, secret)];
+    const servers = [await openDeployment(caller, secret), await openDeployment(caller, secret)];
+    const stores = servers.map(({ store }) => store);
     for (const size of [3, 3_000]) {
       const run = `run-${size}`;
       const snapshots = Array.from({ length: 6 }, (_, seq) => {
@@ -50,7 +51,8 @@ describe('several servers on one deployment', () => {
 
   test('who read and wrote last time knows when another has written since', async () => {
     const { caller } = deploy();
-    const [one, other] = [await openStore(caller, secret), await openStore(caller, secret)];
+    const { store: one } = await openDeployment(caller, secret);
+    const { store: other } = await openDeployment(caller, secret);
     const under = { status: 'in_progress' } as const;
     await one.saveResponse(response('run-1', ['a', 'b', 'c'], { ...under, lastSeq: 1 }));
     await other.saveResponse(response('run-1', ['x', 'y', 'z'], { ...under, lastSeq: 2 }));
@@ -62,7 +64,7 @@ describe('several servers on one deployment', () => {
 
 test('a snapshot that grows sends only the items that changed', async () => {
   const { calls, caller } = watched(deploy().caller);
-  const store = await openStore(caller, secret);
+  const { store } = await openDeployment(caller, secret);
   const texts = Array.from({ length: 300 }, (_, at) => `text ${at}`);
   await store.saveResponse(response('run-1', texts, { status: 'in_progress' }));
   const grown = response('run-1', [...texts.slice(0, -1), 'changed', 'new'], {
@@ -128,7 +130,7 @@ describe('the secret', () => {
     onTestFinished(() => {
       process.env['LIMINAL_SECRET'] = secret;
     });
-    await expect(openStore(deploy().caller, '')).rejects.toThrow('LIMINAL_SECRET');
+    await expect(openDeployment(deploy().caller, '')).rejects.toThrow('LIMINAL_SECRET');
   });
 });
 
@@ -136,7 +138,8 @@ describe('by the way of HTTP', () => {
   test('FR-001-14: a store works as it does in memory', async () => {
     const { url, close } = await serve(deploy().caller);
     onTestFinished(close);
-    const [one, other] = [await openConvexStore(url, secret), await openConvexStore(url, secret)];
+    const { store: one } = await openConvex(url, secret);
+    const { store: other } = await openConvex(url, secret);
     await one.saveSession(sessionRecord('session-1', { title: 'Grüße \uD800 🧵' }));
     expect(await other.getSession('session-1')).toMatchObject({ title: 'Grüße \uD800 🧵' });
     const under = { status: 'in_progress' } as const;
@@ -149,11 +152,11 @@ describe('by the way of HTTP', () => {
 
   test('what is wrong is said, and who cannot be reached', async () => {
     const { url, close } = await serve(deploy().caller);
-    await expect(openConvexStore(url, 'wrong')).rejects.toMatchObject({
+    await expect(openConvex(url, 'wrong')).rejects.toMatchObject({
       code: 'DATABASE_UNUSABLE',
       message: expect.stringContaining('LIMINAL_SECRET'),
     });
-    const store = await openConvexStore(url, secret);
+    const { store } = await openConvex(url, secret);
     await close();
     await expect(store.getSession('session-1')).rejects.toMatchObject({
       code: 'STORE_READ_FAILED',
@@ -161,7 +164,7 @@ describe('by the way of HTTP', () => {
     await expect(store.saveResponse(response('run-1', ['a']))).rejects.toMatchObject({
       code: 'STORE_WRITE_FAILED',
     });
-    await expect(openConvexStore(url, secret)).rejects.toMatchObject({ code: 'DATABASE_UNUSABLE' });
+    await expect(openConvex(url, secret)).rejects.toMatchObject({ code: 'DATABASE_UNUSABLE' });
   });
 
   test('functions of another version are refused with a sentence', async () => {
@@ -169,11 +172,11 @@ describe('by the way of HTTP', () => {
       query: async () => version,
       mutation: async () => undefined,
     });
-    await expect(openStore(answering(3), secret)).rejects.toMatchObject({
+    await expect(openDeployment(answering(3), secret)).rejects.toMatchObject({
       code: 'DATA_TOO_NEW',
       message: expect.stringMatching(/newer Liminal.*Update/),
     });
-    await expect(openStore(answering(1), secret)).rejects.toMatchObject({
+    await expect(openDeployment(answering(1), secret)).rejects.toMatchObject({
       code: 'DATABASE_UNUSABLE',
       message: expect.stringMatching(/older Liminal.*Deploy/),
     });

@@ -3,7 +3,7 @@ import { startPostgres, type PostgresServer } from '@liminal/testkit';
 import { Client } from 'pg';
 import { testAtLength } from '@liminal/testkit/at-length';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { describePostgres, openPostgresStore } from '../src/postgres/index.ts';
+import { describePostgres, openPostgres } from '../src/postgres/index.ts';
 import { sessionRecord } from '../src/testing/records.ts';
 
 const MOST = 8;
@@ -54,11 +54,11 @@ test('SAFE: a start waits for a connection that others release', async () => {
     // After this, all libraries are loaded.
     await describePostgres(as);
     await takeAll(as, words);
-    const opening = openPostgresStore(as, { schema: `start_${at}` });
+    const opening = openPostgres(as, { schema: `start_${at}` });
     // It has been refused before the last of these is.
     for (let attempt = 0; attempt < 5; attempt++) await takeAll(as, words);
     await letGo();
-    const store = await opening;
+    const { store } = await opening;
     await store.saveSession(sessionRecord('session-1'));
     expect(await store.getSession('session-1')).toEqual(sessionRecord('session-1'));
     await store.close();
@@ -66,7 +66,7 @@ test('SAFE: a start waits for a connection that others release', async () => {
 });
 
 test('SAFE: requests wait for each other where the database has one connection for all', async () => {
-  const store = await openPostgresStore(url, { schema: 'one' });
+  const { store } = await openPostgres(url, { schema: 'one' });
   await takeAll(url, 'remaining connection slots are reserved');
   const ids = Array.from({ length: 40 }, (_, at) => `session-${at}`);
   await Promise.all(ids.map(async (id) => store.saveSession(sessionRecord(id))));

@@ -7,8 +7,8 @@ import {
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type ResponseStore } from '../src/index.ts';
-import { openPostgresStore } from '../src/postgres/index.ts';
-import { itemPagesSuite, responseStoreSuite, searchSuite } from '../src/testing/index.ts';
+import { openPostgres } from '../src/postgres/index.ts';
+import { itemPagesSuite, partOf, responseStoreSuite, searchSuite } from '../src/testing/index.ts';
 import { headOf, response, sessionRecord } from '../src/testing/records.ts';
 
 let postgres: TestPostgres;
@@ -30,11 +30,12 @@ async function ask(sql: string, url = postgres.url): Promise<Record<string, unkn
 
 /** Handles of as many servers on one database, all opened at once. */
 async function openServers(count: number, schema = postgres.newSchema()) {
-  const stores = await Promise.all(
-    Array.from({ length: count }, async () => openPostgresStore(postgres.url, { schema })),
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => openPostgres(postgres.url, { schema })),
   );
+  const stores = servers.map(({ store }) => store);
   onTestFinished(async () => {
-    await Promise.all(stores.map(async (store) => store.close()));
+    await Promise.all(servers.map(async (server) => server.close()));
     await ask(`DROP SCHEMA ${schema} CASCADE`);
   });
   return { stores, schema };
@@ -42,31 +43,31 @@ async function openServers(count: number, schema = postgres.newSchema()) {
 
 async function setup() {
   const schema = postgres.newSchema();
-  let store = await openPostgresStore(postgres.url, { schema });
+  let database = await openPostgres(postgres.url, { schema });
   return {
-    subject: store,
+    subject: database,
     reopen: async () => {
-      await store.close();
-      store = await openPostgresStore(postgres.url, { schema });
-      return store;
+      await database.close();
+      database = await openPostgres(postgres.url, { schema });
+      return database;
     },
     teardown: async () => {
-      await store.close();
+      await database.close();
       await ask(`DROP SCHEMA ${schema} CASCADE`);
     },
   };
 }
 
 describe('postgres response store', () => {
-  responseStoreSuite(setup);
+  responseStoreSuite(partOf(setup, 'store'));
 });
 
 describe('postgres pages of items', () => {
-  itemPagesSuite(setup);
+  itemPagesSuite(partOf(setup, 'store'));
 });
 
 describe('postgres search', () => {
-  searchSuite(setup);
+  searchSuite(partOf(setup, 'store'));
 });
 
 describe('several servers on one database', () => {
@@ -158,8 +159,8 @@ test('a page reads no more items than it shows', async () => {
   // What a connection has counted is told when it ends.
   await stores[0]!.close();
   const before = await read();
-  const again = await openPostgresStore(postgres.url, { schema });
-  const page = await again.readItems('session-1', {
+  const again = await openPostgres(postgres.url, { schema });
+  const page = await again.store.readItems('session-1', {
     before: { runId: 'run-30', index: 5 },
     limit: 20,
   });
@@ -204,7 +205,7 @@ describe('a database', () => {
   test('written by a newer version is refused with a sentence, and not touched', async () => {
     const { schema } = await openServers(1);
     await ask(`UPDATE ${schema}.data_version SET version = 9999`);
-    await expect(openPostgresStore(postgres.url, { schema })).rejects.toMatchObject({
+    await expect(openPostgres(postgres.url, { schema })).rejects.toMatchObject({
       code: 'DATA_TOO_NEW',
       message: expect.stringMatching(/newer Liminal.*9999.*Update/),
     });
@@ -215,13 +216,13 @@ describe('a database', () => {
     const url = new URL(postgres.url);
     url.password = 'secret';
     url.pathname = '/nowhere';
-    const failure = await openPostgresStore(url.href).catch((error: unknown) => error);
+    const failure = await openPostgres(url.href).catch((error: unknown) => error);
     expect(failure).toMatchObject({
       code: 'DATABASE_UNUSABLE',
       message: expect.stringContaining('no such database'),
     });
     expect(String(failure)).not.toContain('secret');
-    await expect(openPostgresStore('postgresql://127.0.0.1:1/x')).rejects.toMatchObject({
+    await expect(openPostgres('postgresql://127.0.0.1:1/x')).rejects.toMatchObject({
       code: 'DATABASE_UNUSABLE',
       message: expect.stringMatching(/127\.0\.0\.1:1\/x .*nothing listens there/),
     });
@@ -250,7 +251,7 @@ describe('a database that goes away', () => {
   let store: ResponseStore;
   beforeAll(async () => {
     server = await startPostgres();
-    store = await openPostgresStore(server.url);
+    ({ store } = await openPostgres(server.url));
   });
   afterAll(async () => {
     await store.close();

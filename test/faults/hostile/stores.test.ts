@@ -12,7 +12,7 @@ import {
 } from '@liminal/protocol';
 import { type EventLog, type ResponseStore } from '@liminal/storage';
 import { openMemoryStorage } from '@liminal/storage/memory';
-import { openPostgresStore } from '@liminal/storage/postgres';
+import { openPostgres } from '@liminal/storage/postgres';
 import { openRedis } from '@liminal/storage/redis';
 import { openSqliteStorage } from '@liminal/storage/sqlite';
 import { testPostgres, testRedis } from '@liminal/testkit';
@@ -66,7 +66,7 @@ async function redis(): Promise<Subject> {
 
 async function postgres(): Promise<Subject> {
   const server = await testPostgres();
-  const store = await openPostgresStore(server.url, { schema: server.newSchema() });
+  const { store } = await openPostgres(server.url, { schema: server.newSchema() });
   onTestFinished(async () => {
     await store.close();
     await server.release();

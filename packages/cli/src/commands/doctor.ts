@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { processSupport } from '@liminal/agents';
 import { hideUrlSecrets, messageOf } from '@liminal/protocol';
-import { openConvexStore } from '@liminal/storage/convex';
+import { openConvex } from '@liminal/storage/convex';
 import { describePostgres } from '@liminal/storage/postgres';
 import { describeRedis } from '@liminal/storage/redis';
 import type { Config } from '../config/load.ts';
@@ -91,8 +91,8 @@ async function checkRedis({ redisUrl }: SharedConfig): Promise<Finding[]> {
 
 async function checkDatabase({ databaseUrl, databaseSecret = '' }: SharedConfig) {
   if (!isConvex(databaseUrl)) return [sharedBy(await describePostgres(databaseUrl))];
-  const store = await openConvexStore(databaseUrl, databaseSecret);
-  await store.close();
+  const database = await openConvex(databaseUrl, databaseSecret);
+  await database.close();
   return [sharedBy('Convex deployment')];
 }
 

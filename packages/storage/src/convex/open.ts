@@ -1,6 +1,7 @@
 import { ConvexHttpClient } from 'convex/browser';
 import { StorageError } from '../errors.ts';
-import type { ResponseStore } from '../response-store.ts';
+import { noBlobs } from '../no-blobs.ts';
+import type { OpenedDatabase } from '../storage.ts';
 import { api, type ConvexCaller, Deployment, reasonOf } from './deployment.ts';
 import { ConvexResponseStore } from './response-store.ts';
 
@@ -9,9 +10,9 @@ const CALL_TIMEOUT = 30_000;
 /** The version of the functions that this driver needs: `convex/version.ts`. */
 const VERSION = 2;
 
-export async function openConvexStore(url: string, secret: string): Promise<ResponseStore> {
+export async function openConvex(url: string, secret: string): Promise<OpenedDatabase> {
   try {
-    return await openStore(clientOf(url), secret);
+    return await openDeployment(clientOf(url), secret);
   } catch (cause) {
     if (cause instanceof StorageError) throw cause;
     const message = `The Convex deployment ${url} cannot be used: ${reasonOf(cause)}. Check the URL, and that its functions are deployed.`;
@@ -19,8 +20,11 @@ export async function openConvexStore(url: string, secret: string): Promise<Resp
   }
 }
 
-/** The store behind any caller of the functions. */
-export async function openStore(caller: ConvexCaller, secret: string): Promise<ResponseStore> {
+/** The store and its blobs behind any caller of the functions. */
+export async function openDeployment(
+  caller: ConvexCaller,
+  secret: string,
+): Promise<OpenedDatabase> {
   const deployment = new Deployment(caller, secret);
   const version = await deployment.query(api.version.get, {});
   if (version > VERSION) {
@@ -35,7 +39,8 @@ export async function openStore(caller: ConvexCaller, secret: string): Promise<R
       `The Convex deployment has functions of an older Liminal (version ${version}, this one needs ${VERSION}). Deploy them again.`,
     );
   }
-  return new ConvexResponseStore(deployment);
+  const store = new ConvexResponseStore(deployment);
+  return { store, blobs: noBlobs(), close: async () => store.close() };
 }
 
 function clientOf(url: string): ConvexCaller {

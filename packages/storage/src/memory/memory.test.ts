@@ -1,39 +1,38 @@
 import { describe } from 'vitest';
 import {
+  blobSuite,
   coordinationSuite,
   eventLogSuite,
   itemPagesSuite,
+  partOf,
   responseStoreSuite,
   searchSuite,
 } from '../testing/index.ts';
 import { openMemoryStorage, openSharedMemoryStorage } from './open.ts';
 
+async function setup() {
+  const storage = openMemoryStorage();
+  return { subject: storage, teardown: storage.close };
+}
+
 describe('memory event log', () => {
-  eventLogSuite(async () => {
-    const { log, close } = openMemoryStorage();
-    return { subject: log, teardown: close };
-  });
+  eventLogSuite(partOf(setup, 'log'));
 });
 
 describe('memory response store', () => {
-  responseStoreSuite(async () => {
-    const { store, close } = openMemoryStorage();
-    return { subject: store, teardown: close };
-  });
+  responseStoreSuite(partOf(setup, 'store'));
 });
 
 describe('memory pages of items', () => {
-  itemPagesSuite(async () => {
-    const { store, close } = openMemoryStorage();
-    return { subject: store, teardown: close };
-  });
+  itemPagesSuite(partOf(setup, 'store'));
 });
 
 describe('memory search', () => {
-  searchSuite(async () => {
-    const { store, close } = openMemoryStorage();
-    return { subject: store, teardown: close };
-  });
+  searchSuite(partOf(setup, 'store'));
+});
+
+describe('memory blobs', () => {
+  blobSuite(setup);
 });
 
 describe('memory coordination', () => {

@@ -1,5 +1,6 @@
 import type { Coordination, Inboxes, Unsubscribe } from '../coordination.ts';
 import type { OpenedStorage } from '../storage.ts';
+import { MemoryBlobStore } from './blob-store.ts';
 import { MemoryBoard } from './board.ts';
 import { MemoryEventLog } from './event-log.ts';
 import { MemoryLeases } from './leases.ts';
@@ -11,7 +12,7 @@ export { MemoryUpsertStreams };
 
 /** Storage that ends with the process: for tests, and for trying Liminal without leaving anything behind. */
 export function openMemoryStorage(): OpenedStorage {
-  return open(new MemoryEventLog());
+  return open(new MemoryEventLog(), Date.now);
 }
 
 /**
@@ -30,14 +31,16 @@ export function openSharedMemoryStorage(
     registry,
     upserts: new MemoryUpsertStreams(),
   };
-  return { ...open(log), coordination };
+  return { ...open(log, now), coordination };
 }
 
-function open(log: MemoryEventLog): OpenedStorage {
-  const store = new MemoryResponseStore();
+function open(log: MemoryEventLog, now: () => number): OpenedStorage {
+  const blobs = new MemoryBlobStore(now);
+  const store = new MemoryResponseStore(blobs);
   return {
     log,
     store,
+    blobs,
     close: async () => {
       await log.close();
       await store.close();

@@ -1,4 +1,5 @@
 import type { Response } from '@liminal/protocol';
+import type { MemoryBlobStore } from './blob-store.ts';
 import { StorageError } from '../errors.ts';
 import { refuseStale } from '../store/refuse-stale.ts';
 import type {
@@ -22,6 +23,11 @@ export class MemoryResponseStore implements ResponseStore {
   readonly #sessions = new Map<string, SessionRecord>();
   /** In the order of first saves, as a Map keeps it. */
   readonly #responses = new Map<string, Response>();
+  readonly #blobs: MemoryBlobStore;
+
+  constructor(blobs: MemoryBlobStore) {
+    this.#blobs = blobs;
+  }
 
   async saveSession(session: SessionRecord): Promise<void> {
     refuseStale(session, this.#sessions.get(session.sessionId));
@@ -58,6 +64,7 @@ export class MemoryResponseStore implements ResponseStore {
   async deleteSession(sessionId: string): Promise<void> {
     this.#sessions.delete(sessionId);
     for (const response of this.#of(sessionId)) this.#responses.delete(response.id);
+    this.#blobs.release(sessionId);
   }
 
   async saveResponse(response: Response): Promise<void> {

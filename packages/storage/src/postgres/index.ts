@@ -1,5 +1,5 @@
 /** History in PostgreSQL, for any number of servers. Its libraries are loaded when it is opened. */
-import type { ResponseStore } from '../response-store.ts';
+import type { OpenedDatabase } from '../storage.ts';
 
 /** The name and version of a PostgreSQL; changes nothing. Throws StorageError `DATABASE_UNUSABLE`. */
 export async function describePostgres(url: string): Promise<string> {
@@ -8,14 +8,14 @@ export async function describePostgres(url: string): Promise<string> {
 }
 
 /**
- * Opens a store in a PostgreSQL database, which any number of servers may use at once, and creates or updates its
+ * Opens a store and its blobs in a PostgreSQL database, which any number of servers may use at once, and creates or updates its
  * tables in a schema of their own (`liminal`). Throws StorageError `DATABASE_UNUSABLE` or `DATA_TOO_NEW`.
  * @param url - `postgresql://user:password@host:port/database`
  */
-export async function openPostgresStore(
+export async function openPostgres(
   url: string,
   options: { schema?: string } = {},
-): Promise<ResponseStore> {
+): Promise<OpenedDatabase> {
   const driver = await import('./open.ts');
-  return driver.openPostgresStore(url, options.schema ?? 'liminal');
+  return driver.openPostgres(url, options.schema ?? 'liminal');
 }

@@ -1,3 +1,4 @@
+import { noBlobs } from '../no-blobs.ts';
 import { StorageError } from '../errors.ts';
 import type { OpenedStorage } from '../storage.ts';
 import { Database } from './database.ts';
@@ -22,6 +23,7 @@ function open(database: Database): OpenedStorage {
   return {
     log,
     store,
+    blobs: noBlobs(),
     setAside: unreadableIn(database),
     close: async () => {
       await log.close();

@@ -6,20 +6,21 @@ import type { OpenedStorage } from '../storage.ts';
 import {
   eventLogSuite,
   itemPagesSuite,
+  partOf,
   responseStoreSuite,
   searchSuite,
 } from '../testing/index.ts';
 import { openSqliteStorage } from './open.ts';
 
-async function setup<Part extends 'log' | 'store'>(part: Part) {
+async function setup() {
   const dataDir = await mkdtemp(join(tmpdir(), 'liminal-sqlite-'));
   let storage: OpenedStorage = openSqliteStorage(dataDir);
   return {
-    subject: storage[part],
+    subject: storage,
     reopen: async () => {
       await storage.close();
       storage = openSqliteStorage(dataDir);
-      return storage[part];
+      return storage;
     },
     teardown: async () => {
       await storage.close();
@@ -29,17 +30,17 @@ async function setup<Part extends 'log' | 'store'>(part: Part) {
 }
 
 describe('sqlite event log', () => {
-  eventLogSuite(() => setup('log'));
+  eventLogSuite(partOf(setup, 'log'));
 });
 
 describe('sqlite response store', () => {
-  responseStoreSuite(() => setup('store'));
+  responseStoreSuite(partOf(setup, 'store'));
 });
 
 describe('sqlite pages of items', () => {
-  itemPagesSuite(() => setup('store'));
+  itemPagesSuite(partOf(setup, 'store'));
 });
 
 describe('sqlite search', () => {
-  searchSuite(() => setup('store'));
+  searchSuite(partOf(setup, 'store'));
 });

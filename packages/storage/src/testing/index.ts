@@ -1,7 +1,8 @@
 /** One suite per contract; every driver runs them all. */
+export * from './blob-suite.ts';
 export * from './coordination-suite.ts';
 export * from './event-log-suite.ts';
 export * from './item-pages-suite.ts';
 export * from './response-store-suite.ts';
 export * from './search-suite.ts';
-export type * from './subject.ts';
+export * from './subject.ts';

@@ -7,3 +7,18 @@ export interface SubjectUnderTest<Subject> {
 }
 
 export type Setup<Subject> = () => Promise<SubjectUnderTest<Subject>>;
+
+/** For a suite about one part of a subject. */
+export function partOf<Subject, Part extends keyof Subject>(
+  setup: Setup<Subject>,
+  part: Part,
+): Setup<Subject[Part]> {
+  return async () => {
+    const { subject, teardown, reopen } = await setup();
+    return {
+      subject: subject[part],
+      teardown,
+      ...(reopen && { reopen: async () => (await reopen())[part] }),
+    };
+  };
+}

@@ -1,0 +1,71 @@
+import type { BlobInfo, BlobStore, StoredBlob } from '../blob-store.ts';
+import { blobHash } from '../store/blob-hash.ts';
+
+interface MemoryBlob extends StoredBlob {
+  holders: Set<string>;
+  /** When it was last uploaded, ms since the epoch; absent once a session has taken it. */
+  waitingSince?: number | undefined;
+}
+
+/** Copies its inputs and outputs, so that a caller's later changes do not change the store. */
+export class MemoryBlobStore implements BlobStore {
+  readonly #blobs = new Map<string, MemoryBlob>();
+  readonly #now: () => number;
+
+  /** @param now - ms since the epoch. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  async put(
+    bytes: Uint8Array,
+    { mimeType, sessionId }: { mimeType: string; sessionId?: string },
+  ): Promise<BlobInfo> {
+    const hash = await blobHash(bytes);
+    const blob = this.#blobs.get(hash) ?? {
+      hash,
+      mimeType,
+      size: bytes.length,
+      bytes: Uint8Array.from(bytes),
+      holders: new Set(),
+    };
+    if (sessionId === undefined) blob.waitingSince = this.#now();
+    else blob.holders.add(sessionId);
+    this.#blobs.set(hash, blob);
+    return { hash, mimeType: blob.mimeType, size: blob.size };
+  }
+
+  async get(hash: string): Promise<StoredBlob | undefined> {
+    const blob = this.#blobs.get(hash);
+    if (!blob) return undefined;
+    const { mimeType, size, bytes } = blob;
+    return { hash, mimeType, size, bytes: Uint8Array.from(bytes) };
+  }
+
+  async hold(sessionId: string, hashes: readonly string[]): Promise<string[]> {
+    const wanted = [...new Set(hashes)];
+    const missing = wanted.filter((hash) => !this.#blobs.has(hash));
+    if (missing.length > 0) return missing;
+    for (const blob of wanted.flatMap((hash) => this.#blobs.get(hash) ?? [])) {
+      blob.holders.add(sessionId);
+      blob.waitingSince = undefined;
+    }
+    return [];
+  }
+
+  async sweep(before: number): Promise<number> {
+    const old = [...this.#blobs.values()].filter(
+      ({ holders, waitingSince = Infinity }) => holders.size === 0 && waitingSince < before,
+    );
+    for (const { hash } of old) this.#blobs.delete(hash);
+    return old.length;
+  }
+
+  /** Ends a session's hold, and removes what nobody needs any more. */
+  release(sessionId: string): void {
+    for (const { hash, holders, waitingSince } of this.#blobs.values()) {
+      const isLast = holders.delete(sessionId) && holders.size === 0;
+      if (isLast && waitingSince === undefined) this.#blobs.delete(hash);
+    }
+  }
+}
