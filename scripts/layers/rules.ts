@@ -28,12 +28,13 @@ const innerRooms: Record<string, { within: string; rooms: Record<string, string[
   runtime: {
     within: '^packages/runtime/src/',
     rooms: {
-      turn: [],
+      blobs: [],
+      turn: ['blobs'],
       history: ['turn'],
       readers: ['turn', 'history'],
-      session: ['turn', 'history', 'readers'],
-      directory: ['turn', 'history', 'readers', 'session'],
-      cluster: ['turn', 'history', 'readers', 'session', 'directory'],
+      session: ['blobs', 'turn', 'history', 'readers'],
+      directory: ['blobs', 'turn', 'history', 'readers', 'session'],
+      cluster: ['blobs', 'turn', 'history', 'readers', 'session', 'directory'],
     },
   },
   redis: {

@@ -11,7 +11,7 @@ import { ScriptedAgent } from '../../packages/runtime/test/scripted-agent.ts';
 
 test('SAFE: readers hear the end of a turn in which Redis lost everything, on every server, and the session goes on', async () => {
   const { redis, open } = await ownRedis();
-  const { store } = openMemoryStorage();
+  const { store, blobs } = openMemoryStorage();
   const projectDir = await realpath(await mkdtemp(join(tmpdir(), 'liminal-flushed-')));
   onTestFinished(async () => rm(projectDir, { recursive: true }));
   const agent = new ScriptedAgent();
@@ -20,7 +20,7 @@ test('SAFE: readers hear the end of a turn in which Redis lost everything, on ev
     providers.register(agent);
     const { log, coordination } = await open();
     const runtime = await createRuntime({
-      storage: { log, coordination, store },
+      storage: { log, coordination, store, blobs },
       providers,
       roots: [projectDir],
       settings: { cadenceMs: 0, heartbeatMs: 0, leaseMs: 10_000 },

@@ -1,5 +1,11 @@
 /** The contract for a kind of agent; `DriverProvider` makes a `CliProvider` of it. */
-import type { AgentInfo, ApprovalAnswer, EventDraft } from '@liminal/protocol';
+import type {
+  AcceptedContent,
+  AgentInfo,
+  ApprovalAnswer,
+  ContentBlock,
+  EventDraft,
+} from '@liminal/protocol';
 import type { StartLimit } from './base/start-limit.ts';
 import type {
   AgentIntroduction,
@@ -54,12 +60,15 @@ export interface AgentSession<Memory = unknown> {
   readonly memory?: Memory;
   /** The earlier turns that the agent reported when it loaded the session, if it did. */
   readonly told?: Promise<StoredTurn[]>;
+  /** What a message may have besides its text and links; only text if absent. */
+  readonly accepts?: AcceptedContent;
 
   /**
    * Sends a user message and resolves when its turn has begun: `response_start` and the message itself are emitted.
-   * `PROCESS_CRASH` if the process has ended or ends now, `TURN_IN_PROGRESS`.
+   * `blocks` are of kinds that it `accepts`, with their bytes. `PROCESS_CRASH` if the process has ended or ends now,
+   * `TURN_IN_PROGRESS`.
    */
-  send(message: string, turnId: string): Promise<void>;
+  send(message: string, turnId: string, blocks: readonly ContentBlock[]): Promise<void>;
   /** Asks the running turn, if any, to stop; it ends as cancelled. `INTERRUPT_FAILED`. */
   cancel(): Promise<void>;
   /** Ends the agent and all that it started; a running turn first ends as cancelled. Calling it twice is no error. */

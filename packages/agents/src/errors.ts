@@ -11,6 +11,7 @@ export type ProviderErrorCode =
   | 'TURN_IN_PROGRESS'
   | 'APPROVAL_NOT_FOUND'
   | 'INVALID_OPTION'
+  | 'CONTENT_NOT_SUPPORTED'
   | 'NOT_SUPPORTED';
 
 /** The rejections of a provider. The message says what was wrong with what, and what to do. */

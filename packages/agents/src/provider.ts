@@ -1,9 +1,11 @@
 /** The contract between Liminal and one kind of agent (seed 000, Provider Interface). */
 import type {
+  AcceptedContent,
   AgentCommand,
   AgentInfo,
   ApprovalAnswer,
   ConfigOption,
+  ContentBlock,
   EventDraft,
   SessionNotice,
   TurnEvent,
@@ -57,6 +59,8 @@ export interface SessionUpdate {
   notices?: SessionNotice[];
   /** What the agent waits for while its turn is silent; '' for nothing. A turn's end clears it, too. */
   activity?: string;
+  /** What a message may have besides its text. */
+  accepts?: AcceptedContent;
 }
 
 /** The agent's process has ended; `code` and `message` say why, unless that was requested. */
@@ -116,13 +120,14 @@ export interface CliProvider extends AgentCapabilities {
   /**
    * Sends a user message and resolves when the message is bound to its turn (the turn's `response_start` has been
    * emitted), before the turn completes. The turn's id is `options.turnId` if given. Its first item is the user's
-   * message, whole: only the provider puts it into the log. `SESSION_NOT_FOUND`, `PROCESS_CRASH` if the process has
-   * ended or ends now, `TURN_IN_PROGRESS`.
+   * message, whole, with its `blocks`: only the provider puts it into the log. `SESSION_NOT_FOUND`, `PROCESS_CRASH` if
+   * the process has ended or ends now, `TURN_IN_PROGRESS`, `CONTENT_NOT_SUPPORTED` for blocks that the agent does not
+   * take.
    */
   sendMessage(
     sessionId: string,
     message: string,
-    options?: { turnId?: string },
+    options?: { turnId?: string; blocks?: readonly ContentBlock[] },
   ): Promise<SendMessageResult>;
   /** Asks the running turn, if any, to stop; it ends as cancelled. `INTERRUPT_FAILED`. */
   cancelTurn(sessionId: string): Promise<void>;

@@ -3,22 +3,34 @@
  */
 import { z } from 'zod';
 
-/** What a message can have besides its text. Binary data is base64. */
+/** Where bytes lie: in base64, or as `uri: "blob:<hash>"` in the blob store, which the log holds. */
+const bytes = {
+  data: z.string().optional(),
+  uri: z.string().optional(),
+  /** The file's name, or its address, for people. */
+  name: z.string().optional(),
+  /** In bytes. */
+  size: z.number().optional(),
+};
+const hasBytes = ({ data, uri }: { data?: string | undefined; uri?: string | undefined }) =>
+  data !== undefined || uri !== undefined;
+const noBytes = 'has neither data nor uri';
+
+/** What a message can have besides its text. */
 export const ContentBlock = z.discriminatedUnion('type', [
-  z.object({
-    type: z.literal('image'),
-    mimeType: z.string(),
-    data: z.string(),
-    uri: z.string().optional(),
-  }),
-  z.object({ type: z.literal('audio'), mimeType: z.string(), data: z.string() }),
+  z.object({ type: z.literal('image'), mimeType: z.string(), ...bytes }).refine(hasBytes, noBytes),
+  z.object({ type: z.literal('audio'), mimeType: z.string(), ...bytes }).refine(hasBytes, noBytes),
   z.object({
     type: z.literal('resource'),
     resource: z.object({
+      /** `blob:<hash>` for a file in the blob store. */
       uri: z.string(),
       mimeType: z.string().optional(),
       text: z.string().optional(),
+      /** In base64. */
       blob: z.string().optional(),
+      name: z.string().optional(),
+      size: z.number().optional(),
     }),
   }),
   z.object({

@@ -1,6 +1,7 @@
 /** The vocabulary of Liminal. Browser-safe: no Node built-ins, clock, timers, randomness or I/O. */
 export * from './api/index.ts';
 export { appendText } from './append-text.ts';
+export * from './blobs.ts';
 export * from './content.ts';
 export * from './cursor.ts';
 export { closeList, closeObject, comma, eachMark, hasMoreValues } from './json-marks.ts';

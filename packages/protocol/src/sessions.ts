@@ -1,5 +1,6 @@
 /** The server's data about sessions, projects and agents. */
 import { z } from 'zod';
+import { ContentBlock } from './content.ts';
 import { ErrorObject } from './items.ts';
 import { Usage } from './usage.ts';
 
@@ -41,6 +42,7 @@ export type Project = z.infer<typeof Project>;
 export const QueuedMessage = z.object({
   turnId: z.string(),
   message: z.string(),
+  blocks: z.array(ContentBlock).optional(),
   /** ISO 8601 UTC. */
   queuedAt: z.string(),
   state: z.enum(['queued', 'sending']),
@@ -79,6 +81,14 @@ export type AgentCommand = z.infer<typeof AgentCommand>;
 export const SessionNotice = z.object({ level: z.enum(['info', 'warning']), text: z.string() });
 export type SessionNotice = z.infer<typeof SessionNotice>;
 
+/** Kinds of files that an agent takes in a message, as MIME types; `image/*` is any image. */
+export const AcceptedContent = z.object({
+  image: z.array(z.string()),
+  audio: z.array(z.string()),
+  resource: z.array(z.string()),
+});
+export type AcceptedContent = z.infer<typeof AcceptedContent>;
+
 /** Everything about an open session that is not its conversation. */
 export const SessionInfo = z.object({
   session: SessionSummary,
@@ -89,6 +99,8 @@ export const SessionInfo = z.object({
   notices: z.array(SessionNotice).optional(),
   /** What the agent waits for while its turn is silent, for people: for example a retry after an overloaded model. */
   activity: z.string().optional(),
+  /** What a message may have besides its text; absent until the agent has said. */
+  accepts: AcceptedContent.optional(),
 });
 export type SessionInfo = z.infer<typeof SessionInfo>;
 

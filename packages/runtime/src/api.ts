@@ -7,7 +7,9 @@ import type {
   SessionInfo,
   SessionSummary,
   StreamEvent,
+  UploadedBlob,
 } from '@liminal/protocol';
+import type { StoredBlob } from '@liminal/storage';
 
 /** A message on its way to readers; encoded at most once, however many readers there are. */
 export interface Outgoing {
@@ -63,6 +65,10 @@ export interface RuntimeMetrics {
 export interface Runtime extends Methods<typeof operations, 'read'> {
   metrics(): Promise<RuntimeMetrics>;
   info(sessionId: string): Promise<SessionInfo>;
+  /** Keeps a file for a message. `BLOB_TYPE_WRONG`, `BODY_TOO_LARGE`. */
+  putBlob(bytes: Uint8Array, mimeType: string): Promise<UploadedBlob>;
+  /** `BLOB_NOT_FOUND`. */
+  getBlob(hash: string): Promise<StoredBlob>;
   /** Canonical events of a run after `after` (-1: all), then live ones; ends after the terminal event. */
   followRun(runId: string, options: { after: number; signal: AbortSignal }): Promise<RunFeed>;
 

@@ -2,6 +2,7 @@ import type { ProviderRegistry } from '@liminal/agents';
 import type {
   AgentInfo,
   ApprovalAnswer,
+  ContentBlock,
   CreateSessionBody,
   HistoryPage,
   Project,
@@ -12,8 +13,16 @@ import type {
   SessionInfo,
   SessionStatusResult,
   SessionSummary,
+  UploadedBlob,
 } from '@liminal/protocol';
-import type { EventLog, OpenedStorage, ResponseStore, SearchQuery } from '@liminal/storage';
+import type {
+  BlobStore,
+  EventLog,
+  OpenedStorage,
+  ResponseStore,
+  SearchQuery,
+  StoredBlob,
+} from '@liminal/storage';
 import type {
   RunFeed,
   Runtime,
@@ -40,6 +49,7 @@ import {
   projectFolders,
   searchHistory,
 } from './directory/index.ts';
+import { putBlob, sweepUploads } from './blobs/index.ts';
 import { errorCode, errorMessage, RuntimeError } from './errors.ts';
 import { hasBegun, type PageOptions } from './history/index.ts';
 import { Roots } from './roots.ts';
@@ -48,7 +58,7 @@ import { defaultSettings } from './settings.ts';
 
 export interface RuntimeOptions {
   /** With `coordination`, other servers may work on it at the same time. */
-  storage: Pick<OpenedStorage, 'log' | 'store' | 'coordination'>;
+  storage: Pick<OpenedStorage, 'log' | 'store' | 'blobs' | 'coordination'>;
   providers: ProviderRegistry;
   /** Folders that project folders must lie under. */
   roots: readonly string[];
@@ -66,6 +76,8 @@ export interface RuntimeOptions {
 export class SessionRuntime implements Runtime {
   readonly #log: EventLog;
   readonly #store: ResponseStore;
+  readonly #blobs: BlobStore;
+  readonly #stopSweeping: () => void;
   readonly #providers: ProviderRegistry;
   readonly #logger: Logger;
   readonly #roots: Roots;
@@ -90,6 +102,10 @@ export class SessionRuntime implements Runtime {
     const settings = { ...defaultSettings, ...options.settings };
     this.#log = storage.log;
     this.#store = storage.store;
+    this.#blobs = storage.blobs;
+    this.#stopSweeping = sweepUploads(storage.blobs, now, (error) => {
+      if (!this.#closed) this.#warn(error, 'old uploads could not be removed');
+    });
     this.#providers = providers;
     this.#logger = logger;
     this.#roots = roots;
@@ -188,17 +204,38 @@ export class SessionRuntime implements Runtime {
     await this.#kept.use(sessionId, async (session) => session.rename(title));
   }
 
-  async send(sessionId: string, message: string, turnId?: string): Promise<SendResult> {
+  async putBlob(bytes: Uint8Array, mimeType: string): Promise<UploadedBlob> {
+    return putBlob(this.#blobs, bytes, mimeType);
+  }
+
+  async getBlob(hash: string): Promise<StoredBlob> {
+    const blob = await this.#blobs.get(hash);
+    if (blob) return blob;
+    throw new RuntimeError('BLOB_NOT_FOUND', 'There is no such file here.');
+  }
+
+  async send(
+    sessionId: string,
+    message: string,
+    turnId?: string,
+    { blocks }: { blocks?: ContentBlock[] | undefined } = {},
+  ): Promise<SendResult> {
     this.#assertOpen();
     return this.#kept.use(sessionId, async (session) => {
       const storage = { log: this.#log, store: this.#store };
       const isBegun = turnId !== undefined && (await hasBegun(storage, session.record, turnId));
-      return isBegun ? { turnId, queued: false } : session.send(message, turnId);
+      return isBegun ? { turnId, queued: false } : session.send(message, turnId, blocks);
     });
   }
 
-  async editQueued(sessionId: string, turnId: string, message: string): Promise<void> {
-    await this.#kept.use(sessionId, async (session) => session.editQueued(turnId, message));
+  async editQueued(
+    sessionId: string,
+    turnId: string,
+    message: string,
+    { blocks }: { blocks?: ContentBlock[] | undefined } = {},
+  ): Promise<void> {
+    const edit = async (session: Session) => session.editQueued(turnId, message, blocks);
+    await this.#kept.use(sessionId, edit);
   }
 
   async removeQueued(sessionId: string, turnId: string): Promise<void> {
@@ -269,6 +306,7 @@ export class SessionRuntime implements Runtime {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    this.#stopSweeping();
     this.#watchers.clear();
     const sessions = await this.sessions.inMemory();
     await Promise.allSettled(sessions.map(async (session) => session.shutDown()));

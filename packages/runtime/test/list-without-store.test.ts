@@ -25,7 +25,7 @@ test('a database that goes away while an agent’s own sessions are listed is re
   providers.register(new ScriptedAgent());
   const told: object[] = [];
   const runtime = await createRuntime({
-    storage: { log: storage.log, store },
+    storage: { log: storage.log, blobs: storage.blobs, store },
     providers,
     roots: ['/'],
     logger: { info() {}, warn: (details) => told.push(details), error() {} },

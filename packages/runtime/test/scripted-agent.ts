@@ -8,7 +8,7 @@ import type {
   StoredTurn,
 } from '@liminal/agents';
 import { DriverProvider, ProviderError } from '@liminal/agents';
-import type { ApprovalAnswer, EventPayload } from '@liminal/protocol';
+import type { ApprovalAnswer, ContentBlock, EventPayload } from '@liminal/protocol';
 
 const about = { cliType: 'scripted', name: 'Scripted' };
 
@@ -23,6 +23,8 @@ export class ScriptedAgent extends DriverProvider {
   readonly answers: ApprovalAnswer[] = [];
   readonly cancels: string[] = [];
   readonly received: string[] = [];
+  /** What each received message had besides its words. */
+  readonly attached: (readonly ContentBlock[])[] = [];
   stored: StoredSession[] = [];
   storedTurns: StoredTurn[] = [];
   /** The store's mark; while there is none, the store is not read. */
@@ -58,7 +60,8 @@ export class ScriptedAgent extends DriverProvider {
       get isAlive() {
         return alive.has(sessionId);
       },
-      send: (message, turnId) => this.#take(sessionId, message, turnId),
+      accepts: { image: ['image/*'], audio: [], resource: ['text/*'] },
+      send: (message, turnId, blocks) => this.#take(sessionId, message, turnId, blocks),
       cancel: async () => this.#cancel(sessionId),
       close: async () => {
         if (alive.delete(sessionId)) output.exit({ expected: true });
@@ -67,7 +70,12 @@ export class ScriptedAgent extends DriverProvider {
     };
   }
 
-  async #take(sessionId: string, message: string, turnId: string): Promise<void> {
+  async #take(
+    sessionId: string,
+    message: string,
+    turnId: string,
+    blocks: readonly ContentBlock[],
+  ): Promise<void> {
     const refusal = this.refuse;
     this.refuse = undefined;
     if (refusal) throw refusal;
@@ -75,6 +83,7 @@ export class ScriptedAgent extends DriverProvider {
       throw new ProviderError('PROCESS_CRASH', 'The process is gone.');
     await this.hold;
     this.received.push(message);
+    this.attached.push(blocks);
     this.#turns.set(sessionId, turnId);
     this.say(sessionId, { type: 'response_start', modelId: 'model-1', providerId: this.cliType });
     const itemId = `${turnId}-user`;
@@ -82,7 +91,13 @@ export class ScriptedAgent extends DriverProvider {
     this.say(sessionId, {
       type: 'item_done',
       itemId,
-      finalItem: { type: 'message', id: itemId, content: message, origin: 'user' },
+      finalItem: {
+        type: 'message',
+        id: itemId,
+        content: message,
+        origin: 'user',
+        ...(blocks.length > 0 && { blocks: [...blocks] }),
+      },
     });
   }
 

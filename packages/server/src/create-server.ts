@@ -8,6 +8,7 @@ import { isLoopback } from './auth/host.ts';
 import { Connections } from './connections.ts';
 import { refuseBrokenRequest, refuseBrokenRequests } from './http/broken-requests.ts';
 import { answerError, RequestError } from './http/errors.ts';
+import { blobRoutes } from './http/blob-routes.ts';
 import { healthRoute } from './http/health-route.ts';
 import { metricsRoute } from './http/metrics-route.ts';
 import { openApiRoute } from './http/openapi.ts';
@@ -80,12 +81,13 @@ async function api(app: FastifyInstance, options: ServerOptions & { limits: Limi
   const typed: App = checkByZod(app, checkAnswers);
   if (checkAnswers) checkRefusals(typed);
   typed.addHook('onSend', async (_request, reply) => {
-    reply.header('cache-control', 'no-store');
+    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
   });
   openApiRoute(typed, { version });
   await typed.register(healthRoute, { version });
   await typed.register(signInRoutes, { credentials: options.credentials });
   await typed.register(operationRoutes, { runtime });
+  await typed.register(blobRoutes, { runtime, maxBytes: limits.blobBytes });
   imageFrameRoute(app);
   await typed.register(metricsRoute, { runtime, connections });
   await typed.register(streamRoutes, { runtime, connections, limits });

@@ -1,7 +1,11 @@
+import { BLOB_MAX } from '@liminal/protocol';
+
 /** Bounds on what a client can make the server hold. Sizes in bytes, times in milliseconds. */
 export interface Limits {
   /** A request's body. A message of `MESSAGE_MAX` characters can take six bytes for each. */
   bodyBytes: number;
+  /** An uploaded file. */
+  blobBytes: number;
   /** A WebSocket frame from a client. */
   frameBytes: number;
   /** How much may wait in one connection's buffer before its reader counts as slow (invariant 9). */
@@ -18,6 +22,7 @@ export interface Limits {
 
 export const defaultLimits: Limits = {
   bodyBytes: 8 * 1024 * 1024,
+  blobBytes: BLOB_MAX,
   frameBytes: 64 * 1024,
   bufferBytes: 1024 * 1024,
   connections: 4096,

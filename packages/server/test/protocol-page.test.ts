@@ -89,12 +89,14 @@ function operationTable(): string {
   const all: [string, Operation][] = Object.entries({ ...operations, ...serverOperations });
   const rows = all.map(([name, operation]) => {
     const { method, path, query, summary, body, status = 200, answer, streams } = operation;
+    const { bytes } = operation;
+    const given = bytes === 'answer' ? 'the file' : nameOf(answer);
     const common: readonly string[] = name in commands ? refusalsOfCommands : [];
     return [
       quoted(`${method} ${path}${query ? `?${fieldsOf(query).join('=&')}=` : ''}`),
       summary,
-      body ? nameOf(body) : '',
-      streams ? '[server-sent events](#server-sent-events)' : `${status} ${nameOf(answer)}`.trim(),
+      bytes === 'request' ? 'the file' : body ? nameOf(body) : '',
+      streams ? '[server-sent events](#server-sent-events)' : `${status} ${given}`.trim(),
       operation.refusals
         .filter((code) => !common.includes(code))
         .map(quoted)

@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { ApprovalAnswer, ConfigOption } from '@liminal/protocol';
+import type {
+  AcceptedContent,
+  ApprovalAnswer,
+  ConfigOption,
+  ContentBlock,
+} from '@liminal/protocol';
 import { isoNow as now } from '../base/iso-clock.ts';
 import type { AgentSession, SessionOutput } from '../driver.ts';
 import { ProviderError } from '../errors.ts';
@@ -94,6 +99,16 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
     return this.#isAlive;
   }
 
+  get accepts(): AcceptedContent {
+    const { image, audio, embeddedContext } =
+      this.#options.agent.capabilities.promptCapabilities ?? {};
+    return {
+      image: image === true ? ['image/*'] : [],
+      audio: audio === true ? ['audio/*'] : [],
+      resource: embeddedContext === true ? ['text/*', 'image/*', 'audio/*', 'application/*'] : [],
+    };
+  }
+
   get agentSessionId(): string {
     return this.#options.agentSessionId;
   }
@@ -140,11 +155,11 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
   }
 
   /** Sends a user message; resolves when its turn has begun. `PROCESS_CRASH`, `TURN_IN_PROGRESS`. */
-  async send(text: string, turnId: string): Promise<void> {
+  async send(text: string, turnId: string, blocks: readonly ContentBlock[]): Promise<void> {
     this.#checkAlive();
     // Otherwise the answer and the replay would be mixed.
     await this.#replay.over;
-    await this.#turns.send(text, turnId, () => this.#checkAlive());
+    await this.#turns.send(text, turnId, blocks, () => this.#checkAlive());
     this.#isStored = true;
     for (const title of this.#notices.splice(0)) {
       this.#translator.read({ sessionUpdate: 'notice', severity: 'warning', title }, now());

@@ -1,8 +1,10 @@
+import type { ContentBlock } from '@liminal/protocol';
 import { ProviderError } from '../errors.ts';
 import { isoNow as now } from '../base/iso-clock.ts';
 import type { AcpAgent } from './acp-agent.ts';
 import type { SessionClient } from './client-side/session-client.ts';
 import { authSentence, describeError, readRpcError, rpc } from './errors.ts';
+import { promptOf } from './prompt.ts';
 import { isRecord } from './translate/fields.ts';
 import type { TurnEnd } from '../base/turn-writer.ts';
 import type { AcpTranslator } from './translate/translator.ts';
@@ -53,7 +55,12 @@ export class AcpTurns {
   }
 
   /** Begins a turn. Waits until the agent is done with an abandoned one. Throws `TURN_IN_PROGRESS`. */
-  async send(text: string, turnId: string, check: () => void): Promise<void> {
+  async send(
+    text: string,
+    turnId: string,
+    blocks: readonly ContentBlock[],
+    check: () => void,
+  ): Promise<void> {
     for (let prompt = this.#prompt; prompt !== undefined; prompt = this.#prompt) {
       if (!prompt.isOver) {
         const message = `${this.#options.name} is still at work on a message.`;
@@ -66,8 +73,8 @@ export class AcpTurns {
     this.#ownTurnTimer = undefined;
     // Questions from a turn of the agent's own end with that turn.
     this.#cancelQuestions();
-    this.#options.translator.begin(turnId, text, now());
-    this.#ask(text);
+    this.#options.translator.begin(turnId, text, now(), blocks);
+    this.#ask(promptOf(text, blocks));
   }
 
   /** Stops the running turn, if any. */
@@ -105,7 +112,7 @@ export class AcpTurns {
     this.#ownTurnTimer.refresh();
   }
 
-  #ask(text: string): void {
+  #ask(content: readonly object[]): void {
     const prompt: Prompt = {
       isCancelled: false,
       isOver: false,
@@ -113,18 +120,18 @@ export class AcpTurns {
     };
     this.#prompt = prompt;
     const { translator } = this.#options;
-    this.#request(text).then(
+    this.#request(content).then(
       (answer) => this.#settle(prompt, () => translator.finish(asCancelled(prompt, answer), now())),
       (error: unknown) =>
         this.#settle(prompt, () => translator.end(this.#failure(prompt, error), now())),
     );
   }
 
-  #request(text: string): Promise<unknown> {
+  #request(prompt: readonly object[]): Promise<unknown> {
     const { agent, agentSessionId: sessionId } = this.#options;
     // Output from an earlier turn does not explain the end of this one.
     agent.forgetOutput();
-    return agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] });
+    return agent.request('session/prompt', { sessionId, prompt });
   }
 
   #tellToStop(): void {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AgentInfo, ApprovalAnswer } from '@liminal/protocol';
+import type { AgentInfo, ApprovalAnswer, ContentBlock } from '@liminal/protocol';
 import type { AgentDriver, AgentSession, EarlierSession } from '../driver.ts';
 import { ProviderError } from '../errors.ts';
 import type {
@@ -10,6 +10,7 @@ import type {
   SendMessageResult,
   Unsubscribe,
 } from '../provider.ts';
+import { onlyText, whyNotAccepted } from './accepted-content.ts';
 import { Newest } from './newest.ts';
 import { SessionFeed } from './session-feed.ts';
 import { StartLimit } from './start-limit.ts';
@@ -109,9 +110,15 @@ export class DriverProvider implements CliProvider {
   async sendMessage(
     sessionId: string,
     message: string,
-    { turnId = randomUUID() }: { turnId?: string } = {},
+    {
+      turnId = randomUUID(),
+      blocks = [],
+    }: { turnId?: string; blocks?: readonly ContentBlock[] } = {},
   ): Promise<SendMessageResult> {
-    await this.#session(sessionId).send(message, turnId);
+    const session = this.#session(sessionId);
+    const why = whyNotAccepted(this.#driver.name, session.accepts ?? onlyText, blocks);
+    if (why !== undefined) throw new ProviderError('CONTENT_NOT_SUPPORTED', why);
+    await session.send(message, turnId, blocks);
     return { turnId };
   }
 
@@ -223,6 +230,7 @@ export class DriverProvider implements CliProvider {
       const session = await this.#driver.open({ ...opening, ...(earlier && { earlier }) });
       this.#ended.delete(sessionId);
       entry.running = { session, projectDir };
+      feed.update({ accepts: session.accepts ?? onlyText });
       // Later, so that the caller can add listeners first.
       setImmediate(() => announce(session.isAlive));
       return { sessionId, cliType: this.cliType };

@@ -2,6 +2,7 @@ import {
   type ApprovalOutcome,
   closeItem,
   closingOf,
+  type ContentBlock,
   type EventDraft,
   type EventPayload,
   GrowingText,
@@ -76,11 +77,16 @@ export class TurnWriter {
     return this.#ended;
   }
 
-  /** `message` is the user's message; a turn that the agent began has none. */
-  begin(start: TurnStart, message: string | undefined): void {
+  /** `message` is the user's message with its attachments; a turn that the agent began has none. */
+  begin(start: TurnStart, message: string | undefined, blocks: readonly ContentBlock[] = []): void {
     this.write({ type: 'response_start', ...start });
     if (message === undefined) return;
-    this.add({ type: 'message', id: `${this.turnId}:user`, content: message, origin: 'user' });
+    const id = `${this.turnId}:user`;
+    const item = { type: 'message', id, content: message, origin: 'user' } as const;
+    if (blocks.length === 0) return this.add(item);
+    this.write(startPayload(item));
+    // A person's files are bounded where they come in, and are not cut.
+    this.#put({ type: 'item_done', itemId: id, finalItem: { ...item, blocks: [...blocks] } });
   }
 
   /** Records, once, that somebody asked to stop the turn. */

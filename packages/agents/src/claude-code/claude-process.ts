@@ -6,6 +6,7 @@ import type {
   Options,
   Query,
   SDKControlInitializeResponse,
+  SDKUserMessage,
 } from '@anthropic-ai/claude-agent-sdk';
 import { withinDepth, messageOf } from '@liminal/protocol';
 import type { McpServers } from '../mcp-servers.ts';
@@ -117,8 +118,8 @@ export class ClaudeProcess extends EventEmitter<News> {
     }
   }
 
-  push(uuid: UUID, text: string): void {
-    this.#input.push(uuid, text);
+  push(uuid: UUID, content: SDKUserMessage['message']['content']): void {
+    this.#input.push(uuid, content);
   }
 
   /** Why the process ended, with its own words about it. */

@@ -1,7 +1,14 @@
 import { randomUUID, type UUID } from 'node:crypto';
-import { isTerminal, type ApprovalAnswer, type EventDraft, messageOf } from '@liminal/protocol';
+import {
+  isTerminal,
+  type ApprovalAnswer,
+  type ContentBlock,
+  type EventDraft,
+  messageOf,
+} from '@liminal/protocol';
 import { isoNow as now } from '../base/iso-clock.ts';
 import type { AgentSession, SessionOutput } from '../driver.ts';
+import { accepted, promptOf } from './prompt.ts';
 import { ProviderError } from '../errors.ts';
 import { ClaudeApprovals } from './approvals.ts';
 import { ClaudeProcess, type ClaudeProcessOptions } from './claude-process.ts';
@@ -100,6 +107,8 @@ export class ClaudeSession implements AgentSession<Config> {
     this.#process.on('gone', (error) => this.#onGone(error));
   }
 
+  readonly accepts = accepted;
+
   get isAlive(): boolean {
     return this.#isAlive;
   }
@@ -117,7 +126,7 @@ export class ClaudeSession implements AgentSession<Config> {
    * Sends a user message; resolves when its turn has begun. Waits for a turn that the agent began by itself. Throws
    * ProviderError `PROCESS_CRASH` or `TURN_IN_PROGRESS`.
    */
-  async send(text: string, turnId: string): Promise<void> {
+  async send(text: string, turnId: string, blocks: readonly ContentBlock[]): Promise<void> {
     this.#options.marks.noteSent(turnId);
     this.#checkAlive();
     if (this.#sending !== undefined || this.#translator.turn?.trigger === 'user') {
@@ -131,8 +140,8 @@ export class ClaudeSession implements AgentSession<Config> {
       while (this.#translator.turn !== undefined) await this.#turnEnd.promise;
       this.#checkAlive();
       const uuid = isUuid(turnId) ? turnId : randomUUID();
-      this.#translator.expect({ uuid, turnId, text });
-      this.#process.push(uuid, text);
+      this.#translator.expect({ uuid, turnId, text, blocks });
+      this.#process.push(uuid, promptOf(text, blocks));
       await sending.bound.promise;
     } finally {
       this.#sending = undefined;

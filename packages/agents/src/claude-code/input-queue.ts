@@ -7,8 +7,11 @@ export class InputQueue implements AsyncIterable<SDKUserMessage> {
   #isEnded = false;
 
   /** `uuid` is the id by which Claude Code later refers to the message. */
-  push(uuid: NonNullable<SDKUserMessage['uuid']>, text: string): void {
-    const message = { role: 'user' as const, content: text };
+  push(
+    uuid: NonNullable<SDKUserMessage['uuid']>,
+    content: SDKUserMessage['message']['content'],
+  ): void {
+    const message = { role: 'user' as const, content };
     this.#messages.push({ type: 'user', uuid, message, parent_tool_use_id: null });
     this.#wake.resolve();
   }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ApprovalAnswer, SessionNotice } from '@liminal/protocol';
+import type { ApprovalAnswer, ContentBlock, SessionNotice } from '@liminal/protocol';
 import { messageOf } from '@liminal/protocol';
 import { isRecord } from '../base/parse-line.ts';
 import { isoNow as now } from '../base/iso-clock.ts';
@@ -11,6 +11,7 @@ import type { AgentSession, SessionOutput } from '../driver.ts';
 import { ProviderError } from '../errors.ts';
 import type { AppServer, HostedThread, OpenThread } from './app-server.ts';
 import { askedBy, commandsWith, readSkills, type Skill } from './commands.ts';
+import { accepted } from './prompt.ts';
 import { CodexRequests } from './requests.ts';
 import type { Rollouts } from './rollouts.ts';
 import type { CodexSettings, Offer } from './settings.ts';
@@ -93,6 +94,8 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     this.#requests = new CodexRequests((question, signal) => this.#approvals.ask(question, signal));
   }
 
+  readonly accepts = accepted;
+
   get isAlive(): boolean {
     return this.#isAlive;
   }
@@ -118,13 +121,13 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     setTimeout(() => this.#learnSkills(), skillsDelayMs).unref();
   }
 
-  async send(message: string, turnId: string): Promise<void> {
+  async send(message: string, turnId: string, blocks: readonly ContentBlock[] = []): Promise<void> {
     this.#checkAlive();
     if (this.#running !== undefined) {
       throw new ProviderError('TURN_IN_PROGRESS', 'Codex is still answering.');
     }
-    const running = this.#begin(turnId, 'user', message);
-    const { method, params } = askedBy(message, this.#skills);
+    const running = this.#begin(turnId, 'user', message, blocks);
+    const { method, params } = askedBy(message, this.#skills, blocks);
     // Codex keeps the message's id, if it can: so its store names our turns.
     const own = { threadId: this.agentSessionId, clientUserMessageId: turnId };
     this.#server
@@ -320,7 +323,12 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     if (method === 'thread/closed') this.#tasks.delete(threadId);
   }
 
-  #begin(turnId: string, trigger: Trigger, message: string | undefined): Running {
+  #begin(
+    turnId: string,
+    trigger: Trigger,
+    message: string | undefined,
+    blocks: readonly ContentBlock[] = [],
+  ): Running {
     const writer = new TurnWriter(turnId, (draft) => this.#output.emit(draft));
     const turn = new CodexTurn(writer, this.#options.projectDir, this.agentSessionId);
     const started = Promise.withResolvers<string>();
@@ -328,7 +336,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     running.started.promise.catch(() => undefined);
     this.#running = running;
     writer.at(now());
-    writer.begin({ modelId: this.#settings.model, providerId: 'codex', trigger }, message);
+    writer.begin({ modelId: this.#settings.model, providerId: 'codex', trigger }, message, blocks);
     return running;
   }
 

@@ -1,6 +1,7 @@
 /** Slash commands: those of Codex' own terminal that are requests to its server, and its skills. */
-import type { AgentCommand } from '@liminal/protocol';
+import type { AgentCommand, ContentBlock } from '@liminal/protocol';
 import { z } from 'zod';
+import { inputOf } from './prompt.ts';
 
 const Skills = z.looseObject({
   data: z.array(
@@ -59,8 +60,22 @@ export interface Asked {
 }
 
 /** Reads a message: a command, or words for the model. */
-export function askedBy(message: string, skills: readonly Skill[]): Asked {
-  const [, name = '', rest = ''] = /^\/([\w:-]+)(?:\s+([^]*))?$/.exec(message.trim()) ?? [];
+export function askedBy(
+  message: string,
+  skills: readonly Skill[],
+  blocks: readonly ContentBlock[] = [],
+): Asked {
+  const skill = skillIn(message, skills);
+  if (skill !== undefined) return say(skill.words, blocks, [skill.input]);
+  // Its commands take words only.
+  const asked = blocks.length === 0 ? commandIn(message) : undefined;
+  return asked ?? say(message, blocks);
+}
+
+const commandForm = /^\/([\w:-]+)(?:\s+([^]*))?$/;
+
+function commandIn(message: string): Asked | undefined {
+  const [, name = '', rest = ''] = commandForm.exec(message.trim()) ?? [];
   const words = rest.trim();
   if (name === 'compact') return { method: 'thread/compact/start', params: {} };
   if (name === 'review') {
@@ -73,10 +88,17 @@ export function askedBy(message: string, skills: readonly Skill[]): Asked {
   if (name === 'review-commit' && words !== '') {
     return review({ type: 'commit', sha: words, title: null });
   }
-  if (name === 'init') return say(initPrompt);
+  return name === 'init' ? say(initPrompt, []) : undefined;
+}
+
+/** A skill of that name; a built-in command goes first. */
+function skillIn(message: string, skills: readonly Skill[]) {
+  const [, name = '', rest = ''] = commandForm.exec(message.trim()) ?? [];
+  if (builtIn.some((command) => command.name === name)) return undefined;
   const skill = skills.find((one) => one.name === name);
-  if (skill === undefined) return say(message);
-  return say(`$${name} ${words}`.trim(), [{ type: 'skill', name, path: skill.path }]);
+  if (skill === undefined) return undefined;
+  const input = { type: 'skill', name, path: skill.path };
+  return { words: `$${name} ${rest.trim()}`.trim(), input };
 }
 
 const review = (target: Record<string, unknown>): Asked => ({
@@ -84,9 +106,13 @@ const review = (target: Record<string, unknown>): Asked => ({
   params: { target, delivery: 'inline' },
 });
 
-const say = (text: string, more: readonly unknown[] = []): Asked => ({
+const say = (
+  text: string,
+  blocks: readonly ContentBlock[],
+  more: readonly object[] = [],
+): Asked => ({
   method: 'turn/start',
-  params: { input: [{ type: 'text', text, text_elements: [] }, ...more] },
+  params: { input: [...inputOf(text, blocks), ...more] },
 });
 
 /** The command that began a stored review, by what Codex says is reviewed. */

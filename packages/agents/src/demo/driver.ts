@@ -1,4 +1,4 @@
-import type { AgentInfo, ApprovalAnswer } from '@liminal/protocol';
+import type { AgentInfo, ApprovalAnswer, ContentBlock } from '@liminal/protocol';
 import type { AgentDriver, AgentSession, SessionOpening, SessionOutput } from '../driver.ts';
 import { ProviderError } from '../errors.ts';
 import { chooseScene, scenes } from './choose-scene.ts';
@@ -37,6 +37,12 @@ export class DemoDriver implements AgentDriver {
 
 class DemoSession implements AgentSession {
   isAlive = true;
+  /** It shows what it was given, and looks at nothing. */
+  readonly accepts = {
+    image: ['image/*'],
+    audio: ['audio/*'],
+    resource: ['text/*', 'application/*'],
+  };
   readonly #output: SessionOutput;
   readonly #speed: number;
   #pace: Pace = 'normal';
@@ -56,7 +62,7 @@ class DemoSession implements AgentSession {
     });
   }
 
-  async send(message: string, turnId: string): Promise<void> {
+  async send(message: string, turnId: string, blocks: readonly ContentBlock[]): Promise<void> {
     if (this.#turn && !this.#turn.hasEnded) {
       const what = 'This session has a turn under way. Wait for its end, or cancel it.';
       throw new ProviderError('TURN_IN_PROGRESS', what);
@@ -64,6 +70,7 @@ class DemoSession implements AgentSession {
     this.#turn = new DemoTurn({
       turnId,
       message,
+      blocks,
       scene: chooseScene(message, this.#turns++),
       emit: (draft) => this.#output.emit(draft),
       speed: () => this.#speed * speedOf(this.#pace),

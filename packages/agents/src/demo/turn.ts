@@ -1,4 +1,4 @@
-import type { ApprovalAnswer, ApprovalOutcome, EventDraft } from '@liminal/protocol';
+import type { ApprovalAnswer, ApprovalOutcome, ContentBlock, EventDraft } from '@liminal/protocol';
 import { answeredWith } from '../base/pending-approvals.ts';
 import { TurnWriter } from '../base/turn-writer.ts';
 import { ProviderError } from '../errors.ts';
@@ -8,6 +8,7 @@ import type { Scene } from './script.ts';
 interface DemoTurnOptions {
   turnId: string;
   message: string;
+  blocks: readonly ContentBlock[];
   scene: Scene;
   emit: (draft: EventDraft) => void;
   /** How many times faster than normal; called before each event. */
@@ -32,12 +33,13 @@ export class DemoTurn {
   #over = false;
 
   /** Emits the turn's beginning at once, the rest later. */
-  constructor({ turnId, message, scene, emit, speed }: DemoTurnOptions) {
+  constructor({ turnId, message, blocks, scene, emit, speed }: DemoTurnOptions) {
     this.#message = message;
     this.#speed = speed;
     this.#writer = new TurnWriter(turnId, emit);
     this.#performance = perform(scene, turnId);
-    this.#now.begin({ modelId: 'recorded', providerId: 'demo', trigger: 'user' }, message);
+    const start = { modelId: 'recorded', providerId: 'demo', trigger: 'user' } as const;
+    this.#now.begin(start, message, blocks);
     this.#timer = setTimeout(() => this.#advance());
   }
 

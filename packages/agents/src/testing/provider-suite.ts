@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import {
+  type ContentBlock,
   emptyResponse,
   foldResponse,
   responseToUpserts,
@@ -24,6 +25,15 @@ const lifecycle = [
   'onUpsert',
   'onTurn',
 ] as const;
+
+const pixel =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const image: ContentBlock = { type: 'image', mimeType: 'image/png', data: pixel };
+const audio: ContentBlock = { type: 'audio', mimeType: 'audio/wav', data: 'UklGRg==' };
+const textFile: ContentBlock = {
+  type: 'resource',
+  resource: { uri: 'notes.md', name: 'notes.md', mimeType: 'text/markdown', text: '# Notes' },
+};
 
 /** Runs the suite on fresh providers made by `setup`, one per test. */
 export function providerSuite(name: string, setup: () => Promise<ProviderUnderTest>): void {
@@ -193,6 +203,31 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         expect(first).not.toBe(second);
         expect([...new Set(watch.events.map(({ turnId }) => turnId))]).toEqual([first, second]);
         expect(watch.exits).toEqual([]);
+      });
+
+      test('begins with all that was sent, files too, and is refused what its agent does not take', async () => {
+        const { sessionId, watch } = await open();
+        const accepts = await watch.until(
+          () => watch.updates.findLast((one) => one.accepts)?.accepts,
+        );
+        const given = { image, audio, resource: textFile };
+        const kinds = Object.keys(given) as (keyof typeof given)[];
+        const [taken, refused] = [true, false].map((takes) =>
+          kinds.filter((kind) => accepts[kind].length > 0 === takes).map((kind) => given[kind]),
+        );
+        const say = async (blocks: ContentBlock[]) =>
+          provider.sendMessage(sessionId, subject.prompts.text, { blocks });
+        for (const block of refused!) {
+          await expect(say([block])).rejects.toMatchObject(coded('CONTENT_NOT_SUPPORTED'));
+        }
+        expect(watch.events).toEqual([]);
+
+        const events = await watch.ended((await say(taken!)).turnId);
+
+        expectWholeTurn(events);
+        const [said] = itemsOf(events);
+        expect(said).toMatchObject({ origin: 'user', content: subject.prompts.text });
+        expect(said && 'blocks' in said ? said.blocks : []).toEqual(taken);
       });
 
       test('is not begun while another runs', async () => {

@@ -56,7 +56,7 @@ export const commands = {
     method: 'POST',
     path: '/api/session/:id/send',
     summary:
-      'Sends a message; it is bound to its turn, or queued behind another. Asked again for the same turn, it is sent once.',
+      'Sends a message, with images and files; it is bound to its turn, or queued behind another. Asked again for the same turn, it is sent once.',
     body: SendBody,
     fields: ['message', 'turnId'],
     status: 202,
@@ -64,6 +64,9 @@ export const commands = {
     refusals: [
       ...refusalsOfCommands,
       ...refusalsOfStarts,
+      'BLOB_NOT_FOUND',
+      'BLOB_TYPE_WRONG',
+      'CONTENT_NOT_SUPPORTED',
       'QUEUE_FULL',
       'TURN_ID_TAKEN',
       'TURN_IN_PROGRESS',
@@ -76,7 +79,15 @@ export const commands = {
     summary: 'Changes a message that waits in the queue.',
     body: QueuedBody,
     fields: ['message'],
-    refusals: [...refusalsOfCommands, 'MESSAGE_NOT_QUEUED', 'QUEUE_FULL'],
+    refusals: [
+      ...refusalsOfCommands,
+      'BLOB_NOT_FOUND',
+      'BLOB_TYPE_WRONG',
+      'CONTENT_NOT_SUPPORTED',
+      'INVALID_BODY',
+      'MESSAGE_NOT_QUEUED',
+      'QUEUE_FULL',
+    ],
   },
   removeQueued: {
     method: 'DELETE',

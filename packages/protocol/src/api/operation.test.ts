@@ -16,7 +16,7 @@ const table: [string, Operation][] = Object.entries({ ...operations, ...serverOp
 
 describe.each([
   ['ids alone', operations.removeQueued, ['s', 't'], { id: 's', turnId: 't' }, undefined],
-  ['a field', operations.editQueued, ['s', 't', 'Hi'], { id: 's', turnId: 't' }, { message: 'Hi' }],
+  ['a field', operations.rename, ['s', 'Hi'], { id: 's' }, { title: 'Hi' }],
   [
     'a field named as an id is',
     operations.setConfig,

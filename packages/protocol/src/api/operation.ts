@@ -24,6 +24,8 @@ export interface Operation {
   unwrap?: string;
   /** The answer is a stream of server-sent events. */
   streams?: true;
+  /** The request's body, or the answer, is a file and no JSON. */
+  bytes?: 'request' | 'answer';
   /** Its refusals, besides those of any request. */
   refusals: readonly RefusalCode[];
 }

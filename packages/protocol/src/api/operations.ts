@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { UploadedBlob } from '../blobs.ts';
 import { decodeCursor } from '../cursor.ts';
 import { Response } from '../response.ts';
 import {
@@ -165,6 +166,23 @@ export const serverOperations = {
     summary: 'Follows a run as canonical events, up to its terminal event.',
     streams: true,
     refusals: ['RUN_NOT_FOUND', 'INVALID_CURSOR', 'TOO_MANY_CONNECTIONS'],
+  },
+  /** The request's body is the file, its content type the file's. The same bytes are kept once. */
+  putBlob: {
+    method: 'POST',
+    path: '/api/blob',
+    summary: 'Keeps a file for a message, which names it by the `uri` of the answer.',
+    bytes: 'request',
+    status: 201,
+    answer: UploadedBlob,
+    refusals: ['BLOB_TYPE_WRONG', 'STORE_WRITE_FAILED'],
+  },
+  getBlob: {
+    method: 'GET',
+    path: '/api/blob/:hash',
+    summary: 'Gives a file of a message, by the hash in its `uri`.',
+    bytes: 'answer',
+    refusals: ['BLOB_NOT_FOUND'],
   },
   createSignInLink: {
     method: 'POST',

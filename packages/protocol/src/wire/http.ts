@@ -1,6 +1,6 @@
 /** Bodies of the HTTP surface, both ways. A message has at most `MESSAGE_MAX` characters. */
 import { z } from 'zod';
-import { FormContent } from '../content.ts';
+import { ContentBlock, FormContent } from '../content.ts';
 import { ItemType } from '../items.ts';
 import { AgentInfo, Project, SessionSummary, TurnSummary } from '../sessions.ts';
 import { UpsertObject } from '../upserts.ts';
@@ -21,14 +21,30 @@ export type CreateSessionBody = z.infer<typeof CreateSessionBody>;
 export const SessionHandle = z.object({ sessionId: z.string(), cliType: z.string() });
 export type SessionHandle = z.infer<typeof SessionHandle>;
 
-const Message = z.string().min(1).max(MESSAGE_MAX);
+/** The most attachments of one user message. */
+export const BLOCKS_MAX = 20;
+
+const Message = z.string().max(MESSAGE_MAX);
+const Blocks = z.array(ContentBlock).max(BLOCKS_MAX);
+const saysSomething = ({
+  message,
+  blocks = [],
+}: {
+  message: string;
+  blocks?: unknown[] | undefined;
+}) => message !== '' || blocks.length > 0;
+const saysNothing = 'says nothing: give a message or blocks';
 
 /**
  * `turnId` names the turn before it begins: a message that is repeated with the same id, because the answer was lost,
- * is sent once.
+ * is sent once. `blocks` are images, files and links beside the text, which may then be empty; bytes are given in
+ * base64, or were uploaded before and are named (`uri: "blob:<hash>"`).
  */
-export const SendBody = z.object({ message: Message, turnId: z.uuid().optional() });
-export const QueuedBody = z.object({ message: Message });
+export const SendBody = z
+  .object({ message: Message, turnId: z.uuid().optional(), blocks: Blocks.optional() })
+  .refine(saysSomething, saysNothing);
+/** Without `blocks` the attachments stay as they are. */
+export const QueuedBody = z.object({ message: Message, blocks: Blocks.optional() });
 /** `queued` if another turn goes first. */
 export const SendResult = z.object({ turnId: z.string(), queued: z.boolean() });
 export type SendResult = z.infer<typeof SendResult>;

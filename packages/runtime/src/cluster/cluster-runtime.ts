@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type {
   CommandName,
+  ContentBlock,
   CreateSessionBody,
   HistoryPage,
   SessionHandle,
@@ -11,6 +12,7 @@ import type {
 import { LiminalError } from '@liminal/protocol';
 import type { Coordination } from '@liminal/storage';
 import type { Runtime, RuntimeMetrics, Sink, SubscribeOptions, Subscription } from '../api.ts';
+import { keepMessage } from '../blobs/index.ts';
 import { subscribeWhenFound } from '../readers/index.ts';
 import { errorCode, errorMessage } from '../errors.ts';
 import type { PageOptions } from '../history/index.ts';
@@ -59,6 +61,8 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
   readonly listSessions: Runtime['listSessions'] = async (...asked) =>
     this.#own.listSessions(...asked);
   readonly readFile: Runtime['readFile'] = async (...asked) => this.#own.readFile(...asked);
+  readonly putBlob: Runtime['putBlob'] = async (...asked) => this.#own.putBlob(...asked);
+  readonly getBlob: Runtime['getBlob'] = async (...asked) => this.#own.getBlob(...asked);
   readonly search: Runtime['search'] = async (...asked) => this.#own.search(...asked);
   readonly getRun: Runtime['getRun'] = async (...asked) => this.#own.getRun(...asked);
   readonly followRun: Runtime['followRun'] = async (...asked) => this.#own.followRun(...asked);
@@ -205,9 +209,16 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     const commands = passingOn(async (request) => this.#router.run(request));
     return {
       ...commands,
-      send: (sessionId, message, turnId = randomUUID()) =>
-        commands.send(sessionId, message, turnId),
+      send: async (sessionId, message, turnId = randomUUID(), said = {}) =>
+        commands.send(sessionId, message, turnId, await this.#named(said)),
+      editQueued: async (sessionId, turnId, message, said = {}) =>
+        commands.editQueued(sessionId, turnId, message, await this.#named(said)),
     };
+  }
+
+  /** What goes from server to server only names its bytes. */
+  async #named({ blocks }: { blocks?: ContentBlock[] | undefined }) {
+    return blocks && { blocks: await keepMessage(this.#options.storage.blobs, blocks) };
   }
 
   /** Answers a server that takes this one for the owner. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { CliProvider, ProviderRegistry } from '@liminal/agents';
 import type { CreateSessionBody, FileResult, SessionSummary } from '@liminal/protocol';
 import type { ResponseStore, SessionRecord } from '@liminal/storage';
+import { BlobKeeper } from '../blobs/index.ts';
 import { RuntimeError } from '../errors.ts';
 import { importTurns } from '../history/index.ts';
 import type { AgentStores, FoundSession } from './agent-stores.ts';
@@ -218,7 +219,9 @@ export class Directory {
     const place = { projectDir, projectId: projectDir };
     const record = newRecord({ sessionId, fence, cliType, title, config: {}, ...times, ...place });
     await this.#store.saveSession(record);
-    await this.#store.importResponses(importTurns(sessionId, turns));
+    const blobKeeper = new BlobKeeper(this.#options.blobs, sessionId);
+    const runs = await blobKeeper.keep(importTurns(sessionId, turns));
+    await this.#store.importResponses(runs);
     return this.#make(record, provider);
   }
 

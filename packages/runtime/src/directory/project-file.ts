@@ -11,6 +11,7 @@ import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { FileResult } from '@liminal/protocol';
 import { RuntimeError } from '../errors.ts';
+import { imageType } from '../blobs/index.ts';
 import { contains, type Roots } from '../roots.ts';
 
 /** Of a longer text only the first part is shown (bytes). */
@@ -102,7 +103,7 @@ type Content =
 
 async function readContent(file: FileHandle, path: string, size: number): Promise<Content> {
   const start = await readUpTo(file, 0, START);
-  const mimeType = imageType(start, path);
+  const mimeType = typeOfImage(start, path);
   if (mimeType !== undefined) {
     if (size > IMAGE_MAX) return { kind: 'binary' };
     const rest = await readUpTo(file, start.length, IMAGE_MAX - start.length);
@@ -146,21 +147,8 @@ function unreadable(path: string, why: string, cause?: unknown): RuntimeError {
   return new RuntimeError('FILE_UNREADABLE', `${path} ${why}.`, { cause });
 }
 
-/** How image files that browsers show begin: bytes in hex, as regular expressions. */
-const beginnings: [string, string][] = [
-  ['89504e470d0a1a0a', 'image/png'],
-  ['ffd8ff', 'image/jpeg'],
-  ['474946383[79]61', 'image/gif'],
-  ['52494646.{8}57454250', 'image/webp'],
-  ['.{8}6674797061766966', 'image/avif'],
-  ['424d.{8}00000000', 'image/bmp'],
-  ['00000100..00', 'image/x-icon'],
-];
-
-/** The MIME type of an image, by its first bytes rather than its name; undefined for anything else. */
-function imageType(start: Buffer, path: string): string | undefined {
+function typeOfImage(start: Buffer, path: string): string | undefined {
   // SVG has no fixed first bytes.
   if (/\.svg$/i.test(path) && /<svg[\s>]/.test(start.toString('latin1'))) return 'image/svg+xml';
-  const hex = start.subarray(0, 16).toString('hex');
-  return beginnings.find(([beginning]) => new RegExp(`^${beginning}`).test(hex))?.[1];
+  return imageType(start);
 }

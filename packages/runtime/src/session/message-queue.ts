@@ -1,6 +1,9 @@
 import type { QueuedMessage } from '@liminal/protocol';
 import { RuntimeError } from '../errors.ts';
 
+/** What a person says; `blocks` name their bytes. */
+export type UserMessage = Pick<QueuedMessage, 'message' | 'blocks'>;
+
 /** Messages that wait for their turn, first one next. Pure: each step returns a new queue. */
 export type MessageQueue = readonly QueuedMessage[];
 
@@ -41,8 +44,8 @@ export function mark(
   return queue.map((entry) => (entry.turnId === turnId ? { ...entry, state } : entry));
 }
 
-export function rewrite(queue: MessageQueue, turnId: string, message: string): QueuedMessage[] {
-  return queue.map((entry) => (entry.turnId === turnId ? { ...entry, message } : entry));
+export function rewrite(queue: MessageQueue, turnId: string, said: UserMessage): QueuedMessage[] {
+  return queue.map((entry) => (entry.turnId === turnId ? { ...entry, ...said } : entry));
 }
 
 /** Undoes a change of one message in an earlier queue; a message that is being sent stays as it is. */
@@ -55,7 +58,9 @@ export function restore(
   const entry = earlier[index];
   const present = queue.find((one) => one.turnId === turnId);
   if (!entry || present?.state === 'sending') return [...queue];
-  return present ? rewrite(queue, turnId, entry.message) : queue.toSpliced(index, 0, entry);
+  const { message, blocks } = entry;
+  const said = { message, ...(blocks && { blocks }) };
+  return present ? rewrite(queue, turnId, said) : queue.toSpliced(index, 0, entry);
 }
 
 /** Throws `MESSAGE_NOT_QUEUED` for a message that is not there or is already being sent. */

@@ -112,7 +112,7 @@ export class OutsideTurns {
 
   /** The turns that an agent has reported and that history lacks. */
   async #compare(stored: readonly StoredTurn[]): Promise<Found> {
-    const { store, record } = this.#context;
+    const { store, record, blobKeeper } = this.#context;
     const { sessionId } = record.value;
     const known = (await store.listRuns(sessionId)) ?? [];
     const last = await Promise.all(
@@ -124,7 +124,7 @@ export class OutsideTurns {
       known,
     );
     const runs = await this.#withForks(sessionId, outsideTurns(turns, known), turns, known);
-    if (runs.length > 0) await store.importResponses(runs);
+    if (runs.length > 0) await store.importResponses(await blobKeeper.keep(runs));
     return { runs, isAtEnd: runs.every(({ id }) => known.every((run) => run.id !== id)) };
   }
 
@@ -136,7 +136,7 @@ export class OutsideTurns {
   }
 
   async #bring(): Promise<Found> {
-    const { store, record } = this.#context;
+    const { store, record, blobKeeper } = this.#context;
     const agent = this.#agent;
     const { sessionId } = record.value;
     let mark = await this.#readMark();
@@ -154,7 +154,7 @@ export class OutsideTurns {
     const runs = await this.#withForks(sessionId, found, stored, known);
     if (runs.length === 0 && !agent.isInUse)
       runs.push(...(await this.#changeOfPlace(stored, known)));
-    if (runs.length > 0) await store.importResponses(runs);
+    if (runs.length > 0) await store.importResponses(await blobKeeper.keep(runs));
     this.#mark = mark;
     const isAtEnd = runs.every(({ id }) => known.every((run) => run.id !== id));
     return { runs, isAtEnd };

@@ -1,15 +1,19 @@
 import type { SessionExit, SessionUpdate, StoredTurn } from '@liminal/agents';
-import { ProviderError } from '@liminal/agents';
+import { ProviderError, whyNotAccepted } from '@liminal/agents';
 import { isTerminal } from '@liminal/protocol';
 import type {
+  AcceptedContent,
   AgentCommand,
   ApprovalAnswer,
   ConfigOption,
+  ContentBlock,
   EventDraft,
   SessionInfo,
   SessionNotice,
 } from '@liminal/protocol';
-import { errorCode } from '../errors.ts';
+import { bringBytes } from '../blobs/index.ts';
+import { errorCode, RuntimeError } from '../errors.ts';
+import type { UserMessage } from './message-queue.ts';
 import type { SessionContext } from './session-context.ts';
 
 interface SessionAgentOptions {
@@ -29,6 +33,7 @@ export class SessionAgent {
   #commands: AgentCommand[] = [];
   #notices: SessionNotice[] = [];
   #activity = '';
+  #accepts: AcceptedContent | undefined;
   /** Set while the agent is being stopped; a start waits for it. */
   #stopping: Promise<void> | undefined;
   /** How many starts are under way. */
@@ -47,12 +52,13 @@ export class SessionAgent {
   }
 
   /** What the agent has reported about itself. */
-  get told(): Pick<SessionInfo, 'configOptions' | 'commands' | 'notices' | 'activity'> {
+  get told(): Pick<SessionInfo, 'configOptions' | 'commands' | 'notices' | 'activity' | 'accepts'> {
     return {
       configOptions: this.#configOptions,
       commands: this.#commands,
       ...(this.#notices.length > 0 && { notices: this.#notices }),
       ...(this.#activity !== '' && { activity: this.#activity }),
+      ...(this.#accepts && { accepts: this.#accepts }),
     };
   }
 
@@ -109,9 +115,17 @@ export class SessionAgent {
     changed();
   }
 
-  async send(message: string, turnId: string): Promise<void> {
+  /** Throws `CONTENT_NOT_SUPPORTED`, `BLOB_NOT_FOUND`. */
+  async send({ message, blocks = [] }: UserMessage, turnId: string): Promise<void> {
     await this.start();
-    await this.#context.provider.sendMessage(this.#sessionId, message, { turnId });
+    const whole = await bringBytes(this.#context.blobs, blocks);
+    await this.#context.provider.sendMessage(this.#sessionId, message, { turnId, blocks: whole });
+  }
+
+  /** Throws `CONTENT_NOT_SUPPORTED` if it has said that it takes no such thing: before a message waits for its turn. */
+  checkAccepts(blocks: readonly ContentBlock[]): void {
+    const why = this.#accepts && whyNotAccepted('This agent', this.#accepts, blocks);
+    if (why !== undefined) throw new RuntimeError('CONTENT_NOT_SUPPORTED', why);
   }
 
   async cancel(): Promise<void> {
@@ -181,11 +195,12 @@ export class SessionAgent {
   }
 
   #learn(update: SessionUpdate): void {
-    const { title, agentSessionId, configOptions, commands, notices, activity } = update;
+    const { title, agentSessionId, configOptions, commands, notices, activity, accepts } = update;
     if (configOptions) this.#configOptions = configOptions;
     if (commands) this.#commands = commands;
     if (notices) this.#notice(notices);
     if (activity !== undefined) this.#activity = activity;
+    if (accepts) this.#accepts = accepts;
     this.#context.changed();
     const config = configOptions && this.#changedConfig(configOptions);
     if (title === undefined && agentSessionId === undefined && config === undefined) return;

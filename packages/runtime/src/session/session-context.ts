@@ -1,3 +1,4 @@
+import { BlobKeeper } from '../blobs/index.ts';
 import { errorCode, errorForLog } from '../errors.ts';
 import { Supervisor } from '../turn/index.ts';
 import type { SessionOptions } from './session-options.ts';
@@ -9,6 +10,7 @@ export interface SessionContext extends Omit<SessionOptions, 'record' | 'onChang
   cliType: string;
   record: SessionRecordHolder;
   supervisor: Supervisor;
+  blobKeeper: BlobKeeper;
   /** Something other than the conversation has changed. */
   changed: () => void;
   /** Writes to the server's log. */
@@ -35,6 +37,7 @@ export function sessionContext(
     cliType,
     record: new SessionRecordHolder(record, store, changed, unstored),
     supervisor: new Supervisor(onFault),
+    blobKeeper: new BlobKeeper(options.blobs, sessionId),
     changed,
     warn,
     iso: () => new Date(now()).toISOString(),

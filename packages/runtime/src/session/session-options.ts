@@ -1,6 +1,6 @@
 import type { CliProvider } from '@liminal/agents';
 import type { Response, SessionSummary } from '@liminal/protocol';
-import type { EventLog, ResponseStore, SessionRecord } from '@liminal/storage';
+import type { BlobStore, EventLog, ResponseStore, SessionRecord } from '@liminal/storage';
 import type { SessionReaders } from '../readers/index.ts';
 import type { Storage } from '../history/index.ts';
 import type { Roots } from '../roots.ts';
@@ -12,6 +12,7 @@ export interface SessionOptions {
   provider: CliProvider;
   log: EventLog;
   store: ResponseStore;
+  blobs: BlobStore;
   roots: Roots;
   settings: RuntimeSettings;
   logger: Logger;

@@ -44,7 +44,7 @@ beforeEach(() => {
     logged: async () => new Promise<void>(nothing),
   };
   outbox = new SessionOutbox(context, { isStopping: false }, turns, {
-    deliver: async (message) => void delivered.push(message),
+    deliver: async ({ message }) => void delivered.push(message),
     stop: async () => stop(),
     onTrouble: (error) => expect.fail(String(error)),
   });
@@ -57,7 +57,7 @@ function warn(error: unknown): void {
 }
 
 test('a message is given to the agent once, even if the queue is sent meanwhile', async () => {
-  const sending = outbox.send('Hello', 't1');
+  const sending = outbox.send({ message: 'Hello' }, 't1');
   outbox.next();
   storing.resolve();
   expect(await sending).toEqual({ turnId: 't1', queued: false });
@@ -65,8 +65,8 @@ test('a message is given to the agent once, even if the queue is sent meanwhile'
 });
 
 test('a message that could not be stored is not given to the agent, and the one after it is', async () => {
-  const sending = outbox.send('Hello', 't1');
-  const next = outbox.send('And?', 't2');
+  const sending = outbox.send({ message: 'Hello' }, 't1');
+  const next = outbox.send({ message: 'And?' }, 't2');
   outbox.next();
   storing.reject(new StorageError('STORE_WRITE_FAILED', 'Not now.'));
   await expect(sending).rejects.toThrow('Not now.');
@@ -75,16 +75,22 @@ test('a message that could not be stored is not given to the agent, and the one 
 });
 
 test('a message that is sent twice is delivered once, and both callers get the result', async () => {
-  const sending = [outbox.send('Hello', 't1'), outbox.send('Hello', 't1')];
+  const sending = [
+    outbox.send({ message: 'Hello' }, 't1'),
+    outbox.send({ message: 'Hello' }, 't1'),
+  ];
   storing.resolve();
   const answer = { turnId: 't1', queued: false };
   expect(await Promise.all(sending)).toEqual([answer, answer]);
-  expect(await outbox.send('Hello', 't1')).toEqual(answer);
+  expect(await outbox.send({ message: 'Hello' }, 't1')).toEqual(answer);
   expect(delivered).toEqual(['Hello']);
 });
 
 test('if a message that is sent twice cannot be stored, both callers are told', async () => {
-  const sending = [outbox.send('Hello', 't1'), outbox.send('Hello', 't1')];
+  const sending = [
+    outbox.send({ message: 'Hello' }, 't1'),
+    outbox.send({ message: 'Hello' }, 't1'),
+  ];
   storing.reject(new StorageError('STORE_WRITE_FAILED', 'Not now.'));
   const outcomes = await Promise.allSettled(sending);
   expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
@@ -92,7 +98,7 @@ test('if a message that is sent twice cannot be stored, both callers are told', 
 });
 
 test('a stop while the message is being stored stops its turn', async () => {
-  const sending = outbox.send('Hello', 't1');
+  const sending = outbox.send({ message: 'Hello' }, 't1');
   outbox.stopWhenSent();
   storing.resolve();
   await sending;
@@ -103,7 +109,7 @@ test('a message whose turn cannot be stopped is sent all the same, and the failu
   stop = async () => {
     throw new Error('It does not listen.');
   };
-  const sending = outbox.send('Hello', 't1');
+  const sending = outbox.send({ message: 'Hello' }, 't1');
   outbox.stopWhenSent();
   storing.resolve();
   expect(await sending).toEqual({ turnId: 't1', queued: false });
@@ -111,22 +117,22 @@ test('a message whose turn cannot be stopped is sent all the same, and the failu
 });
 
 test('a stop of a message that could not be stored is not kept for the next', async () => {
-  const sending = outbox.send('Hello', 't1');
+  const sending = outbox.send({ message: 'Hello' }, 't1');
   outbox.stopWhenSent();
   storing.reject(new StorageError('STORE_WRITE_FAILED', 'Not now.'));
   await expect(sending).rejects.toThrow('Not now.');
-  await outbox.send('Again', 't2');
+  await outbox.send({ message: 'Again' }, 't2');
   expect([delivered, stops]).toEqual([['Again'], 0]);
 });
 
 test('SAFE: a message, or a change of one, is refused once those that wait are too long together', async () => {
   const large = 'x'.repeat(600 * 1024);
   storing.resolve();
-  await outbox.send('Hello', 't1');
-  await outbox.send(large, 't2');
-  await expect(outbox.send(large, 't3')).rejects.toMatchObject({ code: 'QUEUE_FULL' });
-  await outbox.send('Short.', 't4');
-  await expect(outbox.edit('t4', large)).rejects.toMatchObject({ code: 'QUEUE_FULL' });
+  await outbox.send({ message: 'Hello' }, 't1');
+  await outbox.send({ message: large }, 't2');
+  await expect(outbox.send({ message: large }, 't3')).rejects.toMatchObject({ code: 'QUEUE_FULL' });
+  await outbox.send({ message: 'Short.' }, 't4');
+  await expect(outbox.edit('t4', { message: large })).rejects.toMatchObject({ code: 'QUEUE_FULL' });
   await outbox.remove('t2');
-  await outbox.edit('t4', large);
+  await outbox.edit('t4', { message: large });
 });

@@ -9,6 +9,7 @@ import {
   remove,
   restore,
   rewrite,
+  type UserMessage,
 } from './message-queue.ts';
 import type { SessionAgent } from './session-agent.ts';
 import type { SessionContext } from './session-context.ts';
@@ -17,7 +18,7 @@ import type { SessionTurns } from './session-turns.ts';
 
 interface SessionOutboxOptions {
   /** Resolves when the agent has the message. */
-  deliver: (message: string, turnId: string) => Promise<void>;
+  deliver: (said: UserMessage, turnId: string) => Promise<void>;
   /** Stops the turn that has just begun: that was requested while its message was being sent. */
   stop: () => Promise<void>;
   /** A queued message could not be sent; it stays in the queue. */
@@ -63,13 +64,13 @@ export class SessionOutbox {
    * Resolves when the message is bound to its turn or queued; a failed send rejects and leaves nothing behind. Calls for the
    * same turn get the same answer and send once.
    */
-  async send(message: string, turnId: string): Promise<SendResult> {
-    const sending = this.#sends.get(turnId) ?? this.#send(message, turnId);
+  async send(said: UserMessage, turnId: string): Promise<SendResult> {
+    const sending = this.#sends.get(turnId) ?? this.#send(said, turnId);
     this.#sends.set(turnId, sending);
     return sending.finally(() => this.#sends.delete(turnId));
   }
 
-  async #send(message: string, turnId: string): Promise<SendResult> {
+  async #send(said: UserMessage, turnId: string): Promise<SendResult> {
     const { queue } = this.#record.value;
     if (turnId === this.#delivered) return { turnId, queued: false };
     if (queue.some((entry) => entry.turnId === turnId)) {
@@ -78,19 +79,19 @@ export class SessionOutbox {
     }
     const queued = !this.#isFree || queue.length > 0;
     if (queued) {
-      await this.#enqueue(turnId, message);
+      await this.#enqueue(turnId, said);
       this.next();
     } else {
-      await this.#sendNow(turnId, message);
+      await this.#sendNow(turnId, said);
     }
     return { turnId, queued };
   }
 
   /** Throws `MESSAGE_NOT_QUEUED`. */
-  async edit(turnId: string, message: string): Promise<void> {
+  async edit(turnId: string, said: UserMessage): Promise<void> {
     const { queue } = this.#record.value;
     assertWaiting(queue, turnId);
-    const rewritten = rewrite(queue, turnId, message);
+    const rewritten = rewrite(queue, turnId, said);
     assertFits(rewritten);
     await this.#change(queue, turnId, rewritten);
   }
@@ -140,23 +141,23 @@ export class SessionOutbox {
     return !this.#sending && !this.#turns.isRunning;
   }
 
-  async #enqueue(turnId: string, message: string): Promise<void> {
+  async #enqueue(turnId: string, said: UserMessage): Promise<void> {
     const { queue, title, active, failed, updatedAt } = this.#record.value;
     const before = { title, active, failed, updatedAt };
     const now = this.#context.iso();
-    const entry = { turnId, message, queuedAt: now, state: 'queued' } as const;
+    const entry = { turnId, ...said, queuedAt: now, state: 'queued' } as const;
     const longer = enqueue(queue, entry, this.#context.settings.maxQueue);
-    const named = title === '' ? titleOf(message) : title;
+    const named = title === '' ? titleOf(said) : title;
     const change = { queue: longer, title: named, active: true, failed: false, updatedAt: now };
     // A caller that gets the failure will send the message again.
     await this.#record.change(change, (now) => ({ ...before, queue: remove(now.queue, turnId) }));
   }
 
-  async #sendNow(turnId: string, message: string): Promise<void> {
+  async #sendNow(turnId: string, said: UserMessage): Promise<void> {
     // Set before storing: otherwise a call of `next` would send the message as well.
     this.#sending = true;
     try {
-      await this.#enqueue(turnId, message).catch((error) => {
+      await this.#enqueue(turnId, said).catch((error) => {
         this.#doneSending();
         throw error;
       });
@@ -171,11 +172,11 @@ export class SessionOutbox {
   async #dispatch(): Promise<void> {
     const [entry] = this.#record.value.queue;
     if (!entry) return this.#doneSending();
-    const { turnId, message } = entry;
+    const { turnId, message, blocks } = entry;
     this.#sending = true;
     try {
       await this.#record.update({ queue: mark(this.#record.value.queue, turnId, 'sending') });
-      await this.#options.deliver(message, turnId);
+      await this.#options.deliver({ message, ...(blocks && { blocks }) }, turnId);
       this.#delivered = turnId;
       void this.#removeWhenLogged(turnId);
       if (this.#stopWhenSent) await this.#stopTurn();

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { SessionSummary } from '@liminal/protocol';
+import type { ContentBlock, QueuedMessage, SessionSummary } from '@liminal/protocol';
 import type { ResponseStore, SessionRecord } from '@liminal/storage';
 
 /** How many characters of a first message become a session's title. */
@@ -104,8 +104,16 @@ export function nameOf({ title, projectDir }: Pick<SessionRecord, 'title' | 'pro
   return title === '' ? `New session in ${basename(projectDir) || projectDir}` : title;
 }
 
-/** A title from a session's first message. */
-export function titleOf(message: string): string {
-  const line = message.trim().split('\n', 1)[0] ?? '';
+/** A title from a session's first message; one without words is called by its first attachment. */
+export function titleOf({ message, blocks }: Pick<QueuedMessage, 'message' | 'blocks'>): string {
+  const line = message.trim().split('\n', 1)[0] || attachmentName(blocks?.[0]);
   return line.length > TITLE_MAX ? `${line.slice(0, TITLE_MAX - 1).trimEnd()}…` : line;
+}
+
+function attachmentName(block: ContentBlock | undefined): string {
+  if (block === undefined) return '';
+  const name = block.type === 'resource' ? block.resource.name : block.name;
+  return (
+    name ?? { image: 'Image', audio: 'Audio', resource: 'File', resource_link: 'File' }[block.type]
+  );
 }

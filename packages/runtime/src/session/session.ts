@@ -1,16 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { SessionExit, StoredTurn } from '@liminal/agents';
+import { blobIn } from '@liminal/protocol';
 import type {
   ApprovalAnswer,
+  ContentBlock,
   SendResult,
   SessionInfo,
   SessionState,
   SessionSummary,
 } from '@liminal/protocol';
 import type { SessionRecord } from '@liminal/storage';
+import { blobGone, keepMessage } from '../blobs/index.ts';
 import { Approvals } from './approvals.ts';
-import { errorCode, errorMessage } from '../errors.ts';
+import { errorCode, errorMessage, RuntimeError } from '../errors.ts';
 import { HistoryReader } from '../history/index.ts';
 import { OutsideTurns } from './outside-turns.ts';
 import { SessionAgent } from './session-agent.ts';
@@ -18,6 +21,7 @@ import { SessionOutbox } from './session-outbox.ts';
 import { type SessionReaders, WatchedSession } from '../readers/index.ts';
 import { type SessionContext, sessionContext } from './session-context.ts';
 import { type SessionRecordHolder, summarize } from './session-record.ts';
+import type { UserMessage } from './message-queue.ts';
 import { SessionTurns } from './session-turns.ts';
 import type { SessionOptions } from './session-options.ts';
 
@@ -127,12 +131,28 @@ export class Session {
   }
 
   /** Resolves when the message is bound to its turn or queued; a failed send rejects and leaves nothing behind. */
-  async send(message: string, turnId: string = randomUUID()): Promise<SendResult> {
-    return this.#outbox.send(message, turnId);
+  async send(
+    message: string,
+    turnId: string = randomUUID(),
+    blocks: readonly ContentBlock[] = [],
+  ): Promise<SendResult> {
+    const kept = await this.#keep(blocks);
+    return this.#outbox.send({ message, ...(kept.length > 0 && { blocks: kept }) }, turnId);
   }
 
-  async editQueued(turnId: string, message: string): Promise<void> {
-    await this.#outbox.edit(turnId, message);
+  /** Without `blocks` the attachments stay. */
+  async editQueued(
+    turnId: string,
+    message: string,
+    blocks?: readonly ContentBlock[],
+  ): Promise<void> {
+    const kept = blocks && (await this.#keep(blocks));
+    const left = kept ?? this.record.queue.find((one) => one.turnId === turnId)?.blocks ?? [];
+    if (message === '' && left.length === 0) {
+      const problem = 'The message would say nothing. Remove it from the queue instead.';
+      throw new RuntimeError('INVALID_BODY', problem);
+    }
+    await this.#outbox.edit(turnId, { message, ...(kept && { blocks: kept }) });
   }
 
   async removeQueued(turnId: string): Promise<void> {
@@ -213,9 +233,21 @@ export class Session {
     }
   }
 
-  async #deliver(message: string, turnId: string): Promise<void> {
+  async #deliver(said: UserMessage, turnId: string): Promise<void> {
     await this.#catchUp();
-    await this.#agent.send(message, turnId);
+    await this.#agent.send(said, turnId);
+  }
+
+  /** The blocks of a message, with their bytes kept for this session. */
+  async #keep(blocks: readonly ContentBlock[]): Promise<ContentBlock[]> {
+    if (blocks.length === 0) return [];
+    const { blobs } = this.#context;
+    const kept = await keepMessage(blobs, blocks);
+    this.#agent.checkAccepts(kept);
+    const hashes = kept.flatMap((block) => blobIn(block) ?? []);
+    const missing = await blobs.hold(this.sessionId, hashes);
+    if (missing.length > 0) throw blobGone();
+    return kept;
   }
 
   #settled(failed: boolean): void {

@@ -3,6 +3,7 @@ import type { EventLog } from '@liminal/storage';
 import { StorageError } from '@liminal/storage';
 import { openMemoryStorage } from '@liminal/storage/memory';
 import { describe, expect, test, vi } from 'vitest';
+import { BlobKeeper } from '../blobs/index.ts';
 import { RunWriter } from './run-writer.ts';
 import { Supervisor } from './supervisor.ts';
 
@@ -28,6 +29,7 @@ function makeWriter(log: EventLog, cadenceMs: number, maxUnlogged = 1_000_000) {
     providerId: 'p',
     cadenceMs,
     maxUnlogged,
+    blobs: new BlobKeeper(openMemoryStorage().blobs, run.sessionId),
     supervisor: new Supervisor((error) => troubles.push(error)),
   });
   writer.on('logged', (events) => logged.push(...events));

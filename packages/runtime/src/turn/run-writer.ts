@@ -25,6 +25,7 @@ import {
   isDelta,
   joined,
 } from './gathering.ts';
+import type { BlobKeeper } from '../blobs/index.ts';
 import { firstBatch } from './large.ts';
 import type { Supervisor } from './supervisor.ts';
 import { writable } from './writable.ts';
@@ -40,6 +41,8 @@ export interface RunWriterOptions {
   cadenceMs: number;
   /** Characters of events that may wait while the log refuses them. */
   maxUnlogged: number;
+  /** Keeps the bytes of what is said; the log only names them. */
+  blobs: Pick<BlobKeeper, 'take' | 'store' | 'waiting'>;
   supervisor: Supervisor;
 }
 
@@ -142,8 +145,9 @@ export class RunWriter extends EventEmitter<RunNews> {
     this.#end(undefined);
   }
 
-  add(draft: EventDraft): void {
+  add(said: EventDraft): void {
     if (this.#sealed) return;
+    const draft = this.#options.blobs.take(said);
     if (isDelta(draft)) this.#addDelta(draft);
     else this.#addNow(draft);
   }
@@ -228,6 +232,8 @@ export class RunWriter extends EventEmitter<RunNews> {
       this.#outbox = this.#outbox.slice(events.length);
       try {
         if (events[0]?.seq === 0) await this.#assertMayBegin();
+        // Nobody must be told of bytes that are nowhere.
+        if (this.#options.blobs.waiting > 0) await this.#options.blobs.store();
         await this.#options.log.append(this.#options.run.runId, events);
       } catch (error) {
         if (isTakenOver(error)) {
@@ -281,7 +287,8 @@ export class RunWriter extends EventEmitter<RunNews> {
       waiting.characters += JSON.stringify(payload).length;
     }
     waiting.events = this.#outbox.length;
-    return waiting;
+    const { events, characters } = waiting;
+    return { events, characters: characters + this.#options.blobs.waiting };
   }
 
   #end(response: Response | undefined): void {

@@ -3,6 +3,7 @@ import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventDraft, Response, RunEnvelope, StreamEvent } from '@liminal/protocol';
 import { type EventLog, StorageError } from '@liminal/storage';
+import type { BlobKeeper } from '../blobs/index.ts';
 import { type RunNews, RunWriter, type Unwritten, type WrittenRun } from './run-writer.ts';
 import type { RuntimeSettings } from '../settings.ts';
 import type { Supervisor } from './supervisor.ts';
@@ -20,6 +21,7 @@ export interface TurnContext {
   /** ISO 8601 UTC. */
   iso: () => string;
   supervisor: Supervisor;
+  blobKeeper: BlobKeeper;
 }
 
 interface TurnOptions {
@@ -50,7 +52,7 @@ export class Turn extends EventEmitter<TurnNews> {
 
   constructor(context: TurnContext, { turnId, before, waitsForPerson, owns }: TurnOptions) {
     super();
-    const { sessionId, cliType, log, settings, supervisor } = context;
+    const { sessionId, cliType, log, settings, supervisor, blobKeeper: blobs } = context;
     this.turnId = turnId;
     this.#iso = context.iso;
     this.#writer = new RunWriter({
@@ -64,6 +66,7 @@ export class Turn extends EventEmitter<TurnNews> {
         this.#passedOn = !(await owns());
         return !this.#passedOn;
       },
+      blobs,
       supervisor,
     });
     this.#writer.on('logged', (events) => {

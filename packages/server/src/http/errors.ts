@@ -54,7 +54,7 @@ const frameworkCodes = new Map(
     FST_ERR_CTP_BODY_TOO_LARGE: { code: 'BODY_TOO_LARGE', message: 'The body is too large.' },
     FST_ERR_CTP_INVALID_MEDIA_TYPE: {
       code: 'UNSUPPORTED_MEDIA_TYPE',
-      message: 'Send the body as application/json.',
+      message: 'Send JSON as application/json, and a file with its own content type.',
     },
     FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
       code: 'INVALID_REQUEST',

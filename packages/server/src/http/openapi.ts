@@ -52,17 +52,19 @@ function paths(all: readonly Operation[]) {
 }
 
 function describe(operation: Operation): ZodOpenApiOperationObject {
-  const { summary, query, body } = operation;
+  const { summary, query, body, bytes } = operation;
   return {
     summary,
     requestParams: { path: pathSchema(operation), ...(query && { query }) },
     ...(body && { requestBody: { required: true, content: json(body) } }),
+    ...(bytes === 'request' && { requestBody: { required: true, content: file } }),
     responses: { ...answer(operation), ...refused(operation), default: refusal('A refusal.') },
   };
 }
 
 function answer(operation: Operation): ZodOpenApiResponsesObject {
-  const { status = 200, answer: schema = z.object({}), streams } = operation;
+  const { status = 200, answer: schema = z.object({}), streams, bytes } = operation;
+  if (bytes === 'answer') return { [status]: { description: 'The file.', content: file } };
   if (!streams) return { [status]: { description: 'Done.', content: json(schema) } };
   const content = { 'text/event-stream': { schema: { type: 'string' } } } as const;
   return { 200: { description: 'Server-sent events.', content } };
@@ -79,6 +81,8 @@ function refused(operation: Operation): ZodOpenApiResponsesObject {
 function refusal(description: string) {
   return { description, content: json(protocol.ErrorBody) };
 }
+
+const file = { '*/*': { schema: { type: 'string', format: 'binary' } } } as const;
 
 function json(schema: z.ZodType) {
   return { 'application/json': { schema } };

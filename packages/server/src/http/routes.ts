@@ -20,22 +20,34 @@ declare module 'fastify' {
   }
 }
 
+type StatusOf<O> = O extends { status: infer Status extends number } ? Status : 200;
+
 interface Schema<O extends Operation> {
   params: ReturnType<typeof pathSchema<O>>;
   querystring: O['query'];
   body: O['body'];
-  response: O extends { answer: infer Answer } ? Record<200, Answer> : object;
+  response: O extends { answer: infer Answer } ? Record<StatusOf<O>, Answer> : object;
 }
 
 /** An operation as a Fastify route, without its handler. */
 export function routeOf<O extends Operation>(operation: O) {
-  const { method, path, query, body, status = 200, answer = Done, streams }: Operation = operation;
+  const {
+    method,
+    path,
+    query,
+    body,
+    status = 200,
+    answer = Done,
+    streams,
+    bytes,
+  }: Operation = operation;
+  const isJson = !streams && bytes !== 'answer';
   // Fastify warns of a schema key without a value.
   const schema = {
     params: pathSchema(operation),
     ...(query && { querystring: query }),
     ...(body && { body }),
-    ...(!streams && { response: { [status]: answer } }),
+    ...(isJson && { response: { [status]: answer } }),
   };
   return { method, url: path, schema: schema as Schema<O>, config: { operation } };
 }

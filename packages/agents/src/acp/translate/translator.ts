@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ApprovalOutcome, Usage } from '@liminal/protocol';
+import type { ApprovalOutcome, ContentBlock, Usage } from '@liminal/protocol';
 import type { ApprovalRequest } from '../../base/pending-approvals.ts';
 import { Newest } from '../../base/newest.ts';
 import type { Emit } from '../../base/turn-writer.ts';
@@ -64,9 +64,14 @@ export class AcpTranslator {
   }
 
   /** Begins a turn with the user's message; in a replay the agent gives the message itself. */
-  begin(turnId: string, text: string | undefined, timestamp: string): void {
+  begin(
+    turnId: string,
+    text: string | undefined,
+    timestamp: string,
+    blocks: readonly ContentBlock[] = [],
+  ): void {
     this.end({ type: 'response_done', status: 'completed', finishReason: null }, timestamp);
-    this.#begin(turnId, 'user', text, timestamp);
+    this.#begin(turnId, 'user', text, timestamp, blocks);
   }
 
   /** `params.update` of a `session/update`, as it came. */
@@ -192,7 +197,13 @@ export class AcpTranslator {
     return turn;
   }
 
-  #begin(turnId: string, trigger: Trigger, text: string | undefined, timestamp: string): AcpTurn {
+  #begin(
+    turnId: string,
+    trigger: Trigger,
+    text: string | undefined,
+    timestamp: string,
+    blocks: readonly ContentBlock[] = [],
+  ): AcpTurn {
     const { cliType: providerId, emit, isReplay = false } = this.#options;
     const modelId = this.#settings.model ?? 'unknown';
     const terminals = this.#terminals;
@@ -200,7 +211,7 @@ export class AcpTranslator {
     const turn = new AcpTurn({ ...start, terminals, isReplay, emit });
     this.#turn = turn;
     turn.at(timestamp);
-    turn.begin(text);
+    turn.begin(text, blocks);
     if (this.#usage !== undefined) turn.count(this.#usage);
     this.#usage = undefined;
     return turn;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ApprovalOutcome, Usage } from '@liminal/protocol';
+import type { ApprovalOutcome, ContentBlock, Usage } from '@liminal/protocol';
 import type { ApprovalRequest } from '../../base/pending-approvals.ts';
 import { TurnWriter, type Emit, type Trigger, type TurnEnd } from '../../base/turn-writer.ts';
 import { AnnouncedAgain } from './announced-again.ts';
@@ -66,9 +66,9 @@ export class AcpTurn {
   }
 
   /** `text` is the user's message; a turn that the agent began has none. */
-  begin(text: string | undefined): void {
+  begin(text: string | undefined, blocks: readonly ContentBlock[]): void {
     const { modelId, providerId, trigger } = this.#options;
-    this.#writer.begin({ modelId, providerId, trigger }, text);
+    this.#writer.begin({ modelId, providerId, trigger }, text, blocks);
     if (text !== undefined) this.#echo = new PromptEcho(text);
   }
 

@@ -1,4 +1,4 @@
-import type { ApprovalOutcome, EventDraft } from '@liminal/protocol';
+import type { ApprovalOutcome, ContentBlock, EventDraft } from '@liminal/protocol';
 import { BoundedList } from '../../base/bounded-list.ts';
 import {
   parseNative,
@@ -16,6 +16,7 @@ export interface ExpectedTurn {
   uuid: string;
   turnId: string;
   text: string;
+  blocks?: readonly ContentBlock[];
 }
 
 export interface TranslatorOptions {
@@ -103,7 +104,7 @@ export class ClaudeTranslator {
       if (message.type === 'system' && message.model !== undefined) this.#modelId = message.model;
       this.#expected.delete(uuid);
       this.#finish({ type: 'response_done', status: 'completed', finishReason: null }, timestamp);
-      this.#begin(expected.turnId, 'user', expected.text, timestamp);
+      this.#begin(expected.turnId, 'user', expected.text, timestamp, expected.blocks);
     }
   }
 
@@ -149,7 +150,7 @@ export class ClaudeTranslator {
     const expected = this.#expected.get(uuid);
     if (expected === undefined || (state !== 'completed' && state !== 'cancelled')) return;
     this.#expected.delete(uuid);
-    this.#begin(expected.turnId, 'user', expected.text, timestamp);
+    this.#begin(expected.turnId, 'user', expected.text, timestamp, expected.blocks);
     this.#finish({ type: 'response_done', status: state, finishReason: null }, timestamp);
   }
 
@@ -167,6 +168,7 @@ export class ClaudeTranslator {
     trigger: Trigger,
     text: string | undefined,
     timestamp: string,
+    blocks: readonly ContentBlock[] = [],
   ): ClaudeTurn {
     const { cwd, emit } = this.#options;
     const turn = new ClaudeTurn(
@@ -176,7 +178,7 @@ export class ClaudeTranslator {
       emit,
     );
     this.#turn = turn;
-    turn.begin(timestamp, text);
+    turn.begin(timestamp, text, blocks);
     for (const one of this.#between.take()) {
       const message = parseNative(one);
       if (message === undefined) turn.keep(one);

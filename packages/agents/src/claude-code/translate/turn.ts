@@ -1,4 +1,4 @@
-import type { ApprovalOutcome } from '@liminal/protocol';
+import type { ApprovalOutcome, ContentBlock } from '@liminal/protocol';
 import type { ApprovalRequest } from '../../base/pending-approvals.ts';
 import { ClaudeCalls } from './calls.ts';
 import type {
@@ -58,10 +58,11 @@ export class ClaudeTurn {
   }
 
   /** `text` is the user's message; a turn that the agent began has none. */
-  begin(timestamp: string, text: string | undefined): void {
+  begin(timestamp: string, text: string | undefined, blocks: readonly ContentBlock[] = []): void {
     this.#writer.at(timestamp);
     const { trigger } = this;
-    this.#writer.begin({ modelId: this.#modelId, providerId: 'claude-code', trigger }, text);
+    const start = { modelId: this.#modelId, providerId: 'claude-code', trigger };
+    this.#writer.begin(start, text, blocks);
   }
 
   at(timestamp: string): void {

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { promptOf } from './prompt.ts';
+
+const image = { type: 'image', mimeType: 'image/png', data: 'iVBORw==', name: 'a.png' } as const;
+
+test('words are a text block, left out only where there is something else', () => {
+  expect(promptOf('Hello', [])).toEqual([{ type: 'text', text: 'Hello' }]);
+  expect(promptOf('', [])).toEqual([{ type: 'text', text: '' }]);
+});
+
+test('images and audio have only the fields that ACP knows', () => {
+  const sent = { type: 'image', mimeType: 'image/png', data: 'iVBORw==' };
+  expect(promptOf('', [image])).toEqual([sent]);
+  expect(promptOf('Look', [image])).toEqual([{ type: 'text', text: 'Look' }, sent]);
+});
+
+test('an embedded file has an address that leads to no file, or its own', () => {
+  const file = (resource: object) =>
+    promptOf('', [{ type: 'resource', resource: { uri: 'blob:1', ...resource } }]);
+  expect(file({ name: 'a b.md', mimeType: 'text/markdown', text: '# A' })).toEqual([
+    {
+      type: 'resource',
+      resource: { uri: 'attachment:///a%20b.md', mimeType: 'text/markdown', text: '# A' },
+    },
+  ]);
+  expect(file({ name: 'https://example.org/a', blob: 'AA==' })).toEqual([
+    { type: 'resource', resource: { uri: 'https://example.org/a', blob: 'AA==' } },
+  ]);
+});
+
+test('a link is sent as it is', () => {
+  const link = { type: 'resource_link', uri: 'file:///code/a.ts', name: 'a.ts' } as const;
+  expect(promptOf('Read', [link])).toEqual([{ type: 'text', text: 'Read' }, link]);
+});

@@ -1,0 +1,134 @@
+import { BLOB_MAX, blobIn, blobUri, type ContentBlock, type UploadedBlob } from '@liminal/protocol';
+import type { BlobStore } from '@liminal/storage';
+import { RuntimeError } from '../errors.ts';
+import { imageType } from './image-type.ts';
+import { bytesIn, referTo, textOf, withBytes } from './references.ts';
+
+/** The most bytes of one message's attachments: models take no larger request. */
+const maxTogether = 30 * 1024 * 1024;
+
+/** Keeps an uploaded file. `BLOB_TYPE_WRONG`, `BODY_TOO_LARGE`. */
+export async function putBlob(
+  blobs: BlobStore,
+  bytes: Uint8Array,
+  given: string,
+): Promise<UploadedBlob> {
+  const mimeType = checkedType(bytes, given, undefined);
+  checkSize(bytes.length, BLOB_MAX, 'The file');
+  const { hash, size } = await blobs.put(bytes, { mimeType });
+  return { uri: blobUri(hash), mimeType, size };
+}
+
+/**
+ * Keeps the bytes of a message's blocks, as uploads; the blocks then name them. `BLOB_NOT_FOUND` for a name that leads
+ * nowhere, `BLOB_TYPE_WRONG`, `BODY_TOO_LARGE`.
+ */
+export async function keepMessage(
+  blobs: BlobStore,
+  blocks: readonly ContentBlock[],
+): Promise<ContentBlock[]> {
+  const kept: ContentBlock[] = [];
+  let together = 0;
+  for (const block of blocks) {
+    const known = await read(blobs, block);
+    const bytes = known ?? bytesIn(block)?.bytes ?? Buffer.alloc(0);
+    if (known === undefined && isWithoutBytes(block)) throw noBytes(block);
+    const typed = withType(block, bytes);
+    together += bytes.length;
+    checkSize(bytes.length, BLOB_MAX, 'A file of the message');
+    checkSize(together, maxTogether, 'What is attached to the message');
+    const { block: reference, found } = referTo(typed);
+    if (found) await blobs.put(found.bytes, { mimeType: found.mimeType });
+    kept.push(known === undefined ? reference : withSize(typed, bytes.length));
+  }
+  return kept;
+}
+
+/** Blocks with their bytes, for an agent. `BLOB_NOT_FOUND`. */
+export async function bringBytes(
+  blobs: BlobStore,
+  blocks: readonly ContentBlock[],
+): Promise<ContentBlock[]> {
+  return Promise.all(
+    blocks.map(async (block) => {
+      const bytes = await read(blobs, block);
+      return bytes === undefined ? block : withBytes(block, bytes);
+    }),
+  );
+}
+
+/** The bytes that a block names, if it names some. */
+async function read(blobs: BlobStore, block: ContentBlock): Promise<Uint8Array | undefined> {
+  const hash = blobIn(block);
+  if (hash === undefined) return undefined;
+  const blob = await blobs.get(hash);
+  if (blob) return blob.bytes;
+  throw blobGone();
+}
+
+export function blobGone(): RuntimeError {
+  const message = 'A file of this message is not stored any more. Attach it again.';
+  return new RuntimeError('BLOB_NOT_FOUND', message);
+}
+
+/** A block that neither carries nor names bytes here; a file of text may be short, or empty. */
+function isWithoutBytes(block: ContentBlock): boolean {
+  if (block.type === 'resource_link') return false;
+  if (block.type === 'resource' && block.resource.text !== undefined) return false;
+  return bytesIn(block) === undefined;
+}
+
+function noBytes(block: ContentBlock): RuntimeError {
+  const what = block.type === 'image' ? 'An image' : 'A file';
+  const message = `${what} of the message has no content: give its bytes in base64, or upload it and name its uri.`;
+  return new RuntimeError('BLOB_TYPE_WRONG', message);
+}
+
+function withType(block: ContentBlock, bytes: Uint8Array): ContentBlock {
+  if (block.type === 'resource_link') return block;
+  if (block.type !== 'resource') {
+    return { ...block, mimeType: checkedType(bytes, block.mimeType, block.type) };
+  }
+  const { resource } = block;
+  const given = resource.mimeType ?? (resource.text === undefined ? '' : 'text/plain');
+  return {
+    type: 'resource',
+    resource: { ...resource, mimeType: checkedType(bytes, given, undefined) },
+  };
+}
+
+function withSize(block: ContentBlock, size: number): ContentBlock {
+  if (block.type === 'resource') return { type: 'resource', resource: { ...block.resource, size } };
+  return { ...block, size };
+}
+
+const unknownType = 'application/octet-stream';
+
+/** A file's type, as it was given if that fits its content. */
+function checkedType(
+  bytes: Uint8Array,
+  given: string,
+  kind: 'image' | 'audio' | undefined,
+): string {
+  const [named = ''] = given.toLowerCase().split(';');
+  const mimeType = /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(named.trim()) ? named.trim() : unknownType;
+  const seen = imageType(bytes);
+  if (/^image\/(png|jpeg|gif|webp)$/.test(mimeType) && seen !== mimeType) {
+    const really = seen === undefined ? 'none that can be read' : `a ${seen}`;
+    const message = `A file is said to be ${mimeType}, and is ${really}. Save it anew as an image, or attach it as a file.`;
+    throw new RuntimeError('BLOB_TYPE_WRONG', message);
+  }
+  if (kind !== undefined && !mimeType.startsWith(`${kind}/`)) {
+    const message = `A file of type ${mimeType} is attached as ${kind}. Attach it as a file (resource).`;
+    throw new RuntimeError('BLOB_TYPE_WRONG', message);
+  }
+  if (mimeType !== unknownType) return mimeType;
+  return seen ?? (textOf({ mimeType }, bytes) === undefined ? unknownType : 'text/plain');
+}
+
+function checkSize(size: number, max: number, what: string): void {
+  if (size <= max) return;
+  const megabytes = (bytes: number): string => (bytes / 1024 / 1024).toFixed(0);
+  const message = `${what} has ${megabytes(size)} MiB, and may have ${megabytes(max)}. Make it smaller, or name its path in the message.`;
+  throw new RuntimeError('BODY_TOO_LARGE', message);
+}

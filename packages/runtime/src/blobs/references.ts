@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import { blobUri, type ContentBlock } from '@liminal/protocol';
+
+type Resource = Extract<ContentBlock, { type: 'resource' }>['resource'];
+
+/** Bytes of a block, and what names them. */
+export interface Found {
+  hash: string;
+  bytes: Buffer;
+  mimeType: string;
+}
+
+/** The bytes that a block carries, if it carries any; what is no base64 stays where it is. */
+export function bytesIn(block: ContentBlock): Omit<Found, 'hash'> | undefined {
+  if (block.type === 'resource_link') return undefined;
+  if (block.type !== 'resource') return found(block.data, block.mimeType);
+  const { text, blob, mimeType } = block.resource;
+  if (text !== undefined && text === '') return undefined;
+  if (text === undefined) return found(blob, mimeType ?? 'application/octet-stream');
+  // Half a character of two would not come back.
+  if (!text.isWellFormed()) return undefined;
+  return { bytes: Buffer.from(text), mimeType: mimeType ?? 'text/plain' };
+}
+
+/** The same block, with a name for its bytes in their place. */
+export function referTo(block: ContentBlock): { block: ContentBlock; found?: Found } {
+  const inside = bytesIn(block);
+  if (inside === undefined || block.type === 'resource_link') return { block };
+  const hash = createHash('sha256').update(inside.bytes).digest('hex');
+  const named = { uri: blobUri(hash), size: inside.bytes.length };
+  return { block: withPlace(block, named), found: { hash, ...inside } };
+}
+
+/** A block whose bytes lie elsewhere; its own address, if it has one, becomes its name. */
+function withPlace(
+  block: Exclude<ContentBlock, { type: 'resource_link' }>,
+  place: { uri: string; size: number },
+): ContentBlock {
+  if (block.type !== 'resource') {
+    const { data: _, uri, name = uri, ...rest } = block;
+    return { ...rest, ...place, ...named(name) };
+  }
+  const { text: _, blob: __, uri, name = uri, ...rest } = block.resource;
+  return { type: 'resource', resource: { ...rest, ...place, ...named(name) } };
+}
+
+const named = (name: string | undefined) =>
+  name === undefined || name.startsWith('blob:') ? {} : { name };
+
+/** A block with its bytes in it, as an agent is given them: a file of text as text. */
+export function withBytes(block: ContentBlock, bytes: Uint8Array): ContentBlock {
+  const data = (): string => Buffer.from(bytes).toString('base64');
+  switch (block.type) {
+    case 'image':
+    case 'audio': {
+      const { uri: _, ...rest } = block;
+      return { ...rest, data: data() };
+    }
+    case 'resource': {
+      const { uri, name = uri } = block.resource;
+      const text = textOf(block.resource, bytes);
+      const content = text === undefined ? { blob: data() } : { text };
+      return { type: 'resource', resource: { ...block.resource, uri: name, ...content } };
+    }
+    case 'resource_link':
+      return block;
+  }
+}
+
+/** The text of a file that is one. */
+export function textOf({ mimeType = '' }: Pick<Resource, 'mimeType'>, bytes: Uint8Array) {
+  if (/^(image\/(?!svg)|audio\/|video\/|font\/|application\/(pdf|zip))/.test(mimeType))
+    return undefined;
+  if (bytes.includes(0)) return undefined;
+  try {
+    // With its byte order mark, so that the same bytes come back.
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function found(data: string | undefined, mimeType: string): Omit<Found, 'hash'> | undefined {
+  if (data === undefined || data === '') return undefined;
+  const bytes = Buffer.from(data, 'base64');
+  return bytes.toString('base64') === data ? { bytes, mimeType } : undefined;
+}
