@@ -15,16 +15,16 @@ export function UsageLimits({ limits = [] }: { limits: readonly UsageLimit[] | u
           key={limit.name}
           data-near={limit.isReached === true || (limit.usedPercent ?? 0) >= nearlyUsed}
         >
-          {inWords(limit, Date.now())}
+          {inWords(limit)}
         </li>
       ))}
     </ul>
   );
 }
 
-function inWords({ name, usedPercent, resetsAt, isReached }: UsageLimit, now: number): string {
+function inWords({ name, usedPercent, resetsAt, isReached }: UsageLimit): string {
   const used = usedPercent === undefined ? '' : ` ${Math.floor(usedPercent)} % used`;
   const share = isReached === true ? ' reached' : used;
-  const end = resetsAt === undefined ? '' : moment(resetsAt, now);
+  const end = resetsAt === undefined ? '' : moment(resetsAt, Date.now());
   return `${name}${share}${end === '' ? '' : `, new ${end}`}`;
 }
