@@ -9,6 +9,7 @@ import { App } from './app/App.tsx';
 import { NavigationProvider } from './app/navigation.tsx';
 import { PageGuard } from './app/PageGuard.tsx';
 import { renewPageAfterUpgrade } from './app/renew-page.ts';
+import { browserFiles } from './kept/browser-files.ts';
 import { browserOutbox } from './kept/browser-outbox.ts';
 
 const root = document.getElementById('root');
@@ -24,9 +25,14 @@ function signInKey(): string | undefined {
 }
 
 renewPageAfterUpgrade();
+const client = createClient({
+  outbox: browserOutbox(),
+  files: browserFiles(),
+  key: signInKey,
+});
 createRoot(root).render(
   <StrictMode>
-    <ClientProvider value={createClient({ outbox: browserOutbox(), key: signInKey })}>
+    <ClientProvider value={client}>
       <AgentsProvider>
         <NavigationProvider>
           <PageGuard>

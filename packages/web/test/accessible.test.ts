@@ -5,6 +5,7 @@ import type { ApprovalUpsert, ToolCallUpsert, UpsertObject } from '@liminal/prot
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { approval, message, tool, turn, upsert } from './items.ts';
+import { png } from './png.ts';
 import { openStage, otherSession, sessionId, stage, type Stage } from './stage.ts';
 
 openStage();
@@ -360,6 +361,20 @@ ${'line\n'.repeat(70)}\`\`\`
     await page.locator('.katex').last().waitFor();
     return page;
   },
+  'files in messages': async () => showFiles({}),
+  'files in messages on a phone': async () => {
+    const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+    const page = await showFiles(phone);
+    await page.getByRole('button', { name: 'Attach files' }).tap();
+    await page.getByRole('menuitem', { name: 'Take a photo' }).waitFor();
+    return page;
+  },
+  'an image, large': async () => {
+    const page = await showFiles({});
+    await page.getByRole('button', { name: 'Show said.png' }).first().click();
+    await page.getByRole('dialog', { name: 'said.png' }).getByRole('img').waitFor();
+    return page;
+  },
   'edits that were not made': async () => {
     const edit = (id: string) => tool(id, { kind: 'edit', toolName: 'Edit', diffs: [diff] });
     history([edit('a'), edit('b')], turn('t1', { ...ended, status: 'aborted' }));
@@ -378,6 +393,43 @@ ${'line\n'.repeat(70)}\`\`\`
     return page;
   },
 };
+
+/** A message with files, and files of each state in the composer. */
+async function showFiles(options: Parameters<Stage['visit']>[0]): Promise<Page> {
+  const buffer = png(60, 40);
+  const said = { type: 'image', mimeType: 'image/png', name: 'said.png' } as const;
+  const uri = stage.keep(buffer, 'image/png');
+  const blocks = [
+    { ...said, uri },
+    { type: 'resource', resource: { uri, name: 'notes.md', size: 7 } } as const,
+  ];
+  history(
+    [
+      message('u1', 'Look', { origin: 'user', ...done, blocks }),
+      message('a1', 'I made one:', {
+        ...done,
+        blocks: [{ ...said, uri: `blob:${'0'.repeat(64)}` }],
+      }),
+    ],
+    turn('t1', ended),
+  );
+  stage.info = {
+    ...stage.info,
+    accepts: { image: ['image/*'], audio: [], resource: [] },
+    queue: [{ ...queued('q1'), blocks }],
+  };
+  const page = await stage.visit(options);
+  await page
+    .locator('input[type="file"]')
+    .first()
+    .setInputFiles([
+      { name: 'mine.png', mimeType: 'image/png', buffer },
+      { name: 'mine.txt', mimeType: 'text/plain', buffer: Buffer.from('text') },
+    ]);
+  await page.getByText('takes no such files').waitFor();
+  await page.getByText('is not stored any more').waitFor();
+  return page;
+}
 
 async function openFile(options: Parameters<Stage['visit']>[0]): Promise<Page> {
   stage.answer = (_, path) => {
@@ -408,6 +460,7 @@ const short = [
   'formulas, diagrams and footnotes',
   'a file beside the conversation',
   'the drawer of a phone',
+  'files in messages',
 ];
 
 it.each(partOf(states, short))('axe finds nothing wrong with %s', async (_, reach) => {

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type {
   ClientMessage,
@@ -9,6 +11,7 @@ import type {
   ServerMessage,
   SessionInfo,
   SessionSummary,
+  UploadedBlob,
 } from '@liminal/protocol';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeEach } from 'vitest';
@@ -28,7 +31,7 @@ const types: Record<string, string> = {
 
 /** The policy that the server sends, so that a page that violates it fails here too. */
 const policy =
-  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'";
+  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; object-src 'none'";
 
 /** Another session, in which nothing was said. */
 export function otherSession(id: string, rest: Partial<SessionSummary> = {}): SessionSummary {
@@ -53,6 +56,8 @@ export class Stage {
   static #browser: Promise<Browser> | undefined;
   readonly requests: { method: string; path: string; body: unknown }[] = [];
   readonly heard: ClientMessage[] = [];
+  /** What `/api/blob` has, by hash. */
+  readonly blobs = new Map<string, { bytes: Buffer; mimeType: string }>();
   /** The answer to an HTTP request, or a promise of it; undefined for the default. */
   answer: (method: string, path: string, body: unknown) => unknown = () => undefined;
   /** Why a request is refused; undefined if it is not. */
@@ -87,7 +92,7 @@ export class Stage {
       throw new Error('The web app is not built: run "npm test", which builds it first.');
     }
     this.#http = createServer((request, response) => {
-      void readBody(request).then(async (body) => {
+      void buffer(request).then(async (body) => {
         const { status, type, content } = await this.#respond(request, body);
         response.writeHead(status, { 'content-type': type, 'content-security-policy': policy });
         response.end(content);
@@ -186,18 +191,38 @@ export class Stage {
     this.say({ type: 'sessions:changed', sessions, removed: [] });
   }
 
-  async #respond(request: IncomingMessage, body: unknown) {
+  /** Keeps bytes in the blob store; gives their name. */
+  keep(bytes: Buffer, mimeType: string): string {
+    const hash = createHash('sha256').update(bytes).digest('hex');
+    this.blobs.set(hash, { bytes, mimeType });
+    return `blob:${hash}`;
+  }
+
+  async #respond(request: IncomingMessage, given: Buffer) {
     const method = request.method ?? 'GET';
     const path = request.url ?? '/';
     if (!path.startsWith('/api/')) return serveFile(path);
+    const isUpload = path === '/api/blob';
+    const body = isUpload ? given : readJson(given);
     this.requests.push({ method, path, body });
     const refusal = this.refuse(path);
-    if (refusal !== undefined) {
-      const content = JSON.stringify({ error: refusal });
-      return { status: 400, type: 'application/json', content };
-    }
-    const answer = (await this.answer(method, path, body)) ?? this.#default(path);
-    return { status: 200, type: 'application/json', content: JSON.stringify(answer) };
+    if (refusal !== undefined) return json({ error: refusal }, 400);
+    const answer = await this.answer(method, path, body);
+    if (answer !== undefined) return json(answer);
+    if (isUpload) return json(this.#upload(given, request.headers['content-type'] ?? ''), 201);
+    if (path.startsWith('/api/blob/')) return this.#blob(path.slice('/api/blob/'.length));
+    return json(this.#default(path));
+  }
+
+  #upload(bytes: Buffer, mimeType: string): UploadedBlob {
+    return { uri: this.keep(bytes, mimeType), mimeType, size: bytes.length };
+  }
+
+  #blob(hash: string) {
+    const blob = this.blobs.get(hash);
+    if (blob !== undefined) return { status: 200, type: blob.mimeType, content: blob.bytes };
+    const message = 'A file of this message is not stored any more. Attach it again.';
+    return json({ error: { code: 'BLOB_NOT_FOUND', message } }, 404);
   }
 
   #default(path: string): unknown {
@@ -243,8 +268,10 @@ function serveFile(path: string) {
   return { status: 200, type: types[extname(shown)] ?? '', content: readFileSync(shown) };
 }
 
-async function readBody(request: IncomingMessage): Promise<unknown> {
-  let text = '';
-  for await (const chunk of request) text += String(chunk);
-  return text === '' ? undefined : JSON.parse(text);
+function readJson(body: Buffer): unknown {
+  return body.length === 0 ? undefined : JSON.parse(body.toString());
+}
+
+function json(answer: unknown, status = 200) {
+  return { status, type: 'application/json', content: JSON.stringify(answer) };
 }

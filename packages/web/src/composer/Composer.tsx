@@ -1,35 +1,44 @@
 import type { SessionInfo } from '@liminal/protocol';
 import { ArrowUp, Square } from 'lucide-react';
 import { type KeyboardEvent, useId, useRef, useState } from 'react';
+import { AttachButton } from '../attachments/AttachButton.tsx';
+import { AttachedFiles } from '../attachments/AttachedFiles.tsx';
+import type { Attachments } from '../attachments/use-attachments.ts';
 import { CommandMenu } from './CommandMenu.tsx';
 import { commandHint, commandPrefix, matchCommands } from './command-matches.ts';
 import css from './Composer.module.css';
 import { ConfigSelects } from './ConfigSelects.tsx';
+import { giveFocusBack } from './focus-composer.ts';
 import { UsageMeter } from './UsageMeter.tsx';
 
 interface ComposerProps {
   draft: string;
   onDraft: (text: string) => void;
+  attachments: Attachments;
+  /** Sends the message, with its attachments. */
   onSend: (message: string) => void;
   onStop: () => void;
   onConfig: (id: string, value: string) => Promise<void>;
   info: SessionInfo | undefined;
   agentName: string;
-  /** The last message, to be edited and sent again. */
-  lastMessage: string | undefined;
+  /** Puts the last message back, to be edited and sent again; undefined if there is none. */
+  onLast: (() => void) | undefined;
   running: boolean;
 }
 
 /** Where a person writes. Enter sends (or queues, while the agent is busy), Shift and Enter begin a new line. */
 export function Composer(props: ComposerProps) {
-  const { draft, onDraft, onSend, onStop, info, agentName, running, lastMessage } = props;
+  const { draft, onDraft, attachments, onSend, onStop, info, agentName, running, onLast } = props;
   const field = useRef<HTMLTextAreaElement>(null);
   const commands = useCommands(props);
   const menuId = useId();
   const hint = commandHint(info?.commands ?? [], draft);
+  const isEmpty =
+    draft.trim() === '' && attachments.list.length + attachments.incoming.length === 0;
+  const canSend = attachments.canSend && (draft.trim() !== '' || attachments.list.length > 0);
 
   const send = () => {
-    if (draft.trim() === '') return;
+    if (!canSend) return;
     onSend(draft.trim());
     onDraft('');
     field.current?.focus();
@@ -38,11 +47,11 @@ export function Composer(props: ComposerProps) {
     // An input method uses Enter to finish a word.
     if (event.nativeEvent.isComposing) return;
     if (commands.onKey(event)) return event.preventDefault();
-    if (event.key === 'ArrowUp' && draft === '' && lastMessage !== undefined) {
+    if (event.key === 'ArrowUp' && draft === '' && isEmpty && onLast !== undefined) {
       event.preventDefault();
-      return onDraft(lastMessage);
+      return onLast();
     }
-    if (event.key !== 'Enter' || event.shiftKey || draft.trim() === '') return;
+    if (event.key !== 'Enter' || event.shiftKey || isEmpty) return;
     event.preventDefault();
     event.stopPropagation();
     send();
@@ -65,6 +74,7 @@ export function Composer(props: ComposerProps) {
           onPick={commands.pick}
         />
       )}
+      <AttachedFiles attachments={attachments} />
       <div className={css.grow} data-text={`${draft}\n`}>
         {hint !== undefined && (
           <span id={`${menuId}-hint`} className={css.hint}>
@@ -89,6 +99,12 @@ export function Composer(props: ComposerProps) {
         />
       </div>
       <div className={css.bar}>
+        <AttachButton
+          onFiles={(files) => {
+            attachments.add(files);
+            giveFocusBack();
+          }}
+        />
         <ConfigSelects options={info?.configOptions ?? []} onChange={props.onConfig} />
         <UsageMeter usage={info?.usage} />
         {running && (
@@ -102,13 +118,13 @@ export function Composer(props: ComposerProps) {
             <Square size={12} fill="currentColor" aria-hidden="true" />
           </button>
         )}
-        {(!running || draft.trim() !== '') && (
+        {(!running || !isEmpty) && (
           <button
             type="submit"
             className={css.send}
             aria-label={running ? 'Queue message' : 'Send message'}
-            title={running ? 'Queue (Enter)' : 'Send (Enter)'}
-            disabled={draft.trim() === ''}
+            title={sendTitle(running, attachments)}
+            disabled={!canSend}
           >
             <ArrowUp size={16} strokeWidth={2.25} aria-hidden="true" />
           </button>
@@ -116,6 +132,11 @@ export function Composer(props: ComposerProps) {
       </div>
     </form>
   );
+}
+
+function sendTitle(running: boolean, { list }: Attachments): string {
+  if (list.some(({ problem }) => problem !== undefined)) return 'Take out what cannot be sent';
+  return running ? 'Queue (Enter)' : 'Send (Enter)';
 }
 
 function placeholderFor(agentName: string, info: SessionInfo | undefined): string {

@@ -1,6 +1,7 @@
 import type { QueuedMessage } from '@liminal/protocol';
 import { Clock, Pencil, X } from 'lucide-react';
 import { useState } from 'react';
+import { Attachments } from '../transcript/Attachments.tsx';
 import { Button, IconButton } from '../look/controls.tsx';
 import css from './QueueList.module.css';
 
@@ -41,6 +42,7 @@ function Queued({ queued, onEdit, onRemove }: QueuedProps) {
       <li className={css.message} data-turn-id={queued.turnId} data-status={queued.state}>
         <Editor
           message={queued.message}
+          mayBeEmpty={(queued.blocks ?? []).length > 0}
           onDone={(message) => {
             setEditing(false);
             if (message !== undefined && message !== queued.message) onEdit(message);
@@ -52,6 +54,7 @@ function Queued({ queued, onEdit, onRemove }: QueuedProps) {
   return (
     <li className={css.message} data-turn-id={queued.turnId} data-status={queued.state}>
       <Clock size={14} aria-hidden="true" />
+      <Attachments blocks={queued.blocks} look="small" />
       <span className={css.text}>{queued.message}</span>
       <span className={css.state}>{sending ? 'sending' : 'queued'}</span>
       {!sending && (
@@ -70,18 +73,20 @@ function Queued({ queued, onEdit, onRemove }: QueuedProps) {
 
 interface EditorProps {
   message: string;
+  /** What is attached to it says enough. */
+  mayBeEmpty: boolean;
   /** Without a message: nothing is changed. */
   onDone: (message?: string) => void;
 }
 
-function Editor({ message, onDone }: EditorProps) {
+function Editor({ message, mayBeEmpty, onDone }: EditorProps) {
   const [text, setText] = useState(message);
   return (
     <form
       className={css.editor}
       onSubmit={(event) => {
         event.preventDefault();
-        onDone(text.trim() === '' ? undefined : text.trim());
+        onDone(text.trim() === '' && !mayBeEmpty ? undefined : text.trim());
       }}
     >
       <textarea

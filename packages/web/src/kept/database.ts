@@ -1,31 +1,46 @@
 // idb wraps IndexedDB in promises, and does little else. localStorage would do for drafts, but not for long messages: it
 // holds about five million characters in all, and one message can have a million.
 import type { UnsentMessage } from '@liminal/client';
+import type { ContentBlock } from '@liminal/protocol';
 import { type DBSchema, type IDBPDatabase, openDB } from 'idb';
 
 export interface Draft {
   /** A session's id, or the name of another draft. */
   key: string;
   text: string;
+  /** What is attached to it. */
+  blocks?: readonly ContentBlock[] | undefined;
   /** ms since the epoch; the newer draft wins. */
+  at: number;
+}
+
+/** A file of a draft or an unsent message. */
+export interface KeptFile {
+  bytes: Blob;
+  /** ms since the epoch. */
   at: number;
 }
 
 interface Kept extends DBSchema {
   outbox: { key: string; value: UnsentMessage };
   drafts: { key: string; value: Draft };
+  /** By their local names. */
+  files: { key: string; value: KeptFile };
 }
 
 let opened: Promise<IDBPDatabase<Kept>> | undefined;
 
 /**
- * Drafts and unsent messages in this browser: they outlive page, browser and server. Rejects if nothing can be stored.
+ * Drafts and unsent messages, with their files, in this browser: they outlive page, browser and server. Rejects if nothing can be stored.
  */
 export function database(): Promise<IDBPDatabase<Kept>> {
-  opened ??= openDB<Kept>('liminal', 1, {
-    upgrade: (made) => {
-      made.createObjectStore('outbox', { keyPath: 'turnId' });
-      made.createObjectStore('drafts', { keyPath: 'key' });
+  opened ??= openDB<Kept>('liminal', 2, {
+    upgrade: (made, version) => {
+      if (version < 1) {
+        made.createObjectStore('outbox', { keyPath: 'turnId' });
+        made.createObjectStore('drafts', { keyPath: 'key' });
+      }
+      made.createObjectStore('files');
     },
     // A newer page wants to change the database, and must not wait for this one.
     blocking: (_, __, event) => (event.target as IDBDatabase).close(),

@@ -1,3 +1,4 @@
+import { ContentBlock } from '@liminal/protocol';
 import { useCallback, useSyncExternalStore } from 'react';
 import { type Draft, database } from './database.ts';
 
@@ -26,12 +27,12 @@ class Drafts {
     return () => this.#listeners.delete(listener);
   };
 
-  get(key: string): string {
-    return this.#drafts.get(key)?.text ?? '';
+  get(key: string): Draft {
+    return this.#drafts.get(key) ?? { key, text: '', at: 0 };
   }
 
-  set(key: string, text: string): void {
-    this.#keep({ key, text, at: Date.now() });
+  set(key: string, change: Pick<Draft, 'text'> | Pick<Draft, 'blocks'>): void {
+    this.#keep({ ...this.get(key), ...change, at: Date.now() });
   }
 
   #keep(draft: Draft): void {
@@ -79,7 +80,8 @@ class Drafts {
 
 async function keep(draft: Draft): Promise<void> {
   const written = (await database()).transaction('drafts', 'readwrite');
-  await (draft.text === '' ? written.store.delete(draft.key) : written.store.put(draft));
+  const isEmpty = draft.text === '' && (draft.blocks ?? noBlocks).length === 0;
+  await (isEmpty ? written.store.delete(draft.key) : written.store.put(draft));
   // The page may be gone before the browser would commit by itself.
   written.commit();
   await written.done;
@@ -91,9 +93,9 @@ const leftPrefix = 'liminal.draft.';
 /** A longer draft (characters) is left there only by a page that closes: it would be copied with each letter. */
 const longestLeft = 20_000;
 
-function leave({ key, text, at }: Draft): void {
+function leave({ key, text, blocks, at }: Draft): void {
   try {
-    localStorage.setItem(leftPrefix + key, `${at} ${text}`);
+    localStorage.setItem(leftPrefix + key, `${at} ${JSON.stringify({ text, blocks })}`);
   } catch {
     // Too long, or storage is not allowed: the database may still get it.
   }
@@ -108,19 +110,51 @@ function removeLeft({ key, at }: Draft): void {
 /** Takes the drafts that were left, which removes them there. */
 function takeLeft(): Draft[] {
   const names = Object.keys(localStorage).filter((name) => name.startsWith(leftPrefix));
-  return names.map((name) => {
+  return names.flatMap((name) => {
     const left = localStorage.getItem(name) ?? '';
     localStorage.removeItem(name);
     const [at = ''] = left.split(' ', 1);
-    return { key: name.slice(leftPrefix.length), text: left.slice(at.length + 1), at: Number(at) };
+    const draft = readLeft(left.slice(at.length + 1));
+    return draft === undefined
+      ? []
+      : [{ key: name.slice(leftPrefix.length), ...draft, at: Number(at) }];
   });
 }
 
+const Blocks = ContentBlock.array();
+
+function readLeft(json: string): Pick<Draft, 'text' | 'blocks'> | undefined {
+  try {
+    const { text, blocks = [] } = JSON.parse(json) as { text: unknown; blocks?: unknown };
+    return { text: String(text), blocks: Blocks.parse(blocks) };
+  } catch {
+    return undefined;
+  }
+}
+
 const drafts = new Drafts();
+const noBlocks: readonly ContentBlock[] = [];
 
 /** The draft of a name: a session's message, or a form's field. */
 export function useDraft(key: string): [string, (text: string) => void] {
-  const draft = useSyncExternalStore(drafts.subscribe, () => drafts.get(key));
-  const change = useCallback((text: string) => drafts.set(key, text), [key]);
+  const draft = useSyncExternalStore(drafts.subscribe, () => drafts.get(key).text);
+  const change = useCallback((text: string) => drafts.set(key, { text }), [key]);
   return [draft, change];
+}
+
+type ChangeBlocks = (change: (blocks: readonly ContentBlock[]) => readonly ContentBlock[]) => void;
+
+/** What is attached to a draft. */
+export function useDraftBlocks(key: string): [readonly ContentBlock[], ChangeBlocks] {
+  const read = () => drafts.get(key).blocks ?? noBlocks;
+  const blocks = useSyncExternalStore(drafts.subscribe, read);
+  const change = useCallback<ChangeBlocks>(
+    (changed) => {
+      const held = drafts.get(key).blocks ?? noBlocks;
+      const next = changed(held);
+      if (next !== held) drafts.set(key, { blocks: next });
+    },
+    [key],
+  );
+  return [blocks, change];
 }

@@ -7,8 +7,11 @@ interface DialogProps {
   title: string;
   onClose: () => void;
   children: ReactNode;
-  /** `drawer` comes in from the left edge, `sheet` covers the page, `bare` shows no title. */
-  look?: 'plain' | 'bare' | 'drawer' | 'sheet';
+  /**
+   * `wide` is as wide as its content, `drawer` comes in from the left edge, `sheet` covers the page, `bare` shows no
+   * title.
+   */
+  look?: 'plain' | 'wide' | 'bare' | 'drawer' | 'sheet';
 }
 
 /**
@@ -18,6 +21,7 @@ interface DialogProps {
 export function Dialog({ title, onClose, children, look = 'plain' }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const titleId = useId();
+  const hasTitle = look === 'plain' || look === 'wide';
   useEffect(() => {
     const dialog = ref.current;
     if (dialog === null) return undefined;
@@ -38,15 +42,15 @@ export function Dialog({ title, onClose, children, look = 'plain' }: DialogProps
     <dialog
       ref={ref}
       className={join(css.dialog, look !== 'plain' && css[look])}
-      aria-labelledby={look === 'plain' ? titleId : undefined}
-      aria-label={look === 'plain' ? undefined : title}
+      aria-labelledby={hasTitle ? titleId : undefined}
+      aria-label={hasTitle ? undefined : title}
       onClose={onClose}
       onClick={(event) => {
         if (event.target === event.currentTarget) event.currentTarget.close();
       }}
     >
       <div className={css.content}>
-        {look === 'plain' && (
+        {hasTitle && (
           <div className={css.head}>
             <h2 id={titleId}>{title}</h2>
             <IconButton label="Close" onClick={() => ref.current?.close()}>

@@ -1,11 +1,13 @@
 import type { SessionStore, SessionView } from '@liminal/client';
 import { describeError } from '@liminal/client';
 import { useClient, useSession } from '@liminal/client/react';
-import type { ApprovalAnswer } from '@liminal/protocol';
+import { type ApprovalAnswer, type ContentBlock, blobIn } from '@liminal/protocol';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { useAgentName } from '../app/agents.tsx';
 import { useNavigation } from '../app/navigation.tsx';
+import { DropTarget } from '../attachments/DropTarget.tsx';
+import { useAttachments } from '../attachments/use-attachments.ts';
 import { Composer } from '../composer/Composer.tsx';
 import { UsageLimits } from '../composer/UsageLimits.tsx';
 import { QueueList } from '../composer/QueueList.tsx';
@@ -64,10 +66,13 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
   const { sessionId, info } = view;
   const { requests } = useClient();
   const [draft, setDraft] = useDraft(sessionId);
-  const type = usePrewarm(session, info, setDraft);
+  const prewarm = usePrewarm(session, info);
   const [problem, attempt] = useAttempt();
   const cliType = info?.session.cliType;
   const agentName = useAgentName(cliType);
+  const recipient = { name: agentName, accepts: info?.accepts };
+  const attachments = useAttachments(sessionId, recipient, prewarm);
+  const { put } = attachments;
   const running = view.turns.at(-1)?.status === 'in_progress';
 
   const answer = useCallback(
@@ -97,15 +102,18 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
       cliType,
       answer,
       show,
-      send: (message: string) => void session.send(message),
-      takeBack: (message: string) => {
+      send: (message: string, blocks: readonly ContentBlock[] = []) =>
+        void session.send(message, { blocks }),
+      takeBack: (message: string, blocks: readonly ContentBlock[] = []) => {
         const { current } = latestDraft;
-        setDraft(current.trim() === '' ? message : `${message}\n\n${current}`);
+        setDraft([message, current].filter((text) => text.trim() !== '').join('\n\n'));
+        put(blocks);
         focusComposer();
       },
     }),
-    [answer, cliType, session, setDraft, show],
+    [answer, cliType, put, session, setDraft, show],
   );
+  const last = lastMessage(view);
   const isEmpty = view.turns.length === 0;
   const about = info?.session;
   const intro = useMemo(() => <SessionIntro session={about} isEmpty={isEmpty} />, [about, isEmpty]);
@@ -117,6 +125,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
         <ActivityProvider value={info?.activity}>
           <Transcript view={view} session={session} intro={intro} />
         </ActivityProvider>
+        <DropTarget onFiles={attachments.add} />
         <div className={css.dock}>
           {problem !== undefined && (
             <p className={css.problem} role="alert">
@@ -145,13 +154,17 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
           />
           <Composer
             draft={draft}
-            onDraft={type}
-            onSend={actions.send}
+            onDraft={(text) => {
+              setDraft(text);
+              if (text !== '') prewarm();
+            }}
+            attachments={attachments}
+            onSend={(message) => actions.send(message, attachments.take())}
             onStop={stop}
             onConfig={(id, value) => attempt(requests.setConfig(sessionId, id, value))}
             info={info}
             agentName={agentName}
-            lastMessage={lastMessage(view)}
+            onLast={last && (() => actions.takeBack(last.message, last.blocks))}
             running={running}
           />
           <UsageLimits limits={info?.limits} />
@@ -173,11 +186,16 @@ function useShownRequest() {
   return { shown, choose, show };
 }
 
-/** The person's newest message. */
-function lastMessage(view: SessionView): string | undefined {
+/** The person's newest message, with those of its attachments that the server has by name. */
+function lastMessage(
+  view: SessionView,
+): { message: string; blocks: readonly ContentBlock[] } | undefined {
   for (const turn of view.turns.toReversed()) {
     const said = turn.items.findLast((item) => item.type === 'message' && item.origin === 'user');
-    if (said?.type === 'message' && said.content !== '') return said.content;
+    if (said?.type !== 'message') continue;
+    const { content: message, blocks: all = [] } = said;
+    const blocks = all.filter((one) => one.type === 'resource_link' || blobIn(one) !== undefined);
+    if (message !== '' || blocks.length > 0) return { message, blocks };
   }
   return undefined;
 }

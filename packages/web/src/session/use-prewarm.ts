@@ -2,23 +2,15 @@ import type { SessionStore, SessionView } from '@liminal/client';
 import { useCallback, useRef } from 'react';
 
 /**
- * A `setDraft` for typing, which also lets the session's agent start. Opening a page again with a draft in it starts no
+ * Lets the session's agent start, since somebody begins to write. Opening a page again with a draft in it starts no
  * program.
  */
-export function usePrewarm(
-  session: SessionStore,
-  info: SessionView['info'],
-  setDraft: (text: string) => void,
-): (text: string) => void {
+export function usePrewarm(session: SessionStore, info: SessionView['info']): () => void {
   const isAsked = useRef(false);
   const isAlive = info?.session.isAlive ?? false;
-  return useCallback(
-    (text: string) => {
-      setDraft(text);
-      if (text === '' || isAlive || isAsked.current) return;
-      isAsked.current = true;
-      session.prewarm();
-    },
-    [session, isAlive, setDraft],
-  );
+  return useCallback(() => {
+    if (isAlive || isAsked.current) return;
+    isAsked.current = true;
+    session.prewarm();
+  }, [session, isAlive]);
 }

@@ -6,6 +6,7 @@ import { type ReactNode, useState } from 'react';
 import { altKey } from '../app/keys.ts';
 import { useNavigation } from '../app/navigation.tsx';
 import controls from '../look/controls.module.css';
+import menu from '../look/menu.module.css';
 import { writeClipboard } from '../look/use-copy.ts';
 import { RenameDialog } from './RenameDialog.tsx';
 import css from './SessionMenu.module.css';
@@ -30,8 +31,8 @@ export default function SessionMenu({ sessionId }: { sessionId: string }) {
           <Ellipsis size={16} />
         </Menu.Trigger>
         <Menu.Portal>
-          <Menu.Positioner className={css.positioner} align="end" sideOffset={6}>
-            <Menu.Popup className={css.popup}>
+          <Menu.Positioner className={menu.positioner} align="end" sideOffset={6}>
+            <Menu.Popup className={menu.popup}>
               <Item icon={<Pencil size={14} />} onClick={() => setRenaming(true)}>
                 Rename
               </Item>
@@ -46,7 +47,7 @@ export default function SessionMenu({ sessionId }: { sessionId: string }) {
               <Item icon={<X size={14} />} onClick={() => close(sessionId)} hint={altKey('W')}>
                 Close tab
               </Item>
-              <Menu.Separator className={css.separator} />
+              <Menu.Separator className={menu.separator} />
               <Item
                 icon={<PowerOff size={14} />}
                 disabled={session?.isAlive === false}
@@ -85,7 +86,7 @@ interface ItemProps {
 
 function Item({ icon, children, hint, ...rest }: ItemProps) {
   return (
-    <Menu.Item className={css.item} {...rest}>
+    <Menu.Item className={menu.item} {...rest}>
       {icon}
       <span>{children}</span>
       {hint !== undefined && <small>{hint}</small>}

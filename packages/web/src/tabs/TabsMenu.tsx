@@ -7,7 +7,7 @@ import { useNavigation } from '../app/navigation.tsx';
 import controls from '../look/controls.module.css';
 import spoken from '../look/spoken.module.css';
 import { StateMark } from '../look/StateMark.tsx';
-import menu from './SessionMenu.module.css';
+import menu from '../look/menu.module.css';
 import css from './TabsMenu.module.css';
 
 interface TabsMenuProps {

@@ -1,41 +1,58 @@
+import { fileUri } from '@liminal/client';
 import type { ContentBlock } from '@liminal/protocol';
 import { FileText } from 'lucide-react';
+import { FileChip } from '../attachments/FileChip.tsx';
+import { FileImage } from '../attachments/FileImage.tsx';
 import { FileLink } from '../files/FileLink.tsx';
 import { linkTarget } from '../files/file-target.ts';
 import { baseName } from '../words/paths.ts';
 import css from './Attachments.module.css';
 
-/** A message's attachments. Only embedded content is shown: nothing is fetched. */
-export function Attachments({ blocks = [] }: { blocks?: readonly ContentBlock[] | undefined }) {
+interface AttachmentsProps {
+  blocks?: readonly ContentBlock[] | undefined;
+  /** `small` in a line of text, `mine` for a person's own; what an agent shows is larger. */
+  look?: 'small' | 'mine' | 'shown';
+}
+
+/** A message's attachments. Nothing is fetched but from the server's own store. */
+export function Attachments({ blocks = [], look = 'shown' }: AttachmentsProps) {
   if (blocks.length === 0) return null;
   return (
-    <ul className={css.list} aria-label="Attachments">
+    <ul className={css.list} aria-label="Attachments" data-look={look}>
       {blocks.map((block, index) => (
         <li key={index}>
-          <Attachment block={block} />
+          <Attachment block={block} isOnly={blocks.length === 1} />
         </li>
       ))}
     </ul>
   );
 }
 
-function Attachment({ block }: { block: ContentBlock }) {
+function Attachment({ block, isOnly }: { block: ContentBlock; isOnly: boolean }) {
+  const uri = fileUri(block);
   switch (block.type) {
     case 'image':
-      return (
-        <img
-          className={css.image}
-          src={`data:${block.mimeType};base64,${block.data}`}
-          alt={block.uri === undefined ? 'Attached' : baseName(block.uri)}
-        />
-      );
-    case 'audio':
-      return <Named name={`Audio, ${block.mimeType}`} />;
-    case 'resource':
-      return <Named name={baseName(block.resource.uri)} title={block.resource.uri} />;
+      if (uri === undefined && block.data === undefined) return <Named {...linkOf(block)} />;
+      return <FileImage block={block} className={isOnly ? css.one : css.several} />;
+    case 'audio': {
+      const name = block.name ?? `Audio, ${block.mimeType}`;
+      if (uri === undefined) return <Named name={name} />;
+      return <FileChip uri={uri} name={baseName(name)} size={block.size} isAudio />;
+    }
+    case 'resource': {
+      const { name, size, uri: address } = block.resource;
+      if (uri === undefined) return <Named name={baseName(address)} title={address} />;
+      return <FileChip uri={uri} name={baseName(name ?? 'File')} size={size} isAudio={false} />;
+    }
     case 'resource_link':
       return <Named name={block.title ?? block.name} title={block.uri} />;
   }
+}
+
+/** An image that is somewhere else. */
+function linkOf({ uri, name }: Extract<ContentBlock, { type: 'image' }>) {
+  const title = name ?? uri;
+  return { name: title === undefined ? 'Image' : baseName(title), ...(uri && { title: uri }) };
 }
 
 function Named({ name, title }: { name: string; title?: string }) {

@@ -1,5 +1,6 @@
 import type { PendingMessage, SessionStore } from '@liminal/client';
 import { Button } from '../look/controls.tsx';
+import { Attachments } from './Attachments.tsx';
 import { useSessionActions } from './session-actions.ts';
 import css from './UserMessage.module.css';
 
@@ -12,14 +13,17 @@ interface PendingMessagesProps {
 export function PendingMessages({ pending, session }: PendingMessagesProps) {
   return pending.map((held) => (
     <div key={held.turnId} className={css.row} data-status={held.state}>
-      <div
-        className={css.bubble}
-        data-faint={held.state !== 'failed'}
-        data-failed={held.state === 'failed'}
-        role="article"
-        aria-label="Unsent message"
-      >
-        {held.message}
+      <div className={css.said} role="article" aria-label="Unsent message">
+        <Attachments blocks={held.blocks} look="mine" />
+        {held.message !== '' && (
+          <div
+            className={css.bubble}
+            data-faint={held.state !== 'failed'}
+            data-failed={held.state === 'failed'}
+          >
+            {held.message}
+          </div>
+        )}
       </div>
       {(held.state === 'waiting' || held.state === 'failed') && (
         <Unsent held={held} session={session} />
@@ -46,7 +50,7 @@ function Unsent({ held, session }: { held: PendingMessage; session: SessionStore
         look="quiet"
         onClick={() => {
           session.forget(held.turnId);
-          takeBack(held.message);
+          takeBack(held.message, held.blocks);
         }}
       >
         Edit

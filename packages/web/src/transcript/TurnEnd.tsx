@@ -86,5 +86,5 @@ function SendAgain({ turn }: { turn: TurnView }) {
   const { send } = useSessionActions();
   const asked = turn.items.find((item) => item.type === 'message' && item.origin === 'user');
   if (asked?.type !== 'message') return null;
-  return <Button onClick={() => send(asked.content)}>Send again</Button>;
+  return <Button onClick={() => send(asked.content, asked.blocks)}>Send again</Button>;
 }

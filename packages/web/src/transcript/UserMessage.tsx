@@ -16,15 +16,13 @@ export function UserMessage({ item }: { item: MessageUpsert }) {
     item.content.length > longest.characters || item.content.split('\n').length > longest.lines;
   return (
     <div className={css.row} data-item-id={item.itemId} data-status={item.status}>
-      <div
-        className={css.bubble}
-        data-folded={isLong && !open}
-        role="article"
-        aria-label="You"
-        dir="auto"
-      >
-        {isLong && !open ? item.content.slice(0, longest.characters * 2) : item.content}
-        <Attachments blocks={item.blocks} />
+      <div className={css.said} role="article" aria-label="You">
+        <Attachments blocks={item.blocks} look="mine" />
+        {item.content !== '' && (
+          <div className={css.bubble} data-folded={isLong && !open} dir="auto">
+            {isLong && !open ? item.content.slice(0, longest.characters * 2) : item.content}
+          </div>
+        )}
       </div>
       {isLong && (
         <Button

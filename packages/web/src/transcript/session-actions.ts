@@ -1,4 +1,4 @@
-import type { ApprovalAnswer } from '@liminal/protocol';
+import type { ApprovalAnswer, ContentBlock } from '@liminal/protocol';
 import { createContext, useContext } from 'react';
 
 /** The session of a conversation, and the actions inside it. */
@@ -8,9 +8,9 @@ export interface SessionActions {
   answer: (approvalId: string, answer: ApprovalAnswer) => Promise<void>;
   /** Shows a waiting request to the person. */
   show: (approvalId: string) => void;
-  send: (message: string) => void;
-  /** Puts a text back into the composer. */
-  takeBack: (message: string) => void;
+  send: (message: string, blocks?: readonly ContentBlock[]) => void;
+  /** Puts a message back into the composer. */
+  takeBack: (message: string, blocks?: readonly ContentBlock[]) => void;
 }
 
 const SessionActionsContext = createContext<SessionActions | undefined>(undefined);

@@ -73,6 +73,7 @@ const frame: ((page: Page) => Locator)[] = [
   button(/^To the (page|message field|conversation)$/),
   (page) => field(page),
   button('Send message'),
+  button('Attach files'),
   (page) => page.getByRole('option'),
 ];
 

@@ -1,0 +1,133 @@
+import { markHidden } from '@liminal/protocol';
+import { AudioLines, FileText, X } from 'lucide-react';
+import { type ReactNode, useId } from 'react';
+import { Button } from '../look/controls.tsx';
+import { ShownText } from '../look/ShownText.tsx';
+import spoken from '../look/spoken.module.css';
+import { bytes, count } from '../words/amounts.ts';
+import { baseName } from '../words/paths.ts';
+import css from './AttachedFiles.module.css';
+import { FileImage, imageName } from './FileImage.tsx';
+import type { Attachment, Attachments } from './use-attachments.ts';
+import { fileOf } from './why-not-sent.ts';
+
+/** What is attached to the message that is being written: each with its name, size and state, and a way out. */
+export function AttachedFiles({ attachments }: { attachments: Attachments }) {
+  const { list, incoming, remove, retry } = attachments;
+  return (
+    <>
+      <p className={spoken.only} role="status">
+        {list.length > 0 && `${count(list.length, 'file')} attached`}
+      </p>
+      {list.length + incoming.length > 0 && (
+        <ul className={css.files} aria-label="Attached">
+          {list.map((attachment, index) => (
+            <Attached
+              key={index}
+              attachment={attachment}
+              onRemove={() => remove(attachment)}
+              onRetry={() => retry(attachment)}
+            />
+          ))}
+          {incoming.map((file) => (
+            <Card
+              key={`incoming ${file.id}`}
+              name={file.name}
+              state={file.problem === undefined ? 'reading' : undefined}
+              problem={file.problem}
+              onRemove={() => remove(file)}
+            >
+              <FileText size={18} aria-hidden="true" />
+            </Card>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+interface AttachedProps {
+  attachment: Attachment;
+  onRemove: () => void;
+  onRetry: () => void;
+}
+
+function Attached({ attachment, onRemove, onRetry }: AttachedProps) {
+  const { block, upload, problem } = attachment;
+  const { size } = fileOf(block);
+  const Icon = block.type === 'audio' ? AudioLines : FileText;
+  return (
+    <Card
+      name={nameOf(attachment)}
+      state={stateOf(attachment) ?? (size === undefined ? undefined : bytes(size))}
+      isBusy={upload?.state === 'uploading'}
+      problem={problem}
+      onRemove={onRemove}
+      onRetry={upload?.state === 'failed' ? onRetry : undefined}
+    >
+      {block.type === 'image' ? (
+        <FileImage block={block} className={css.image} />
+      ) : (
+        <Icon size={18} aria-hidden="true" />
+      )}
+    </Card>
+  );
+}
+
+interface CardProps {
+  name: string;
+  /** Its size, or what is being done with it. */
+  state: string | undefined;
+  isBusy?: boolean;
+  problem: string | undefined;
+  onRemove: () => void;
+  onRetry?: (() => void) | undefined;
+  /** Its picture. */
+  children: ReactNode;
+}
+
+function Card({ name, state, isBusy = false, problem, onRemove, onRetry, children }: CardProps) {
+  const id = useId();
+  const said = markHidden(name);
+  return (
+    <li className={css.card} data-failed={problem !== undefined} data-busy={isBusy}>
+      <span className={css.picture}>{children}</span>
+      <span className={css.words}>
+        <span className={css.name} title={said}>
+          <ShownText text={name} />
+        </span>
+        {state !== undefined && <span className={css.state}>{state}</span>}
+      </span>
+      <button
+        type="button"
+        className={css.remove}
+        aria-label={`Remove ${said}`}
+        title="Remove"
+        aria-describedby={problem === undefined ? undefined : id}
+        onClick={onRemove}
+      >
+        <X size={14} aria-hidden="true" />
+      </button>
+      {problem !== undefined && (
+        <div className={css.problem} role="alert">
+          <span id={id}>{problem}</span>
+          {onRetry !== undefined && (
+            <Button look="quiet" onClick={onRetry}>
+              Try again
+            </Button>
+          )}
+        </div>
+      )}
+    </li>
+  );
+}
+
+function nameOf({ block }: Attachment): string {
+  if (block.type === 'image') return imageName(block);
+  return baseName(fileOf(block).name ?? 'File');
+}
+
+function stateOf({ upload }: Attachment): string | undefined {
+  if (upload?.state === 'uploading') return 'Uploading';
+  return upload?.state === 'waiting' ? 'Waits for the server' : undefined;
+}

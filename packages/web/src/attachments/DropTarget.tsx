@@ -1,0 +1,78 @@
+import { Paperclip } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import css from './DropTarget.module.css';
+
+/**
+ * Takes files that are dropped anywhere on the page, or pasted outside of another field, while its session is looked
+ * at; shows that it will while they are dragged.
+ */
+export function DropTarget({ onFiles }: { onFiles: (files: readonly File[]) => void }) {
+  const [isOver, setOver] = useState(false);
+  useEffect(() => {
+    const listening = new AbortController();
+    const { signal } = listening;
+    const over = (event: DragEvent) => {
+      if (!hasFiles(event.dataTransfer)) return;
+      // Without this the browser opens the file in place of the page.
+      event.preventDefault();
+      const canTake = !isDialogOpen();
+      if (event.dataTransfer !== null) event.dataTransfer.dropEffect = canTake ? 'copy' : 'none';
+      setOver(canTake);
+    };
+    const leave = (event: DragEvent) => {
+      if (event.relatedTarget === null) setOver(false);
+    };
+    const drop = (event: DragEvent) => {
+      if (!hasFiles(event.dataTransfer)) return;
+      event.preventDefault();
+      setOver(false);
+      if (!isDialogOpen()) onFiles([...(event.dataTransfer?.files ?? [])]);
+    };
+    const paste = (event: ClipboardEvent) => {
+      const files = pastedFiles(event);
+      if (files.length === 0 || isElsewhere(event.target)) return;
+      event.preventDefault();
+      onFiles(files);
+    };
+    document.addEventListener('dragenter', over, { signal });
+    document.addEventListener('dragover', over, { signal });
+    document.addEventListener('dragleave', leave, { signal });
+    document.addEventListener('drop', drop, { signal });
+    document.addEventListener('paste', paste, { signal });
+    return () => {
+      listening.abort();
+      setOver(false);
+    };
+  }, [onFiles]);
+  if (!isOver) return null;
+  return (
+    <div className={css.target} data-drop-target>
+      <p>
+        <Paperclip size={16} aria-hidden="true" />
+        Drop files to attach them
+      </p>
+    </div>
+  );
+}
+
+function hasFiles(data: DataTransfer | null): boolean {
+  return data?.types.includes('Files') ?? false;
+}
+
+function isDialogOpen(): boolean {
+  return document.querySelector('dialog[open]') !== null;
+}
+
+/** The pasted files. An office program puts a picture beside its text and table: then the text is meant. */
+function pastedFiles({ clipboardData }: ClipboardEvent): File[] {
+  if (clipboardData === null) return [];
+  const isOffice = ['text/plain', 'text/html'].every((type) => clipboardData.types.includes(type));
+  return isOffice ? [] : [...clipboardData.files];
+}
+
+/** Whether something is written there that is no message. */
+function isElsewhere(target: EventTarget | null): boolean {
+  if (isDialogOpen()) return true;
+  const field = target instanceof Element ? target.closest('input, textarea, select') : null;
+  return field !== null && !field.matches('[data-composer]');
+}

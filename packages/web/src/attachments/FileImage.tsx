@@ -1,0 +1,55 @@
+import { fileUri } from '@liminal/client';
+import { type ContentBlock, markHidden } from '@liminal/protocol';
+import { useState } from 'react';
+import { join } from '../look/controls.tsx';
+import { baseName } from '../words/paths.ts';
+import css from './FileImage.module.css';
+import { ImageView } from './ImageView.tsx';
+import { useFile } from './use-file.ts';
+
+export type ImageBlock = Extract<ContentBlock, { type: 'image' }>;
+
+interface FileImageProps {
+  block: ImageBlock;
+  /** Gives it its size, which does not depend on the image: nothing moves when it comes. */
+  className?: string | undefined;
+}
+
+/** An image of a message, small; a press shows it large. */
+export function FileImage({ block, className }: FileImageProps) {
+  const [isOpen, setOpen] = useState(false);
+  const file = useFile(fileUri(block));
+  const { data, mimeType, size } = block;
+  const src = file.url ?? (data === undefined ? undefined : `data:${mimeType};base64,${data}`);
+  const name = imageName(block);
+  const said = markHidden(name);
+  if (file.problem !== undefined) {
+    return (
+      <span className={join(css.missing, className)} role="img" aria-label={said} title={said}>
+        {file.problem}
+      </span>
+    );
+  }
+  return (
+    <>
+      <button
+        type="button"
+        className={join(css.open, className)}
+        aria-label={`Show ${said}`}
+        title={`Show ${said}`}
+        disabled={src === undefined}
+        onClick={() => setOpen(true)}
+      >
+        {src !== undefined && <img className={css.image} src={src} alt={said} />}
+      </button>
+      {isOpen && src !== undefined && (
+        <ImageView src={src} name={name} size={size} onClose={() => setOpen(false)} />
+      )}
+    </>
+  );
+}
+
+/** What an image is called: its name may be an address. */
+export function imageName({ name }: ImageBlock): string {
+  return name === undefined ? 'Image' : baseName(name);
+}

@@ -1,0 +1,32 @@
+import { markHidden } from '@liminal/protocol';
+import { Download } from 'lucide-react';
+import controls from '../look/controls.module.css';
+import { Dialog } from '../look/Dialog.tsx';
+import { bytes } from '../words/amounts.ts';
+import css from './ImageView.module.css';
+
+interface ImageViewProps {
+  src: string;
+  name: string;
+  size: number | undefined;
+  onClose: () => void;
+}
+
+/** An image as large as the page allows. */
+export function ImageView({ src, name, size, onClose }: ImageViewProps) {
+  const said = markHidden(name);
+  return (
+    <Dialog title={said} look="wide" onClose={onClose}>
+      <div className={css.image}>
+        <img src={src} alt={said} />
+      </div>
+      <div className={css.foot}>
+        {size !== undefined && <span>{bytes(size)}</span>}
+        <a className={controls.button} href={src} download={said} data-autofocus>
+          <Download size={14} aria-hidden="true" />
+          Download
+        </a>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,56 @@
+/** Models see no more of an image than this (pixels of the longer side), and take none that is larger (bytes). */
+const most = { side: 2000, bytes: 5 * 1024 * 1024 };
+
+/** Types that language models read. */
+const common = /^image\/(png|jpeg|gif|webp)$/;
+
+/**
+ * An image of at most 2000 pixels and 5 MiB, in a type that models read; one that is so already, and anything that the
+ * browser cannot draw, as it is. The type stays if it is such a type and is small enough.
+ */
+export async function shrinkImage(file: Blob): Promise<Blob> {
+  if (!file.type.startsWith('image/') || file.type === 'image/svg+xml') return file;
+  const image = await createImageBitmap(file).catch(() => undefined);
+  if (image === undefined) return file;
+  try {
+    const scale = Math.min(1, most.side / Math.max(image.width, image.height));
+    if (scale === 1 && file.size <= most.bytes && common.test(file.type)) return file;
+    const type = common.test(file.type) && file.type !== 'image/gif' ? file.type : 'image/jpeg';
+    const drawn = draw(image, scale);
+    const same = await encode(drawn, type);
+    const small = same.size > most.bytes ? await encode(drawn, 'image/jpeg') : same;
+    // Drawing anew can make a file larger: what was small enough stays as it was.
+    return scale === 1 && common.test(file.type) && small.size >= file.size ? file : small;
+  } finally {
+    image.close();
+  }
+}
+
+function draw(image: ImageBitmap, scale: number): HTMLCanvasElement {
+  const canvas = document.createElement('canvas');
+  canvas.width = Math.max(1, Math.round(image.width * scale));
+  canvas.height = Math.max(1, Math.round(image.height * scale));
+  const context = canvas.getContext('2d');
+  if (context === null) return canvas;
+  context.imageSmoothingQuality = 'high';
+  context.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return canvas;
+}
+
+function encode(canvas: HTMLCanvasElement, type: string): Promise<Blob> {
+  if (type === 'image/jpeg') paintWhiteBelow(canvas);
+  return new Promise((resolve, reject) => {
+    const take = (file: Blob | null) =>
+      file === null ? reject(new Error('The browser cannot write this image.')) : resolve(file);
+    canvas.toBlob(take, type, 0.9);
+  });
+}
+
+/** What is transparent would be black: JPEG knows no transparency. */
+function paintWhiteBelow(canvas: HTMLCanvasElement): void {
+  const context = canvas.getContext('2d');
+  if (context === null) return;
+  context.globalCompositeOperation = 'destination-over';
+  context.fillStyle = '#fff';
+  context.fillRect(0, 0, canvas.width, canvas.height);
+}

@@ -1,0 +1,147 @@
+import { localUri, type Upload } from '@liminal/client';
+import { useClient, useStore } from '@liminal/client/react';
+import type { ContentBlock } from '@liminal/protocol';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useDraftBlocks } from '../kept/drafts.ts';
+import { attachFile } from './attach-file.ts';
+import { type Recipient, whyNotSent } from './why-not-sent.ts';
+
+/** An attachment of a message that is being written. */
+export interface Attachment {
+  block: ContentBlock;
+  /** How far it is on its way to the server; undefined for what needs no upload. */
+  upload: Upload | undefined;
+  /** Why it cannot be sent. */
+  problem: string | undefined;
+}
+
+/** A chosen file that is being read, or could not be (`problem`). */
+export interface Incoming {
+  id: number;
+  name: string;
+  problem?: string;
+}
+
+/** What is attached to the message that is being written, and what a person can do with it. */
+export interface Attachments {
+  list: readonly Attachment[];
+  incoming: readonly Incoming[];
+  /** Whether all of them can be sent now. */
+  canSend: boolean;
+  /** Attaches files. */
+  add: (files: readonly File[]) => void;
+  /** Attaches what a message had. */
+  put: (blocks: readonly ContentBlock[]) => void;
+  remove: (attachment: Attachment | Incoming) => void;
+  /** Tries to upload a file again. */
+  retry: (attachment: Attachment) => void;
+  /** Takes all of them, for sending. */
+  take: () => readonly ContentBlock[];
+}
+
+/**
+ * The attachments of a session's draft. They are uploaded at once, and kept as its text is. `onAdd` hears that somebody
+ * attaches something.
+ */
+export function useAttachments(
+  sessionId: string,
+  recipient: Recipient,
+  onAdd: () => void,
+): Attachments {
+  const { files } = useClient();
+  const [blocks, change] = useDraftBlocks(sessionId);
+  const uploads = useStore(files.uploads);
+  const { incoming, read, dismiss } = useIncoming(change);
+  const add = useCallback(
+    (chosen: readonly File[]) => {
+      if (chosen.length === 0) return;
+      onAdd();
+      read(chosen);
+    },
+    [onAdd, read],
+  );
+  const put = useCallback(
+    (more: readonly ContentBlock[]) =>
+      change((held) => (more.length === 0 ? held : [...held, ...more])),
+    [change],
+  );
+  const take = useCallback(() => {
+    let taken: readonly ContentBlock[] = [];
+    change((held) => {
+      taken = held;
+      return held.length === 0 ? held : [];
+    });
+    return taken;
+  }, [change]);
+  const { name, accepts } = recipient;
+  const reasons = useMemo(() => whyNotSent(blocks, { name, accepts }), [blocks, name, accepts]);
+
+  useEffect(() => {
+    for (const [index, block] of blocks.entries()) {
+      const uri = localUri(block);
+      if (uri !== undefined && reasons[index] === undefined) files.start(uri);
+    }
+  }, [blocks, files, reasons]);
+
+  return useMemo(() => {
+    const list = blocks.map((block, index): Attachment => {
+      const upload = uploads.get(localUri(block) ?? '');
+      const failure = upload?.state === 'failed' ? upload.problem.message : undefined;
+      return { block, upload, problem: reasons[index] ?? failure };
+    });
+    return {
+      list,
+      incoming,
+      canSend:
+        list.every(({ problem }) => problem === undefined) &&
+        incoming.every(({ problem }) => problem !== undefined),
+      add,
+      put,
+      take,
+      remove: (attachment) => {
+        if (!('block' in attachment)) return dismiss(attachment.id);
+        const { block } = attachment;
+        change((held) => held.filter((one) => one !== block));
+        files.forget([block]);
+      },
+      retry: ({ block }) => files.retry(localUri(block) ?? ''),
+    };
+  }, [blocks, uploads, reasons, incoming, add, put, take, change, dismiss, files]);
+}
+
+type Change = ReturnType<typeof useDraftBlocks>[1];
+
+/** Files that are being read into the draft, and those that could not be. */
+function useIncoming(change: Change) {
+  const { files } = useClient();
+  const [incoming, setIncoming] = useState<readonly Incoming[]>([]);
+  const reading = useRef({ count: 0, last: Promise.resolve() });
+  const dismiss = useCallback(
+    (id: number) => setIncoming((held) => held.filter((one) => one.id !== id)),
+    [],
+  );
+  const attach = useCallback(
+    async (file: File, { id, name }: Incoming) => {
+      try {
+        const block = await attachFile(file, files);
+        change((held) => [...held, block]);
+        dismiss(id);
+      } catch {
+        const problem = 'This could not be read. A folder cannot be attached; attach its files.';
+        setIncoming((held) => held.map((one) => (one.id === id ? { id, name, problem } : one)));
+      }
+    },
+    [change, dismiss, files],
+  );
+  const read = useCallback(
+    (chosen: readonly File[]) => {
+      const { current } = reading;
+      const more = chosen.map((file) => ({ file, of: { id: ++current.count, name: file.name } }));
+      setIncoming((held) => [...held, ...more.map(({ of }) => of)]);
+      // One after the other: they keep their order, and only one photo at a time is drawn.
+      for (const { file, of } of more) current.last = current.last.then(() => attach(file, of));
+    },
+    [attach],
+  );
+  return { incoming, read, dismiss };
+}

@@ -1,0 +1,55 @@
+import { describeError } from '@liminal/client';
+import { useClient, useConnection } from '@liminal/client/react';
+import { useEffect, useState } from 'react';
+
+/** A file for showing: an address that lives as long as the component, or why there is none. */
+export interface ShownFile {
+  url?: string;
+  problem?: string;
+}
+
+/** The file of a block, by its name (`blob:…` or `local:…`); empty while it is being read. */
+export function useFile(uri: string | undefined): ShownFile {
+  const { files } = useClient();
+  const isConnected = useConnection().state === 'open';
+  const [shown, setShown] = useState<ShownFile & { uri?: string }>({});
+  const [attempt, setAttempt] = useState(0);
+  useEffect(() => {
+    if (uri === undefined) return undefined;
+    let wanted = true;
+    let url: string | undefined;
+    files.read(uri).then(
+      (file) => {
+        if (!wanted) return;
+        url = URL.createObjectURL(file);
+        setShown({ uri, url });
+      },
+      (error: unknown) => {
+        if (wanted) setShown({ uri, problem: describeError(error).message });
+      },
+    );
+    return () => {
+      wanted = false;
+      if (url !== undefined) URL.revokeObjectURL(url);
+    };
+  }, [files, uri, attempt]);
+
+  const hasFailed = shown.problem !== undefined;
+  useEffect(() => {
+    // The server may have been away.
+    if (isConnected && hasFailed) setAttempt((before) => before + 1);
+    // oxlint-disable-next-line react/exhaustive-deps -- once for each connection, not for each failure
+  }, [isConnected]);
+  return shown.uri === uri ? shown : {};
+}
+
+/** Saves a file as a download. */
+export function saveFile(file: Blob, name: string): void {
+  const link = document.createElement('a');
+  // Without its type: a browser that is made to open it shows no page of ours.
+  link.href = URL.createObjectURL(new Blob([file]));
+  link.download = name;
+  link.click();
+  // A browser reads it a moment later.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}

@@ -1,0 +1,54 @@
+import { BLOB_MAX, BLOCKS_MAX, type ContentBlock } from '@liminal/protocol';
+import { describe, expect, it } from 'vitest';
+import { whyNotSent } from './why-not-sent.ts';
+
+const MiB = 1024 * 1024;
+const image = (size: number): ContentBlock => ({
+  type: 'image',
+  mimeType: 'image/png',
+  uri: 'local:1',
+  name: 'a.png',
+  size,
+});
+const accepts = { image: ['image/png'], audio: [], resource: [] };
+const agent = { name: 'Agent', accepts };
+
+describe('what can be sent', () => {
+  it('is what the agent takes, or anything until it has said what that is', () => {
+    const pdf: ContentBlock = {
+      type: 'resource',
+      resource: { uri: 'local:2', mimeType: 'application/pdf', name: 'a.pdf', size: 9 },
+    };
+    const [first, second] = whyNotSent([image(1), pdf], agent);
+    expect(first).toBeUndefined();
+    expect(second).toBe(
+      'Agent takes no such files. Take “a.pdf” (application/pdf) out of the message.',
+    );
+    expect(whyNotSent([pdf], { name: 'Agent', accepts: undefined })).toEqual([undefined]);
+  });
+
+  it('is at most so many files', () => {
+    const why = whyNotSent(
+      Array.from({ length: BLOCKS_MAX + 1 }, () => image(1)),
+      agent,
+    );
+    expect(why.slice(0, BLOCKS_MAX)).toEqual(Array.from({ length: BLOCKS_MAX }));
+    expect(why[BLOCKS_MAX]).toMatch(/^A message can have 20 attachments/);
+  });
+
+  it('is not empty, and neither too large alone nor together with what can be sent', () => {
+    const sizes = [0, BLOB_MAX, BLOB_MAX + 1, 9 * MiB, 2 * MiB];
+    expect(whyNotSent(sizes.map(image), agent)).toEqual([
+      'This file is empty. Take it out.',
+      undefined,
+      expect.stringMatching(/^The file has 20 MiB/),
+      undefined,
+      expect.stringMatching(/^What is attached to the message has 31 MiB, and may have 30/),
+    ]);
+  });
+
+  it('is what has no size, like a link', () => {
+    const link = { type: 'resource_link', uri: 'file:///a', name: 'a' } as const;
+    expect(whyNotSent([link], agent)).toEqual([undefined]);
+  });
+});

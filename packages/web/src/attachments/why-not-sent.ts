@@ -1,0 +1,46 @@
+import {
+  type AcceptedContent,
+  BLOB_MAX,
+  BLOBS_TOGETHER_MAX,
+  BLOCKS_MAX,
+  type ContentBlock,
+  whyNotAccepted,
+  whyTooLarge,
+} from '@liminal/protocol';
+
+/** The agent that a message is for, and what it takes as far as it has said. */
+export interface Recipient {
+  name: string;
+  accepts: AcceptedContent | undefined;
+}
+
+/** Why each attachment of a message cannot be sent, in a sentence; undefined for those that can. */
+export function whyNotSent(
+  blocks: readonly ContentBlock[],
+  { name, accepts }: Recipient,
+): (string | undefined)[] {
+  let together = 0;
+  return blocks.map((block, index) => {
+    const { size } = fileOf(block);
+    if (index >= BLOCKS_MAX) {
+      return `A message can have ${BLOCKS_MAX} attachments. Take this one out.`;
+    }
+    if (size === 0) return 'This file is empty. Take it out.';
+    const large = size === undefined ? undefined : whyTooLarge(size, BLOB_MAX, 'The file');
+    if (large !== undefined) return large;
+    const refused = accepts && whyNotAccepted(name, accepts, [block]);
+    if (refused !== undefined) return refused;
+    together += size ?? 0;
+    return whyTooLarge(together, BLOBS_TOGETHER_MAX, 'What is attached to the message');
+  });
+}
+
+/** What people are told of an attachment: its name, its type, and its size in bytes. */
+export function fileOf(block: ContentBlock): {
+  name: string | undefined;
+  mimeType: string | undefined;
+  size: number | undefined;
+} {
+  const { name, mimeType, size } = block.type === 'resource' ? block.resource : block;
+  return { name, mimeType, size };
+}
