@@ -56,6 +56,7 @@ function createProgram(done: (exitCode: number) => void): Command {
     .option('--dir <folder>', 'project folder (default: the current one)')
     .option('--session <id>', 'go on with an existing session')
     .option('--set <id=value>', 'set an option of the agent; more than once for several', collect)
+    .option('--attach <file>', 'send a file with the prompt; more than once for several', collect)
     .option('--json', 'one JSON object a line, instead of text')
     .action(async (prompt: string, flags: Flags & RunFlags) => {
       const { run } = await import('./commands/run.ts');

@@ -3,6 +3,7 @@ import type { LiminalClient, SessionView, TurnView } from '@liminal/client';
 import { type ApprovalOption, LiminalError, markHidden, messageOf } from '@liminal/protocol';
 import type { Config } from '../config/load.ts';
 import { ConfigError } from '../config/errors.ts';
+import { type AttachedFile, readAttachments, uploadAttachments } from '../attach.ts';
 import { connect } from '../connect.ts';
 import { ask, canAsk } from '../terminal/ask.ts';
 import { askForm } from '../terminal/ask-form.ts';
@@ -19,6 +20,8 @@ export interface RunFlags {
   session?: string;
   /** Config options of the agent, each `id=value`. */
   set?: string[];
+  /** Paths of files that go with the prompt. */
+  attach?: string[];
   /** Print the answer as JSON, one object per line. */
   json?: boolean;
 }
@@ -31,17 +34,29 @@ type Approval = Extract<Line, { kind: 'approval' }>['item'];
  */
 export async function run(prompt: string, flags: RunFlags, config: Config): Promise<number> {
   const settings = (flags.set ?? []).map(readSetting);
+  const files = await readAttachments(flags.attach ?? []);
   const { client, close } = await connect(config);
   try {
     const sessionId = flags.session ?? (await create(client, flags));
     for (const [id, value] of settings) await client.requests.setConfig(sessionId, id, value);
     await watch(client, sessionId, () => true);
-    const { turnId } = await client.requests.send(sessionId, prompt);
+    const { turnId } = await send(client, sessionId, prompt, files);
     console.error(`Session ${sessionId}`);
     return await new PrintedTurn(client, sessionId, turnId, flags.json ?? false).follow();
   } finally {
     await close();
   }
+}
+
+async function send(
+  { requests }: LiminalClient,
+  sessionId: string,
+  prompt: string,
+  files: readonly AttachedFile[],
+) {
+  if (files.length === 0) return requests.send(sessionId, prompt);
+  const blocks = await uploadAttachments(requests, files);
+  return requests.send(sessionId, prompt, undefined, { blocks });
 }
 
 async function create(client: LiminalClient, { agent, dir }: RunFlags): Promise<string> {

@@ -1,0 +1,66 @@
+// mime knows a file's type by the end of its name: it is typed, small, and has nothing below it.
+import { readFile, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { describeFile, type Requests } from '@liminal/client';
+import {
+  BLOB_MAX,
+  BLOBS_TOGETHER_MAX,
+  BLOCKS_MAX,
+  type ContentBlock,
+  messageOf,
+  whyTooLarge,
+} from '@liminal/protocol';
+import mime from 'mime';
+import { ConfigError } from './config/errors.ts';
+
+/** A file of the command line (`--attach`). */
+export interface AttachedFile {
+  name: string;
+  bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** Reads the files before anything is started. Throws ConfigError if one cannot be attached. */
+export async function readAttachments(paths: readonly string[]): Promise<AttachedFile[]> {
+  if (paths.length > BLOCKS_MAX)
+    throw new ConfigError(`--attach takes ${BLOCKS_MAX} files at most.`);
+  const files: AttachedFile[] = [];
+  let together = 0;
+  for (const path of paths) {
+    const size = await sizeOf(path);
+    together += size;
+    const why =
+      whyTooLarge(size, BLOB_MAX, `"${path}"`) ??
+      whyTooLarge(together, BLOBS_TOGETHER_MAX, 'What is attached');
+    if (why !== undefined) throw new ConfigError(`--attach: ${why}`);
+    files.push({ name: basename(path), bytes: new Uint8Array(await readFile(path)) });
+  }
+  return files;
+}
+
+/** Brings files to the server; gives the blocks that name them. Rejects as the server refuses. */
+export async function uploadAttachments(
+  requests: Pick<Requests, 'putBlob'>,
+  files: readonly AttachedFile[],
+): Promise<ContentBlock[]> {
+  return Promise.all(
+    files.map(async ({ name, bytes }) => {
+      const described = { name, bytes, type: mime.getType(name) ?? '' };
+      const type = typeOf(describeFile(described, ''));
+      const { uri } = await requests.putBlob(new Blob([bytes]), { mimeType: type });
+      return describeFile(described, uri);
+    }),
+  );
+}
+
+function typeOf(block: ContentBlock): string {
+  return (block.type === 'resource' ? block.resource.mimeType : block.mimeType) ?? '';
+}
+
+async function sizeOf(path: string): Promise<number> {
+  const found = await stat(path).catch((error: unknown) => {
+    throw new ConfigError(`--attach: "${path}" cannot be read: ${messageOf(error)}`);
+  });
+  if (!found.isFile()) throw new ConfigError(`--attach: "${path}" is no file.`);
+  if (found.size === 0) throw new ConfigError(`--attach: "${path}" is empty.`);
+  return found.size;
+}
