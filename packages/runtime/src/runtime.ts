@@ -246,6 +246,10 @@ export class SessionRuntime implements Runtime {
     await this.#kept.use(sessionId, async (session) => session.cancel());
   }
 
+  async stopTask(sessionId: string, taskId: string): Promise<void> {
+    await this.#kept.use(sessionId, async (session) => session.stopTask(taskId));
+  }
+
   async kill(sessionId: string): Promise<void> {
     await this.#kept.use(sessionId, async (session) => session.kill());
   }

@@ -46,6 +46,7 @@ test('the OpenAPI document lists all routes', async () => {
     '/api/session/{id}/send',
     '/api/session/{id}/status',
     '/api/session/{id}/stream',
+    '/api/session/{id}/task/{taskId}/stop',
     '/api/session/{id}/title',
     '/api/sign-in-link',
     '/api/sign-out',

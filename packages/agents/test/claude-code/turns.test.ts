@@ -123,7 +123,45 @@ test('a turn that the agent begins of its own accord is told as its own, and a m
   expect(said(await asked)).toEqual(['user: Finished?', 'agent: Yes.']);
   const unasked = listener.response(start.turnId);
   expect(unasked).toMatchObject({ status: 'complete', trigger: 'agent' });
-  expect(said(unasked)).toEqual(['agent: It has finished.']);
+  expect(said(unasked)).toEqual([
+    'system: Background command "sleep 0.5; echo finished" completed (exit code 0)',
+    'agent: It has finished.',
+  ]);
+});
+
+test('what runs beside the turns is told while it runs, and can be stopped', async () => {
+  const { create, provider } = await runClaude(() => [
+    reply(toolUse('Bash', { command: 'sleep 600', run_in_background: true })),
+    reply('Started.'),
+    reply('I see.'),
+  ]);
+  const listener = await create();
+  const tasks = () => listener.updates.findLast((one) => one.tasks !== undefined)?.tasks ?? [];
+  await listener.ask('Start it.');
+  expect(tasks()).toEqual([
+    {
+      taskId: expect.any(String) as string,
+      title: 'sleep 600',
+      kind: 'command',
+      callId: expect.stringMatching(/^toolu_/) as string,
+      startedAt: expect.stringMatching(/^\d{4}-/) as string,
+    },
+  ]);
+  const { sessionId } = listener;
+  const [{ taskId }] = tasks() as [{ taskId: string }];
+  await expect(provider.stopTask(sessionId, 'another')).rejects.toMatchObject({
+    code: 'TASK_NOT_FOUND',
+  });
+
+  await provider.stopTask(sessionId, taskId);
+
+  await expect.poll(tasks, { timeout: 30_000 }).toEqual([]);
+  // The person who stopped it needs no turn about that; the next one says it.
+  expect(said(await listener.ask('And now?'))).toEqual([
+    'user: And now?',
+    expect.stringMatching(/^system: .*sleep 600/),
+    'agent: I see.',
+  ]);
 });
 
 test('upserts and turn events are folded from the same events', async () => {
