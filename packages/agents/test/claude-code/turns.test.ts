@@ -148,7 +148,7 @@ test('what runs beside the turns is told while it runs, and can be stopped', asy
     },
   ]);
   const { sessionId } = listener;
-  const [{ taskId }] = tasks() as [{ taskId: string }];
+  const taskId = tasks()[0]?.taskId ?? '';
   await expect(provider.stopTask(sessionId, 'another')).rejects.toMatchObject({
     code: 'TASK_NOT_FOUND',
   });

@@ -4,13 +4,16 @@ import { BackgroundTasks } from './background-tasks.ts';
 
 const time = '2026-01-01T00:00:00.000Z';
 
+const read = (tasks: BackgroundTasks, message: object, at = time) =>
+  tasks.read({ subtype: '', ...message }, at);
+
 /** The lists of what runs, and what is said to have ended, in order. */
 async function replay(name: string) {
   const tasks = new BackgroundTasks();
   const told: unknown[] = [];
   for (const { sdk } of (await loadClaudeRecording(name)).entries.filter((one) => 'sdk' in one)) {
     const before = tasks.running;
-    const ended = tasks.read(sdk as { subtype: string }, time);
+    const ended = read(tasks, sdk);
     if (tasks.running !== before) told.push(tasks.running);
     if (ended !== undefined) told.push(ended);
   }
@@ -47,17 +50,14 @@ test.each(['subagent', 'tool-bash', 'text'])(
 
 test('what it does now is shown, and its own housekeeping is not', () => {
   const tasks = new BackgroundTasks();
-  tasks.read(
-    { ...level('a'), tasks: [...level('a').tasks, { task_id: 'b', ambient: true }] } as never,
-    time,
-  );
+  read(tasks, { ...level('a'), tasks: [...level('a').tasks, { task_id: 'b', ambient: true }] });
   expect(tasks.running).toEqual([{ taskId: 'a', title: 'Do a', kind: 'other', startedAt: time }]);
   const progress = { subtype: 'task_progress', task_id: 'a' };
-  tasks.read({ ...progress, last_tool_name: 'Read' } as never, time);
+  read(tasks, { ...progress, last_tool_name: 'Read' });
   expect(tasks.running[0]?.progress).toBe('Read');
-  tasks.read({ ...progress, summary: 'Reading on.', last_tool_name: 'Read' } as never, time);
+  read(tasks, { ...progress, summary: 'Reading on.', last_tool_name: 'Read' });
   expect(tasks.running[0]?.progress).toBe('Reading on.');
-  tasks.read(level('a', 'c') as never, 'later');
+  read(tasks, level('a', 'c'), 'later');
   expect(tasks.running.map(({ startedAt }) => startedAt)).toEqual([time, 'later']);
 });
 
@@ -67,21 +67,21 @@ test.each([
   ['constructor', 'The work in the background “Do a” is done.'],
 ])('an end without words has ours: %s', (status, words) => {
   const tasks = new BackgroundTasks();
-  tasks.read(level('a') as never, time);
+  read(tasks, level('a'));
   const end = { subtype: 'task_notification', task_id: 'a', status };
-  expect(tasks.read(end as never, time)).toBe(words);
-  expect(tasks.read(end as never, time)).toBeUndefined();
+  expect(read(tasks, end)).toBe(words);
+  expect(read(tasks, end)).toBeUndefined();
 });
 
 test('SAFE: what cannot be read changes nothing, and what is remembered is bounded', () => {
   const tasks = new BackgroundTasks();
   for (const message of [{ subtype: 'background_tasks_changed', tasks: 1 }, { subtype: 'init' }]) {
-    expect(tasks.read(message, time)).toBeUndefined();
+    expect(read(tasks, message)).toBeUndefined();
   }
   expect(tasks.running).toEqual([]);
   for (let n = 0; n < 1_000; n += 1) {
-    tasks.read({ subtype: 'task_started', task_id: `t${n}`, tool_use_id: 'x' } as never, time);
+    read(tasks, { subtype: 'task_started', task_id: `t${n}`, tool_use_id: 'x' });
   }
-  tasks.read(level('t0', 't999') as never, time);
+  read(tasks, level('t0', 't999'));
   expect(tasks.running.map(({ callId }) => callId)).toEqual([undefined, 'x']);
 });
