@@ -29,6 +29,18 @@ export {
 } from './folds/upsert.ts';
 export { defaultUpsertFoldConfig, type UpsertFoldConfig } from './folds/upsert-config.ts';
 export type { FoldResult, UpsertFoldState } from './folds/upsert-state.ts';
+export { formProblem, type FormValue, valueProblem } from './forms/check-content.ts';
+export {
+  type Choice as FieldChoice,
+  type Field,
+  type FieldValue,
+  type NumberField,
+  type OneField,
+  readFields,
+  type SeveralField,
+  type TextField,
+  type TextFormat,
+} from './forms/read-fields.ts';
 export { GrowingText } from './growing-text.ts';
 export {
   codePointName,
