@@ -128,7 +128,7 @@ it('for any form, the answer fits the schema, or each problem has a sentence', (
         expect(content === undefined).toBe(sentences.length > 0);
         expect(FormContent.optional().safeParse(content).success).toBe(true);
         // The server checks by the same rules.
-        if (content) expect(formProblem(Form.parse(raw), content)).toBeUndefined();
+        expect(content && formProblem(Form.parse(raw), content)).toBeUndefined();
         expect(sentences.filter((sentence) => !/^[A-Z]/.test(sentence))).toEqual([]);
       }
     }),
