@@ -26,6 +26,7 @@ test('the OpenAPI document lists all routes', async () => {
     '/api/agents',
     '/api/agents/{cliType}/sessions',
     '/api/folders',
+    '/api/project/files',
     '/api/projects',
     '/api/run/{id}',
     '/api/run/{id}/events',
