@@ -12,7 +12,7 @@ const Schema = z.object({
 const Operation = z.object({
   parameters: z.array(z.object({ name: z.string(), in: z.enum(['path', 'query']) })),
   requestBody: z
-    .object({ content: z.object({ 'application/json': z.object({ schema: Schema }) }) })
+    .object({ content: z.object({ 'application/json': z.object({ schema: Schema }).optional() }) })
     .optional(),
 });
 export const OpenApi = z.object({
@@ -29,18 +29,21 @@ export interface Route {
   methods: string[];
   query: string[];
   body: z.infer<typeof Schema> | undefined;
+  /** Its body is a file: no bytes are wrong. */
+  takesFiles: boolean;
 }
 
 export function routesOf({ paths, components }: z.infer<typeof OpenApi>): Route[] {
   return Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, { parameters, requestBody }]) => {
-      const schema = requestBody?.content['application/json'].schema;
+      const schema = requestBody?.content['application/json']?.schema;
       const named = components.schemas[schema?.$ref?.split('/').at(-1) ?? ''];
       return {
         method: method.toUpperCase(),
         path,
         methods: Object.keys(operations).map((each) => each.toUpperCase()),
         query: parameters.flatMap((parameter) => (parameter.in === 'query' ? parameter.name : [])),
+        takesFiles: requestBody !== undefined && schema === undefined,
         body: schema && (named === undefined ? schema : Schema.parse(named)),
       };
     }),
@@ -282,7 +285,7 @@ export function spoils(route: Route): fc.Arbitrary<Spoil> {
     spoilMethod(route),
     ...(route.path.includes('{') ? [spoilPath(route)] : []),
     ...(route.query.length > 0 ? [spoilQuery(route)] : []),
-    ...(writes ? [brokenBody] : []),
+    ...(writes && !route.takesFiles ? [brokenBody] : []),
     ...(route.body ? [spoilBody(route.body)] : []),
   ];
   return fc.oneof(...kinds);

@@ -19,6 +19,7 @@ beforeAll(async () => {
     methods: ['GET'],
     query: [],
     body: undefined,
+    takesFiles: false,
   }));
   routes = [...routesOf(OpenApi.parse(JSON.parse(text))), ...others];
 });

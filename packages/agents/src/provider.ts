@@ -10,6 +10,7 @@ import type {
   SessionNotice,
   TurnEvent,
   UpsertObject,
+  UsageLimit,
 } from '@liminal/protocol';
 import type { AgentCapabilities } from './driver.ts';
 
@@ -59,6 +60,8 @@ export interface SessionUpdate {
   notices?: SessionNotice[];
   /** What the agent waits for while its turn is silent; '' for nothing. A turn's end clears it, too. */
   activity?: string;
+  /** All windows of the agent's account that are known. */
+  limits?: UsageLimit[];
   /** What a message may have besides its text. */
   accepts?: AcceptedContent;
 }

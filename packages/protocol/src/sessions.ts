@@ -81,6 +81,19 @@ export type AgentCommand = z.infer<typeof AgentCommand>;
 export const SessionNotice = z.object({ level: z.enum(['info', 'warning']), text: z.string() });
 export type SessionNotice = z.infer<typeof SessionNotice>;
 
+/** A window in which the agent's account may use so much. */
+export const UsageLimit = z.object({
+  /** For people, for example `5-hour limit`. */
+  name: z.string(),
+  /** How much of it is used, in percent. */
+  usedPercent: z.number().optional(),
+  /** When it begins anew, ISO 8601 UTC. */
+  resetsAt: z.string().optional(),
+  /** Nothing more may be used before that. */
+  isReached: z.boolean().optional(),
+});
+export type UsageLimit = z.infer<typeof UsageLimit>;
+
 /** Kinds of files that an agent takes in a message, as MIME types; `image/*` is any image. */
 export const AcceptedContent = z.object({
   image: z.array(z.string()),
@@ -96,6 +109,8 @@ export const SessionInfo = z.object({
   configOptions: z.array(ConfigOption),
   commands: z.array(AgentCommand),
   usage: Usage.optional(),
+  /** Of the agent's account, where the agent tells. */
+  limits: z.array(UsageLimit).optional(),
   notices: z.array(SessionNotice).optional(),
   /** What the agent waits for while its turn is silent, for people: for example a retry after an overloaded model. */
   activity: z.string().optional(),

@@ -25,6 +25,8 @@ test('the OpenAPI document lists all routes', async () => {
   expect(Object.keys(paths).toSorted()).toEqual([
     '/api/agents',
     '/api/agents/{cliType}/sessions',
+    '/api/blob',
+    '/api/blob/{hash}',
     '/api/folders',
     '/api/project/files',
     '/api/projects',
@@ -78,7 +80,7 @@ test('the OpenAPI document says what each operation can be refused with', async 
   const { responses } = (await openApi()).paths['/api/session/{id}/queue/{turnId}']!['put']!;
   expect(responses).toMatchObject({
     200: { description: 'Done.' },
-    404: { description: 'SESSION_NOT_FOUND.' },
+    404: { description: 'SESSION_NOT_FOUND, BLOB_NOT_FOUND.' },
     409: { description: 'MESSAGE_NOT_QUEUED.' },
     429: { description: 'QUEUE_FULL.' },
     default: { description: 'A refusal.' },

@@ -225,3 +225,29 @@ it('a turn that failed without a sign-in says whose, and what to do', async () =
       body: { message: 'Hello', turnId: expect.any(String) },
     });
 });
+
+it('the windows of the agent’s account stand below the composer, with what is used and when each begins anew', async () => {
+  const page = await stage.visit();
+  const windows = page.getByRole('list', { name: 'Usage limits' });
+  expect(await windows.count()).toBe(0);
+  const resetsAt = new Date(Date.now() + 3 * 24 * 60 * 60_000).toISOString();
+  stage.tell({
+    limits: [
+      { name: '5-hour limit', usedPercent: 42.7 },
+      { name: 'weekly limit', usedPercent: 92, resetsAt },
+      { name: 'usage limit', isReached: true, resetsAt: 'never' },
+    ],
+  });
+  await expect
+    .poll(() => windows.getByRole('listitem').allInnerTexts())
+    .toEqual([
+      '5-hour limit 42 % used',
+      expect.stringMatching(
+        /^weekly limit 92 % used, new on \w{3}, \w{3} \d+, \d\d:\d\d/,
+      ) as string,
+      'usage limit reached',
+    ]);
+  const box = await windows.boundingBox();
+  const form = await composer(page).boundingBox();
+  expect(box!.y).toBeGreaterThanOrEqual(form!.y + form!.height);
+});

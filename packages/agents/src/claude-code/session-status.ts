@@ -1,6 +1,7 @@
 /** A Claude Code session's state besides its turns: settings, commands, notices, activity. */
 import type { Query, SDKControlInitializeResponse } from '@anthropic-ai/claude-agent-sdk';
 import { NoticeBoard } from '../base/notice-board.ts';
+import { UsageLimits } from '../base/usage-limits.ts';
 import type { SessionUpdate } from '../provider.ts';
 import {
   applyOption,
@@ -15,7 +16,7 @@ import {
 import type { SettingsInForce } from './settings-in-force.ts';
 import { agentCommands, readStartMode, type SessionFacts } from './session-facts.ts';
 import { readActivity } from './translate/activity.ts';
-import { readErrorOutput, readNotices } from './translate/session-notices.ts';
+import { readErrorOutput, readLimit, readNotices } from './translate/session-notices.ts';
 
 interface SessionStatusOptions {
   /** Claude Code's own id of the session. */
@@ -30,6 +31,7 @@ interface SessionStatusOptions {
 export class SessionStatus {
   readonly #options: SessionStatusOptions;
   readonly #notices: NoticeBoard;
+  readonly #limits = new UsageLimits();
   #agentSessionId: string;
   /** The start options for the next process. */
   #config: Config;
@@ -75,6 +77,8 @@ export class SessionStatus {
   hear(message: unknown, facts: SessionFacts | undefined, inTurn: boolean): void {
     if (facts !== undefined) this.#learn(facts);
     this.#setActivity(readActivity(message) ?? this.#activity);
+    const limits = this.#limits.learn(readLimit(message));
+    if (limits !== undefined) this.#options.update({ limits });
     for (const { matter, notices } of readNotices(message, inTurn)) {
       this.#notices.put(matter, notices);
     }

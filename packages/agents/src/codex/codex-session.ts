@@ -5,6 +5,7 @@ import { isRecord } from '../base/parse-line.ts';
 import { isoNow as now } from '../base/iso-clock.ts';
 import { NoticeBoard } from '../base/notice-board.ts';
 import { PendingApprovals } from '../base/pending-approvals.ts';
+import { UsageLimits } from '../base/usage-limits.ts';
 import { ProtocolBreach } from '../base/protocol-breach.ts';
 import { type Trigger, type TurnEnd, TurnWriter } from '../base/turn-writer.ts';
 import type { AgentSession, SessionOutput } from '../driver.ts';
@@ -15,6 +16,7 @@ import { accepted } from './prompt.ts';
 import { CodexRequests } from './requests.ts';
 import type { Rollouts } from './rollouts.ts';
 import type { CodexSettings, Offer } from './settings.ts';
+import { readLimits } from './translate/limits.ts';
 import { CodexTurn } from './translate/turn.ts';
 
 type Params = Record<string, unknown>;
@@ -74,6 +76,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   readonly #tasks = new Map<string, string | undefined>();
   /** Codex' own ids of all turns that ran here, with whether they were stopped. */
   readonly #turns = new Map<string, { isStopped: boolean }>();
+  readonly #limits = new UsageLimits();
   #skills: Skill[] = [];
   #areSkillsOld = false;
   #running: Running | undefined;
@@ -118,7 +121,10 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     this.#output.update({ agentSessionId, configOptions: this.#settings.options, commands });
     await this.#changeSettings();
     // A first message may follow at once, and comes first.
-    setTimeout(() => this.#learnSkills(), skillsDelayMs).unref();
+    setTimeout(() => {
+      this.#learnSkills();
+      void this.#tell('account/rateLimits/read', {}).then((told) => this.#learnLimits(told));
+    }, skillsDelayMs).unref();
   }
 
   async send(message: string, turnId: string, blocks: readonly ContentBlock[] = []): Promise<void> {
@@ -230,6 +236,8 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   /** Reads what concerns the session itself. */
   #hear(method: string, params: Params): void {
     switch (method) {
+      case 'account/rateLimits/updated':
+        return this.#learnLimits(params);
       case 'thread/name/updated':
         return this.#rename(params['threadName']);
       case 'thread/settings/updated':
@@ -268,6 +276,12 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     if (Object.keys(overrides).length === 0) return;
     const params = { threadId: this.agentSessionId, ...overrides };
     await this.#server.request('thread/settings/update', params);
+  }
+
+  /** Only an account with a plan has windows. */
+  #learnLimits(told: unknown): void {
+    const limits = this.#limits.learn(readLimits(told));
+    if (limits !== undefined && this.#isAlive) this.#output.update({ limits });
   }
 
   #learnSkills(): void {

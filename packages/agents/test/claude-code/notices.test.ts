@@ -48,6 +48,32 @@ test('unreadable settings are reported, with their file', async () => {
   expect(texts[0]).toContain(join(workspace.projectDir, '.claude/settings.json'));
 });
 
+test('how much of each window of a subscription is used is told with its answers', async () => {
+  const resetsAt = Math.floor(Date.now() / 1_000) + 3_600;
+  const headers = {
+    'anthropic-ratelimit-unified-status': 'allowed_warning',
+    'anthropic-ratelimit-unified-reset': String(resetsAt),
+    'anthropic-ratelimit-unified-representative-claim': 'five_hour',
+    'anthropic-ratelimit-unified-5h-utilization': '0.92',
+    'anthropic-ratelimit-unified-5h-reset': String(resetsAt),
+    'anthropic-ratelimit-unified-5h-surpassed-threshold': '0.9',
+    'anthropic-ratelimit-unified-7d-utilization': '0.2',
+    'anthropic-ratelimit-unified-7d-reset': String(resetsAt),
+  };
+  const env = { ANTHROPIC_API_KEY: '', CLAUDE_CODE_OAUTH_TOKEN: 'sk-ant-oat01-fake' };
+  const { create } = await runClaude(() => [reply('Yes.', { headers })], { env });
+  const listener = await create();
+  await listener.ask('Hello?');
+  const limits = listener.updates.findLast((one) => one.limits !== undefined)?.limits;
+  expect(limits).toEqual([
+    {
+      name: '5-hour limit',
+      usedPercent: 92,
+      resetsAt: new Date(resetsAt * 1_000).toISOString(),
+    },
+  ]);
+});
+
 test('a session without notices says so', async () => {
   const { create } = await runClaude(() => [reply('Yes.')]);
   const listener = await create();

@@ -45,6 +45,29 @@ test('TC-4.2a: what the model says arrives as it is said, as one message that gr
   expect(told.at(-1)).toMatchObject({ status: 'complete', content: 'Half of it all.' });
 });
 
+test('how much of each window of the account is used is told with its answers', async () => {
+  const headers = {
+    'x-codex-primary-used-percent': '42',
+    'x-codex-primary-window-minutes': '300',
+    'x-codex-primary-reset-at': '1795400447',
+    'x-codex-secondary-used-percent': '7',
+    'x-codex-secondary-window-minutes': '10080',
+    'x-codex-secondary-reset-at': '1795500447',
+  };
+  const { create } = await runCodex(() => [answer('Hello.', { headers })]);
+  const listener = await create();
+
+  await listener.ask('Hi.');
+
+  const told = await listener.until(() =>
+    listener.updates.findLast(({ limits }) => limits !== undefined),
+  );
+  expect(told.limits).toEqual([
+    { name: '5-hour limit', usedPercent: 42, resetsAt: '2026-11-23T02:20:47.000Z' },
+    { name: 'weekly limit', usedPercent: 7, resetsAt: '2026-11-24T06:07:27.000Z' },
+  ]);
+});
+
 test('TC-4.2b, TC-4.2c: a command is shown when it is called, and with its output when it is done', async () => {
   const { create } = await runCodex(() => [
     answer([message('Looking.'), execCommand('echo found; exit 3', { callId: 'call_look' })]),

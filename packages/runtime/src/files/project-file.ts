@@ -9,9 +9,8 @@ import {
 } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { FileResult } from '@liminal/protocol';
+import { type FileResult, imageType } from '@liminal/protocol';
 import { RuntimeError } from '../errors.ts';
-import { imageType } from '../blobs/index.ts';
 import { contains, type Roots } from '../roots.ts';
 
 /** Of a longer text only the first part is shown (bytes). */

@@ -1,6 +1,6 @@
 import type { SessionExit, SessionUpdate, StoredTurn } from '@liminal/agents';
-import { ProviderError, whyNotAccepted } from '@liminal/agents';
-import { isTerminal } from '@liminal/protocol';
+import { ProviderError } from '@liminal/agents';
+import { isTerminal, whyNotAccepted } from '@liminal/protocol';
 import type {
   AcceptedContent,
   AgentCommand,
@@ -10,6 +10,7 @@ import type {
   EventDraft,
   SessionInfo,
   SessionNotice,
+  UsageLimit,
 } from '@liminal/protocol';
 import { bringBytes } from '../blobs/index.ts';
 import { errorCode, RuntimeError } from '../errors.ts';
@@ -33,6 +34,7 @@ export class SessionAgent {
   #commands: AgentCommand[] = [];
   #notices: SessionNotice[] = [];
   #activity = '';
+  #limits: UsageLimit[] = [];
   #accepts: AcceptedContent | undefined;
   /** Set while the agent is being stopped; a start waits for it. */
   #stopping: Promise<void> | undefined;
@@ -52,10 +54,14 @@ export class SessionAgent {
   }
 
   /** What the agent has reported about itself. */
-  get told(): Pick<SessionInfo, 'configOptions' | 'commands' | 'notices' | 'activity' | 'accepts'> {
+  get told(): Pick<
+    SessionInfo,
+    'configOptions' | 'commands' | 'limits' | 'notices' | 'activity' | 'accepts'
+  > {
     return {
       configOptions: this.#configOptions,
       commands: this.#commands,
+      ...(this.#limits.length > 0 && { limits: this.#limits }),
       ...(this.#notices.length > 0 && { notices: this.#notices }),
       ...(this.#activity !== '' && { activity: this.#activity }),
       ...(this.#accepts && { accepts: this.#accepts }),
@@ -195,9 +201,11 @@ export class SessionAgent {
   }
 
   #learn(update: SessionUpdate): void {
-    const { title, agentSessionId, configOptions, commands, notices, activity, accepts } = update;
+    const { title, agentSessionId, configOptions, commands } = update;
+    const { limits, notices, activity, accepts } = update;
     if (configOptions) this.#configOptions = configOptions;
     if (commands) this.#commands = commands;
+    if (limits) this.#limits = limits;
     if (notices) this.#notice(notices);
     if (activity !== undefined) this.#activity = activity;
     if (accepts) this.#accepts = accepts;

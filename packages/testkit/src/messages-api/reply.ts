@@ -48,6 +48,7 @@ export interface MessageReply {
   blocks: ReplyBlock[];
   stopReason: string;
   usage: Usage;
+  headers: Record<string, string>;
 }
 
 export interface ErrorReply {
@@ -96,7 +97,7 @@ export const toolUse = (
 /** One whole answer of the model. The stop reason follows from the blocks unless it is given. */
 export const reply = (
   blocks: string | ReplyBlock | ReplyBlock[],
-  options: { stopReason?: string; usage?: Usage } = {},
+  options: { stopReason?: string; usage?: Usage; headers?: Record<string, string> } = {},
 ): MessageReply => {
   const list =
     typeof blocks === 'string' ? [text(blocks)] : Array.isArray(blocks) ? blocks : [blocks];
@@ -106,6 +107,7 @@ export const reply = (
     blocks: list,
     stopReason: options.stopReason ?? (callsTool ? 'tool_use' : 'end_turn'),
     usage: options.usage ?? { input_tokens: 10, output_tokens: 5 },
+    headers: options.headers ?? {},
   };
 };
 

@@ -16,7 +16,11 @@ export async function streamReply(
   frame: MessageFrame,
   answer: MessageReply,
 ): Promise<void> {
-  response.writeHead(200, { 'content-type': 'text/event-stream', 'request-id': `req_${frame.id}` });
+  response.writeHead(200, {
+    'content-type': 'text/event-stream',
+    'request-id': `req_${frame.id}`,
+    ...answer.headers,
+  });
   const send: Send = (type, data) =>
     response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`);
   send('message_start', { message: messageShell(frame, answer) });

@@ -7,6 +7,7 @@ import { flushSync } from 'react-dom';
 import { useAgentName } from '../app/agents.tsx';
 import { useNavigation } from '../app/navigation.tsx';
 import { Composer } from '../composer/Composer.tsx';
+import { UsageLimits } from '../composer/UsageLimits.tsx';
 import { QueueList } from '../composer/QueueList.tsx';
 import { focusComposer, useFocusWhenReady } from '../composer/focus-composer.ts';
 import { FilesBeside } from '../files/FilesBeside.tsx';
@@ -153,6 +154,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
             lastMessage={lastMessage(view)}
             running={running}
           />
+          <UsageLimits limits={info?.limits} />
         </div>
       </FilesBeside>
     </SessionActionsProvider>

@@ -24,6 +24,16 @@ export function ago(iso: string, now: number): string {
   return new Date(iso).toLocaleDateString(undefined, { day: 'numeric', month: 'short' });
 }
 
+/** A moment near now, in the reader's time zone: `at 18:20`, `on Tue 24 Nov, 18:20`. Takes an ISO time. */
+export function moment(iso: string, now: number): string {
+  const when = new Date(iso);
+  if (Number.isNaN(when.getTime())) return '';
+  const time = when.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
+  if (when.toDateString() === new Date(now).toDateString()) return `at ${time}`;
+  const day = { weekday: 'short', day: 'numeric', month: 'short' } as const;
+  return `on ${when.toLocaleDateString(undefined, day)}, ${time}`;
+}
+
 /** Milliseconds from one ISO time to another; undefined unless both are times. */
 export function between(start: string | undefined, end: string): number | undefined {
   if (start === undefined) return undefined;

@@ -1,6 +1,6 @@
 import { loadClaudeRecording } from '@liminal/testkit';
 import { describe, expect, test } from 'vitest';
-import { readErrorOutput, readNotices } from './session-notices.ts';
+import { readErrorOutput, readLimit, readNotices } from './session-notices.ts';
 
 const texts = (message: unknown, inTurn = false): string[] =>
   readNotices(message, inTurn).flatMap(({ notices }) => notices.map(({ text }) => text));
@@ -18,6 +18,18 @@ describe('a limit on use', () => {
     expect(texts(event(near))).toEqual([
       'You have used 92 % of your 5-hour limit. It begins anew at 2026-11-23 02:20 UTC.',
     ]);
+  });
+
+  test('is told as a window of the account, also while there is room', () => {
+    const resetsAt = '2026-11-23T02:20:47.000Z';
+    expect(readLimit(event(near))).toEqual([{ name: '5-hour limit', usedPercent: 92, resetsAt }]);
+    expect(readLimit(event({ ...near, status: 'rejected', resetsAt: 1e300 }))).toEqual([
+      { name: '5-hour limit', usedPercent: 92, isReached: true },
+    ]);
+    expect(readLimit(event({ status: 'allowed', rateLimitType: 'seven_day' }))).toEqual([
+      { name: 'weekly limit' },
+    ]);
+    expect(readLimit({ type: 'system' })).toEqual([]);
   });
 
   test('is shown when it is reached', () => {

@@ -1,6 +1,7 @@
 /** Notices about a session from Claude Code's messages, besides its turns. */
 import { z } from 'zod';
-import type { SessionNotice } from '@liminal/protocol';
+import type { SessionNotice, UsageLimit } from '@liminal/protocol';
+import { timeOfSeconds } from '../../base/usage-limits.ts';
 
 /** All notices about one matter; they replace the earlier ones. */
 interface Matter {
@@ -77,6 +78,24 @@ const serverProblems: Record<string, string> = {
   'needs-auth': 'wants you to sign in: run claude in a terminal, and /mcp there.',
 };
 
+/** The window of the account that a message tells of. */
+export function readLimit(message: unknown): UsageLimit[] {
+  const told = Limit.safeParse(message).data?.rate_limit_info;
+  if (told === undefined) return [];
+  const { status, utilization, resetsAt } = told;
+  const time = resetsAt === undefined ? undefined : timeOfSeconds(resetsAt);
+  const limit = {
+    name: nameOf(told),
+    ...(utilization !== undefined && { usedPercent: Math.round(utilization * 1_000) / 10 }),
+    ...(time !== undefined && { resetsAt: time }),
+    ...(status === 'rejected' && { isReached: true }),
+  };
+  return [limit];
+}
+
+const nameOf = ({ rateLimitType = '' }: LimitInfo): string =>
+  (Object.hasOwn(windows, rateLimitType) ? windows[rateLimitType] : undefined) ?? 'usage limit';
+
 const windows: Record<string, string> = {
   five_hour: '5-hour limit',
   seven_day: 'weekly limit',
@@ -85,8 +104,8 @@ const windows: Record<string, string> = {
 };
 
 function limitNotices(info: LimitInfo): SessionNotice[] {
-  const { status, utilization, rateLimitType = '', resetsAt } = info;
-  const limit = Object.hasOwn(windows, rateLimitType) ? windows[rateLimitType] : 'usage limit';
+  const { status, utilization, resetsAt } = info;
+  const limit = nameOf(info);
   const time = resetsAt === undefined ? undefined : timeOf(resetsAt);
   const until = time === undefined ? '' : ` It begins anew at ${time}.`;
   if (status === 'rejected') return [warning(`Your ${limit} is reached.${until}`)];
@@ -97,9 +116,8 @@ function limitNotices(info: LimitInfo): SessionNotice[] {
 
 /** In UTC, since the reader's time zone is unknown. Undefined if the number is not a valid time. */
 function timeOf(seconds: number): string | undefined {
-  const time = new Date(seconds * 1_000);
-  if (Number.isNaN(time.getTime())) return undefined;
-  return `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  const time = timeOfSeconds(seconds);
+  return time && `${time.slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 /** The program's error output while it runs, without Node's additions. */

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { timeOfSeconds, UsageLimits } from './usage-limits.ts';
+
+test('the windows that are told one by one are known together, each change once', () => {
+  const limits = new UsageLimits();
+  const hours = { name: '5-hour limit', usedPercent: 10 };
+  const week = { name: 'weekly limit', usedPercent: 3 };
+  expect(limits.learn([hours])).toEqual([hours]);
+  expect(limits.learn([week])).toEqual([hours, week]);
+  expect(limits.learn([hours, week])).toBeUndefined();
+  expect(limits.learn([{ ...hours, usedPercent: 11 }])).toEqual([
+    { ...hours, usedPercent: 11 },
+    week,
+  ]);
+  expect(limits.learn([])).toBeUndefined();
+});
+
+test('SAFE: an impossible time is none', () => {
+  expect(timeOfSeconds(1_795_400_447)).toBe('2026-11-23T02:20:47.000Z');
+  expect(timeOfSeconds(8_640_000_000_001)).toBeUndefined();
+});

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { readLimits } from './limits.ts';
+
+const snapshot = (rateLimits: object) => ({ rateLimits });
+
+test('each window is told with its share and its end', () => {
+  expect(
+    readLimits(
+      snapshot({
+        limitId: 'codex',
+        limitName: null,
+        primary: { usedPercent: 42.5, windowDurationMins: 299, resetsAt: 1_795_400_447 },
+        secondary: { usedPercent: 7, windowDurationMins: 10_080, resetsAt: null },
+      }),
+    ),
+  ).toEqual([
+    { name: '5-hour limit', usedPercent: 42.5, resetsAt: '2026-11-23T02:20:47.000Z' },
+    { name: 'weekly limit', usedPercent: 7 },
+  ]);
+});
+
+test.each([
+  [{ usedPercent: 1, windowDurationMins: 15 }, '15-minute limit'],
+  [{ usedPercent: 1, windowDurationMins: 1_440 }, '24-hour limit'],
+  [{ usedPercent: 1, windowDurationMins: 43_200 }, '30-day limit'],
+  [{ usedPercent: 1 }, 'usage limit'],
+])('the window %j is called %s', (primary, name) => {
+  expect(readLimits(snapshot({ primary }))).toEqual([{ name, usedPercent: 1 }]);
+});
+
+test('a limit of one model is named for it', () => {
+  expect(
+    readLimits(
+      snapshot({ limitName: 'GPT-5', primary: { usedPercent: 1, windowDurationMins: 300 } }),
+    ),
+  ).toEqual([{ name: '5-hour limit for GPT-5', usedPercent: 1 }]);
+});
+
+test.each([
+  [undefined],
+  [{}],
+  [snapshot({ primary: null, secondary: null })],
+  [snapshot({ primary: { usedPercent: 'much' } })],
+])('SAFE: %j tells of no window', (told) => {
+  expect(readLimits(told)).toEqual([]);
+});

@@ -1,0 +1,46 @@
+/** The windows in which an account may use Codex (`RateLimitSnapshot`), as Codex tells them. */
+import { z } from 'zod';
+import type { UsageLimit } from '@liminal/protocol';
+import { timeOfSeconds } from '../../base/usage-limits.ts';
+
+const Window = z
+  .looseObject({
+    usedPercent: z.number(),
+    windowDurationMins: z.number().positive().nullish().catch(undefined),
+    /** Seconds since the epoch. */
+    resetsAt: z.number().nullish().catch(undefined),
+  })
+  .nullish()
+  .catch(undefined);
+
+const Snapshot = z.looseObject({
+  limitName: z.string().nullish().catch(undefined),
+  primary: Window,
+  secondary: Window,
+});
+
+/** @param told - With `rateLimits`: the answer to `account/rateLimits/read`, or its notification. */
+export function readLimits(told: unknown): UsageLimit[] {
+  const { data } = z.looseObject({ rateLimits: Snapshot }).safeParse(told);
+  if (data === undefined) return [];
+  const { limitName, primary, secondary } = data.rateLimits;
+  const suffix = limitName ? ` for ${limitName}` : '';
+  return [primary, secondary].flatMap((window) => {
+    if (!window) return [];
+    const { usedPercent, windowDurationMins: minutes, resetsAt } = window;
+    const time = resetsAt == null ? undefined : timeOfSeconds(resetsAt);
+    const name = `${nameOfWindow(minutes ?? undefined)}${suffix}`;
+    return { name, usedPercent, ...(time !== undefined && { resetsAt: time }) };
+  });
+}
+
+const hour = 60;
+const day = 24 * hour;
+
+function nameOfWindow(minutes: number | undefined): string {
+  if (minutes === undefined) return 'usage limit';
+  // Codex rounds its windows: a week may be told as 10,079 minutes.
+  if (Math.abs(minutes - 7 * day) < hour) return 'weekly limit';
+  if (minutes >= 2 * day) return `${Math.round(minutes / day)}-day limit`;
+  return minutes >= hour ? `${Math.round(minutes / hour)}-hour limit` : `${minutes}-minute limit`;
+}

@@ -1,0 +1,30 @@
+import type { UsageLimit } from '@liminal/protocol';
+import { moment } from '../words/time.ts';
+import css from './UsageLimits.module.css';
+
+/** From this share on (percent), a window counts as nearly used up. */
+const nearlyUsed = 80;
+
+/** How much of each window of the agent's account is used, and when it begins anew. */
+export function UsageLimits({ limits = [] }: { limits: readonly UsageLimit[] | undefined }) {
+  if (limits.length === 0) return null;
+  return (
+    <ul className={css.limits} aria-label="Usage limits">
+      {limits.map((limit) => (
+        <li
+          key={limit.name}
+          data-near={limit.isReached === true || (limit.usedPercent ?? 0) >= nearlyUsed}
+        >
+          {inWords(limit)}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function inWords({ name, usedPercent, resetsAt, isReached }: UsageLimit): string {
+  const used = usedPercent === undefined ? '' : ` ${Math.floor(usedPercent)} % used`;
+  const share = isReached === true ? ' reached' : used;
+  const end = resetsAt === undefined ? '' : moment(resetsAt, Date.now());
+  return `${name}${share}${end === '' ? '' : `, new ${end}`}`;
+}
