@@ -1,7 +1,6 @@
 /**
  * How Liminal drives agents: the contract, and what all providers share. Each kind of agent has its own entry point.
  */
-export { whyNotAccepted } from './base/accepted-content.ts';
 export * from './base/driver-provider.ts';
 export * from './base/start-limit.ts';
 export type * from './driver.ts';

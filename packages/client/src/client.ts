@@ -1,3 +1,5 @@
+import { Files } from './files/files.ts';
+import { type FileStorage, memoryFiles } from './files/storage.ts';
 import { ApiError } from './http/api-error.ts';
 import { createRequests, type Requests } from './http/requests.ts';
 import { Outbox } from './outbox/outbox.ts';
@@ -17,6 +19,8 @@ export interface ClientOptions {
   key?: () => string | undefined;
   /** Where messages are kept until the server has them. Default: in memory. */
   outbox?: OutboxStorage;
+  /** Where their files are kept. Default: in memory. */
+  files?: FileStorage;
 }
 
 /** A connection to one server: requests, live sessions and the state of the connection itself. */
@@ -24,6 +28,8 @@ export interface LiminalClient {
   readonly requests: Requests;
   readonly connection: Store<ConnectionStatus>;
   readonly sessions: SessionsStore;
+  /** Files of messages, on their way and on the server. */
+  readonly files: Files;
   /** The session's store; opened at the first call and followed until `release`. */
   session(sessionId: string): SessionStore;
   /** Stops following a session and forgets it. */
@@ -45,12 +51,14 @@ export function createClient(options: ClientOptions = {}): LiminalClient {
   const connection = new Cell<ConnectionStatus>(socket.status);
   socket.statusChanged.on(() => connection.set(socket.status));
   const sessions = new SessionsStore({ socket, requests });
-  const outbox = new Outbox({
-    requests,
-    storage: options.outbox ?? memoryOutbox(),
-    isConnected: () => socket.status.state === 'open',
+  const isConnected = () => socket.status.state === 'open';
+  const files = new Files({ requests, storage: options.files ?? memoryFiles(), isConnected });
+  const storage = options.outbox ?? memoryOutbox();
+  const outbox = new Outbox({ requests, files, storage, isConnected });
+  socket.opened.on(() => {
+    files.flush();
+    outbox.flush();
   });
-  socket.opened.on(() => outbox.flush());
   const opened = new Map<string, SessionStore>();
 
   const open = (sessionId: string) => {
@@ -69,6 +77,7 @@ export function createClient(options: ClientOptions = {}): LiminalClient {
     requests,
     connection,
     sessions,
+    files,
     session: (sessionId) => opened.get(sessionId) ?? open(sessionId),
     release,
     run: (runId) => {
@@ -81,6 +90,7 @@ export function createClient(options: ClientOptions = {}): LiminalClient {
       for (const sessionId of opened.keys()) release(sessionId);
       sessions.close();
       outbox.close();
+      files.close();
       socket.close();
     },
   };

@@ -1,5 +1,9 @@
 /** A typed client for browsers and Node ≥ 22: requests, live sessions, and a connection that comes back. */
 export { type ClientOptions, createClient, type LiminalClient } from './client.ts';
+export { describeFile } from './files/describe-file.ts';
+export type { Files, Upload } from './files/files.ts';
+export { fileUri, localUri, withUri } from './files/local-uri.ts';
+export type { FileStorage } from './files/storage.ts';
 export { ApiError, describeError } from './http/api-error.ts';
 export { createRequests, type Requests } from './http/requests.ts';
 /** The reducer of a run's events (seed 001), which also makes history, and the renderer of its result. */

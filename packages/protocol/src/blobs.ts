@@ -4,6 +4,19 @@ import type { ContentBlock } from './content.ts';
 
 /** The most bytes of one blob. */
 export const BLOB_MAX = 20 * 1024 * 1024;
+/** The most bytes of one message's attachments: models take no larger request. */
+export const BLOBS_TOGETHER_MAX = 30 * 1024 * 1024;
+
+/**
+ * Why something is too large, in a sentence; undefined if it is not.
+ *
+ * @param what - It, as the sentence's subject.
+ */
+export function whyTooLarge(size: number, max: number, what: string): string | undefined {
+  if (size <= max) return undefined;
+  const megabytes = (bytes: number): string => (bytes / 1024 / 1024).toFixed(0);
+  return `${what} has ${megabytes(size)} MiB, and may have ${megabytes(max)}. Make it smaller, or name its path in the message.`;
+}
 
 /** The answer to an upload. `uri` is what a content block of a message names it by. */
 export const UploadedBlob = z.object({

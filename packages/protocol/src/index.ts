@@ -1,4 +1,5 @@
 /** The vocabulary of Liminal. Browser-safe: no Node built-ins, clock, timers, randomness or I/O. */
+export { whyNotAccepted } from './accepted.ts';
 export * from './api/index.ts';
 export { appendText } from './append-text.ts';
 export * from './blobs.ts';
@@ -49,10 +50,12 @@ export {
   markHidden,
   splitHidden,
 } from './hidden-characters.ts';
+export { imageType } from './image-type.ts';
 export * from './items.ts';
 export * from './response.ts';
 export * from './sessions.ts';
 export * from './upserts.ts';
+export { mentionOf, mentionsIn, type Mention } from './mentions.ts';
 export { hideUrlSecrets } from './url-secrets.ts';
 export * from './usage.ts';
 export * from './wire/http.ts';

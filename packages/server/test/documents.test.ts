@@ -28,6 +28,7 @@ test('the OpenAPI document lists all routes', async () => {
     '/api/blob',
     '/api/blob/{hash}',
     '/api/folders',
+    '/api/project/files',
     '/api/projects',
     '/api/run/{id}',
     '/api/run/{id}/events',

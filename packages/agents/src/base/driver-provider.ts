@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { AgentInfo, ApprovalAnswer, ContentBlock } from '@liminal/protocol';
+import {
+  type AgentInfo,
+  type ApprovalAnswer,
+  type ContentBlock,
+  whyNotAccepted,
+} from '@liminal/protocol';
 import type { AgentDriver, AgentSession, EarlierSession } from '../driver.ts';
 import { ProviderError } from '../errors.ts';
 import type {
@@ -10,7 +15,7 @@ import type {
   SendMessageResult,
   Unsubscribe,
 } from '../provider.ts';
-import { onlyText, whyNotAccepted } from './accepted-content.ts';
+import { onlyText } from './accepted-content.ts';
 import { Newest } from './newest.ts';
 import { SessionFeed } from './session-feed.ts';
 import { StartLimit } from './start-limit.ts';

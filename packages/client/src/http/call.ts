@@ -12,6 +12,8 @@ export interface HttpOptions {
 
 /** Request timeout (ms). Starting an agent can take seconds; nothing should take longer than this. */
 const patience = 60_000;
+/** The same for a file (ms): the largest one, over the connection of a phone. */
+const patienceForFile = 600_000;
 
 /** One request; gives the parsed JSON, or undefined for an empty body. `signal` cancels it. Throws `ApiError`. */
 export async function call(
@@ -21,18 +23,46 @@ export async function call(
   body?: unknown,
   signal?: AbortSignal,
 ): Promise<unknown> {
-  const late = AbortSignal.timeout(patience);
   const response = await reach(options, path, {
     method,
-    signal: signal === undefined ? late : AbortSignal.any([late, signal]),
+    signal: within(patience, signal),
     ...(body !== undefined && {
       body: JSON.stringify(body),
       headers: { 'content-type': 'application/json' },
     }),
   });
-  const answer = await readJson(response);
-  if (response.ok) return answer;
-  throw refusalOf(answer, response.status, `${method} ${path}`);
+  return answerOf(response, `${method} ${path}`);
+}
+
+/** A request whose body is a file of this MIME type. Throws `ApiError`. */
+export async function sendFile(
+  options: HttpOptions,
+  path: string,
+  file: Blob,
+  { mimeType, signal }: { mimeType: string; signal?: AbortSignal | undefined },
+): Promise<unknown> {
+  const response = await reach(options, path, {
+    method: 'POST',
+    signal: within(patienceForFile, signal),
+    body: file,
+    headers: { 'content-type': mimeType },
+  });
+  return answerOf(response, `POST ${path}`);
+}
+
+/** A file, with the type that the server gives it. Throws `ApiError`. */
+export async function getFile(
+  options: HttpOptions,
+  path: string,
+  signal?: AbortSignal,
+): Promise<Blob> {
+  const response = await reach(options, path, { signal: within(patienceForFile, signal) });
+  if (!response.ok) throw refusalOf(await readJson(response), response.status, `GET ${path}`);
+  try {
+    return await response.blob();
+  } catch (cause) {
+    throw unreachable(cause);
+  }
 }
 
 /** A streamed answer, until one side ends it; undefined if it has no content. Throws `ApiError`. */
@@ -46,6 +76,18 @@ export async function stream(
   const response = await reach(options, path, { headers, signal });
   if (!response.ok) throw refusalOf(await readJson(response), response.status, `GET ${path}`);
   return response.status === 204 ? undefined : (response.body ?? undefined);
+}
+
+/** The answer's JSON, unless it is a refusal. */
+async function answerOf(response: Response, request: string): Promise<unknown> {
+  const answer = await readJson(response);
+  if (response.ok) return answer;
+  throw refusalOf(answer, response.status, request);
+}
+
+function within(time: number, signal: AbortSignal | undefined): AbortSignal {
+  const late = AbortSignal.timeout(time);
+  return signal === undefined ? late : AbortSignal.any([late, signal]);
 }
 
 function refusalOf(answer: unknown, status: number, request: string): ApiError {
@@ -66,8 +108,12 @@ async function reach(options: HttpOptions, path: string, init: RequestInit): Pro
     const url = `${options.baseUrl}${path}`;
     return await fetch(url, { ...init, headers, credentials: 'same-origin' });
   } catch (cause) {
-    throw new ApiError('UNREACHABLE', 0, 'The server did not answer.', { cause });
+    throw unreachable(cause);
   }
+}
+
+function unreachable(cause: unknown): ApiError {
+  return new ApiError('UNREACHABLE', 0, 'The server did not answer.', { cause });
 }
 
 async function readJson(response: Response): Promise<unknown> {

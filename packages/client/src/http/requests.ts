@@ -5,9 +5,11 @@ import {
   type Operation,
   operations,
   partsOf,
+  serverOperations,
+  type UploadedBlob,
 } from '@liminal/protocol';
 import { ApiError } from './api-error.ts';
-import { call, type HttpOptions } from './call.ts';
+import { call, getFile, type HttpOptions, sendFile } from './call.ts';
 
 type Search = typeof operations.search;
 
@@ -21,6 +23,10 @@ export interface Requests extends Omit<Methods<typeof operations>, 'search'> {
     text: string,
     options?: { projectId?: string; limit?: number; signal?: AbortSignal },
   ): Promise<Answer<Search>>;
+  /** Keeps a file on the server: a block of a message then names it by `uri`. `mimeType` is by default the file's own. */
+  putBlob(file: Blob, options?: { mimeType?: string; signal?: AbortSignal }): Promise<UploadedBlob>;
+  /** A file of a message, by the hash in its `uri`. */
+  getBlob(hash: string, options?: { signal?: AbortSignal }): Promise<Blob>;
 }
 
 /** Typed requests: answers are checked against the protocol's schemas. */
@@ -34,6 +40,14 @@ export function createRequests(options: HttpOptions): Requests {
     ...requests,
     search: (text, { signal, ...rest } = {}) =>
       ask(options, operations.search, [text, rest], signal) as Promise<Answer<Search>>,
+    putBlob: async (file, { mimeType = file.type, signal } = {}) => {
+      const { path, answer } = serverOperations.putBlob;
+      const type = mimeType === '' ? 'application/octet-stream' : mimeType;
+      const given = await sendFile(options, path, file, { mimeType: type, signal });
+      return parse(answer, given, path) as UploadedBlob;
+    },
+    getBlob: (hash, { signal } = {}) =>
+      getFile(options, fillPath(serverOperations.getBlob, { hash }), signal),
   };
 }
 
@@ -48,12 +62,15 @@ async function ask(
   const path = fillPath(operation, ids) + (query ? search(content) : '');
   const given = await call(options, method, path, query ? undefined : content, signal);
   if (!answer) return undefined;
-  const parsed = answer.safeParse(given);
-  if (!parsed.success) {
-    const message = `The server's answer to ${path} has a wrong shape.`;
-    throw new ApiError('UNEXPECTED_ANSWER', 200, message, { cause: parsed.error });
-  }
-  return unwrap === undefined ? parsed.data : (parsed.data as Record<string, unknown>)[unwrap];
+  const parsed = parse(answer, given, path);
+  return unwrap === undefined ? parsed : (parsed as Record<string, unknown>)[unwrap];
+}
+
+function parse(schema: NonNullable<Operation['answer']>, given: unknown, path: string): unknown {
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const message = `The server's answer to ${path} has a wrong shape.`;
+  throw new ApiError('UNEXPECTED_ANSWER', 200, message, { cause: parsed.error });
 }
 
 function search(values: object = {}): string {

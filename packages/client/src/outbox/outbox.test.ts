@@ -1,4 +1,7 @@
+import type { ContentBlock } from '@liminal/protocol';
 import { describe, expect, it } from 'vitest';
+import { Files } from '../files/files.ts';
+import { type FileStorage, memoryFiles } from '../files/storage.ts';
 import { ApiError } from '../http/api-error.ts';
 import { Outbox, type OutboxChange } from './outbox.ts';
 import { memoryOutbox, type OutboxStorage } from './storage.ts';
@@ -8,28 +11,61 @@ const away = new ApiError('UNREACHABLE', 0, 'The server did not answer.');
 /** A server that takes each turn once, and can be away, lose its answer or refuse. */
 class Server {
   readonly taken = new Map<string, string>();
+  /** What was attached to each message, as the text of its files. */
+  readonly attached: string[][] = [];
+  /** Uploaded files, by name. */
+  readonly files = new Map<string, string>();
   attempts = 0;
   does: 'answer' | 'be away' | 'lose the answer' | 'refuse' = 'answer';
 
-  send = async (_: string, message: string, turnId = '') => {
+  send = async (
+    _: string,
+    message: string,
+    turnId = '',
+    { blocks = [] }: { blocks?: ContentBlock[] | undefined } = {},
+  ) => {
     this.attempts += 1;
     if (this.does === 'be away') throw away;
     if (this.does === 'refuse') throw new ApiError('QUEUE_FULL', 409, 'Enough.');
+    const files = blocks.map((block) => this.files.get('uri' in block ? block.uri! : ''));
+    if (files.includes(undefined)) throw new ApiError('BLOB_NOT_FOUND', 404, 'Attach it again.');
     this.taken.set(turnId, message);
+    this.attached.push(files as string[]);
     if (this.does === 'lose the answer') throw away;
     return { turnId, queued: false };
   };
+
+  putBlob = async (file: Blob) => {
+    if (this.does === 'be away') throw away;
+    const text = await file.text();
+    const uri = `blob:${Buffer.from(text).toString('hex').padEnd(64, '0')}`;
+    this.files.set(uri, text);
+    return { uri, mimeType: file.type, size: file.size };
+  };
+
+  getBlob = async () => Promise.reject(away);
 
   get messages() {
     return [...this.taken.values()];
   }
 }
 
-function page(server: Server, storage: OutboxStorage = memoryOutbox()) {
-  const outbox = new Outbox({ requests: server, storage, isConnected: () => false });
+function page(
+  server: Server,
+  storage: OutboxStorage = memoryOutbox(),
+  kept: FileStorage = memoryFiles(),
+) {
+  const isConnected = () => false;
+  const files = new Files({ requests: server, storage: kept, isConnected });
+  const outbox = new Outbox({ requests: server, files, storage, isConnected });
   const told: OutboxChange[] = [];
   outbox.changed.on((change) => told.push(change));
-  return { outbox, told, states: () => told.map(({ state }) => state) };
+  return { outbox, files, told, states: () => told.map(({ state }) => state) };
+}
+
+/** Attaches a file, and gives the block that names it. */
+async function attach(files: Files, text: string): Promise<ContentBlock> {
+  return { type: 'image', mimeType: 'image/png', uri: await files.keep(new Blob([text])) };
 }
 
 describe('a message', () => {
@@ -115,6 +151,70 @@ describe('a message', () => {
       'x',
     );
     expect(server.messages).toEqual(['x']);
+  });
+});
+
+describe('a message with files', () => {
+  it('is sent once they are uploaded, and nothing of it is kept here then', async () => {
+    const kept = memoryFiles();
+    const server = new Server();
+    const { outbox, files } = page(server, memoryOutbox(), kept);
+    const blocks = [await attach(files, 'one'), await attach(files, 'two')];
+    await outbox.send('s', '', blocks);
+    expect(server.attached).toEqual([['one', 'two']]);
+    for (const block of blocks)
+      expect(await kept.get((block as { uri: string }).uri)).toBe(undefined);
+  });
+
+  it('outlives its page with their bytes, and shows them meanwhile', async () => {
+    const [storage, kept] = [memoryOutbox(), memoryFiles()];
+    const server = new Server();
+    server.does = 'be away';
+    const before = page(server, storage, kept);
+    const block = await attach(before.files, 'one');
+    await before.outbox.send('s', 'Look', [block]);
+    expect(before.told.at(-1)).toMatchObject({ state: 'waiting', blocks: [block] });
+    expect(server.attempts).toBe(0);
+
+    server.does = 'answer';
+    const next = page(server, storage, kept);
+    await next.outbox.open();
+    await expect.poll(() => server.messages).toEqual(['Look']);
+    expect(server.attached).toEqual([['one']]);
+    expect(next.told[0]).toMatchObject({ state: 'waiting', blocks: [block] });
+  });
+
+  it('that waited until the server dropped its upload uploads it again', async () => {
+    const server = new Server();
+    const { outbox, files } = page(server);
+    const block = await attach(files, 'one');
+    await files.onServer([block]);
+    server.files.clear();
+    await outbox.send('s', 'Look', [block]);
+    expect(server.attached).toEqual([['one']]);
+  });
+
+  it('whose bytes are nowhere is refused with what to do', async () => {
+    const { outbox, told } = page(new Server());
+    await outbox.send('s', 'Look', [{ type: 'image', mimeType: 'image/png', uri: 'local:gone' }]);
+    expect(told.at(-1)).toMatchObject({ state: 'refused', problem: { code: 'FILE_LOST' } });
+  });
+
+  it('that is taken back while they are uploaded is not sent, and its files stay', async () => {
+    const kept = memoryFiles();
+    const server = new Server();
+    const { outbox, files } = page(server, memoryOutbox(), kept);
+    const block = await attach(files, 'one');
+    const { putBlob } = server;
+    server.putBlob = async (file) => {
+      outbox.forget(outbox.of('s')[0]!.turnId);
+      return putBlob(file);
+    };
+    await outbox.send('s', 'Look', [block]);
+    expect(server.messages).toEqual([]);
+    expect(await files.read((block as { uri: string }).uri).then((file) => file.text())).toBe(
+      'one',
+    );
   });
 });
 

@@ -1,6 +1,9 @@
+import type { ContentBlock } from '@liminal/protocol';
 import { Emitter } from '../emitter.ts';
-import { describeError, isForLater } from '../http/api-error.ts';
+import type { Files } from '../files/files.ts';
+import { ApiError, describeError, isForLater } from '../http/api-error.ts';
 import type { Requests } from '../http/requests.ts';
+import { newId } from '../new-id.ts';
 import { Later } from '../socket/later.ts';
 import type { OutboxStorage, UnsentMessage } from './storage.ts';
 
@@ -11,6 +14,7 @@ export type OutboxChange = UnsentMessage & {
 
 interface OutboxDeps {
   requests: Pick<Requests, 'send'>;
+  files: Pick<Files, 'onServer' | 'uploadAnew' | 'forget'>;
   storage: OutboxStorage;
   /** Whether the server is connected, as far as is known; when that changes, the owner calls `flush`. */
   isConnected: () => boolean;
@@ -56,10 +60,15 @@ export class Outbox {
   }
 
   /** Keeps a message and sends it. Resolves when the server has it, has refused it, or does not answer. */
-  async send(sessionId: string, message: string): Promise<void> {
+  async send(
+    sessionId: string,
+    message: string,
+    blocks: readonly ContentBlock[] = [],
+  ): Promise<void> {
     const latest = this.of(sessionId).at(-1)?.sentAt ?? 0;
     const sentAt = Math.max(Date.now(), latest + 1);
-    const unsent = { turnId: newTurnId(), sessionId, message, sentAt };
+    const attached = blocks.length > 0 ? { blocks } : {};
+    const unsent = { turnId: newId(), sessionId, message, ...attached, sentAt };
     this.#hold(unsent, 'sending');
     // Full or closed storage is no reason not to send.
     await this.#deps.storage.put(unsent).catch(() => undefined);
@@ -113,14 +122,33 @@ export class Outbox {
 
   /** Sends one message; true if the next one may be sent. */
   async #attempt(unsent: UnsentMessage): Promise<boolean> {
-    const { sessionId, message, turnId } = unsent;
     try {
-      await this.#deps.requests.send(sessionId, message, turnId);
+      await this.#deliver(unsent);
     } catch (error) {
       return this.#failed(unsent, error);
     }
-    this.#drop(unsent, 'delivered');
+    if (this.#messages.has(unsent.turnId)) this.#drop(unsent, 'delivered');
     return true;
+  }
+
+  async #deliver(unsent: UnsentMessage): Promise<void> {
+    const { blocks = [] } = unsent;
+    try {
+      await this.#request(unsent);
+    } catch (error) {
+      // The server keeps an upload for a day: the message may have waited longer.
+      const isGone = error instanceof ApiError && error.code === 'BLOB_NOT_FOUND';
+      if (!isGone || !this.#deps.files.uploadAnew(blocks)) throw error;
+      await this.#request(unsent);
+    }
+  }
+
+  async #request({ sessionId, message, turnId, blocks }: UnsentMessage): Promise<void> {
+    const { files, requests } = this.#deps;
+    const attached = blocks === undefined ? undefined : { blocks: await files.onServer(blocks) };
+    // Taken back while its files were on their way.
+    if (!this.#messages.has(turnId)) return;
+    await requests.send(sessionId, message, turnId, attached);
   }
 
   #failed(unsent: UnsentMessage, error: unknown): boolean {
@@ -167,18 +195,11 @@ export class Outbox {
   }
 
   #drop(unsent: UnsentMessage, state: 'delivered' | 'gone'): void {
+    // What was taken back may be edited, with its files.
+    if (state === 'delivered') this.#deps.files.forget(unsent.blocks ?? []);
     this.#messages.delete(unsent.turnId);
     this.#dropped.add(unsent.turnId);
     void this.#deps.storage.remove(unsent.turnId).catch(() => undefined);
     this.changed.emit({ ...unsent, state });
   }
-}
-
-/** A random UUID. Pages that came over plain HTTP from another machine have no `crypto.randomUUID`. */
-function newTurnId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

@@ -1,9 +1,13 @@
+import type { ContentBlock } from '@liminal/protocol';
+
 /** A message that a person has sent and that the server is not known to have. */
 export interface UnsentMessage {
   /** The id of its turn, a UUID. The same on each attempt, so that the server takes it once. */
   readonly turnId: string;
   readonly sessionId: string;
   readonly message: string;
+  /** What is attached to it; files that the server may not have yet have local names. */
+  readonly blocks?: readonly ContentBlock[] | undefined;
   /** ms since the epoch; messages go in this order. */
   readonly sentAt: number;
   /** Why the server refused it; then it waits for a person. */

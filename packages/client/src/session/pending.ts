@@ -10,10 +10,10 @@ const states = {
 
 /** Shows the state of a message on its way: at once, until the server itself shows the message. */
 export function applyOutbox(view: SessionView, change: OutboxChange): SessionView {
-  const { turnId, message, state, problem: error } = change;
+  const { turnId, message, blocks, state, problem: error } = change;
   const index = view.pending.findIndex((held) => held.turnId === turnId);
   if (state === 'gone') return index < 0 ? view : without(view, turnId);
-  const pending: PendingMessage = { turnId, message, state: states[state], error };
+  const pending: PendingMessage = { turnId, message, blocks, state: states[state], error };
   if (index >= 0) return settlePending({ ...view, pending: view.pending.with(index, pending) });
   // A message that has arrived and is shown already is not shown a second time.
   if (state === 'delivered') return view;

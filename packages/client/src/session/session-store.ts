@@ -1,4 +1,4 @@
-import type { ServerMessage } from '@liminal/protocol';
+import type { ContentBlock, ServerMessage } from '@liminal/protocol';
 import { describeError, isPassing } from '../http/api-error.ts';
 import type { Requests } from '../http/requests.ts';
 import { Later } from '../socket/later.ts';
@@ -70,11 +70,15 @@ export class SessionStore implements Store<SessionView> {
   }
 
   /**
-   * Sends a message. It is shown at once, and kept until the server has it. Resolves when the server has it, has
+   * Sends a message, with `blocks` beside its text: files of `client.files.keep` by their local names, or blocks as the
+   * server takes them. It is shown at once, and kept until the server has it. Resolves when the server has it, has
    * refused it or is away, which shows with the message.
    */
-  async send(message: string): Promise<void> {
-    await this.#deps.outbox.send(this.sessionId, message);
+  async send(
+    message: string,
+    { blocks }: { blocks?: readonly ContentBlock[] } = {},
+  ): Promise<void> {
+    await this.#deps.outbox.send(this.sessionId, message, blocks);
   }
 
   /** Takes back a message that the server does not have. */

@@ -1,4 +1,4 @@
-import type { SessionInfo, TurnSummary, UpsertObject } from '@liminal/protocol';
+import type { ContentBlock, SessionInfo, TurnSummary, UpsertObject } from '@liminal/protocol';
 
 /** A turn as far as it is known here: its summary and its items, oldest first. */
 export interface TurnView extends Partial<Omit<TurnSummary, 'turnId' | 'status'>> {
@@ -12,6 +12,8 @@ export interface PendingMessage {
   /** Id of the turn that it will start; chosen here. */
   readonly turnId: string;
   readonly message: string;
+  /** What is attached to it; a file with a local name (`local:…`) is read from `client.files`. */
+  readonly blocks?: readonly ContentBlock[] | undefined;
   /** `waiting`: the server is away; `failed`: the server refused it (`error`), and a person must decide. */
   readonly state: 'sending' | 'waiting' | 'sent' | 'failed';
   readonly error?: { code: string; message: string } | undefined;

@@ -3,6 +3,5 @@
  * with their bytes, of people and of agents. Out: the same blocks with `blob:<hash>`, and the bytes again for an agent.
  */
 export { BlobKeeper } from './blob-keeper.ts';
-export { imageType } from './image-type.ts';
 export { blobGone, bringBytes, keepMessage, putBlob } from './message-blobs.ts';
 export { sweepUploads } from './sweep.ts';

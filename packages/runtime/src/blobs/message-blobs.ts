@@ -1,11 +1,16 @@
-import { BLOB_MAX, blobIn, blobUri, type ContentBlock, type UploadedBlob } from '@liminal/protocol';
+import {
+  BLOB_MAX,
+  BLOBS_TOGETHER_MAX,
+  blobIn,
+  blobUri,
+  type ContentBlock,
+  imageType,
+  type UploadedBlob,
+  whyTooLarge,
+} from '@liminal/protocol';
 import type { BlobStore } from '@liminal/storage';
 import { RuntimeError } from '../errors.ts';
-import { imageType } from './image-type.ts';
 import { bytesIn, referTo, textOf, withBytes } from './references.ts';
-
-/** The most bytes of one message's attachments: models take no larger request. */
-const maxTogether = 30 * 1024 * 1024;
 
 /** Keeps an uploaded file. `BLOB_TYPE_WRONG`, `BODY_TOO_LARGE`. */
 export async function putBlob(
@@ -36,7 +41,7 @@ export async function keepMessage(
     const typed = withType(block, bytes);
     together += bytes.length;
     checkSize(bytes.length, BLOB_MAX, 'A file of the message');
-    checkSize(together, maxTogether, 'What is attached to the message');
+    checkSize(together, BLOBS_TOGETHER_MAX, 'What is attached to the message');
     const { block: reference, found } = referTo(typed);
     if (found) await blobs.put(found.bytes, { mimeType: found.mimeType });
     kept.push(known === undefined ? reference : withSize(typed, bytes.length));
@@ -127,8 +132,6 @@ function checkedType(
 }
 
 function checkSize(size: number, max: number, what: string): void {
-  if (size <= max) return;
-  const megabytes = (bytes: number): string => (bytes / 1024 / 1024).toFixed(0);
-  const message = `${what} has ${megabytes(size)} MiB, and may have ${megabytes(max)}. Make it smaller, or name its path in the message.`;
-  throw new RuntimeError('BODY_TOO_LARGE', message);
+  const why = whyTooLarge(size, max, what);
+  if (why !== undefined) throw new RuntimeError('BODY_TOO_LARGE', why);
 }

@@ -1,6 +1,6 @@
 import type { SessionExit, SessionUpdate, StoredTurn } from '@liminal/agents';
-import { ProviderError, whyNotAccepted } from '@liminal/agents';
-import { isTerminal } from '@liminal/protocol';
+import { ProviderError } from '@liminal/agents';
+import { isTerminal, whyNotAccepted } from '@liminal/protocol';
 import type {
   AcceptedContent,
   AgentCommand,

@@ -11,6 +11,6 @@ const beginnings: [string, string][] = [
 
 /** The MIME type of an image, by its first bytes; undefined for anything else. */
 export function imageType(bytes: Uint8Array): string | undefined {
-  const hex = Buffer.from(bytes.subarray(0, 16)).toString('hex');
+  const hex = [...bytes.subarray(0, 16)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
   return beginnings.find(([beginning]) => new RegExp(`^${beginning}`).test(hex))?.[1];
 }

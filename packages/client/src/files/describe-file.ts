@@ -1,0 +1,43 @@
+import { type ContentBlock, imageType } from '@liminal/protocol';
+
+export interface DescribedFile {
+  name: string;
+  /** Its MIME type, as far as it is known; may be empty. */
+  type: string;
+  bytes: Uint8Array;
+}
+
+/** A file as a block of a message, which names it by `uri`. Of its type and its content, the content is believed. */
+export function describeFile({ name, type, bytes }: DescribedFile, uri: string): ContentBlock {
+  const mimeType = typeOf(bytes, type);
+  const described = { mimeType, uri, name, size: bytes.length };
+  if (mimeType.startsWith('image/')) return { type: 'image', ...described };
+  if (mimeType.startsWith('audio/')) return { type: 'audio', ...described };
+  return { type: 'resource', resource: described };
+}
+
+const unknownType = 'application/octet-stream';
+
+function typeOf(bytes: Uint8Array, given: string): string {
+  const seen = imageType(bytes);
+  if (seen !== undefined) return seen;
+  const [named = ''] = given.toLowerCase().split(';');
+  if (String.fromCharCode(...bytes.subarray(0, 5)) === '%PDF-') return 'application/pdf';
+  // Browsers take TypeScript for a film, and SVG is text for every agent.
+  if (isText(bytes)) return named.startsWith('text/') ? named : 'text/plain';
+  if (named === '' || named.startsWith('text/') || isReadable.test(named)) return unknownType;
+  return named;
+}
+
+/** Types of images whose beginning is known: a file that begins differently is none. */
+const isReadable = /^image\/(png|jpeg|gif|webp|avif|bmp|x-icon)$/;
+
+function isText(bytes: Uint8Array): boolean {
+  if (bytes.includes(0)) return false;
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}

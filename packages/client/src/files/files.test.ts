@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { ApiError } from '../http/api-error.ts';
+import { Files } from './files.ts';
+import { type FileStorage, memoryFiles } from './storage.ts';
+
+const away = new ApiError('UNREACHABLE', 0, 'The server did not answer.');
+const hash = 'a'.repeat(64);
+
+function device(storage: FileStorage = memoryFiles()) {
+  const server = {
+    uploads: 0,
+    answer: async (): Promise<void> => undefined,
+    putBlob: async (file: Blob) => {
+      server.uploads += 1;
+      await server.answer();
+      return { uri: `blob:${hash}`, mimeType: file.type, size: file.size };
+    },
+    getBlob: async (named: string) => new Blob([`on the server: ${named}`]),
+  };
+  const files = new Files({ requests: server, storage, isConnected: () => false });
+  return { server, files, stateOf: (uri: string) => files.uploads.getSnapshot().get(uri) };
+}
+const text = async (file: Promise<Blob>) => (await file).text();
+
+describe('an attached file', () => {
+  it('is read from this device, and from the server once it is not here any more', async () => {
+    const { files } = device();
+    const uri = await files.keep(new Blob(['here']));
+    expect(await text(files.read(uri))).toBe('here');
+    const block = { type: 'image', mimeType: 'image/png', uri } as const;
+    expect(await files.onServer([block])).toEqual([{ ...block, uri: `blob:${hash}` }]);
+    files.forget([block]);
+    expect(await text(files.read(uri))).toBe(`on the server: ${hash}`);
+    expect(await text(files.read(`blob:${hash}`))).toBe(`on the server: ${hash}`);
+  });
+
+  it('is uploaded once, however often that is asked for', async () => {
+    const { files, server, stateOf } = device();
+    const uri = await files.keep(new Blob(['here']));
+    files.start(uri);
+    files.start(uri);
+    expect(stateOf(uri)).toEqual({ state: 'uploading' });
+    const resource = { uri, mimeType: 'text/plain', name: 'a.txt' };
+    expect(await files.onServer([{ type: 'resource', resource }])).toEqual([
+      { type: 'resource', resource: { ...resource, uri: `blob:${hash}` } },
+    ]);
+    expect(server.uploads).toBe(1);
+    expect(stateOf(uri)).toEqual({ state: 'uploaded' });
+  });
+
+  it('waits while the server is away, and is uploaded when it is back', async () => {
+    const { files, server, stateOf } = device();
+    server.answer = () => Promise.reject(away);
+    const uri = await files.keep(new Blob(['here']));
+    files.start(uri);
+    await expect.poll(() => stateOf(uri)).toEqual({ state: 'waiting' });
+    server.answer = async () => undefined;
+    files.flush();
+    await expect.poll(() => stateOf(uri)).toEqual({ state: 'uploaded' });
+  });
+
+  it('that is refused says why, and is tried again only when a person asks', async () => {
+    const { files, server, stateOf } = device();
+    const problem = { code: 'BLOB_TYPE_WRONG', message: 'It is no image.' };
+    server.answer = () => Promise.reject(new ApiError(problem.code, 415, problem.message));
+    const uri = await files.keep(new Blob(['here']));
+    files.start(uri);
+    await expect.poll(() => stateOf(uri)).toEqual({ state: 'failed', problem });
+    files.start(uri);
+    files.flush();
+    expect(server.uploads).toBe(1);
+    server.answer = async () => undefined;
+    files.retry(uri);
+    await expect.poll(() => stateOf(uri)).toEqual({ state: 'uploaded' });
+  });
+
+  it('can be sent even if nothing can be stored here', async () => {
+    const full = async () => Promise.reject(new Error('full'));
+    const { files, server } = device({ get: full, put: full, remove: full });
+    const uri = await files.keep(new Blob(['here']));
+    expect(await text(files.read(uri))).toBe('here');
+    await files.onServer([{ type: 'image', mimeType: 'image/png', uri }]);
+    expect(server.uploads).toBe(1);
+  });
+});

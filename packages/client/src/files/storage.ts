@@ -1,0 +1,16 @@
+/** Where the bytes of attached files are kept until the server has their message; they may outlive the page. */
+export interface FileStorage {
+  get(uri: string): Promise<Blob | undefined>;
+  put(uri: string, bytes: Blob): Promise<void>;
+  remove(uri: string): Promise<void>;
+}
+
+/** For programs: files are lost when the program ends. */
+export function memoryFiles(): FileStorage {
+  const kept = new Map<string, Blob>();
+  return {
+    get: async (uri) => kept.get(uri),
+    put: async (uri, bytes) => void kept.set(uri, bytes),
+    remove: async (uri) => void kept.delete(uri),
+  };
+}

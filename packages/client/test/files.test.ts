@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { createRequests } from '@liminal/client';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+
+const hash = 'a'.repeat(64);
+const bytes = Uint8Array.from({ length: 70_000 }, (_, index) => index % 251);
+let taken: { path: string; type: string | undefined; token: string | undefined; body: Buffer };
+
+/** Takes a file, and gives it back. */
+const server = createServer((request, response) => {
+  void buffer(request).then((body) => {
+    const { 'content-type': type, authorization: token } = request.headers;
+    const path = `${request.method} ${request.url}`;
+    if (request.method === 'POST') {
+      taken = { path, type, token, body };
+      response.writeHead(201);
+      return response.end(
+        JSON.stringify({ uri: `blob:${hash}`, mimeType: type, size: body.length }),
+      );
+    }
+    if (path === `GET /api/blob/${hash}`) {
+      response.setHeader('content-type', taken.type ?? '');
+      return response.end(taken.body);
+    }
+    response.writeHead(404);
+    const error = { code: 'BLOB_NOT_FOUND', message: 'It is not stored.' };
+    return response.end(JSON.stringify({ error }));
+  });
+});
+
+const requests = () => {
+  const { port } = server.address() as AddressInfo;
+  return createRequests({ baseUrl: `http://127.0.0.1:${port}`, token: 'secret' });
+};
+
+beforeEach(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+
+afterEach(() => {
+  server.close();
+  server.closeAllConnections();
+});
+
+it('a file is uploaded as it is, with its type, and comes back byte for byte', async () => {
+  const file = new Blob([bytes], { type: 'image/png' });
+  expect(await requests().putBlob(file)).toEqual({
+    uri: `blob:${hash}`,
+    mimeType: 'image/png',
+    size: bytes.length,
+  });
+  expect(taken).toMatchObject({
+    path: 'POST /api/blob',
+    type: 'image/png',
+    token: 'Bearer secret',
+  });
+  expect(taken.body.equals(bytes)).toBe(true);
+  const given = await requests().getBlob(hash);
+  expect(given.type).toBe('image/png');
+  expect(Buffer.from(await given.arrayBuffer()).equals(bytes)).toBe(true);
+});
+
+it('a file without a type is sent as bytes, or as the type that is said', async () => {
+  await requests().putBlob(new Blob([bytes]));
+  expect(taken.type).toBe('application/octet-stream');
+  await requests().putBlob(new Blob([bytes]), { mimeType: 'text/plain' });
+  expect(taken.type).toBe('text/plain');
+});
+
+it('a file that is not there is told apart from a server that is not', async () => {
+  const gone = requests().getBlob('b'.repeat(64));
+  await expect(gone).rejects.toMatchObject({ code: 'BLOB_NOT_FOUND', status: 404 });
+  const away = requests();
+  server.close();
+  server.closeAllConnections();
+  await expect(away.getBlob(hash)).rejects.toMatchObject({ code: 'UNREACHABLE' });
+  await expect(away.putBlob(new Blob([bytes]))).rejects.toMatchObject({ code: 'UNREACHABLE' });
+});
