@@ -9,8 +9,6 @@ import { mayBeShown } from './project-file.ts';
 
 /** How long (ms) the thread keeps its lists while nobody asks. */
 const idleMs = 60_000;
-/** The most memory of the thread (MiB): one that needs more ends, and the server goes on. */
-const memoryMiB = 512;
 /** So many more paths than asked for are looked at, since some may lead out or be gone. */
 const spare = 50;
 
@@ -52,7 +50,6 @@ export class FileFinder {
       maxThreads: 1,
       concurrentTasksPerWorker: 1_000,
       idleTimeout: idleMs,
-      resourceLimits: { maxOldGenerationSizeMb: memoryMiB },
     });
     try {
       return (await this.#pool.run(sought, { name: 'find' })) as FoundPaths;
