@@ -7,11 +7,11 @@ test('words alone stay one text, as Claude Code’s own terminal sends them', ()
   expect(promptOf('Hello', [])).toBe('Hello');
 });
 
-test('an image follows the words, with its bytes as they are', () => {
+test('the words come after an image, which has its bytes as they are', () => {
   const source = { type: 'base64', media_type: 'image/png', data: 'iVBORw==' };
   expect(promptOf('What is this?', [image])).toEqual([
-    { type: 'text', text: 'What is this?' },
     { type: 'image', source },
+    { type: 'text', text: 'What is this?' },
   ]);
   expect(promptOf('', [image])).toEqual([{ type: 'image', source }]);
 });
@@ -25,7 +25,6 @@ test('files are documents: text as text, others by their bytes', () => {
       { type: 'resource', resource: pdf },
     ]),
   ).toEqual([
-    { type: 'text', text: 'Read.' },
     {
       type: 'document',
       title: 'notes.md',
@@ -36,6 +35,7 @@ test('files are documents: text as text, others by their bytes', () => {
       title: 'a.pdf',
       source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERg==' },
     },
+    { type: 'text', text: 'Read.' },
   ]);
 });
 

@@ -11,7 +11,10 @@ export const accepted: AcceptedContent = {
   resource: ['text/*', 'application/pdf'],
 };
 
-/** A user message as Claude Code reads it: words first, as when a person pastes an image. */
+/**
+ * A user message as Claude Code reads it. The words come last: only there does it look for commands and for the files
+ * that are mentioned.
+ */
 export function promptOf(text: string, blocks: readonly ContentBlock[]): Content {
   const links = blocks.filter((block) => block.type === 'resource_link');
   const mentions = links.map((link) => {
@@ -21,7 +24,7 @@ export function promptOf(text: string, blocks: readonly ContentBlock[]): Content
   const words = joinWords(text, mentions);
   const parts = blocks.flatMap((block): Part[] => partOf(block) ?? []);
   if (parts.length === 0) return words;
-  return words === '' ? parts : [{ type: 'text', text: words }, ...parts];
+  return words === '' ? parts : [...parts, { type: 'text', text: words }];
 }
 
 /** Claude Code reads a file that is mentioned, as it does in its own terminal. */

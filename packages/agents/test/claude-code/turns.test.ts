@@ -1,6 +1,12 @@
 import { gate, held, reply, text, toolUse, type MessagesRequest } from '@liminal/testkit';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { ContentBlock } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import { runClaude, said } from './running-claude.ts';
+
+const pixel =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 test('TC-3.2a: sending resolves when the turn has begun, not when it has ended', async () => {
   const silence = gate();
@@ -162,6 +168,45 @@ test('what runs beside the turns is told while it runs, and can be stopped', asy
     expect.stringMatching(/^system: .*sleep 600/),
     'agent: I see.',
   ]);
+});
+
+test('images and files reach the model byte for byte, and a mentioned file with its text', async () => {
+  const { create, api, provider, workspace } = await runClaude(() => [reply('Seen.')], {
+    files: { 'src/greet.ts': 'export const greet = 42;' },
+  });
+  const { sessionId, until } = await create();
+  const path = join(workspace.projectDir, 'src/greet.ts');
+  const blocks: ContentBlock[] = [
+    { type: 'image', mimeType: 'image/png', data: pixel },
+    {
+      type: 'resource',
+      resource: { uri: 'blob:1', name: 'notes.md', mimeType: 'text/markdown', text: '# Ä\n' },
+    },
+    { type: 'resource_link', uri: pathToFileURL(path).href, name: 'src/greet.ts' },
+  ];
+  await provider.sendMessage(sessionId, 'Look.', { blocks });
+  const request = await api.request(({ kind }) => kind === 'main');
+  const content = request.body.messages.flatMap((message) =>
+    typeof message.content === 'string' ? [] : message.content,
+  );
+  expect(content).toContainEqual(
+    expect.objectContaining({
+      type: 'image',
+      source: { type: 'base64', media_type: 'image/png', data: pixel },
+    }),
+  );
+  expect(content).toContainEqual(
+    expect.objectContaining({
+      type: 'document',
+      title: 'notes.md',
+      source: { type: 'text', media_type: 'text/plain', data: '# Ä\n' },
+    }),
+  );
+  expect(content).toContainEqual(
+    expect.objectContaining({ type: 'text', text: expect.stringContaining(`Look.\n\n@${path}`) }),
+  );
+  // Claude Code reads a mentioned file by itself.
+  expect(JSON.stringify(content)).toContain('export const greet = 42;');
 });
 
 test('upserts and turn events are folded from the same events', async () => {

@@ -21,6 +21,9 @@ import { said } from '../acp/running-agent.ts';
 import { commandsIn } from './processes.ts';
 import { runCodex } from './running-codex.ts';
 
+const pixel =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
 const itemsOf = <T extends OutputItem['type']>({ outputItems }: Response, type: T) =>
   outputItems.filter((item): item is Extract<OutputItem, { type: T }> => item.type === type);
 
@@ -85,6 +88,27 @@ test('a command that outlives its turn can be stopped', async () => {
 
   await listener.until(() => tasks()?.length === 0);
   expect(commandsIn(workspace.home)).toEqual([]);
+});
+
+test('images reach the model byte for byte, and files and links in words', async () => {
+  const { create, provider, api } = await runCodex(() => [answer('Seen.')]);
+  const listener = await create();
+  const { turnId } = await provider.sendMessage(listener.sessionId, 'Look.', {
+    blocks: [
+      { type: 'image', mimeType: 'image/png', data: pixel },
+      {
+        type: 'resource',
+        resource: { uri: 'blob:1', name: 'notes.md', mimeType: 'text/markdown', text: '# Ä' },
+      },
+      { type: 'resource_link', uri: 'file:///code/a%20b.ts', name: 'a b.ts' },
+    ],
+  });
+  await listener.ended(turnId);
+  const input = JSON.stringify(api.requests.at(-1)?.body.input);
+  expect(input).toContain(`data:image/png;base64,${pixel}`);
+  expect(input).toContain(
+    'Look.\\n\\n<file name=\\"notes.md\\">\\n# Ä\\n</file>\\n\\n/code/a b.ts',
+  );
 });
 
 test('how much of each window of the account is used is told with its answers', async () => {
