@@ -174,7 +174,7 @@ test('images and files reach the model byte for byte, and a mentioned file with 
   const { create, api, provider, workspace } = await runClaude(() => [reply('Seen.')], {
     files: { 'src/greet.ts': 'export const greet = 42;' },
   });
-  const { sessionId, until } = await create();
+  const { sessionId } = await create();
   const path = join(workspace.projectDir, 'src/greet.ts');
   const blocks: ContentBlock[] = [
     { type: 'image', mimeType: 'image/png', data: pixel },
