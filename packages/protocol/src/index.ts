@@ -55,7 +55,7 @@ export * from './items.ts';
 export * from './response.ts';
 export * from './sessions.ts';
 export * from './upserts.ts';
-export { mentionOf, mentionsIn, type Mention } from './mentions.ts';
+export * from './mentions.ts';
 export { hideUrlSecrets } from './url-secrets.ts';
 export * from './usage.ts';
 export * from './wire/http.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { mentionOf, mentionsIn } from './mentions.ts';
+import { linkedMentions, mentionLink, mentionOf, mentionsIn } from './mentions.ts';
 
 const pathsIn = (text: string) => mentionsIn(text).map(({ path }) => path);
 
@@ -56,4 +56,42 @@ test('a long text without an end of its quotes takes no long time', () => {
   const begun = performance.now();
   mentionsIn(text);
   expect(performance.now() - begun).toBeLessThan(1_000);
+});
+
+test('a mention’s link has the address of its file', () => {
+  const link = { type: 'resource_link', uri: 'file:///code/src/a%20b%23.ts', name: 'a b#.ts' };
+  expect(mentionLink('/code', 'src/a b#.ts')).toEqual(link);
+  expect(mentionLink('/code', 'src/').uri).toBe('file:///code/src/');
+  expect(mentionLink('/', 'a').uri).toBe('file:///a');
+});
+
+test('links are those of the mentions of a text, or stand for themselves', () => {
+  const image = { type: 'image', mimeType: 'image/png', uri: 'blob:1' } as const;
+  const web = { type: 'resource_link', uri: 'https://example.org/a.ts', name: 'a.ts' } as const;
+  const blocks = [
+    mentionLink('/code', 'a.ts'),
+    mentionLink('/code', 'src/'),
+    mentionLink('/other', 'b.ts'),
+    web,
+    image,
+  ];
+  const { mentions, others } = linkedMentions('@a.ts, @b.ts, @src and @a.ts', blocks, '/code');
+  expect(mentions.map(({ path, from }) => [path, from])).toEqual([
+    ['a.ts', 0],
+    ['src', 14],
+    ['a.ts', 23],
+  ]);
+  expect(others).toEqual(blocks.slice(2));
+  expect(linkedMentions('@a.ts', blocks, undefined)).toEqual({ mentions: [], others: blocks });
+});
+
+test('an address is known however it is written', () => {
+  const links = ['file:///code/a%20b.ts', 'file:///code/a b.ts'].map(
+    (uri) => ({ type: 'resource_link', uri, name: 'a' }) as const,
+  );
+  for (const link of links) {
+    expect(linkedMentions('@"a b.ts"', [link], '/code').mentions).toMatchObject([{ link }]);
+  }
+  const broken = { type: 'resource_link', uri: 'file:///%', name: '%' } as const;
+  expect(linkedMentions('@a', [broken], '/code')).toEqual({ mentions: [], others: [broken] });
 });

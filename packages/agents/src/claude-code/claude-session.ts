@@ -144,7 +144,7 @@ export class ClaudeSession implements AgentSession<Config> {
       this.#checkAlive();
       const uuid = isUuid(turnId) ? turnId : randomUUID();
       this.#translator.expect({ uuid, turnId, text, blocks });
-      this.#process.push(uuid, promptOf(text, blocks));
+      this.#process.push(uuid, promptOf(text, blocks, this.#options.projectDir));
       await sending.bound.promise;
     } finally {
       this.#sending = undefined;

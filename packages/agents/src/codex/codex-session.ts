@@ -145,7 +145,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
       throw new ProviderError('TURN_IN_PROGRESS', 'Codex is still answering.');
     }
     const running = this.#begin(turnId, 'user', message, blocks);
-    const { method, params } = askedBy(message, this.#skills, blocks);
+    const { method, params } = askedBy(message, this.#skills, this.#options.projectDir, blocks);
     // Codex keeps the message's id, if it can: so its store names our turns.
     const own = { threadId: this.agentSessionId, clientUserMessageId: turnId };
     this.#server
