@@ -29,12 +29,13 @@ const innerRooms: Record<string, { within: string; rooms: Record<string, string[
     within: '^packages/runtime/src/',
     rooms: {
       blobs: [],
+      files: ['blobs'],
       turn: ['blobs'],
       history: ['turn'],
       readers: ['turn', 'history'],
       session: ['blobs', 'turn', 'history', 'readers'],
-      directory: ['blobs', 'turn', 'history', 'readers', 'session'],
-      cluster: ['blobs', 'turn', 'history', 'readers', 'session', 'directory'],
+      directory: ['blobs', 'files', 'turn', 'history', 'readers', 'session'],
+      cluster: ['blobs', 'files', 'turn', 'history', 'readers', 'session', 'directory'],
     },
   },
   redis: {

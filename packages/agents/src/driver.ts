@@ -78,6 +78,8 @@ export interface AgentSession<Memory = unknown> {
   answerApproval?(approvalId: string, answer: ApprovalAnswer): Promise<void>;
   /** `INVALID_OPTION` for an unknown id or value. */
   setConfigOption?(id: string, value: string): Promise<void>;
+  /** Stops what runs beside the turns (`SessionUpdate.tasks`). `TASK_NOT_FOUND`, `INTERRUPT_FAILED`. */
+  stopTask?(taskId: string): Promise<void>;
 }
 
 /** Optional abilities of an agent besides its sessions. The provider of its driver has the same ones. */

@@ -10,6 +10,7 @@ export type ProviderErrorCode =
   | 'UNSUPPORTED_CLI_TYPE'
   | 'TURN_IN_PROGRESS'
   | 'APPROVAL_NOT_FOUND'
+  | 'TASK_NOT_FOUND'
   | 'INVALID_OPTION'
   | 'CONTENT_NOT_SUPPORTED'
   | 'NOT_SUPPORTED';
@@ -21,4 +22,8 @@ export class ProviderError extends LiminalError {
   constructor(code: ProviderErrorCode, message: string, options?: { cause?: unknown }) {
     super(code, message, options);
   }
+}
+
+export function taskNotFound(): ProviderError {
+  return new ProviderError('TASK_NOT_FOUND', 'It does not run any more.');
 }

@@ -4,6 +4,7 @@ import type {
   AgentCommand,
   AgentInfo,
   ApprovalAnswer,
+  BackgroundTask,
   ConfigOption,
   ContentBlock,
   EventDraft,
@@ -60,6 +61,8 @@ export interface SessionUpdate {
   notices?: SessionNotice[];
   /** What the agent waits for while its turn is silent; '' for nothing. A turn's end clears it, too. */
   activity?: string;
+  /** All that runs beside the turns. */
+  tasks?: readonly BackgroundTask[];
   /** All windows of the agent's account that are known. */
   limits?: UsageLimit[];
   /** What a message may have besides its text. */
@@ -161,4 +164,6 @@ export interface CliProvider extends AgentCapabilities {
   answerApproval?(sessionId: string, approvalId: string, answer: ApprovalAnswer): Promise<void>;
   /** `INVALID_OPTION` for an unknown id or value. */
   setConfigOption?(sessionId: string, id: string, value: string): Promise<void>;
+  /** Stops what runs beside the turns. `TASK_NOT_FOUND`, `INTERRUPT_FAILED`. */
+  stopTask?(sessionId: string, taskId: string): Promise<void>;
 }

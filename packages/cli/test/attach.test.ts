@@ -1,56 +1,25 @@
 import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ProviderRegistry } from '@liminal/agents';
-import { createDemoProvider } from '@liminal/agents/demo';
 import { createClient } from '@liminal/client';
 import { blobIn, type ContentBlock } from '@liminal/protocol';
-import { createRuntime } from '@liminal/runtime';
-import { createCredentials, createServer } from '@liminal/server';
-import { openMemoryStorage } from '@liminal/storage/memory';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { writeServerFile } from '../src/data/server-file.ts';
 import { Home } from './command.ts';
 
-const token = 'a-token-of-the-tests';
 const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 );
 
 let home: Home;
-let closeServer: () => Promise<void>;
 let client: ReturnType<typeof createClient>;
 
-/** A server with the demo, whose data folder the commands find. */
 beforeEach(async () => {
   home = new Home();
-  home.makeData();
-  const providers = new ProviderRegistry();
-  providers.register(createDemoProvider());
-  const logger = { info() {}, warn() {}, error() {} };
-  const storage = openMemoryStorage();
-  const runtime = await createRuntime({ storage, providers, roots: [home.folder], logger });
-  const server = await createServer({
-    runtime,
-    credentials: createCredentials(token),
-    version: '1.2.3',
-    webDir: home.folder,
-    host: '127.0.0.1',
-    allowedHosts: [],
-    allowedOrigins: [],
-  });
-  const url = await server.listen({ host: '127.0.0.1', port: 0 });
-  writeServerFile(home.data, { url, pid: process.pid, token });
+  const { url, token } = await home.serve();
   client = createClient({ baseUrl: url, token });
-  closeServer = async () => {
-    client.close();
-    await runtime.close();
-    await server.close();
-    await storage.close();
-  };
 });
 afterEach(async () => {
-  await closeServer();
+  client.close();
   await home.close();
 });
 

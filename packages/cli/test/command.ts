@@ -25,11 +25,6 @@ export class Home {
     mkdirSync(this.project);
   }
 
-  /** Makes the data folder, for a test that puts something there first. */
-  makeData(): void {
-    mkdirSync(this.data);
-  }
-
   start(args: string[], env: NodeJS.ProcessEnv = {}): Command {
     const command = new Command(args, this.project, {
       PATH: process.env['PATH'],

@@ -30,6 +30,18 @@ export {
 } from './folds/upsert.ts';
 export { defaultUpsertFoldConfig, type UpsertFoldConfig } from './folds/upsert-config.ts';
 export type { FoldResult, UpsertFoldState } from './folds/upsert-state.ts';
+export { formProblem, type FormValue, valueProblem } from './forms/check-content.ts';
+export {
+  type Choice as FieldChoice,
+  type Field,
+  type FieldValue,
+  type NumberField,
+  type OneField,
+  readFields,
+  type SeveralField,
+  type TextField,
+  type TextFormat,
+} from './forms/read-fields.ts';
 export { GrowingText } from './growing-text.ts';
 export {
   codePointName,
@@ -43,6 +55,7 @@ export * from './items.ts';
 export * from './response.ts';
 export * from './sessions.ts';
 export * from './upserts.ts';
+export * from './mentions.ts';
 export { hideUrlSecrets } from './url-secrets.ts';
 export * from './usage.ts';
 export * from './wire/http.ts';

@@ -94,6 +94,21 @@ export const UsageLimit = z.object({
 });
 export type UsageLimit = z.infer<typeof UsageLimit>;
 
+/** What an agent has running beside its turns; it may outlive the turn that began it. */
+export const BackgroundTask = z.object({
+  taskId: z.string(),
+  /** For people: the command, or what is to be done. */
+  title: z.string(),
+  kind: z.enum(['command', 'agent', 'other']),
+  /** The tool call that began it. */
+  callId: z.string().optional(),
+  /** ISO 8601 UTC. */
+  startedAt: z.string(),
+  /** What it does now, in words, or the last of what it has printed. */
+  progress: z.string().optional(),
+});
+export type BackgroundTask = z.infer<typeof BackgroundTask>;
+
 /** Kinds of files that an agent takes in a message, as MIME types; `image/*` is any image. */
 export const AcceptedContent = z.object({
   image: z.array(z.string()),
@@ -109,6 +124,8 @@ export const SessionInfo = z.object({
   configOptions: z.array(ConfigOption),
   commands: z.array(AgentCommand),
   usage: Usage.optional(),
+  /** What runs beside the turns. */
+  tasks: z.array(BackgroundTask).optional(),
   /** Of the agent's account, where the agent tells. */
   limits: z.array(UsageLimit).optional(),
   notices: z.array(SessionNotice).optional(),

@@ -1,6 +1,6 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { basename, join, resolve, sep } from 'node:path';
+import { basename, join, relative, resolve, sep } from 'node:path';
 import { RuntimeError } from './errors.ts';
 
 const FOLDERS_MAX = 50;
@@ -31,6 +31,12 @@ export class Roots {
   /** Whether a file at a real path must not be shown. */
   hides(path: string): boolean {
     return this.#hidden.some((folder) => contains(folder, path));
+  }
+
+  /** The folders below a real path whose files must not be shown, relative to it and with a slash at the end. */
+  hiddenBelow(path: string): string[] {
+    const below = this.#hidden.filter((folder) => contains(path, folder));
+    return below.map((folder) => `${relative(path, folder)}/`);
   }
 
   /** The real path of a project folder, `~` being the home folder. Throws `PROJECT_DIR_NOT_FOUND`, `PROJECT_DIR_NOT_ALLOWED`. */

@@ -4,6 +4,7 @@ import type {
   ApprovalAnswer,
   ContentBlock,
   CreateSessionBody,
+  FilesResult,
   HistoryPage,
   Project,
   Response,
@@ -51,6 +52,7 @@ import {
 } from './directory/index.ts';
 import { putBlob, sweepUploads } from './blobs/index.ts';
 import { errorCode, errorMessage, RuntimeError } from './errors.ts';
+import { FileFinder } from './files/index.ts';
 import { hasBegun, type PageOptions } from './history/index.ts';
 import { Roots } from './roots.ts';
 import type { Logger, RuntimeSettings } from './settings.ts';
@@ -81,6 +83,7 @@ export class SessionRuntime implements Runtime {
   readonly #providers: ProviderRegistry;
   readonly #logger: Logger;
   readonly #roots: Roots;
+  readonly #files: FileFinder;
   readonly sessions: Directory;
   readonly listFolders: Runtime['listFolders'] = async (prefix) => this.#roots.complete(prefix);
   readonly readFile: Runtime['readFile'] = async (...asked) => this.sessions.readFile(...asked);
@@ -109,6 +112,7 @@ export class SessionRuntime implements Runtime {
     this.#providers = providers;
     this.#logger = logger;
     this.#roots = roots;
+    this.#files = new FileFinder(roots);
     this.#fenceOf = cluster?.fenceOf;
     this.#idle = new IdleProcesses(settings.maxIdleProcesses);
     this.sessions = new Directory({
@@ -246,6 +250,10 @@ export class SessionRuntime implements Runtime {
     await this.#kept.use(sessionId, async (session) => session.cancel());
   }
 
+  async stopTask(sessionId: string, taskId: string): Promise<void> {
+    await this.#kept.use(sessionId, async (session) => session.stopTask(taskId));
+  }
+
   async kill(sessionId: string): Promise<void> {
     await this.#kept.use(sessionId, async (session) => session.kill());
   }
@@ -264,6 +272,15 @@ export class SessionRuntime implements Runtime {
 
   async history(sessionId: string, options: PageOptions = {}): Promise<HistoryPage> {
     return this.#kept.use(sessionId, async (session) => session.history.page(options));
+  }
+
+  async findFiles(
+    projectDir: string,
+    query: string,
+    { limit }: { limit: number },
+  ): Promise<FilesResult> {
+    this.#assertOpen();
+    return this.#files.find(projectDir, query, limit);
   }
 
   async search(text: string, options: Omit<SearchQuery, 'text'>): Promise<SearchResult> {
@@ -308,6 +325,7 @@ export class SessionRuntime implements Runtime {
     this.#closed = true;
     this.#stopSweeping();
     this.#watchers.clear();
+    await this.#files.close();
     const sessions = await this.sessions.inMemory();
     await Promise.allSettled(sessions.map(async (session) => session.shutDown()));
     await Promise.allSettled(this.#providers.list().map(async (provider) => provider.close()));

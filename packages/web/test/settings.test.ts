@@ -243,7 +243,7 @@ it('the windows of the agent’s account stand below the composer, with what is 
     .toEqual([
       '5-hour limit 42 % used',
       expect.stringMatching(
-        /^weekly limit 92 % used, new on \w{3}, \w{3} \d+, \d\d:\d\d/,
+        /^weekly limit 92 % used, resets on \w{3}, \w{3} \d+, \d\d:\d\d/,
       ) as string,
       'usage limit reached',
     ]);

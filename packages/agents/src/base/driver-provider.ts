@@ -160,6 +160,12 @@ export class DriverProvider implements CliProvider {
     await session.setConfigOption(id, value);
   }
 
+  async stopTask(sessionId: string, taskId: string): Promise<void> {
+    const session = this.#session(sessionId);
+    if (!session.stopTask) throw this.#notSupported('has nothing running beside its turns');
+    await session.stopTask(taskId);
+  }
+
   describe(): Promise<AgentInfo> {
     return this.#driver.describe();
   }

@@ -5,9 +5,9 @@ import {
   type ApprovalOutcome,
   type Form,
   withinSize,
+  formProblem,
 } from '@liminal/protocol';
 import { ProviderError } from '../errors.ts';
-import { formProblem } from './form-content.ts';
 
 /** A question to people. */
 export interface ApprovalQuestion {

@@ -2,6 +2,7 @@ import { randomUUID, type UUID } from 'node:crypto';
 import {
   isTerminal,
   type ApprovalAnswer,
+  type BackgroundTask,
   type ContentBlock,
   type EventDraft,
   messageOf,
@@ -9,7 +10,7 @@ import {
 import { isoNow as now } from '../base/iso-clock.ts';
 import type { AgentSession, SessionOutput } from '../driver.ts';
 import { accepted, promptOf } from './prompt.ts';
-import { ProviderError } from '../errors.ts';
+import { ProviderError, taskNotFound } from '../errors.ts';
 import { ClaudeApprovals } from './approvals.ts';
 import { ClaudeProcess, type ClaudeProcessOptions } from './claude-process.ts';
 import { applyAfterStart, mayBypass, type Config } from './config-options.ts';
@@ -44,6 +45,8 @@ export class ClaudeSession implements AgentSession<Config> {
   readonly #approvals: ClaudeApprovals;
   readonly #translator: ClaudeTranslator;
   readonly #status: SessionStatus;
+  /** As last told. */
+  #tasks: readonly BackgroundTask[] = [];
   #isAlive = true;
   #sending: Sending | undefined;
   #turnEnd = Promise.withResolvers<void>();
@@ -141,7 +144,7 @@ export class ClaudeSession implements AgentSession<Config> {
       this.#checkAlive();
       const uuid = isUuid(turnId) ? turnId : randomUUID();
       this.#translator.expect({ uuid, turnId, text, blocks });
-      this.#process.push(uuid, promptOf(text, blocks));
+      this.#process.push(uuid, promptOf(text, blocks, this.#options.projectDir));
       await sending.bound.promise;
     } finally {
       this.#sending = undefined;
@@ -179,6 +182,18 @@ export class ClaudeSession implements AgentSession<Config> {
     await this.#status.choose(this.#process.query, id, value);
   }
 
+  /** Throws ProviderError `TASK_NOT_FOUND` or `INTERRUPT_FAILED`. */
+  async stopTask(taskId: string): Promise<void> {
+    this.#checkAlive();
+    if (!this.#tasks.some((task) => task.taskId === taskId)) throw taskNotFound();
+    try {
+      await this.#process.query.stopTask(taskId);
+    } catch (error) {
+      const message = `Claude Code did not stop it. ${this.#process.explain(error)}`;
+      throw new ProviderError('INTERRUPT_FAILED', message, { cause: error });
+    }
+  }
+
   async #initialise(): Promise<void> {
     const started = await this.#process.initialise();
     const { query } = this.#process;
@@ -201,9 +216,17 @@ export class ClaudeSession implements AgentSession<Config> {
     this.#status.hear(message, facts, this.#translator.turn !== undefined);
     if (facts?.elicitation_id !== undefined) this.#approvals.completeLink(facts.elicitation_id);
     this.#translator.read(message, now());
+    this.#tellTasks();
     // An interrupt between two calls of the model can get lost: the next call is stopped as well.
     if (facts?.status === 'requesting' && this.#isStopping) void this.#interruptAgain();
     if (isLocalResult(message)) void this.#lookAtModel().catch(() => undefined);
+  }
+
+  #tellTasks(): void {
+    const { tasks } = this.#translator;
+    if (tasks === this.#tasks) return;
+    this.#tasks = tasks;
+    this.#options.output.update({ tasks });
   }
 
   async #lookAtModel(): Promise<void> {

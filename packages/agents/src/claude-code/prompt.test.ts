@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
-import { promptOf } from './prompt.ts';
+import { promptOf as promptIn } from './prompt.ts';
+import type { ContentBlock } from '@liminal/protocol';
+
+const promptOf = (text: string, blocks: readonly ContentBlock[]) => promptIn(text, blocks, '/code');
 
 const image = { type: 'image', mimeType: 'image/png', data: 'iVBORw==' } as const;
 
@@ -39,8 +42,39 @@ test('files are documents: text as text, others by their bytes', () => {
   ]);
 });
 
+const link = (uri: string, name: string) => ({ type: 'resource_link', uri, name }) as const;
+
+test('a link to what the text mentions adds nothing to it', () => {
+  const text = 'Compare @a.ts with @"b c.ts" in @src/.';
+  const links = [
+    link('file:///code/a.ts', 'a.ts'),
+    link('file:///code/b%20c.ts', 'b c.ts'),
+    link('file:///code/src/', 'src'),
+  ];
+  expect(promptOf(text, links)).toBe(text);
+  const source = { type: 'base64', media_type: 'image/png', data: 'iVBORw==' };
+  // Last, since Claude Code reads mentions and commands only there.
+  expect(promptOf(text, [...links, image])).toEqual([
+    { type: 'image', source },
+    { type: 'text', text },
+  ]);
+  expect(promptOf('/look', [image])).toMatchObject([{ type: 'image' }, { text: '/look' }]);
+  expect(promptOf('Not @lib/a.ts', links.slice(0, 1))).toBe('Not @lib/a.ts\n\n@/code/a.ts');
+});
+
+test('a path that Claude Code cannot read in a mention is said, too', () => {
+  const links = [
+    link('file:///code/c%23/a.cs', 'a.cs'),
+    link('file:///code/%22it%22.ts', '"it".ts'),
+    link('file:///code/with%20%22it%22', 'with "it"'),
+  ];
+  const text = 'See @"c#/a.cs" and @"\\"it\\".ts".';
+  expect(promptOf(text, links)).toBe(
+    `${text}\n\n/code/c#/a.cs\n\n/code/"it".ts\n\n/code/with "it"`,
+  );
+});
+
 test('links to files are mentioned, as Claude Code reads them; others are said', () => {
-  const link = (uri: string, name: string) => ({ type: 'resource_link', uri, name }) as const;
   expect(
     promptOf('Compare.', [
       link('file:///code/a.ts', 'a.ts'),

@@ -1,8 +1,15 @@
 import type { SDKUserMessage } from '@anthropic-ai/claude-agent-sdk';
-import type { AcceptedContent, ContentBlock } from '@liminal/protocol';
+import {
+  type AcceptedContent,
+  type ContentBlock,
+  linkedMentions,
+  mentionOf,
+  mentionsIn,
+} from '@liminal/protocol';
 import { commonImages, joinWords, linkedPath, linkInWords } from '../base/accepted-content.ts';
 
 type Content = SDKUserMessage['message']['content'];
+type Link = Extract<ContentBlock, { type: 'resource_link' }>;
 type Part = Exclude<Content, string>[number];
 
 export const accepted: AcceptedContent = {
@@ -11,21 +18,37 @@ export const accepted: AcceptedContent = {
   resource: ['text/*', 'application/pdf'],
 };
 
-/** A user message as Claude Code reads it: words first, as when a person pastes an image. */
-export function promptOf(text: string, blocks: readonly ContentBlock[]): Content {
-  const links = blocks.filter((block) => block.type === 'resource_link');
-  const mentions = links.map((link) => {
-    const path = linkedPath(link);
-    return path === undefined ? linkInWords(link) : mention(path);
-  });
-  const words = joinWords(text, mentions);
+/**
+ * A user message as Claude Code reads it: words first, as when a person pastes an image. It reads a file that is
+ * mentioned, as in its own terminal; one that the text mentions is not mentioned again.
+ */
+export function promptOf(
+  text: string,
+  blocks: readonly ContentBlock[],
+  projectDir: string,
+): Content {
+  const { mentions, others } = linkedMentions(text, blocks, projectDir);
+  const unread = mentions.filter(({ path }) => !isRead(path)).map(({ link }) => link);
+  const links = others.filter((block) => block.type === 'resource_link');
+  const words = joinWords(text, [...new Set([...unread, ...links])].map(mentionLink));
   const parts = blocks.flatMap((block): Part[] => partOf(block) ?? []);
   if (parts.length === 0) return words;
-  return words === '' ? parts : [{ type: 'text', text: words }, ...parts];
+  if (words === '') return parts;
+  const said: Part = { type: 'text', text: words };
+  return isForProgram(words) ? [...parts, said] : [said, ...parts];
 }
 
-/** Claude Code reads a file that is mentioned, as it does in its own terminal. */
-const mention = (path: string): string => (/\s/.test(path) ? `@"${path}"` : `@${path}`);
+/** Whether Claude Code itself reads the words: a command, or mentions. Of several parts it reads only the last. */
+const isForProgram = (words: string): boolean =>
+  words.startsWith('/') || mentionsIn(words).length > 0;
+
+function mentionLink(link: Link): string {
+  const path = linkedPath(link);
+  return path !== undefined && isRead(path) ? mentionOf(path) : linkInWords(link);
+}
+
+/** Claude Code has no way to write a quote in a mention, and takes a # for the start of a line's number. */
+const isRead = (path: string): boolean => !/["#]/.test(path);
 
 function partOf(block: ContentBlock): Part[] | undefined {
   if (block.type === 'image') {

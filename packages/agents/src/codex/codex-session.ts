@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { ApprovalAnswer, ContentBlock, SessionNotice } from '@liminal/protocol';
+import type {
+  ApprovalAnswer,
+  BackgroundTask,
+  ContentBlock,
+  SessionNotice,
+} from '@liminal/protocol';
 import { messageOf } from '@liminal/protocol';
 import { isRecord } from '../base/parse-line.ts';
 import { isoNow as now } from '../base/iso-clock.ts';
@@ -9,13 +14,14 @@ import { UsageLimits } from '../base/usage-limits.ts';
 import { ProtocolBreach } from '../base/protocol-breach.ts';
 import { type Trigger, type TurnEnd, TurnWriter } from '../base/turn-writer.ts';
 import type { AgentSession, SessionOutput } from '../driver.ts';
-import { ProviderError } from '../errors.ts';
+import { ProviderError, taskNotFound } from '../errors.ts';
 import type { AppServer, HostedThread, OpenThread } from './app-server.ts';
 import { askedBy, commandsWith, readSkills, type Skill } from './commands.ts';
 import { accepted } from './prompt.ts';
 import { CodexRequests } from './requests.ts';
 import type { Rollouts } from './rollouts.ts';
 import type { CodexSettings, Offer } from './settings.ts';
+import { BackgroundCommands } from './translate/background-commands.ts';
 import { readLimits } from './translate/limits.ts';
 import { CodexTurn } from './translate/turn.ts';
 
@@ -45,6 +51,8 @@ interface Running {
 
 /** How long after its beginning a session learns its skills, ms; after its turn, if one runs then. */
 const skillsDelayMs = 50;
+/** How often it is told what commands beside the turns print, ms. */
+const progressMs = 1_000;
 /** How long Codex may take to stop a turn, ms; then it is ended. */
 const cancelLimitMs = 10_000;
 
@@ -76,6 +84,10 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   readonly #tasks = new Map<string, string | undefined>();
   /** Codex' own ids of all turns that ran here, with whether they were stopped. */
   readonly #turns = new Map<string, { isStopped: boolean }>();
+  readonly #background = new BackgroundCommands();
+  /** What runs beside the turns, as last told. */
+  #told: readonly BackgroundTask[] = [];
+  #telling: NodeJS.Timeout | undefined;
   readonly #limits = new UsageLimits();
   #skills: Skill[] = [];
   #areSkillsOld = false;
@@ -133,7 +145,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
       throw new ProviderError('TURN_IN_PROGRESS', 'Codex is still answering.');
     }
     const running = this.#begin(turnId, 'user', message, blocks);
-    const { method, params } = askedBy(message, this.#skills, blocks);
+    const { method, params } = askedBy(message, this.#skills, this.#options.projectDir, blocks);
     // Codex keeps the message's id, if it can: so its store names our turns.
     const own = { threadId: this.agentSessionId, clientUserMessageId: turnId };
     this.#server
@@ -196,12 +208,12 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     else if (method === 'turn/started') this.#started(params['turn']);
     else this.#hear(method, params);
     const running = this.#running;
+    this.#background.read(method, params, running === undefined);
+    this.#tellTasks();
     if (running === undefined) return;
     try {
       running.writer.at(now());
-      const activity = isOwn
-        ? running.turn.read(method, params)
-        : running.turn.readTask(String(threadId), method, params);
+      const activity = this.#hearItem(running.turn, method, params);
       if (activity !== undefined) this.#output.update({ activity });
       // A review of what is not there never begins.
       const isFailed = isOwn && method === 'error' && params['willRetry'] === false;
@@ -231,6 +243,41 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     this.#end({ type: 'response_error', error: { code, message } });
     this.#closed = this.#options.leave(this.#threads);
     this.#output.exit({ expected: false, code, message });
+  }
+
+  /** `TASK_NOT_FOUND`, `INTERRUPT_FAILED`. */
+  async stopTask(taskId: string): Promise<void> {
+    this.#checkAlive();
+    const process = this.#background.find(taskId);
+    if (process === undefined) throw taskNotFound();
+    try {
+      await this.#server.request('thread/backgroundTerminals/terminate', process);
+    } catch (error) {
+      throw new ProviderError('INTERRUPT_FAILED', `Codex did not stop it. ${messageOf(error)}`);
+    }
+  }
+
+  /** Returns what Codex waits for, if it says that. */
+  #hearItem(turn: CodexTurn, method: string, params: Params): string | undefined {
+    const { threadId = this.agentSessionId } = params;
+    if (threadId === this.agentSessionId) return turn.read(method, params);
+    return turn.readTask(String(threadId), method, params);
+  }
+
+  /** Tells at once what begins and ends, and from time to time what is printed. */
+  #tellTasks(): void {
+    const { running } = this.#background;
+    if (running === this.#told) return;
+    if (running.length !== this.#told.length) this.#tellTasksNow();
+    else this.#telling ??= setTimeout(() => this.#tellTasksNow(), progressMs).unref();
+  }
+
+  #tellTasksNow(): void {
+    clearTimeout(this.#telling);
+    this.#telling = undefined;
+    if (!this.#isAlive) return;
+    this.#told = this.#background.running;
+    this.#output.update({ tasks: this.#told });
   }
 
   /** Reads what concerns the session itself. */
@@ -305,7 +352,9 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     await this.#server.request('turn/interrupt', { threadId: this.agentSessionId, turnId });
     for (const [threadId, id] of this.#tasks) await this.#stopTask(threadId, id);
     await Promise.all(
-      turn.commands.map((one) => this.#tell('thread/backgroundTerminals/terminate', one)),
+      turn.commands.map(({ threadId, processId }) =>
+        this.#tell('thread/backgroundTerminals/terminate', { threadId, processId }),
+      ),
     );
   }
 
@@ -351,6 +400,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     this.#running = running;
     writer.at(now());
     writer.begin({ modelId: this.#settings.model, providerId: 'codex', trigger }, message, blocks);
+    for (const ended of this.#background.takeEnds()) this.#hearItem(turn, 'item/completed', ended);
     return running;
   }
 
@@ -393,10 +443,17 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     if (this.#running !== running) return;
     this.#running = undefined;
     this.#approvals.cancelAll('turn_ended');
+    // Of a turn that was stopped Codex ends the commands, too.
+    if (!this.#isStopped(running)) this.#background.adopt(running.turn.commands, now());
+    this.#tellTasks();
     // The next message asks whether others have gone on with the thread: then there is less to read.
     this.#options.rollouts.mark(this.agentSessionId).catch(() => undefined);
     if (this.#areSkillsOld) this.#learnSkills();
     running.started.reject(new Error('The turn has ended.'));
+  }
+
+  #isStopped({ nativeId = '' }: Running): boolean {
+    return this.#turns.get(nativeId)?.isStopped === true;
   }
 
   #giveUp(running: Running): void {

@@ -1,5 +1,5 @@
 /** Slash commands: those of Codex' own terminal that are requests to its server, and its skills. */
-import type { AgentCommand, ContentBlock } from '@liminal/protocol';
+import { type AgentCommand, type ContentBlock, linkedMentions } from '@liminal/protocol';
 import { z } from 'zod';
 import { inputOf } from './prompt.ts';
 
@@ -59,12 +59,14 @@ export interface Asked {
   params: Record<string, unknown>;
 }
 
-/** Reads a message: a command, or words for the model. */
+/** Reads a message: a command, or words for the model. What it mentions is in its words, and not said again. */
 export function askedBy(
   message: string,
   skills: readonly Skill[],
-  blocks: readonly ContentBlock[] = [],
+  projectDir: string,
+  beside: readonly ContentBlock[] = [],
 ): Asked {
+  const blocks = linkedMentions(message, beside, projectDir).others;
   const skill = skillIn(message, skills);
   if (skill !== undefined) return say(skill.words, blocks, [skill.input]);
   // Its commands take words only.

@@ -6,6 +6,7 @@ import {
   foldResponse,
   toResponse,
   type ApprovalAnswer,
+  type ContentBlock,
   type Response,
 } from '@liminal/protocol';
 import { onTestFinished } from 'vitest';
@@ -86,13 +87,13 @@ export class Listener extends Watch {
     this.#provider = provider;
   }
 
-  async send(message: string): Promise<string> {
-    return (await this.#provider.sendMessage(this.sessionId, message)).turnId;
+  async send(message: string, blocks: readonly ContentBlock[] = []): Promise<string> {
+    return (await this.#provider.sendMessage(this.sessionId, message, { blocks })).turnId;
   }
 
   /** Sends a message and waits for the end of its turn. */
-  async ask(message: string): Promise<Response> {
-    return this.response(await this.send(message));
+  async ask(message: string, blocks: readonly ContentBlock[] = []): Promise<Response> {
+    return this.response(await this.send(message, blocks));
   }
 
   /** A turn, when it has ended. */

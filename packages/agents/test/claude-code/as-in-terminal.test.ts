@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import { claudeEnvironment, greeter, reply, type MessagesRequest } from '@liminal/testkit';
-import { expect, test } from 'vitest';
+import { mentionLink } from '@liminal/protocol';
+import { describe, expect, test } from 'vitest';
 import { runClaude, type RunningClaude } from './running-claude.ts';
 
 const run = promisify(execFile);
@@ -123,6 +124,49 @@ test('the model gets the same as in a terminal, except for listed differences', 
   );
   const unused = differences.filter(({ line }) => !onlyOnce.some((one) => line.test(one)));
   expect(unused).toEqual([]);
+});
+
+describe('files that a message mentions', () => {
+  const text = 'Compare @src/a.ts with @"notes of mine.md" in @lib/, please.';
+  const mentioned = {
+    'src/a.ts': 'export const apples = 3;',
+    'notes of mine.md': 'Pears are out.',
+  };
+  const png =
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+
+  const begin = async () => {
+    const all = { ...mentioned, 'lib/plums.ts': '' };
+    const claude = await runClaude(() => () => reply('Yes.'), { files: all });
+    const { projectDir } = claude.workspace;
+    const links = ['src/a.ts', 'notes of mine.md', 'lib/'].map((path) =>
+      mentionLink(projectDir, path),
+    );
+    return { claude, links };
+  };
+  /** What the model is told, less what differs anyway. */
+  const toldTo = (claude: RunningClaude) =>
+    leaves('messages', lastOf(claude).body.messages).filter((line) => !isAllowed(line));
+
+  test('reach the model as in a terminal, and once', async () => {
+    const { claude, links } = await begin();
+    await inTerminal(claude, '-p', text);
+    const expected = toldTo(claude);
+    const response = await (await claude.create()).ask(text, links);
+    const told = toldTo(claude);
+    expect(told).toEqual(expected);
+    const count = (words: string) => told.join('\n').split(words).length - 1;
+    for (const words of [...Object.values(mentioned), 'plums.ts']) expect(count(words)).toBe(1);
+    expect(response.outputItems[0]).toMatchObject({ content: text, blocks: links });
+  });
+
+  test('reach it beside an image, too, and links that the text does not mention', async () => {
+    const { claude, links } = await begin();
+    const image = { type: 'image', mimeType: 'image/png', data: png } as const;
+    await (await claude.create()).ask('Look at @src/a.ts', [...links.slice(0, 2), image]);
+    const told = toldTo(claude).join('\n');
+    for (const words of Object.values(mentioned)) expect(told).toContain(words);
+  });
 });
 
 test('the configured addition to the prompt is at its end', async () => {

@@ -146,7 +146,10 @@ test('a turn that the agent began of its own accord is stored as its own', async
   await listener.ended(start.turnId);
   const turns = (await read(claude, listener)).map(fold);
   expect(turns.map(({ trigger }) => trigger)).toEqual(['user', 'agent']);
-  expect(said(turns[1]!)).toEqual(['agent: It has finished.']);
+  expect(said(turns[1]!)).toEqual([
+    'system: Background command "sleep 0.5; echo finished" completed (exit code 0)',
+    'agent: It has finished.',
+  ]);
 });
 
 test('a session made by Claude Code alone is listed, read and gone on with', async () => {

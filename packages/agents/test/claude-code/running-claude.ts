@@ -15,6 +15,7 @@ import {
   isTerminal,
   stampEvent,
   toResponse,
+  type ContentBlock,
   type EventDraft,
   type EventPayload,
   type Response,
@@ -96,13 +97,13 @@ export class Listener {
     provider.onExit(sessionId, (exit) => this.#note(this.exits, exit));
   }
 
-  send(message: string): Promise<{ turnId: string }> {
-    return this.#provider.sendMessage(this.sessionId, message);
+  send(message: string, blocks: readonly ContentBlock[] = []): Promise<{ turnId: string }> {
+    return this.#provider.sendMessage(this.sessionId, message, { blocks });
   }
 
   /** Sends a message and waits for the end of its turn. */
-  async ask(message: string): Promise<Response> {
-    const { turnId } = await this.send(message);
+  async ask(message: string, blocks: readonly ContentBlock[] = []): Promise<Response> {
+    const { turnId } = await this.send(message, blocks);
     return this.ended(turnId);
   }
 

@@ -1,6 +1,12 @@
 import { gate, held, reply, text, toolUse, type MessagesRequest } from '@liminal/testkit';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { ContentBlock } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import { runClaude, said } from './running-claude.ts';
+
+const pixel =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 test('TC-3.2a: sending resolves when the turn has begun, not when it has ended', async () => {
   const silence = gate();
@@ -123,7 +129,84 @@ test('a turn that the agent begins of its own accord is told as its own, and a m
   expect(said(await asked)).toEqual(['user: Finished?', 'agent: Yes.']);
   const unasked = listener.response(start.turnId);
   expect(unasked).toMatchObject({ status: 'complete', trigger: 'agent' });
-  expect(said(unasked)).toEqual(['agent: It has finished.']);
+  expect(said(unasked)).toEqual([
+    'system: Background command "sleep 0.5; echo finished" completed (exit code 0)',
+    'agent: It has finished.',
+  ]);
+});
+
+test('what runs beside the turns is told while it runs, and can be stopped', async () => {
+  const { create, provider } = await runClaude(() => [
+    reply(toolUse('Bash', { command: 'sleep 600', run_in_background: true })),
+    reply('Started.'),
+    reply('I see.'),
+  ]);
+  const listener = await create();
+  const tasks = () => listener.updates.findLast((one) => one.tasks !== undefined)?.tasks ?? [];
+  await listener.ask('Start it.');
+  expect(tasks()).toEqual([
+    {
+      taskId: expect.any(String) as string,
+      title: 'sleep 600',
+      kind: 'command',
+      callId: expect.stringMatching(/^toolu_/) as string,
+      startedAt: expect.stringMatching(/^\d{4}-/) as string,
+    },
+  ]);
+  const { sessionId } = listener;
+  const taskId = tasks()[0]?.taskId ?? '';
+  await expect(provider.stopTask(sessionId, 'another')).rejects.toMatchObject({
+    code: 'TASK_NOT_FOUND',
+  });
+
+  await provider.stopTask(sessionId, taskId);
+
+  await expect.poll(tasks, { timeout: 30_000 }).toEqual([]);
+  // The person who stopped it needs no turn about that; the next one says it.
+  expect(said(await listener.ask('And now?'))).toEqual([
+    'user: And now?',
+    expect.stringMatching(/^system: .*sleep 600/),
+    'agent: I see.',
+  ]);
+});
+
+test('images and files reach the model byte for byte, and a mentioned file with its text', async () => {
+  const { create, api, provider, workspace } = await runClaude(() => [reply('Seen.')], {
+    files: { 'src/greet.ts': 'export const greet = 42;' },
+  });
+  const { sessionId } = await create();
+  const path = join(workspace.projectDir, 'src/greet.ts');
+  const blocks: ContentBlock[] = [
+    { type: 'image', mimeType: 'image/png', data: pixel },
+    {
+      type: 'resource',
+      resource: { uri: 'blob:1', name: 'notes.md', mimeType: 'text/markdown', text: '# Ä\n' },
+    },
+    { type: 'resource_link', uri: pathToFileURL(path).href, name: 'src/greet.ts' },
+  ];
+  await provider.sendMessage(sessionId, 'Look.', { blocks });
+  const request = await api.request(({ kind }) => kind === 'main');
+  const content = request.body.messages.flatMap((message) =>
+    typeof message.content === 'string' ? [] : message.content,
+  );
+  expect(content).toContainEqual(
+    expect.objectContaining({
+      type: 'image',
+      source: { type: 'base64', media_type: 'image/png', data: pixel },
+    }),
+  );
+  expect(content).toContainEqual(
+    expect.objectContaining({
+      type: 'document',
+      title: 'notes.md',
+      source: { type: 'text', media_type: 'text/plain', data: '# Ä\n' },
+    }),
+  );
+  expect(content).toContainEqual(
+    expect.objectContaining({ type: 'text', text: expect.stringContaining(`Look.\n\n@${path}`) }),
+  );
+  // Claude Code reads a mentioned file by itself.
+  expect(JSON.stringify(content)).toContain('export const greet = 42;');
 });
 
 test('upserts and turn events are folded from the same events', async () => {

@@ -1,4 +1,4 @@
-import { access, readFile, rm } from 'node:fs/promises';
+import { access, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   answer,
@@ -20,6 +20,9 @@ import { expect, test } from 'vitest';
 import { said } from '../acp/running-agent.ts';
 import { commandsIn } from './processes.ts';
 import { runCodex } from './running-codex.ts';
+
+const pixel =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 const itemsOf = <T extends OutputItem['type']>({ outputItems }: Response, type: T) =>
   outputItems.filter((item): item is Extract<OutputItem, { type: T }> => item.type === type);
@@ -43,6 +46,69 @@ test('TC-4.2a: what the model says arrives as it is said, as one message that gr
   const told = listener.upserts.filter((one) => one.type === 'message' && one.origin === 'agent');
   expect(new Set(told.map(({ itemId }) => itemId)).size).toBe(1);
   expect(told.at(-1)).toMatchObject({ status: 'complete', content: 'Half of it all.' });
+});
+
+test('a command that outlives its turn is told while it runs, and its end in the next turn, with all it printed', async () => {
+  const waits = 'echo begun; until [ -e go ]; do sleep 0.05; done; echo done; sleep 0.3';
+  const { create, workspace } = await runCodex(() => [
+    answer(execCommand(waits, { yieldMs: 250, callId: 'call_wait' })),
+    answer('It runs on.'),
+    answer('It has ended.'),
+  ]);
+  const listener = await create();
+  const tasks = () => listener.updates.findLast((one) => one.tasks !== undefined)?.tasks;
+
+  await listener.ask('Do it.');
+  const [task] = await listener.until(() => tasks()?.length === 1 && tasks());
+  expect(task).toMatchObject({ taskId: 'call_wait', callId: 'call_wait', kind: 'command' });
+  expect(task?.title).toContain('until [ -e go ]');
+  await writeFile(join(workspace.projectDir, 'go'), '');
+  await listener.until(() => tasks()?.length === 0);
+
+  const response = await listener.ask('And now?');
+  expect(said(response)).toEqual(['user: And now?', 'agent: It has ended.']);
+  expect(itemsOf(response, 'function_call_output')).toMatchObject([
+    { callId: 'call_wait', output: 'begun\ndone\n', success: true, exitCode: 0 },
+  ]);
+});
+
+test('a command that outlives its turn can be stopped', async () => {
+  const { create, provider, workspace } = await runCodex(() => [
+    answer(execCommand('sleep 600', { yieldMs: 250 })),
+    answer('It runs on.'),
+  ]);
+  const listener = await create();
+  const tasks = () => listener.updates.findLast((one) => one.tasks !== undefined)?.tasks;
+  await listener.ask('Do it.');
+  const [task] = await listener.until(() => tasks()?.length === 1 && tasks());
+  const stop = async (taskId: string) => provider.stopTask?.(listener.sessionId, taskId);
+  await expect(stop('another')).rejects.toMatchObject({ code: 'TASK_NOT_FOUND' });
+
+  await stop(task!.taskId);
+
+  await listener.until(() => tasks()?.length === 0);
+  expect(commandsIn(workspace.home)).toEqual([]);
+});
+
+test('images reach the model byte for byte, and files and links in words', async () => {
+  const { create, provider, api } = await runCodex(() => [answer('Seen.')]);
+  const listener = await create();
+  const { turnId } = await provider.sendMessage(listener.sessionId, 'Look.', {
+    blocks: [
+      { type: 'image', mimeType: 'image/png', data: pixel },
+      {
+        type: 'resource',
+        resource: { uri: 'blob:1', name: 'notes.md', mimeType: 'text/markdown', text: '# Ä' },
+      },
+      { type: 'resource_link', uri: 'file:///code/a%20b.ts', name: 'a b.ts' },
+    ],
+  });
+  await listener.ended(turnId);
+  const input = JSON.stringify(api.requests.at(-1)?.body.input);
+  expect(input).toContain(`data:image/png;base64,${pixel}`);
+  expect(input).toContain(
+    'Look.\\n\\n<file name=\\"notes.md\\">\\n# Ä\\n</file>\\n\\n/code/a b.ts',
+  );
 });
 
 test('how much of each window of the account is used is told with its answers', async () => {

@@ -50,13 +50,20 @@ test('a form is filled in by numbers, words, and y or n', async () => {
   expect(shown).toContain('Your answer (1-2, or your own words): ');
 });
 
-test('own words are an answer, an empty line is none, and a mistake is asked again', async () => {
-  const { content } = await fill(
+test('own words are an answer, an empty line is none, and a mistake is said and asked again', async () => {
+  const { content, shown } = await fill(
     ['', '3', 'Green'],
     ['A bell'],
     ['many', '1'],
     ['perhaps', 'no'],
     [''],
   );
+  const problems = [
+    'Choose one, or say something else.',
+    'Choose one of the choices.',
+    'Give a whole number, such as 3.',
+    'Say yes or no.',
+  ];
+  expect(problems.filter((problem) => !shown.includes(problem))).toEqual([]);
   expect(content).toEqual({ colour: 'Green', extras: ['A bell'], size: 1, news: false });
 });

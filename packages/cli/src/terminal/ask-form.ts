@@ -1,84 +1,86 @@
-import type { Form, FormContent, FormField } from '@liminal/protocol';
-import { askLine, type Terminal } from './ask.ts';
-
-type Value = FormContent[string];
-/** `skip` leaves a field out; undefined: not understood. */
-type Answer = { value: Value } | 'skip' | undefined;
-
-interface Choice {
-  value: string;
-  title: string;
-  description?: string | null | undefined;
-}
+import {
+  type Field,
+  type FieldChoice,
+  type Form,
+  type FormContent,
+  type FormValue,
+  readFields,
+  valueProblem,
+} from '@liminal/protocol';
+import { askLine, type Terminal, type Understood } from './ask.ts';
 
 /** Lets a person fill in a form, field by field; `undefined` when `signal` aborts it or the input ends. */
 export async function askForm(
-  { properties, required }: Form,
+  form: Form,
   signal: AbortSignal,
   terminal?: Terminal,
 ): Promise<FormContent | undefined> {
   const content: FormContent = {};
-  for (const [name, field] of Object.entries(properties)) {
-    const isRequired = required?.includes(name) ?? false;
-    const question = { text: fieldText(name, field), prompt: promptOf(field, isRequired) };
-    const understand = (line: string): Answer => readAnswer(line, field, isRequired);
+  for (const field of readFields(form)) {
+    const question = { text: fieldText(field), prompt: promptOf(field) };
+    const understand = (line: string): Understood<{ value: FormValue | undefined }> => {
+      const value = readValue(line, field);
+      const problem = valueProblem(field, value);
+      return problem === undefined ? { answer: { value } } : { problem };
+    };
     const answer = await askLine(question, understand, signal, terminal);
     if (answer === undefined) return undefined;
-    if (answer !== 'skip') content[name] = answer.value;
+    if (answer.value !== undefined) content[field.name] = answer.value;
   }
   return content;
 }
 
-function fieldText(name: string, field: FormField): string {
+function fieldText(field: Field): string {
   const header = field.header ? `[${field.header}] ` : '';
   const about = field.description ? `  ${field.description}\n` : '';
   const choices = choicesOf(field).map(({ title, description }, index) => {
     return `  ${index + 1}  ${title}${description ? ` – ${description}` : ''}\n`;
   });
-  return `? ${header}${field.title ?? name}\n${about}${choices.join('')}`;
+  return `? ${header}${field.title}\n${about}${choices.join('')}`;
 }
 
-function promptOf(field: FormField, isRequired: boolean): string {
+function promptOf(field: Field): string {
   const { length } = choicesOf(field);
-  const numbers = field.type === 'array' ? `numbers (1-${length}), with commas` : `1-${length}`;
-  const words = field.other === true ? `${numbers}, or your own words` : numbers;
-  const plain = field.type === 'boolean' ? 'y or n' : undefined;
-  const how = [length > 0 ? words : plain, isRequired ? undefined : 'empty for none'];
+  const numbers = field.kind === 'several' ? `numbers (1-${length}), with commas` : `1-${length}`;
+  const takesOther = 'takesOther' in field && field.takesOther;
+  const words = takesOther ? `${numbers}, or your own words` : numbers;
+  const plain = field.kind === 'switch' ? 'y or n' : undefined;
+  const how = [length > 0 ? words : plain, field.isRequired ? undefined : 'empty for none'];
   const hint = how.filter((part) => part !== undefined).join('; ');
   return `Your answer${hint === '' ? '' : ` (${hint})`}: `;
 }
 
-function readAnswer(line: string, field: FormField, isRequired: boolean): Answer {
-  if (line === '') return isRequired ? undefined : 'skip';
-  const value = readValue(line, field);
-  return value === undefined ? undefined : { value };
-}
+const choicesOf = (field: Field): readonly FieldChoice[] =>
+  'choices' in field ? field.choices : [];
 
-function readValue(line: string, field: FormField): Value | undefined {
-  const choices = choicesOf(field);
-  const choose = (text: string): string | undefined => choices[Number(text) - 1]?.value;
-  if (choices.length > 0) {
-    const parts = field.type === 'array' ? line.split(',').map((part) => part.trim()) : [line];
-    const chosen = parts.map(choose).filter((one) => one !== undefined);
-    if (chosen.length === parts.length) return field.type === 'array' ? chosen : chosen[0];
-    // A number outside the choices is a typing mistake.
-    if (field.other !== true || /^[\d\s,]+$/.test(line)) return undefined;
-    return field.type === 'array' ? [line] : line;
+/** What a line says; undefined for nothing. */
+function readValue(line: string, field: Field): FormValue | undefined {
+  if (line === '') return undefined;
+  switch (field.kind) {
+    case 'switch':
+      if (/^y(?:es)?$/i.test(line)) return true;
+      return /^no?$/i.test(line) ? false : line;
+    case 'number':
+      return Number(line);
+    case 'text':
+      return field.isList ? parts(line) : line;
+    case 'one':
+      return chosen(line, field) ?? ownWords(line);
+    case 'several': {
+      const all = parts(line).map((part) => chosen(part, field));
+      const known = all.filter((one) => one !== undefined);
+      if (known.length === all.length) return known;
+      const words = ownWords(line);
+      return typeof words === 'string' ? [words] : words;
+    }
   }
-  if (field.type === 'boolean') return readYes(line);
-  if (field.type === 'number' || field.type === 'integer') {
-    return Number.isFinite(Number(line)) ? Number(line) : undefined;
-  }
-  return field.type === 'array' ? line.split(',').map((part) => part.trim()) : line;
 }
 
-function readYes(line: string): boolean | undefined {
-  if (/^y(?:es)?$/i.test(line)) return true;
-  return /^no?$/i.test(line) ? false : undefined;
-}
+const parts = (line: string): string[] => line.split(',').map((part) => part.trim());
 
-function choicesOf({ enum: plain, oneOf, items }: FormField): Choice[] {
-  const named = oneOf ?? items?.anyOf;
-  if (named) return named.map(({ const: value, ...rest }) => ({ value, ...rest }));
-  return (plain ?? items?.enum ?? []).map((value) => ({ value, title: value }));
+/** A number outside the choices is a typing mistake, and no words of one's own: then no value fits. */
+const ownWords = (line: string): FormValue => (/^[\d\s,]+$/.test(line) ? Number.NaN : line);
+
+function chosen(text: string, field: Field): string | undefined {
+  return choicesOf(field)[Number(text) - 1]?.value;
 }

@@ -7,6 +7,9 @@ export interface Terminal {
   output: NodeJS.WritableStream;
 }
 
+/** An answer, or what to do instead, in one sentence. */
+export type Understood<T> = { answer: T } | { problem: string };
+
 /** Whether somebody can answer a question. */
 export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
@@ -26,7 +29,11 @@ export async function ask(
     text: `? ${title}\n${names.join('')}`,
     prompt: `Your choice (1-${options.length}): `,
   };
-  return askLine(question, (line) => options[Number(line) - 1], signal, terminal);
+  const understand = (line: string): Understood<ApprovalOption> => {
+    const answer = options[Number(line) - 1];
+    return answer ? { answer } : { problem: `Give a number from 1 to ${options.length}.` };
+  };
+  return askLine(question, understand, signal, terminal);
 }
 
 /**
@@ -35,7 +42,7 @@ export async function ask(
  */
 export async function askLine<T>(
   { text, prompt }: { text: string; prompt: string },
-  understand: (line: string) => T | undefined,
+  understand: (line: string) => Understood<T>,
   signal: AbortSignal,
   { input, output }: Terminal = here(),
 ): Promise<T | undefined> {
@@ -45,8 +52,9 @@ export async function askLine<T>(
   const again = () => output.write(markHidden(prompt));
   again();
   for await (const line of lines) {
-    const answer = understand(line.trim());
-    if (answer !== undefined) return answer;
+    const understood = understand(line.trim());
+    if ('answer' in understood) return understood.answer;
+    output.write(`${markHidden(understood.problem)}\n`);
     again();
   }
   return undefined;

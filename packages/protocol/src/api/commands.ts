@@ -101,6 +101,18 @@ export const commands = {
     summary: 'Stops the running turn; with nothing to stop it does nothing.',
     refusals: [...refusalsOfCommands, 'INTERRUPT_FAILED', 'PROCESS_CRASH'],
   },
+  stopTask: {
+    method: 'POST',
+    path: '/api/session/:id/task/:taskId/stop',
+    summary: 'Stops what the agent has running beside its turns.',
+    refusals: [
+      ...refusalsOfCommands,
+      'TASK_NOT_FOUND',
+      'NOT_SUPPORTED',
+      'INTERRUPT_FAILED',
+      'PROCESS_CRASH',
+    ],
+  },
   /** Ends the agent's processes. */
   kill: {
     method: 'POST',

@@ -6,6 +6,7 @@ import {
   AgentsResult,
   CreateSessionBody,
   FileResult,
+  FilesResult,
   FoldersResult,
   HistoryPage,
   ProjectsResult,
@@ -139,6 +140,25 @@ const requests = {
     answer: FoldersResult,
     unwrap: 'folders',
     refusals: [],
+  },
+  /** For a message that mentions files: see `mentionOf`. Without `q`: what was changed, then what lies at the top. */
+  findFiles: {
+    method: 'GET',
+    path: '/api/project/files',
+    summary: 'Finds files and folders of a project by a few letters of their names or paths.',
+    query: z.object({
+      projectDir: z.string().min(1).max(4096),
+      q: z.string().max(1_000).default(''),
+      limit: z.coerce.number<number>().int().min(1).max(100).default(20),
+    }),
+    fields: ['projectDir', 'q'],
+    answer: FilesResult,
+    refusals: [
+      'PROJECT_DIR_NOT_FOUND',
+      'PROJECT_DIR_NOT_ALLOWED',
+      'FILE_UNREADABLE',
+      'SHUTTING_DOWN',
+    ],
   },
 } as const satisfies Record<string, Operation>;
 

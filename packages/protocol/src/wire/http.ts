@@ -122,6 +122,20 @@ export const FoldersResult = z.object({
 });
 export type FoldersResult = z.infer<typeof FoldersResult>;
 
+/** Files and folders of a project, the best match first. */
+export const FilesResult = z.object({
+  files: z.array(
+    z.object({
+      /** Relative to the project folder, with forward slashes; a folder's ends with one. */
+      path: z.string(),
+      name: z.string(),
+    }),
+  ),
+  /** The project has more files than are searched. */
+  truncated: z.boolean().optional(),
+});
+export type FilesResult = z.infer<typeof FilesResult>;
+
 const file = {
   /** Its real path. */
   path: z.string(),

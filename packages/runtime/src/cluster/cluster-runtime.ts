@@ -60,6 +60,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     this.#own.listFolders(...asked);
   readonly listSessions: Runtime['listSessions'] = async (...asked) =>
     this.#own.listSessions(...asked);
+  readonly findFiles: Runtime['findFiles'] = async (...asked) => this.#own.findFiles(...asked);
   readonly readFile: Runtime['readFile'] = async (...asked) => this.#own.readFile(...asked);
   readonly putBlob: Runtime['putBlob'] = async (...asked) => this.#own.putBlob(...asked);
   readonly getBlob: Runtime['getBlob'] = async (...asked) => this.#own.getBlob(...asked);

@@ -4,9 +4,9 @@ import type { CreateSessionBody, FileResult, SessionSummary } from '@liminal/pro
 import type { ResponseStore, SessionRecord } from '@liminal/storage';
 import { BlobKeeper } from '../blobs/index.ts';
 import { RuntimeError } from '../errors.ts';
+import { readProjectFile } from '../files/index.ts';
 import { importTurns } from '../history/index.ts';
 import type { AgentStores, FoundSession } from './agent-stores.ts';
-import { readProjectFile } from './project-file.ts';
 import { summarizeFound } from './projects.ts';
 import { newRecord, Session, type SessionOptions, summarize } from '../session/index.ts';
 import { SessionPlaces } from './session-places.ts';

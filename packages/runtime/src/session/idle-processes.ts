@@ -14,7 +14,7 @@ export class IdleProcesses {
 
   /** Checks a session that has changed; returns the sessions whose process should end. */
   note(session: Session): Session[] {
-    if (!session.isAlive || !session.isIdle) {
+    if (!session.isAlive || !session.isIdle || session.hasTasks) {
       this.#idle.delete(session);
       return [];
     }

@@ -5,6 +5,7 @@ import type {
   AcceptedContent,
   AgentCommand,
   ApprovalAnswer,
+  BackgroundTask,
   ConfigOption,
   ContentBlock,
   EventDraft,
@@ -34,6 +35,7 @@ export class SessionAgent {
   #commands: AgentCommand[] = [];
   #notices: SessionNotice[] = [];
   #activity = '';
+  #tasks: readonly BackgroundTask[] = [];
   #limits: UsageLimit[] = [];
   #accepts: AcceptedContent | undefined;
   /** Set while the agent is being stopped; a start waits for it. */
@@ -56,11 +58,12 @@ export class SessionAgent {
   /** What the agent has reported about itself. */
   get told(): Pick<
     SessionInfo,
-    'configOptions' | 'commands' | 'limits' | 'notices' | 'activity' | 'accepts'
+    'configOptions' | 'commands' | 'tasks' | 'limits' | 'notices' | 'activity' | 'accepts'
   > {
     return {
       configOptions: this.#configOptions,
       commands: this.#commands,
+      ...(this.#tasks.length > 0 && { tasks: [...this.#tasks] }),
       ...(this.#limits.length > 0 && { limits: this.#limits }),
       ...(this.#notices.length > 0 && { notices: this.#notices }),
       ...(this.#activity !== '' && { activity: this.#activity }),
@@ -150,6 +153,19 @@ export class SessionAgent {
     await this.#stopping;
   }
 
+  /** Whether something runs beside the turns. */
+  get hasTasks(): boolean {
+    return this.#tasks.length > 0;
+  }
+
+  async stopTask(taskId: string): Promise<void> {
+    const { provider } = this.#context;
+    if (!provider.stopTask) {
+      throw new ProviderError('NOT_SUPPORTED', 'This agent has nothing running beside its turns.');
+    }
+    await provider.stopTask(this.#sessionId, taskId);
+  }
+
   async answerApproval(approvalId: string, answer: ApprovalAnswer): Promise<void> {
     const { provider } = this.#context;
     if (!provider.answerApproval) {
@@ -188,6 +204,8 @@ export class SessionAgent {
 
   #exited(exit: SessionExit): void {
     this.#activity = '';
+    // They end with the agent's process.
+    this.#tasks = [];
     this.#options.onExit(exit);
   }
 
@@ -202,9 +220,10 @@ export class SessionAgent {
 
   #learn(update: SessionUpdate): void {
     const { title, agentSessionId, configOptions, commands } = update;
-    const { limits, notices, activity, accepts } = update;
+    const { tasks, limits, notices, activity, accepts } = update;
     if (configOptions) this.#configOptions = configOptions;
     if (commands) this.#commands = commands;
+    if (tasks) this.#tasks = tasks;
     if (limits) this.#limits = limits;
     if (notices) this.#notice(notices);
     if (activity !== undefined) this.#activity = activity;

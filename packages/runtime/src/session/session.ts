@@ -92,6 +92,11 @@ export class Session {
     return !this.#turns.current && !this.#outbox.isSending;
   }
 
+  /** Whether its agent has something running beside the turns. */
+  get hasTasks(): boolean {
+    return this.#agent.hasTasks;
+  }
+
   /** Whether its agent or a turn is active. */
   get isInUse(): boolean {
     return this.#agent.isInUse || !this.isIdle;
@@ -189,6 +194,10 @@ export class Session {
     turn?.cancelled();
     // A log that refuses events must not keep a process from being ended.
     if (turn) await Promise.race([turn.ended, setTimeout(END_WAIT_MS)]);
+  }
+
+  async stopTask(taskId: string): Promise<void> {
+    await this.#agent.stopTask(taskId);
   }
 
   async answerApproval(approvalId: string, answer: ApprovalAnswer): Promise<void> {

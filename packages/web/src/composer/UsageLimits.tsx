@@ -26,5 +26,5 @@ function inWords({ name, usedPercent, resetsAt, isReached }: UsageLimit): string
   const used = usedPercent === undefined ? '' : ` ${Math.floor(usedPercent)} % used`;
   const share = isReached === true ? ' reached' : used;
   const end = resetsAt === undefined ? '' : moment(resetsAt, Date.now());
-  return `${name}${share}${end === '' ? '' : `, new ${end}`}`;
+  return `${name}${share}${end === '' ? '' : `, resets ${end}`}`;
 }

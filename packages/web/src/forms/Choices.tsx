@@ -1,10 +1,10 @@
+import { type FieldChoice, type OneField, type SeveralField } from '@liminal/protocol';
 import { useId, useState } from 'react';
 import { join } from '../look/controls.tsx';
 import look from '../look/form.module.css';
 import type { ControlProps } from './control.ts';
 import css from './FormFields.module.css';
 import { type OwnAnswer, OwnChoice } from './OwnChoice.tsx';
-import type { Choice, OneField, SeveralField } from './read-fields.ts';
 import { Markdown } from '../markdown/Markdown.tsx';
 
 /** One of a few, or any of several: all choices in sight, with a preview of the one that is pointed at. */
@@ -14,7 +14,7 @@ export function ChoiceList(props: ControlProps<OneField | SeveralField>) {
   const [looked, setLooked] = useState<string>();
   const isOne = field.kind === 'one';
   const chosen = Array.isArray(value) ? value : [String(value)];
-  const offered: Choice[] =
+  const offered: FieldChoice[] =
     isOne && !field.isRequired
       ? [...field.choices, { value: '', title: 'No answer' }]
       : field.choices;
@@ -87,7 +87,7 @@ export function ChoiceList(props: ControlProps<OneField | SeveralField>) {
   );
 }
 
-const hasPreview = ({ preview }: Choice): boolean => preview !== undefined;
+const hasPreview = ({ preview }: FieldChoice): boolean => preview !== undefined;
 
 /** One of many. */
 export function ChoiceSelect(props: ControlProps<OneField>) {

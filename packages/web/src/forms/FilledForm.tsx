@@ -1,6 +1,5 @@
-import type { Form, FormContent } from '@liminal/protocol';
+import { type Form, type FormContent, type Field, readFields } from '@liminal/protocol';
 import css from './FilledForm.module.css';
-import { type Field, readFields } from './read-fields.ts';
 
 interface FilledFormProps {
   form: Form | undefined;

@@ -1,9 +1,9 @@
+import { type Field, type FieldValue } from '@liminal/protocol';
 import { type ReactNode, useId } from 'react';
 import type { FormState } from './use-answers.ts';
 import css from './FormFields.module.css';
 import { ChoiceList, ChoiceSelect } from './Choices.tsx';
 import { type ControlProps, isInSight } from './control.ts';
-import type { Field, FieldValue } from './read-fields.ts';
 import { TextInput } from './TextInput.tsx';
 
 /** The fields of a form, each with its label, its description and its problem. */

@@ -1,8 +1,8 @@
+import { type NumberField, type TextField, type TextFormat } from '@liminal/protocol';
 import { join } from '../look/controls.tsx';
 import look from '../look/form.module.css';
 import type { ControlProps } from './control.ts';
 import css from './FormFields.module.css';
-import type { NumberField, TextField, TextFormat } from './read-fields.ts';
 
 const inputTypes: Record<TextFormat, string> = {
   email: 'email',

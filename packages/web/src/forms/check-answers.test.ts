@@ -1,8 +1,7 @@
-import { Form, FormContent } from '@liminal/protocol';
+import { Form, FormContent, formProblem, readFields } from '@liminal/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Answers, checkForm, initialAnswers } from './check-answers.ts';
-import { readFields } from './read-fields.ts';
 
 /** The result of a form with one field, `it`, filled in with this answer. */
 function check(field: object, answer: Answers[string], required = true) {
@@ -128,6 +127,8 @@ it('for any form, the answer fits the schema, or each problem has a sentence', (
         const sentences = [...problems.values()];
         expect(content === undefined).toBe(sentences.length > 0);
         expect(FormContent.optional().safeParse(content).success).toBe(true);
+        // The server checks by the same rules.
+        expect(content && formProblem(Form.parse(raw), content)).toBeUndefined();
         expect(sentences.filter((sentence) => !/^[A-Z]/.test(sentence))).toEqual([]);
       }
     }),

@@ -1,4 +1,4 @@
-import type { Field, FieldValue } from './read-fields.ts';
+import { type Field, type FieldValue } from '@liminal/protocol';
 
 /** What one control of a form needs. */
 export interface ControlProps<F extends Field> {

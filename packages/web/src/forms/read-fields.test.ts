@@ -1,8 +1,7 @@
-import { Form } from '@liminal/protocol';
+import { Form, readFields } from '@liminal/protocol';
 import { expect, it } from 'vitest';
 import { initialAnswers } from './check-answers.ts';
 import { filledRows } from './FilledForm.tsx';
-import { readFields } from './read-fields.ts';
 
 const release = Form.parse({
   properties: {

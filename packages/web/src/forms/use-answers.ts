@@ -1,7 +1,12 @@
-import type { Form, FormContent } from '@liminal/protocol';
+import {
+  type Form,
+  type FormContent,
+  type Field,
+  type FieldValue,
+  readFields,
+} from '@liminal/protocol';
 import { useMemo, useState } from 'react';
 import { type Answers, type CheckedForm, checkForm, initialAnswers } from './check-answers.ts';
-import { type Field, type FieldValue, readFields } from './read-fields.ts';
 
 export interface FormState {
   fields: readonly Field[];

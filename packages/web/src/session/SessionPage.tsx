@@ -20,6 +20,7 @@ import { SessionActionsProvider } from '../transcript/session-actions.ts';
 import { dockId } from '../transcript/ApprovalActions.tsx';
 import { Transcript } from '../transcript/Transcript.tsx';
 import { AgentNotice } from './AgentNotice.tsx';
+import { BackgroundTasks } from './BackgroundTasks.tsx';
 import { RequestDock } from './RequestDock.tsx';
 import { RevealedItem } from './RevealedItem.tsx';
 import { SessionIntro } from './SessionIntro.tsx';
@@ -134,6 +135,10 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
           )}
           <SessionNotices sessionId={sessionId} notices={info?.notices} />
           <AgentNotice cliType={cliType} isNew={isEmpty} />
+          <BackgroundTasks
+            tasks={info?.tasks}
+            onStop={(taskId) => void attempt(requests.stopTask(sessionId, taskId))}
+          />
           <QueueList
             queue={info?.queue ?? []}
             onEdit={(turnId, message) =>

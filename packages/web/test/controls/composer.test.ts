@@ -18,6 +18,7 @@ tryControls([
         ...stage.info,
         session: { ...stage.info.session, state: 'running' },
         queue: [{ turnId: 'q', message: 'Later', queuedAt: '', state: 'queued' }],
+        tasks: [{ taskId: 'b', title: 'npm run dev', kind: 'command', startedAt: '' }],
         commands: [{ name: 'compact', description: 'Shorten it' }],
         configOptions: [
           option('Mode', ['Ask', 'Auto']),
@@ -106,6 +107,11 @@ tryControls([
         },
         effect: asked('POST', /\/config$/, { id: 'thinking', value: 'high' }),
         only: ['mouse', 'keyboard'],
+      },
+      {
+        name: 'the button that stops what runs in the background',
+        find: button('Stop npm run dev'),
+        effect: asked('POST', /\/task\/b\/stop$/),
       },
       {
         name: 'the button that changes a queued message',

@@ -95,12 +95,22 @@ test.each([
   expect(turnsOf([user(words)])[0]?.outputItems).toMatchObject([{ content: shown }]);
 });
 
-test('the notice of a task in the background begins a turn of the agent’s own, without words', () => {
-  const [turn] = turnsOf([
-    user('<task-notification>done</task-notification>'),
-    assistant(text('It is done.')),
+test('the notice of a task in the background begins a turn of the agent’s own, which says why', () => {
+  const notice = (inside: string) => user(`<task-notification>${inside}</task-notification>`);
+  const answer = assistant(text('It is done.'));
+  const summary = '<status>completed</status>\n<summary>\nThe build is over.\n</summary>';
+  expect(turnsOf([notice(summary), answer])).toMatchObject([
+    {
+      trigger: 'agent',
+      outputItems: [
+        { content: 'The build is over.', origin: 'system' },
+        { content: 'It is done.', origin: 'agent' },
+      ],
+    },
   ]);
-  expect(turn).toMatchObject({ trigger: 'agent', outputItems: [{ content: 'It is done.' }] });
+  expect(turnsOf([notice('done'), answer])).toMatchObject([
+    { trigger: 'agent', outputItems: [{ content: 'It is done.' }] },
+  ]);
 });
 
 test('a turn that was interrupted is cancelled', () => {

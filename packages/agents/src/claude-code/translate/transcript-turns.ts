@@ -12,6 +12,8 @@ interface StoredPrompt {
   trigger: 'user' | 'agent';
   /** The user's message. */
   text: string | undefined;
+  /** Why the agent began by itself. */
+  reason?: string | undefined;
   entries: TranscriptEntry[];
 }
 
@@ -38,18 +40,21 @@ function splitTurns(entries: readonly TranscriptEntry[]): StoredPrompt[] {
 
 const command = /^<command-name>(\/\S+)<\/command-name>/;
 const commandArguments = /<command-args>([\s\S]*?)<\/command-args>/;
+const taskSummary = /<summary>([\s\S]*?)<\/summary>/;
 /** Words in the user's name that come from Claude Code. */
 const harness =
   /^(\[Request interrupted by user|<local-command-|<bash-|This session is being continued from a previous conversation|Your response above was cut off mid-stream|Output token limit hit\.|\[Your previous response had no visible output)/;
 
 /** The start of a turn: a user's words, a command, or the notice of a finished background task. */
-function readPrompt(entry: TranscriptEntry): Pick<StoredPrompt, 'trigger' | 'text'> | undefined {
+function readPrompt(entry: TranscriptEntry): Omit<StoredPrompt, 'turnId' | 'entries'> | undefined {
   if (entry.type !== 'user' || entry.isMeta) return undefined;
   const text = entry.blocks
     .flatMap((block) => (block.type === 'text' ? [block.text ?? ''] : []))
     .join('\n');
   if (text === '' || harness.test(text)) return undefined;
-  if (text.startsWith('<task-notification>')) return { trigger: 'agent', text: undefined };
+  if (text.startsWith('<task-notification>')) {
+    return { trigger: 'agent', text: undefined, reason: taskSummary.exec(text)?.[1]?.trim() };
+  }
   const name = command.exec(text)?.[1];
   if (name === undefined) return { trigger: 'user', text };
   return { trigger: 'user', text: `${name} ${commandArguments.exec(text)?.[1] ?? ''}`.trim() };
@@ -62,13 +67,14 @@ function translateTurn(
   memory: TurnMemory,
 ): StoredTurn {
   const events: EventDraft[] = [];
-  const { turnId, trigger, text, entries } = prompt;
+  const { turnId, trigger, text, reason = '', entries } = prompt;
   const modelId = entries.find(isModel)?.model ?? 'unknown';
   const turn = new ClaudeTurn({ turnId, trigger, modelId }, cwd, memory, (draft) =>
     events.push(draft),
   );
   const [first, ...rest] = entries;
   turn.begin(first?.timestamp ?? '', text);
+  if (reason !== '') turn.notice(reason);
   for (const entry of rest) replay(turn, entry, undefined, subagents);
   turn.end(readEnd(entries));
   return { turnId, events };

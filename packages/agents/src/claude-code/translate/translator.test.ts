@@ -364,19 +364,26 @@ test('a subagent’s items belong to the call that started it, and its report is
   expect(parents).toEqual([undefined, undefined, 'toolu_0001_0', 'toolu_0001_1']);
 });
 
-test('a background task that finishes begins a turn of its own', async () => {
+test('a background task that finishes begins a turn of its own, which says why', async () => {
   const turns = foldTurns((await replay('background-command')).drafts);
   expect([...turns.keys()]).toEqual(['turn-1', 'unasked-1']);
   expect(turns.get('unasked-1')).toMatchObject({
     trigger: 'agent',
     status: 'complete',
-    outputItems: [{ content: 'It has finished.' }],
+    outputItems: [
+      {
+        origin: 'system',
+        content: 'Background command "sleep 1; echo finished" completed (exit code 0)',
+      },
+      { origin: 'agent', content: 'It has finished.' },
+    ],
   });
 });
 
 test('messages of a background subagent between turns are shown in the next one', async () => {
   const turns = foldTurns((await replay('background-agent')).drafts);
   expect(turns.get('unasked-1')?.outputItems).toMatchObject([
+    { content: 'The work in the background “Inspect the notes” is done.', origin: 'system' },
     { content: 'Slow result.', parentCallId: 'toolu_0001_0' },
     { content: 'It came back.' },
   ]);

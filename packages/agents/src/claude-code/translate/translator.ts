@@ -1,4 +1,5 @@
-import type { ApprovalOutcome, ContentBlock, EventDraft } from '@liminal/protocol';
+import type { ApprovalOutcome, BackgroundTask, ContentBlock, EventDraft } from '@liminal/protocol';
+import { BackgroundTasks } from './background-tasks.ts';
 import { BoundedList } from '../../base/bounded-list.ts';
 import {
   parseNative,
@@ -27,6 +28,9 @@ export interface TranslatorOptions {
   emit: (draft: EventDraft) => void;
 }
 
+/** The most ends of tasks that wait for a turn. */
+const maxEnds = 50;
+
 /**
  * Translates Claude Code's messages of one session into canonical events. It does no input or output and reads no
  * clock: messages and their times (ISO 8601 UTC) in, drafts out.
@@ -38,6 +42,9 @@ export class ClaudeTranslator {
   readonly #options: TranslatorOptions;
   readonly #expected = new Map<string, ExpectedTurn>();
   readonly #memory = new TurnMemory();
+  readonly #tasks = new BackgroundTasks();
+  /** What has ended between turns, in words. */
+  readonly #ends: string[] = [];
   /** Messages of background subagents between turns, for the next turn. */
   readonly #between = new BoundedList();
   readonly #cost = new CostMeter();
@@ -46,6 +53,11 @@ export class ClaudeTranslator {
 
   constructor(options: TranslatorOptions) {
     this.#options = options;
+  }
+
+  /** What runs beside the turns; another list after each change. */
+  get tasks(): readonly BackgroundTask[] {
+    return this.#tasks.running;
   }
 
   /** The turn that runs now. */
@@ -134,6 +146,8 @@ export class ClaudeTranslator {
     if (message.subtype === 'init' && message.model !== undefined) this.#modelId = message.model;
     if (message.subtype === 'api_retry') this.#turn?.retry();
     if (message.status === 'requesting') this.#running(timestamp);
+    const ended = this.#tasks.read(message, timestamp);
+    if (ended !== undefined) this.#tellEnd(ended);
     const notice = readNotice(message);
     if (notice === 'unknown') this.#turn?.keep(message);
     else if (notice !== 'silent') this.#turn?.notice(notice.tell);
@@ -152,6 +166,12 @@ export class ClaudeTranslator {
     this.#expected.delete(uuid);
     this.#begin(expected.turnId, 'user', expected.text, timestamp, expected.blocks);
     this.#finish({ type: 'response_done', status: state, finishReason: null }, timestamp);
+  }
+
+  /** Between turns it is told at the start of the next, which is most often the reason for that. */
+  #tellEnd(ended: string): void {
+    if (this.#turn !== undefined) this.#turn.notice(ended);
+    else if (this.#ends.length < maxEnds) this.#ends.push(ended);
   }
 
   #keepForNext(message: NativeMessage): void {
@@ -179,6 +199,7 @@ export class ClaudeTranslator {
     );
     this.#turn = turn;
     turn.begin(timestamp, text, blocks);
+    for (const ended of this.#ends.splice(0)) turn.notice(ended);
     for (const one of this.#between.take()) {
       const message = parseNative(one);
       if (message === undefined) turn.keep(one);

@@ -14,6 +14,16 @@ export interface Task {
   callId: string | undefined;
 }
 
+/** A command that runs. */
+export interface RunningCommand {
+  itemId: string;
+  /** Codex' id of its process. */
+  processId: string;
+  title: string | undefined;
+  /** Since the epoch, if Codex says it. */
+  startedAtMs: number | null | undefined;
+}
+
 /**
  * The items of one thread in a turn. Codex numbers its items, says when each begins and ends, and what it was in the
  * end; and it says when it repeats a request, and that alone takes back what was open of the first.
@@ -27,8 +37,8 @@ export class ThreadItems {
   readonly #prefix: string;
   /** Open reasoning items, with how many parts their summary has. */
   readonly #parts = new Map<string, number>();
-  /** Codex' ids of the commands that run, by item. */
-  readonly #processes = new Map<string, string>();
+  /** The commands that run, by item. */
+  readonly #commands = new Map<string, RunningCommand>();
   #hasPlan = false;
   /** The first message of a person's is the one that began the turn. */
   #isHeard = false;
@@ -41,8 +51,8 @@ export class ThreadItems {
     this.#prefix = `${writer.turnId}:${task === undefined ? '' : `${task.threadId}:`}`;
   }
 
-  get processes(): string[] {
-    return [...this.#processes.values()];
+  get commands(): RunningCommand[] {
+    return [...this.#commands.values()];
   }
 
   read(method: string, params: Record<string, unknown>): void {
@@ -143,8 +153,9 @@ export class ThreadItems {
     const base = { id, callId: item.id, origin: 'agent', ...this.#parent } as const;
     this.#writer.start({ type: 'function_call', ...base, ...call });
     if (call.diffs !== undefined) this.#writer.patch(id, { diffs: call.diffs });
-    const processId = item.type === 'commandExecution' ? item.processId : undefined;
-    if (processId != null) this.#processes.set(item.id, processId);
+    if (item.type !== 'commandExecution' || item.processId == null) return;
+    const { id: itemId, processId, startedAtMs } = item;
+    this.#commands.set(itemId, { itemId, processId, title: call.title, startedAtMs });
   }
 
   #complete(value: unknown): void {
@@ -230,7 +241,7 @@ export class ThreadItems {
 
   #endCall(id: string, item: ToolItem): void {
     const callId = item.id;
-    this.#processes.delete(callId);
+    this.#commands.delete(callId);
     const call = callOf(item, this.#cwd);
     const base = { callId, ...this.#parent };
     this.#writer.done(id, { type: 'function_call', id, origin: 'agent', ...base, ...call });

@@ -2,16 +2,10 @@ import type { Usage } from '@liminal/protocol';
 import { isRecord } from '../../base/parse-line.ts';
 import type { TurnEnd, TurnWriter } from '../../base/turn-writer.ts';
 import { errorOf } from './errors.ts';
-import { ThreadItems } from './thread-items.ts';
+import { type RunningCommand, ThreadItems } from './thread-items.ts';
 import { CompletedTurn, SpawnCall, TokenUsage, TurnError } from './wire.ts';
 
 type Params = Record<string, unknown>;
-
-/** A command that runs. */
-export interface RunningCommand {
-  threadId: string;
-  processId: string;
-}
 
 /** One turn of Codex' as canonical events, with the tasks that it begins in threads of their own. */
 export class CodexTurn {
@@ -32,11 +26,11 @@ export class CodexTurn {
     this.#items = new ThreadItems(writer, cwd);
   }
 
-  /** The commands that still run. */
-  get commands(): RunningCommand[] {
+  /** The commands that still run, each with its thread. */
+  get commands(): (RunningCommand & { threadId: string })[] {
     const all = [[this.#threadId, this.#items] as const, ...this.#tasks];
-    return all.flatMap(([threadId, { processes }]) =>
-      processes.map((processId) => ({ threadId, processId })),
+    return all.flatMap(([threadId, { commands }]) =>
+      commands.map((command) => ({ threadId, ...command })),
     );
   }
 

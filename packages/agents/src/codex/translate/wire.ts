@@ -46,6 +46,7 @@ const items = [
     commandActions: z.array(CommandAction).catch([]),
     aggregatedOutput: nullable,
     exitCode: number,
+    startedAtMs: number,
   }),
   z.looseObject({
     ...item,

@@ -1,6 +1,6 @@
-import type { Form, FormContent } from '@liminal/protocol';
+import type { Form, FormContent } from '../content.ts';
 import { expect, test } from 'vitest';
-import { formProblem } from './form-content.ts';
+import { formProblem } from './check-content.ts';
 
 const form: Form = {
   properties: {
@@ -28,15 +28,15 @@ test.each<FormContent>([
 });
 
 test.each<[FormContent, string]>([
-  [{}, '“Name” must be filled in.'],
-  [{ name: 7 }, '“Name” cannot be 7.'],
-  [{ name: 'A', age: 1.5 }, '“age” cannot be 1.5.'],
-  [{ name: 'A', weight: '1' }, '“weight” cannot be "1".'],
-  [{ name: 'A', sure: 'yes' }, '“sure” cannot be "yes".'],
-  [{ name: 'A', size: 'xl' }, '“size” cannot be "xl".'],
-  [{ name: 'A', colours: ['green'] }, '“colours” cannot be ["green"].'],
-  [{ name: 'A', fruit: 'apple' }, '“fruit” cannot be "apple".'],
-  [{ name: 'A', own: 3 }, '“own” cannot be 3.'],
+  [{}, '“Name”: This has to be filled in.'],
+  [{ name: 7 }, '“Name”: Give a text.'],
+  [{ name: 'A', age: 1.5 }, '“age”: Give a whole number.'],
+  [{ name: 'A', weight: '1' }, '“weight”: Give a number, such as 1.5.'],
+  [{ name: 'A', sure: 'yes' }, '“sure”: Say yes or no.'],
+  [{ name: 'A', size: 'xl' }, '“size”: Choose one of the choices.'],
+  [{ name: 'A', colours: ['green'] }, '“colours”: Choose among the choices.'],
+  [{ name: 'A', fruit: 'apple' }, '“fruit”: Choose among the choices.'],
+  [{ name: 'A', own: 3 }, '“own”: Choose one of the choices.'],
   [{ name: 'A', other: 1 }, 'The form has no field “other”.'],
   [{ name: 'A', constructor: 'x' }, 'The form has no field “constructor”.'],
 ])('%j does not: %s', (content, problem) => {
@@ -45,6 +45,6 @@ test.each<[FormContent, string]>([
 
 test('a required field may be named as a property of every object', () => {
   const odd: Form = { properties: { constructor: { type: 'string' } }, required: ['constructor'] };
-  expect(formProblem(odd, {})).toBe('“constructor” must be filled in.');
+  expect(formProblem(odd, {})).toBe('“constructor”: This has to be filled in.');
   expect(formProblem(odd, { constructor: 'x' })).toBeUndefined();
 });

@@ -39,7 +39,7 @@ export async function readProjectFile(path: string, place: Place): Promise<FileR
   const named = resolve(place.projectDir, path.replace(/^~(?=\/)/, homedir()));
   const real = await realpath(named).catch(() => undefined);
   // The same answer whether or not a path outside exists: that is not told.
-  if (!isAllowed(real ?? (await wouldBe(named)), place)) throw notAllowed(path);
+  if (!mayBeShown(real ?? (await wouldBe(named)), place)) throw notAllowed(path);
   if (real === undefined) throw notFound(path);
   // Checked before opening: opening a device can have effects.
   const found = await stat(real).catch(() => undefined);
@@ -48,7 +48,7 @@ export async function readProjectFile(path: string, place: Place): Promise<FileR
   const file = await openThere(path, real);
   try {
     // Checked again after opening: the path may lead elsewhere by now.
-    if (!isAllowed(await whereIs(file, real), place)) throw notAllowed(path);
+    if (!mayBeShown(await whereIs(file, real), place)) throw notAllowed(path);
     const { size, mtimeMs } = await file.stat();
     const content = await readContent(file, real, size);
     return { path: real, size, modifiedAt: new Date(mtimeMs).toISOString(), ...content };
@@ -90,7 +90,8 @@ async function wouldBe(path: string): Promise<string> {
   return join(real ?? (await wouldBe(parent)), basename(path));
 }
 
-function isAllowed(real: string | undefined, { projectDir, roots }: Place): boolean {
+/** Whether what lies at a real path may be shown, or named. */
+export function mayBeShown(real: string | undefined, { projectDir, roots }: Place): real is string {
   if (real === undefined || made.some((folder) => contains(folder, real))) return false;
   return !roots.hides(real) && (contains(projectDir, real) || roots.holds(real));
 }

@@ -1,4 +1,5 @@
-import type { Form, FormField } from '@liminal/protocol';
+/** A form's fields, as whatever shows it needs them. */
+import type { Form, FormField } from '../content.ts';
 
 export interface Choice {
   value: string;
@@ -26,8 +27,10 @@ export interface TextField extends FieldBase {
   minLength?: number;
   maxLength?: number;
   pattern?: string;
-  /** Each line is one of several texts. */
+  /** It is a list of texts. */
   isList?: true;
+  /** Of a type that only the agent knows. */
+  isUnknown?: true;
 }
 export interface NumberField extends FieldBase {
   kind: 'number';
@@ -100,12 +103,12 @@ function readText(asked: FormField, base: FieldBase): Field {
     return { ...base, kind: 'one', choices, takesOther: asked.other === true, initial };
   }
   const format = formats.find((known) => known === asked['format']);
-  const initial = format === 'date-time' ? toLocalTime(given) : given;
   const pattern = asked['pattern'];
   return {
     ...base,
     kind: 'text',
-    initial,
+    initial: given,
+    ...(asked.type !== 'string' && { isUnknown: true }),
     ...(format !== undefined && { format }),
     ...numbers(asked, 'minLength', 'maxLength'),
     ...(typeof pattern === 'string' && { pattern }),
@@ -153,12 +156,4 @@ function numbers<K extends string>(asked: FormField, ...keys: K[]): { [key in K]
     if (typeof value === 'number') found[key] = value;
   }
   return found;
-}
-
-/** ISO 8601 as a browser's time field takes it: local, without a zone. */
-function toLocalTime(iso: string): string {
-  const time = new Date(iso);
-  if (Number.isNaN(time.getTime())) return '';
-  const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000);
-  return local.toISOString().slice(0, 16);
 }

@@ -1,0 +1,87 @@
+import { loadClaudeRecording } from '@liminal/testkit';
+import { expect, test } from 'vitest';
+import { BackgroundTasks } from './background-tasks.ts';
+
+const time = '2026-01-01T00:00:00.000Z';
+
+const read = (tasks: BackgroundTasks, message: object, at = time) =>
+  tasks.read({ subtype: '', ...message }, at);
+
+/** The lists of what runs, and what is said to have ended, in order. */
+async function replay(name: string) {
+  const tasks = new BackgroundTasks();
+  const told: unknown[] = [];
+  for (const { sdk } of (await loadClaudeRecording(name)).entries.filter((one) => 'sdk' in one)) {
+    const before = tasks.running;
+    const ended = read(tasks, sdk);
+    if (tasks.running !== before) told.push(tasks.running);
+    if (ended !== undefined) told.push(ended);
+  }
+  return told;
+}
+
+const level = (...ids: string[]) => ({
+  subtype: 'background_tasks_changed',
+  tasks: ids.map((task_id) => ({ task_id, task_type: 'monitor', description: `Do ${task_id}` })),
+});
+
+test('a command runs until Claude Code says how it ended', async () => {
+  const task = { taskId: 'task1', title: 'sleep 1; echo finished', kind: 'command' };
+  expect(await replay('background-command')).toEqual([
+    [{ ...task, startedAt: time }],
+    [{ ...task, startedAt: time, callId: 'toolu_0001_0' }],
+    'Background command "sleep 1; echo finished" completed (exit code 0)',
+    [],
+  ]);
+});
+
+test('the report of a subagent stands in its call, so its end is said in other words', async () => {
+  const told = await replay('background-agent');
+  expect(told).toContain('The work in the background “Inspect the notes” is done.');
+  expect(told.at(-1)).toEqual([]);
+});
+
+test.each(['subagent', 'tool-bash', 'text'])(
+  'nothing runs beside the turns in %s',
+  async (name) => {
+    expect((await replay(name)).filter((one) => !Array.isArray(one) || one.length > 0)).toEqual([]);
+  },
+);
+
+test('what it does now is shown, and its own housekeeping is not', () => {
+  const tasks = new BackgroundTasks();
+  read(tasks, { ...level('a'), tasks: [...level('a').tasks, { task_id: 'b', ambient: true }] });
+  expect(tasks.running).toEqual([{ taskId: 'a', title: 'Do a', kind: 'other', startedAt: time }]);
+  const progress = { subtype: 'task_progress', task_id: 'a' };
+  read(tasks, { ...progress, last_tool_name: 'Read' });
+  expect(tasks.running[0]?.progress).toBe('Read');
+  read(tasks, { ...progress, summary: 'Reading on.', last_tool_name: 'Read' });
+  expect(tasks.running[0]?.progress).toBe('Reading on.');
+  read(tasks, level('a', 'c'), 'later');
+  expect(tasks.running.map(({ startedAt }) => startedAt)).toEqual([time, 'later']);
+});
+
+test.each([
+  ['failed', 'The work in the background “Do a” has failed.'],
+  ['stopped', 'The work in the background “Do a” was stopped.'],
+  ['constructor', 'The work in the background “Do a” is done.'],
+])('an end without words has ours: %s', (status, words) => {
+  const tasks = new BackgroundTasks();
+  read(tasks, level('a'));
+  const end = { subtype: 'task_notification', task_id: 'a', status };
+  expect(read(tasks, end)).toBe(words);
+  expect(read(tasks, end)).toBeUndefined();
+});
+
+test('SAFE: what cannot be read changes nothing, and what is remembered is bounded', () => {
+  const tasks = new BackgroundTasks();
+  for (const message of [{ subtype: 'background_tasks_changed', tasks: 1 }, { subtype: 'init' }]) {
+    expect(read(tasks, message)).toBeUndefined();
+  }
+  expect(tasks.running).toEqual([]);
+  for (let n = 0; n < 1_000; n += 1) {
+    read(tasks, { subtype: 'task_started', task_id: `t${n}`, tool_use_id: 'x' });
+  }
+  read(tasks, level('t0', 't999'));
+  expect(tasks.running.map(({ callId }) => callId)).toEqual([undefined, 'x']);
+});

@@ -1,0 +1,129 @@
+/** What Claude Code has running beside its turns: commands, subagents and others in the background. */
+import { z } from 'zod';
+import type { BackgroundTask } from '@liminal/protocol';
+
+const Level = z.looseObject({
+  subtype: z.literal('background_tasks_changed'),
+  tasks: z.array(
+    z.looseObject({
+      task_id: z.string(),
+      task_type: z.string().catch(''),
+      description: z.string().catch(''),
+      /** Housekeeping of Claude Code's own. */
+      ambient: z.boolean().catch(false),
+    }),
+  ),
+});
+
+const Started = z.looseObject({
+  subtype: z.literal('task_started'),
+  task_id: z.string(),
+  tool_use_id: z.string().optional(),
+});
+
+const Progress = z.looseObject({
+  subtype: z.literal('task_progress'),
+  task_id: z.string(),
+  summary: z.string().optional(),
+  last_tool_name: z.string().optional(),
+});
+
+const Ended = z.looseObject({
+  subtype: z.literal('task_notification'),
+  task_id: z.string(),
+  status: z.string().catch('completed'),
+  summary: z.string().catch(''),
+  /** The summary is the words of a subagent, which stand in the call that began it. */
+  summary_is_report: z.boolean().catch(false),
+});
+
+const News = z.union([Level, Started, Progress, Ended]);
+const subtypes = new Set(News.options.map(({ shape }) => shape.subtype.value as string));
+
+const kinds: Record<string, BackgroundTask['kind']> = {
+  local_bash: 'command',
+  local_agent: 'agent',
+};
+
+const ends: Record<string, string> = { failed: 'has failed', stopped: 'was stopped' };
+
+/** The most tasks of which more than their presence is known. */
+const maxKnown = 200;
+
+/**
+ * Claude Code tells the whole set at each change (`background_tasks_changed`), and details apart. A task's end is told
+ * in words: the model reads them, too, and begins a turn by itself.
+ */
+export class BackgroundTasks {
+  #running: readonly BackgroundTask[] = [];
+  /** The calls that began tasks, which may be told before or after a task is among those that run. */
+  readonly #calls = new Map<string, string>();
+  /** The tasks that ran in the background, by id: others end with the call that began them. */
+  readonly #known = new Map<string, BackgroundTask>();
+
+  /** Those that run; another list after each change. */
+  get running(): readonly BackgroundTask[] {
+    return this.#running;
+  }
+
+  /** Returns in words what has ended, if something has. */
+  read(message: { subtype: string }, timestamp: string): string | undefined {
+    if (!subtypes.has(message.subtype)) return undefined;
+    const news = News.safeParse(message).data;
+    switch (news?.subtype) {
+      case 'background_tasks_changed':
+        this.#replace(news.tasks, timestamp);
+        return undefined;
+      case 'task_started':
+        if (news.tool_use_id === undefined) return undefined;
+        remember(this.#calls, news.task_id, news.tool_use_id);
+        this.#change(news.task_id, { callId: news.tool_use_id });
+        return undefined;
+      case 'task_progress': {
+        const progress = news.summary ?? news.last_tool_name;
+        if (progress !== undefined) this.#change(news.task_id, { progress });
+        return undefined;
+      }
+      case 'task_notification':
+        return this.#end(news);
+      case undefined:
+        return undefined;
+    }
+  }
+
+  #replace(tasks: z.infer<typeof Level>['tasks'], startedAt: string): void {
+    const before = new Map(this.#running.map((task) => [task.taskId, task]));
+    this.#running = tasks
+      .filter(({ ambient }) => !ambient)
+      .map(({ task_id: taskId, task_type: type, description: title }): BackgroundTask => {
+        const callId = this.#calls.get(taskId);
+        const kind = (Object.hasOwn(kinds, type) ? kinds[type] : undefined) ?? 'other';
+        const fresh = { taskId, title, kind, startedAt, ...(callId !== undefined && { callId }) };
+        return before.get(taskId) ?? fresh;
+      });
+    for (const task of this.#running) remember(this.#known, task.taskId, task);
+  }
+
+  #change(taskId: string, news: Partial<BackgroundTask>): void {
+    if (!this.#running.some((task) => task.taskId === taskId)) return;
+    this.#running = this.#running.map((task) =>
+      task.taskId === taskId ? { ...task, ...news } : task,
+    );
+  }
+
+  #end({ task_id: taskId, status, summary, summary_is_report: isReport }: z.infer<typeof Ended>) {
+    const task = this.#known.get(taskId);
+    this.#known.delete(taskId);
+    this.#calls.delete(taskId);
+    if (task === undefined) return undefined;
+    if (!isReport && summary !== '') return summary;
+    const how = (Object.hasOwn(ends, status) ? ends[status] : undefined) ?? 'is done';
+    return `The work in the background “${task.title}” ${how}.`;
+  }
+}
+
+function remember<V>(map: Map<string, V>, key: string, value: V): void {
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > maxKnown && oldest !== undefined) map.delete(oldest);
+}

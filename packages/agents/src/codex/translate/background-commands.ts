@@ -1,0 +1,95 @@
+import type { BackgroundTask } from '@liminal/protocol';
+import { BoundedList } from '../../base/bounded-list.ts';
+import { isRecord } from '../../base/parse-line.ts';
+import { timeOfSeconds } from '../../base/usage-limits.ts';
+import type { RunningCommand } from './thread-items.ts';
+
+interface Left {
+  task: BackgroundTask;
+  threadId: string;
+  processId: string;
+}
+
+/** The most characters of a command's last line that are shown. */
+const maxProgress = 200;
+
+/**
+ * Commands that have outlived their turn. Codex goes on telling what they print, and how they end, whether or not
+ * another turn runs; what it tells between turns is shown in the next.
+ */
+export class BackgroundCommands {
+  #left: readonly Left[] = [];
+  #running: readonly BackgroundTask[] = [];
+  readonly #ends = new BoundedList();
+
+  /** Those that run; another list after each change. */
+  get running(): readonly BackgroundTask[] {
+    return this.#running;
+  }
+
+  /** The process of a task, for Codex. */
+  find(taskId: string): { threadId: string; processId: string } | undefined {
+    const one = this.#left.find(({ task }) => task.taskId === taskId);
+    return one && { threadId: one.threadId, processId: one.processId };
+  }
+
+  /** Takes over what a turn has left running. */
+  adopt(commands: readonly (RunningCommand & { threadId: string })[], now: string): void {
+    if (commands.length === 0) return;
+    const more = commands.map(({ itemId, processId, threadId, title = '', startedAtMs }): Left => {
+      const startedAt =
+        (startedAtMs == null ? undefined : timeOfSeconds(startedAtMs / 1_000)) ?? now;
+      const shown = title.replace(/^Run /, '');
+      const task = {
+        taskId: itemId,
+        callId: itemId,
+        title: shown,
+        kind: 'command',
+        startedAt,
+      } as const;
+      return { task, threadId, processId };
+    });
+    this.#set([...this.#left, ...more]);
+  }
+
+  /** @param isBetween - No turn runs, which would show how it ends. */
+  read(method: string, params: Record<string, unknown>, isBetween: boolean): void {
+    if (this.#left.length === 0) return;
+    if (method === 'item/commandExecution/outputDelta') {
+      this.#print(params['itemId'], params['delta']);
+    } else if (method === 'item/completed') {
+      this.#complete(params, isBetween);
+    }
+  }
+
+  /** What Codex has told of ends between turns (`item/completed`). */
+  takeEnds(): Record<string, unknown>[] {
+    return this.#ends.take().filter(isRecord);
+  }
+
+  #print(itemId: unknown, delta: unknown): void {
+    if (typeof delta !== 'string' || !this.#left.some(({ task }) => task.taskId === itemId)) return;
+    const line = delta.trimEnd().split('\n').at(-1) ?? '';
+    if (line === '') return;
+    const progress = line.slice(0, maxProgress);
+    this.#set(
+      this.#left.map((one) =>
+        one.task.taskId === itemId ? { ...one, task: { ...one.task, progress } } : one,
+      ),
+    );
+  }
+
+  #complete(params: Record<string, unknown>, isBetween: boolean): void {
+    const { item } = params;
+    const id = isRecord(item) ? item['id'] : undefined;
+    const rest = this.#left.filter(({ task }) => task.taskId !== id);
+    if (rest.length === this.#left.length) return;
+    this.#set(rest);
+    if (isBetween) this.#ends.add(params);
+  }
+
+  #set(left: readonly Left[]): void {
+    this.#left = left;
+    this.#running = left.map(({ task }) => task);
+  }
+}

@@ -1,0 +1,37 @@
+import { mentionLink } from '@liminal/protocol';
+import { answer } from '@liminal/testkit';
+import { expect, test } from 'vitest';
+import { runCodex } from './running-codex.ts';
+
+const files = { 'src/a.ts': 'export const apples = 3;', 'notes of mine.md': 'Pears are out.' };
+
+test('the paths that a message mentions reach the model in its words, and once', async () => {
+  const { create, workspace, api } = await runCodex(() => [answer('Yes.')], { files });
+  const text = 'Compare @src/a.ts with @"notes of mine.md".';
+  const links = Object.keys(files).map((path) => mentionLink(workspace.projectDir, path));
+  const response = await (await create()).ask(text, links);
+  expect(api.requests.at(-1)?.body.input.at(-1)).toMatchObject({
+    role: 'user',
+    content: [{ type: 'input_text', text }],
+  });
+  expect(response.outputItems[0]).toMatchObject({ content: text, blocks: links });
+});
+
+test('a linked file that the words do not mention is said by its whole path', async () => {
+  const { create, workspace, api } = await runCodex(() => [answer('Yes.')], { files });
+  const link = mentionLink(workspace.projectDir, 'src/a.ts');
+  await (await create()).ask('Look at this.', [link]);
+  const said = `Look at this.\n\n${workspace.projectDir}/src/a.ts`;
+  expect(api.requests.at(-1)?.body.input.at(-1)).toMatchObject({
+    content: [{ type: 'input_text', text: said }],
+  });
+});
+
+test('a command may mention files: it stays a command', async () => {
+  const { create, workspace, api } = await runCodex(() => [answer('Fine.')], { files });
+  const link = mentionLink(workspace.projectDir, 'src/a.ts');
+  await (await create()).ask('/review @src/a.ts', [link]);
+  const told = JSON.stringify(api.requests.at(-1)?.body.input);
+  expect(told).toContain('@src/a.ts');
+  expect(told).not.toContain('/review');
+});

@@ -1,0 +1,73 @@
+import { realpath, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { FilesResult } from '@liminal/protocol';
+import { Tinypool } from 'tinypool';
+import { RuntimeError } from '../errors.ts';
+import type { Roots } from '../roots.ts';
+import type { FoundPaths, Sought } from './find-worker.ts';
+import { mayBeShown } from './project-file.ts';
+
+/** How long (ms) the thread keeps its lists while nobody asks. */
+const idleMs = 60_000;
+/** So many more paths than asked for are looked at, since some may lead out or be gone. */
+const spare = 50;
+
+/**
+ * Finds files of a project while somebody types. Listing and ranking are done in a thread of their own: 100,000 paths
+ * would hold up all else.
+ */
+export class FileFinder {
+  readonly #roots: Roots;
+  #pool: Tinypool | undefined;
+
+  constructor(roots: Roots) {
+    this.#roots = roots;
+  }
+
+  /** Throws `PROJECT_DIR_NOT_FOUND`, `PROJECT_DIR_NOT_ALLOWED`, `FILE_UNREADABLE`. */
+  async find(projectDir: string, query: string, limit: number): Promise<FilesResult> {
+    const folder = await this.#roots.admit(projectDir);
+    const hidden = this.#roots.hiddenBelow(folder);
+    const { paths, isWhole } = await this.#ask({ folder, hidden, query, limit: limit + spare });
+    const looked = await Promise.all(paths.map(async (path) => this.#look(folder, path)));
+    const files = looked.filter((file) => file !== undefined).slice(0, limit);
+    return { files, ...(!isWhole && { truncated: true }) };
+  }
+
+  async close(): Promise<void> {
+    const pool = this.#pool;
+    this.#pool = undefined;
+    if (pool === undefined) return;
+    if (pool.threads.length > 0) await pool.run(undefined, { name: 'end' }).catch(() => undefined);
+    await pool.destroy();
+  }
+
+  async #ask(sought: Sought): Promise<FoundPaths> {
+    // One thread, which answers all who ask while it waits for the disk.
+    this.#pool ??= new Tinypool({
+      filename: new URL('./find-worker.ts', import.meta.url).href,
+      minThreads: 0,
+      maxThreads: 1,
+      concurrentTasksPerWorker: 1_000,
+      idleTimeout: idleMs,
+    });
+    try {
+      return (await this.#pool.run(sought, { name: 'find' })) as FoundPaths;
+    } catch (cause) {
+      const { folder } = sought;
+      const message = `The files of ${folder} cannot be listed. Choose a smaller folder.`;
+      throw new RuntimeError('FILE_UNREADABLE', message, { cause });
+    }
+  }
+
+  /** A path that leads to a file or folder here; undefined for one that leads out, or is gone. */
+  async #look(folder: string, path: string): Promise<FilesResult['files'][number] | undefined> {
+    const real = await realpath(join(folder, path)).catch(() => undefined);
+    if (!mayBeShown(real, { projectDir: folder, roots: this.#roots })) return undefined;
+    const found = await stat(real).catch(() => undefined);
+    if (found?.isDirectory() === true) {
+      return { path: path.endsWith('/') ? path : `${path}/`, name: basename(path) };
+    }
+    return found?.isFile() === true ? { path, name: basename(path) } : undefined;
+  }
+}

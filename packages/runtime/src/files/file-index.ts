@@ -1,0 +1,141 @@
+/**
+ * Finds files by a few letters of their names or paths. Own code: fuzzysort keeps 5 kB for each path (480 MB for
+ * 100,000), and uFuzzy finds no letters that are spread over several words.
+ */
+import type { Listing } from './list-files.ts';
+
+export class FileIndex {
+  /** Files, then folders, which end with a slash. */
+  readonly #paths: readonly string[];
+  readonly #lower: readonly string[];
+  readonly #changed: ReadonlySet<string>;
+  readonly isWhole: boolean;
+
+  constructor({ files, changed, isWhole }: Listing) {
+    this.#paths = [...files, ...foldersOf(files)];
+    this.#lower = this.#paths.map((path) => path.toLowerCase());
+    this.#changed = new Set(changed);
+    this.isWhole = isWhole;
+  }
+
+  /** The best matches, the best first. An empty query gives what was changed, then what lies at the top. */
+  find(query: string, limit: number): string[] {
+    const words = query
+      .toLowerCase()
+      .replace(/^\.\//, '')
+      .split(/\s+/)
+      .filter((word) => word !== '');
+    if (words.length === 0) return this.#firstOnes(limit);
+    const best = new Best(limit);
+    for (const [index, path] of this.#paths.entries()) {
+      const score = this.#score(words, path, this.#lower[index] ?? '');
+      if (score !== undefined) best.add(score, path);
+    }
+    return best.paths;
+  }
+
+  #firstOnes(limit: number): string[] {
+    const isAtTop = (path: string) => !path.slice(0, -1).includes('/');
+    const top = this.#paths.filter(isAtTop).toSorted((a, b) => a.localeCompare(b));
+    return [...new Set([...this.#changed, ...top])].slice(0, limit);
+  }
+
+  /** Undefined if a word is not in the path. */
+  #score(words: readonly string[], path: string, lower: string): number | undefined {
+    const nameAt = lower.lastIndexOf('/', lower.length - 2) + 1;
+    let score = 0;
+    for (const word of words) {
+      const one = scoreWord(word, path, lower, nameAt);
+      if (one === undefined) return undefined;
+      score += one;
+    }
+    // Among equals what was changed comes first, then what is short.
+    const bonus = this.#changed.has(path) ? 3 : 0;
+    return score + bonus - Math.min(path.length, 250) / 50;
+  }
+}
+
+/** Every folder that a file lies in, with a slash at its end; so have folders that stand among the files. */
+function foldersOf(files: readonly string[]): string[] {
+  const folders = new Set<string>();
+  for (const file of files) {
+    for (let cut = file.lastIndexOf('/'); cut > 0; cut = file.lastIndexOf('/', cut - 1)) {
+      const folder = file.slice(0, cut + 1);
+      // Those above it are known then, too.
+      if (folders.has(folder)) break;
+      if (folder !== file) folders.add(folder);
+    }
+  }
+  return [...folders];
+}
+
+/** How well a word matches: its place counts, the name before the folders, and words' beginnings before the rest. */
+function scoreWord(word: string, path: string, lower: string, nameAt: number): number | undefined {
+  const inName = lower.indexOf(word, nameAt);
+  if (inName === nameAt) {
+    const rest = lower.slice(nameAt + word.length);
+    if (rest === '' || rest === '/') return 100;
+    return rest.lastIndexOf('.') === 0 ? 95 : 90;
+  }
+  if (inName > 0) return isStart(path, inName) ? 80 : 70;
+  const inPath = lower.indexOf(word);
+  if (inPath >= 0) return isStart(path, inPath) ? 60 : 50;
+  return scoreSpread(word, path, lower, nameAt, 30) ?? scoreSpread(word, path, lower, 0, 10);
+}
+
+/** The same for letters that stand in this order, with others between them: few of those are better. */
+function scoreSpread(
+  word: string,
+  path: string,
+  lower: string,
+  from: number,
+  base: number,
+): number | undefined {
+  let last = from - 1;
+  for (const letter of word) {
+    last = lower.indexOf(letter, last + 1);
+    if (last < 0) return undefined;
+  }
+  // Back from the last letter: so the first ones are as near to it as can be.
+  let first = last + 1;
+  let starts = 0;
+  for (let at = word.length - 1; at >= 0; at--) {
+    first = lower.lastIndexOf(word.charAt(at), first - 1);
+    if (isStart(path, first)) starts++;
+  }
+  const between = last - first + 1 - word.length;
+  if (between > 4 * word.length) return undefined;
+  return base + Math.max(-9, Math.min(9, 2 * starts - between / 2));
+}
+
+/** Whether a word begins there: after a mark, or with a capital. */
+function isStart(path: string, at: number): boolean {
+  if (at === 0) return true;
+  const here = path.charAt(at);
+  const before = path.charAt(at - 1);
+  if (!/[\p{L}\p{N}]/u.test(before)) return true;
+  return here !== here.toLowerCase() && before === before.toLowerCase();
+}
+
+/** The few best of many. */
+class Best {
+  readonly #limit: number;
+  readonly #found: { score: number; path: string }[] = [];
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  add(score: number, path: string): void {
+    const worst = this.#found.at(-1);
+    if (this.#found.length >= this.#limit && worst !== undefined && score <= worst.score) return;
+    let at = this.#found.length;
+    while (at > 0 && (this.#found[at - 1]?.score ?? 0) < score) at--;
+    this.#found.splice(at, 0, { score, path });
+    if (this.#found.length > this.#limit) this.#found.pop();
+  }
+
+  get paths(): string[] {
+    return this.#found.map(({ path }) => path);
+  }
+}

@@ -1,0 +1,57 @@
+import { FileIndex } from './file-index.ts';
+import type { Listing } from './list-files.ts';
+
+/** Folders whose files are kept in memory. */
+const FOLDERS_MAX = 4;
+/** How long a list is used, in ms: at least this, and longer the longer it took, as long as that is no half minute. */
+const KEPT_MIN = 5_000;
+const KEPT_MAX = 30_000;
+
+interface Kept {
+  index: Promise<FileIndex>;
+  /** ms; endless while the folder is scanned. */
+  until: number;
+}
+
+/** The files of the folders that were asked for last. One scan of a folder serves all who ask during it. */
+export class FileIndexes {
+  readonly #kept = new Map<string, Kept>();
+  readonly #now: () => number;
+
+  /** @param now - ms. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** @param list - Scans the folder, if that is needed. */
+  async of(folder: string, list: () => Promise<Listing>): Promise<FileIndex> {
+    const known = this.#kept.get(folder);
+    const isFresh = known !== undefined && known.until > this.#now();
+    const kept = isFresh ? known : this.#scan(folder, list);
+    // The one that was asked for last goes last.
+    this.#kept.delete(folder);
+    this.#kept.set(folder, kept);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > FOLDERS_MAX && oldest !== undefined) this.#kept.delete(oldest);
+    return kept.index;
+  }
+
+  #scan(folder: string, list: () => Promise<Listing>): Kept {
+    const begun = this.#now();
+    const index = list().then((listing) => new FileIndex(listing));
+    const kept = { index, until: Infinity };
+    void this.#settle(folder, kept, begun);
+    return kept;
+  }
+
+  async #settle(folder: string, kept: Kept, begun: number): Promise<void> {
+    try {
+      await kept.index;
+    } catch {
+      // Those who asked are told; the next one tries again.
+      this.#kept.delete(folder);
+    }
+    const took = this.#now() - begun;
+    kept.until = this.#now() + Math.min(KEPT_MAX, Math.max(KEPT_MIN, 5 * took));
+  }
+}

@@ -1,0 +1,34 @@
+/** Runs in its own thread: see `file-finder.ts`. */
+import { defaultBounds } from './bounds.ts';
+import { FileIndexes } from './file-indexes.ts';
+import { listFiles } from './list-files.ts';
+
+export interface Sought {
+  /** A real path. */
+  folder: string;
+  /** Folders below it whose files are not named, relative to it and with a slash at the end. */
+  hidden: readonly string[];
+  query: string;
+  limit: number;
+}
+
+export interface FoundPaths {
+  /** Relative to the folder. */
+  paths: string[];
+  /** Whether all of the folder was searched. */
+  isWhole: boolean;
+}
+
+const ending = new AbortController();
+const indexes = new FileIndexes(() => performance.now());
+
+export async function find({ folder, hidden, query, limit }: Sought): Promise<FoundPaths> {
+  const list = async () => listFiles(folder, hidden, defaultBounds, ending.signal);
+  const index = await indexes.of(folder, list);
+  return { paths: index.find(query, limit), isWhole: index.isWhole };
+}
+
+/** Ends the programs that were started. */
+export function end(): void {
+  ending.abort();
+}

@@ -1,0 +1,42 @@
+import type { BackgroundTask } from '@liminal/protocol';
+import { Bot, SquareTerminal } from 'lucide-react';
+import { Button } from '../look/controls.tsx';
+import { Elapsed } from '../transcript/Elapsed.tsx';
+import css from './BackgroundTasks.module.css';
+
+interface BackgroundTasksProps {
+  tasks: readonly BackgroundTask[] | undefined;
+  onStop: (taskId: string) => void;
+}
+
+/** What the agent has running beside its turns, as long as it runs. */
+export function BackgroundTasks({ tasks = [], onStop }: BackgroundTasksProps) {
+  if (tasks.length === 0) return null;
+  return (
+    <ul className={css.tasks} aria-label="In the background">
+      {tasks.map(({ taskId, kind, title, startedAt, progress }) => (
+        <li key={taskId} className={css.task} data-task-id={taskId}>
+          {kind === 'agent' ? (
+            <Bot size={14} aria-hidden="true" />
+          ) : (
+            <SquareTerminal size={14} aria-hidden="true" />
+          )}
+          <span className={css.title} title={title}>
+            {title}
+          </span>
+          {progress !== undefined && (
+            <span className={css.progress} title={progress}>
+              {progress}
+            </span>
+          )}
+          <span className={css.time}>
+            <Elapsed since={startedAt} />
+          </span>
+          <Button look="quiet" aria-label={`Stop ${title}`} onClick={() => onStop(taskId)}>
+            Stop
+          </Button>
+        </li>
+      ))}
+    </ul>
+  );
+}
