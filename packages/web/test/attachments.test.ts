@@ -456,22 +456,25 @@ it('files that nothing names any more are removed when the page is opened again'
   const page = await stage.visit();
   await pick(page, screen);
   await card(page, 'screen.png').waitFor();
-  const [inUse] = await kept(page);
+  const [inUse = ''] = await kept(page);
   await page.evaluate(
-    () =>
+    (named) =>
       new Promise<void>((resolve) => {
         const opening = indexedDB.open('liminal');
         opening.addEventListener('success', () => {
           const writing = opening.result.transaction('files', 'readwrite');
-          const at = Date.now() - 2 * 60 * 60_000;
-          writing.objectStore('files').put({ bytes: new Blob(['x']), at }, 'local:left');
-          writing.objectStore('files').put({ bytes: new Blob(['x']), at: Date.now() }, 'local:new');
+          const files = writing.objectStore('files');
+          const old = { bytes: new Blob(['x']), at: Date.now() - 2 * 60 * 60_000 };
+          files.put(old, named);
+          files.put(old, 'local:left');
+          files.put({ ...old, at: Date.now() }, 'local:new');
           writing.addEventListener('complete', () => {
             opening.result.close();
             resolve();
           });
         });
       }),
+    inUse,
   );
   await page.reload();
   await card(page, 'screen.png').waitFor();

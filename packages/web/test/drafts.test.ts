@@ -53,6 +53,11 @@ it('what is written is kept at once, also while the database does not answer', a
   expect(await left(page)).toEqual([
     [expect.stringMatching(/s1$/), expect.stringMatching(/^\d+ .*Half a/)],
   ]);
+  const notes = { name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('text') };
+  await page.locator('input[type="file"]').first().setInputFiles(notes);
+  await expect
+    .poll(() => left(page))
+    .toEqual([[expect.anything(), expect.stringMatching(/a\.txt/)]]);
 });
 
 it('what the database has is kept there alone', async () => {
