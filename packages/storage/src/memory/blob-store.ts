@@ -1,5 +1,5 @@
 import type { BlobInfo, BlobStore, StoredBlob } from '../blob-store.ts';
-import { blobHash } from '../store/blob-hash.ts';
+import { blobHash } from '../store/blob-bytes.ts';
 
 interface MemoryBlob extends StoredBlob {
   holders: Set<string>;

@@ -92,7 +92,9 @@ describe('the data folder', () => {
     await first.store.importResponses([response('run-1', ['early words'])]);
     await first.close();
     const old = new DatabaseSync(join(dataDir, 'liminal.db'));
-    old.exec('DROP TABLE item_words; PRAGMA user_version = 1;');
+    const newer = ['item_words', 'blob_holders', 'blob_parts', 'blobs'];
+    for (const table of newer) old.exec(`DROP TABLE ${table}`);
+    old.exec('PRAGMA user_version = 1');
     old.close();
     const storage = await openSqliteStorage(dataDir);
     const [hit] = await storage.store.search({ text: 'early', limit: 1 });

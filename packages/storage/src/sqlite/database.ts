@@ -53,6 +53,16 @@ export class Database {
     return this.#connection.prepare(sql);
   }
 
+  /** Runs work that only reads. Throws StorageError `STORE_READ_FAILED`. */
+  read<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (cause) {
+      const message = `${this.#path} could not be read: ${reasonOf(cause)}. It can be tried again.`;
+      throw new StorageError('STORE_READ_FAILED', message, { cause });
+    }
+  }
+
   /** As `write`; waits, in order, while another program holds the database, without blocking other work. */
   async writeInTurn<T>(code: WriteFailure, work: () => T): Promise<T> {
     if (this.#line === undefined) {

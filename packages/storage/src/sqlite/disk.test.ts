@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { response, sessionRecord } from '../testing/records.ts';
 import { delta, done, eventsOf, start, wholeRun } from '../testing/runs.ts';
+import { SqliteBlobStore } from './blob-store.ts';
 import { Database } from './database.ts';
 import { SqliteEventLog } from './event-log.ts';
 import { SqliteResponseStore } from './response-store.ts';
@@ -52,7 +53,7 @@ describe('a full disk', () => {
   });
 
   test('refuses a save as a whole, and the store goes on when there is room again', async () => {
-    const store = new SqliteResponseStore(database);
+    const store = new SqliteResponseStore(database, new SqliteBlobStore(database));
     const [before, after] = [
       response('run-1', ['a', 'b'], { lastSeq: 2 }),
       response('run-1', ['changed', big], { lastSeq: 4 }),
@@ -79,6 +80,41 @@ describe('a full disk', () => {
   });
 });
 
+describe('a disk that is full before or amid the parts of a blob', () => {
+  const bytes = Uint8Array.from({ length: 3_000_000 }, (_, at) => at * at);
+  const allow = (pages: number) =>
+    database.prepare(`PRAGMA max_page_count = ${pages}`).get()?.['max_page_count'];
+  const rows = () =>
+    ['blobs', 'blob_parts', 'blob_holders'].map(
+      (table) => database.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.['count'],
+    );
+
+  test.each([0, 300, 700])('refuses all of it, and takes it later: %i pages', async (pages) => {
+    const blobs = new SqliteBlobStore(database);
+    const store = new SqliteResponseStore(database, blobs);
+    const kept = await blobs.put(bytes.subarray(1_000_000), { mimeType: 'a', sessionId: 's' });
+    const rowsBefore = rows();
+    allow(Number(allow(1)) + pages);
+    for (const sessionId of ['s', 't']) {
+      await expect(blobs.put(bytes, { mimeType: 'b', sessionId })).rejects.toMatchObject({
+        code: 'STORE_WRITE_FAILED',
+        message: expect.stringContaining('disk is full'),
+      });
+    }
+    expect(rows()).toEqual(rowsBefore);
+    // What needs no room goes on.
+    expect(await blobs.get(kept.hash)).toMatchObject({ size: 2_000_000 });
+    expect(await blobs.put(bytes.subarray(1_000_000), { mimeType: 'b' })).toEqual(kept);
+    await store.deleteSession('s');
+    expect(await blobs.sweep(Date.now() + 60_000)).toBe(1);
+    allow(1_000_000);
+    const { hash } = await blobs.put(bytes, { mimeType: 'c', sessionId: 't' });
+    const stored = await blobs.get(hash);
+    expect(stored).toMatchObject({ mimeType: 'c', size: bytes.length });
+    expect(Buffer.compare(stored?.bytes ?? bytes.subarray(1), bytes)).toBe(0);
+  });
+});
+
 describe('room on the disk', () => {
   /** Bytes of all pages in use. */
   function bytesInUse(): number {
@@ -96,7 +132,10 @@ describe('room on the disk', () => {
     ],
     ['short texts', Array<number>(4_000).fill(500)],
   ])('a projected run of 2 MB takes at most 1.5 times its text: %s', async (_, sizes) => {
-    const [log, store] = [new SqliteEventLog(database), new SqliteResponseStore(database)];
+    const [log, store] = [
+      new SqliteEventLog(database),
+      new SqliteResponseStore(database, new SqliteBlobStore(database)),
+    ];
     const texts = sizes.map((size) => 'word '.repeat(size / 5));
     const empty = bytesInUse();
     const run = eventsOf('run-1', [start, ...texts.map((text) => delta(text)), done]);
@@ -138,7 +177,7 @@ describe('room on the disk', () => {
   });
 
   test('the words of an item are deleted with it', async () => {
-    const store = new SqliteResponseStore(database);
+    const store = new SqliteResponseStore(database, new SqliteBlobStore(database));
     const words = () =>
       Number(database.prepare('SELECT count(*) AS count FROM item_words').get()?.['count']);
     await store.importResponses([response('run-1', ['a', 'b', 'c']), response('run-2', ['d'])]);
@@ -150,7 +189,7 @@ describe('room on the disk', () => {
   });
 
   test('a growing snapshot writes only the items that changed', async () => {
-    const store = new SqliteResponseStore(database);
+    const store = new SqliteResponseStore(database, new SqliteBlobStore(database));
     const changes = () =>
       Number(database.prepare('SELECT total_changes() AS count').get()?.['count']);
     const texts = Array.from({ length: 500 }, (_, index) => `text ${index}`);

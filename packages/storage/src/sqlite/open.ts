@@ -1,6 +1,6 @@
-import { noBlobs } from '../no-blobs.ts';
 import { StorageError } from '../errors.ts';
 import type { OpenedStorage } from '../storage.ts';
+import { SqliteBlobStore } from './blob-store.ts';
 import { Database } from './database.ts';
 import { SqliteEventLog } from './event-log.ts';
 import { reasonOf } from './failures.ts';
@@ -19,11 +19,11 @@ export function openSqliteStorage(dataDir: string): OpenedStorage {
 }
 
 function open(database: Database): OpenedStorage {
-  const { log, store } = makeParts(database);
+  const { log, store, blobs } = makeParts(database);
   return {
     log,
     store,
-    blobs: noBlobs(),
+    blobs,
     setAside: unreadableIn(database),
     close: async () => {
       await log.close();
@@ -43,9 +43,14 @@ function unreadableIn(database: Database): string[] {
 }
 
 /** Reads the tables, and releases the folder if they are damaged. */
-function makeParts(database: Database): { log: SqliteEventLog; store: SqliteResponseStore } {
+function makeParts(database: Database) {
   try {
-    return { log: new SqliteEventLog(database), store: new SqliteResponseStore(database) };
+    const blobs = new SqliteBlobStore(database);
+    return {
+      log: new SqliteEventLog(database),
+      store: new SqliteResponseStore(database, blobs),
+      blobs,
+    };
   } catch (error) {
     database.close();
     throw error;

@@ -13,6 +13,7 @@ import { pageOfItems } from '../store/item-page.ts';
 import { refuseStale } from '../store/refuse-stale.ts';
 import { titleHits } from '../store/search-hits.ts';
 import { parseQuery } from '../store/search-query.ts';
+import type { SqliteBlobStore } from './blob-store.ts';
 import type { Database } from './database.ts';
 import { ItemSearch } from './item-search.ts';
 import { othersFirst } from '../others-first.ts';
@@ -26,9 +27,11 @@ export class SqliteResponseStore implements ResponseStore {
   readonly #sessions: SessionTable;
   readonly #responses: ResponseTable;
   readonly #search: ItemSearch;
+  readonly #blobs: SqliteBlobStore;
 
-  constructor(database: Database) {
+  constructor(database: Database, blobs: SqliteBlobStore) {
     this.#database = database;
+    this.#blobs = blobs;
     this.#sessions = new SessionTable(database);
     this.#responses = new ResponseTable(database);
     this.#search = new ItemSearch(database);
@@ -61,10 +64,12 @@ export class SqliteResponseStore implements ResponseStore {
   }
 
   async deleteSession(sessionId: string): Promise<void> {
-    await this.#database.writeInTurn('STORE_WRITE_FAILED', () => {
+    const unneeded = await this.#database.writeInTurn('STORE_WRITE_FAILED', () => {
       this.#sessions.delete(sessionId);
       this.#responses.deleteSession(sessionId);
+      return this.#blobs.release(sessionId);
     });
+    await this.#blobs.clear(unneeded);
   }
 
   /** A large Response is saved in parts, with other work between them; after a failure the caller saves it again. */

@@ -56,12 +56,40 @@ const spine = `
   ) STRICT;
 `;
 
+const blobs = `
+  CREATE TABLE blobs (
+    -- Never used again, so that a reader of several parts has those of one blob.
+    blob_key INTEGER PRIMARY KEY AUTOINCREMENT,
+    -- NULL while the parts are being written, and when nobody needs them any more.
+    hash TEXT UNIQUE,
+    mime_type TEXT NOT NULL,
+    -- When it was last uploaded, ms since the epoch; NULL once a session has taken it.
+    waiting_since INTEGER
+  ) STRICT;
+  CREATE INDEX waiting_blobs ON blobs (waiting_since) WHERE waiting_since IS NOT NULL;
+
+  CREATE TABLE blob_parts (
+    blob_key INTEGER NOT NULL REFERENCES blobs ON DELETE CASCADE,
+    part INTEGER NOT NULL,
+    bytes BLOB NOT NULL,
+    PRIMARY KEY (blob_key, part)
+  ) STRICT;
+
+  CREATE TABLE blob_holders (
+    session_id TEXT NOT NULL,
+    blob_key INTEGER NOT NULL REFERENCES blobs ON DELETE CASCADE,
+    PRIMARY KEY (session_id, blob_key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX holders_of_blob ON blob_holders (blob_key);
+`;
+
 const migrations: ((connection: DatabaseSync) => void)[] = [
   (connection) => connection.exec(spine),
   (connection) => {
     connection.exec(itemWords);
     fillItemWords(connection);
   },
+  (connection) => connection.exec(blobs),
 ];
 
 /** Brings a database to this version, each step in a transaction. */

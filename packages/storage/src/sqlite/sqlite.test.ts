@@ -1,9 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe } from 'vitest';
 import type { OpenedStorage } from '../storage.ts';
 import {
+  blobSuite,
   eventLogSuite,
   itemPagesSuite,
   partOf,
@@ -15,18 +17,29 @@ import { openSqliteStorage } from './open.ts';
 async function setup() {
   const dataDir = await mkdtemp(join(tmpdir(), 'liminal-sqlite-'));
   let storage: OpenedStorage = openSqliteStorage(dataDir);
+  const size = async () => sizeOf(dataDir);
   return {
-    subject: storage,
+    subject: { ...storage, size },
     reopen: async () => {
       await storage.close();
       storage = openSqliteStorage(dataDir);
-      return storage;
+      return { ...storage, size };
     },
     teardown: async () => {
       await storage.close();
       await rm(dataDir, { recursive: true });
     },
   };
+}
+
+/** Bytes of the database. */
+function sizeOf(dataDir: string): number {
+  const other = new DatabaseSync(join(dataDir, 'liminal.db'), { readOnly: true });
+  const row = other
+    .prepare('SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size')
+    .get();
+  other.close();
+  return Number(row?.['bytes']);
 }
 
 describe('sqlite event log', () => {
@@ -43,4 +56,8 @@ describe('sqlite pages of items', () => {
 
 describe('sqlite search', () => {
   searchSuite(partOf(setup, 'store'));
+});
+
+describe('sqlite blobs', () => {
+  blobSuite(setup);
 });

@@ -1,12 +1,20 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
+import { atLength, testAtLength } from '@liminal/testkit/at-length';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { OpenedDatabase } from '../storage.ts';
+import { response } from './records.ts';
 import type { Setup, SubjectUnderTest } from './subject.ts';
 
 /** What a test of blobs works on. */
-export type BlobSubject = Pick<OpenedDatabase, 'blobs' | 'store'>;
+export interface BlobSubject extends Pick<OpenedDatabase, 'blobs' | 'store'> {
+  /** Bytes of all that is stored; absent for a driver that does not know. */
+  size?: () => Promise<number>;
+}
 
 const png = { mimeType: 'image/png' };
+const MIB = 1024 * 1024;
+/** The most bytes of a blob. */
+const LARGEST = 20 * MIB;
 const later = () => Date.now() + 60_000;
 
 function bytesOf(text: string): Uint8Array {
@@ -27,30 +35,293 @@ export function blobSuite(setup: Setup<BlobSubject>): void {
   });
   afterEach(() => under.teardown());
 
-  describe('blobs', () => {
-    test('are given back as they were put, and the same bytes are stored once', async () => {
+  /** The same on what was kept, if the driver keeps anything. */
+  async function reopen(): Promise<void> {
+    subject = (await under.reopen?.()) ?? subject;
+  }
+
+  async function upload(text: string): Promise<string> {
+    return (await subject.blobs.put(bytesOf(text), png)).hash;
+  }
+
+  const isThere = async (hash: string) => (await subject.blobs.get(hash)) !== undefined;
+
+  /** Puts it and gets it, before and after a restart. */
+  async function expectBack(bytes: Uint8Array): Promise<void> {
+    const info = { hash: hashOf(bytes), mimeType: 'image/png', size: bytes.length };
+    expect(await subject.blobs.put(bytes, png)).toEqual(info);
+    for (const _ of ['at once', 'after a restart']) {
+      const stored = await subject.blobs.get(info.hash);
+      expect(stored).toMatchObject(info);
+      expect(stored?.bytes.constructor).toBe(Uint8Array);
+      // Comparing millions of numbers one by one takes minutes.
+      expect(Buffer.compare(stored?.bytes ?? bytesOf('none'), bytes)).toBe(0);
+      await reopen();
+    }
+  }
+
+  describe('bytes', () => {
+    test.each([
+      ['none', () => new Uint8Array()],
+      ['one', () => Uint8Array.of(0)],
+      ['all values', () => Uint8Array.from({ length: 256 }, (_, at) => at)],
+      ['of whole parts', () => new Uint8Array(randomBytes(3 * 128 * 1024))],
+      ['5 MiB', () => new Uint8Array(randomBytes(5 * MIB))],
+    ])('come back as they were put: %s', async (_, make) => {
+      await expectBack(make());
+    });
+
+    testAtLength('come back as they were put: 20 MiB', async () => {
+      await expectBack(new Uint8Array(randomBytes(LARGEST)));
+    });
+
+    test('that are the same are stored once, as they were called first', async () => {
       const { blobs } = subject;
       const bytes = bytesOf('a picture');
       const info = { hash: hashOf(bytes), mimeType: 'image/png', size: 9 };
       expect(await blobs.put(bytes, png)).toEqual(info);
-      expect(await blobs.put(bytes, { mimeType: 'text/plain' })).toEqual(info);
+      const other = { mimeType: 'text/plain' };
+      expect(await blobs.put(bytes, other)).toEqual(info);
+      expect(await blobs.put(bytes, { ...other, sessionId: 'session-1' })).toEqual(info);
       expect(await blobs.get(info.hash)).toEqual({ ...info, bytes });
-      expect(await blobs.get('none')).toBeUndefined();
-      expect(await blobs.sweep(later())).toBe(1);
-      expect(await blobs.get(info.hash)).toBeUndefined();
+      expect(await blobs.sweep(later())).toBe(0);
     });
 
-    test('are held all or none, and go with their last holder', async () => {
-      const { blobs, store } = subject;
-      const { hash } = await blobs.put(bytesOf('a'), png);
-      expect(await blobs.hold('session-1', [hash, 'none', 'none'])).toEqual(['none']);
-      expect(await blobs.hold('session-1', [hash, hash])).toEqual([]);
-      await blobs.put(bytesOf('a'), { ...png, sessionId: 'session-2' });
-      expect(await blobs.sweep(later())).toBe(0);
-      await store.deleteSession('session-1');
-      expect(await blobs.get(hash)).toBeDefined();
-      await store.deleteSession('session-2');
-      expect(await blobs.get(hash)).toBeUndefined();
+    test('may have any name for their type', async () => {
+      for (const mimeType of ['', 'text/plain;charset="\u0000\uD800"', 'x'.repeat(1_000)]) {
+        const { hash } = await subject.blobs.put(bytesOf(mimeType.slice(0, 20)), { mimeType });
+        expect(await subject.blobs.get(hash)).toMatchObject({ mimeType });
+      }
+    });
+
+    test('do not change with those of the caller, before or after they are stored', async () => {
+      const mine = bytesOf('mine');
+      const { hash } = await subject.blobs.put(mine, png);
+      mine.fill(0);
+      const given = await subject.blobs.get(hash);
+      given?.bytes.fill(0);
+      expect(await subject.blobs.get(hash)).toMatchObject({ bytes: bytesOf('mine') });
+    });
+
+    test('of a window on a larger buffer are these only', async () => {
+      await expectBack(bytesOf('before, the bytes, after').subarray(8, 17));
+    });
+
+    test('of a hash that is none are not stored', async () => {
+      const { blobs } = subject;
+      const stored = await upload('a');
+      const none = ['', 'none', '\u0000', '\uD800', stored.toUpperCase(), `${stored}0`, '%'];
+      for (const hash of none) expect(await blobs.get(hash)).toBeUndefined();
+      expect(await blobs.hold('session-1', none)).toEqual(none);
+      expect(await blobs.hold('session-1', [])).toEqual([]);
+    });
+
+    test('that come thousands of times take room once', async () => {
+      const { blobs, size } = subject;
+      const bytes = new Uint8Array(randomBytes(64 * 1024));
+      const { hash } = await blobs.put(bytes, png);
+      await blobs.put(bytes, { ...png, sessionId: 'session-0' });
+      const before = await size?.();
+      const times = atLength ? 10_000 : 300;
+      for (let at = 0; at < times; at += 2) {
+        await blobs.put(bytes, png);
+        await blobs.put(bytes, { ...png, sessionId: `session-${at % 4}` });
+      }
+      expect(((await size?.()) ?? 0) - (before ?? 0)).toBeLessThan(256 * 1024);
+      for (const at of [0, 2]) await subject.store.deleteSession(`session-${at}`);
+      expect(await blobs.sweep(later())).toBe(1);
+      expect(await isThere(hash)).toBe(false);
     });
   });
+
+  describe('a hold', () => {
+    test('is for all or none, and tells what is missing, in order', async () => {
+      const { blobs } = subject;
+      const [a, b] = [await upload('a'), await upload('b')];
+      const [x, y] = [hashOf(bytesOf('x')), hashOf(bytesOf('y'))];
+      expect(await blobs.hold('session-1', [y, a, 'none', x, y, b, 'none'])).toEqual([
+        y,
+        'none',
+        x,
+      ]);
+      // Nothing is held.
+      expect(await blobs.sweep(later())).toBe(2);
+      const again = [await upload('a'), await upload('b')];
+      expect(await blobs.hold('session-1', [...again, ...again])).toEqual([]);
+      await reopen();
+      expect(await subject.blobs.sweep(later())).toBe(0);
+      await subject.store.deleteSession('session-1');
+      expect([await isThere(a), await isThere(b)]).toEqual([false, false]);
+    });
+
+    test('comes with a put for a session, which need not be stored', async () => {
+      const { blobs, store } = subject;
+      const { hash } = await blobs.put(bytesOf('a'), { ...png, sessionId: '\u0000 \uD800' });
+      await blobs.put(bytesOf('a'), { ...png, sessionId: '\u0000 \uD800' });
+      expect(await blobs.sweep(later())).toBe(0);
+      await store.deleteSession('\u0000 \uD801');
+      expect(await isThere(hash)).toBe(true);
+      await store.deleteSession('\u0000 \uD800');
+      expect(await isThere(hash)).toBe(false);
+    });
+
+    test('ends with its session: what others hold stays until the last one is deleted', async () => {
+      const { blobs } = subject;
+      const [own, shared] = [await upload('own'), await upload('shared')];
+      await blobs.hold('session-1', [own, shared]);
+      await blobs.hold('session-2', [shared]);
+      await subject.store.importResponses([
+        response('run-1', ['a']),
+        response('run-2', ['b'], { sessionId: 'session-2' }),
+      ]);
+      await subject.store.deleteSession('session-1');
+      await reopen();
+      expect([await isThere(own), await isThere(shared)]).toEqual([false, true]);
+      expect(await subject.store.getResponse('run-1')).toBeUndefined();
+      await subject.store.deleteSession('nobody');
+      expect(await isThere(shared)).toBe(true);
+      await subject.store.deleteSession('session-2');
+      expect(await isThere(shared)).toBe(false);
+      // As if they had never been there.
+      expect(await subject.blobs.hold('session-3', [own, shared])).toEqual([own, shared]);
+      await expectBack(bytesOf('own'));
+    });
+
+    test('of hundreds of blobs is one, and ends at once', { timeout: 60_000 }, async () => {
+      const count = atLength ? 2_500 : 300;
+      const hashes: string[] = [];
+      for (let at = 0; at < count; at++) hashes.push(await upload(`${at}`));
+      expect(await subject.blobs.hold('session-1', [...hashes, 'none'])).toEqual(['none']);
+      expect(await subject.blobs.hold('session-1', hashes)).toEqual([]);
+      expect(await subject.blobs.sweep(later())).toBe(0);
+      await subject.store.deleteSession('session-1');
+      expect(await subject.blobs.hold('session-1', hashes)).toEqual(hashes);
+    });
+  });
+
+  describe('an upload', () => {
+    test('is swept if it waited for longer, unless a session holds it', async () => {
+      const { blobs } = subject;
+      const [waits, held, put] = [await upload('waits'), await upload('held'), await upload('put')];
+      await blobs.hold('session-1', [held]);
+      await blobs.put(bytesOf('put'), { ...png, sessionId: 'session-1' });
+      expect(await blobs.sweep(Date.now() - 60_000)).toBe(0);
+      await reopen();
+      expect(await subject.blobs.sweep(later())).toBe(1);
+      expect([await isThere(waits), await isThere(held), await isThere(put)]).toEqual([
+        false,
+        true,
+        true,
+      ]);
+      expect(await subject.blobs.sweep(later())).toBe(0);
+    });
+
+    test('that comes again begins to wait again', async () => {
+      const hash = await upload('a');
+      const between = await nextMoment();
+      await upload('a');
+      expect(await subject.blobs.sweep(between)).toBe(0);
+      expect(await isThere(hash)).toBe(true);
+      expect(await subject.blobs.sweep(later())).toBe(1);
+    });
+
+    test('that comes again after a session took it waits again, beyond that session', async () => {
+      const hash = await upload('a');
+      await subject.blobs.hold('session-1', [hash]);
+      await upload('a');
+      await subject.store.deleteSession('session-1');
+      expect(await isThere(hash)).toBe(true);
+      expect(await subject.blobs.hold('session-2', [hash])).toEqual([]);
+      await subject.store.deleteSession('session-2');
+      expect(await isThere(hash)).toBe(false);
+    });
+
+    test('stays when a session that brought the same bytes is deleted', async () => {
+      const hash = await upload('a');
+      await subject.blobs.put(bytesOf('a'), { ...png, sessionId: 'session-1' });
+      await subject.store.deleteSession('session-1');
+      expect(await isThere(hash)).toBe(true);
+      expect(await subject.blobs.sweep(later())).toBe(1);
+      expect(await isThere(hash)).toBe(false);
+    });
+  });
+
+  describe('at once', () => {
+    test('many puts of the same bytes are one blob', async () => {
+      const { blobs, store } = subject;
+      const bytes = new Uint8Array(randomBytes(MIB));
+      const puts = Array.from({ length: 20 }, async (_, at) =>
+        blobs.put(bytes, { mimeType: `image/${at}`, ...(at % 2 === 1 && { sessionId: `${at}` }) }),
+      );
+      const infos = await Promise.all(puts);
+      expect(new Set(infos.map((info) => JSON.stringify(info))).size).toBe(1);
+      const stored = await blobs.get(hashOf(bytes));
+      expect(stored).toMatchObject(infos[0]!);
+      expect(Buffer.compare(stored?.bytes ?? bytes.subarray(1), bytes)).toBe(0);
+      for (let at = 1; at < 20; at += 2) await store.deleteSession(`${at}`);
+      expect(await blobs.sweep(later())).toBe(1);
+    });
+
+    const rounds = atLength ? 100 : 15;
+    const sweep = async () => subject.blobs.sweep(later());
+    const end = async () => subject.store.deleteSession('last');
+    test.each([
+      ['a sweep', sweep],
+      ['the end of the last holder', end],
+      ['both', async () => Promise.all([sweep(), end()])],
+    ])('a hold and %s: held and there, or missing', async (name, race) => {
+      for (let round = 0; round < rounds; round++) {
+        const texts = ['a', 'b', 'c'].map((text) => `${text} ${round}`);
+        const hashes: string[] = [];
+        for (const text of texts) hashes.push(await upload(text));
+        if (name !== 'a sweep') await subject.blobs.hold('last', hashes.slice(1));
+        const early = round % 2 === 0 ? race() : undefined;
+        const holding = subject.blobs.hold('new', hashes.toReversed());
+        await Promise.all([holding, early ?? race()]);
+        const missing = await holding;
+        const there = await Promise.all(hashes.map(isThere));
+        const isHeld = missing.length === 0;
+        expect(there.every(Boolean) || !isHeld).toBe(true);
+        expect(missing.filter((hash) => there[hashes.indexOf(hash)])).toEqual([]);
+        for (const id of ['new', 'last']) await subject.store.deleteSession(id);
+        await subject.blobs.sweep(later());
+        expect(await subject.blobs.hold('new', hashes)).toEqual(hashes);
+      }
+    });
+
+    test('the end of its only holders leaves nothing', async () => {
+      for (let round = 0; round < rounds; round++) {
+        const { hash } = await subject.blobs.put(bytesOf('a'), { ...png, sessionId: 's-0' });
+        for (const id of ['s-1', 's-2', 's-3']) await subject.blobs.hold(id, [hash]);
+        const ids = ['s-0', 's-1', 's-2', 's-3'];
+        await Promise.all(ids.map(async (id) => subject.store.deleteSession(id)));
+        expect(await isThere(hash)).toBe(false);
+      }
+    });
+
+    test('a put and what removes the same bytes: there, or put anew', async () => {
+      // In two parts.
+      const bytes = new Uint8Array(randomBytes(600 * 1024));
+      for (let round = 0; round < rounds; round++) {
+        const { hash } = await subject.blobs.put(bytes, png);
+        const [, read] = await Promise.all([
+          subject.blobs.put(bytes, { ...png, sessionId: 'session-1' }),
+          subject.blobs.get(hash),
+          subject.blobs.sweep(later()),
+        ]);
+        expect(Buffer.compare(read?.bytes ?? bytes, bytes)).toBe(0);
+        expect(await isThere(hash)).toBe(true);
+        await subject.store.deleteSession('session-1');
+        await subject.blobs.sweep(later());
+        expect(await isThere(hash)).toBe(false);
+      }
+    });
+  });
+}
+
+/** Resolves with a time that is after all before, and before all after. */
+async function nextMoment(): Promise<number> {
+  const before = Date.now();
+  while (Date.now() <= before) await new Promise(setImmediate);
+  return Date.now();
 }

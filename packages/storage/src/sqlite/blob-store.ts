@@ -1,0 +1,156 @@
+import type { BlobInfo, BlobStore, StoredBlob } from '../blob-store.ts';
+import { othersFirst } from '../others-first.ts';
+import { blobHash, damagedBlob, joinParts, partsOf } from '../store/blob-bytes.ts';
+import type { BlobKey } from './blob-table.ts';
+import { BlobTable } from './blob-table.ts';
+import type { Database } from './database.ts';
+
+interface NamedBlob {
+  hash: string;
+  mimeType: string;
+  sessionId: string | undefined;
+}
+
+/**
+ * Bytes go in and out in parts, with other work between them. Parts that are being written belong to a blob without a
+ * hash, which nobody finds; the last step gives it its hash. A blob that nobody needs loses its hash in one step, and
+ * its bytes afterwards.
+ */
+export class SqliteBlobStore implements BlobStore {
+  readonly #database: Database;
+  readonly #table: BlobTable;
+  /** Blobs without a hash whose bytes are to be deleted. */
+  readonly #unneeded: Set<BlobKey>;
+  /** By hash: the same bytes that come several times at once are written once. */
+  readonly #adding = new Map<string, Promise<string>>();
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#table = new BlobTable(database);
+    this.#unneeded = new Set(this.#table.unnamed());
+    void this.clear([]);
+  }
+
+  async put(
+    bytes: Uint8Array,
+    { mimeType, sessionId }: { mimeType: string; sessionId?: string },
+  ): Promise<BlobInfo> {
+    const hash = await blobHash(bytes);
+    for (;;) {
+      const stored = await this.#write(() => this.#keep(hash, sessionId));
+      const adding = this.#adding.get(hash);
+      if (stored === undefined && adding) {
+        await adding.catch(() => undefined);
+        continue;
+      }
+      const kept = stored ?? (await this.#add(bytes, { hash, mimeType, sessionId }));
+      return { hash, mimeType: kept, size: bytes.length };
+    }
+  }
+
+  async get(hash: string): Promise<StoredBlob | undefined> {
+    for (;;) {
+      const stored = this.#find(hash);
+      if (!stored) return undefined;
+      const bytes = await joinParts(hash, await this.#parts(stored.key));
+      if (bytes) return { hash, mimeType: stored.mimeType, size: bytes.length, bytes };
+      // Else it was removed while it was read.
+      if (this.#find(hash)?.key === stored.key) throw damagedBlob(hash);
+    }
+  }
+
+  async hold(sessionId: string, hashes: readonly string[]): Promise<string[]> {
+    return this.#write(() => {
+      const wanted = [...new Set(hashes)].map((hash) => ({ hash, stored: this.#table.find(hash) }));
+      const missing = wanted.flatMap(({ hash, stored }) => (stored ? [] : hash));
+      if (missing.length > 0) return missing;
+      for (const { key } of wanted.flatMap(({ stored }) => stored ?? [])) {
+        this.#table.hold(sessionId, key);
+        this.#table.wait(key, null);
+      }
+      return [];
+    });
+  }
+
+  async sweep(before: number): Promise<number> {
+    const old = await this.#write(() => this.#table.unnameOld(before));
+    await this.clear(old);
+    return old.length;
+  }
+
+  /** Ends a session's hold, in the caller's transaction. Returns what is then to be cleared. */
+  release(sessionId: string): BlobKey[] {
+    return this.#table.release(sessionId);
+  }
+
+  /** Deletes the bytes of these blobs, which have lost their hashes, and of earlier ones that could not be deleted. */
+  async clear(keys: readonly BlobKey[]): Promise<void> {
+    for (const key of keys) this.#unneeded.add(key);
+    for (const key of this.#unneeded) {
+      try {
+        await this.#write(() => this.#table.drop(key));
+      } catch {
+        // It only takes up room, and goes with the next ones, or at the next start.
+        return;
+      }
+      this.#unneeded.delete(key);
+      if (this.#unneeded.size > 0) await othersFirst();
+    }
+  }
+
+  async #add(bytes: Uint8Array, named: NamedBlob): Promise<string> {
+    const adding = this.#writeParts(bytes, named);
+    this.#adding.set(named.hash, adding);
+    try {
+      return await adding;
+    } finally {
+      this.#adding.delete(named.hash);
+    }
+  }
+
+  /** Returns the media type. */
+  async #writeParts(bytes: Uint8Array, { hash, mimeType, sessionId }: NamedBlob): Promise<string> {
+    const key = await this.#write(() => this.#table.add(mimeType));
+    try {
+      for (const [at, part] of partsOf(bytes).toArray().entries()) {
+        if (at > 0) await othersFirst();
+        await this.#write(() => this.#table.addPart(key, at, part));
+      }
+      await this.#write(() => {
+        this.#table.name(key, hash);
+        this.#keep(hash, sessionId);
+      });
+      return mimeType;
+    } catch (error) {
+      await this.clear([key]);
+      throw error;
+    }
+  }
+
+  /** A session holds it, or it waits for one from now on. Returns its media type, or undefined if it is not stored. */
+  #keep(hash: string, sessionId: string | undefined): string | undefined {
+    const stored = this.#table.find(hash);
+    if (!stored) return undefined;
+    if (sessionId === undefined) this.#table.wait(stored.key, Date.now());
+    else this.#table.hold(sessionId, stored.key);
+    return stored.mimeType;
+  }
+
+  async #parts(key: BlobKey): Promise<Uint8Array[]> {
+    const parts: Uint8Array[] = [];
+    for (;;) {
+      const part = this.#database.read(() => this.#table.part(key, parts.length));
+      if (!part) return parts;
+      parts.push(part);
+      await othersFirst();
+    }
+  }
+
+  #find(hash: string) {
+    return this.#database.read(() => this.#table.find(hash));
+  }
+
+  async #write<T>(work: () => T): Promise<T> {
+    return this.#database.writeInTurn('STORE_WRITE_FAILED', work);
+  }
+}

@@ -1,0 +1,213 @@
+import { randomBytes } from 'node:crypto';
+import { openSync, closeSync, readFileSync, writeSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { OpenedStorage } from '../storage.ts';
+import { PART_SIZE } from '../store/blob-bytes.ts';
+import { sessionRecord } from '../testing/records.ts';
+import { BlobTable } from './blob-table.ts';
+import { openSqliteStorage } from './open.ts';
+
+const png = { mimeType: 'image/png' };
+/** Of five parts. */
+const large = new Uint8Array(randomBytes(4 * PART_SIZE + 5));
+
+let dataDir: string;
+let storage: OpenedStorage;
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'liminal-blobs-'));
+  storage = openSqliteStorage(dataDir);
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await storage.close();
+  await rm(dataDir, { recursive: true });
+});
+
+const path = () => join(dataDir, 'liminal.db');
+
+/** Asks as another program does. */
+function ask(sql: string): unknown[] {
+  const other = new DatabaseSync(path());
+  try {
+    return other.prepare(sql).all();
+  } finally {
+    other.close();
+  }
+}
+
+/** In which turn of the one thread each call of these methods comes. */
+function turnsOf(...methods: ('part' | 'addPart' | 'drop')[]): number[] {
+  const turns: number[] = [];
+  let turn = 0;
+  const count = (): void => {
+    turn += 1;
+    if (vi.isMockFunction(BlobTable.prototype.part)) setImmediate(count);
+  };
+  for (const method of methods) {
+    const original: (...args: never[]) => unknown = BlobTable.prototype[method];
+    vi.spyOn(BlobTable.prototype, method).mockImplementation(function (
+      this: BlobTable,
+      ...args: unknown[]
+    ): undefined {
+      turns.push(turn);
+      return Reflect.apply(original, this, args) as undefined;
+    });
+  }
+  count();
+  return turns;
+}
+
+test('SAFE: other work runs between the parts of large bytes, as they are written, read and deleted', async () => {
+  const { blobs, store } = storage;
+  const turns = turnsOf('part', 'addPart', 'drop');
+  const steps = () => new Set(turns.splice(0)).size;
+  const { hash } = await blobs.put(large, png);
+  expect(steps()).toBe(5);
+  expect((await blobs.get(hash))?.size).toBe(large.length);
+  expect(steps()).toBe(6);
+  const others = ['a', 'b', 'c'].map((text) => new TextEncoder().encode(text));
+  for (const bytes of others) await blobs.put(bytes, { ...png, sessionId: 'session-1' });
+  await blobs.hold('session-1', [hash]);
+  steps();
+  await store.deleteSession('session-1');
+  expect(steps()).toBe(4);
+});
+
+test('what is half written is seen by nobody, and goes if nothing finishes it', async () => {
+  const { blobs } = storage;
+  const { addPart } = BlobTable.prototype;
+  const reached = Promise.withResolvers<void>();
+  vi.spyOn(BlobTable.prototype, 'addPart').mockImplementation(function (
+    this: BlobTable,
+    key,
+    part,
+    bytes,
+  ) {
+    if (part === 3) reached.resolve();
+    addPart.call(this, key, part, bytes);
+  });
+  const putting = blobs.put(large, png);
+  await reached.promise;
+  expect(ask('SELECT hash FROM blobs')).toEqual([{ hash: null }]);
+  // As a killed server leaves it.
+  await storage.close();
+  await expect(putting).rejects.toMatchObject({ code: 'STORE_WRITE_FAILED' });
+  expect(ask('SELECT count(*) AS parts FROM blob_parts')).toEqual([{ parts: 4 }]);
+  storage = openSqliteStorage(dataDir);
+  expect(ask('SELECT * FROM blobs')).toEqual([]);
+  expect(ask('SELECT * FROM blob_parts')).toEqual([]);
+  const { hash } = await storage.blobs.put(large, png);
+  expect(await storage.blobs.get(hash)).toMatchObject({ size: large.length });
+});
+
+test('many puts of the same bytes at once write them once, and one that fails does not fail the others', async () => {
+  const { blobs } = storage;
+  const { addPart } = BlobTable.prototype;
+  let calls = 0;
+  vi.spyOn(BlobTable.prototype, 'addPart').mockImplementation(function (
+    this: BlobTable,
+    key,
+    part,
+    bytes,
+  ) {
+    calls += 1;
+    if (calls === 3) throw new Error('A failure.');
+    addPart.call(this, key, part, bytes);
+  });
+  const puts = await Promise.allSettled(
+    Array.from({ length: 20 }, async () => blobs.put(large, png)),
+  );
+  expect(puts.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+  expect(calls).toBe(3 + 5);
+  expect(ask('SELECT count(*) AS parts FROM blob_parts')).toEqual([{ parts: 5 }]);
+});
+
+test('a read of what is deleted meanwhile finds it whole, or not at all', async () => {
+  const { blobs } = storage;
+  for (const putAgain of [false, true]) {
+    const { hash } = await blobs.put(large, png);
+    const { part } = BlobTable.prototype;
+    const reached = Promise.withResolvers<void>();
+    vi.spyOn(BlobTable.prototype, 'part').mockImplementation(function (this: BlobTable, key, at) {
+      if (at === 2) reached.resolve();
+      return part.call(this, key, at);
+    });
+    const reading = blobs.get(hash);
+    await reached.promise;
+    await blobs.sweep(Date.now() + 60_000);
+    if (putAgain) await blobs.put(large, png);
+    vi.restoreAllMocks();
+    const read = await reading;
+    expect(Buffer.compare(read?.bytes ?? large, large)).toBe(0);
+    expect(await blobs.sweep(Date.now() + 60_000)).toBe(putAgain ? 1 : 0);
+  }
+});
+
+describe('SAFE: damaged bytes are refused, and never come back wrong', () => {
+  const refused = {
+    code: 'STORE_READ_FAILED',
+    message: expect.stringContaining('damaged'),
+  };
+
+  test.each([
+    ['another byte', 'UPDATE blob_parts SET bytes = zeroblob(length(bytes)) WHERE part = 2'],
+    ['a part that is shorter', `UPDATE blob_parts SET bytes = x'' WHERE part = 4`],
+    ['a part too many', `INSERT INTO blob_parts SELECT blob_key, 5, bytes FROM blob_parts LIMIT 1`],
+    ['a part in the middle that is gone', 'DELETE FROM blob_parts WHERE part = 1'],
+    ['all parts gone', 'DELETE FROM blob_parts'],
+  ])('%s', async (_, damage) => {
+    const { hash } = await storage.blobs.put(large, png);
+    ask(damage);
+    for (const __ of ['first', 'again']) {
+      await expect(storage.blobs.get(hash)).rejects.toMatchObject(refused);
+    }
+    const { hash: whole } = await storage.blobs.put(large.subarray(1), png);
+    expect(await storage.blobs.get(whole)).toMatchObject({ size: large.length - 1 });
+  });
+
+  test('bytes that the disk has changed, and pages that it has lost', async () => {
+    const { hash } = await storage.blobs.put(large, { ...png, sessionId: 'session-1' });
+    await storage.store.saveSession(sessionRecord('session-1'));
+    await storage.close();
+    const file = readFileSync(path());
+    // So few that they are in one page.
+    const at = file.indexOf(large.subarray(700_000, 700_064));
+    expect(at).toBeGreaterThan(0);
+    overwrite(at + 20, Buffer.from('other bytes'));
+    storage = openSqliteStorage(dataDir);
+    await expect(storage.blobs.get(hash)).rejects.toMatchObject(refused);
+    await storage.close();
+    // The page's link to the next one, too.
+    overwrite(at - (at % 4096), Buffer.alloc(4, 0xff));
+    storage = openSqliteStorage(dataDir);
+    await expect(storage.blobs.get(hash)).rejects.toMatchObject({
+      code: 'STORE_READ_FAILED',
+      message: expect.stringContaining('restore it from a backup'),
+    });
+    expect(await storage.store.getSession('session-1')).toEqual(sessionRecord('session-1'));
+  });
+
+  function overwrite(at: number, bytes: Buffer): void {
+    const file = openSync(path(), 'r+');
+    writeSync(file, bytes, 0, bytes.length, at);
+    closeSync(file);
+  }
+});
+
+test('a database from before there were blobs keeps what it has, and takes them', async () => {
+  await storage.store.saveSession(sessionRecord('session-1'));
+  await storage.close();
+  for (const table of ['blob_holders', 'blob_parts', 'blobs']) ask(`DROP TABLE ${table}`);
+  ask('PRAGMA user_version = 2');
+  storage = openSqliteStorage(dataDir);
+  expect(await storage.store.getSession('session-1')).toEqual(sessionRecord('session-1'));
+  const { hash } = await storage.blobs.put(large, { ...png, sessionId: 'session-1' });
+  await storage.store.deleteSession('session-1');
+  expect(await storage.blobs.get(hash)).toBeUndefined();
+  expect(ask('PRAGMA user_version')).toEqual([{ user_version: 3 }]);
+});

@@ -1,0 +1,37 @@
+/** The bytes of blobs: their name, and the parts in which they are read and written. */
+import { webcrypto } from 'node:crypto';
+import { StorageError } from '../errors.ts';
+
+/** Bytes of one part: its way to a database and back takes a few milliseconds of the one thread. */
+export const PART_SIZE = 512 * 1024;
+
+/** The name of bytes: SHA-256, 64 lower-case hexadecimal digits; computed beside the one thread. */
+export async function blobHash(bytes: Uint8Array): Promise<string> {
+  return Buffer.from(await webcrypto.subtle.digest('SHA-256', bytes)).toString('hex');
+}
+
+/** Views of the bytes, not copies: all but the last one have the same size. */
+export function* partsOf(bytes: Uint8Array, size = PART_SIZE): Generator<Uint8Array> {
+  for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size);
+}
+
+/** The parts as one, or undefined if these are not the bytes of that name. */
+export async function joinParts(
+  hash: string,
+  parts: readonly Uint8Array[],
+): Promise<Uint8Array | undefined> {
+  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return (await blobHash(bytes)) === hash ? bytes : undefined;
+}
+
+export function damagedBlob(hash: string): StorageError {
+  return new StorageError(
+    'STORE_READ_FAILED',
+    `The file ${hash} cannot be read: what is stored of it is damaged. Restore the database from a backup.`,
+  );
+}

@@ -1,0 +1,48 @@
+/**
+ * Keeps blobs in the SQLite database of a folder, as another program tells it by lines: `put BYTES`, `flood`, `sweep`.
+ * It prints what came of each.
+ */
+import { randomBytes } from 'node:crypto';
+import { writeSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { LiminalError } from '@liminal/protocol';
+import { openSqliteStorage } from '../src/sqlite/index.ts';
+
+const { blobs } = await openSqliteStorage(process.argv[2] ?? '');
+const PARTS_MAX = 4 * 512 * 1024;
+
+/** One synchronous write: printed before anything else happens, whole or not at all. */
+function say(...words: (string | number)[]): void {
+  writeSync(1, `${words.join(' ')}\n`);
+}
+
+async function put(size: number, sessionId?: string): Promise<void> {
+  const bytes = randomBytes(size);
+  const options = { mimeType: 'image/png', ...(sessionId !== undefined && { sessionId }) };
+  const { hash } = await blobs.put(bytes, options);
+  say('stored', hash, size, sessionId ?? 'upload');
+}
+
+/** Several at once, of all sizes, every other one for a session, until it is killed. */
+async function flood(): Promise<never> {
+  const writers = Array.from({ length: 4 }, async (_, which) => {
+    for (let at = which; ; at++) {
+      const size = Math.floor(PARTS_MAX * Math.random() ** 2);
+      await (at % 2 === 0 ? put(size, `session-${which}`) : put(size));
+    }
+  });
+  return Promise.race(writers);
+}
+
+say('ready');
+for await (const line of createInterface({ input: process.stdin })) {
+  const [what, size] = line.split(' ');
+  try {
+    if (what === 'put') await put(Number(size));
+    if (what === 'sweep') say('swept', await blobs.sweep(Date.now() + 60_000));
+    if (what === 'flood') await flood();
+  } catch (error) {
+    if (!(error instanceof LiminalError)) throw error;
+    say(error.code, error.message);
+  }
+}
