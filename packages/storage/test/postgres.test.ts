@@ -8,7 +8,13 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type ResponseStore } from '../src/index.ts';
 import { openPostgres } from '../src/postgres/index.ts';
-import { itemPagesSuite, partOf, responseStoreSuite, searchSuite } from '../src/testing/index.ts';
+import {
+  blobSuite,
+  itemPagesSuite,
+  partOf,
+  responseStoreSuite,
+  searchSuite,
+} from '../src/testing/index.ts';
 import { headOf, response, sessionRecord } from '../src/testing/records.ts';
 
 let postgres: TestPostgres;
@@ -44,12 +50,17 @@ async function openServers(count: number, schema = postgres.newSchema()) {
 async function setup() {
   const schema = postgres.newSchema();
   let database = await openPostgres(postgres.url, { schema });
+  /** Bytes of the blobs and all that belongs to them. */
+  const size = async () => {
+    const sql = `SELECT pg_total_relation_size('${schema}.blobs') AS bytes`;
+    return Number((await ask(sql))[0]?.['bytes']);
+  };
   return {
-    subject: database,
+    subject: { ...database, size },
     reopen: async () => {
       await database.close();
       database = await openPostgres(postgres.url, { schema });
-      return database;
+      return { ...database, size };
     },
     teardown: async () => {
       await database.close();
@@ -70,12 +81,16 @@ describe('postgres search', () => {
   searchSuite(partOf(setup, 'store'));
 });
 
+describe('postgres blobs', () => {
+  blobSuite(setup);
+});
+
 describe('several servers on one database', () => {
   test('that start at once make the tables once', async () => {
     const { stores, schema } = await openServers(6);
     await stores[0]!.saveSession(sessionRecord('session-1'));
     expect(await stores[5]!.getSession('session-1')).toEqual(sessionRecord('session-1'));
-    expect(await ask(`SELECT version FROM ${schema}.data_version`)).toEqual([{ version: 1 }]);
+    expect(await ask(`SELECT version FROM ${schema}.data_version`)).toEqual([{ version: 2 }]);
   });
 
   test('a race of snapshots is won by the newest, whole', async () => {

@@ -8,8 +8,8 @@ export async function describePostgres(url: string): Promise<string> {
 }
 
 /**
- * Opens a store and its blobs in a PostgreSQL database, which any number of servers may use at once, and creates or updates its
- * tables in a schema of their own (`liminal`). Throws StorageError `DATABASE_UNUSABLE` or `DATA_TOO_NEW`.
+ * Opens a store and its blobs in a PostgreSQL database, which any number of servers may use at once, and creates or
+ * updates its tables in a schema of their own (`liminal`). Throws StorageError `DATABASE_UNUSABLE` or `DATA_TOO_NEW`.
  * @param url - `postgresql://user:password@host:port/database`
  */
 export async function openPostgres(

@@ -1,5 +1,5 @@
-import { noBlobs } from '../no-blobs.ts';
 import type { OpenedDatabase } from '../storage.ts';
+import { PostgresBlobStore } from './blob-store.ts';
 import { PostgresDatabase } from './database.ts';
 import { PostgresResponseStore } from './response-store.ts';
 
@@ -7,6 +7,10 @@ export const describePostgres = async (url: string): Promise<string> =>
   PostgresDatabase.describe(url);
 
 export async function openPostgres(url: string, schema: string): Promise<OpenedDatabase> {
-  const store = new PostgresResponseStore(await PostgresDatabase.open(url, schema));
-  return { store, blobs: noBlobs(), close: async () => store.close() };
+  const database = await PostgresDatabase.open(url, schema);
+  return {
+    store: new PostgresResponseStore(database),
+    blobs: new PostgresBlobStore(database),
+    close: async () => database.close(),
+  };
 }

@@ -8,6 +8,7 @@ import type {
   SearchQuery,
   SessionRecord,
 } from '../response-store.ts';
+import { releaseBlobs } from './blobs.ts';
 import type { PostgresDatabase } from './database.ts';
 import { listRuns, readItems, readResponse } from './read-responses.ts';
 import { lockSessions, saveResponses } from './save-responses.ts';
@@ -47,6 +48,7 @@ export class PostgresResponseStore implements ResponseStore {
       const id = textKey(sessionId);
       await db.deleteFrom('sessions').where('session_id', '=', id).execute();
       await db.deleteFrom('responses').where('session_id', '=', id).execute();
+      await releaseBlobs(db, sessionId);
     });
   }
 

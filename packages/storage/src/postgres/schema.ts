@@ -43,7 +43,27 @@ const spine = `
     WITH (fastupdate = off) WHERE words IS NOT NULL;
 `;
 
-const migrations = [spine];
+const blobs = `
+  CREATE TABLE blobs (
+    hash text COLLATE "C" PRIMARY KEY,
+    mime_type text NOT NULL,
+    bytes bytea NOT NULL,
+    -- When it was last uploaded, ms since the epoch; NULL once a session has taken it.
+    waiting_since bigint
+  );
+  -- Read in parts, which is slow if PostgreSQL compresses the whole.
+  ALTER TABLE blobs ALTER COLUMN bytes SET STORAGE EXTERNAL;
+  CREATE INDEX waiting_blobs ON blobs (waiting_since) WHERE waiting_since IS NOT NULL;
+
+  CREATE TABLE blob_holders (
+    session_id text COLLATE "C" NOT NULL,
+    hash text COLLATE "C" NOT NULL REFERENCES blobs,
+    PRIMARY KEY (session_id, hash)
+  );
+  CREATE INDEX holders_of_blob ON blob_holders (hash);
+`;
+
+const migrations = [spine, blobs];
 
 /** A number that no other program is likely to lock by. */
 const MIGRATION_LOCK = 4_823_771_905;

@@ -33,4 +33,15 @@ export interface Tables {
     /** Null while the item may change. */
     words: string | null;
   };
+  blobs: {
+    hash: string;
+    mime_type: string;
+    bytes: Buffer;
+    /** When it was last uploaded, ms since the epoch; null once a session has taken it. */
+    waiting_since: number | null;
+  };
+  blob_holders: {
+    session_id: string;
+    hash: string;
+  };
 }

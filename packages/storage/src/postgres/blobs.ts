@@ -1,0 +1,193 @@
+import type { Transaction } from 'kysely';
+import { sql } from 'kysely';
+import { PART_SIZE } from '../store/blob-bytes.ts';
+import { idOf, textKey } from '../store/text-key.ts';
+import type { Tables } from './tables.ts';
+
+/*
+ * All that changes who holds a blob locks first the session, then the rows of the blobs in the order of their hashes:
+ * so nobody deletes a blob while another comes to hold it, and no two wait for each other.
+ */
+
+/** Puts the bytes, unless they are stored already. Returns the media type under which they are stored. */
+export async function putBlob(
+  db: Transaction<Tables>,
+  blob: { hash: string; mimeType: string; bytes: Uint8Array; sessionId?: string | undefined },
+): Promise<string> {
+  const { hash, mimeType, bytes, sessionId } = blob;
+  if (sessionId !== undefined) await lockHolder(db, sessionId);
+  const since = sessionId === undefined ? Date.now() : null;
+  // First without sending the bytes.
+  const stored =
+    (await touchBlob(db, hash, since)) ??
+    (await insertBlob(db, {
+      hash,
+      mime_type: textKey(mimeType),
+      bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+      waiting_since: since,
+    }));
+  if (sessionId !== undefined) await addHolds(db, sessionId, [hash]);
+  return idOf(stored);
+}
+
+/** Locks it; it waits from `since` on, or as before if that is null. Undefined if it is not stored. */
+async function touchBlob(
+  db: Transaction<Tables>,
+  hash: string,
+  since: number | null,
+): Promise<string | undefined> {
+  const row = await db
+    .updateTable('blobs')
+    .set({ waiting_since: sql`coalesce(${since}::bigint, waiting_since)` })
+    .where('hash', '=', hash)
+    .returning('mime_type')
+    .executeTakeFirst();
+  return row?.mime_type;
+}
+
+async function insertBlob(db: Transaction<Tables>, row: Tables['blobs']): Promise<string> {
+  const inserted = await db
+    .insertInto('blobs')
+    .values(row)
+    .onConflict((conflict) =>
+      // Another was faster.
+      conflict.column('hash').doUpdateSet({
+        waiting_since: sql`coalesce(excluded.waiting_since, blobs.waiting_since)`,
+      }),
+    )
+    .returning('mime_type')
+    .executeTakeFirstOrThrow();
+  return inserted.mime_type;
+}
+
+/** The media type and the bytes in parts; undefined if it is not stored. */
+export async function readBlob(
+  db: Transaction<Tables>,
+  hash: string,
+): Promise<{ mimeType: string; parts: Buffer[] } | undefined> {
+  const key = textKey(hash);
+  const row = await db
+    .selectFrom('blobs')
+    .select(['mime_type', sql<number>`octet_length(bytes)`.as('size')])
+    .where('hash', '=', key)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const parts: Buffer[] = [];
+  for (let from = 0; from < row.size; from += PART_SIZE) {
+    // The whole would be one text of twice its size, and would hold the one thread for a second.
+    const part = sql<Buffer>`substring(bytes FROM ${from + 1}::integer FOR ${PART_SIZE}::integer)`;
+    const found = await db
+      .selectFrom('blobs')
+      .select(part.as('part'))
+      .where('hash', '=', key)
+      .executeTakeFirstOrThrow();
+    parts.push(found.part);
+  }
+  return { mimeType: idOf(row.mime_type), parts };
+}
+
+/** Lets the session hold all, or none if some are missing: returns those. */
+export async function holdBlobs(
+  db: Transaction<Tables>,
+  sessionId: string,
+  hashes: readonly string[],
+): Promise<string[]> {
+  await lockHolder(db, sessionId);
+  const wanted = [...new Set(hashes)];
+  const stored = new Set(await lockBlobs(db, wanted.map(textKey)));
+  const missing = wanted.filter((hash) => !stored.has(hash));
+  if (missing.length > 0) return missing;
+  await addHolds(db, sessionId, wanted);
+  await db
+    .updateTable('blobs')
+    .set({ waiting_since: null })
+    .where('hash', '=', anyOf(wanted))
+    .where('waiting_since', 'is not', null)
+    .execute();
+  return [];
+}
+
+/** Ends a session's hold, and deletes what nobody needs any more. */
+export async function releaseBlobs(db: Transaction<Tables>, sessionId: string): Promise<void> {
+  await lockHolder(db, sessionId);
+  const session = textKey(sessionId);
+  const held = await db
+    .selectFrom('blob_holders')
+    .select('hash')
+    .where('session_id', '=', session)
+    .execute();
+  if (held.length === 0) return;
+  const hashes = await lockBlobs(
+    db,
+    held.map(({ hash }) => hash),
+  );
+  await db.deleteFrom('blob_holders').where('session_id', '=', session).execute();
+  await unheld(db, hashes).where('waiting_since', 'is', null).execute();
+}
+
+/** Deletes uploads from before then (ms since the epoch) that no session holds. Returns how many. */
+export async function sweepBlobs(db: Transaction<Tables>, before: number): Promise<number> {
+  const old = await db
+    .selectFrom('blobs')
+    .select('hash')
+    .where('waiting_since', '<', before)
+    .execute();
+  const hashes = await lockBlobs(
+    db,
+    old.map(({ hash }) => hash),
+  );
+  const swept = await unheld(db, hashes).where('waiting_since', '<', before).executeTakeFirst();
+  return Number(swept.numDeletedRows);
+}
+
+/** Deletes those of these blobs that no session holds. They are locked: no other has come to hold them since. */
+function unheld(db: Transaction<Tables>, hashes: readonly string[]) {
+  return db
+    .deleteFrom('blobs')
+    .where('hash', '=', anyOf(hashes))
+    .where((row) =>
+      row.not(
+        row.exists(
+          row
+            .selectFrom('blob_holders')
+            .select(sql`1`.as('held'))
+            .whereRef('blob_holders.hash', '=', 'blobs.hash'),
+        ),
+      ),
+    );
+}
+
+async function addHolds(
+  db: Transaction<Tables>,
+  sessionId: string,
+  hashes: readonly string[],
+): Promise<void> {
+  await db
+    .insertInto('blob_holders')
+    .columns(['session_id', 'hash'])
+    .expression(sql`SELECT ${textKey(sessionId)}, unnest(${hashes}::text[])`)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** Returns those that are stored. */
+async function lockBlobs(db: Transaction<Tables>, hashes: readonly string[]): Promise<string[]> {
+  const rows = await db
+    .selectFrom('blobs')
+    .select('hash')
+    .where('hash', '=', anyOf(hashes))
+    .orderBy('hash')
+    .forUpdate()
+    .execute();
+  return rows.map(({ hash }) => hash);
+}
+
+/** Until the transaction ends no other changes what this session holds. */
+async function lockHolder(db: Transaction<Tables>, sessionId: string): Promise<void> {
+  // Another lock than that on its runs: bytes may take a while.
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${textKey(sessionId)}, 1))`.execute(db);
+}
+
+function anyOf(hashes: readonly string[]) {
+  return sql<string>`ANY(${hashes}::text[])`;
+}
