@@ -91,6 +91,27 @@ const schema = defineSchema({
     'by_sessionId',
     ['sessionId', 'part'],
   ),
+
+  /** Blobs: what events name by a hash. One without a hash is being written. */
+  blobs: defineTable({
+    hash: v.optional(v.string()),
+    mimeType: v.string(),
+    /** When it was last uploaded, or its writing began, ms since the epoch; none once a session has taken it. */
+    waitingSince: v.optional(v.number()),
+  })
+    .index('by_hash', ['hash'])
+    .index('by_time', ['waitingSince']),
+
+  /** The bytes of a blob, in parts, as base64: Convex's clients take much longer for `v.bytes()`. */
+  parts: defineTable({ blob: v.id('blobs'), part: v.number(), text: v.string() }).index('by_blob', [
+    'blob',
+    'part',
+  ]),
+
+  /** Sessions hold blobs. */
+  holds: defineTable({ sessionId: v.string(), blob: v.id('blobs') })
+    .index('by_session', ['sessionId', 'blob'])
+    .index('by_blob', ['blob']),
 });
 export default schema;
 

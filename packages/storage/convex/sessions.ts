@@ -1,5 +1,6 @@
 import { makeFunctionReference } from 'convex/server';
 import { getConvexSize, v } from 'convex/values';
+import { endHolds } from './blobs.ts';
 import { sessionFields } from './schema.ts';
 import type { Doc, MutationCtx, QueryCtx } from './server.ts';
 import { assertSecret, CALL_MAX, DELETED_MAX, mutation, query } from './server.ts';
@@ -113,7 +114,8 @@ async function* sessionsAfter(
 }
 
 /**
- * Deletes a session with up to 1000 of its runs, fewer if they are large; true if there are more. Items follow later.
+ * Deletes a session with up to 1000 of its holds on blobs, and of its runs, fewer if they are large; true if there are
+ * more. Items, and the bytes of blobs, follow later.
  */
 export const remove = mutation({
   args: { secret: v.string(), sessionId: v.string() },
@@ -123,6 +125,7 @@ export const remove = mutation({
     const stored = await find(ctx, sessionId);
     if (stored) await ctx.db.delete(stored._id);
     await forgetRecord(ctx, sessionId);
+    const holdsMore = await endHolds(ctx, sessionId);
     const found = ctx.db
       .query('messages')
       .withIndex('by_threadId', (index) => index.eq('threadId', sessionId))
@@ -136,7 +139,7 @@ export const remove = mutation({
       if (runIds.push(run.runId) === RUNS_MAX || size > DELETED_MAX) break;
     }
     if (runIds.length > 0) await ctx.scheduler.runAfter(0, tidy, { runIds });
-    return runIds.length === RUNS_MAX || size > DELETED_MAX;
+    return holdsMore || runIds.length === RUNS_MAX || size > DELETED_MAX;
   },
 });
 

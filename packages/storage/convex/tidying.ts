@@ -1,3 +1,4 @@
+import type { GenericId } from 'convex/values';
 import { getConvexSize } from 'convex/values';
 import type { MutationCtx } from './server.ts';
 import { DELETED_MAX } from './server.ts';
@@ -28,6 +29,18 @@ export async function tidyRun(ctx: MutationCtx, runId: string): Promise<boolean>
   }
   const isWritten = write && (!message || write.generation <= message.generation);
   if (isWritten) await ctx.db.delete(write._id);
+  return true;
+}
+
+/** Deletes parts of a blob that is no more; true if all are gone. */
+export async function tidyBlob(ctx: MutationCtx, blob: GenericId<'blobs'>): Promise<boolean> {
+  const found = ctx.db.query('parts').withIndex('by_blob', (place) => place.eq('blob', blob));
+  let bytes = DELETED_MAX;
+  for await (const part of found) {
+    if (bytes <= 0) return false;
+    await ctx.db.delete(part._id);
+    bytes -= getConvexSize(part);
+  }
   return true;
 }
 

@@ -4,10 +4,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { convexTest } from 'convex-test';
-import type { FunctionReference } from 'convex/server';
+import type { FunctionReference, TableNamesInDataModel } from 'convex/server';
 import { getFunctionName, makeFunctionReference } from 'convex/server';
-import { ConvexError, convexToJson, jsonToConvex } from 'convex/values';
-import schema from '../convex/schema.ts';
+import { ConvexError, convexToJson, getConvexSize, jsonToConvex } from 'convex/values';
+import schema, { type DataModel } from '../convex/schema.ts';
 import type { ConvexCaller } from '../src/convex/deployment.ts';
 
 export const secret = 'a-secret-of-the-tests';
@@ -33,6 +33,8 @@ const transactionLimits = {
   documentsWritten: 8_192,
 };
 
+type Table = TableNamesInDataModel<DataModel>;
+
 /** Runs the real functions within Convex's limits. */
 export function deploy() {
   const backend = convexTest({ schema, modules, transactionLimits });
@@ -41,22 +43,28 @@ export function deploy() {
     mutation: async (mutation, args) => checked(await backend.mutation(mutation, checked(args))),
   };
   /** How many documents a table has. */
-  const count = async (table: 'items' | 'words' | 'writes' | 'messages' | 'records') => {
-    let counted = 0;
+  const count = async (table: Table) => (await sizesIn(table)).length;
+  /** Bytes of the documents of these tables. */
+  const size = async (...tables: Table[]) =>
+    (await Promise.all(tables.map(sizesIn))).flat().reduce((sum, each) => sum + each, 0);
+  const sizesIn = async (table: Table) => {
+    const sizes: number[] = [];
     for (let cursor: string | null = null, isDone = false; !isDone;) {
       const found = await backend.run(async (ctx) => {
         const page = await ctx.db.query(table).paginate({ cursor, numItems: 10 });
-        return { length: page.page.length, isDone: page.isDone, cursor: page.continueCursor };
+        const found = page.page.map((document) => getConvexSize(document));
+        return { found, isDone: page.isDone, cursor: page.continueCursor };
       });
-      counted += found.length;
+      sizes.push(...found.found);
       ({ cursor, isDone } = found);
     }
-    return counted;
+    return sizes;
   };
   return {
     backend,
     caller,
     count,
+    size,
     tidied: async () => backend.finishInProgressScheduledFunctions(),
   };
 }

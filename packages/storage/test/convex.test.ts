@@ -3,15 +3,23 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ConvexCaller } from '../src/convex/deployment.ts';
 import { openDeployment } from '../src/convex/open.ts';
 import { openConvex } from '../src/convex/index.ts';
-import { itemPagesSuite, partOf, responseStoreSuite, searchSuite } from '../src/testing/index.ts';
+import {
+  blobSuite,
+  itemPagesSuite,
+  partOf,
+  responseStoreSuite,
+  searchSuite,
+} from '../src/testing/index.ts';
 import { response, sessionRecord } from '../src/testing/records.ts';
 import { deploy, modules, secret, serve, watched } from './convex-deployment.ts';
 
 async function setup() {
-  const { caller, tidied } = deploy();
+  const { caller, size: sizeOf, tidied } = deploy();
+  const size = async () => sizeOf('blobs', 'parts');
+  const open = async () => ({ ...(await openDeployment(caller, secret)), size });
   return {
-    subject: await openDeployment(caller, secret),
-    reopen: async () => openDeployment(caller, secret),
+    subject: await open(),
+    reopen: open,
     teardown: tidied,
   };
 }
@@ -26,6 +34,10 @@ describe('convex pages of items', () => {
 
 describe('convex search', () => {
   searchSuite(partOf(setup, 'store'));
+});
+
+describe('convex blobs', () => {
+  blobSuite(setup);
 });
 
 describe('several servers on one deployment', () => {
@@ -87,7 +99,8 @@ describe('the secret', () => {
     fence: 0,
     titleWords: '',
   };
-  const functions: [string, 'query' | 'mutation', object][] = [
+  const stage = { mimeType: 'a', since: 1, from: 0, parts: [] };
+  const functionsOn = (blob: unknown): [string, 'query' | 'mutation', object][] => [
     ['version:get', 'query', {}],
     ['sessions:get', 'query', { sessionId: at.sessionId }],
     ['sessions:list', 'query', {}],
@@ -103,6 +116,12 @@ describe('the secret', () => {
     ['history:items', 'query', { ranges: [] }],
     ['search:titles', 'query', { words: 'a' }],
     ['search:items', 'query', { words: 'a' }],
+    ['blobs:keep', 'mutation', { hash: 'a', since: 1 }],
+    ['blobs:stage', 'mutation', stage],
+    ['blobs:hold', 'mutation', { hashes: ['a'] }],
+    ['blobs:sweep', 'mutation', { before: 1, cursor: null }],
+    ['blobs:find', 'query', { hash: 'a' }],
+    ['blobs:read', 'query', { blob, from: 0 }],
   ];
 
   test('is asked for by every public function', async () => {
@@ -112,8 +131,11 @@ describe('the secret', () => {
       const names = exported.flatMap(([name, value]) => (value?.isPublic ? [name] : []));
       found.push(...names.map((name) => `${/(\w+)\.ts$/.exec(path)?.[1]}:${name}`));
     }
-    expect(found.toSorted()).toEqual(functions.map(([name]) => name).toSorted());
     const { caller } = deploy();
+    // An id must be one, or the call is refused for that.
+    const reference = makeFunctionReference<'mutation'>('blobs:stage');
+    const functions = functionsOn(await caller.mutation(reference, { ...stage, secret }));
+    expect(found.toSorted()).toEqual(functions.map(([name]) => name).toSorted());
     for (const wrong of ['', 'wrong']) {
       for (const [name, kind, args] of functions) {
         const call =
@@ -172,11 +194,11 @@ describe('by the way of HTTP', () => {
       query: async () => version,
       mutation: async () => undefined,
     });
-    await expect(openDeployment(answering(3), secret)).rejects.toMatchObject({
+    await expect(openDeployment(answering(4), secret)).rejects.toMatchObject({
       code: 'DATA_TOO_NEW',
       message: expect.stringMatching(/newer Liminal.*Update/),
     });
-    await expect(openDeployment(answering(1), secret)).rejects.toMatchObject({
+    await expect(openDeployment(answering(2), secret)).rejects.toMatchObject({
       code: 'DATABASE_UNUSABLE',
       message: expect.stringMatching(/older Liminal.*Deploy/),
     });

@@ -8,6 +8,7 @@ import type {
 } from 'convex/server';
 import { anyApi } from 'convex/server';
 import { ConvexError } from 'convex/values';
+import type * as blobs from '../../convex/blobs.ts';
 import type * as history from '../../convex/history.ts';
 import type * as responses from '../../convex/responses.ts';
 import type * as search from '../../convex/search.ts';
@@ -17,6 +18,7 @@ import type * as version from '../../convex/version.ts';
 import { StorageError } from '../errors.ts';
 
 type Api = ApiFromModules<{
+  blobs: typeof blobs;
   history: typeof history;
   responses: typeof responses;
   search: typeof search;

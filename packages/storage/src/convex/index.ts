@@ -2,8 +2,8 @@
 import type { OpenedDatabase } from '../storage.ts';
 
 /**
- * Opens a store and its blobs in a Convex deployment that has the functions of `packages/storage/convex/` (see docs/convex.md).
- * Throws StorageError `DATABASE_UNUSABLE` or `DATA_TOO_NEW`.
+ * Opens a store and its blobs in a Convex deployment that has the functions of `packages/storage/convex/` (see
+ * docs/convex.md). Throws StorageError `DATABASE_UNUSABLE` or `DATA_TOO_NEW`.
  * @param secret - The deployment's `LIMINAL_SECRET`.
  */
 export async function openConvex(url: string, secret: string): Promise<OpenedDatabase> {

@@ -1,14 +1,14 @@
 import { ConvexHttpClient } from 'convex/browser';
 import { StorageError } from '../errors.ts';
-import { noBlobs } from '../no-blobs.ts';
 import type { OpenedDatabase } from '../storage.ts';
+import { ConvexBlobStore } from './blob-store.ts';
 import { api, type ConvexCaller, Deployment, reasonOf } from './deployment.ts';
 import { ConvexResponseStore } from './response-store.ts';
 
 /** How long one call may take (ms). */
 const CALL_TIMEOUT = 30_000;
 /** The version of the functions that this driver needs: `convex/version.ts`. */
-const VERSION = 2;
+const VERSION = 3;
 
 export async function openConvex(url: string, secret: string): Promise<OpenedDatabase> {
   try {
@@ -39,8 +39,11 @@ export async function openDeployment(
       `The Convex deployment has functions of an older Liminal (version ${version}, this one needs ${VERSION}). Deploy them again.`,
     );
   }
-  const store = new ConvexResponseStore(deployment);
-  return { store, blobs: noBlobs(), close: async () => store.close() };
+  return {
+    store: new ConvexResponseStore(deployment),
+    blobs: new ConvexBlobStore(deployment),
+    close: async () => {},
+  };
 }
 
 function clientOf(url: string): ConvexCaller {

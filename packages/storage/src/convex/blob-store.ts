@@ -1,0 +1,120 @@
+import type { FunctionReturnType } from 'convex/server';
+import type { BlobInfo, BlobStore, StoredBlob } from '../blob-store.ts';
+import { blobHash, damagedBlob, joinParts, partsOf } from '../store/blob-bytes.ts';
+import { fittingBatches } from '../store/item-page.ts';
+import { idOf, textKey } from '../store/text-key.ts';
+import { api, type Deployment } from './deployment.ts';
+
+/** Bytes of a part: as base64 it has 512 KiB. */
+const PART_SIZE = 384 * 1024;
+/** Parts in one call, and blobs that one call holds: well below Convex's limits. */
+const limits = { parts: 8, holds: 1_000 };
+
+type BlobId = FunctionReturnType<typeof api.blobs.stage>;
+
+/**
+ * Blobs in a Convex deployment that has the functions of `convex/`. A blob is staged in parts that nobody reads; the
+ * last mutation makes it visible. One operation is weaker than the contract, since mutations are limited: a hold of
+ * more than 1000 blobs happens in steps, so that it can hold some if another is removed in between.
+ */
+export class ConvexBlobStore implements BlobStore {
+  readonly #deployment: Deployment;
+
+  constructor(deployment: Deployment) {
+    this.#deployment = deployment;
+  }
+
+  async put(
+    bytes: Uint8Array,
+    { mimeType, sessionId }: { mimeType: string; sessionId?: string },
+  ): Promise<BlobInfo> {
+    const hash = await blobHash(bytes);
+    const keep = async (staged?: BlobId) =>
+      this.#deployment.mutation(api.blobs.keep, {
+        hash,
+        since: Date.now(),
+        ...(sessionId !== undefined && { sessionId: textKey(sessionId) }),
+        ...(staged !== undefined && { staged }),
+      });
+    const stored = await this.#deployment.write(
+      // First without sending the bytes.
+      async () => (await keep()) ?? (await keep(await this.#stage(bytes, mimeType))),
+    );
+    return { hash, mimeType: stored === null ? mimeType : idOf(stored), size: bytes.length };
+  }
+
+  async get(hash: string): Promise<StoredBlob | undefined> {
+    return this.#deployment.read(async () => {
+      const stored = await this.#deployment.query(api.blobs.find, { hash: textKey(hash) });
+      if (!stored) return undefined;
+      const bytes = await joinParts(hash, await this.#parts(stored.blob));
+      if (!bytes) throw damagedBlob(hash);
+      return { hash, mimeType: idOf(stored.mimeType), size: bytes.length, bytes };
+    });
+  }
+
+  async hold(sessionId: string, hashes: readonly string[]): Promise<string[]> {
+    const wanted = new Map(hashes.map((hash) => [textKey(hash), hash]));
+    const room = { count: limits.holds, size: Infinity };
+    const batches = [...fittingBatches([...wanted.keys()], () => 0, room)];
+    const missing: string[] = [];
+    if (batches.length > 1) {
+      for (const batch of batches) missing.push(...(await this.#hold({ hashes: batch })));
+    }
+    for (const batch of missing.length === 0 ? batches : []) {
+      missing.push(...(await this.#hold({ hashes: batch, sessionId: textKey(sessionId) })));
+    }
+    return missing.map((hash) => wanted.get(hash) ?? hash);
+  }
+
+  async sweep(before: number): Promise<number> {
+    let count = 0;
+    for (let cursor: string | null = null; ;) {
+      const swept: FunctionReturnType<typeof api.blobs.sweep> = await this.#deployment.write(
+        async () => this.#deployment.mutation(api.blobs.sweep, { before, cursor }),
+      );
+      count += swept.count;
+      if (swept.next === null) return count;
+      cursor = swept.next;
+    }
+  }
+
+  async #hold(args: { hashes: string[]; sessionId?: string }): Promise<string[]> {
+    return this.#deployment.write(async () => this.#deployment.mutation(api.blobs.hold, args));
+  }
+
+  async #stage(bytes: Uint8Array, mimeType: string): Promise<BlobId> {
+    const parts = [...partsOf(bytes, PART_SIZE)];
+    let blob: BlobId | undefined;
+    let from = 0;
+    do {
+      const some = parts.slice(from, from + limits.parts);
+      blob = await this.#deployment.mutation(api.blobs.stage, {
+        mimeType: textKey(mimeType),
+        since: Date.now(),
+        ...(blob !== undefined && { blob }),
+        from,
+        parts: some.map(base64),
+      });
+      from += some.length;
+    } while (from < parts.length);
+    return blob;
+  }
+
+  async #parts(blob: BlobId): Promise<Uint8Array[]> {
+    const parts: Uint8Array[] = [];
+    for (let from = 0; ;) {
+      const found: FunctionReturnType<typeof api.blobs.read> = await this.#deployment.query(
+        api.blobs.read,
+        { blob, from },
+      );
+      parts.push(...found.parts.map((text) => Buffer.from(text, 'base64')));
+      if (found.next === null) return parts;
+      from = found.next;
+    }
+  }
+}
+
+function base64(part: Uint8Array): string {
+  return Buffer.from(part.buffer, part.byteOffset, part.byteLength).toString('base64');
+}
