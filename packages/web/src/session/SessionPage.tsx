@@ -12,6 +12,7 @@ import { QueueList } from '../composer/QueueList.tsx';
 import { focusComposer, useFocusWhenReady } from '../composer/focus-composer.ts';
 import { FilesBeside } from '../files/FilesBeside.tsx';
 import { useDraft } from '../kept/drafts.ts';
+import { useMentioned } from '../mentions/use-mentioned.ts';
 import spoken from '../look/spoken.module.css';
 import { ActivityProvider } from '../transcript/activity.ts';
 import { SessionActionsProvider } from '../transcript/session-actions.ts';
@@ -66,6 +67,11 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
   const { requests } = useClient();
   const [draft, setDraft] = useDraft(sessionId);
   const type = usePrewarm(session, info, setDraft);
+  const {
+    add: addMention,
+    blocksOf,
+    blocksOfEdited,
+  } = useMentioned(sessionId, info?.session.projectDir);
   const [problem, attempt] = useAttempt();
   const cliType = info?.session.cliType;
   const agentName = useAgentName(cliType);
@@ -98,14 +104,14 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
       cliType,
       answer,
       show,
-      send: (message: string) => void session.send(message),
+      send: (message: string) => void session.send(message, { blocks: blocksOf(message) }),
       takeBack: (message: string) => {
         const { current } = latestDraft;
         setDraft(current.trim() === '' ? message : `${message}\n\n${current}`);
         focusComposer();
       },
     }),
-    [answer, cliType, session, setDraft, show],
+    [answer, blocksOf, cliType, session, setDraft, show],
   );
   const isEmpty = view.turns.length === 0;
   const about = info?.session;
@@ -132,9 +138,11 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
           />
           <QueueList
             queue={info?.queue ?? []}
-            onEdit={(turnId, message) =>
-              void attempt(requests.editQueued(sessionId, turnId, message))
-            }
+            onEdit={(turnId, message) => {
+              const before = info?.queue.find((one) => one.turnId === turnId);
+              const beside = blocksOfEdited(message, before);
+              void attempt(requests.editQueued(sessionId, turnId, message, beside));
+            }}
             onRemove={(turnId) => void attempt(requests.removeQueued(sessionId, turnId))}
           />
           <RequestDock
@@ -153,6 +161,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
             onDraft={type}
             onSend={actions.send}
             onStop={stop}
+            onMention={addMention}
             onConfig={(id, value) => attempt(requests.setConfig(sessionId, id, value))}
             info={info}
             agentName={agentName}

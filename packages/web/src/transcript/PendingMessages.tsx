@@ -1,5 +1,6 @@
 import type { PendingMessage, SessionStore } from '@liminal/client';
 import { Button } from '../look/controls.tsx';
+import { MentioningText } from '../mentions/MentioningText.tsx';
 import { useSessionActions } from './session-actions.ts';
 import css from './UserMessage.module.css';
 
@@ -19,7 +20,7 @@ export function PendingMessages({ pending, session }: PendingMessagesProps) {
         role="article"
         aria-label="Unsent message"
       >
-        {held.message}
+        <MentioningText text={held.message} blocks={held.blocks} />
       </div>
       {(held.state === 'waiting' || held.state === 'failed') && (
         <Unsent held={held} session={session} />

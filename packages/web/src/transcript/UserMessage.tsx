@@ -1,5 +1,6 @@
 import type { UpsertObject } from '@liminal/protocol';
 import { Button } from '../look/controls.tsx';
+import { MentioningText, useUnmentioned } from '../mentions/MentioningText.tsx';
 import { Attachments } from './Attachments.tsx';
 import { openName, useRemembered } from './remembered.ts';
 import css from './UserMessage.module.css';
@@ -23,8 +24,11 @@ export function UserMessage({ item }: { item: MessageUpsert }) {
         aria-label="You"
         dir="auto"
       >
-        {isLong && !open ? item.content.slice(0, longest.characters * 2) : item.content}
-        <Attachments blocks={item.blocks} />
+        <MentioningText
+          text={isLong && !open ? item.content.slice(0, longest.characters * 2) : item.content}
+          blocks={item.blocks}
+        />
+        <Attachments blocks={useUnmentioned(item.content, item.blocks)} />
       </div>
       {isLong && (
         <Button
