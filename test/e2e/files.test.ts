@@ -48,3 +48,36 @@ test('files that an answer names are read in the page, and what lies outside is 
   expect(await image.evaluate((element) => (element as HTMLImageElement).naturalWidth)).toBe(1);
   expect(await ada.tabs.getByRole('link').count()).toBe(1);
 });
+
+test('a file that is mentioned in the page reaches the model with what is in it', async () => {
+  const folder = await stage.project('shop', {
+    'src/config.ts': 'export const apples = 3;\n',
+    'notes of mine.md': 'Pears are out.\n',
+  });
+  stage.api.play([reply('I have read them.')]);
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder });
+  const { page } = session;
+  const field = page.getByRole('textbox', { name: 'Message', exact: true });
+  const files = page.getByRole('listbox', { name: 'Files' });
+
+  await field.pressSequentially('Compare @conf');
+  await files.getByRole('option', { name: /^config\.ts/ }).click();
+  await page.keyboard.type('with @notes');
+  await files.getByRole('option', { name: /^notes/ }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Enter');
+  await session.untilSaid('I have read them.');
+
+  const { messages } = stage.api.requests.findLast(({ kind }) => kind === 'main')!.body;
+  const told = JSON.stringify(messages);
+  for (const words of ['export const apples = 3;', 'Pears are out.', '@src/config.ts']) {
+    expect(told.split(words)).toHaveLength(2);
+  }
+  const said = page.getByRole('article', { name: 'You' });
+  await said.getByRole('button', { name: '@"notes of mine.md"' }).click();
+  await page
+    .getByRole('region', { name: /^File notes/ })
+    .getByText('Pears are out.')
+    .waitFor();
+});

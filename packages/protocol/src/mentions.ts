@@ -15,8 +15,8 @@ export interface Mention {
 /** Before a mention stands nothing, a space, or a full stop of languages that have no spaces. */
 const before = String.raw`(?<=^|[\s。、？！])`;
 const form = new RegExp(`${before}@(?:"(?<quoted>(?:\\\\"|[^"])+)"|(?<plain>[^\\s"]\\S*))`, 'gu');
-/** What follows a mention in a sentence does not belong to it. */
-const afterwards = /[^\p{L}\p{N}\p{M}/_+~=%-]+$/u;
+/** The last letter of a mention: what follows it in a sentence does not belong to it. */
+const last = /[\p{L}\p{N}\p{M}/_+~=%-]/u;
 const needsNoQuotes = /^[\p{L}\p{N}\p{M}./@+~=%_-]*[\p{L}\p{N}\p{M}/_+~=%-]$/u;
 
 /** A path as a mention. */
@@ -31,7 +31,8 @@ export function mentionsIn(text: string): Mention[] {
     if (quoted !== undefined) {
       return { path: quoted.replaceAll('\\"', '"'), from: index, to: index + all.length };
     }
-    const path = plain.replace(afterwards, '');
+    const letters = Array.from(plain);
+    const path = letters.slice(0, letters.findLastIndex((one) => last.test(one)) + 1).join('');
     return path === '' ? [] : { path, from: index, to: index + 1 + path.length };
   });
 }

@@ -1,7 +1,12 @@
 import { partOf } from '@liminal/testkit/at-length';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { ApprovalUpsert, ToolCallUpsert, UpsertObject } from '@liminal/protocol';
+import {
+  type ApprovalUpsert,
+  mentionLink,
+  type ToolCallUpsert,
+  type UpsertObject,
+} from '@liminal/protocol';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { approval, message, tool, turn, upsert } from './items.ts';
@@ -333,6 +338,26 @@ const states: Record<string, () => Promise<Page>> = {
     const page = await stage.visit();
     await page.getByRole('textbox', { name: 'Message' }).fill('/');
     await page.getByRole('option').first().waitFor();
+    return page;
+  },
+  'files to mention': async () => {
+    const files = [
+      { path: 'src/', name: 'src' },
+      { path: 'src/cart/Cart.tsx', name: 'Cart.tsx' },
+    ];
+    stage.answer = (_, path) =>
+      path.startsWith('/api/project/files') ? { files, truncated: true } : undefined;
+    const page = await stage.visit();
+    await page.getByRole('textbox', { name: 'Message' }).pressSequentially('See @');
+    await page.getByRole('option').first().waitFor();
+    return page;
+  },
+  'a mentioned file': async () => {
+    const blocks = [mentionLink('/code/shop', 'src/cart/Cart.tsx')];
+    const said = 'Is @src/cart/Cart.tsx right?';
+    history([message('u', said, { ...done, origin: 'user', blocks })], turn('t1', ended));
+    const page = await stage.visit();
+    await page.getByRole('button', { name: '@src/cart/Cart.tsx' }).waitFor();
     return page;
   },
   'a phone': async () => {

@@ -28,7 +28,7 @@ it('an agent without settings and commands shows none', async () => {
   await page.getByRole('textbox', { name: 'Message' }).fill('/');
   expect(await page.getByRole('listbox').count()).toBe(0);
   expect(await page.getByRole('textbox', { name: 'Message' }).getAttribute('placeholder')).toBe(
-    'Message Demo',
+    'Message Demo, @ for files',
   );
 });
 

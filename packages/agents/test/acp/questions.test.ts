@@ -142,7 +142,7 @@ test('a form is an approval with fields; what is filled in reaches the agent', a
 
   await expect(request.answer('accept')).rejects.toMatchObject({
     code: 'INVALID_OPTION',
-    message: '“Version” must be filled in.',
+    message: '“Version”: This has to be filled in.',
   });
   const wrong = request.answer('accept', { content: { version: '1.0', channel: 'nightly' } });
   await expect(wrong).rejects.toMatchObject(coded('INVALID_OPTION'));

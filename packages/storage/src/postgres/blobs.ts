@@ -145,10 +145,11 @@ function unheld(db: Transaction<Tables>, hashes: readonly string[]) {
   return db
     .deleteFrom('blobs')
     .where('hash', '=', anyOf(hashes))
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('blob_holders')
+    .where((row) =>
+      row.not(
+        row.exists(
+          row
+            .selectFrom('blob_holders')
             .select(sql`1`.as('held'))
             .whereRef('blob_holders.hash', '=', 'blobs.hash'),
         ),

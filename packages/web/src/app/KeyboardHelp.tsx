@@ -24,6 +24,7 @@ const groups: { name: string; keys: [keys: string[], does: string][] }[] = [
     name: 'In a session',
     keys: [
       [['/'], 'Write a message'],
+      [['@'], 'Mention a file or folder; Enter takes it, Tab goes into a folder'],
       [['Enter'], 'Send; while the agent is busy: queue'],
       [['Shift+Enter'], 'New line'],
       [['↑'], 'Take up the last message again'],

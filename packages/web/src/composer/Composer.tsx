@@ -1,9 +1,12 @@
-import type { SessionInfo } from '@liminal/protocol';
+import type { AgentCommand, SessionInfo } from '@liminal/protocol';
 import { ArrowUp, Square } from 'lucide-react';
-import { type KeyboardEvent, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, useId, useRef } from 'react';
 import { AttachButton } from '../attachments/AttachButton.tsx';
 import { AttachedFiles } from '../attachments/AttachedFiles.tsx';
 import type { Attachments } from '../attachments/use-attachments.ts';
+import { type Completion, useCompletion } from '../completion/use-completion.ts';
+import { MentionMenu } from '../mentions/MentionMenu.tsx';
+import { useMentions } from '../mentions/use-mentions.ts';
 import { CommandMenu } from './CommandMenu.tsx';
 import { commandHint, commandPrefix, matchCommands } from './command-matches.ts';
 import css from './Composer.module.css';
@@ -19,6 +22,8 @@ interface ComposerProps {
   onSend: (message: string) => void;
   onStop: () => void;
   onConfig: (id: string, value: string) => Promise<void>;
+  /** A file was chosen to be mentioned. */
+  onMention: (path: string) => void;
   info: SessionInfo | undefined;
   agentName: string;
   /** Puts the last message back, to be edited and sent again; undefined if there is none. */
@@ -31,7 +36,16 @@ export function Composer(props: ComposerProps) {
   const { draft, onDraft, attachments, onSend, onStop, info, agentName, running, onLast } = props;
   const field = useRef<HTMLTextAreaElement>(null);
   const commands = useCommands(props);
-  const menuId = useId();
+  const mentions = useMentions({
+    field,
+    text: draft,
+    onText: onDraft,
+    folder: info?.session.projectDir,
+    onMention: props.onMention,
+  });
+  const menu = commands.isOpen ? commands : mentions.completion;
+  const hasOptions = menu.isOpen && menu.matches.length > 0;
+  const hintId = useId();
   const hint = commandHint(info?.commands ?? [], draft);
   const isEmpty =
     draft.trim() === '' && attachments.list.length + attachments.incoming.length === 0;
@@ -46,7 +60,7 @@ export function Composer(props: ComposerProps) {
   const onKeyDown = (event: KeyboardEvent) => {
     // An input method uses Enter to finish a word.
     if (event.nativeEvent.isComposing) return;
-    if (commands.onKey(event)) return event.preventDefault();
+    if (menu.onKey(event)) return event.preventDefault();
     if (event.key === 'ArrowUp' && draft === '' && isEmpty && onLast !== undefined) {
       event.preventDefault();
       return onLast();
@@ -66,18 +80,12 @@ export function Composer(props: ComposerProps) {
         send();
       }}
     >
-      {commands.open && (
-        <CommandMenu
-          id={menuId}
-          commands={commands.matches}
-          active={commands.active}
-          onPick={commands.pick}
-        />
-      )}
+      {commands.isOpen && <CommandMenu completion={commands} />}
+      {!commands.isOpen && mentions.completion.isOpen && <MentionMenu mentions={mentions} />}
       <AttachedFiles attachments={attachments} />
       <div className={css.grow} data-text={`${draft}\n`}>
         {hint !== undefined && (
-          <span id={`${menuId}-hint`} className={css.hint}>
+          <span id={hintId} className={css.hint}>
             <span aria-hidden="true">{draft}</span>
             {hint}
           </span>
@@ -88,13 +96,17 @@ export function Composer(props: ComposerProps) {
           className={css.text}
           aria-label="Message"
           placeholder={placeholderFor(agentName, info)}
-          aria-describedby={hint === undefined ? undefined : `${menuId}-hint`}
+          aria-describedby={hint === undefined ? undefined : hintId}
           rows={1}
           value={draft}
-          aria-autocomplete={commands.open ? 'list' : undefined}
-          aria-controls={commands.open ? menuId : undefined}
-          aria-activedescendant={commands.open ? `${menuId}-${commands.active}` : undefined}
-          onChange={(event) => onDraft(event.target.value)}
+          aria-autocomplete={hasOptions ? 'list' : undefined}
+          aria-controls={hasOptions ? menu.id : undefined}
+          aria-activedescendant={hasOptions ? `${menu.id}-${menu.active}` : undefined}
+          onChange={(event) => {
+            onDraft(event.target.value);
+            mentions.onInput(event);
+          }}
+          onSelect={mentions.onSelect}
           onKeyDown={onKeyDown}
         />
       </div>
@@ -141,48 +153,17 @@ function sendTitle(running: boolean, { list }: Attachments): string {
 
 function placeholderFor(agentName: string, info: SessionInfo | undefined): string {
   const hasCommands = info !== undefined && info.commands.length > 0;
-  return hasCommands ? `Message ${agentName}, or / for commands` : `Message ${agentName}`;
+  const offers = ['@ for files', ...(hasCommands ? ['/ for commands'] : [])];
+  return `Message ${agentName}, ${offers.join(', ')}`;
 }
 
 /** The menu of slash commands: open while the first word of the message is being typed. */
-function useCommands({ draft, onDraft, info }: ComposerProps) {
-  const [active, setActive] = useState(0);
-  const [dismissed, setDismissed] = useState<string>();
+function useCommands({ draft, onDraft, info }: ComposerProps): Completion<AgentCommand> {
   const prefix = commandPrefix(draft);
-  const matches = prefix === undefined ? [] : matchCommands(info?.commands ?? [], prefix);
-  const open = matches.length > 0 && dismissed !== draft;
-  const index = Math.min(active, matches.length - 1);
-
-  const pick = (command: { name: string }) => {
-    onDraft(`/${command.name} `);
-    setActive(0);
-  };
-  /** Whether the key was for the menu. */
-  const onKey = (event: KeyboardEvent): boolean => {
-    if (!open) return false;
-    const chosen = matches[index];
-    switch (event.key) {
-      case 'ArrowDown':
-      case 'ArrowUp': {
-        const step = event.key === 'ArrowDown' ? 1 : -1;
-        setActive((index + step + matches.length) % matches.length);
-        return true;
-      }
-      case 'Enter':
-      case 'Tab':
-        if (event.shiftKey || chosen === undefined) return false;
-        // A fully typed command is sent, not completed again.
-        if (event.key === 'Enter' && chosen.name === prefix) return false;
-        pick(chosen);
-        return true;
-      case 'Escape':
-        setDismissed(draft);
-        event.stopPropagation();
-        return true;
-      default:
-        setActive(0);
-        return false;
-    }
-  };
-  return { open, matches, active: index, pick, onKey };
+  return useCompletion({
+    matches: prefix === undefined ? [] : matchCommands(info?.commands ?? [], prefix),
+    typed: prefix === undefined ? undefined : draft,
+    onPick: ({ name }) => onDraft(`/${name} `),
+    isWritten: ({ name }) => name === prefix,
+  });
 }

@@ -1,8 +1,9 @@
 import type { QueuedMessage } from '@liminal/protocol';
 import { Clock, Pencil, X } from 'lucide-react';
 import { useState } from 'react';
-import { Attachments } from '../transcript/Attachments.tsx';
 import { Button, IconButton } from '../look/controls.tsx';
+import { useUnmentioned } from '../mentions/MentioningText.tsx';
+import { Attachments } from '../transcript/Attachments.tsx';
 import css from './QueueList.module.css';
 
 interface QueueListProps {
@@ -36,13 +37,14 @@ interface QueuedProps {
 
 function Queued({ queued, onEdit, onRemove }: QueuedProps) {
   const [editing, setEditing] = useState(false);
+  const others = useUnmentioned(queued.message, queued.blocks);
   const sending = queued.state === 'sending';
   if (editing && !sending) {
     return (
       <li className={css.message} data-turn-id={queued.turnId} data-status={queued.state}>
         <Editor
           message={queued.message}
-          mayBeEmpty={(queued.blocks ?? []).length > 0}
+          mayBeEmpty={others.length > 0}
           onDone={(message) => {
             setEditing(false);
             if (message !== undefined && message !== queued.message) onEdit(message);
@@ -54,7 +56,7 @@ function Queued({ queued, onEdit, onRemove }: QueuedProps) {
   return (
     <li className={css.message} data-turn-id={queued.turnId} data-status={queued.state}>
       <Clock size={14} aria-hidden="true" />
-      <Attachments blocks={queued.blocks} look="small" />
+      <Attachments blocks={others} look="small" />
       <span className={css.text}>{queued.message}</span>
       <span className={css.state}>{sending ? 'sending' : 'queued'}</span>
       {!sending && (

@@ -1,7 +1,7 @@
 import type { SessionStore, SessionView } from '@liminal/client';
 import { describeError } from '@liminal/client';
 import { useClient, useSession } from '@liminal/client/react';
-import { type ApprovalAnswer, type ContentBlock, blobIn } from '@liminal/protocol';
+import { type ApprovalAnswer, type ContentBlock, blobIn, linkedMentions } from '@liminal/protocol';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { useAgentName } from '../app/agents.tsx';
@@ -14,6 +14,7 @@ import { QueueList } from '../composer/QueueList.tsx';
 import { focusComposer, useFocusWhenReady } from '../composer/focus-composer.ts';
 import { FilesBeside } from '../files/FilesBeside.tsx';
 import { useDraft } from '../kept/drafts.ts';
+import { useMentioned } from '../mentions/use-mentioned.ts';
 import spoken from '../look/spoken.module.css';
 import { ActivityProvider } from '../transcript/activity.ts';
 import { SessionActionsProvider } from '../transcript/session-actions.ts';
@@ -68,6 +69,8 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
   const { requests } = useClient();
   const [draft, setDraft] = useDraft(sessionId);
   const prewarm = usePrewarm(session, info);
+  const folder = info?.session.projectDir;
+  const { add: addMention, blocksOf, blocksOfEdited } = useMentioned(sessionId, folder);
   const [problem, attempt] = useAttempt();
   const cliType = info?.session.cliType;
   const agentName = useAgentName(cliType);
@@ -104,15 +107,16 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
       answer,
       show,
       send: (message: string, blocks: readonly ContentBlock[] = []) =>
-        void session.send(message, { blocks }),
+        void session.send(message, { blocks: blocksOf(message, blocks) }),
       takeBack: (message: string, blocks: readonly ContentBlock[] = []) => {
         const { current } = latestDraft;
         setDraft([message, current].filter((text) => text.trim() !== '').join('\n\n'));
-        put(blocks);
+        // Mentions are in its words.
+        put(linkedMentions(message, blocks, folder).others);
         focusComposer();
       },
     }),
-    [answer, cliType, put, session, setDraft, show],
+    [answer, blocksOf, cliType, folder, put, session, setDraft, show],
   );
   const last = lastMessage(view);
   const isEmpty = view.turns.length === 0;
@@ -141,14 +145,16 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
           />
           <QueueList
             queue={info?.queue ?? []}
-            onEdit={(turnId, message) =>
-              void attempt(requests.editQueued(sessionId, turnId, message))
-            }
+            onEdit={(turnId, message) => {
+              const before = info?.queue.find((one) => one.turnId === turnId);
+              const beside = blocksOfEdited(message, before);
+              void attempt(requests.editQueued(sessionId, turnId, message, beside));
+            }}
             onRemove={(turnId) => void attempt(requests.removeQueued(sessionId, turnId))}
           />
           <RequestDock
             turns={view.turns}
-            folder={info?.session.projectDir}
+            folder={folder}
             running={running}
             chosen={shown}
             onChoose={choose}
@@ -166,6 +172,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
             attachments={attachments}
             onSend={(message) => actions.send(message, attachments.take())}
             onStop={stop}
+            onMention={addMention}
             onConfig={(id, value) => attempt(requests.setConfig(sessionId, id, value))}
             info={info}
             agentName={agentName}

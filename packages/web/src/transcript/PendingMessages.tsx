@@ -1,5 +1,6 @@
 import type { PendingMessage, SessionStore } from '@liminal/client';
 import { Button } from '../look/controls.tsx';
+import { MentioningText, useUnmentioned } from '../mentions/MentioningText.tsx';
 import { Attachments } from './Attachments.tsx';
 import { useSessionActions } from './session-actions.ts';
 import css from './UserMessage.module.css';
@@ -11,17 +12,27 @@ interface PendingMessagesProps {
 
 /** Messages sent from here that the server has not shown yet. */
 export function PendingMessages({ pending, session }: PendingMessagesProps) {
-  return pending.map((held) => (
-    <div key={held.turnId} className={css.row} data-status={held.state}>
+  return pending.map((held) => <Pending key={held.turnId} held={held} session={session} />);
+}
+
+interface PendingProps {
+  held: PendingMessage;
+  session: SessionStore;
+}
+
+function Pending({ held, session }: PendingProps) {
+  const others = useUnmentioned(held.message, held.blocks);
+  return (
+    <div className={css.row} data-status={held.state}>
       <div className={css.said} role="article" aria-label="Unsent message">
-        <Attachments blocks={held.blocks} look="mine" />
+        <Attachments blocks={others} look="mine" />
         {held.message !== '' && (
           <div
             className={css.bubble}
             data-faint={held.state !== 'failed'}
             data-failed={held.state === 'failed'}
           >
-            {held.message}
+            <MentioningText text={held.message} blocks={held.blocks} />
           </div>
         )}
       </div>
@@ -29,11 +40,11 @@ export function PendingMessages({ pending, session }: PendingMessagesProps) {
         <Unsent held={held} session={session} />
       )}
     </div>
-  ));
+  );
 }
 
 /** Why a message is not sent, and what a person can do. */
-function Unsent({ held, session }: { held: PendingMessage; session: SessionStore }) {
+function Unsent({ held, session }: PendingProps) {
   const { takeBack } = useSessionActions();
   const isRefused = held.state === 'failed';
   return (

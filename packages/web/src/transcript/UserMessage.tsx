@@ -1,5 +1,6 @@
 import type { UpsertObject } from '@liminal/protocol';
 import { Button } from '../look/controls.tsx';
+import { MentioningText, useUnmentioned } from '../mentions/MentioningText.tsx';
 import { Attachments } from './Attachments.tsx';
 import { openName, useRemembered } from './remembered.ts';
 import css from './UserMessage.module.css';
@@ -12,15 +13,19 @@ const longest = { lines: 20, characters: 2400 };
 /** The person's own words, as they were written. */
 export function UserMessage({ item }: { item: MessageUpsert }) {
   const [open, setOpen] = useRemembered(openName, false);
+  const others = useUnmentioned(item.content, item.blocks);
   const isLong =
     item.content.length > longest.characters || item.content.split('\n').length > longest.lines;
   return (
     <div className={css.row} data-item-id={item.itemId} data-status={item.status}>
       <div className={css.said} role="article" aria-label="You">
-        <Attachments blocks={item.blocks} look="mine" />
+        <Attachments blocks={others} look="mine" />
         {item.content !== '' && (
           <div className={css.bubble} data-folded={isLong && !open} dir="auto">
-            {isLong && !open ? item.content.slice(0, longest.characters * 2) : item.content}
+            <MentioningText
+              text={isLong && !open ? item.content.slice(0, longest.characters * 2) : item.content}
+              blocks={item.blocks}
+            />
           </div>
         )}
       </div>

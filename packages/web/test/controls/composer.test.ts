@@ -14,6 +14,10 @@ tryControls([
     name: 'the composer',
     set: (stage) => {
       stage.history = past;
+      stage.answer = (_, path) =>
+        path.startsWith('/api/project/files')
+          ? { files: [{ path: 'src/Cart.tsx', name: 'Cart.tsx' }] }
+          : undefined;
       stage.info = {
         ...stage.info,
         session: { ...stage.info.session, state: 'running' },
@@ -67,6 +71,16 @@ tryControls([
           await take(page, page.getByRole('option', { name: /compact/ }), way);
         },
         effect: async (page) => await expect.poll(() => field(page).inputValue()).toBe('/compact '),
+      },
+      {
+        name: 'a file',
+        find: field,
+        use: async (page, control, way) => {
+          await write(page, control, way, 'See @');
+          await take(page, page.getByRole('option', { name: /Cart\.tsx/ }), way);
+        },
+        effect: async (page) =>
+          await expect.poll(() => field(page).inputValue()).toBe('See @src/Cart.tsx '),
       },
       {
         name: 'a setting',

@@ -1,0 +1,52 @@
+import { type ReactNode, useEffect, useRef } from 'react';
+import css from './CompletionMenu.module.css';
+import type { Completion } from './use-completion.ts';
+
+interface CompletionMenuProps<T> {
+  completion: Completion<T>;
+  name: string;
+  /** What an option shows, and its key. */
+  show: (match: T) => { key: string; content: ReactNode };
+  /** Said below the options, or instead of them. */
+  note?: ReactNode;
+}
+
+/** Completions above the composer. The focus stays in the text; the selected one is what Enter takes. */
+export function CompletionMenu<T>({ completion, name, show, note }: CompletionMenuProps<T>) {
+  const { id, matches, active, pick } = completion;
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    list.current?.children[active]?.scrollIntoView({ block: 'nearest' });
+  }, [active]);
+  return (
+    <div className={css.menu}>
+      {matches.length > 0 && (
+        <div className={css.list} id={id} role="listbox" aria-label={name} ref={list}>
+          {matches.map((match, index) => {
+            const { key, content } = show(match);
+            return (
+              // The keyboard reaches it through the text field.
+              // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus
+              <div
+                key={key}
+                id={`${id}-${index}`}
+                className={css.option}
+                role="option"
+                aria-selected={index === active}
+                onMouseDown={(event) => event.preventDefault()}
+                onClick={() => pick(match, 'press')}
+              >
+                {content}
+              </div>
+            );
+          })}
+        </div>
+      )}
+      {note !== undefined && (
+        <p className={css.note} role="status">
+          {note}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { mentionAt } from './mention-at.ts';
+
+/** The mention at `|`, with what it would replace. */
+function at(marked: string) {
+  const caret = marked.indexOf('|');
+  const text = marked.replace('|', '');
+  const found = mentionAt(text, caret);
+  return found && { query: found.query, replaces: text.slice(found.from, found.to) };
+}
+
+test('a mention is typed from an @ at the beginning of a word', () => {
+  expect(at('@|')).toEqual({ query: '', replaces: '@' });
+  expect(at('See @src/a|')).toEqual({ query: 'src/a', replaces: '@src/a' });
+  expect(at('See\n@a|')).toEqual({ query: 'a', replaces: '@a' });
+  expect(at('看。@a|')).toEqual({ query: 'a', replaces: '@a' });
+});
+
+test.each(['me@exam|', 'See |@a', '@a |', 'a|', '|', '`@a|', '(@a|'])(
+  '%s: none is typed there',
+  (marked) => {
+    expect(at(marked)).toBeUndefined();
+  },
+);
+
+test('a quoted one has spaces, up to its line’s end', () => {
+  expect(at('See @"my no|')).toEqual({ query: 'my no', replaces: '@"my no' });
+  expect(at('See @"my\nno|')).toBeUndefined();
+  expect(at('See @"my no" an|')).toBeUndefined();
+});
+
+test('changing a mention replaces all of it, and never the word behind an @', () => {
+  expect(at('See @sr|c/a.ts, then')).toEqual({ query: 'sr', replaces: '@src/a.ts' });
+  expect(at('See @"my| notes.md" then')).toEqual({ query: 'my', replaces: '@"my notes.md"' });
+  expect(at('See @"my| notes')).toEqual({ query: 'my', replaces: '@"my' });
+  expect(at('See @|word')).toEqual({ query: '', replaces: '@' });
+});
+
+test('a long text is not read again with each letter', () => {
+  expect(mentionAt(`@${'a'.repeat(1_000)}`, 1_001)).toBeUndefined();
+  expect(mentionAt(`${'x'.repeat(10_000)} @a`, 10_003)).toMatchObject({ query: 'a' });
+  expect(mentionAt(`${'x'.repeat(10_000)}@a`, 10_002)).toBeUndefined();
+});

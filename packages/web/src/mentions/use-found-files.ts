@@ -1,0 +1,58 @@
+import { describeError } from '@liminal/client';
+import { useClient } from '@liminal/client/react';
+import type { FilesResult } from '@liminal/protocol';
+import { useEffect, useRef, useState } from 'react';
+import type { TypedMention } from './mention-at.ts';
+
+export type FoundFile = FilesResult['files'][number];
+
+/** An answer to a query: files, or why there are none. */
+export interface FoundFiles {
+  query: string;
+  files: readonly FoundFile[];
+  isCut: boolean;
+  problem?: string;
+}
+
+/** How many files are offered. */
+const limit = 30;
+/** How long (ms) a person may pause between letters without a request for each. */
+const pause = 60;
+
+/**
+ * The files of a folder that match the mention that is typed; undefined until its first answer. While the newest answer
+ * is awaited it is the one before. An answer that comes after a newer one is dropped.
+ */
+export function useFoundFiles(
+  folder: string | undefined,
+  mention: TypedMention | undefined,
+): FoundFiles | undefined {
+  const { requests } = useClient();
+  const [found, setFound] = useState<FoundFiles & { from: number }>();
+  const asked = useRef(0);
+  const answered = useRef(0);
+  const isBegun = useRef(false);
+  const { from, query } = mention ?? {};
+
+  useEffect(() => {
+    if (folder === undefined || from === undefined || query === undefined) {
+      isBegun.current = false;
+      return;
+    }
+    const ask = async () => {
+      const number = ++asked.current;
+      const answer = await requests.findFiles(folder, query, { limit }).then(
+        ({ files, truncated = false }) => ({ files, isCut: truncated }),
+        (error: unknown) => ({ files: [], isCut: false, problem: describeError(error).message }),
+      );
+      if (number < answered.current) return;
+      answered.current = number;
+      setFound({ from, query, ...answer });
+    };
+    const timer = setTimeout(() => void ask(), isBegun.current ? pause : 0);
+    isBegun.current = true;
+    return () => clearTimeout(timer);
+  }, [folder, from, query, requests]);
+
+  return found?.from === from ? found : undefined;
+}

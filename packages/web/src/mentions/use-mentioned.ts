@@ -1,0 +1,77 @@
+import {
+  BLOCKS_MAX,
+  type ContentBlock,
+  linkedMentions,
+  mentionLink,
+  mentionsIn,
+} from '@liminal/protocol';
+import { useCallback, useMemo } from 'react';
+import { useDraft } from '../kept/drafts.ts';
+import { readTexts } from '../kept/read-texts.ts';
+
+interface Sent {
+  message: string;
+  blocks?: readonly ContentBlock[] | undefined;
+}
+
+/** So many chosen files of a session are remembered, the newest. */
+const most = 200;
+
+/** The files that were chosen for a session's messages. */
+export interface Mentioned {
+  /** A file was chosen. */
+  add: (path: string) => void;
+  /** What goes beside a message: its other blocks, and links to the chosen files that it mentions. */
+  blocksOf: (message: string, blocks?: readonly ContentBlock[]) => ContentBlock[];
+  /** The same for a message that was changed; nothing if it mentions nothing before or after. */
+  blocksOfEdited: (message: string, before: Sent | undefined) => { blocks?: ContentBlock[] };
+}
+
+/**
+ * Remembers which files were chosen, as drafts are remembered: a mention in a message that is edited or sent again is
+ * still known to be one.
+ */
+export function useMentioned(sessionId: string, folder: string | undefined): Mentioned {
+  const [kept, keep] = useDraft(`${sessionId} mentions`);
+  const chosen = useMemo(() => readTexts(kept === '' ? null : kept), [kept]);
+  const add = useCallback(
+    (path: string) => {
+      const others = chosen.filter((one) => one !== path);
+      keep(JSON.stringify([...others, path].slice(-most)));
+    },
+    [chosen, keep],
+  );
+  const blocksOf = useCallback(
+    (message: string, blocks: readonly ContentBlock[] = []) =>
+      folder === undefined ? [...blocks] : withLinks(message, blocks, chosen, folder),
+    [chosen, folder],
+  );
+  const blocksOfEdited = useCallback(
+    (message: string, before: Sent | undefined) => {
+      const { message: text = '', blocks: held = [] } = before ?? {};
+      const { others } = linkedMentions(text, held, folder);
+      const blocks = blocksOf(message, others);
+      const isSame = others.length === held.length && blocks.length === held.length;
+      return isSame ? {} : { blocks };
+    },
+    [blocksOf, folder],
+  );
+  return { add, blocksOf, blocksOfEdited };
+}
+
+function withLinks(
+  message: string,
+  blocks: readonly ContentBlock[],
+  chosen: readonly string[],
+  folder: string,
+): ContentBlock[] {
+  const { mentions, others } = linkedMentions(message, blocks, folder);
+  const known = new Set([...chosen, ...mentions.map(({ path }) => path)]);
+  const paths = new Set(mentionsIn(message).map(({ path }) => path));
+  const linked = [...paths].flatMap((path) => {
+    if (known.has(path)) return mentionLink(folder, path);
+    // Written by hand after a choice, without its slash.
+    return known.has(`${path}/`) ? mentionLink(folder, `${path}/`) : [];
+  });
+  return [...others, ...linked.slice(0, Math.max(0, BLOCKS_MAX - others.length))];
+}

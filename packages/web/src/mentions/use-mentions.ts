@@ -1,0 +1,83 @@
+import { mentionOf } from '@liminal/protocol';
+import { type RefObject, type SyntheticEvent, useState } from 'react';
+import { type Chosen, type Completion, useCompletion } from '../completion/use-completion.ts';
+import { mentionAt } from './mention-at.ts';
+import { type FoundFile, type FoundFiles, useFoundFiles } from './use-found-files.ts';
+
+interface MentionsOptions {
+  field: RefObject<HTMLTextAreaElement | null>;
+  text: string;
+  onText: (text: string) => void;
+  /** The project's folder; undefined while it is not known. */
+  folder: string | undefined;
+  /** A path was chosen. */
+  onMention: (path: string) => void;
+}
+
+export interface Mentions {
+  completion: Completion<FoundFile>;
+  /** The newest answer; undefined while the first one is awaited. */
+  found: FoundFiles | undefined;
+  /** To be told of each change of the field's text, and of each move of its caret. */
+  onInput: (event: SyntheticEvent<HTMLTextAreaElement>) => void;
+  onSelect: (event: SyntheticEvent<HTMLTextAreaElement>) => void;
+}
+
+/** Files that are offered while a mention is typed in a text field. */
+export function useMentions(options: MentionsOptions): Mentions {
+  const { field, text, onText, folder, onMention } = options;
+  // Only typing begins a mention: a caret that moves through the text opens nothing.
+  const [typed, setTyped] = useState<{ text: string; caret: number }>();
+  const mention = typed?.text === text ? mentionAt(text, typed.caret) : undefined;
+  const found = useFoundFiles(folder, mention);
+
+  const choose = ({ path }: FoundFile, chosen: Chosen) => {
+    const { current } = field;
+    if (current === null || mention === undefined) return;
+    const goesInto = path.endsWith('/') && chosen === 'Tab';
+    const written = mentionOf(path);
+    if (goesInto) {
+      current.setRangeText(written.replace(/"$/, ''), mention.from, mention.to, 'end');
+    } else {
+      const isSpaced = /^\s/.test(text.slice(mention.to));
+      current.setRangeText(`${written}${isSpaced ? '' : ' '}`, mention.from, mention.to, 'end');
+    }
+    onMention(path);
+    onText(current.value);
+    setTyped(goesInto ? stateOf(current) : undefined);
+  };
+  const completion = useCompletion({
+    matches: found === undefined ? [] : stillMatching(found, mention?.query ?? ''),
+    typed: folder === undefined ? undefined : mention?.from,
+    hasNote: true,
+    onPick: choose,
+  });
+  return {
+    completion,
+    found: found?.query === mention?.query ? found : undefined,
+    onInput: ({ currentTarget }) => setTyped(stateOf(currentTarget)),
+    onSelect: ({ currentTarget }) => {
+      if (typed !== undefined && currentTarget.selectionEnd !== typed.caret) setTyped(undefined);
+    },
+  };
+}
+
+function stateOf(field: HTMLTextAreaElement): { text: string; caret: number } {
+  return { text: field.value, caret: field.selectionEnd };
+}
+
+/** Of the answer to what was typed before, what has all that is typed now. */
+function stillMatching({ query: before, files }: FoundFiles, query: string): readonly FoundFile[] {
+  if (before === query) return files;
+  const letters = query.toLowerCase().replaceAll(/\s/g, '');
+  return files.filter(({ path }) => hasInOrder(path.toLowerCase(), letters));
+}
+
+function hasInOrder(path: string, letters: string): boolean {
+  let at = -1;
+  for (const letter of letters) {
+    at = path.indexOf(letter, at + 1);
+    if (at < 0) return false;
+  }
+  return true;
+}
