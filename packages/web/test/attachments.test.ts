@@ -1,4 +1,4 @@
-import type { ContentBlock } from '@liminal/protocol';
+import { type ContentBlock, mentionLink } from '@liminal/protocol';
 import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { phone } from './controls/ways.ts';
@@ -318,6 +318,24 @@ it('the arrow up brings the last message back with what was attached to it', asy
   await field(page).press('Enter');
   expect(await sent()).toMatchObject({ message: 'What is wrong?', blocks: [block] });
   expect(stage.requests.some(({ path }) => path === '/api/blob')).toBe(false);
+});
+
+it('a mention of a file is no attachment: it stays in the words', async () => {
+  const blocks = [image(), mentionLink('/code/shop', 'src/a.ts')];
+  said('Compare it with @src/a.ts', blocks);
+  stage.info.queue = [
+    { turnId: 'q', message: 'And @src/a.ts', blocks, queuedAt: '', state: 'queued' },
+  ];
+  const page = await stage.visit();
+  for (const list of await page.getByRole('list', { name: 'Attachments' }).all()) {
+    expect(await list.getByRole('listitem').count()).toBe(1);
+  }
+  await field(page).press('ArrowUp');
+  await card(page, 'screen.png').waitFor();
+  expect(await attached(page).getByRole('listitem').count()).toBe(1);
+  await button(page, 'Queue message').or(button(page, 'Send message')).click();
+  const { blocks: given = [] } = await sent();
+  expect(given).toContainEqual(blocks[0]);
 });
 
 it('what the agent does not take, is empty or too large is refused at once, and cannot be sent', async () => {
