@@ -74,7 +74,8 @@ test('several servers that put, hold, sweep and delete at once leave what is hel
   for (let round = 0; round < 15; round++) {
     const infos = await Promise.all(contents.map(async (bytes) => first.blobs.put(bytes, png)));
     const hashes = infos.map(({ hash }) => hash);
-    // Every session in another order; some of them twice, and one is deleted meanwhile.
+    // Every session in another order, one of them twice, and one that has them already is deleted meanwhile.
+    await first.blobs.hold('gone', hashes);
     const sessions = ['a', 'b', 'c', 'a', 'gone'];
     const holds = sessions.map(async (id, at) => {
       const turned = [...hashes.slice(at), ...hashes.slice(0, at)];
@@ -99,6 +100,30 @@ test('several servers that put, hold, sweep and delete at once leave what is hel
     await first.blobs.sweep(later());
     expect(await ask(`SELECT hash FROM ${schema}.blobs`)).toEqual([]);
   }
+});
+
+test('a hold that comes amid the end of the same session is before it or after it', async () => {
+  const { blobs, store, schema } = await open();
+  const [first, second] = [await blobs.put(newBytes(10), png), await blobs.put(newBytes(11), png)];
+  await blobs.hold('session-1', [first.hash]);
+  const other = new Client(server.url);
+  await other.connect();
+  await other.query('BEGIN');
+  await other.query(`SELECT 1 FROM ${schema}.blobs WHERE hash = $1 FOR UPDATE`, [first.hash]);
+  const waiting = async () =>
+    (await ask(`SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'`)).length;
+  const ending = store.deleteSession('session-1');
+  await expect.poll(waiting).toBe(1);
+  let isHeld = false;
+  const holding = blobs.hold('session-1', [second.hash]).finally(() => {
+    isHeld = true;
+  });
+  await expect.poll(async () => isHeld || (await waiting()) === 2).toBe(true);
+  await other.end();
+  await Promise.all([ending, holding]);
+  const left = await ask(`SELECT hash, session_id FROM ${schema}.blobs
+    LEFT JOIN ${schema}.blob_holders USING (hash) WHERE waiting_since IS NULL`);
+  expect(left).toEqual([{ hash: second.hash, session_id: 'session-1' }]);
 });
 
 test('a disk that is full refuses a put, keeps nothing of it, and takes it when there is room', async () => {
