@@ -122,7 +122,7 @@ export function blobSuite(setup: Setup<BlobSubject>): void {
       const { hash } = await blobs.put(bytes, png);
       await blobs.put(bytes, { ...png, sessionId: 'session-0' });
       const before = await size?.();
-      const times = atLength ? 10_000 : 300;
+      const times = atLength ? 10_000 : 200;
       for (let at = 0; at < times; at += 2) {
         await blobs.put(bytes, png);
         await blobs.put(bytes, { ...png, sessionId: `session-${at % 4}` });
@@ -262,7 +262,7 @@ export function blobSuite(setup: Setup<BlobSubject>): void {
       expect(await blobs.sweep(later())).toBe(1);
     });
 
-    const rounds = atLength ? 100 : 15;
+    const rounds = atLength ? 100 : 6;
     const sweep = async () => subject.blobs.sweep(later());
     const end = async () => subject.store.deleteSession('last');
     test.each([
