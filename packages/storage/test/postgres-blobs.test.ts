@@ -1,0 +1,218 @@
+/** Blobs in a PostgreSQL that is old, damaged, full or away, and between several servers. */
+import { execFileSync } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { startPostgres, type PostgresServer } from '@liminal/testkit';
+import { atLength } from '@liminal/testkit/at-length';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { openPostgres } from '../src/postgres/index.ts';
+import { sessionRecord } from '../src/testing/records.ts';
+
+const png = { mimeType: 'image/png' };
+const MIB = 1024 * 1024;
+const later = () => Date.now() + 60_000;
+const newBytes = (size: number) => new Uint8Array(randomBytes(size));
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(async () => server.stop());
+
+/** Asks the database itself. */
+async function ask(sql: string): Promise<Record<string, unknown>[]> {
+  const client = new Client(server.url);
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function open(schema = `s${randomUUID().replaceAll('-', '')}`) {
+  const database = await openPostgres(server.url, { schema });
+  onTestFinished(async () => database.close());
+  return { ...database, schema };
+}
+
+test('a database from before there were blobs keeps what it has, and takes them', async () => {
+  const { store, schema } = await open();
+  await store.saveSession(sessionRecord('session-1'));
+  await ask(`DROP TABLE ${schema}.blob_holders, ${schema}.blobs`);
+  await ask(`UPDATE ${schema}.data_version SET version = 1`);
+  const later = await open(schema);
+  expect(await later.store.getSession('session-1')).toEqual(sessionRecord('session-1'));
+  const { hash } = await later.blobs.put(newBytes(MIB), { ...png, sessionId: 'session-1' });
+  expect(await later.blobs.get(hash)).toMatchObject({ size: MIB });
+  await later.store.deleteSession('session-1');
+  expect(await later.blobs.get(hash)).toBeUndefined();
+  expect(await ask(`SELECT version FROM ${schema}.data_version`)).toEqual([{ version: 2 }]);
+});
+
+test.each([
+  ['another byte', 'bytes = set_byte(bytes, 700000, get_byte(bytes, 700000) # 1)'],
+  ['fewer bytes', 'bytes = substring(bytes FOR 700000)'],
+  ['no bytes', `bytes = ''`],
+])('SAFE: damaged bytes are refused, and never come back wrong: %s', async (_, damage) => {
+  const { blobs, schema } = await open();
+  const { hash } = await blobs.put(newBytes(MIB), png);
+  await ask(`UPDATE ${schema}.blobs SET ${damage}`);
+  await expect(blobs.get(hash)).rejects.toMatchObject({
+    code: 'STORE_READ_FAILED',
+    message: expect.stringContaining('damaged'),
+  });
+  const { hash: whole } = await blobs.put(newBytes(MIB), png);
+  expect(await blobs.get(whole)).toMatchObject({ size: MIB });
+});
+
+test('several servers that put, hold, sweep and delete at once leave what is held, and do not deadlock', async () => {
+  const { schema, ...first } = await open();
+  const second = await open(schema);
+  const servers = [first, second];
+  const contents = Array.from({ length: 6 }, () => newBytes(10));
+  for (let round = 0; round < (atLength ? 40 : 4); round++) {
+    const infos = await Promise.all(contents.map(async (bytes) => first.blobs.put(bytes, png)));
+    const hashes = infos.map(({ hash }) => hash);
+    // Every session in another order, one of them twice, and one that has them already is deleted meanwhile.
+    await first.blobs.hold('gone', hashes);
+    const sessions = ['a', 'b', 'c', 'a', 'gone'];
+    const holds = sessions.map(async (id, at) => {
+      const turned = [...hashes.slice(at), ...hashes.slice(0, at)];
+      return servers[at % 2]!.blobs.hold(id, at % 2 === 0 ? turned : turned.toReversed());
+    });
+    const others = [
+      second.blobs.sweep(later()),
+      second.store.deleteSession('gone'),
+      first.store.deleteSession('gone'),
+      ...contents.map(async (bytes) => second.blobs.put(bytes, { ...png, sessionId: 'd' })),
+    ];
+    const missing = await Promise.all(holds);
+    await Promise.all(others);
+    for (const hash of hashes) expect(await first.blobs.get(hash)).toBeDefined();
+    const held = await ask(`SELECT DISTINCT session_id FROM ${schema}.blob_holders`);
+    const ids = new Set(held.map(({ session_id }) => session_id));
+    const kept = sessions.filter((id, at) => missing[at]?.length === 0 && id !== 'gone');
+    for (const id of ['d', ...kept]) expect(ids).toContain(id);
+    await Promise.all(
+      ['a', 'b', 'c', 'd', 'gone'].map(async (id, at) => servers[at % 2]!.store.deleteSession(id)),
+    );
+    await first.blobs.sweep(later());
+    expect(await ask(`SELECT hash FROM ${schema}.blobs`)).toEqual([]);
+  }
+});
+
+describe('a hold amid the end of a session', () => {
+  /** Another server in the middle of a hold, which has locked a blob. */
+  async function lockAs(schema: string, hash: string) {
+    const other = new Client(server.url);
+    await other.connect();
+    await other.query(`BEGIN; SET search_path TO ${schema}`);
+    await other.query('SELECT 1 FROM blobs WHERE hash = $1 FOR UPDATE', [hash]);
+    return other;
+  }
+
+  const waiting = async () =>
+    (await ask(`SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'`)).length;
+
+  /** Blobs that no sweep would remove, and who holds them. */
+  const keptIn = async (schema: string) =>
+    ask(`SELECT hash, session_id FROM ${schema}.blobs
+         LEFT JOIN ${schema}.blob_holders USING (hash) WHERE waiting_since IS NULL`);
+
+  test('for another session keeps the blob', async () => {
+    const { blobs, store, schema } = await open();
+    const { hash } = await blobs.put(newBytes(10), { ...png, sessionId: 'session-1' });
+    const other = await lockAs(schema, hash);
+    await other.query('INSERT INTO blob_holders VALUES ($1, $2)', ['session-2', hash]);
+    const ending = store.deleteSession('session-1');
+    await expect.poll(waiting).toBe(1);
+    await other.query('COMMIT');
+    await other.end();
+    await ending;
+    expect(await keptIn(schema)).toEqual([{ hash, session_id: 'session-2' }]);
+  });
+
+  test('for the same session is before it or after it', async () => {
+    const { blobs, store, schema } = await open();
+    const [first, second] = [
+      await blobs.put(newBytes(10), png),
+      await blobs.put(newBytes(11), png),
+    ];
+    await blobs.hold('session-1', [first.hash]);
+    const other = await lockAs(schema, first.hash);
+    const ending = store.deleteSession('session-1');
+    await expect.poll(waiting).toBe(1);
+    let isHeld = false;
+    const holding = blobs.hold('session-1', [second.hash]).finally(() => {
+      isHeld = true;
+    });
+    await expect.poll(async () => isHeld || (await waiting()) === 2).toBe(true);
+    await other.end();
+    await Promise.all([ending, holding]);
+    expect(await keptIn(schema)).toEqual([{ hash: second.hash, session_id: 'session-1' }]);
+  });
+});
+
+test('a disk that is full refuses a put, keeps nothing of it, and takes it when there is room', async () => {
+  const { blobs, store, schema } = await open();
+  const { hash } = await blobs.put(newBytes(MIB), { ...png, sessionId: 'session-1' });
+  const backends = await ask(`SELECT pid FROM pg_stat_activity WHERE application_name = 'liminal'`);
+  // No file may grow beyond 18 MiB; those of PostgreSQL's log have 16 MiB from their start.
+  const limit = (most: string) => {
+    for (const { pid } of backends) {
+      // Only the same user may set it.
+      const { uid, gid } = statSync(`/proc/${String(pid)}`);
+      execFileSync('prlimit', ['--pid', String(pid), most], { uid, gid });
+    }
+  };
+  limit(`--fsize=${18 * MIB}:`);
+  const large = newBytes(20 * MIB);
+  await expect(blobs.put(large, { ...png, sessionId: 'session-2' })).rejects.toMatchObject({
+    code: 'STORE_WRITE_FAILED',
+    message: expect.stringMatching(/could not extend file.*can be tried again/s),
+  });
+  expect(await ask(`SELECT hash FROM ${schema}.blobs`)).toEqual([{ hash }]);
+  expect(await blobs.get(hash)).toMatchObject({ size: MIB });
+  limit('--fsize=unlimited:');
+  const stored = await blobs.put(large, { ...png, sessionId: 'session-1' });
+  const read = await blobs.get(stored.hash);
+  expect(Buffer.compare(read?.bytes ?? large.subarray(1), large)).toBe(0);
+  await store.deleteSession('session-1');
+  expect(await ask(`SELECT hash FROM ${schema}.blobs`)).toEqual([]);
+});
+
+describe('a database that goes away', () => {
+  test('fails what is asked of it with a reason, and has all that it acknowledged when it is back', async () => {
+    const { blobs, store, schema } = await open();
+    const first = await blobs.put(newBytes(MIB), { ...png, sessionId: 'session-1' });
+    const acknowledged: string[] = [];
+    const puts = Array.from({ length: 60 }, async (_, at) => {
+      const sessionId = `session-${at % 3}`;
+      const options = at % 2 === 0 ? { ...png, sessionId } : png;
+      await blobs.put(newBytes(200_000), options).then(
+        ({ hash }) => acknowledged.push(hash),
+        () => undefined,
+      );
+      if (acknowledged.length === 5) await server.kill();
+    });
+    await Promise.all(puts);
+    expect(acknowledged.length).toBeLessThan(60);
+    const failures = { code: 'STORE_WRITE_FAILED', message: expect.stringContaining('again') };
+    await expect(blobs.put(newBytes(1), png)).rejects.toMatchObject(failures);
+    await expect(blobs.hold('session-1', [first.hash])).rejects.toMatchObject(failures);
+    await expect(blobs.sweep(later())).rejects.toMatchObject(failures);
+    await expect(blobs.get(first.hash)).rejects.toMatchObject({ code: 'STORE_READ_FAILED' });
+    await server.restart();
+    const readFirst = async () => (await blobs.get(first.hash))?.size;
+    await expect.poll(async () => readFirst().catch(String), { timeout: 60_000 }).toBe(first.size);
+    const there = (await ask(`SELECT hash FROM ${schema}.blobs`)).map(({ hash }) => String(hash));
+    expect(there).toEqual(expect.arrayContaining(acknowledged));
+    // Each is what its hash says, or this would throw.
+    for (const hash of there) expect(await blobs.get(hash)).toBeDefined();
+    await blobs.sweep(later());
+    for (let at = 0; at < 3; at++) await store.deleteSession(`session-${at}`);
+    expect(await ask(`SELECT hash FROM ${schema}.blobs`)).toEqual([]);
+  });
+});
