@@ -100,10 +100,19 @@ async function startAdapter({ workspace, env }: AdapterStage, stopsAt?: RegExp) 
   const end = async () => {
     const exited = once(child, 'exit');
     // By itself it takes five seconds.
-    for (const pid of processesOf(workspace.home)) process.kill(pid, 'SIGKILL');
+    for (const pid of processesOf(workspace.home)) endProcess(pid);
     await exited;
   };
   return { said, request, end };
+}
+
+/** Some end with another one, before their turn comes. */
+function endProcess(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
 }
 
 /** A line without folders, ids and times. */

@@ -88,7 +88,7 @@ test('an MCP server’s question is a form, and it gets the answers', async () =
   });
   await expect(answer({ optionId: 'accept', content: { size: 'small' } })).rejects.toMatchObject({
     code: 'INVALID_OPTION',
-    message: '“Name” must be filled in.',
+    message: '“Name”: This has to be filled in.',
   });
   const content = { name: 'Ada', size: 'large', news: true };
   await answer({ optionId: 'accept', content });

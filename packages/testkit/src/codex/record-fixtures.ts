@@ -1,10 +1,10 @@
 /**
- * Records what the real `codex-acp` does in every case, or in those named:
+ * Records what the real `codex app-server` does in every case, or in those named:
  *
  *     npm run record:codex -w @liminal/testkit            # all
  *     npm run record:codex -w @liminal/testkit -- text command
  *
- * Run it after an upgrade of `@zed-industries/codex-acp` and read the difference: it is what has changed in the
+ * Run it after an upgrade of `@openai/codex` and read the difference: it is what has changed in the
  * program. It needs neither a key nor a network.
  */
 import { codexCases } from './cases/index.ts';

@@ -31,6 +31,8 @@ const patienceMs = 30_000;
 
 /** What Codex says whenever it likes, and no client needs: its place among the lines is never twice the same. */
 const leftOut = new Set([
+  // For one, that the machine has no sandbox program of its own.
+  'configWarning',
   'mcpServer/startupStatus/updated',
   'remoteControl/status/changed',
   'skills/changed',
