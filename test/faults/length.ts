@@ -12,6 +12,7 @@ export const length = isLong
       ends: 5,
       serverCrashes: 20,
       races: 40,
+      duplicates: 10_000,
       requests: 20_000,
       hostile: 10_000,
     }
@@ -24,6 +25,7 @@ export const length = isLong
       ends: 1,
       serverCrashes: 2,
       races: 3,
+      duplicates: 400,
       requests: 800,
       hostile: 200,
     };

@@ -65,8 +65,8 @@ export interface AgentSession<Memory = unknown> {
 
   /**
    * Sends a user message and resolves when its turn has begun: `response_start` and the message itself are emitted.
-   * `blocks` are of kinds that it `accepts`, with their bytes. `PROCESS_CRASH` if the process has ended or ends now,
-   * `TURN_IN_PROGRESS`.
+   * `blocks` are of kinds that it `accepts`, with their bytes. `PROCESS_CRASH` if the process has ended, unless it was
+   * given the message before: that is a turn, which ends with it. `TURN_IN_PROGRESS`.
    */
   send(message: string, turnId: string, blocks: readonly ContentBlock[]): Promise<void>;
   /** Asks the running turn, if any, to stop; it ends as cancelled. `INTERRUPT_FAILED`. */

@@ -126,9 +126,9 @@ export interface CliProvider extends AgentCapabilities {
   /**
    * Sends a user message and resolves when the message is bound to its turn (the turn's `response_start` has been
    * emitted), before the turn completes. The turn's id is `options.turnId` if given. Its first item is the user's
-   * message, whole, with its `blocks`: only the provider puts it into the log. `SESSION_NOT_FOUND`, `PROCESS_CRASH` if
-   * the process has ended or ends now, `TURN_IN_PROGRESS`, `CONTENT_NOT_SUPPORTED` for blocks that the agent does not
-   * take.
+   * message, whole, with its `blocks`: only the provider puts it into the log. A message that the agent was given has a
+   * turn, even if the agent ends before it takes it up. `SESSION_NOT_FOUND`, `PROCESS_CRASH` if the process has ended,
+   * `TURN_IN_PROGRESS`, `CONTENT_NOT_SUPPORTED` for blocks that the agent does not take.
    */
   sendMessage(
     sessionId: string,

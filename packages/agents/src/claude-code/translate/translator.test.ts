@@ -419,6 +419,21 @@ test('a crash ends the turn as an error and keeps what was said', async () => {
   expect(response.outputItems[1]).toMatchObject({ content: 'Hello from t', error: failure });
 });
 
+test('a message that the agent was given and has not taken up is a turn, which ends with the agent', () => {
+  const { translator, drafts } = startHearing();
+  const given = { uuid: 'u', turnId: 'turn-2', text: 'Wait.' };
+  translator.read({ type: 'system', subtype: 'status', status: 'requesting' }, timestamp);
+  translator.expect(given);
+  translator.end({ type: 'response_error', error: failure }, timestamp);
+  translator.end({ type: 'response_error', error: failure }, timestamp);
+  const turns = foldTurns(drafts);
+  expect([...turns.keys()]).toEqual(['unasked-1', 'turn-2']);
+  expect(turns.get('turn-2')).toMatchObject({ status: 'error', error: failure, trigger: 'user' });
+  expect(itemsOf(turns.get('turn-2')!, 'message')).toMatchObject([
+    { origin: 'user', content: 'Wait.' },
+  ]);
+});
+
 test('a crash in a call answers it', async () => {
   const isResult = (entry: unknown): boolean => JSON.stringify(entry).includes('"tool_result"');
   const { translator, drafts } = await replay('tool-bash', isResult);
@@ -543,14 +558,6 @@ test.each([
   translator.expect({ uuid: 'u', turnId: 'turn-1', text: 'Go.' });
   hear(message);
   expect(drafts).toEqual([]);
-});
-
-test('a message that waits when the agent goes has no turn', () => {
-  const { translator, drafts, hear } = startHearing();
-  translator.expect({ uuid: 'u', turnId: 'turn-1', text: 'Go.' });
-  translator.end({ type: 'response_done', status: 'completed' }, timestamp);
-  hear({ ...requesting, user_message_uuid: 'u' });
-  expect(drafts.map(({ turnId }) => turnId)).toEqual(['unasked-1']);
 });
 
 test('a turn’s model is the one that Claude Code said last', () => {

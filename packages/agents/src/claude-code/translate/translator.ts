@@ -101,11 +101,18 @@ export class ClaudeTranslator {
     this.#turn?.closeApproval(approvalId, outcome);
   }
 
-  /** Ends the running turn: the agent has ended, or is being ended. */
+  /**
+   * Ends the running turn: the agent has ended, or is being ended. A message that it was given and has not taken up may
+   * be in its store already: it gets a turn, too, and is not to be sent again.
+   */
   end(end: TurnEnd, timestamp: string): void {
-    this.#expected.clear();
     if (!this.#between.isEmpty) this.#running(timestamp);
     this.#finish(end, timestamp);
+    for (const { turnId, text, blocks } of this.#expected.values()) {
+      this.#begin(turnId, 'user', text, timestamp, blocks);
+      this.#finish(end, timestamp);
+    }
+    this.#expected.clear();
   }
 
   /** Begins a turn if a message answers one of the expected user messages. */
