@@ -44,9 +44,9 @@ export default defineConfig({
           exclude: [...long, ...alone],
           testTimeout: timeouts.integration,
           hookTimeout: timeouts.integration,
-          // These start servers, agents and browsers of their own, and wait for them half of the time: two files for
-          // each core, after the unit tests.
-          maxWorkers: atLength ? 1 : 2 * availableParallelism(),
+          // These start servers, agents and browsers of their own, which are at work while they wait: one file more than
+          // there are cores, after the unit tests.
+          maxWorkers: atLength ? 1 : availableParallelism() + 1,
           sequence: { groupOrder: 2 },
         },
       },

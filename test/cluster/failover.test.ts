@@ -27,7 +27,7 @@ const lost = [
 
 test.each(atLength ? lost : lost.slice(0, 1))(
   'INV-2, INV-7: a replica takes over that lacks $what: the turn ends, for everyone alike, with all that anyone saw, and the next message goes on',
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async ({ key, ends }) => {
     const redis = await redisCluster({ hasReplicas: true });
     await redis.detachReplicas();
@@ -40,7 +40,7 @@ test.each(atLength ? lost : lost.slice(0, 1))(
 
 testAtLength(
   'INV-2, INV-7: a Redis comes back that has kept nothing: the turn ends, for everyone alike, with all that anyone saw, and the next message goes on',
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async () => {
     const server = await startRedis();
     const { url, stop } = server;
