@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inputOf } from './prompt.ts';
+import { attachedImages, inputOf } from './prompt.ts';
 
 const image = { type: 'image', mimeType: 'image/png', data: 'iVBORw==' } as const;
 const text = (words: string) => ({ type: 'text', text: words, text_elements: [] });
@@ -23,4 +23,16 @@ test('files and links are put into words', () => {
       { type: 'resource_link', uri: 'file:///code/a.ts', name: 'a.ts' },
     ]),
   ).toEqual([text('Read.\n\n<file name="notes.md">\n# Notes\n</file>\n\n/code/a.ts')]);
+});
+
+test('images of a stored message come back, those of the terminal as links to their files', () => {
+  const stored = [
+    ...inputOf('What?', [image]),
+    { type: 'localImage', path: '/tmp/a b.png' },
+    { type: 'image', url: 'https://example.org/a.png' },
+  ] as { type: string }[];
+  expect(attachedImages(stored)).toEqual([
+    image,
+    { type: 'resource_link', uri: 'file:///tmp/a%20b.png', name: 'a b.png' },
+  ]);
 });

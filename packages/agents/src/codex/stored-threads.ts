@@ -5,6 +5,7 @@ import { TurnWriter } from '../base/turn-writer.ts';
 import { ProviderError } from '../errors.ts';
 import type { StoredSession, StoredTurn } from '../provider.ts';
 import { reviewCommand } from './commands.ts';
+import { attachedImages } from './prompt.ts';
 import type { AppServer } from './app-server.ts';
 import { CodexTurn } from './translate/turn.ts';
 import { ThreadItem } from './translate/wire.ts';
@@ -106,7 +107,8 @@ function storedTurn(turn: Turn, cwd: string): StoredTurn {
       ? asked?.content.flatMap(({ type, text }) => (type === 'text' ? [text] : [])).join('\n')
       : reviewCommand(review.review);
   const trigger = said === undefined ? 'agent' : 'user';
-  writer.begin({ modelId: '', providerId: 'codex', trigger }, said);
+  const images = attachedImages(asked?.content ?? []);
+  writer.begin({ modelId: '', providerId: 'codex', trigger }, said, images);
   for (const item of turn.items) told.tell(item);
   writer.at(isoOf(turn.completedAt ?? turn.startedAt ?? 0));
   told.end(turn);

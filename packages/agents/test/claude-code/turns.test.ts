@@ -174,7 +174,8 @@ test('images and files reach the model byte for byte, and a mentioned file with 
   const { create, api, provider, workspace } = await runClaude(() => [reply('Seen.')], {
     files: { 'src/greet.ts': 'export const greet = 42;' },
   });
-  const { sessionId } = await create();
+  const listener = await create();
+  const { sessionId } = listener;
   const path = join(workspace.projectDir, 'src/greet.ts');
   const blocks: ContentBlock[] = [
     { type: 'image', mimeType: 'image/png', data: pixel },
@@ -184,7 +185,7 @@ test('images and files reach the model byte for byte, and a mentioned file with 
     },
     { type: 'resource_link', uri: pathToFileURL(path).href, name: 'src/greet.ts' },
   ];
-  await provider.sendMessage(sessionId, 'Look.', { blocks });
+  const { turnId } = await provider.sendMessage(sessionId, 'Look.', { blocks });
   const request = await api.request(({ kind }) => kind === 'main');
   const content = request.body.messages.flatMap((message) =>
     typeof message.content === 'string' ? [] : message.content,
@@ -207,6 +208,16 @@ test('images and files reach the model byte for byte, and a mentioned file with 
   );
   // Claude Code reads a mentioned file by itself.
   expect(JSON.stringify(content)).toContain('export const greet = 42;');
+
+  await listener.ended(turnId);
+  const [stored] = await provider.readStoredHistory(sessionId, workspace.projectDir);
+  const shown = stored?.events.flatMap(({ payload }) =>
+    payload.type === 'item_done' && 'blocks' in payload.finalItem ? payload.finalItem.blocks : [],
+  );
+  expect(shown).toMatchObject([
+    { type: 'image', mimeType: 'image/png', data: pixel },
+    { type: 'resource', resource: { name: 'notes.md', text: '# Ä\n' } },
+  ]);
 });
 
 test('upserts and turn events are folded from the same events', async () => {

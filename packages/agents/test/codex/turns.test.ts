@@ -91,7 +91,7 @@ test('a command that outlives its turn can be stopped', async () => {
 });
 
 test('images reach the model byte for byte, and files and links in words', async () => {
-  const { create, provider, api } = await runCodex(() => [answer('Seen.')]);
+  const { create, provider, api, workspace } = await runCodex(() => [answer('Seen.')]);
   const listener = await create();
   const { turnId } = await provider.sendMessage(listener.sessionId, 'Look.', {
     blocks: [
@@ -108,6 +108,11 @@ test('images reach the model byte for byte, and files and links in words', async
   expect(input).toContain(`data:image/png;base64,${pixel}`);
   expect(input).toContain(
     'Look.\\n\\n<file name=\\"notes.md\\">\\n# Ä\\n</file>\\n\\n/code/a b.ts',
+  );
+  const threadId = await listener.agentSessionId();
+  const [stored] = await provider.readStoredHistory(threadId, workspace.projectDir);
+  expect(JSON.stringify(stored?.events)).toContain(
+    JSON.stringify([{ type: 'image', mimeType: 'image/png', data: pixel }]),
   );
 });
 

@@ -237,3 +237,34 @@ test('a to-do list goes on from turn to turn', () => {
     entries: [{ content: 'Look', status: 'completed' }],
   });
 });
+
+test('what is attached to a message is there, with or without words', () => {
+  const source = { type: 'base64', media_type: 'image/png', data: 'iVBORw==' };
+  const image = { type: 'image', source };
+  const notes = {
+    type: 'document',
+    title: 'notes.md',
+    source: { type: 'text', media_type: 'text/plain', data: '# Ä' },
+  };
+  const plan = { type: 'document', source: { ...source, media_type: 'application/pdf' } };
+  const odd = { type: 'image', source: { type: 'url', url: 'https://example.org/a.png' } };
+  const turns = turnsOf([
+    user([...text('Look.'), image, notes, plan, odd]),
+    assistant(text('Seen.')),
+    user([image]),
+    assistant([{ type: 'tool_use', id: 't', name: 'Shot', input: {} }], { id: 'm2' }),
+    user([{ type: 'tool_result', tool_use_id: 't', content: [image] }]),
+  ]);
+  const shown = { type: 'image', mimeType: 'image/png', data: 'iVBORw==' };
+  expect(turns.map((turn) => turn?.outputItems[0])).toMatchObject([
+    {
+      content: 'Look.',
+      blocks: [
+        shown,
+        { type: 'resource', resource: { name: 'notes.md', mimeType: 'text/plain', text: '# Ä' } },
+        { type: 'resource', resource: { mimeType: 'application/pdf', blob: 'iVBORw==' } },
+      ],
+    },
+    { content: '', blocks: [shown] },
+  ]);
+});

@@ -1,5 +1,6 @@
-import type { EventDraft, Usage } from '@liminal/protocol';
+import type { ContentBlock, EventDraft, Usage } from '@liminal/protocol';
 import type { StoredTurn } from '../../provider.ts';
+import { attachedFiles } from './attached-files.ts';
 import { isToolUse } from './streamed-message.ts';
 import type { TurnEnd } from '../../base/turn-writer.ts';
 import type { TranscriptEntry } from './transcript.ts';
@@ -12,6 +13,8 @@ interface StoredPrompt {
   trigger: 'user' | 'agent';
   /** The user's message. */
   text: string | undefined;
+  /** What was attached to it. */
+  blocks?: ContentBlock[];
   /** Why the agent began by itself. */
   reason?: string | undefined;
   entries: TranscriptEntry[];
@@ -51,12 +54,13 @@ function readPrompt(entry: TranscriptEntry): Omit<StoredPrompt, 'turnId' | 'entr
   const text = entry.blocks
     .flatMap((block) => (block.type === 'text' ? [block.text ?? ''] : []))
     .join('\n');
-  if (text === '' || harness.test(text)) return undefined;
+  const blocks = attachedFiles(entry.blocks);
+  if ((text === '' && blocks.length === 0) || harness.test(text)) return undefined;
   if (text.startsWith('<task-notification>')) {
     return { trigger: 'agent', text: undefined, reason: taskSummary.exec(text)?.[1]?.trim() };
   }
   const name = command.exec(text)?.[1];
-  if (name === undefined) return { trigger: 'user', text };
+  if (name === undefined) return { trigger: 'user', text, blocks };
   return { trigger: 'user', text: `${name} ${commandArguments.exec(text)?.[1] ?? ''}`.trim() };
 }
 
@@ -67,13 +71,13 @@ function translateTurn(
   memory: TurnMemory,
 ): StoredTurn {
   const events: EventDraft[] = [];
-  const { turnId, trigger, text, reason = '', entries } = prompt;
+  const { turnId, trigger, text, blocks, reason = '', entries } = prompt;
   const modelId = entries.find(isModel)?.model ?? 'unknown';
   const turn = new ClaudeTurn({ turnId, trigger, modelId }, cwd, memory, (draft) =>
     events.push(draft),
   );
   const [first, ...rest] = entries;
-  turn.begin(first?.timestamp ?? '', text);
+  turn.begin(first?.timestamp ?? '', text, blocks);
   if (reason !== '') turn.notice(reason);
   for (const entry of rest) replay(turn, entry, undefined, subagents);
   turn.end(readEnd(entries));
