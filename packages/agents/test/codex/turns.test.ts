@@ -411,6 +411,7 @@ test('INV-8: stopping a turn stops the tasks that it has given to others', async
   );
   const listener = await create();
   const turnId = await listener.send('Have it counted.');
+  await api.request(({ prompt }) => prompt === 'You count.');
   await expect.poll(() => commandsIn(workspace.home), patience).toHaveLength(1);
   await listener.until(() =>
     listener
