@@ -87,7 +87,7 @@ test('a command that outlives its turn can be stopped', async () => {
   await stop(task!.taskId);
 
   await listener.until(() => tasks()?.length === 0);
-  expect(commandsIn(workspace.home)).toEqual([]);
+  await expect.poll(() => commandsIn(workspace.home), patience).toEqual([]);
 });
 
 test('images reach the model byte for byte, and files and links in words', async () => {

@@ -7,6 +7,6 @@ export { ClosedSessions } from './closed-sessions.ts';
 export { noticeId, placeMark } from './fork-notices.ts';
 export { IdleProcesses } from './idle-processes.ts';
 export type { SessionOptions } from './session-options.ts';
-export { nameOf, newRecord, summarize } from './session-record.ts';
+export { type NewRecord, nameOf, newRecord, summarize } from './session-record.ts';
 export { SessionWatchers } from './session-watchers.ts';
 export { Session } from './session.ts';

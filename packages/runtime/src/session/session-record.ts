@@ -99,6 +99,8 @@ export function summarize(record: SessionRecord): SessionSummary {
     isAlive: false,
     source: 'liminal',
     ...(forkedFrom && { forkedFrom }),
+    ...(record.archived === true && { archived: true }),
+    ...(record.pinned === true && { pinned: true }),
   };
 }
 
