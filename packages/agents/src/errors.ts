@@ -9,6 +9,7 @@ export type ProviderErrorCode =
   | 'PROTOCOL_ERROR'
   | 'UNSUPPORTED_CLI_TYPE'
   | 'TURN_IN_PROGRESS'
+  | 'TURN_NOT_STORED'
   | 'APPROVAL_NOT_FOUND'
   | 'TASK_NOT_FOUND'
   | 'INVALID_OPTION'
@@ -22,6 +23,12 @@ export class ProviderError extends LiminalError {
   constructor(code: ProviderErrorCode, message: string, options?: { cause?: unknown }) {
     super(code, message, options);
   }
+}
+
+/** @param agent - Its name for people. */
+export function turnNotStored(agent: string): ProviderError {
+  const message = `${agent} has not stored this turn, so nothing can go on from it. Fork after another turn.`;
+  return new ProviderError('TURN_NOT_STORED', message);
 }
 
 export function taskNotFound(): ProviderError {
