@@ -90,6 +90,12 @@ export class ThreadItems {
     this.#parts.clear();
   }
 
+  /** The thread's turn fails: says why. Only of a task: the session's own turn has an error. */
+  fail(why: string): void {
+    const said = { content: why, origin: 'system', ...this.#parent } as const;
+    this.#writer.add({ type: 'message', id: `${this.#prefix}failure`, ...said });
+  }
+
   /** The thread's turn is over. A call that Codex says no end of was cut off, or goes on behind the turn. */
   end(isWhole: boolean): void {
     if (this.#hasPlan) this.#writer.done(this.#planId);

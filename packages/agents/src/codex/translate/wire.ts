@@ -123,6 +123,7 @@ export const SpawnCall = z.looseObject({
   ...item,
   tool: z.literal('spawnAgent'),
   receiverThreadIds: texts,
+  prompt: nullable,
 });
 
 export const TurnError = z.looseObject({
