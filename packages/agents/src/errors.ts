@@ -13,7 +13,8 @@ export type ProviderErrorCode =
   | 'TASK_NOT_FOUND'
   | 'INVALID_OPTION'
   | 'CONTENT_NOT_SUPPORTED'
-  | 'NOT_SUPPORTED';
+  | 'NOT_SUPPORTED'
+  | 'NOTHING_TO_STEER';
 
 /** The rejections of a provider. The message says what was wrong with what, and what to do. */
 export class ProviderError extends LiminalError {
@@ -22,6 +23,12 @@ export class ProviderError extends LiminalError {
   constructor(code: ProviderErrorCode, message: string, options?: { cause?: unknown }) {
     super(code, message, options);
   }
+}
+
+/** A message for the running turn came when there was none, or none that takes it. */
+export function nothingToSteer(why = 'No turn is running.', cause?: unknown): ProviderError {
+  const message = `${why} Send it as a message of its own instead.`;
+  return new ProviderError('NOTHING_TO_STEER', message, { cause });
 }
 
 export function taskNotFound(): ProviderError {

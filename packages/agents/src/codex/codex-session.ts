@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type {
   ApprovalAnswer,
+  ApprovalOutcome,
   BackgroundTask,
   ContentBlock,
   SessionNotice,
 } from '@liminal/protocol';
-import { messageOf } from '@liminal/protocol';
+import { linkedMentions, messageOf } from '@liminal/protocol';
 import { isRecord } from '../base/parse-line.ts';
 import { isoNow as now } from '../base/iso-clock.ts';
 import { NoticeBoard } from '../base/notice-board.ts';
@@ -13,11 +14,12 @@ import { PendingApprovals } from '../base/pending-approvals.ts';
 import { UsageLimits } from '../base/usage-limits.ts';
 import { ProtocolBreach } from '../base/protocol-breach.ts';
 import { type Trigger, type TurnEnd, TurnWriter } from '../base/turn-writer.ts';
-import type { AgentSession, SessionOutput } from '../driver.ts';
-import { ProviderError, taskNotFound } from '../errors.ts';
+import type { AgentSession, SessionOutput, SteerTarget } from '../driver.ts';
+import type { Ask } from '../base/elicitations.ts';
+import { nothingToSteer, ProviderError, taskNotFound } from '../errors.ts';
 import type { AppServer, HostedThread, OpenThread } from './app-server.ts';
 import { askedBy, commandsWith, readSkills, type Skill } from './commands.ts';
-import { accepted } from './prompt.ts';
+import { accepted, inputOf } from './prompt.ts';
 import { CodexRequests } from './requests.ts';
 import type { Rollouts } from './rollouts.ts';
 import type { CodexSettings, Offer } from './settings.ts';
@@ -56,6 +58,15 @@ const progressMs = 1_000;
 /** How long Codex may take to stop a turn, ms; then it is ended. */
 const cancelLimitMs = 10_000;
 
+/** What is said in a turn that runs. */
+interface Said {
+  threadId: unknown;
+  /** Codex' own id of the turn. */
+  expectedTurnId: unknown;
+  messageId: string;
+  input: object[];
+}
+
 interface CodexSessionOptions {
   server: AppServer;
   threadId: string;
@@ -77,7 +88,6 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   readonly #settings: CodexSettings;
   readonly #notices: NoticeBoard;
   readonly #approvals: PendingApprovals;
-  readonly #requests: CodexRequests;
   /** What Codex asks now, by the id of its request. */
   readonly #asked = new Map<unknown, AbortController>();
   /** The threads that Codex has begun for tasks, with the turns that run in them. */
@@ -106,7 +116,6 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
       open: (request) => this.#write((writer) => writer.openApproval(request)),
       close: (id, outcome) => this.#write((writer) => writer.closeApproval(id, outcome)),
     });
-    this.#requests = new CodexRequests((question, signal) => this.#approvals.ask(question, signal));
   }
 
   readonly accepts = accepted;
@@ -155,6 +164,33 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
         const why = { code: 'AGENT_ERROR', message: messageOf(error) };
         this.#end({ type: 'response_error', error: why });
       });
+  }
+
+  /** `NOTHING_TO_STEER`. */
+  async steer(
+    message: string,
+    { turnId, messageId }: SteerTarget,
+    blocks: readonly ContentBlock[],
+  ): Promise<void> {
+    this.#checkAlive();
+    const running = this.#running;
+    if (running?.turnId !== turnId) throw nothingToSteer();
+    const expectedTurnId = await running.started.promise.catch(() => {
+      throw nothingToSteer();
+    });
+    const { writer } = running;
+    writer.at(now());
+    writer.steer(messageId, message, blocks);
+    const { others } = linkedMentions(message, blocks, this.#options.projectDir);
+    try {
+      const thread = { threadId: this.agentSessionId, expectedTurnId };
+      await this.#say({ ...thread, messageId, input: inputOf(message, others) });
+    } catch (error) {
+      this.#checkAlive();
+      writer.at(now());
+      writer.takeBack(messageId, 'refused');
+      throw nothingToSteer(`Codex did not take it: ${messageOf(error)}`, error);
+    }
   }
 
   async cancel(): Promise<void> {
@@ -229,7 +265,8 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     const asking = new AbortController();
     this.#asked.set(id, asking);
     try {
-      return await this.#requests.serve(method, params, asking.signal);
+      const requests = new CodexRequests((...asked) => this.#ask(params, ...asked));
+      return await requests.serve(method, params, asking.signal);
     } finally {
       this.#asked.delete(id);
     }
@@ -255,6 +292,29 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     } catch (error) {
       throw new ProviderError('INTERRUPT_FAILED', `Codex did not stop it. ${messageOf(error)}`);
     }
+  }
+
+  /** Asks people, and gives Codex the reason of a refusal, for which its answers have no place. */
+  async #ask(asking: Params, ...asked: Parameters<Ask>): Promise<ApprovalOutcome> {
+    const outcome = await this.#approvals.ask(...asked);
+    const running = this.#running;
+    if (outcome.outcome === 'cancelled' || outcome.note === undefined || !running) return outcome;
+    const { threadId = this.agentSessionId, turnId: expectedTurnId = running.nativeId } = asking;
+    const messageId = randomUUID();
+    running.turn.hide(messageId);
+    const input = inputOf(`The user refused this, and says: ${outcome.note}`, []);
+    try {
+      await this.#say({ threadId, expectedTurnId, messageId, input });
+    } catch (error) {
+      const problem = `Codex was not told the reason of the refusal: ${messageOf(error)}`;
+      this.#write((writer) => writer.notice(problem));
+    }
+    return outcome;
+  }
+
+  /** Says something in a turn that runs. */
+  #say({ messageId: clientUserMessageId, ...said }: Said): Promise<unknown> {
+    return this.#server.request('turn/steer', { ...said, clientUserMessageId });
   }
 
   /** Returns what Codex waits for, if it says that. */

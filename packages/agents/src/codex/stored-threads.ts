@@ -5,7 +5,7 @@ import { TurnWriter } from '../base/turn-writer.ts';
 import { ProviderError } from '../errors.ts';
 import type { StoredSession, StoredTurn } from '../provider.ts';
 import { reviewCommand } from './commands.ts';
-import { attachedImages } from './prompt.ts';
+import { attachedImages, wordsIn } from './prompt.ts';
 import type { AppServer } from './app-server.ts';
 import { CodexTurn } from './translate/turn.ts';
 import { ThreadItem } from './translate/wire.ts';
@@ -97,15 +97,13 @@ function storedTurn(turn: Turn, cwd: string): StoredTurn {
   const events: EventDraft[] = [];
   const items = turn.items.map((value) => ThreadItem.safeParse(value).data);
   const asked = items.find((item) => item?.type === 'userMessage');
-  const turnId = typeof asked?.['clientId'] === 'string' ? asked['clientId'] : turn.id;
+  const turnId = asked?.clientId ?? turn.id;
   const writer = new TurnWriter(turnId, (draft) => events.push(draft));
   const told = new CodexTurn(writer, cwd, '');
   writer.at(isoOf(turn.startedAt ?? turn.completedAt ?? 0));
   const review = items.find((item) => item?.type === 'enteredReviewMode');
-  const said =
-    review === undefined
-      ? asked?.content.flatMap(({ type, text }) => (type === 'text' ? [text] : [])).join('\n')
-      : reviewCommand(review.review);
+  const words = asked && wordsIn(asked.content);
+  const said = review === undefined ? words : reviewCommand(review.review);
   const trigger = said === undefined ? 'agent' : 'user';
   const images = attachedImages(asked?.content ?? []);
   writer.begin({ modelId: '', providerId: 'codex', trigger }, said, images);
