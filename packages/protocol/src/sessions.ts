@@ -24,6 +24,10 @@ export const SessionSummary = z.object({
   isAlive: z.boolean(),
   /** Whether it is open in the server (created or loaded, not killed). */
   active: z.boolean(),
+  /** Put away by a person; a message brings it back. */
+  archived: z.boolean().optional(),
+  /** Kept at the top by a person. */
+  pinned: z.boolean().optional(),
   /** `agent`: known only from the agent's own store until it is opened. */
   source: z.enum(['liminal', 'agent']),
 });

@@ -35,6 +35,11 @@ export class RuntimeError extends LiminalError {
   }
 }
 
+/** For what comes to a session that is being deleted, or has been. */
+export function sessionDeleted(sessionId: string): RuntimeError {
+  return new RuntimeError('SESSION_NOT_FOUND', `Session ${sessionId} has been deleted.`);
+}
+
 /** The code of anything thrown; `INTERNAL` if it has none. */
 export function errorCode(error: unknown): string {
   return error instanceof LiminalError ? error.code : 'INTERNAL';

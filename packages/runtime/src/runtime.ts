@@ -135,6 +135,7 @@ export class SessionRuntime implements Runtime {
       }),
       onChange: (session) => this.#changed(session),
       onFound: (sessions) => this.tell(sessions),
+      onDeleted: (sessionIds) => this.#watchers.tell([], sessionIds),
       ...(cluster && { cluster }),
     });
     this.#kept = new ClosedSessions({
@@ -180,6 +181,7 @@ export class SessionRuntime implements Runtime {
     if (!(await this.sessions.find(sessionId))) await this.sessions.adopt(sessionId, fence);
     return this.#kept.use(sessionId, async (session) => {
       await this.#roots.admit(session.record.projectDir);
+      await this.sessions.bringHistory(session);
       await session.open();
       return handle(session);
     });
@@ -210,6 +212,27 @@ export class SessionRuntime implements Runtime {
     await this.#kept.use(sessionId, async (session) => session.rename(title));
   }
 
+  async archive(sessionId: string): Promise<void> {
+    await this.#mark(sessionId, { archived: true });
+  }
+
+  async unarchive(sessionId: string): Promise<void> {
+    await this.#mark(sessionId, { archived: false });
+  }
+
+  async pin(sessionId: string): Promise<void> {
+    await this.#mark(sessionId, { pinned: true });
+  }
+
+  async unpin(sessionId: string): Promise<void> {
+    await this.#mark(sessionId, { pinned: false });
+  }
+
+  async deleteSession(sessionId: string): Promise<void> {
+    this.#assertOpen();
+    await this.sessions.delete(sessionId, this.#fenceOf?.(sessionId) ?? 0);
+  }
+
   async putBlob(bytes: Uint8Array, mimeType: string): Promise<UploadedBlob> {
     return putBlob(this.#blobs, bytes, mimeType);
   }
@@ -229,6 +252,7 @@ export class SessionRuntime implements Runtime {
     this.#assertOpen();
     return this.#kept.use(sessionId, async (session) => {
       const storage = { log: this.#log, store: this.#store };
+      await this.sessions.bringHistory(session);
       const isBegun = turnId !== undefined && (await hasBegun(storage, session.record, turnId));
       return isBegun ? { turnId, queued: false } : session.send(message, turnId, blocks);
     });
@@ -329,9 +353,8 @@ export class SessionRuntime implements Runtime {
 
   watchSessions(listener: (change: SessionsChange) => void, { ownOnly = false } = {}): () => void {
     const stop = this.#watchers.add(listener);
-    const tell = (sessions: SessionSummary[]): void => {
-      if (this.#watchers.has(listener)) listener({ sessions, removed: [] });
-    };
+    const tell = (sessions: SessionSummary[]): void =>
+      this.#watchers.tellOne(listener, { sessions, removed: [] });
     const onTrouble = (error: unknown): void => this.#warn(error, 'sessions cannot be listed');
     const begin = async (): Promise<void> => {
       tell(await this.sessions.ownSummaries());
@@ -358,9 +381,22 @@ export class SessionRuntime implements Runtime {
     this.#watchers.tell(sessions);
   }
 
-  /** The same for all of ours, in case a change was missed. */
+  /** Another server has deleted a session. */
+  async dropDeleted(sessionId: string): Promise<void> {
+    this.#watchers.tell([], [sessionId]);
+    await this.sessions.dropDeleted(sessionId);
+  }
+
+  /** The same for all of ours, in case a change was missed, or a deletion. */
   async tellAll(): Promise<void> {
-    this.tell(await this.sessions.ownSummaries());
+    const removed = await this.#store.findDeleted(this.#watchers.shown);
+    this.#watchers.tell(await this.sessions.ownSummaries(), removed);
+  }
+
+  async #mark(sessionId: string, marks: { archived?: boolean; pinned?: boolean }): Promise<void> {
+    this.#assertOpen();
+    await this.sessions.findOrKeep(sessionId, this.#fenceOf?.(sessionId) ?? 0);
+    await this.#kept.use(sessionId, async (session) => session.mark(marks));
   }
 
   #changed(session: Session): void {

@@ -50,6 +50,19 @@ const isEnd = ({ data }: { data: Record<string, unknown> }) =>
   (data['payload'] as { type: string }).type === 'turn_complete';
 
 describe('a session as server-sent events', () => {
+  test('ends when the session is deleted', async () => {
+    const sessionId = await createSession();
+    const reader = await follow(sessionId);
+    await reader.hear('info');
+    await server.runtime.deleteSession(sessionId);
+    await reader.end();
+    expect(reader.events.at(-1)).toMatchObject({
+      event: 'deleted',
+      data: { type: 'session:deleted', sessionId },
+    });
+    expect((await ask(`/api/session/${sessionId}/stream`)).status).toBe(404);
+  });
+
   test('gives the same messages as the WebSocket, named, each with its cursor as id', async () => {
     const sessionId = await createSession();
     const reader = await follow(sessionId);

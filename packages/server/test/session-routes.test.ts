@@ -333,6 +333,36 @@ describe('the rest', () => {
     expect(await ask('POST', path, { title: ' ' })).toMatchObject(refused(400, 'INVALID_BODY'));
   });
 
+  test('a session can be archived and pinned, and back', async () => {
+    const { id, folder } = await createSession();
+    const done = { status: 200, body: {} };
+    for (const mark of ['archive', 'pin']) {
+      expect(await ask('POST', `/api/session/${id}/${mark}`)).toEqual(done);
+    }
+    expect(await list(folder)).toMatchObject([{ archived: true, pinned: true }]);
+    for (const mark of ['unarchive', 'unpin']) {
+      expect(await ask('POST', `/api/session/${id}/${mark}`)).toEqual(done);
+    }
+    const [session] = await list(folder);
+    expect(session).not.toHaveProperty('archived');
+    expect(session).not.toHaveProperty('pinned');
+    expect(await ask('POST', '/api/session/nobody/pin')).toMatchObject(
+      refused(404, 'SESSION_NOT_FOUND'),
+    );
+  });
+
+  test('a session can be deleted, once and again', async () => {
+    const { id, folder } = await createSession();
+    for (const _ of ['once', 'again']) {
+      expect(await ask('DELETE', `/api/session/${id}`)).toEqual({ status: 200, body: {} });
+    }
+    expect(server.agent.isAlive(id)).toBe(false);
+    expect(await list(folder)).toEqual([]);
+    const gone = refused(404, 'SESSION_NOT_FOUND');
+    expect(await ask('POST', `/api/session/${id}/load`)).toMatchObject(gone);
+    expect(await ask('DELETE', '/api/session/nobody')).toMatchObject(gone);
+  });
+
   test('an option that the agent does not have is refused', async () => {
     const { id } = await createSession();
     const answer = await ask('POST', `/api/session/${id}/config`, { id: 'model', value: 'x' });

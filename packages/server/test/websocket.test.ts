@@ -256,6 +256,22 @@ describe('following the list of sessions', () => {
   });
 });
 
+test('whoever follows a session, or the list, is told that it was deleted, and may follow another', async () => {
+  const [reader, list] = [await open(), await open()];
+  const ids = [await createSession(), await createSession(), await createSession()];
+  for (const sessionId of ids.slice(0, 2)) reader.say({ type: 'session:subscribe', sessionId });
+  list.say({ type: 'sessions:subscribe' });
+  await reader.hear('session:history', (message) => message.sessionId === ids[1]);
+  await list.hear('sessions:changed', ({ sessions }) => sessions.length > 2);
+  await server.runtime.deleteSession(ids[0]!);
+  await reader.hear('session:deleted', ({ sessionId }) => sessionId === ids[0]);
+  await list.hear('sessions:changed', ({ removed }) => removed?.[0] === ids[0]);
+  // It counts no more among those that one connection may follow.
+  reader.say({ type: 'session:subscribe', sessionId: ids[2]! });
+  await reader.hear('session:history', (message) => message.sessionId === ids[2]);
+  expect(reader.of('session:error')).toEqual([]);
+});
+
 describe('bounds', () => {
   test('one connection follows no more sessions than it may', async () => {
     const ids = [await createSession(), await createSession(), await createSession()];

@@ -5,6 +5,7 @@
 import { makeFunctionReference } from 'convex/server';
 import type { GenericId } from 'convex/values';
 import { getConvexSize, v } from 'convex/values';
+import { isDeleted } from './deleted.ts';
 import type { Doc, MutationCtx, QueryCtx } from './server.ts';
 import { again, assertSecret, CALL_MAX, internalMutation, mutation, query } from './server.ts';
 import { tidyBlob } from './tidying.ts';
@@ -20,7 +21,7 @@ type BlobId = GenericId<'blobs'>;
 const tidyLater = makeFunctionReference<'mutation', { blobs: BlobId[] }>('blobs:tidy');
 
 /**
- * Lets a session hold a blob, or, if none is given, lets it wait since that time (ms since the epoch). If it is not
+ * Lets a session hold a blob, or, if none is given or it has been deleted, lets it wait since that time (ms since the epoch). If it is not
  * stored yet, the staged one becomes it. Returns the media type under which it is stored; null if it is not stored and
  * nothing was staged. Throws `AGAIN`.
  */
@@ -39,9 +40,10 @@ export const keep = mutation({
     const blob = stored ?? (staged === undefined ? null : await stagedBlob(ctx, staged));
     if (!blob) return null;
     if (stored && staged !== undefined) await removeBlobs(ctx, [staged]);
-    const waitingSince = sessionId === undefined ? since : stored?.waitingSince;
+    const isHeldNow = sessionId !== undefined && !(await isDeleted(ctx, sessionId));
+    const waitingSince = isHeldNow ? stored?.waitingSince : since;
     await ctx.db.patch(blob._id, { hash, waitingSince });
-    if (sessionId !== undefined) await addHold(ctx, sessionId, blob._id);
+    if (isHeldNow) await addHold(ctx, sessionId, blob._id);
     return blob.mimeType;
   },
 });
@@ -119,6 +121,7 @@ export const hold = mutation({
       else missing.push(hash);
     }
     if (missing.length > 0 || sessionId === undefined) return missing;
+    if (await isDeleted(ctx, sessionId)) return [];
     for (const { _id, waitingSince } of found) {
       await addHold(ctx, sessionId, _id);
       if (waitingSince !== undefined) await ctx.db.patch(_id, { waitingSince: undefined });

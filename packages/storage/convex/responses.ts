@@ -5,10 +5,11 @@
 import { makeFunctionReference } from 'convex/server';
 import type { Infer } from 'convex/values';
 import { v } from 'convex/values';
+import { isDeleted } from './deleted.ts';
 import { messageFields, rowFields } from './schema.ts';
 import type { Doc, MutationCtx, QueryCtx } from './server.ts';
 import { again, assertSecret, internalMutation, mutation } from './server.ts';
-import { tidyRun } from './tidying.ts';
+import { outdate, tidyRun } from './tidying.ts';
 
 const row = v.object(rowFields);
 
@@ -81,6 +82,7 @@ export const tidy = internalMutation({
 /** True if there may now be items that are no longer read. */
 async function saveRun(ctx: MutationCtx, each: Infer<typeof run>): Promise<boolean> {
   const { message, revision } = each;
+  if (await isDeleted(ctx, message.threadId)) return dropStaged(ctx, each);
   const stored = await findMessage(ctx, message.runId);
   if (stored && stored.lastSeq > message.lastSeq) return each.staged !== undefined;
   const generation = await placeItems(ctx, each, stored);
@@ -89,6 +91,16 @@ async function saveRun(ctx: MutationCtx, each: Infer<typeof run>): Promise<boole
   if (stored) await ctx.db.replace(stored._id, fields);
   else await ctx.db.insert('messages', fields);
   return each.staged !== undefined || (stored !== null && stored.generation !== generation);
+}
+
+/** True if items were staged, which then nobody reads. */
+async function dropStaged(
+  ctx: MutationCtx,
+  { message, staged }: Infer<typeof run>,
+): Promise<boolean> {
+  if (staged === undefined) return false;
+  await outdate(ctx, message.runId, staged);
+  return true;
 }
 
 /** Returns the generation of the run's items. */

@@ -86,6 +86,9 @@ const schema = defineSchema({
     .index('by_time', ['updatedAt', 'createdAt'])
     .searchIndex('search_title', { searchField: 'titleWords', filterFields: ['projectId'] }),
 
+  /** What is left of deleted sessions: that they do not come back. */
+  deletedSessions: defineTable({ sessionId: v.string() }).index('by_sessionId', ['sessionId']),
+
   /** A session's record as JSON, in parts: its queue may be larger than one document. */
   records: defineTable({ sessionId: v.string(), part: v.number(), text: v.string() }).index(
     'by_sessionId',

@@ -1,9 +1,18 @@
 import { makeFunctionReference } from 'convex/server';
 import { getConvexSize, v } from 'convex/values';
 import { endHolds } from './blobs.ts';
+import { isDeleted, keepDeleted } from './deleted.ts';
 import { sessionFields } from './schema.ts';
 import type { Doc, MutationCtx, QueryCtx } from './server.ts';
-import { assertSecret, CALL_MAX, DELETED_MAX, mutation, query } from './server.ts';
+import {
+  assertSecret,
+  CALL_MAX,
+  DELETED_MAX,
+  internalMutation,
+  mutation,
+  query,
+} from './server.ts';
+import { outdate } from './tidying.ts';
 
 /** The most sessions that one call looks at. */
 const SESSIONS_MAX = 2_000;
@@ -11,23 +20,25 @@ const SESSIONS_MAX = 2_000;
 const RUNS_MAX = 1_000;
 
 const tidy = makeFunctionReference<'mutation', { runIds: string[] }>('responses:tidy');
+const goOn = makeFunctionReference<'mutation', { sessionId: string }>('sessions:removeRest');
 
-/** False if the stored record is from a later owner. */
+/** Saves nothing if the stored record is from a later owner (`stale`), or the session has been deleted. */
 export const save = mutation({
   args: { secret: v.string(), session: v.object(sessionFields), record: v.array(v.string()) },
-  returns: v.boolean(),
+  returns: v.union(v.literal('saved'), v.literal('stale'), v.literal('deleted')),
   handler: async (ctx, { secret, session, record }) => {
     assertSecret(secret);
     const { sessionId } = session;
+    if (await isDeleted(ctx, sessionId)) return 'deleted';
     const stored = await find(ctx, sessionId);
-    if (stored && stored.fence > session.fence) return false;
+    if (stored && stored.fence > session.fence) return 'stale';
     if (stored) await ctx.db.replace(stored._id, session);
     else await ctx.db.insert('sessions', session);
     await forgetRecord(ctx, sessionId);
     for (const [part, text] of record.entries()) {
       await ctx.db.insert('records', { sessionId, part, text });
     }
-    return true;
+    return 'saved';
   },
 });
 
@@ -115,45 +126,53 @@ async function* sessionsAfter(
 
 /**
  * Deletes a session with up to 1000 of its holds on blobs, and of its runs, fewer if they are large; true if there are
- * more. Items, and the bytes of blobs, follow later.
+ * more: they also go if the caller does not come back. Items, and the bytes of blobs, follow later. If the session is
+ * stored, `ids` are kept as a deleted session's.
  */
 export const remove = mutation({
-  args: { secret: v.string(), sessionId: v.string() },
+  args: { secret: v.string(), sessionId: v.string(), ids: v.array(v.string()) },
   returns: v.boolean(),
-  handler: async (ctx, { secret, sessionId }) => {
+  handler: async (ctx, { secret, sessionId, ids }) => {
     assertSecret(secret);
     const stored = await find(ctx, sessionId);
-    if (stored) await ctx.db.delete(stored._id);
-    await forgetRecord(ctx, sessionId);
-    const holdsMore = await endHolds(ctx, sessionId);
-    const found = ctx.db
-      .query('messages')
-      .withIndex('by_threadId', (index) => index.eq('threadId', sessionId))
-      .order('desc');
-    const runIds: string[] = [];
-    let size = 0;
-    for await (const run of found) {
-      await ctx.db.delete(run._id);
-      await outdate(ctx, run.runId, run.generation);
-      size += getConvexSize(run);
-      if (runIds.push(run.runId) === RUNS_MAX || size > DELETED_MAX) break;
+    if (stored) {
+      await ctx.db.delete(stored._id);
+      await keepDeleted(ctx, ids);
     }
-    if (runIds.length > 0) await ctx.scheduler.runAfter(0, tidy, { runIds });
-    return holdsMore || runIds.length === RUNS_MAX || size > DELETED_MAX;
+    await forgetRecord(ctx, sessionId);
+    const hasMore = await removeSome(ctx, sessionId);
+    if (stored && hasMore) await ctx.scheduler.runAfter(0, goOn, { sessionId });
+    return hasMore;
   },
 });
 
-/** Gives the run a newer generation than all writes so far, finished or under way. */
-async function outdate(ctx: MutationCtx, runId: string, generation: number): Promise<void> {
-  const write = await ctx.db
-    .query('writes')
-    .withIndex('by_runId', (index) => index.eq('runId', runId))
-    .unique();
-  if (!write) await ctx.db.insert('writes', { runId, generation: generation + 1 });
-  else {
-    const newest = Math.max(generation, write.generation);
-    await ctx.db.patch(write._id, { generation: newest + 1 });
+/** Deletes more of what a deleted session had, until nothing is left. */
+export const removeRest = internalMutation({
+  args: { sessionId: v.string() },
+  returns: v.null(),
+  handler: async (ctx, { sessionId }) => {
+    if (await removeSome(ctx, sessionId)) await ctx.scheduler.runAfter(0, goOn, { sessionId });
+    return null;
+  },
+});
+
+/** Ends some holds, and deletes some runs; true if there may be more. */
+async function removeSome(ctx: MutationCtx, sessionId: string): Promise<boolean> {
+  const holdsMore = await endHolds(ctx, sessionId);
+  const found = ctx.db
+    .query('messages')
+    .withIndex('by_threadId', (index) => index.eq('threadId', sessionId))
+    .order('desc');
+  const runIds: string[] = [];
+  let size = 0;
+  for await (const run of found) {
+    await ctx.db.delete(run._id);
+    await outdate(ctx, run.runId, run.generation);
+    size += getConvexSize(run);
+    if (runIds.push(run.runId) === RUNS_MAX || size > DELETED_MAX) break;
   }
+  if (runIds.length > 0) await ctx.scheduler.runAfter(0, tidy, { runIds });
+  return holdsMore || runIds.length === RUNS_MAX || size > DELETED_MAX;
 }
 
 async function find(ctx: QueryCtx, sessionId: string) {

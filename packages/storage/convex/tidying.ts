@@ -32,6 +32,19 @@ export async function tidyRun(ctx: MutationCtx, runId: string): Promise<boolean>
   return true;
 }
 
+/** Gives the run a newer generation than all writes so far, finished or under way. */
+export async function outdate(ctx: MutationCtx, runId: string, generation: number): Promise<void> {
+  const write = await ctx.db
+    .query('writes')
+    .withIndex('by_runId', (index) => index.eq('runId', runId))
+    .unique();
+  if (!write) await ctx.db.insert('writes', { runId, generation: generation + 1 });
+  else {
+    const newest = Math.max(generation, write.generation);
+    await ctx.db.patch(write._id, { generation: newest + 1 });
+  }
+}
+
 /** Deletes parts of a blob that is no more; true if all are gone. */
 export async function tidyBlob(ctx: MutationCtx, blob: GenericId<'blobs'>): Promise<boolean> {
   const found = ctx.db.query('parts').withIndex('by_blob', (place) => place.eq('blob', blob));

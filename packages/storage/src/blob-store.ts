@@ -16,14 +16,14 @@ export interface StoredBlob extends BlobInfo {
  * Bytes that events only refer to (`blob:<hash>`): images, and files that a person attaches. The same bytes are stored
  * once, whatever their names and whoever brings them. A blob stays as long as a session holds it, or as it is an upload
  * that waits for its session; `ResponseStore.deleteSession` ends that session's hold in the same step, and removes what
- * then nobody needs. Every driver passes `testing/blob-suite.ts`.
+ * then nobody needs; a deleted session holds nothing any more. Every driver passes `testing/blob-suite.ts`.
  * Every write is all or nothing, and nobody sees half a blob. Throws StorageError `STORE_WRITE_FAILED` and
  * `STORE_READ_FAILED` as ResponseStore does; both can be retried. A hash that is none is one that is not stored.
  */
 export interface BlobStore {
   /**
    * Stores bytes, unless they are stored already; they may not change until it resolves. With `sessionId` the session
-   * holds them in the same step; it need not be stored. Without one they are an upload, which waits for a session from
+   * holds them in the same step; it need not be stored. Without one, or with a deleted one, they are an upload, which waits for a session from
    * now on (a repeated upload begins to wait again).
    */
   put(bytes: Uint8Array, options: { mimeType: string; sessionId?: string }): Promise<BlobInfo>;
@@ -31,8 +31,8 @@ export interface BlobStore {
   get(hash: string): Promise<StoredBlob | undefined>;
   /**
    * Lets a session, which need not be stored, hold blobs: all or none. If they are uploads, they no longer wait.
-   * Resolves with the hashes that are not stored, each once and in the given order: if there are any, nothing has
-   * changed.
+   * Resolves with the hashes that are not stored, each once and in the given order: if there are any, or if the session
+   * has been deleted, nothing has changed.
    */
   hold(sessionId: string, hashes: readonly string[]): Promise<string[]>;
   /** Removes uploads from before `before` (ms since the epoch) that no session holds. Resolves with how many. */

@@ -9,6 +9,7 @@ export type StorageErrorCode =
   | 'STORE_WRITE_FAILED'
   | 'STORE_READ_FAILED'
   | 'STALE_OWNER'
+  | 'SESSION_NOT_FOUND'
   | 'REDIS_UNAVAILABLE'
   | 'DATABASE_UNUSABLE'
   | 'DATA_DIR_IN_USE'

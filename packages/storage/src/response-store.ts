@@ -13,6 +13,10 @@ export interface SessionRecord {
   active: boolean;
   /** Its last turn ended in an error, and no turn has followed. */
   failed: boolean;
+  /** Put away by a person: lists show it apart. */
+  archived?: boolean;
+  /** Kept at the top of lists by a person. */
+  pinned?: boolean;
   /** The agent's own id for it, if it differs from ours. */
   agentSessionId?: string;
   /** The agent's `CliProvider.storedMark` when history had all of its store. */
@@ -88,7 +92,10 @@ export interface SearchHit {
  * is away; a remote store throws `STORE_READ_FAILED` while it cannot be read. Both can be retried.
  */
 export interface ResponseStore {
-  /** Throws `STALE_OWNER` for a record whose `fence` is smaller than the stored one's: it is from a former owner. */
+  /**
+   * Throws `STALE_OWNER` for a record whose `fence` is smaller than the stored one's: it is from a former owner; and
+   * `SESSION_NOT_FOUND` if the session has been deleted.
+   */
   saveSession(session: SessionRecord): Promise<void>;
   getSession(sessionId: string): Promise<SessionRecord | undefined>;
   /**
@@ -98,16 +105,22 @@ export interface ResponseStore {
   takeSession(sessionId: string, fence: number): Promise<SessionRecord | undefined>;
   /** Newest first by `updatedAt`, then by `createdAt`. */
   listSessions(filter?: { projectId?: string; active?: boolean }): Promise<SessionRecord[]>;
-  /** The session with all its Responses and its hold on blobs, and the blobs that nobody else needs. */
+  /**
+   * The session with all its Responses and its hold on blobs, and the blobs that nobody else needs. Of a session that
+   * is stored the ids remain, its own and its agent's: whatever is saved for them later (by a former owner, or a slow
+   * projector) is not. A session that is not stored leaves nothing behind. It can be repeated.
+   */
   deleteSession(sessionId: string): Promise<void>;
+  /** Those of these ids that are a deleted session's, or its agent's for it. */
+  findDeleted(ids: readonly string[]): Promise<string[]>;
   /**
    * Saves a Response, replacing an earlier snapshot of the same run. Runs of a session keep the order of their first
-   * save. A snapshot older than the stored one (by a smaller `lastSeq`) changes nothing. Its session need not be
-   * stored. A Response with thousands of items may be visible in part until it is saved; after a failure, until it is
+   * save. A snapshot older than the stored one (by a smaller `lastSeq`) changes nothing, nor does one of a deleted
+   * session. Its session need not be stored. A Response with thousands of items may be visible in part until it is saved; after a failure, until it is
    * saved again.
    */
   saveResponse(response: Response): Promise<void>;
-  /** Saves many Responses, in order, in one step: a session's turns from before Liminal. */
+  /** Saves many Responses, in order, in one step: a session's turns from before Liminal. As `saveResponse` for each. */
   importResponses(responses: readonly Response[]): Promise<void>;
   getResponse(runId: string): Promise<Response | undefined>;
   /**

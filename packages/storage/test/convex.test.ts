@@ -106,10 +106,11 @@ describe('the secret', () => {
     ['sessions:list', 'query', {}],
     ['sessions:save', 'mutation', { session, record: [] }],
     ['sessions:take', 'mutation', { sessionId: at.sessionId, fence: 1 }],
-    ['sessions:remove', 'mutation', { sessionId: at.sessionId }],
+    ['sessions:remove', 'mutation', { sessionId: at.sessionId, ids: [] }],
     ['responses:save', 'mutation', { runs: [] }],
     ['responses:begin', 'mutation', { runId: at.runId }],
     ['responses:stage', 'mutation', { runId: at.runId, generation: 1, rows: [] }],
+    ['deleted:find', 'query', { ids: ['a'] }],
     ['history:head', 'query', { runId: at.runId }],
     ['history:runs', 'query', { threadId: at.threadId }],
     ['history:page', 'query', { threadId: at.threadId, limit: 1 }],
@@ -194,7 +195,7 @@ describe('by the way of HTTP', () => {
       query: async () => version,
       mutation: async () => undefined,
     });
-    await expect(openDeployment(answering(4), secret)).rejects.toMatchObject({
+    await expect(openDeployment(answering(5), secret)).rejects.toMatchObject({
       code: 'DATA_TOO_NEW',
       message: expect.stringMatching(/newer Liminal.*Update/),
     });

@@ -34,6 +34,7 @@ it('a dialog gives the focus back to what opened it, however it is closed', asyn
   const page = await stage.visit();
   const opener = page.getByRole('button', { name: /^New session \(/ });
   await opener.click();
+  await page.getByRole('dialog', { name: 'New session' }).waitFor();
   await page.keyboard.press('Escape');
   await expect.poll(() => focused(page)).toMatch(/^New session/);
   await opener.click();

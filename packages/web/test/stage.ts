@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import type {
   ClientMessage,
   HistoryPage,
@@ -51,9 +52,23 @@ export function otherSession(id: string, rest: Partial<SessionSummary> = {}): Se
   };
 }
 
+type ProfileOptions = NonNullable<Parameters<Browser['newContext']>[0]>;
+
+/** A browser profile with the options that it was made with. */
+interface Profile {
+  context: BrowserContext;
+  options: ProfileOptions;
+  /** A page that nothing was shown in yet. */
+  page: Page;
+}
+
 /** A server with one session, played by hand: the page depends on nothing but its messages. */
 export class Stage {
   static #browser: Promise<Browser> | undefined;
+  /** Of a test before, emptied: they have the app in their caches, which halves the time to open it. */
+  static #idle: Profile[] = [];
+  /** Stays the same, as caches go by the address. */
+  static #port = 0;
   readonly requests: { method: string; path: string; body: unknown }[] = [];
   readonly heard: ClientMessage[] = [];
   /** What `/api/blob` has, by hash. */
@@ -84,7 +99,7 @@ export class Stage {
   /** The other listed sessions. */
   others: SessionSummary[] = [];
   readonly #http: Server;
-  #contexts: BrowserContext[] = [];
+  #profiles: Profile[] = [];
   #sockets: WebSocket[] = [];
 
   constructor() {
@@ -94,7 +109,11 @@ export class Stage {
     this.#http = createServer((request, response) => {
       void buffer(request).then(async (body) => {
         const { status, type, content } = await this.#respond(request, body);
-        response.writeHead(status, { 'content-type': type, 'content-security-policy': policy });
+        response.writeHead(status, {
+          'content-type': type,
+          'content-security-policy': policy,
+          'cache-control': request.url?.startsWith('/assets/') ? 'max-age=3600' : 'no-store',
+        });
         response.end(content);
       });
     });
@@ -108,6 +127,7 @@ export class Stage {
   static async end(): Promise<void> {
     const browser = await Stage.#browser;
     Stage.#browser = undefined;
+    Stage.#idle = [];
     await browser?.close();
   }
 
@@ -115,31 +135,58 @@ export class Stage {
     const { CHROMIUM_SHELL_PATH: shell, CHROMIUM_PATH: whole } = process.env;
     Stage.#browser ??= chromium.launch({
       executablePath: shell ?? whole ?? '/usr/bin/chromium',
-      args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking'],
+      args: [
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-quic',
+        '--disable-background-networking',
+        '--renderer-process-limit=1',
+      ],
     });
     return Stage.#browser;
   }
 
-  async open(): Promise<void> {
-    await new Promise<void>((resolve) => this.#http.listen(0, '127.0.0.1', resolve));
+  static async #profile(options: ProfileOptions): Promise<Profile> {
+    const idle = Stage.#idle.findIndex((one) => isDeepStrictEqual(one.options, options));
+    const [profile] = idle === -1 ? [] : Stage.#idle.splice(idle, 1);
+    if (profile !== undefined) return profile;
+    const context = await (await Stage.#launch()).newContext(options);
+    return { context, options, page: await context.newPage() };
   }
 
-  /** Opens the session, or another `path`, in a new browser profile. */
-  async visit(
-    options: Parameters<Browser['newContext']>[0] = {},
-    path = `/session/${sessionId}`,
-  ): Promise<Page> {
-    const { port } = this.#http.address() as AddressInfo;
-    const browser = await Stage.#launch();
-    const context = await browser.newContext({
+  /** Empties a profile, for the next test. */
+  static async #empty({ context, options }: Profile): Promise<Profile> {
+    const old = context.pages();
+    // Opened before the last one closes: so the process stays.
+    const page = await context.newPage();
+    for (const one of old) await one.close();
+    await context.unrouteAll();
+    await context.setOffline(false);
+    await context.clearPermissions();
+    await context.grantPermissions(options.permissions ?? []);
+    const browser = await context.newCDPSession(page);
+    const origin = `http://127.0.0.1:${Stage.#port}`;
+    await browser.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
+    await browser.detach();
+    return { context, options, page };
+  }
+
+  async open(): Promise<void> {
+    await new Promise<void>((resolve) => this.#http.listen(Stage.#port, '127.0.0.1', resolve));
+    Stage.#port = (this.#http.address() as AddressInfo).port;
+  }
+
+  /** Opens the session, or another `path`, in an empty browser profile. */
+  async visit(options: ProfileOptions = {}, path = `/session/${sessionId}`): Promise<Page> {
+    const profile = await Stage.#profile({
       viewport: { width: 1000, height: 700 },
       reducedMotion: 'reduce',
       ...options,
     });
-    this.#contexts.push(context);
+    this.#profiles.push(profile);
+    const { context, page } = profile;
     context.setDefaultTimeout(30_000);
-    const page = await context.newPage();
-    await page.goto(`http://127.0.0.1:${port}${path}`);
+    await page.goto(`http://127.0.0.1:${Stage.#port}${path}`);
     if (path.startsWith(`/session/${sessionId}`))
       await page.getByRole('log', { name: 'Conversation' }).waitFor();
     return page;
@@ -161,7 +208,7 @@ export class Stage {
   }
 
   async close(): Promise<void> {
-    for (const context of this.#contexts.splice(0)) await context.close();
+    for (const profile of this.#profiles.splice(0)) Stage.#idle.push(await Stage.#empty(profile));
     this.hangUp();
     this.#http.closeAllConnections();
     await new Promise((resolve) => this.#http.close(resolve));

@@ -87,7 +87,7 @@ test('a command that outlives its turn can be stopped', async () => {
   await stop(task!.taskId);
 
   await listener.until(() => tasks()?.length === 0);
-  expect(commandsIn(workspace.home)).toEqual([]);
+  await expect.poll(() => commandsIn(workspace.home), patience).toEqual([]);
 });
 
 test('images reach the model byte for byte, and files and links in words', async () => {
@@ -411,6 +411,7 @@ test('INV-8: stopping a turn stops the tasks that it has given to others', async
   );
   const listener = await create();
   const turnId = await listener.send('Have it counted.');
+  await api.request(({ prompt }) => prompt === 'You count.');
   await expect.poll(() => commandsIn(workspace.home), patience).toHaveLength(1);
   await listener.until(() =>
     listener

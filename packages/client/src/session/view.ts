@@ -25,8 +25,11 @@ export interface PendingMessage {
  */
 export interface SessionView {
   readonly sessionId: string;
-  /** `loading` until the first history has come; `failed` if it cannot be loaded (`problem` says why). */
-  readonly phase: 'loading' | 'ready' | 'failed';
+  /**
+   * `loading` until the first history has come; `failed` if it cannot be loaded (`problem` says why); `deleted` if
+   * somebody has deleted the session.
+   */
+  readonly phase: 'loading' | 'ready' | 'failed' | 'deleted';
   /** Oldest first. */
   readonly turns: readonly TurnView[];
   readonly pending: readonly PendingMessage[];

@@ -197,6 +197,39 @@ export const commands = {
     fields: ['title'],
     refusals: refusalsOfCommands,
   },
+  /** Changes nothing else: what runs goes on. The same for `pin`; both also for a session of an agent's own store. */
+  archive: {
+    method: 'POST',
+    path: '/api/session/:id/archive',
+    summary: 'Puts a session away; a message brings it back.',
+    refusals: refusalsOfCommands,
+  },
+  unarchive: {
+    method: 'POST',
+    path: '/api/session/:id/unarchive',
+    summary: 'Brings an archived session back.',
+    refusals: refusalsOfCommands,
+  },
+  pin: {
+    method: 'POST',
+    path: '/api/session/:id/pin',
+    summary: 'Keeps a session at the top of lists.',
+    refusals: refusalsOfCommands,
+  },
+  unpin: {
+    method: 'POST',
+    path: '/api/session/:id/unpin',
+    summary: 'Lets a session stand in lists by its time again.',
+    refusals: refusalsOfCommands,
+  },
+  /** What the agent keeps in its own store stays there, and is not listed any more. Asked again, it does nothing. */
+  deleteSession: {
+    method: 'DELETE',
+    path: '/api/session/:id',
+    summary:
+      'Ends a session’s agent, and deletes for good all that Liminal holds of it. The agent’s own store is not touched.',
+    refusals: refusalsOfCommands,
+  },
 } as const satisfies Record<string, Operation>;
 
 export type CommandName = keyof typeof commands;

@@ -75,6 +75,8 @@ export const ServerMessage = z.discriminatedUnion('type', [
     code: z.string(),
     message: z.string(),
   }),
+  /** The session was deleted: nothing more of it comes. */
+  z.object({ type: z.literal('session:deleted'), sessionId: z.string() }),
   z.object({
     type: z.literal('sessions:changed'),
     sessions: z.array(SessionSummary),

@@ -149,6 +149,10 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
       onTrouble,
     });
     this.#followedSessions.on('posted', (postedState) => this.#posted(postedState));
+    this.#followedSessions.on(
+      'deleted',
+      (sessionId) => void this.#own.dropDeleted(sessionId).catch(onTrouble),
+    );
     this.#followedSessions.on('gap', () => void this.#own.tellAll().catch(onTrouble));
     this.#projector = startProjectorWorker({
       ...options,

@@ -3,7 +3,14 @@ import type { Board, Unsubscribe } from '@liminal/storage';
 import { settledPrefix } from './projector.ts';
 import type { Storage } from '../history/index.ts';
 import type { PostedState } from './posted-state.ts';
-import { parsePostedState, postedStatePrefix, Report, reportPrefix } from './posted-state.ts';
+import {
+  deletedPrefix,
+  parsePostedState,
+  postedStatePrefix,
+  Report,
+  reportPrefix,
+} from './posted-state.ts';
+import { errorCode } from '../errors.ts';
 import { FollowedSession } from './followed-session.ts';
 import type { SessionStates } from './session-states.ts';
 
@@ -19,6 +26,8 @@ interface FollowedSessionsOptions {
 interface News {
   /** A session's owner has posted its state. */
   posted: [PostedState];
+  /** A session has been deleted. */
+  deleted: [sessionId: string];
   /** Postings may have been missed. */
   gap: [];
 }
@@ -60,6 +69,7 @@ export class FollowedSessions extends EventEmitter<News> {
       board.watch(postedStatePrefix, { onPost, onGap: mend }),
       board.watch(settledPrefix, { onPost, onGap: nothing }),
       board.watch(reportPrefix, { onPost, onGap: nothing }),
+      board.watch(deletedPrefix, { onPost, onGap: nothing }),
     ]);
   }
 
@@ -128,8 +138,11 @@ export class FollowedSessions extends EventEmitter<News> {
   #posted(name: string, text: string): void {
     if (name.startsWith(postedStatePrefix)) {
       const postedState = parsePostedState(text);
+      if (!postedState) return;
       this.#open.get(postedState.info.session.sessionId)?.posted(postedState);
       this.emit('posted', postedState);
+    } else if (name.startsWith(deletedPrefix)) {
+      this.#deleted(name.slice(deletedPrefix.length));
     } else if (name.startsWith(settledPrefix)) {
       this.#open.get(text)?.settled(name.slice(settledPrefix.length));
     } else {
@@ -138,12 +151,23 @@ export class FollowedSessions extends EventEmitter<News> {
     }
   }
 
+  #deleted(sessionId: string): void {
+    const followed = this.#open.get(sessionId);
+    // Later readers look for it anew.
+    this.#kept.delete(sessionId);
+    this.#open.delete(sessionId);
+    followed?.view.deleted();
+    void followed?.close();
+    this.emit('deleted', sessionId);
+  }
+
   async #mend(): Promise<void> {
     for (const [sessionId, followed] of this.#open) {
       try {
         await followed.mend(await this.#options.sessionStates.of(sessionId));
       } catch (error) {
-        this.#options.onTrouble(error);
+        if (errorCode(error) === 'SESSION_NOT_FOUND') this.#deleted(sessionId);
+        else this.#options.onTrouble(error);
       }
     }
   }

@@ -19,21 +19,30 @@ export const Report = z.object({ code: z.string(), message: z.string() });
 
 export const postedStatePrefix = 'session:';
 export const reportPrefix = 'report:';
+export const deletedPrefix = 'deleted:';
 
 /** The same session is posted at most this often, in ms; the first change after silence at once. */
 const POST_EVERY_MS = 33;
 /** Far longer than a lease: readers check the leases for whether a posting still counts. */
 const POSTING_TTL_MS = 24 * 60 * 60_000;
 const REPORT_TTL_MS = 1_000;
+const DELETED_TTL_MS = 60_000;
 
-export function parsePostedState(text: string): PostedState {
-  return PostedState.parse(JSON.parse(text));
+/** Undefined for the state of a deleted session. */
+export function parsePostedState(text: string): PostedState | undefined {
+  return text === '' ? undefined : PostedState.parse(JSON.parse(text));
 }
 
 export async function postSession(board: Board, { info, runId }: PostedState): Promise<void> {
   const postedState = { info, ...(runId !== undefined && { runId }) };
   const name = postedStatePrefix + info.session.sessionId;
   await board.post(name, JSON.stringify(postedState), POSTING_TTL_MS);
+}
+
+/** Tells every server that a session has been deleted; its state, which names its title and queue, goes too. */
+async function postDeleted(board: Board, sessionId: string): Promise<void> {
+  await board.post(postedStatePrefix + sessionId, '', DELETED_TTL_MS);
+  await board.post(deletedPrefix + sessionId, '', DELETED_TTL_MS);
 }
 
 /** Posts a session's state for the other servers, which read its conversation from the log. */
@@ -44,6 +53,7 @@ export class PostedSession implements SessionReaders {
   readonly #onTrouble: (error: unknown) => void;
   #timer: NodeJS.Timeout | undefined;
   #runId: string | undefined;
+  #isDeleted = false;
   /** On the clock of `performance.now()`. */
   #postedAt = Number.NEGATIVE_INFINITY;
 
@@ -84,6 +94,13 @@ export class PostedSession implements SessionReaders {
     this.#board.post(name, text, REPORT_TTL_MS).catch(this.#onTrouble);
   }
 
+  deleted(): void {
+    this.#isDeleted = true;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    postDeleted(this.#board, this.#session.sessionId).catch(this.#onTrouble);
+  }
+
   /** Posts the last state if that is still due. */
   close(): void {
     if (this.#timer !== undefined) this.#post();
@@ -95,7 +112,7 @@ export class PostedSession implements SessionReaders {
     this.#postedAt = performance.now();
     const { turnId: runId } = this.#session;
     this.#runId = runId;
-    if (!this.#isOwner()) return;
+    if (this.#isDeleted || !this.#isOwner()) return;
     const postedState = { info: this.#session.info(), ...(runId !== undefined && { runId }) };
     postSession(this.#board, postedState).catch(this.#onTrouble);
   }

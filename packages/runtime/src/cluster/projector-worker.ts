@@ -47,7 +47,10 @@ export function startProjectorWorker(options: ProjectorWorkerOptions): Projector
     if (!lease) return;
     try {
       await recoverSession(storage, sessionId, lease.token, () => new Date().toISOString());
-      await postSession(board, await sessionStates.stored(sessionId));
+      // It may have been deleted.
+      if (await storage.store.getSession(sessionId)) {
+        await postSession(board, await sessionStates.stored(sessionId));
+      }
     } finally {
       await ownership.release(sessionId);
     }

@@ -43,7 +43,7 @@ export class SessionStates {
     const name = postedStatePrefix + sessionId;
     const text = (await this.#options.board.read([name])).get(name);
     // What its agent offered last still holds.
-    const last = text === undefined ? undefined : parsePostedState(text).info;
+    const last = text === undefined ? undefined : parsePostedState(text)?.info;
     return {
       info: {
         session: summarize(record),
@@ -63,7 +63,8 @@ export class SessionStates {
     return new Map(
       owned.flatMap((sessionId) => {
         const text = texts.get(postedStatePrefix + sessionId);
-        return text === undefined ? [] : [[sessionId, parsePostedState(text)] as const];
+        const posted = text === undefined ? undefined : parsePostedState(text);
+        return posted ? [[sessionId, posted] as const] : [];
       }),
     );
   }

@@ -8,7 +8,13 @@ import { readProjectFile } from '../files/index.ts';
 import { importTurns } from '../history/index.ts';
 import type { AgentStores, FoundSession } from './agent-stores.ts';
 import { summarizeFound } from './projects.ts';
-import { newRecord, Session, type SessionOptions, summarize } from '../session/index.ts';
+import {
+  type NewRecord,
+  newRecord,
+  Session,
+  type SessionOptions,
+  summarize,
+} from '../session/index.ts';
 import { SessionPlaces } from './session-places.ts';
 
 interface DirectoryOptions extends Omit<SessionOptions, 'record' | 'provider'> {
@@ -16,6 +22,7 @@ interface DirectoryOptions extends Omit<SessionOptions, 'record' | 'provider'> {
   agentStores: AgentStores;
   /** An agent has listed sessions of its own store. */
   onFound: (sessions: SessionSummary[]) => void;
+  onDeleted: (sessionIds: string[]) => void;
 }
 
 /** Which sessions there are: in memory, in the store, and in the agents' own stores. */
@@ -24,6 +31,8 @@ export class Directory {
   /** Sessions in memory; a promise while one is being opened, so that two openers share it. */
   readonly #open = new Map<string, Promise<Session>>();
   readonly #places: SessionPlaces;
+  /** Ids of sessions that were deleted while this server runs, theirs and their agents': what was read before is old. */
+  readonly #deleted = new Set<string>();
 
   constructor(options: DirectoryOptions) {
     this.#options = options;
@@ -84,19 +93,53 @@ export class Directory {
     const known = this.#open.get(sessionId);
     if (known) return known;
     const record = await this.#store.getSession(sessionId);
-    // Another caller may have opened it while the record was being read.
+    // Another caller may have opened it while the record was being read, or deleted it.
     const opened = this.#open.get(sessionId);
-    if (opened || !record) return opened;
+    if (opened || !record || this.#deleted.has(sessionId)) return opened;
     this.#assertOwned(record);
     return this.#reopen(record);
   }
 
   /** Takes over a session that only an agent's own store has, with its history. */
   async adopt(sessionId: string, fence: number): Promise<Session> {
-    const opening = this.#import(sessionId, fence);
-    this.#open.set(sessionId, opening);
-    opening.catch(() => this.#open.delete(sessionId));
-    return opening;
+    return this.#opening(sessionId, async () => this.#import(sessionId, fence));
+  }
+
+  /** As `find`; of a session that only an agent's own store has a record is kept, and its history stays there for now. */
+  async findOrKeep(sessionId: string, fence: number): Promise<Session> {
+    const session = await this.find(sessionId);
+    return session ?? this.#opening(sessionId, async () => this.#keepFound(sessionId, fence));
+  }
+
+  /** Reads the history of a session of which only a record was kept. Throws `PROJECT_DIR_…`. */
+  async bringHistory(session: Session): Promise<void> {
+    if (session.record.imported) return;
+    const { cliType, sessionId, projectDir } = session.record;
+    const { runs } = await this.#storedRuns({ cliType, sessionId, projectDir });
+    await this.#store.importResponses(runs);
+    await session.historyBrought(runs);
+  }
+
+  /**
+   * Deletes a session with all that is kept of it. Asked again, it deletes what may be left. Throws
+   * `SESSION_NOT_FOUND`, `STALE_OWNER`.
+   */
+  async delete(sessionId: string, fence: number): Promise<void> {
+    const { log, store, onDeleted } = this.#options;
+    const [before] = await store.findDeleted([sessionId]);
+    if (before === undefined) await this.#delete(await this.findOrKeep(sessionId, fence));
+    else await store.deleteSession(sessionId);
+    for (const run of await log.unsettled()) {
+      if (run.sessionId === sessionId) await log.settle(run.runId);
+    }
+    onDeleted([sessionId]);
+  }
+
+  /** Another server has deleted the session: what is left of it here ends. */
+  async dropDeleted(sessionId: string): Promise<void> {
+    this.#deleted.add(sessionId);
+    const session = await this.#open.get(sessionId)?.catch(() => undefined);
+    if (session) await this.#close(session);
   }
 
   /** All sessions, including those that the agents' own stores give soon. */
@@ -122,7 +165,13 @@ export class Directory {
   async #summarizeFound(found: readonly FoundSession[]): Promise<SessionSummary[]> {
     const records = await this.#store.listSessions();
     const known = new Set(records.flatMap((r) => [r.sessionId, r.agentSessionId ?? r.sessionId]));
-    return found.filter(({ sessionId }) => !known.has(sessionId)).map(summarizeFound);
+    const others = found.filter(({ sessionId }) => !known.has(sessionId));
+    const deleted = new Set(
+      await this.#store.findDeleted(others.map(({ sessionId }) => sessionId)),
+    );
+    return others
+      .filter(({ sessionId }) => !deleted.has(sessionId) && !this.#deleted.has(sessionId))
+      .map(summarizeFound);
   }
 
   /** A project's sessions: ours that are open, and those that only an agent's own store has. */
@@ -172,10 +221,7 @@ export class Directory {
   #assertOwned({ sessionId, fence }: SessionRecord): void {
     const { cluster } = this.#options;
     if (!cluster || cluster.fenceOf(sessionId) === fence) return;
-    throw new RuntimeError(
-      'STALE_OWNER',
-      `Another server has just taken session ${sessionId}. Try again.`,
-    );
+    throw staleOwner(sessionId);
   }
 
   /** The session listens before its agent starts, so that nothing said at the start is missed. */
@@ -201,28 +247,74 @@ export class Directory {
   }
 
   async #import(sessionId: string, fence: number): Promise<Session> {
-    const { agentStores, roots, providers } = this.#options;
-    const found = await agentStores.find(sessionId);
-    if (!found) {
-      throw new RuntimeError(
-        'SESSION_NOT_FOUND',
-        `There is no session ${sessionId}, neither here nor in any agent's own store.`,
-      );
-    }
-    const projectDir = await roots.admit(found.projectDir);
-    const provider = providers.get(found.cliType);
+    const found = await this.#findInStores(sessionId);
+    const { runs, projectDir } = await this.#storedRuns(found);
+    const record = newRecord({ ...recordOf(found), fence, projectDir, projectId: projectDir });
+    await this.#store.saveSession(record);
+    await this.#store.importResponses(runs);
+    return this.#make(record, this.#options.providers.get(found.cliType));
+  }
+
+  async #keepFound(sessionId: string, fence: number): Promise<Session> {
+    const found = await this.#findInStores(sessionId);
+    const kept = newRecord({ ...recordOf(found), fence });
+    const record = { ...kept, active: false, imported: false };
+    await this.#store.saveSession(record);
+    return this.#make(record, this.#options.providers.of(found.cliType));
+  }
+
+  async #findInStores(sessionId: string): Promise<FoundSession> {
+    const found = await this.#options.agentStores.find(sessionId);
+    const [deleted] = await this.#store.findDeleted([sessionId]);
+    if (found && deleted === undefined) return found;
+    throw new RuntimeError(
+      'SESSION_NOT_FOUND',
+      `There is no session ${sessionId}, neither here nor in any agent's own store.`,
+    );
+  }
+
+  /** A session's turns in its agent's own store, with their bytes in the blob store. Throws `PROJECT_DIR_…`. */
+  async #storedRuns(session: Pick<FoundSession, 'cliType' | 'sessionId' | 'projectDir'>) {
+    const { providers, roots, blobs } = this.#options;
+    const { sessionId, cliType } = session;
+    const projectDir = await roots.admit(session.projectDir);
+    const provider = providers.get(cliType);
     const stored = (await provider.readStoredHistory?.(sessionId, projectDir)) ?? [];
     // Turns that were taken back in the terminal are not part of the conversation.
     const turns = stored.filter(({ isLeft }) => isLeft !== true);
-    const { cliType, title, createdAt, updatedAt } = found;
-    const times = { createdAt, updatedAt };
-    const place = { projectDir, projectId: projectDir };
-    const record = newRecord({ sessionId, fence, cliType, title, config: {}, ...times, ...place });
-    await this.#store.saveSession(record);
-    const blobKeeper = new BlobKeeper(this.#options.blobs, sessionId);
-    const runs = await blobKeeper.keep(importTurns(sessionId, turns));
-    await this.#store.importResponses(runs);
-    return this.#make(record, provider);
+    const runs = await new BlobKeeper(blobs, sessionId).keep(importTurns(sessionId, turns));
+    return { runs, projectDir };
+  }
+
+  /** Keeps a session that is being opened, so that two openers share it. */
+  async #opening(sessionId: string, open: () => Promise<Session>): Promise<Session> {
+    const opening = this.#open.get(sessionId) ?? open();
+    this.#open.set(sessionId, opening);
+    opening.catch(() => this.#open.delete(sessionId));
+    return opening;
+  }
+
+  /** Its agent ends first. If the store refuses, the session stays as it is, without its agent. */
+  async #delete(session: Session): Promise<void> {
+    const { sessionId } = session;
+    try {
+      await session.end();
+      if ((await this.#options.cluster?.owns(sessionId)) === false) throw staleOwner(sessionId);
+      await this.#store.deleteSession(sessionId);
+    } catch (error) {
+      await this.letGo(session);
+      throw error;
+    }
+    await this.#close(session);
+  }
+
+  /** Forgets a session that has been deleted. */
+  async #close(session: Session): Promise<void> {
+    const { sessionId, agentSessionId = sessionId } = session.record;
+    this.#deleted.add(sessionId).add(agentSessionId);
+    this.#open.delete(sessionId);
+    await session.deleted();
+    await session.close();
   }
 
   #make(record: SessionRecord, provider: CliProvider): Session {
@@ -232,13 +324,28 @@ export class Directory {
   async #summarizeAll(records: readonly SessionRecord[]): Promise<SessionSummary[]> {
     const ids = records.map(({ sessionId }) => sessionId);
     const others = await this.#options.cluster?.summaries(ids);
+    const present = records.filter(({ sessionId }) => !this.#deleted.has(sessionId));
     return Promise.all(
-      records.map(async (record) => {
+      present.map(async (record) => {
         const session = await this.#open.get(record.sessionId);
         return session?.summary ?? others?.get(record.sessionId) ?? summarize(record);
       }),
     );
   }
+}
+
+function staleOwner(sessionId: string): RuntimeError {
+  return new RuntimeError(
+    'STALE_OWNER',
+    `Another server has just taken session ${sessionId}. Try again.`,
+  );
+}
+
+/** What is known of a session that an agent's own store has. */
+function recordOf(found: FoundSession): Omit<NewRecord, 'fence'> {
+  const { sessionId, cliType, title, createdAt, updatedAt, projectDir } = found;
+  const times = { createdAt, updatedAt };
+  return { sessionId, cliType, title, ...times, projectDir, projectId: projectDir, config: {} };
 }
 
 /** Config options among a session's start options: `{configOptions: {id: value}}`. */

@@ -12,5 +12,7 @@ export interface SessionReaders {
   infoChanged(): void;
   /** There is a problem that belongs to no turn. */
   report(code: string, message: string): void;
+  /** The session has been deleted: its readers are told, and get nothing more. */
+  deleted(): void;
   close(): void;
 }

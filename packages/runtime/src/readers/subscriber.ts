@@ -84,6 +84,13 @@ export class Subscriber {
     if (canTakeMore) this.catchUp();
   }
 
+  /** Gives it a last message, even if it is behind: it lacks nothing that is still there. */
+  end(message: Outgoing): void {
+    if (this.#isClosed()) return;
+    this.close();
+    this.#options.sink.send(message);
+  }
+
   close(): void {
     this.#state = 'closed';
     this.#forgetBacklog();

@@ -138,6 +138,12 @@ export class WatchedSession implements SessionReaders {
     };
   }
 
+  deleted(): void {
+    const message = outgoing({ type: 'session:deleted', sessionId: this.#options.sessionId });
+    for (const subscriber of this.#subscribers) subscriber.end(message);
+    this.close();
+  }
+
   close(): void {
     clearTimeout(this.#flushTimer);
     for (const subscriber of this.#subscribers) subscriber.close();

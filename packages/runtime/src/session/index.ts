@@ -6,6 +6,6 @@ export type { ApprovalPolicy } from './approvals.ts';
 export { ClosedSessions } from './closed-sessions.ts';
 export { IdleProcesses } from './idle-processes.ts';
 export type { SessionOptions } from './session-options.ts';
-export { nameOf, newRecord, summarize } from './session-record.ts';
+export { type NewRecord, nameOf, newRecord, summarize } from './session-record.ts';
 export { SessionWatchers } from './session-watchers.ts';
 export { Session } from './session.ts';

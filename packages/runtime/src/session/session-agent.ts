@@ -14,7 +14,7 @@ import type {
   UsageLimit,
 } from '@liminal/protocol';
 import { bringBytes } from '../blobs/index.ts';
-import { errorCode, RuntimeError } from '../errors.ts';
+import { errorCode, RuntimeError, sessionDeleted } from '../errors.ts';
 import type { UserMessage } from './message-queue.ts';
 import type { SessionContext } from './session-context.ts';
 
@@ -43,6 +43,7 @@ export class SessionAgent {
   #stopping: Promise<void> | undefined;
   /** How many starts are under way. */
   #starts = 0;
+  #isRetired = false;
 
   constructor(context: SessionContext, options: SessionAgentOptions) {
     this.#context = context;
@@ -115,6 +116,7 @@ export class SessionAgent {
     const { provider, record, roots, changed } = this.#context;
     await this.#stopping;
     await roots.admit(record.value.projectDir);
+    if (this.#isRetired) throw sessionDeleted(this.#sessionId);
     if (this.isAlive) return;
     const { projectDir, agentSessionId, config, storedMark } = record.value;
     try {
@@ -168,6 +170,11 @@ export class SessionAgent {
         this.#context.supervisor.run(this.#context.changed);
       });
     await this.#stopping;
+  }
+
+  /** It is not started again: its session is being deleted. */
+  retire(): void {
+    this.#isRetired = true;
   }
 
   /** Whether something runs beside the turns. */

@@ -30,7 +30,10 @@ export function sessionContext(
   const warn = (error: unknown, message: string): void => {
     logger.warn({ sessionId, code: errorCode(error), error: errorForLog(error) }, message);
   };
-  const unstored = (error: unknown): void => warn(error, 'the session could not be stored');
+  const unstored = (error: unknown): void => {
+    // What is still saved of a deleted session is lost, as it should be.
+    if (errorCode(error) !== 'SESSION_NOT_FOUND') warn(error, 'the session could not be stored');
+  };
   return {
     ...options,
     sessionId,

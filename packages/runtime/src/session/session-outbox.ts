@@ -195,13 +195,15 @@ export class SessionOutbox {
   }
 
   async #enqueue(turnId: string, said: UserMessage): Promise<void> {
-    const { queue, title, active, failed, updatedAt } = this.#record.value;
-    const before = { title, active, failed, updatedAt };
+    const { queue, title, active, failed, updatedAt, archived } = this.#record.value;
+    const put = archived === undefined ? {} : { archived };
+    const before = { title, active, failed, updatedAt, ...put };
     const now = this.#context.iso();
     const entry = { turnId, ...said, queuedAt: now, state: 'queued' } as const;
     const longer = enqueue(queue, entry, this.#context.settings.maxQueue);
     const named = title === '' ? titleOf(said) : title;
-    const change = { queue: longer, title: named, active: true, failed: false, updatedAt: now };
+    const open = { active: true, failed: false, ...(archived === true && { archived: false }) };
+    const change = { queue: longer, title: named, ...open, updatedAt: now };
     // A caller that gets the failure will send the message again.
     await this.#record.change(change, (now) => ({ ...before, queue: remove(now.queue, turnId) }));
   }

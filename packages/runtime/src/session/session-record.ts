@@ -96,6 +96,8 @@ export function summarize(record: SessionRecord): SessionSummary {
     state: record.queue.length > 0 ? 'queued' : resting,
     isAlive: false,
     source: 'liminal',
+    ...(record.archived === true && { archived: true }),
+    ...(record.pinned === true && { pinned: true }),
   };
 }
 

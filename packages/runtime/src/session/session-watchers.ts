@@ -6,6 +6,8 @@ import type { Session } from './session.ts';
 export class SessionWatchers {
   readonly #listeners = new Set<(change: SessionsChange) => void>();
   readonly #changed = new Set<Session>();
+  /** Ids of all sessions that listeners may show. */
+  readonly #shown = new Set<string>();
 
   add(listener: (change: SessionsChange) => void): () => void {
     this.#listeners.add(listener);
@@ -16,13 +18,23 @@ export class SessionWatchers {
     return this.#listeners.has(listener);
   }
 
+  get shown(): string[] {
+    return [...this.#shown];
+  }
+
   changed(session: Session): void {
     if (this.#changed.size === 0) queueMicrotask(() => this.#tell());
     this.#changed.add(session);
   }
 
-  tell(sessions: SessionSummary[]): void {
-    for (const listener of this.#listeners) listener({ sessions, removed: [] });
+  tell(sessions: SessionSummary[], removed: string[] = []): void {
+    for (const id of removed) this.#shown.delete(id);
+    for (const listener of this.#listeners) this.tellOne(listener, { sessions, removed });
+  }
+
+  tellOne(listener: (change: SessionsChange) => void, change: SessionsChange): void {
+    for (const { sessionId } of change.sessions) this.#shown.add(sessionId);
+    if (this.#listeners.has(listener)) listener(change);
   }
 
   clear(): void {

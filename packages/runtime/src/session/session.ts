@@ -6,6 +6,7 @@ import { blobIn } from '@liminal/protocol';
 import type {
   ApprovalAnswer,
   ContentBlock,
+  Response,
   SendNowResult,
   SendResult,
   SessionInfo,
@@ -16,7 +17,7 @@ import type {
 import type { SessionRecord } from '@liminal/storage';
 import { blobGone, keepMessage } from '../blobs/index.ts';
 import { Approvals } from './approvals.ts';
-import { errorCode, errorMessage, RuntimeError } from '../errors.ts';
+import { errorCode, errorMessage, RuntimeError, sessionDeleted } from '../errors.ts';
 import { HistoryReader } from '../history/index.ts';
 import { OutsideTurns } from './outside-turns.ts';
 import { SessionAgent } from './session-agent.ts';
@@ -46,9 +47,12 @@ export class Session {
   readonly #turns: SessionTurns;
   readonly #outbox: SessionOutbox;
   readonly #outside: OutsideTurns;
+  #isEnding = false;
+  #isDeleted = false;
 
   constructor(options: SessionOptions) {
     const changed = (): void => {
+      if (this.#isDeleted) return;
       this.#readers.infoChanged();
       options.onChange(this);
     };
@@ -144,6 +148,7 @@ export class Session {
     turnId: string = randomUUID(),
     blocks: readonly ContentBlock[] = [],
   ): Promise<SendResult> {
+    if (this.#isEnding) throw sessionDeleted(this.sessionId);
     const kept = await this.#keep(blocks);
     return this.#outbox.send({ message, ...(kept.length > 0 && { blocks: kept }) }, turnId);
   }
@@ -233,6 +238,33 @@ export class Session {
   async rename(title: string): Promise<void> {
     const former = this.record.title;
     await this.#record.change({ title }, (now) => (now.title === title ? { title: former } : {}));
+  }
+
+  /** Puts it away or back; keeps it at the top of lists or not. Its time stays. */
+  async mark(marks: Pick<SessionRecord, 'archived' | 'pinned'>): Promise<void> {
+    const { archived = false, pinned = false } = this.record;
+    await this.#record.change(marks, () => ({ archived, pinned }));
+  }
+
+  /** History has got the turns of the agent's own store, which it lacked until now. */
+  async historyBrought(runs: readonly Response[]): Promise<void> {
+    await this.#record.update({ imported: true });
+    this.#readers.historyGrew(runs, false);
+  }
+
+  /** Ends the agent and the turn under way for good, before the session is deleted. */
+  async end(): Promise<void> {
+    this.#isEnding = true;
+    this.#agent.retire();
+    await this.shutDown();
+  }
+
+  /** It has been deleted: nothing of it is shown any more, and its readers are told. */
+  async deleted(): Promise<void> {
+    this.#isDeleted = true;
+    this.#readers.deleted();
+    // A start that was under way may have ended only now.
+    await this.#agent.stop();
   }
 
   /** Resolves when finished turns, and notes about them, have been stored. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ProviderRegistry } from '@liminal/agents';
 import { isTerminal } from '@liminal/protocol';
-import type { EventLog, Leases, ResponseStore, UpsertMessage } from '@liminal/storage';
+import type { Board, EventLog, Leases, ResponseStore, UpsertMessage } from '@liminal/storage';
 import { StorageError } from '@liminal/storage';
 import { MemoryUpsertStreams, openSharedMemoryStorage } from '@liminal/storage/memory';
 import { onTestFinished } from 'vitest';
@@ -28,6 +28,8 @@ export interface Server {
   loseEnd(): void;
   /** It cannot append until the result is called. */
   cutLog(): () => void;
+  /** It misses what is posted until the result is called, and is then told that it may have missed something. */
+  missPostings(): () => void;
   /** Its reads of a session’s record wait until the result is called. */
   holdRecords(): () => void;
 }
@@ -78,6 +80,8 @@ export async function startServers(): Promise<Servers> {
         losesLog: false,
         losesEnd: false,
         logIsCut: false,
+        missesPostings: false,
+        gaps: [],
       };
       const { subject, sever } = severable(isolable(storage, isolation));
       const runtime = await createRuntime({
@@ -105,6 +109,13 @@ export async function startServers(): Promise<Servers> {
         isolation.logIsCut = true;
         return () => void (isolation.logIsCut = false);
       };
+      const missPostings = (): (() => void) => {
+        isolation.missesPostings = true;
+        return () => {
+          isolation.missesPostings = false;
+          for (const onGap of isolation.gaps) onGap();
+        };
+      };
       const holdRecords = (): (() => void) => {
         const held = Promise.withResolvers<void>();
         isolation.records = held.promise;
@@ -122,6 +133,7 @@ export async function startServers(): Promise<Servers> {
         loseLog,
         loseEnd,
         cutLog,
+        missPostings,
         holdRecords,
       };
     },
@@ -134,6 +146,8 @@ interface Isolation {
   losesLog: boolean;
   losesEnd: boolean;
   logIsCut: boolean;
+  missesPostings: boolean;
+  gaps: (() => void)[];
   /** Records are read after this. */
   records?: Promise<void>;
 }
@@ -142,7 +156,7 @@ function isolable(
   storage: ReturnType<typeof openSharedMemoryStorage>,
   isolation: Isolation,
 ): ReturnType<typeof openSharedMemoryStorage> {
-  const { leases } = storage.coordination;
+  const { leases, board } = storage.coordination;
   const renew: Leases['renew'] = async (...args) => {
     if (isolation.isolated) {
       isolation.renewals += 1;
@@ -170,6 +184,20 @@ function isolable(
     await isolation.records;
     return storage.store.getSession(sessionId);
   };
+  const watch: Board['watch'] = async (prefix, { onPost, onGap }) => {
+    isolation.gaps.push(onGap);
+    return board.watch(prefix, {
+      onPost: (...posting) => {
+        if (!isolation.missesPostings) onPost(...posting);
+      },
+      onGap,
+    });
+  };
+  const posted: Board = {
+    post: async (...posting) => board.post(...posting),
+    read: async (names) => board.read(names),
+    watch,
+  };
   const log = severable(storage.log).subject;
   const store = severable(storage.store).subject;
   return {
@@ -180,6 +208,6 @@ function isolable(
     store: new Proxy(store, {
       get: (_, name) => (name === 'getSession' ? getSession : Reflect.get(store, name)),
     }),
-    coordination: { ...storage.coordination, leases: reached },
+    coordination: { ...storage.coordination, leases: reached, board: posted },
   };
 }

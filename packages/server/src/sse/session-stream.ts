@@ -32,7 +32,13 @@ export async function sessionStreamRoute(app: App, { runtime, connections, strea
       const subscription = runtime.subscribe(
         id,
         { cursor: lastEventId(headers) ?? query.cursor, deltas: query.deltas === '1' },
-        { send: (outgoing) => stream.send(toEvent(outgoing)) },
+        {
+          send: (outgoing) => {
+            const hasRoom = stream.send(toEvent(outgoing));
+            if (outgoing.message.type === 'session:deleted') stream.end();
+            return hasRoom;
+          },
+        },
       );
       return stream.answer(reply);
     },

@@ -59,7 +59,13 @@ export class Connection {
       const most = `One connection follows at most ${this.#limits.subscriptionsPerSocket} sessions.`;
       return this.#refuse('TOO_MANY_SUBSCRIPTIONS', most, sessionId);
     }
-    const sink = { send: (outgoing: Outgoing) => this.#outbox.send(outgoing.bytes()) };
+    const sink = {
+      send: (outgoing: Outgoing) => {
+        const hasRoom = this.#outbox.send(outgoing.bytes());
+        if (outgoing.message.type === 'session:deleted') this.#unsubscribe(sessionId);
+        return hasRoom;
+      },
+    };
     this.#subscriptions.set(
       sessionId,
       this.#runtime.subscribe(sessionId, { cursor, deltas }, sink),

@@ -9,7 +9,8 @@ import type {
   SearchQuery,
   SessionRecord,
 } from '../response-store.ts';
-import { staleOwner } from '../store/refuse-stale.ts';
+import { sessionDeleted, staleOwner } from '../store/refuse-stale.ts';
+import { idsOf } from '../store/session-ids.ts';
 import { searchableTitle } from '../store/searchable-text.ts';
 import { readSession } from '../store/stored-json.ts';
 import { textKey } from '../store/text-key.ts';
@@ -19,6 +20,9 @@ import { splitText } from './pack.ts';
 import { listRuns, readItems, readResponse } from './reading.ts';
 import { ResponseSaver } from './saving.ts';
 import { search } from './searching.ts';
+
+/** How many ids one call looks for. */
+const IDS_MAX = 1_000;
 
 type Listed = FunctionReturnType<typeof api.sessions.list>;
 
@@ -38,7 +42,7 @@ export class ConvexResponseStore implements ResponseStore {
   }
 
   async saveSession(session: SessionRecord): Promise<void> {
-    const isSaved = await this.#deployment.write(async () =>
+    const outcome = await this.#deployment.write(async () =>
       this.#deployment.mutation(api.sessions.save, {
         session: {
           sessionId: textKey(session.sessionId),
@@ -52,7 +56,8 @@ export class ConvexResponseStore implements ResponseStore {
         record: splitText(JSON.stringify(session)),
       }),
     );
-    if (!isSaved) throw staleOwner(session);
+    if (outcome === 'stale') throw staleOwner(session);
+    if (outcome === 'deleted') throw sessionDeleted(session.sessionId);
   }
 
   async getSession(sessionId: string): Promise<SessionRecord | undefined> {
@@ -99,9 +104,27 @@ export class ConvexResponseStore implements ResponseStore {
   }
 
   async deleteSession(sessionId: string): Promise<void> {
+    const id = textKey(sessionId);
+    const record = await this.#deployment.write(async () =>
+      this.#deployment.query(api.sessions.get, { sessionId: id }),
+    );
+    const stored = recordOf(record);
+    const ids = stored ? idsOf(stored).map(textKey) : [id];
     const remove = async (): Promise<boolean> =>
-      this.#deployment.mutation(api.sessions.remove, { sessionId: textKey(sessionId) });
+      this.#deployment.mutation(api.sessions.remove, { sessionId: id, ids });
     while (await this.#deployment.write(remove));
+  }
+
+  async findDeleted(ids: readonly string[]): Promise<string[]> {
+    const found = new Set<string>();
+    for (let from = 0; from < ids.length; from += IDS_MAX) {
+      const some = ids.slice(from, from + IDS_MAX).map(textKey);
+      const deleted = await this.#deployment.read(async () =>
+        this.#deployment.query(api.deleted.find, { ids: some }),
+      );
+      for (const id of deleted) found.add(id);
+    }
+    return ids.filter((id) => found.has(textKey(id)));
   }
 
   async saveResponse(response: Response): Promise<void> {

@@ -12,9 +12,15 @@ export class MemoryBlobStore implements BlobStore {
   readonly #blobs = new Map<string, MemoryBlob>();
   readonly #now: () => number;
 
-  /** @param now - ms since the epoch. */
-  constructor(now: () => number) {
+  readonly #deleted: ReadonlySet<string>;
+
+  /**
+   * @param now - ms since the epoch.
+   * @param deleted - Ids of deleted sessions.
+   */
+  constructor(now: () => number, deleted: ReadonlySet<string>) {
     this.#now = now;
+    this.#deleted = deleted;
   }
 
   async put(
@@ -29,7 +35,7 @@ export class MemoryBlobStore implements BlobStore {
       bytes: Uint8Array.from(bytes),
       holders: new Set(),
     };
-    if (sessionId === undefined) blob.waitingSince = this.#now();
+    if (sessionId === undefined || this.#deleted.has(sessionId)) blob.waitingSince = this.#now();
     else blob.holders.add(sessionId);
     this.#blobs.set(hash, blob);
     return { hash, mimeType: blob.mimeType, size: blob.size };
@@ -45,7 +51,7 @@ export class MemoryBlobStore implements BlobStore {
   async hold(sessionId: string, hashes: readonly string[]): Promise<string[]> {
     const wanted = [...new Set(hashes)];
     const missing = wanted.filter((hash) => !this.#blobs.has(hash));
-    if (missing.length > 0) return missing;
+    if (missing.length > 0 || this.#deleted.has(sessionId)) return missing;
     for (const blob of wanted.flatMap((hash) => this.#blobs.get(hash) ?? [])) {
       blob.holders.add(sessionId);
       blob.waitingSince = undefined;

@@ -35,8 +35,9 @@ export function openSharedMemoryStorage(
 }
 
 function open(log: MemoryEventLog, now: () => number): OpenedStorage {
-  const blobs = new MemoryBlobStore(now);
-  const store = new MemoryResponseStore(blobs);
+  const deleted = new Set<string>();
+  const blobs = new MemoryBlobStore(now, deleted);
+  const store = new MemoryResponseStore(blobs, deleted);
   return {
     log,
     store,

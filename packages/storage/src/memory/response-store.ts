@@ -1,7 +1,7 @@
 import type { Response } from '@liminal/protocol';
 import type { MemoryBlobStore } from './blob-store.ts';
 import { StorageError } from '../errors.ts';
-import { refuseStale } from '../store/refuse-stale.ts';
+import { refuseStale, sessionDeleted } from '../store/refuse-stale.ts';
 import type {
   ItemPage,
   ItemsWanted,
@@ -13,6 +13,7 @@ import type {
 } from '../response-store.ts';
 import type { PageRun } from '../store/item-page.ts';
 import { pageOfItems } from '../store/item-page.ts';
+import { idsOf } from '../store/session-ids.ts';
 import { itemHit, titleHits } from '../store/search-hits.ts';
 import type { ParsedQuery } from '../store/search-query.ts';
 import { parseQuery } from '../store/search-query.ts';
@@ -24,12 +25,17 @@ export class MemoryResponseStore implements ResponseStore {
   /** In the order of first saves, as a Map keeps it. */
   readonly #responses = new Map<string, Response>();
   readonly #blobs: MemoryBlobStore;
+  /** Ids of deleted sessions, theirs and their agents'. */
+  readonly #deleted: Set<string>;
 
-  constructor(blobs: MemoryBlobStore) {
+  /** @param deleted - Ids of deleted sessions; the blob store shares them. */
+  constructor(blobs: MemoryBlobStore, deleted: Set<string>) {
     this.#blobs = blobs;
+    this.#deleted = deleted;
   }
 
   async saveSession(session: SessionRecord): Promise<void> {
+    if (this.#deleted.has(session.sessionId)) throw sessionDeleted(session.sessionId);
     refuseStale(session, this.#sessions.get(session.sessionId));
     this.#sessions.set(session.sessionId, copy(session));
   }
@@ -62,9 +68,15 @@ export class MemoryResponseStore implements ResponseStore {
   }
 
   async deleteSession(sessionId: string): Promise<void> {
+    const stored = this.#sessions.get(sessionId);
+    if (stored) for (const id of idsOf(stored)) this.#deleted.add(id);
     this.#sessions.delete(sessionId);
     for (const response of this.#of(sessionId)) this.#responses.delete(response.id);
     this.#blobs.release(sessionId);
+  }
+
+  async findDeleted(ids: readonly string[]): Promise<string[]> {
+    return ids.filter((id) => this.#deleted.has(id));
   }
 
   async saveResponse(response: Response): Promise<void> {
@@ -74,6 +86,7 @@ export class MemoryResponseStore implements ResponseStore {
   async importResponses(responses: readonly Response[]): Promise<void> {
     // Copy all before the first save: a failed copy must leave nothing behind.
     for (const response of responses.map(copy)) {
+      if (this.#deleted.has(response.sessionId)) continue;
       const stored = this.#responses.get(response.id);
       if (!stored || stored.lastSeq <= response.lastSeq) {
         this.#responses.set(response.id, response);

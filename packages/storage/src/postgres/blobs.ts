@@ -2,6 +2,7 @@ import type { Transaction } from 'kysely';
 import { sql } from 'kysely';
 import { PART_SIZE } from '../store/blob-bytes.ts';
 import { idOf, textKey } from '../store/text-key.ts';
+import { isDeleted } from './deleted-sessions.ts';
 import type { Tables } from './tables.ts';
 
 /*
@@ -14,8 +15,9 @@ export async function putBlob(
   db: Transaction<Tables>,
   blob: { hash: string; mimeType: string; bytes: Uint8Array; sessionId?: string | undefined },
 ): Promise<string> {
-  const { hash, mimeType, bytes, sessionId } = blob;
-  if (sessionId !== undefined) await lockHolder(db, sessionId);
+  const { hash, mimeType, bytes } = blob;
+  if (blob.sessionId !== undefined) await lockHolder(db, blob.sessionId);
+  const sessionId = await holderOf(db, blob.sessionId);
   const since = sessionId === undefined ? Date.now() : null;
   // First without sending the bytes.
   const stored =
@@ -28,6 +30,14 @@ export async function putBlob(
     }));
   if (sessionId !== undefined) await addHolds(db, sessionId, [hash]);
   return idOf(stored);
+}
+
+/** The session, unless it has been deleted. */
+async function holderOf(
+  db: Transaction<Tables>,
+  sessionId: string | undefined,
+): Promise<string | undefined> {
+  return sessionId === undefined || (await isDeleted(db, sessionId)) ? undefined : sessionId;
 }
 
 /** Locks it; it waits from `since` on, or as before if that is null. Undefined if it is not stored. */
@@ -96,7 +106,7 @@ export async function holdBlobs(
   const wanted = [...new Set(hashes)];
   const stored = new Set(await lockBlobs(db, wanted.map(textKey)));
   const missing = wanted.filter((hash) => !stored.has(hash));
-  if (missing.length > 0) return missing;
+  if (missing.length > 0 || (await isDeleted(db, sessionId))) return missing;
   await addHolds(db, sessionId, wanted);
   await db
     .updateTable('blobs')

@@ -10,10 +10,12 @@ import type {
 } from '../response-store.ts';
 import { releaseBlobs } from './blobs.ts';
 import type { PostgresDatabase } from './database.ts';
+import { findDeleted, keepDeleted } from './deleted-sessions.ts';
 import { listRuns, readItems, readResponse } from './read-responses.ts';
 import { lockSessions, saveResponses } from './save-responses.ts';
 import { search } from './search.ts';
 import { findSession, listSessions, saveSession, takeSession } from './sessions.ts';
+import { idsOf } from '../store/session-ids.ts';
 import { textKey } from '../store/text-key.ts';
 
 /** A store for several servers: each write is a transaction, and the database decides which was first. */
@@ -46,10 +48,16 @@ export class PostgresResponseStore implements ResponseStore {
     await this.#database.write(async (db) => {
       await lockSessions(db, [sessionId]);
       const id = textKey(sessionId);
+      const stored = await findSession(db, sessionId);
+      if (stored) await keepDeleted(db, idsOf(stored));
       await db.deleteFrom('sessions').where('session_id', '=', id).execute();
       await db.deleteFrom('responses').where('session_id', '=', id).execute();
       await releaseBlobs(db, sessionId);
     });
+  }
+
+  async findDeleted(ids: readonly string[]): Promise<string[]> {
+    return this.#database.read(async (db) => findDeleted(db, ids));
   }
 
   async saveResponse(response: Response): Promise<void> {

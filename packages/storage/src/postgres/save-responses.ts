@@ -4,6 +4,7 @@ import type { Transaction } from 'kysely';
 import { sql } from 'kysely';
 import { fittingBatches } from '../store/item-page.ts';
 import { isSettled, isUnderWay, searchableText } from '../store/searchable-text.ts';
+import { findDeleted } from './deleted-sessions.ts';
 import type { Key, Tables } from './tables.ts';
 import { textKey } from '../store/text-key.ts';
 import { wordList } from '../store/words.ts';
@@ -16,11 +17,12 @@ export async function saveResponses(
   db: Transaction<Tables>,
   responses: readonly Response[],
 ): Promise<void> {
-  await lockSessions(
-    db,
-    responses.map(({ sessionId }) => sessionId),
-  );
-  for (const response of responses) await saveResponse(db, response);
+  const sessionIds = responses.map(({ sessionId }) => sessionId);
+  await lockSessions(db, sessionIds);
+  const deleted = new Set(await findDeleted(db, sessionIds));
+  for (const response of responses) {
+    if (!deleted.has(response.sessionId)) await saveResponse(db, response);
+  }
 }
 
 /**

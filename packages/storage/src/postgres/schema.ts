@@ -63,7 +63,12 @@ const blobs = `
   CREATE INDEX holders_of_blob ON blob_holders (hash);
 `;
 
-const migrations = [spine, blobs];
+const deletedSessions = `
+  -- What is left of deleted sessions: that they do not come back.
+  CREATE TABLE deleted_sessions (session_id text COLLATE "C" PRIMARY KEY);
+`;
+
+const migrations = [spine, blobs, deletedSessions];
 
 /** A number that no other program is likely to lock by. */
 const MIGRATION_LOCK = 4_823_771_905;

@@ -2,13 +2,14 @@ import type { Transaction } from 'kysely';
 import { sql } from 'kysely';
 import type { SessionRecord } from '../response-store.ts';
 import { readSession } from '../store/stored-json.ts';
-import { staleOwner } from '../store/refuse-stale.ts';
+import { sessionDeleted, staleOwner } from '../store/refuse-stale.ts';
 import { searchableTitle } from '../store/searchable-text.ts';
+import { isDeleted } from './deleted-sessions.ts';
 import type { Tables } from './tables.ts';
 import { textKey } from '../store/text-key.ts';
 import { wordList } from '../store/words.ts';
 
-/** Throws `STALE_OWNER`; the database compares the fences itself, so that no other owner comes in between. */
+/** Throws `STALE_OWNER` and `SESSION_NOT_FOUND`; the database compares the fences itself, so that no other owner comes in between. */
 export async function saveSession(db: Transaction<Tables>, session: SessionRecord): Promise<void> {
   const row = {
     session_id: textKey(session.sessionId),
@@ -32,6 +33,8 @@ export async function saveSession(db: Transaction<Tables>, session: SessionRecor
     .returning(sql`1`.as('saved'))
     .executeTakeFirst();
   if (!saved) throw staleOwner(session);
+  // Asked last: this write has waited for a deletion under way.
+  if (await isDeleted(db, session.sessionId)) throw sessionDeleted(session.sessionId);
 }
 
 export async function findSession(

@@ -40,6 +40,9 @@ export interface Tables {
     /** When it was last uploaded, ms since the epoch; null once a session has taken it. */
     waiting_since: number | null;
   };
+  deleted_sessions: {
+    session_id: string;
+  };
   blob_holders: {
     session_id: string;
     hash: string;

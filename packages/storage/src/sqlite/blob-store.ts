@@ -4,6 +4,7 @@ import { blobHash, damagedBlob, joinParts, partsOf } from '../store/blob-bytes.t
 import type { BlobKey } from './blob-table.ts';
 import { BlobTable } from './blob-table.ts';
 import type { Database } from './database.ts';
+import { DeletedSessions } from './deleted-sessions.ts';
 
 interface NamedBlob {
   hash: string;
@@ -19,6 +20,7 @@ interface NamedBlob {
 export class SqliteBlobStore implements BlobStore {
   readonly #database: Database;
   readonly #table: BlobTable;
+  readonly #deleted: DeletedSessions;
   /** Blobs without a hash whose bytes are to be deleted. */
   readonly #unneeded: Set<BlobKey>;
   /** By hash: the same bytes that come several times at once are written once. */
@@ -27,6 +29,7 @@ export class SqliteBlobStore implements BlobStore {
   constructor(database: Database) {
     this.#database = database;
     this.#table = new BlobTable(database);
+    this.#deleted = new DeletedSessions(database);
     this.#unneeded = new Set(this.#table.unnamed());
     void this.clear([]);
   }
@@ -63,7 +66,7 @@ export class SqliteBlobStore implements BlobStore {
     return this.#write(() => {
       const wanted = [...new Set(hashes)].map((hash) => ({ hash, stored: this.#table.find(hash) }));
       const missing = wanted.flatMap(({ hash, stored }) => (stored ? [] : hash));
-      if (missing.length > 0) return missing;
+      if (missing.length > 0 || this.#deleted.has(sessionId)) return missing;
       for (const { key } of wanted.flatMap(({ stored }) => stored ?? [])) {
         this.#table.hold(sessionId, key);
         this.#table.wait(key, null);
@@ -131,7 +134,8 @@ export class SqliteBlobStore implements BlobStore {
   #keep(hash: string, sessionId: string | undefined): string | undefined {
     const stored = this.#table.find(hash);
     if (!stored) return undefined;
-    if (sessionId === undefined) this.#table.wait(stored.key, Date.now());
+    const waits = sessionId === undefined || this.#deleted.has(sessionId);
+    if (waits) this.#table.wait(stored.key, Date.now());
     else this.#table.hold(sessionId, stored.key);
     return stored.mimeType;
   }

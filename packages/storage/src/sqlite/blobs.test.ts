@@ -202,12 +202,13 @@ describe('SAFE: damaged bytes are refused, and never come back wrong', () => {
 test('a database from before there were blobs keeps what it has, and takes them', async () => {
   await storage.store.saveSession(sessionRecord('session-1'));
   await storage.close();
-  for (const table of ['blob_holders', 'blob_parts', 'blobs']) ask(`DROP TABLE ${table}`);
+  for (const table of ['blob_holders', 'blob_parts', 'blobs', 'deleted_sessions'])
+    ask(`DROP TABLE ${table}`);
   ask('PRAGMA user_version = 2');
   storage = openSqliteStorage(dataDir);
   expect(await storage.store.getSession('session-1')).toEqual(sessionRecord('session-1'));
   const { hash } = await storage.blobs.put(large, { ...png, sessionId: 'session-1' });
   await storage.store.deleteSession('session-1');
   expect(await storage.blobs.get(hash)).toBeUndefined();
-  expect(ask('PRAGMA user_version')).toEqual([{ user_version: 3 }]);
+  expect(ask('PRAGMA user_version')).toEqual([{ user_version: 4 }]);
 });

@@ -10,11 +10,13 @@ import type {
 } from '../response-store.ts';
 import type { PageRun } from '../store/item-page.ts';
 import { pageOfItems } from '../store/item-page.ts';
-import { refuseStale } from '../store/refuse-stale.ts';
+import { refuseStale, sessionDeleted } from '../store/refuse-stale.ts';
+import { idsOf } from '../store/session-ids.ts';
 import { titleHits } from '../store/search-hits.ts';
 import { parseQuery } from '../store/search-query.ts';
 import type { SqliteBlobStore } from './blob-store.ts';
 import type { Database } from './database.ts';
+import { DeletedSessions } from './deleted-sessions.ts';
 import { ItemSearch } from './item-search.ts';
 import { othersFirst } from '../others-first.ts';
 import type { EncodedResponse, ResponseRow } from './response-table.ts';
@@ -25,6 +27,7 @@ import { SessionTable } from './session-table.ts';
 export class SqliteResponseStore implements ResponseStore {
   readonly #database: Database;
   readonly #sessions: SessionTable;
+  readonly #deleted: DeletedSessions;
   readonly #responses: ResponseTable;
   readonly #search: ItemSearch;
   readonly #blobs: SqliteBlobStore;
@@ -33,6 +36,7 @@ export class SqliteResponseStore implements ResponseStore {
     this.#database = database;
     this.#blobs = blobs;
     this.#sessions = new SessionTable(database);
+    this.#deleted = new DeletedSessions(database);
     this.#responses = new ResponseTable(database);
     this.#search = new ItemSearch(database);
   }
@@ -40,6 +44,7 @@ export class SqliteResponseStore implements ResponseStore {
   async saveSession(session: SessionRecord): Promise<void> {
     await this.#database.writeInTurn('STORE_WRITE_FAILED', () => {
       // No other process writes to this database.
+      if (this.#deleted.has(session.sessionId)) throw sessionDeleted(session.sessionId);
       refuseStale(session, this.#sessions.find(session.sessionId));
       this.#sessions.save(session);
     });
@@ -65,11 +70,17 @@ export class SqliteResponseStore implements ResponseStore {
 
   async deleteSession(sessionId: string): Promise<void> {
     const unneeded = await this.#database.writeInTurn('STORE_WRITE_FAILED', () => {
+      const stored = this.#sessions.find(sessionId);
+      if (stored) for (const id of idsOf(stored)) this.#deleted.add(id);
       this.#sessions.delete(sessionId);
       this.#responses.deleteSession(sessionId);
       return this.#blobs.release(sessionId);
     });
     await this.#blobs.clear(unneeded);
+  }
+
+  async findDeleted(ids: readonly string[]): Promise<string[]> {
+    return ids.filter((id) => this.#deleted.has(id));
   }
 
   /** A large Response is saved in parts, with other work between them; after a failure the caller saves it again. */
@@ -79,7 +90,7 @@ export class SqliteResponseStore implements ResponseStore {
     let from = 0;
     for (const to of parts) {
       await this.#database.writeInTurn('STORE_WRITE_FAILED', () => {
-        this.#responses.save(encoded, from, to);
+        this.#save(encoded, from, to);
       });
       if (parts.length > 1) await othersFirst();
       from = to;
@@ -90,7 +101,7 @@ export class SqliteResponseStore implements ResponseStore {
     const encoded: EncodedResponse[] = [];
     for (const response of responses) encoded.push(await encodeResponse(response));
     await this.#database.writeInTurn('STORE_WRITE_FAILED', () => {
-      for (const response of encoded) this.#responses.save(response);
+      for (const response of encoded) this.#save(response);
     });
   }
 
@@ -130,6 +141,10 @@ export class SqliteResponseStore implements ResponseStore {
   }
 
   async close(): Promise<void> {}
+
+  #save(encoded: EncodedResponse, from?: number, to?: number): void {
+    if (!this.#deleted.has(encoded.response.sessionId)) this.#responses.save(encoded, from, to);
+  }
 
   #find(sessionId: string, runId: string): ResponseRow | undefined {
     const row = this.#responses.find(runId);

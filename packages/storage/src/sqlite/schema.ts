@@ -83,6 +83,11 @@ const blobs = `
   CREATE INDEX holders_of_blob ON blob_holders (blob_key);
 `;
 
+const deletedSessions = `
+  -- What is left of deleted sessions: that they do not come back.
+  CREATE TABLE deleted_sessions (session_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+`;
+
 const migrations: ((connection: DatabaseSync) => void)[] = [
   (connection) => connection.exec(spine),
   (connection) => {
@@ -90,6 +95,7 @@ const migrations: ((connection: DatabaseSync) => void)[] = [
     fillItemWords(connection);
   },
   (connection) => connection.exec(blobs),
+  (connection) => connection.exec(deletedSessions),
 ];
 
 /** Brings a database to this version, each step in a transaction. */

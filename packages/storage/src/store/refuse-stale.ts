@@ -9,6 +9,11 @@ export function refuseStale(session: Owned, stored: SessionRecord | undefined): 
   throw staleOwner(session);
 }
 
+/** For what is saved of a session after it has been deleted. */
+export function sessionDeleted(sessionId: string): StorageError {
+  return new StorageError('SESSION_NOT_FOUND', `Session ${sessionId} has been deleted.`);
+}
+
 export function staleOwner({ sessionId }: Owned): StorageError {
   return new StorageError(
     'STALE_OWNER',

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { atLength, testAtLength } from '@liminal/testkit/at-length';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { OpenedDatabase } from '../storage.ts';
-import { response } from './records.ts';
+import { response, sessionRecord } from './records.ts';
 import type { Setup, SubjectUnderTest } from './subject.ts';
 
 /** What a test of blobs works on. */
@@ -185,6 +185,21 @@ export function blobSuite(setup: Setup<BlobSubject>): void {
       // As if they had never been there.
       expect(await subject.blobs.hold('session-3', [own, shared])).toEqual([own, shared]);
       await expectBack(bytesOf('own'));
+    });
+
+    test('is not for a deleted session: what it brings late waits as an upload', async () => {
+      const { blobs, store } = subject;
+      const [late, uploaded] = ['late', 'uploaded'].map(bytesOf);
+      await store.saveSession(sessionRecord('session-1'));
+      const hash = await upload('uploaded');
+      await store.deleteSession('session-1');
+      expect(await blobs.hold('session-1', [hash, 'none'])).toEqual(['none']);
+      expect(await blobs.hold('session-1', [hash])).toEqual([]);
+      await blobs.put(late!, { ...png, sessionId: 'session-1' });
+      await reopen();
+      expect([await isThere(hash), await isThere(hashOf(late!))]).toEqual([true, true]);
+      expect(await subject.blobs.sweep(later())).toBe(2);
+      expect(await isThere(hashOf(uploaded!))).toBe(false);
     });
 
     test('of hundreds of blobs is one, and ends at once', { timeout: 300_000 }, async () => {

@@ -134,6 +134,58 @@ export function responseStoreSuite(setup: Setup<ResponseStore>): void {
       expect(await again.getResponse('run-3')).toStrictEqual(other);
       expect(await again.listSessions()).toHaveLength(1);
     });
+
+    test('stay deleted, whatever a former owner or a slow projector still saves', async () => {
+      const record = sessionRecord('session-1', { agentSessionId: 'agent-1', fence: 1 });
+      await store.saveSession(record);
+      await store.saveResponse(response('run-1', ['a'], { status: 'in_progress' }));
+      await store.deleteSession('session-1');
+      await store.deleteSession('session-1');
+      const again = await reopened();
+      for (const late of [record, { ...record, fence: 9 }, sessionRecord('agent-1')]) {
+        await expect(again.saveSession(late)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+      }
+      await again.saveResponse(response('run-1', ['a', 'b']));
+      const large = Array.from({ length: 3_000 }, (_, at) => `large ${at}`);
+      await again.importResponses([response('run-2', ['c']), response('run-3', large)]);
+      const other = response('run-4', ['d'], { sessionId: 'session-2' });
+      await again.importResponses([response('run-5', ['e']), other]);
+      expect(await again.takeSession('session-1', 10)).toBeUndefined();
+      expect(await again.getSession('session-1')).toBeUndefined();
+      expect(await again.listSessions()).toEqual([]);
+      for (const at of [1, 2, 3, 5]) expect(await again.getResponse(`run-${at}`)).toBeUndefined();
+      expect(await again.getResponse('run-4')).toStrictEqual(other);
+      expect(await again.search({ text: 'large', limit: 10 })).toEqual([]);
+    });
+
+    test('that were deleted are known by their ids and their agents’', async () => {
+      await store.saveSession(sessionRecord('\u0000 \uD800', { agentSessionId: 'agent-1' }));
+      await store.saveSession(sessionRecord('session-2'));
+      await store.deleteSession('\u0000 \uD800');
+      await store.deleteSession('never stored');
+      await store.saveSession(sessionRecord('never stored'));
+      const again = await reopened();
+      const many = Array.from({ length: 2_500 }, (_, at) => `other ${at}`);
+      const asked = ['agent-1', 'session-2', ...many, '\u0000 \uD800', 'never stored'];
+      expect(await again.findDeleted(asked)).toEqual(['agent-1', '\u0000 \uD800']);
+      expect(await again.findDeleted([])).toEqual([]);
+    });
+
+    test('are deleted for good, though they are saved at the same time', async () => {
+      for (let round = 0; round < 10; round++) {
+        const sessionId = `session-${round}`;
+        await store.saveSession(sessionRecord(sessionId));
+        const run = response(`run-${round}`, ['a'], { sessionId });
+        const saving = [
+          store.saveSession(sessionRecord(sessionId, { title: 'Late' })),
+          store.saveResponse(run),
+          store.takeSession(sessionId, 1),
+        ];
+        await Promise.allSettled([store.deleteSession(sessionId), ...saving]);
+        expect(await store.getSession(sessionId)).toBeUndefined();
+        expect(await store.getResponse(run.id)).toBeUndefined();
+      }
+    });
   });
 
   describe('Responses', () => {

@@ -5,9 +5,23 @@ import type { ResponsesRequest } from './request.ts';
 /** What the model answers: a list that is used up in order, or a function that sees each request. */
 export type ModelScript = ScriptOf<ResponsesRequest, ModelReply>;
 
-/** Turns any script into a function of the request that remembers what it has used up. */
-export const answering = (script: ModelScript): ((request: ResponsesRequest) => ModelReply) =>
-  readScript(script, exhausted);
+/**
+ * Turns any script into a function of the request that remembers what it has used up. A call of an MCP server's tool that
+ * is not there yet is made again: Codex waits for such servers for a second, then begins its turn without them.
+ */
+export function answering(script: ModelScript): (request: ResponsesRequest) => ModelReply {
+  const reply = readScript(script, exhausted);
+  const last = new Map<string, ModelReply>();
+  return (request) => {
+    const { sessionId, toolResults } = request;
+    const isEarly = Object.values(toolResults).some((text) => text.startsWith(notThere));
+    const answer = (isEarly ? last.get(sessionId) : undefined) ?? reply(request);
+    last.set(sessionId, answer);
+    return answer;
+  };
+}
+
+const notThere = 'unsupported call: mcp__';
 
 /** A 400 is not retried, so a script that is too short shows at once and says why. */
 const exhausted = (request: ResponsesRequest): ModelReply =>

@@ -190,3 +190,15 @@ test('a test can wait for a request, past or to come', async () => {
   expect((await coming).promptIndex).toBe(1);
   expect((await api!.request(({ prompt }) => prompt === 'hi')).promptIndex).toBe(0);
 });
+
+test('a call of an MCP server’s tool that is not there yet is made again', async () => {
+  await start([answer('calling'), answer('called')]);
+  const ask = async (output: string): Promise<string> => {
+    const input = [user('hi'), { type: 'function_call_output', call_id: 'c', output }];
+    return said(await (await post({ input })).text());
+  };
+  expect(said(await (await post()).text())).toBe('calling');
+  expect(await ask('unsupported call: mcp__owngreet')).toBe('calling');
+  expect(await ask('unsupported call: mcp__owngreet')).toBe('calling');
+  expect(await ask('Hello!')).toBe('called');
+});
