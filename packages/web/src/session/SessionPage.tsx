@@ -6,6 +6,7 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } fr
 import { flushSync } from 'react-dom';
 import { useAgentName } from '../app/agents.tsx';
 import { useNavigation } from '../app/navigation.tsx';
+import { useFork } from '../app/use-fork.ts';
 import { DropTarget } from '../attachments/DropTarget.tsx';
 import { useAttachments } from '../attachments/use-attachments.ts';
 import { Composer } from '../composer/Composer.tsx';
@@ -92,6 +93,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
     },
     [answer, attempt],
   );
+  const fork = useFork();
   const { shown, choose, show } = useShownRequest();
   const latestDraft = useRef(draft);
   useLayoutEffect(() => {
@@ -106,6 +108,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
       cliType,
       answer,
       show,
+      fork: (turnId: string) => attempt(fork(sessionId, turnId)),
       send: (message: string, blocks: readonly ContentBlock[] = []) =>
         void session.send(message, { blocks: blocksOf(message, blocks) }),
       takeBack: (message: string, blocks: readonly ContentBlock[] = []) => {
@@ -116,7 +119,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
         focusComposer();
       },
     }),
-    [answer, blocksOf, cliType, folder, put, session, setDraft, show],
+    [answer, attempt, blocksOf, cliType, folder, fork, put, session, sessionId, setDraft, show],
   );
   const last = lastMessage(view);
   const isEmpty = view.turns.length === 0;

@@ -1,10 +1,12 @@
 import { Menu } from '@base-ui/react/menu';
 import { describeError, findSession } from '@liminal/client';
 import { useClient, useSessions } from '@liminal/client/react';
-import { Copy, Ellipsis, Pencil, Pin, PowerOff, X } from 'lucide-react';
+import { Copy, Ellipsis, GitFork, Pencil, Pin, PowerOff, X } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
+import { useAgent } from '../app/agents.tsx';
 import { altKey } from '../app/keys.ts';
 import { useNavigation } from '../app/navigation.tsx';
+import { useFork } from '../app/use-fork.ts';
 import controls from '../look/controls.module.css';
 import menu from '../look/menu.module.css';
 import { writeClipboard } from '../look/use-copy.ts';
@@ -16,12 +18,14 @@ export default function SessionMenu({ sessionId }: { sessionId: string }) {
   const { requests } = useClient();
   const { preview, keep, close } = useNavigation();
   const session = findSession(useSessions().projects, sessionId);
+  const agent = useAgent(session?.cliType);
+  const fork = useFork();
   const [renaming, setRenaming] = useState(false);
   const [problem, setProblem] = useState<string>();
 
-  const end = () => {
+  const attempt = (doing: Promise<void>) => {
     setProblem(undefined);
-    requests.kill(sessionId).catch((error: unknown) => setProblem(describeError(error).message));
+    doing.catch((error: unknown) => setProblem(describeError(error).message));
   };
 
   return (
@@ -36,6 +40,11 @@ export default function SessionMenu({ sessionId }: { sessionId: string }) {
               <Item icon={<Pencil size={14} />} onClick={() => setRenaming(true)}>
                 Rename
               </Item>
+              {agent?.forks === true && (
+                <Item icon={<GitFork size={14} />} onClick={() => attempt(fork(sessionId))}>
+                  Fork
+                </Item>
+              )}
               <Item icon={<Copy size={14} />} onClick={() => void writeClipboard(sessionId)}>
                 Copy session id
               </Item>
@@ -51,7 +60,7 @@ export default function SessionMenu({ sessionId }: { sessionId: string }) {
               <Item
                 icon={<PowerOff size={14} />}
                 disabled={session?.isAlive === false}
-                onClick={end}
+                onClick={() => attempt(requests.kill(sessionId))}
                 hint={session?.isAlive === false ? 'not running' : undefined}
               >
                 End the agent’s process
