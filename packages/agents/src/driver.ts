@@ -5,6 +5,7 @@ import type {
   ApprovalAnswer,
   ContentBlock,
   EventDraft,
+  RewindResult,
 } from '@liminal/protocol';
 import type { StartLimit } from './base/start-limit.ts';
 import type {
@@ -94,12 +95,19 @@ export interface AgentSession<Memory = unknown> {
   setConfigOption?(id: string, value: string): Promise<void>;
   /** Stops what runs beside the turns (`SessionUpdate.tasks`). `TASK_NOT_FOUND`, `INTERRUPT_FAILED`. */
   stopTask?(taskId: string): Promise<void>;
+  /**
+   * Changes files back to how they were before a turn, or with `dryRun` only says which. The agent knows what its own
+   * tools have edited. Not called during a turn. `NO_CHECKPOINT`.
+   */
+  rewindFiles?(turnId: string, dryRun: boolean): Promise<RewindResult>;
 }
 
 /** Optional abilities of an agent besides its sessions. The provider of its driver has the same ones. */
 export interface AgentCapabilities {
   /** Whether opening a session ahead of a message saves time; the runtime then does so while the user types. */
   readonly prewarms?: boolean;
+  /** Whether its sessions can rewind files. */
+  readonly rewinds?: boolean;
   /**
    * Whether the ids of stored turns are only numbers, so that turns must be matched by what was said. Such an agent can
    * report its stored turns only while it runs.

@@ -10,6 +10,7 @@ export type ProviderErrorCode =
   | 'UNSUPPORTED_CLI_TYPE'
   | 'TURN_IN_PROGRESS'
   | 'TURN_NOT_STORED'
+  | 'NO_CHECKPOINT'
   | 'APPROVAL_NOT_FOUND'
   | 'TASK_NOT_FOUND'
   | 'INVALID_OPTION'

@@ -8,6 +8,7 @@ import type {
   ConfigOption,
   ContentBlock,
   EventDraft,
+  RewindResult,
   SessionNotice,
   TurnEvent,
   UpsertObject,
@@ -187,4 +188,6 @@ export interface CliProvider extends AgentCapabilities {
   setConfigOption?(sessionId: string, id: string, value: string): Promise<void>;
   /** Stops what runs beside the turns. `TASK_NOT_FOUND`, `INTERRUPT_FAILED`. */
   stopTask?(sessionId: string, taskId: string): Promise<void>;
+  /** Changes files back to how they were before a turn, or with `dryRun` only says which. `NO_CHECKPOINT`. */
+  rewindFiles?(sessionId: string, turnId: string, dryRun: boolean): Promise<RewindResult>;
 }

@@ -184,6 +184,8 @@ export const AgentInfo = z.object({
   sessionsOnRequest: z.boolean().optional(),
   /** Its sessions can be forked. */
   forks: z.boolean().optional(),
+  /** It can change files back to how they were before a turn. */
+  rewinds: z.boolean().optional(),
   /** Recorded turns rather than a real agent. */
   demo: z.boolean().optional(),
 });

@@ -10,6 +10,7 @@ import type {
   HistoryPage,
   Project,
   Response,
+  RewindResult,
   SearchResult,
   SendNowResult,
   SendResult,
@@ -293,6 +294,15 @@ export class SessionRuntime implements Runtime {
       this.tell([summarize(made)]);
       return { sessionId: forkId, cliType: made.cliType };
     });
+  }
+
+  async rewind(
+    sessionId: string,
+    turnId: string,
+    { dryRun = false }: { dryRun?: boolean | undefined } = {},
+  ): Promise<RewindResult> {
+    this.#assertOpen();
+    return this.#kept.use(sessionId, async (session) => session.rewind(turnId, dryRun));
   }
 
   async removeQueued(sessionId: string, turnId: string): Promise<void> {

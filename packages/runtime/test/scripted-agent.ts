@@ -10,7 +10,7 @@ import type {
   StoredTurn,
 } from '@liminal/agents';
 import { DriverProvider, nothingToSteer, ProviderError, steeredItem } from '@liminal/agents';
-import type { ApprovalAnswer, ContentBlock, EventPayload } from '@liminal/protocol';
+import type { ApprovalAnswer, ContentBlock, EventPayload, RewindResult } from '@liminal/protocol';
 
 const about = { cliType: 'scripted', name: 'Scripted' };
 
@@ -23,6 +23,10 @@ export class ScriptedAgent extends DriverProvider {
   readonly loads: string[] = [];
   /** For each load, whether something had been said in the session before. */
   readonly histories: (boolean | undefined)[] = [];
+  /** What a rewind changes; an error is thrown once it is no dry run. */
+  rewound: RewindResult | ProviderError = { files: [], insertions: 0, deletions: 0 };
+  override readonly rewinds: boolean = true;
+  readonly rewindings: string[] = [];
   readonly answers: ApprovalAnswer[] = [];
   readonly cancels: string[] = [];
   readonly received: string[] = [];
@@ -86,6 +90,13 @@ export class ScriptedAgent extends DriverProvider {
         if (alive.delete(sessionId)) output.exit({ expected: true });
       },
       answerApproval: async (approvalId, answer) => this.#answer(sessionId, approvalId, answer),
+      rewindFiles: async (turnId, dryRun) => {
+        this.rewindings.push(`${dryRun ? 'look at' : 'rewind'} ${turnId}`);
+        const { rewound } = this;
+        if (!(rewound instanceof ProviderError)) return rewound;
+        if (!dryRun) throw rewound;
+        return { files: ['/x'], insertions: 0, deletions: 0 };
+      },
     };
   }
 

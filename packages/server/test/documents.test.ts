@@ -50,6 +50,7 @@ test('the OpenAPI document lists all routes', async () => {
     '/api/session/{id}/queue/{turnId}',
     '/api/session/{id}/queue/{turnId}/move',
     '/api/session/{id}/queue/{turnId}/now',
+    '/api/session/{id}/rewind',
     '/api/session/{id}/send',
     '/api/session/{id}/status',
     '/api/session/{id}/steer',

@@ -4,6 +4,7 @@ import {
   type ApprovalAnswer,
   type ContentBlock,
   messageOf,
+  type RewindResult,
   whyNotAccepted,
 } from '@liminal/protocol';
 import type { AgentDriver, AgentSession, EarlierSession, SteerTarget } from '../driver.ts';
@@ -57,6 +58,7 @@ type Wanted = Pick<CreateSessionOptions, 'config'> & { projectDir?: string | und
 export class DriverProvider implements CliProvider {
   readonly cliType: string;
   readonly prewarms: boolean;
+  readonly rewinds: boolean;
   readonly numbersStoredTurns: boolean;
   readonly introduce: CliProvider['introduce'];
   readonly listStoredSessions: CliProvider['listStoredSessions'];
@@ -74,6 +76,7 @@ export class DriverProvider implements CliProvider {
     this.#starts = driver.starts ?? new StartLimit(defaultStarts);
     this.cliType = driver.cliType;
     this.prewarms = driver.prewarms ?? false;
+    this.rewinds = driver.rewinds ?? false;
     this.numbersStoredTurns = driver.numbersStoredTurns ?? false;
     this.introduce = driver.introduce?.bind(driver);
     this.listStoredSessions = driver.listStoredSessions?.bind(driver);
@@ -181,6 +184,12 @@ export class DriverProvider implements CliProvider {
     const session = this.#session(sessionId);
     if (!session.stopTask) throw this.#notSupported('has nothing running beside its turns');
     await session.stopTask(taskId);
+  }
+
+  async rewindFiles(sessionId: string, turnId: string, dryRun: boolean): Promise<RewindResult> {
+    const session = this.#session(sessionId);
+    if (!session.rewindFiles) throw this.#notSupported('keeps no earlier states of files');
+    return session.rewindFiles(turnId, dryRun);
   }
 
   async #explained(forking: Promise<StoredFork>): Promise<StoredFork> {

@@ -33,6 +33,7 @@ export class ClaudeDriver implements AgentDriver<Config> {
   readonly cliType = 'claude-code';
   readonly name = name;
   readonly prewarms = true;
+  readonly rewinds = true;
   readonly starts: StartLimit;
   readonly #env: NodeJS.ProcessEnv;
   readonly #mcpServers: McpServers;

@@ -91,6 +91,8 @@ export class ClaudeProcess extends EventEmitter<News> {
         mcpServers,
         // On the command line every user could read their keys.
         mcpServersDelivery: 'initialize',
+        // As in a terminal.
+        enableFileCheckpointing: true,
         includePartialMessages: true,
         forwardSubagentText: true,
         canUseTool,

@@ -1,4 +1,5 @@
 import { randomUUID, type UUID } from 'node:crypto';
+import type { RewindFilesResult } from '@anthropic-ai/claude-agent-sdk';
 import {
   isTerminal,
   type ApprovalAnswer,
@@ -6,6 +7,7 @@ import {
   type ContentBlock,
   type EventDraft,
   messageOf,
+  type RewindResult,
 } from '@liminal/protocol';
 import { isoNow as now } from '../base/iso-clock.ts';
 import { Newest } from '../base/newest.ts';
@@ -215,6 +217,33 @@ export class ClaudeSession implements AgentSession<Config> {
     } catch (error) {
       const message = `Claude Code did not stop it. ${this.#process.explain(error)}`;
       throw new ProviderError('INTERRUPT_FAILED', message, { cause: error });
+    }
+  }
+
+  /** Throws ProviderError `NO_CHECKPOINT` or `PROCESS_CRASH`. */
+  async rewindFiles(turnId: string, dryRun: boolean): Promise<RewindResult> {
+    this.#checkAlive();
+    // Only a dry run names the files.
+    const {
+      filesChanged: files = [],
+      insertions = 0,
+      deletions = 0,
+    } = await this.#rewind(turnId, true);
+    const result = { files, insertions, deletions };
+    if (dryRun || files.length === 0) return result;
+    const { skippedLinks: skipped = 0 } = await this.#rewind(turnId, false);
+    return skipped === 0 ? result : { ...result, skipped };
+  }
+
+  async #rewind(turnId: string, dryRun: boolean): Promise<RewindFilesResult> {
+    try {
+      const result = await this.#process.query.rewindFiles(turnId, { dryRun });
+      if (result.canRewind) return result;
+      throw new Error(result.error ?? 'It gives no reason.');
+    } catch (error) {
+      this.#checkAlive();
+      const message = `Claude Code cannot change files back to before this turn. ${messageOf(error)}`;
+      throw new ProviderError('NO_CHECKPOINT', message, { cause: error });
     }
   }
 

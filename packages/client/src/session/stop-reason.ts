@@ -7,6 +7,8 @@ const sentences: Record<string, string | undefined> = {
   end_turn: undefined,
   stop: undefined,
   stop_sequence: undefined,
+  // It says itself what was done.
+  rewind: undefined,
   max_tokens: tooLong,
   length: tooLong,
   max_turn_requests: 'Stopped: the agent reached its limit of steps in one turn',

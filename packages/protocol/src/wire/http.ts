@@ -27,6 +27,19 @@ export const ForkBody = z.object({
 });
 export type ForkBody = z.infer<typeof ForkBody>;
 
+/** With `dryRun` nothing is changed: the answer says what would be. */
+export const RewindBody = z.object({ turnId: z.string().min(1), dryRun: z.boolean().optional() });
+/** Which files differ from how they were before a turn, or were changed back; with the lines that this adds and takes away. */
+export const RewindResult = z.object({
+  /** Absolute paths. */
+  files: z.array(z.string()),
+  insertions: z.number(),
+  deletions: z.number(),
+  /** How many of them stay as they are: they are links now. */
+  skipped: z.number().optional(),
+});
+export type RewindResult = z.infer<typeof RewindResult>;
+
 /** The answer to create, load and fork. */
 export const SessionHandle = z.object({ sessionId: z.string(), cliType: z.string() });
 export type SessionHandle = z.infer<typeof SessionHandle>;

@@ -137,5 +137,6 @@ export async function describeAgent(provider: CliProvider): Promise<AgentInfo> {
     ...(await provider.describe()),
     ...(provider.peekStoredSessions && { sessionsOnRequest: true }),
     ...(provider.fork && { forks: true }),
+    ...(provider.rewinds === true && { rewinds: true }),
   };
 }

@@ -6,7 +6,7 @@ import type { BlobStore, ResponseStore, SessionRecord } from '@liminal/storage';
 import { holdAgain } from '../blobs/index.ts';
 import { RuntimeError } from '../errors.ts';
 import { readRun, type Storage } from '../history/index.ts';
-import { nameOf, newRecord, noticeId, placeMark } from '../session/index.ts';
+import { nameOf, newRecord, noticeId, placeMark, rewindReason } from '../session/index.ts';
 
 interface Forking extends Pick<Storage, 'log' | 'store'> {
   original: SessionRecord;
@@ -27,6 +27,8 @@ interface Run {
   /** Unknown for a run that history does not have yet. */
   trigger?: Response['trigger'];
   hasEnded: boolean;
+  /** Only files were changed back: the agent has no such turn. */
+  isRewind?: boolean;
 }
 
 /** How many runs are copied at once. */
@@ -42,9 +44,10 @@ export async function forkSession(forking: Forking): Promise<SessionRecord> {
     throw new RuntimeError('NOT_SUPPORTED', `${provider.cliType} cannot fork its sessions.`);
   }
   const runs = await readUpTo(forking);
-  const turnId = runs.at(-1)?.turnId ?? '';
   const agentSessionId = original.agentSessionId ?? original.sessionId;
-  const storedId = await storedIdOf(runs, provider, agentSessionId, original.projectDir);
+  const turns = runs.filter(({ isRewind }) => isRewind !== true);
+  const turnId = turns.at(-1)?.turnId ?? '';
+  const storedId = await storedIdOf(turns, provider, agentSessionId, original.projectDir);
   const fork = await provider.fork(agentSessionId, original.projectDir, storedId);
   const { cliType, projectId, projectDir, config } = original;
   const [title, time] = [nameOf(original), iso()];
@@ -76,24 +79,23 @@ export async function forkSession(forking: Forking): Promise<SessionRecord> {
 async function readUpTo({ original, turnId, log, store }: Forking): Promise<Run[]> {
   const { sessionId } = original;
   const logged = (await log.unsettled()).filter((run) => run.sessionId === sessionId);
-  const known = ((await store.listRuns(sessionId)) ?? []).map(({ id, turnId, trigger, status }) => {
+  const known = ((await store.listRuns(sessionId)) ?? []).map((run) => {
+    const { id, turnId, trigger, status } = run;
     const hasEnded =
       status !== 'in_progress' || logged.some((run) => run.runId === id && run.ended);
-    return { id, turnId, trigger, hasEnded };
+    return { id, turnId, trigger, hasEnded, isRewind: run.finishReason === rewindReason };
   });
   const others = logged
     .filter(({ runId }) => known.every(({ id }) => id !== runId))
-    .map(({ runId, turnId, ended }) => ({
-      id: runId,
-      turnId,
-      hasEnded: ended,
-    }));
+    .map(({ runId, turnId, ended }): Run => ({ id: runId, turnId, hasEnded: ended }));
   // A run that only says where the agent goes on is no turn.
   const runs = [...known, ...others].filter(({ id }) => !id.endsWith(placeMark));
-  const at = runs.findLastIndex((run) =>
+  let at = runs.findLastIndex((run) =>
     turnId === undefined ? run.hasEnded : run.turnId === turnId,
   );
   const last = runs[at];
+  // The files are now as it says.
+  while (runs[at + 1]?.isRewind === true) at += 1;
   if (last?.hasEnded === true) return runs.slice(0, at + 1).filter(({ hasEnded }) => hasEnded);
   if (last !== undefined) {
     const message = 'This turn has not ended. Wait for its end, or fork after an earlier turn.';

@@ -23,9 +23,12 @@ export const placeMark = ':place';
 /** How many characters of a prompt are quoted. */
 const promptMax = 60;
 
+/** A prompt, short enough to be named in a sentence. */
+export const quoted = (prompt: string): string =>
+  prompt.length > promptMax ? `${prompt.slice(0, promptMax - 1)}…` : prompt;
+
 export function goesOnFrom(prompt: string): string {
-  const short = prompt.length > promptMax ? `${prompt.slice(0, promptMax - 1)}…` : prompt;
-  return `This conversation has forked, and the agent goes on from “${short}” now. It does not know what was said in the other branch: tell it what it needs.`;
+  return `This conversation has forked, and the agent goes on from “${quoted(prompt)}” now. It does not know what was said in the other branch: tell it what it needs.`;
 }
 
 export const notKnown =

@@ -9,6 +9,7 @@ import type {
   ConfigOption,
   ContentBlock,
   EventDraft,
+  RewindResult,
   SessionInfo,
   SessionNotice,
   UsageLimit,
@@ -188,6 +189,17 @@ export class SessionAgent {
       throw new ProviderError('NOT_SUPPORTED', 'This agent has nothing running beside its turns.');
     }
     await provider.stopTask(this.#sessionId, taskId);
+  }
+
+  /** Starts it: only a running agent knows. */
+  async rewindFiles(turnId: string, dryRun: boolean): Promise<RewindResult> {
+    const { provider } = this.#context;
+    if (provider.rewinds !== true || !provider.rewindFiles) {
+      const message = `${provider.cliType} keeps no earlier states of files.`;
+      throw new ProviderError('NOT_SUPPORTED', message);
+    }
+    await this.start();
+    return provider.rewindFiles(this.#sessionId, turnId, dryRun);
   }
 
   async answerApproval(approvalId: string, answer: ApprovalAnswer): Promise<void> {

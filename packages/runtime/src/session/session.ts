@@ -6,6 +6,8 @@ import { blobIn } from '@liminal/protocol';
 import type {
   ApprovalAnswer,
   ContentBlock,
+  EventPayload,
+  RewindResult,
   Response,
   SendNowResult,
   SendResult,
@@ -20,6 +22,7 @@ import { Approvals } from './approvals.ts';
 import { errorCode, errorMessage, RuntimeError, sessionDeleted } from '../errors.ts';
 import { HistoryReader } from '../history/index.ts';
 import { OutsideTurns } from './outside-turns.ts';
+import { rewindFailure, rewindNotice } from './rewind-notice.ts';
 import { SessionAgent } from './session-agent.ts';
 import { SessionOutbox } from './session-outbox.ts';
 import { type SessionReaders, WatchedSession } from '../readers/index.ts';
@@ -224,6 +227,48 @@ export class Session {
 
   async stopTask(taskId: string): Promise<void> {
     await this.#agent.stopTask(taskId);
+  }
+
+  /** Throws `TURN_NOT_FOUND`, `TURN_IN_PROGRESS`, `NO_CHECKPOINT`, `NOT_SUPPORTED`. */
+  async rewind(turnId: string, dryRun: boolean): Promise<RewindResult> {
+    const run = await this.#context.store.getResponse(turnId);
+    if (run?.sessionId !== this.sessionId) {
+      const message = `Session ${this.sessionId} does not have a turn ${turnId} that has ended.`;
+      throw new RuntimeError('TURN_NOT_FOUND', message);
+    }
+    this.#assertIdle();
+    const planned = await this.#agent.rewindFiles(turnId, true);
+    if (dryRun || planned.files.length === 0) return planned;
+    this.#assertIdle();
+    return this.#rewind(run);
+  }
+
+  /** It is a turn of its own: so no message comes in between, and the log says what was done. */
+  async #rewind(run: Response): Promise<RewindResult> {
+    const { cliType, iso } = this.#context;
+    const turnId = randomUUID();
+    const say = (payload: EventPayload): void =>
+      this.#turns.hear({ turnId, timestamp: iso(), payload });
+    say({ type: 'response_start', modelId: '', providerId: cliType, trigger: 'agent' });
+    const turn = this.#turns.current;
+    try {
+      const rewound = await this.#agent.rewindFiles(run.turnId, false);
+      for (const payload of rewindNotice(turnId, run, rewound, this.record.projectDir))
+        say(payload);
+      return rewound;
+    } catch (error) {
+      const problem = { code: errorCode(error), message: errorMessage(error) };
+      say(rewindFailure(problem));
+      throw error;
+    } finally {
+      if (turn) await Promise.race([turn.ended, setTimeout(END_WAIT_MS)]);
+    }
+  }
+
+  #assertIdle(): void {
+    if (this.isIdle) return;
+    const message = 'A turn is under way. Wait for its end, or stop it first.';
+    throw new RuntimeError('TURN_IN_PROGRESS', message);
   }
 
   async answerApproval(approvalId: string, answer: ApprovalAnswer): Promise<void> {

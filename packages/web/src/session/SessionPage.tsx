@@ -25,6 +25,7 @@ import { AgentNotice } from './AgentNotice.tsx';
 import { BackgroundTasks } from './BackgroundTasks.tsx';
 import { RequestDock } from './RequestDock.tsx';
 import { RevealedItem } from './RevealedItem.tsx';
+import { useRewindDialog } from './RewindDialog.tsx';
 import { SessionIntro } from './SessionIntro.tsx';
 import { SessionNotices } from './SessionNotices.tsx';
 import { SessionFailed, SessionLoading } from './SessionStates.tsx';
@@ -94,11 +95,9 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
     [answer, attempt],
   );
   const fork = useFork();
+  const [rewindDialog, askRewind] = useRewindDialog(sessionId, folder);
   const { shown, choose, show } = useShownRequest();
-  const latestDraft = useRef(draft);
-  useLayoutEffect(() => {
-    latestDraft.current = draft;
-  });
+  const takeBack = useTakeBack(draft, setDraft, put, folder);
   const stop = useCallback(
     () => void attempt(requests.cancel(sessionId)),
     [attempt, requests, sessionId],
@@ -109,17 +108,12 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
       answer,
       show,
       fork: (turnId: string) => attempt(fork(sessionId, turnId)),
+      askRewind,
       send: (message: string, blocks: readonly ContentBlock[] = []) =>
         void session.send(message, { blocks: blocksOf(message, blocks) }),
-      takeBack: (message: string, blocks: readonly ContentBlock[] = []) => {
-        const { current } = latestDraft;
-        setDraft([message, current].filter((text) => text.trim() !== '').join('\n\n'));
-        // Mentions are in its words.
-        put(linkedMentions(message, blocks, folder).others);
-        focusComposer();
-      },
+      takeBack,
     }),
-    [answer, attempt, blocksOf, cliType, folder, fork, put, session, sessionId, setDraft, show],
+    [answer, askRewind, attempt, blocksOf, cliType, fork, session, sessionId, show, takeBack],
   );
   const last = lastMessage(view);
   const isEmpty = view.turns.length === 0;
@@ -184,8 +178,31 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
           />
           <UsageLimits limits={info?.limits} />
         </div>
+        {rewindDialog}
       </FilesBeside>
     </SessionActionsProvider>
+  );
+}
+
+/** Puts a message before what is being written. */
+function useTakeBack(
+  draft: string,
+  setDraft: (text: string) => void,
+  put: (blocks: ContentBlock[]) => void,
+  folder: string | undefined,
+): (message: string, blocks?: readonly ContentBlock[]) => void {
+  const latest = useRef(draft);
+  useLayoutEffect(() => {
+    latest.current = draft;
+  });
+  return useCallback(
+    (message, blocks = []) => {
+      setDraft([message, latest.current].filter((text) => text.trim() !== '').join('\n\n'));
+      // Mentions are in its words.
+      put(linkedMentions(message, blocks, folder).others);
+      focusComposer();
+    },
+    [folder, put, setDraft],
   );
 }
 

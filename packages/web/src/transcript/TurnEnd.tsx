@@ -8,6 +8,7 @@ import { useActivity } from './activity.ts';
 import { isWaiting } from './arrange.ts';
 import { Elapsed } from './Elapsed.tsx';
 import { ForkHere } from './ForkHere.tsx';
+import { RewindFiles } from './RewindFiles.tsx';
 import { useSessionActions } from './session-actions.ts';
 import css from './TurnEnd.module.css';
 import { waitedFor } from './tool-outcome.ts';
@@ -27,6 +28,7 @@ export function TurnEnd({ turn, isLast }: TurnEndProps) {
       <TurnFailure error={turn.error}>
         {isLast && <SendAgain turn={turn} />}
         <ForkHere turnId={turn.turnId} />
+        <RewindFiles turn={turn} />
       </TurnFailure>
     );
   }
@@ -42,6 +44,7 @@ export function TurnEnd({ turn, isLast }: TurnEndProps) {
       <span>{parts.join(' · ')}</span>
       <CopyAnswer turn={turn} />
       <ForkHere turnId={turn.turnId} iconClass={css.action} />
+      <RewindFiles turn={turn} iconClass={css.action} />
     </div>
   );
 }

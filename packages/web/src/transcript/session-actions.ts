@@ -11,6 +11,8 @@ export interface SessionActions {
   send: (message: string, blocks?: readonly ContentBlock[]) => void;
   /** Begins a new session that goes on from the end of a turn, and shows it, or why there is none. */
   fork: (turnId: string) => Promise<void>;
+  /** Shows which files would be changed back to before a turn, and asks whether they are to be. */
+  askRewind: (turnId: string) => void;
   /** Puts a message back into the composer. */
   takeBack: (message: string, blocks?: readonly ContentBlock[]) => void;
 }

@@ -180,6 +180,31 @@ tryControls([
     ],
   },
   {
+    name: 'the dialog about files that would be changed back',
+    set: withOthers,
+    go: async (page) => {
+      await button('Rewind files to before this turn')(page).click();
+      await button('Rewind 1 file')(page).waitFor();
+    },
+    controls: [
+      {
+        name: 'Rewind',
+        find: button('Rewind 1 file'),
+        effect: asked('POST', /\/rewind$/, { turnId: 't1' }),
+      },
+      {
+        name: 'Cancel',
+        find: button('Cancel'),
+        effect: (page) => gone(page.getByRole('dialog')),
+      },
+      {
+        name: 'the close button',
+        find: button('Close'),
+        effect: (page) => gone(page.getByRole('dialog')),
+      },
+    ],
+  },
+  {
     name: 'a turn that failed, of an agent that can be forked',
     set: (stage) => {
       withOthers(stage);

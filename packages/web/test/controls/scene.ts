@@ -75,6 +75,7 @@ const frame: ((page: Page) => Locator)[] = [
   button('Send message'),
   button('Attach files'),
   button('Fork from here'),
+  button('Rewind files to before this turn'),
   (page) => page.getByRole('option'),
 ];
 
@@ -122,7 +123,7 @@ export function withOthers(stage: Stage): void {
     state: n === 0 ? ('waiting' as const) : ('idle' as const),
   }));
   const agents = [
-    { cliType: 'demo', name: 'Demo', description: '', available: true, forks: true },
+    { cliType: 'demo', name: 'Demo', description: '', available: true, forks: true, rewinds: true },
     {
       cliType: 'codex',
       name: 'Codex',
@@ -134,6 +135,8 @@ export function withOthers(stage: Stage): void {
   stage.answer = (_, path) => {
     if (path === '/api/agents') return { agents };
     if (path.startsWith('/api/folders')) return { folders: foldersFor(path) };
+    if (path.endsWith('/rewind'))
+      return { files: ['/code/shop/a.ts'], insertions: 1, deletions: 2 };
     if (path.endsWith('/fork')) return { sessionId: 'other-1', cliType: 'demo' };
     if (path === '/api/session/create') return { sessionId: 'other-1', cliType: 'demo' };
     if (path !== '/api/projects') return undefined;

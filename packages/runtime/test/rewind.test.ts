@@ -1,0 +1,90 @@
+import { join } from 'node:path';
+import { ProviderError } from '@liminal/agents';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Reader, startWorld, type World } from './harness.ts';
+
+let world: World;
+let sessionId: string;
+
+beforeEach(async () => {
+  world = await startWorld();
+  const { cliType, projectDir } = { cliType: 'scripted', projectDir: world.projectDir };
+  ({ sessionId } = await world.runtime.createSession({ cliType, projectDir }));
+});
+afterEach(async () => world.end());
+
+async function turn(text: string): Promise<string> {
+  const { turnId } = await world.runtime.send(sessionId, text);
+  world.agent.finish(sessionId);
+  await vi.waitUntil(async () => (await world.runtime.status(sessionId)).state === 'idle');
+  return turnId;
+}
+
+const said = async (id = sessionId) =>
+  (await world.runtime.history(id)).entries.map((one) => ('content' in one ? one.content : ''));
+
+test('a rewind says in the conversation which files it changed back, and to before what', async () => {
+  const turnId = await turn('Tidy up.');
+  const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
+  const files = [join(world.projectDir, 'src/a.ts'), '/elsewhere/b.ts'];
+  const rewound = { files, insertions: 3, deletions: 1, skipped: 1 };
+  world.agent.rewound = rewound;
+
+  expect(await world.runtime.rewind(sessionId, turnId, { dryRun: true })).toEqual(rewound);
+  expect(await said()).toEqual(['Tidy up.']);
+  expect(await world.runtime.rewind(sessionId, turnId)).toEqual(rewound);
+
+  const notice =
+    'Files were changed back to how they were before “Tidy up.”: src/a.ts, /elsewhere/b.ts. 1 of them stay as they are: they are links now. What was said since stays, and the agent does not know of this: tell it what it needs.';
+  await reader.untilTurn('turn_complete');
+  world = await world.restart();
+  expect(await said()).toEqual(['Tidy up.', notice]);
+  expect(world.agent.rewindings).toEqual([]);
+  // A fork has the same files, and says the same of them.
+  const fork = await world.runtime.fork(sessionId, { turnId });
+  expect(world.agent.forks).toEqual([turnId]);
+  expect(await said(fork.sessionId)).toEqual(['Tidy up.', notice]);
+  await world.runtime.fork(sessionId);
+  expect(world.agent.forks.at(-1)).toBe(turnId);
+});
+
+test('a rewind that would change nothing says nothing', async () => {
+  const turnId = await turn('Look.');
+  await world.runtime.rewind(sessionId, turnId);
+  expect(world.agent.rewindings).toEqual([`look at ${turnId}`]);
+  expect(await said()).toEqual(['Look.']);
+});
+
+test('a rewind that fails is refused with why, and the conversation says so', async () => {
+  const turnId = await turn('Tidy up.');
+  world.agent.rewound = new ProviderError('NO_CHECKPOINT', 'The copies are gone.');
+  await expect(world.runtime.rewind(sessionId, turnId)).rejects.toMatchObject({
+    code: 'NO_CHECKPOINT',
+  });
+  await vi.waitUntil(async () => (await world.runtime.status(sessionId)).state === 'failed');
+  const { turns } = await world.runtime.history(sessionId);
+  expect(turns.at(-1)).toMatchObject({
+    status: 'error',
+    error: { message: 'The copies are gone.' },
+  });
+});
+
+test('nothing is rewound while a turn runs, nor to a turn that is not there', async () => {
+  const turnId = await turn('One.');
+  const refused = async (id: string) => world.runtime.rewind(sessionId, id).catch((e) => e.code);
+  expect(await refused('x')).toBe('TURN_NOT_FOUND');
+  await world.runtime.send(sessionId, 'Two.');
+  expect(await refused(turnId)).toBe('TURN_IN_PROGRESS');
+  expect(world.agent.rewindings).toEqual([]);
+});
+
+test('an agent that keeps no earlier states of files is not asked', async () => {
+  const turnId = await turn('One.');
+  const isOffered = async () => (await world.runtime.listAgents())[0]?.rewinds;
+  expect(await isOffered()).toBe(true);
+  Object.assign(world.agent, { rewinds: false });
+  expect(await isOffered()).toBeUndefined();
+  await expect(world.runtime.rewind(sessionId, turnId)).rejects.toMatchObject({
+    code: 'NOT_SUPPORTED',
+  });
+});

@@ -1,0 +1,27 @@
+import type { TurnView } from '@liminal/client';
+import { Undo2 } from 'lucide-react';
+import { useAgent } from '../app/agents.tsx';
+import { Button, IconButton } from '../look/controls.tsx';
+import { useSessionActions } from './session-actions.ts';
+
+interface RewindFilesProps {
+  turn: TurnView;
+  /** The class of the icon; a button with words without it. */
+  iconClass?: string | undefined;
+}
+
+/** Asks about the files that would be changed back to before a turn, where the agent can do that. */
+export function RewindFiles({ turn, iconClass }: RewindFilesProps) {
+  const { cliType, askRewind } = useSessionActions();
+  const agent = useAgent(cliType);
+  const isAsked = turn.items.some((item) => item.type === 'message' && item.origin === 'user');
+  if (agent?.rewinds !== true || !isAsked) return null;
+  const label = 'Rewind files to before this turn';
+  const onClick = () => askRewind(turn.turnId);
+  if (iconClass === undefined) return <Button onClick={onClick}>{label}</Button>;
+  return (
+    <IconButton className={iconClass} label={label} onClick={onClick}>
+      <Undo2 size={13} />
+    </IconButton>
+  );
+}
