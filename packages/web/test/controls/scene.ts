@@ -135,7 +135,14 @@ export function withOthers(stage: Stage): void {
     if (path.startsWith('/api/folders')) return { folders: foldersFor(path) };
     if (path === '/api/session/create') return { sessionId: 'other-1', cliType: 'demo' };
     if (path !== '/api/projects') return undefined;
-    const sessions = [session, ...others];
+    const attic = {
+      ...others[1]!,
+      sessionId: 'attic',
+      title: 'Attic',
+      archived: true,
+      pinned: true,
+    };
+    const sessions = [session, ...others, attic];
     return { projects: [{ projectId: 'p', projectDir: '/code/shop', name: 'shop', sessions }] };
   };
 }
