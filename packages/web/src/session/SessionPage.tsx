@@ -14,6 +14,8 @@ import { UsageLimits } from '../composer/UsageLimits.tsx';
 import { QueueList } from '../composer/QueueList.tsx';
 import { focusComposer, useFocusWhenReady } from '../composer/focus-composer.ts';
 import { FilesBeside } from '../files/FilesBeside.tsx';
+import { ArchivedNote } from '../housekeeping/ArchivedNote.tsx';
+import { useHousekeeping } from '../housekeeping/housekeeping.tsx';
 import { useDraft } from '../kept/drafts.ts';
 import { useMentioned } from '../mentions/use-mentioned.ts';
 import spoken from '../look/spoken.module.css';
@@ -35,8 +37,13 @@ import { usePrewarm } from './use-prewarm.ts';
 export default function SessionPage({ sessionId }: { sessionId: string }) {
   const { view, session } = useSession(sessionId);
   const { close, keep } = useNavigation();
+  const { deleted } = useHousekeeping();
   const title = view.info?.session.title ?? 'Session';
   useFocusWhenReady(view.phase === 'ready');
+  const isDeleted = view.phase === 'deleted';
+  useEffect(() => {
+    if (isDeleted) deleted(sessionId);
+  }, [deleted, isDeleted, sessionId]);
   const sends = view.pending.length > 0;
   useEffect(() => {
     if (sends) keep(sessionId);
@@ -135,11 +142,8 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
         </ActivityProvider>
         <DropTarget onFiles={attachments.add} />
         <div className={css.dock}>
-          {problem !== undefined && (
-            <p className={css.problem} role="alert">
-              {problem}
-            </p>
-          )}
+          <Problem text={problem} />
+          <ArchivedNote session={about} />
           <SessionNotices sessionId={sessionId} notices={info?.notices} />
           <AgentNotice cliType={cliType} isNew={isEmpty} />
           <BackgroundTasks
@@ -186,6 +190,15 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
         </div>
       </FilesBeside>
     </SessionActionsProvider>
+  );
+}
+
+function Problem({ text }: { text: string | undefined }) {
+  if (text === undefined) return null;
+  return (
+    <p className={css.problem} role="alert">
+      {text}
+    </p>
   );
 }
 
