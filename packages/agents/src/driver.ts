@@ -11,6 +11,7 @@ import type {
   AgentIntroduction,
   SessionExit,
   SessionUpdate,
+  StoredFork,
   StoredSession,
   StoredTurn,
 } from './provider.ts';
@@ -123,6 +124,11 @@ export interface AgentCapabilities {
   storedMark?(agentSessionId: string, projectDir: string): Promise<string | undefined>;
   /** The conversation as the agent stored it, oldest turn first. `SESSION_NOT_FOUND`. */
   readStoredHistory?(agentSessionId: string, projectDir: string): Promise<StoredTurn[]>;
+  /**
+   * Copies a stored conversation up to the end of a turn, as a session of its own that can be loaded. The original, which
+   * may be at work on a later turn, stays as it is. `SESSION_NOT_FOUND`, `TURN_NOT_STORED`.
+   */
+  fork?(agentSessionId: string, projectDir: string, turnId: string): Promise<StoredFork>;
 }
 
 /** One kind of agent. Every driver passes `testing/provider-suite.ts`. */

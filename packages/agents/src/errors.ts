@@ -9,6 +9,7 @@ export type ProviderErrorCode =
   | 'PROTOCOL_ERROR'
   | 'UNSUPPORTED_CLI_TYPE'
   | 'TURN_IN_PROGRESS'
+  | 'TURN_NOT_STORED'
   | 'APPROVAL_NOT_FOUND'
   | 'TASK_NOT_FOUND'
   | 'INVALID_OPTION'
@@ -29,6 +30,12 @@ export class ProviderError extends LiminalError {
 export function nothingToSteer(why = 'No turn is running.', cause?: unknown): ProviderError {
   const message = `${why} Send it as a message of its own instead.`;
   return new ProviderError('NOTHING_TO_STEER', message, { cause });
+}
+
+/** @param agent - Its name for people. */
+export function turnNotStored(agent: string): ProviderError {
+  const message = `${agent} has not stored this turn, so nothing can go on from it. Fork after another turn.`;
+  return new ProviderError('TURN_NOT_STORED', message);
 }
 
 export function taskNotFound(): ProviderError {

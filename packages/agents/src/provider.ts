@@ -97,6 +97,16 @@ export interface StoredTurn {
   isLeft?: boolean;
 }
 
+/** A copy of a stored conversation. */
+export interface StoredFork {
+  /** The agent's own id for the new session; none if it keeps nothing of a session. */
+  agentSessionId?: string;
+  /** The ids that the original's stored turns have in the copy, by their own. */
+  copies: ReadonlyMap<string, string>;
+  /** The original's stored turns that the copy lacks, although they are older: it goes on from another branch. */
+  left: ReadonlySet<string>;
+}
+
 /** An agent's answer to its start, and where the configuration does not fit it. */
 export interface AgentIntroduction {
   /** Its own name. */

@@ -8,6 +8,14 @@ import { Usage } from './usage.ts';
 export const SessionState = z.enum(['idle', 'queued', 'running', 'waiting', 'failed']);
 export type SessionState = z.infer<typeof SessionState>;
 
+/** Where a session was forked from: the other session, the last turn that they share, and its title then. */
+export const ForkOrigin = z.object({
+  sessionId: z.string(),
+  turnId: z.string(),
+  title: z.string(),
+});
+export type ForkOrigin = z.infer<typeof ForkOrigin>;
+
 export const SessionSummary = z.object({
   sessionId: z.string(),
   cliType: z.string(),
@@ -30,6 +38,7 @@ export const SessionSummary = z.object({
   pinned: z.boolean().optional(),
   /** `agent`: known only from the agent's own store until it is opened. */
   source: z.enum(['liminal', 'agent']),
+  forkedFrom: ForkOrigin.optional(),
 });
 export type SessionSummary = z.infer<typeof SessionSummary>;
 
@@ -173,6 +182,8 @@ export const AgentInfo = z.object({
   version: z.string().optional(),
   /** Only the agent can read its own sessions: lists show its last answer, and do not start it to ask again. */
   sessionsOnRequest: z.boolean().optional(),
+  /** Its sessions can be forked. */
+  forks: z.boolean().optional(),
   /** Recorded turns rather than a real agent. */
   demo: z.boolean().optional(),
 });

@@ -4,6 +4,8 @@ import { hideUrlSecrets, LiminalError, messageOf } from '@liminal/protocol';
 export type RuntimeErrorCode =
   | 'SESSION_NOT_FOUND'
   | 'RUN_NOT_FOUND'
+  | 'TURN_NOT_FOUND'
+  | 'TURN_IN_PROGRESS'
   | 'PROJECT_ID_REQUIRED'
   | 'PROJECT_DIR_NOT_FOUND'
   | 'PROJECT_DIR_NOT_ALLOWED'
@@ -20,6 +22,7 @@ export type RuntimeErrorCode =
   | 'QUEUE_FULL'
   | 'MESSAGE_NOT_QUEUED'
   | 'TURN_ID_TAKEN'
+  | 'SESSION_ID_TAKEN'
   | 'APPROVAL_NOT_FOUND'
   | 'APPROVAL_ALREADY_ANSWERED'
   | 'NOT_SUPPORTED'

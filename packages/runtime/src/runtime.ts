@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { ProviderRegistry } from '@liminal/agents';
 import type {
   AgentInfo,
@@ -5,6 +6,7 @@ import type {
   ContentBlock,
   CreateSessionBody,
   FilesResult,
+  ForkBody,
   HistoryPage,
   Project,
   Response,
@@ -42,6 +44,7 @@ import {
   type Session,
   type SessionOptions,
   SessionWatchers,
+  summarize,
 } from './session/index.ts';
 import {
   AgentStores,
@@ -277,6 +280,19 @@ export class SessionRuntime implements Runtime {
   ): Promise<void> {
     const edit = async (session: Session) => session.editQueued(turnId, message, blocks);
     await this.#kept.use(sessionId, edit);
+  }
+
+  async fork(
+    sessionId: string,
+    { turnId, sessionId: forkId = randomUUID() }: ForkBody = {},
+  ): Promise<SessionHandle> {
+    this.#assertOpen();
+    return this.#kept.use(sessionId, async (session) => {
+      await this.sessions.bringHistory(session);
+      const made = await this.sessions.fork(session.record, forkId, turnId);
+      this.tell([summarize(made)]);
+      return { sessionId: forkId, cliType: made.cliType };
+    });
   }
 
   async removeQueued(sessionId: string, turnId: string): Promise<void> {

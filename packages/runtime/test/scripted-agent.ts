@@ -5,11 +5,17 @@ import type {
   SessionOutput,
   SessionUpdate,
   SteerTarget,
+  StoredFork,
   StoredSession,
   StoredTurn,
 } from '@liminal/agents';
-import { DriverProvider, nothingToSteer, ProviderError, steeredItem } from '@liminal/agents';
-import type { ApprovalAnswer, ContentBlock, EventPayload } from '@liminal/protocol';
+import { DriverProvider, nothingToSteer, ProviderError } from '@liminal/agents';
+import {
+  type ApprovalAnswer,
+  type ContentBlock,
+  type EventPayload,
+  steeredItem,
+} from '@liminal/protocol';
 
 const about = { cliType: 'scripted', name: 'Scripted' };
 
@@ -17,6 +23,7 @@ const about = { cliType: 'scripted', name: 'Scripted' };
 export class ScriptedAgent extends DriverProvider {
   /** A test may replace it. */
   declare listStoredSessions: CliProvider['listStoredSessions'];
+  declare fork: CliProvider['fork'];
   readonly alive = new Set<string>();
   readonly loads: string[] = [];
   /** For each load, whether something had been said in the session before. */
@@ -33,6 +40,9 @@ export class ScriptedAgent extends DriverProvider {
   readonly attached: (readonly ContentBlock[])[] = [];
   stored: StoredSession[] = [];
   storedTurns: StoredTurn[] = [];
+  /** What it makes of a fork, and the turns that were forked after. */
+  forked: StoredFork = { copies: new Map(), left: new Set() };
+  readonly forks: string[] = [];
   /** The store's mark; while there is none, the store is not read. */
   mark: string | undefined;
   /** The next `sendMessage` rejects with this instead of taking the message. */
@@ -50,6 +60,10 @@ export class ScriptedAgent extends DriverProvider {
       listStoredSessions: async () => this.stored,
       storedMark: async () => this.mark,
       readStoredHistory: async () => this.storedTurns,
+      fork: async (_, __, turnId) => {
+        this.forks.push(turnId);
+        return this.forked;
+      },
       close: async () => this.alive.clear(),
     });
   }

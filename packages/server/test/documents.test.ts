@@ -41,6 +41,7 @@ test('the OpenAPI document lists all routes', async () => {
     '/api/session/{id}/cancel',
     '/api/session/{id}/config',
     '/api/session/{id}/file',
+    '/api/session/{id}/fork',
     '/api/session/{id}/history',
     '/api/session/{id}/kill',
     '/api/session/{id}/load',

@@ -324,6 +324,49 @@ describe('processes', () => {
   });
 });
 
+describe('forking', () => {
+  async function demoSession() {
+    const body = { cliType: 'demo', projectDir: server.folder };
+    const id: string = (await ask('POST', '/api/session/create', body)).body['sessionId']!;
+    const { turnId } = (await ask('POST', `/api/session/${id}/send`, { message: 'one' })).body;
+    await ask('POST', `/api/session/${id}/cancel`);
+    const isOver = async () => (await ask('GET', `/api/session/${id}/status`)).body['state'];
+    await eventually(isOver).toBe('idle');
+    return { path: `/api/session/${id}/fork`, id, turnId };
+  }
+
+  test('gives a new session that says where it comes from', async () => {
+    const { path, id, turnId } = await demoSession();
+    const fork = await ask('POST', path, { turnId });
+    expect(fork).toEqual({
+      status: 201,
+      body: { sessionId: expect.not.stringMatching(id), cliType: 'demo' },
+    });
+    const { sessionId } = fork.body;
+    const { entries } = (await ask('GET', `/api/session/${sessionId}/history`)).body;
+    expect(entries![0]).toMatchObject({ sessionId, content: 'one' });
+    const forkedFrom = { sessionId: id, turnId, title: 'one' };
+    expect(await list(server.folder)).toContainEqual(
+      expect.objectContaining({ sessionId, title: 'one (fork)', forkedFrom }),
+    );
+    const withoutTurn = await ask('POST', path, { sessionId: crypto.randomUUID() });
+    expect(withoutTurn.status).toBe(201);
+    expect((await ask('POST', path)).status).toBe(201);
+  });
+
+  test('is refused for a turn that is not there, an id that is taken, and an agent that cannot', async () => {
+    const { path, id } = await demoSession();
+    const refusal = async (body: object) => ask('POST', path, body);
+    expect(await refusal({ turnId: 'x' })).toMatchObject(refused(404, 'TURN_NOT_FOUND'));
+    expect(await refusal({ sessionId: id })).toMatchObject(refused(409, 'SESSION_ID_TAKEN'));
+    expect(await refusal({ turnId: '' })).toMatchObject(refused(400, 'INVALID_BODY'));
+    expect(await refusal({ sessionId: '../x' })).toMatchObject(refused(400, 'INVALID_BODY'));
+    const other = await createSession();
+    const answer = await ask('POST', `/api/session/${other.id}/fork`);
+    expect(answer).toMatchObject(refused(409, 'NOT_SUPPORTED'));
+  });
+});
+
 describe('the rest', () => {
   test('a session can be renamed', async () => {
     const { id, folder } = await createSession();
@@ -375,7 +418,7 @@ describe('the rest', () => {
     expect(agents.body).toMatchObject({
       agents: [
         { cliType: 'scripted', available: true },
-        { cliType: 'demo', available: true, demo: true },
+        { cliType: 'demo', available: true, demo: true, forks: true },
       ],
     });
     const projects = (await ask('GET', '/api/projects')).body['projects']!;

@@ -25,6 +25,8 @@ export interface SessionRecord {
   config: Record<string, string>;
   /** Messages that wait for their turn, first one next. */
   queue: QueuedMessage[];
+  /** The session that it was forked from, with the last turn that they share and the title then. */
+  forkedFrom?: { sessionId: string; turnId: string; title: string };
   /** Whether the agent's own history from before Liminal is in the store. */
   imported: boolean;
   /** The token of the lease under which it was written; 0 for a single server. */

@@ -273,3 +273,15 @@ test('stored history is read by the agent’s own id, if known', async () => {
 
   expect(driver.read).toEqual(['agent’s a', 'agent’s a', 'b']);
 });
+
+test('a fork that goes wrong is refused with why, and an agent that cannot fork has no such method', async () => {
+  const driver: AgentDriver<string> = new PlayedDriver();
+  expect(new DriverProvider(driver).fork).toBeUndefined();
+  driver.fork = async () => {
+    throw new Error('The disk is full.');
+  };
+  await expect(new DriverProvider(driver).fork!('a', '/', 't')).rejects.toMatchObject({
+    code: 'SESSION_CREATE_FAILED',
+    message: 'Played did not fork the session. The disk is full.',
+  });
+});

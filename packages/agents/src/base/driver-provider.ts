@@ -3,6 +3,7 @@ import {
   type AgentInfo,
   type ApprovalAnswer,
   type ContentBlock,
+  messageOf,
   whyNotAccepted,
 } from '@liminal/protocol';
 import type { AgentDriver, AgentSession, EarlierSession, SteerTarget } from '../driver.ts';
@@ -13,6 +14,7 @@ import type {
   LoadSessionOptions,
   ProviderSession,
   SendMessageResult,
+  StoredFork,
   Unsubscribe,
 } from '../provider.ts';
 import { onlyText } from './accepted-content.ts';
@@ -61,6 +63,7 @@ export class DriverProvider implements CliProvider {
   readonly peekStoredSessions: CliProvider['peekStoredSessions'];
   readonly storedMark: CliProvider['storedMark'];
   readonly readStoredHistory: CliProvider['readStoredHistory'];
+  readonly fork: CliProvider['fork'];
   readonly #driver: AgentDriver;
   readonly #starts: StartLimit;
   readonly #entries = new Map<string, Entry>();
@@ -79,6 +82,8 @@ export class DriverProvider implements CliProvider {
     const read = driver.readStoredHistory?.bind(driver);
     this.readStoredHistory =
       read && ((id, projectDir) => read(this.#before(id)?.agentSessionId ?? id, projectDir));
+    const fork = driver.fork?.bind(driver);
+    this.fork = fork && ((...asked) => this.#explained(fork(...asked)));
   }
 
   readonly onEvent: CliProvider['onEvent'] = (id, callback) =>
@@ -176,6 +181,16 @@ export class DriverProvider implements CliProvider {
     const session = this.#session(sessionId);
     if (!session.stopTask) throw this.#notSupported('has nothing running beside its turns');
     await session.stopTask(taskId);
+  }
+
+  async #explained(forking: Promise<StoredFork>): Promise<StoredFork> {
+    try {
+      return await forking;
+    } catch (error) {
+      if (error instanceof ProviderError) throw error;
+      const message = `${this.#driver.name} did not fork the session. ${messageOf(error)}`;
+      throw new ProviderError('SESSION_CREATE_FAILED', message, { cause: error });
+    }
   }
 
   describe(): Promise<AgentInfo> {

@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { AgentInfo } from '@liminal/protocol';
 import { StartLimit } from '../base/start-limit.ts';
 import type { AgentDriver, SessionOpening } from '../driver.ts';
-import { ProviderError } from '../errors.ts';
+import { ProviderError, turnNotStored } from '../errors.ts';
 import type { McpServers } from '../mcp-servers.ts';
-import type { StoredSession, StoredTurn } from '../provider.ts';
+import type { StoredFork, StoredSession, StoredTurn } from '../provider.ts';
 import { describeClaude } from './availability.ts';
 import { ClaudeSession, isUuid } from './claude-session.ts';
 import { readConfig, type Config } from './config-options.ts';
+import { forkStored } from './fork.ts';
 import { findStored, listStored, readHistory } from './history.ts';
 import { TranscriptMarks } from './transcript-marks.ts';
 
@@ -85,6 +86,13 @@ export class ClaudeDriver implements AgentDriver<Config> {
     const turns = await readHistory(agentSessionId, projectDir);
     if (turns === undefined) throw notFound(agentSessionId);
     return turns;
+  }
+
+  async fork(agentSessionId: string, projectDir: string, turnId: string): Promise<StoredFork> {
+    if (!(await findStored(agentSessionId, projectDir))) throw notFound(agentSessionId);
+    const fork = await forkStored(agentSessionId, projectDir, turnId);
+    if (fork === undefined) throw turnNotStored(name);
+    return fork;
   }
 }
 

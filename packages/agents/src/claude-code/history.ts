@@ -39,20 +39,42 @@ export async function readHistory(
   projectDir: string,
 ): Promise<StoredTurn[] | undefined> {
   if ((await findStored(sessionId, projectDir)) === undefined) return undefined;
-  const { entries: raw, leaf } = await readRaw(sessionId, projectDir);
-  const messages = await readMain(sessionId, projectDir, raw, leaf);
+  const stored = await readConversation(sessionId, projectDir);
   const subagents = await readSubagents(sessionId, projectDir);
-  const places = new Map(raw.map(({ uuid }, place) => [uuid, place]));
-  const translate = (entries: readonly unknown[]): StoredTurn[] =>
-    translateTranscript(readTranscript(withFlags(entries, raw)), subagents, projectDir);
-  const main = chained(translate(messages), undefined);
+  const places = new Map(stored.raw.map(({ uuid }, place) => [uuid, place]));
+  const translate = (entries: readonly TranscriptEntry[]): StoredTurn[] =>
+    translateTranscript(entries, subagents, projectDir);
+  const main = chained(translate(stored.main), undefined);
   const placeOf = (uuid: string): number => places.get(uuid) ?? Infinity;
-  const left = branchesOf(raw, mainEntries(raw, messages)).flatMap((branch) => {
-    const root = placeOf(branch[0]?.parentUuid ?? '');
-    const from = main.findLast(({ turnId }) => placeOf(turnId) <= root);
-    return chained(translate(branch), from?.turnId).map((turn) => ({ ...turn, isLeft: true }));
+  const left = stored.branches.flatMap(({ root, entries }) => {
+    const from = main.findLast(({ turnId }) => placeOf(turnId) <= placeOf(root));
+    return chained(translate(entries), from?.turnId).map((turn) => ({ ...turn, isLeft: true }));
   });
   return [...main, ...left].toSorted((a, b) => placeOf(a.turnId) - placeOf(b.turnId));
+}
+
+interface Conversation {
+  /** All of the file, in the order of writing. */
+  raw: RawEntry[];
+  /** What a resumed Claude Code knows. */
+  main: TranscriptEntry[];
+  /** What it does not know any more, each with the entry that it goes on from. */
+  branches: { root: string; entries: TranscriptEntry[] }[];
+}
+
+export async function readConversation(
+  sessionId: string,
+  projectDir: string,
+): Promise<Conversation> {
+  const { entries: raw, leaf } = await readRaw(sessionId, projectDir);
+  const messages = await readMain(sessionId, projectDir, raw, leaf);
+  const read = (entries: readonly unknown[]): TranscriptEntry[] =>
+    readTranscript(withFlags(entries, raw));
+  const branches = branchesOf(raw, mainEntries(raw, messages)).map((branch) => ({
+    root: branch[0]?.parentUuid ?? '',
+    entries: read(branch),
+  }));
+  return { raw, main: read(messages), branches };
 }
 
 /** The part of the conversation that a resumed Claude Code knows. */
@@ -67,10 +89,48 @@ async function readMain(
   const newest = await getSessionMessages(sessionId, options);
   // The SDK uses the entry that was written last; Claude Code itself uses the place that a process has noted.
   if (leaf === undefined || mainEntries(raw, newest).has(leaf)) return newest;
-  const load = async () => throughPlace(raw, leaf);
-  const sessionStore = { append: async () => undefined, load };
-  const noted = await getSessionMessages(sessionId, { ...options, sessionStore });
+  const noted = await messagesOf(throughPlace(raw, leaf), sessionId, projectDir);
   return noted.length > 0 ? noted : newest;
+}
+
+/**
+ * All that was said from a turn on, whatever Claude Code has summarised since and knows no more. Nothing if it has
+ * summarised nothing.
+ */
+export async function readSummarised(
+  turnId: string,
+  { raw, main }: Conversation,
+  sessionId: string,
+  projectDir: string,
+): Promise<TranscriptEntry[]> {
+  const places = new Map(raw.map(({ uuid }, place) => [uuid, place]));
+  const start = places.get(turnId) ?? Infinity;
+  const summaries = raw.flatMap((entry, place) =>
+    place > start && entry['subtype'] === 'compact_boundary' ? place : [],
+  );
+  const said: TranscriptEntry[] = [];
+  for (const place of summaries) {
+    const messages = await messagesOf(raw.slice(0, place), sessionId, projectDir);
+    said.push(...readTranscript(withFlags(messages, raw)));
+  }
+  // After a summary, some of what was said before it stands again.
+  const all = summaries.length > 0 ? [...said, ...main] : [];
+  return [...new Map(all.map((entry) => [entry.uuid, entry])).values()];
+}
+
+/** The conversation that leads to the last of some entries. */
+async function messagesOf(
+  entries: RawEntry[],
+  sessionId: string,
+  projectDir: string,
+): Promise<SessionMessage[]> {
+  const { getSessionMessages } = await loadSdk();
+  const sessionStore = { append: async () => undefined, load: async () => entries };
+  return getSessionMessages(sessionId, {
+    dir: projectDir,
+    includeSystemMessages: true,
+    sessionStore,
+  });
 }
 
 async function readSubagents(

@@ -7,14 +7,14 @@ import type { AgentDriver, EarlierSession, SessionOpening } from '../driver.ts';
 import { ProviderError } from '../errors.ts';
 import type { McpServer, McpServers } from '../mcp-servers.ts';
 import { endTree, processMark, type ProcessMark } from '../process/index.ts';
-import type { StoredSession, StoredTurn } from '../provider.ts';
+import type { StoredFork, StoredSession, StoredTurn } from '../provider.ts';
 import { AppServer, CodexError, type OpenThread } from './app-server.ts';
 import { describeCodex } from './availability.ts';
 import { CodexSession, type CodexMemory } from './codex-session.ts';
 import { findCodex } from './program.ts';
 import { Rollouts } from './rollouts.ts';
 import { CodexSettings, type Offer, readModels, readModes, readOpened } from './settings.ts';
-import { listThreads, readThread } from './stored-threads.ts';
+import { forkThread, listThreads, readThread } from './stored-threads.ts';
 
 export interface CodexOptions {
   /** A program to run instead of the one that is found. */
@@ -104,6 +104,10 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
 
   readStoredHistory(agentSessionId: string, projectDir: string): Promise<StoredTurn[]> {
     return this.#meanwhile((server) => readThread(server, agentSessionId, projectDir));
+  }
+
+  fork(agentSessionId: string, projectDir: string, turnId: string): Promise<StoredFork> {
+    return this.#meanwhile((server) => forkThread(server, agentSessionId, projectDir, turnId));
   }
 
   /** `onSession` gets the session as soon as its thread is there. */

@@ -7,6 +7,7 @@ import type {
   SessionNotice,
 } from '@liminal/protocol';
 import { linkedMentions, messageOf } from '@liminal/protocol';
+import { BoundedList } from '../base/bounded-list.ts';
 import { isRecord } from '../base/parse-line.ts';
 import { isoNow as now } from '../base/iso-clock.ts';
 import { NoticeBoard } from '../base/notice-board.ts';
@@ -25,7 +26,8 @@ import type { Rollouts } from './rollouts.ts';
 import type { CodexSettings, Offer } from './settings.ts';
 import { BackgroundCommands } from './translate/background-commands.ts';
 import { readLimits } from './translate/limits.ts';
-import { CodexTurn } from './translate/turn.ts';
+import { Tasks } from './translate/tasks.ts';
+import { CodexTurn, hasFailed } from './translate/turn.ts';
 
 type Params = Record<string, unknown>;
 
@@ -49,12 +51,18 @@ interface Running {
   hasStarted: boolean;
   /** Resolves with that id when the turn can be stopped; rejects if it ends before. */
   started: PromiseWithResolvers<string>;
+  /** Ours, for what is said between turns: Codex knows nothing of it. */
+  isBetween: boolean;
 }
 
 /** How long after its beginning a session learns its skills, ms; after its turn, if one runs then. */
 const skillsDelayMs = 50;
 /** How often it is told what commands beside the turns print, ms. */
 const progressMs = 1_000;
+/** Why a question is withdrawn. */
+const turnEnded = 'turn_ended';
+/** How many items that were said between turns wait for a turn; then they have one of their own. */
+const maxBetween = 100;
 /** How long Codex may take to stop a turn, ms; then it is ended. */
 const cancelLimitMs = 10_000;
 
@@ -90,13 +98,17 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   readonly #approvals: PendingApprovals;
   /** What Codex asks now, by the id of its request. */
   readonly #asked = new Map<unknown, AbortController>();
-  /** The threads that Codex has begun for tasks, with the turns that run in them. */
-  readonly #tasks = new Map<string, string | undefined>();
+  readonly #tasks = new Tasks();
+  /** What was said between turns, and in how many notifications. */
+  readonly #between = new BoundedList();
+  #betweenCount = 0;
   /** Codex' own ids of all turns that ran here, with whether they were stopped. */
   readonly #turns = new Map<string, { isStopped: boolean }>();
   readonly #background = new BackgroundCommands();
   /** What runs beside the turns, as last told. */
   #told: readonly BackgroundTask[] = [];
+  #toldCommands: readonly BackgroundTask[] = [];
+  #areTasksOld = false;
   #telling: NodeJS.Timeout | undefined;
   readonly #limits = new UsageLimits();
   #skills: Skill[] = [];
@@ -113,7 +125,11 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     this.#settings = options.settings;
     this.#notices = new NoticeBoard((notices) => this.#output.update({ notices }));
     this.#approvals = new PendingApprovals({
-      open: (request) => this.#write((writer) => writer.openApproval(request)),
+      open: (request) => {
+        // A task may ask after its turn.
+        if (this.#running === undefined) this.#beginBetween();
+        this.#write((writer) => writer.openApproval(request));
+      },
       close: (id, outcome) => this.#write((writer) => writer.closeApproval(id, outcome)),
     });
   }
@@ -174,7 +190,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   ): Promise<void> {
     this.#checkAlive();
     const running = this.#running;
-    if (running?.turnId !== turnId) throw nothingToSteer();
+    if (running?.turnId !== turnId || running.isBetween) throw nothingToSteer();
     const expectedTurnId = await running.started.promise.catch(() => {
       throw nothingToSteer();
     });
@@ -199,6 +215,9 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     running.writer.at(now());
     running.writer.stop();
     this.#approvals.cancelAll('cancelled');
+    if (running.isBetween) {
+      return this.#end({ type: 'response_done', status: 'cancelled', finishReason: 'cancelled' });
+    }
     const late = setTimeout(() => this.#giveUp(running), cancelLimitMs);
     try {
       await this.#interrupt(running);
@@ -240,13 +259,13 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     if (method === 'serverRequest/resolved') return this.#asked.get(params['requestId'])?.abort();
     const { threadId = this.agentSessionId } = params;
     const isOwn = threadId === this.agentSessionId;
-    if (!isOwn) this.#follow(String(threadId), method, params['turn']);
+    if (!isOwn) this.#follow(String(threadId), method, params);
     else if (method === 'turn/started') this.#started(params['turn']);
     else this.#hear(method, params);
     const running = this.#running;
-    this.#background.read(method, params, running === undefined);
+    const isLeftEnd = this.#background.read(method, params);
     this.#tellTasks();
-    if (running === undefined) return;
+    if (running === undefined) return this.#hearBetween(method, params, !isOwn || isLeftEnd);
     try {
       running.writer.at(now());
       const activity = this.#hearItem(running.turn, method, params);
@@ -261,6 +280,25 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     if (running.writer.hasEnded) this.#over(running);
   }
 
+  /** What belongs to earlier turns waits for the next, or for the end of its task. */
+  #hearBetween(method: string, params: Params, isEarlier: boolean): void {
+    if (!isEarlier) return;
+    const isEnd = method === 'turn/completed';
+    if (method === 'item/completed' || (isEnd && hasFailed(params['turn']))) {
+      this.#between.add({ method, params });
+      this.#betweenCount += 1;
+    }
+    const isDue = isEnd || this.#betweenCount >= maxBetween;
+    if (!isDue || this.#between.isEmpty) return;
+    this.#beginBetween();
+    this.#end({ type: 'response_done', status: 'completed', finishReason: 'end_turn' });
+  }
+
+  /** Begins a turn for what is said between turns. */
+  #beginBetween(): void {
+    this.#begin(randomUUID(), 'agent', undefined).isBetween = true;
+  }
+
   async onRequest(method: string, params: Params, id: unknown): Promise<unknown> {
     const asking = new AbortController();
     this.#asked.set(id, asking);
@@ -269,6 +307,23 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
       return await requests.serve(method, params, asking.signal);
     } finally {
       this.#asked.delete(id);
+      if (this.#running?.isBetween === true && this.#asked.size === 0) {
+        this.#end({ type: 'response_done', status: 'completed', finishReason: 'end_turn' });
+      }
+    }
+  }
+
+  /** Asks people; again, if the turn ends and what asks goes on. */
+  async #ask(asking: Params, ...[question, signal]: Parameters<Ask>): Promise<ApprovalOutcome> {
+    const { threadId } = asking;
+    for (;;) {
+      const outcome = await this.#approvals.ask(question, signal);
+      const note = outcome.outcome === 'selected' ? outcome.note : undefined;
+      if (note !== undefined) await this.#giveReason(note, asking);
+      const hasTurnEnded = outcome.outcome === 'cancelled' && outcome.reason === turnEnded;
+      const goesOn =
+        this.#isAlive && !signal.aborted && this.#tasks.find(String(threadId)) !== undefined;
+      if (!hasTurnEnded || !goesOn) return outcome;
     }
   }
 
@@ -286,30 +341,31 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   async stopTask(taskId: string): Promise<void> {
     this.#checkAlive();
     const process = this.#background.find(taskId);
-    if (process === undefined) throw taskNotFound();
+    const turnId = this.#tasks.find(taskId);
+    if (process === undefined && turnId === undefined) throw taskNotFound();
     try {
-      await this.#server.request('thread/backgroundTerminals/terminate', process);
+      if (process === undefined) {
+        await this.#server.request('turn/interrupt', { threadId: taskId, turnId });
+        await this.#tell('thread/backgroundTerminals/clean', { threadId: taskId });
+      } else await this.#server.request('thread/backgroundTerminals/terminate', process);
     } catch (error) {
       throw new ProviderError('INTERRUPT_FAILED', `Codex did not stop it. ${messageOf(error)}`);
     }
   }
 
-  /** Asks people, and gives Codex the reason of a refusal, for which its answers have no place. */
-  async #ask(asking: Params, ...asked: Parameters<Ask>): Promise<ApprovalOutcome> {
-    const outcome = await this.#approvals.ask(...asked);
-    const running = this.#running;
-    if (outcome.outcome === 'cancelled' || outcome.note === undefined || !running) return outcome;
-    const { threadId = this.agentSessionId, turnId: expectedTurnId = running.nativeId } = asking;
+  /** Gives Codex the reason of a refusal: its answers have no place for one. */
+  async #giveReason(note: string, asking: Params): Promise<void> {
+    const { threadId = this.agentSessionId } = asking;
+    const expectedTurnId = asking['turnId'] ?? this.#running?.nativeId;
     const messageId = randomUUID();
-    running.turn.hide(messageId);
-    const input = inputOf(`The user refused this, and says: ${outcome.note}`, []);
+    this.#running?.turn.hide(messageId);
+    const input = inputOf(`The user refused this, and says: ${note}`, []);
     try {
       await this.#say({ threadId, expectedTurnId, messageId, input });
     } catch (error) {
       const problem = `Codex was not told the reason of the refusal: ${messageOf(error)}`;
       this.#write((writer) => writer.notice(problem));
     }
-    return outcome;
   }
 
   /** Says something in a turn that runs. */
@@ -327,8 +383,8 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   /** Tells at once what begins and ends, and from time to time what is printed. */
   #tellTasks(): void {
     const { running } = this.#background;
-    if (running === this.#told) return;
-    if (running.length !== this.#told.length) this.#tellTasksNow();
+    if (running === this.#toldCommands && !this.#areTasksOld) return;
+    if (this.#beside.length !== this.#told.length) this.#tellTasksNow();
     else this.#telling ??= setTimeout(() => this.#tellTasksNow(), progressMs).unref();
   }
 
@@ -336,8 +392,17 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     clearTimeout(this.#telling);
     this.#telling = undefined;
     if (!this.#isAlive) return;
-    this.#told = this.#background.running;
-    this.#output.update({ tasks: this.#told });
+    this.#areTasksOld = false;
+    this.#toldCommands = this.#background.running;
+    const beside = this.#beside;
+    if (beside.length === 0 && this.#told.length === 0) return;
+    this.#told = beside;
+    this.#output.update({ tasks: beside });
+  }
+
+  /** What runs beside the turns. */
+  get #beside(): BackgroundTask[] {
+    return [...this.#background.running, ...this.#tasks.beside(this.#running?.nativeId)];
   }
 
   /** Reads what concerns the session itself. */
@@ -410,7 +475,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     // A task may have begun that is not told yet.
     this.#turns.set(turnId, { isStopped: true });
     await this.#server.request('turn/interrupt', { threadId: this.agentSessionId, turnId });
-    for (const [threadId, id] of this.#tasks) await this.#stopTask(threadId, id);
+    for (const task of this.#tasks.of(turnId)) await this.#stopTask(task.threadId, task.turnId);
     await Promise.all(
       turn.commands.map(({ threadId, processId }) =>
         this.#tell('thread/backgroundTerminals/terminate', { threadId, processId }),
@@ -430,20 +495,18 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
 
   /** All threads of the session. */
   get #threads(): OpenThread[] {
-    const tasks = [...this.#tasks].map(([threadId, turnId]) => ({ threadId, turnId }));
-    return [{ threadId: this.agentSessionId, turnId: this.#running?.nativeId }, ...tasks];
+    const own = { threadId: this.agentSessionId, turnId: this.#running?.nativeId };
+    return [own, ...this.#tasks.threads];
   }
 
-  /** Notes which turns run in the threads of tasks. */
-  #follow(threadId: string, method: string, turn: unknown): void {
-    if (method === 'turn/started') {
-      const id = idIn(turn);
-      this.#tasks.set(threadId, id);
-      const root = isRecord(turn) ? turn['rootTurnId'] : undefined;
-      if (this.#turns.get(String(root))?.isStopped === true) void this.#stopTask(threadId, id);
-    }
-    if (method === 'turn/completed') this.#tasks.set(threadId, undefined);
-    if (method === 'thread/closed') this.#tasks.delete(threadId);
+  /** Notes what runs in the threads of tasks. */
+  #follow(threadId: string, method: string, params: Params): void {
+    if (this.#tasks.read(threadId, method, params, now())) this.#areTasksOld = true;
+    if (method !== 'turn/started') return;
+    const { turn } = params;
+    const root = isRecord(turn) ? turn['rootTurnId'] : undefined;
+    if (this.#turns.get(String(root))?.isStopped === true)
+      void this.#stopTask(threadId, idIn(turn));
   }
 
   #begin(
@@ -453,14 +516,18 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     blocks: readonly ContentBlock[] = [],
   ): Running {
     const writer = new TurnWriter(turnId, (draft) => this.#output.emit(draft));
-    const turn = new CodexTurn(writer, this.#options.projectDir, this.agentSessionId);
+    const turn = new CodexTurn(writer, this.#options.projectDir, this.agentSessionId, this.#tasks);
     const started = Promise.withResolvers<string>();
-    const running: Running = { turnId, writer, turn, hasStarted: false, started };
+    const running: Running = { turnId, writer, turn, hasStarted: false, started, isBetween: false };
     running.started.promise.catch(() => undefined);
     this.#running = running;
     writer.at(now());
     writer.begin({ modelId: this.#settings.model, providerId: 'codex', trigger }, message, blocks);
-    for (const ended of this.#background.takeEnds()) this.#hearItem(turn, 'item/completed', ended);
+    this.#betweenCount = 0;
+    for (const told of this.#between.take()) {
+      if (isTold(told)) this.#hearItem(turn, told.method, told.params);
+    }
+    this.#areTasksOld = true;
     return running;
   }
 
@@ -481,6 +548,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     running.nativeId = id;
     this.#turns.set(id, { isStopped: false });
     running.hasStarted = true;
+    running.isBetween = false;
     running.started.resolve(id);
   }
 
@@ -502,9 +570,10 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   #over(running: Running): void {
     if (this.#running !== running) return;
     this.#running = undefined;
-    this.#approvals.cancelAll('turn_ended');
+    this.#approvals.cancelAll(turnEnded);
     // Of a turn that was stopped Codex ends the commands, too.
     if (!this.#isStopped(running)) this.#background.adopt(running.turn.commands, now());
+    this.#areTasksOld = true;
     this.#tellTasks();
     // The next message asks whether others have gone on with the thread: then there is less to read.
     this.#options.rollouts.mark(this.agentSessionId).catch(() => undefined);
@@ -539,6 +608,9 @@ function idIn(turn: unknown): string | undefined {
   const id = isRecord(turn) ? turn['id'] : undefined;
   return typeof id === 'string' ? id : undefined;
 }
+
+const isTold = (value: unknown): value is { method: string; params: Params } =>
+  isRecord(value) && 'method' in value;
 
 const warning = (text: string): SessionNotice => ({ level: 'warning', text });
 

@@ -1,4 +1,5 @@
 import type { AgentInfo, ApprovalAnswer, ContentBlock } from '@liminal/protocol';
+import type { StoredFork } from '../provider.ts';
 import type {
   AgentDriver,
   AgentSession,
@@ -31,6 +32,10 @@ export class DemoDriver implements AgentDriver {
 
   async open(opening: SessionOpening): Promise<AgentSession> {
     return new DemoSession(opening, this.#speed);
+  }
+
+  async fork(): Promise<StoredFork> {
+    return { copies: new Map(), left: new Set() };
   }
 
   async describe(): Promise<AgentInfo> {

@@ -13,7 +13,7 @@ import {
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { CliProvider } from '../provider.ts';
 import { coded, openSession, type ProviderUnderTest } from './subject.ts';
-import { expectWholeTurn } from './watch.ts';
+import { expectWholeTurn, Watch } from './watch.ts';
 
 const lifecycle = [
   'createSession',
@@ -116,6 +116,29 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         await provider.loadSession(sessionId, { projectDir: subject.projectDir });
 
         expect(provider.isAlive(sessionId)).toBe(true);
+        expectWholeTurn(await watch.ended(await send('text')));
+      });
+
+      test('is forked after a turn where the agent can do that, and both go on', async () => {
+        const { sessionId, watch, send } = await open();
+        const turnId = await send('text');
+        await watch.ended(turnId);
+        const { projectDir } = subject;
+        const id = watch.storedId ?? sessionId;
+
+        const fork = await provider.fork?.(id, projectDir, turnId);
+
+        if (fork !== undefined) {
+          const { agentSessionId } = fork;
+          const forkId = randomUUID();
+          const there = new Watch(provider, forkId);
+          await provider.loadSession(forkId, {
+            projectDir,
+            ...(agentSessionId !== undefined && { agentSessionId }),
+          });
+          const begun = await provider.sendMessage(forkId, subject.prompts.text);
+          expectWholeTurn(await there.ended(begun.turnId));
+        }
         expectWholeTurn(await watch.ended(await send('text')));
       });
 

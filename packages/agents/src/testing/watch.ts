@@ -33,6 +33,11 @@ export class Watch {
     provider.onUpdate(sessionId, into(this.updates));
   }
 
+  /** The agent's own id for the session, if it has told one. */
+  get storedId(): string | undefined {
+    return this.updates.flatMap(({ agentSessionId }) => agentSessionId ?? []).at(-1);
+  }
+
   /** Waits until `look` finds something in the events; the test's own limit ends it. */
   until<T>(look: () => T | undefined | false): Promise<T> {
     return new Promise((resolve) => {

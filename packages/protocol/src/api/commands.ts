@@ -1,6 +1,7 @@
 import {
   ApprovalAnswerBody,
   ConfigBody,
+  ForkBody,
   QueuedBody,
   QueuePlaceBody,
   SendBody,
@@ -158,6 +159,27 @@ export const commands = {
       'NOT_SUPPORTED',
       'INTERRUPT_FAILED',
       'PROCESS_CRASH',
+    ],
+  },
+  /** Starts no agent. */
+  fork: {
+    method: 'POST',
+    path: '/api/session/:id/fork',
+    summary:
+      'Begins a new session with all that was said up to the end of a turn; the session itself stays as it is.',
+    body: ForkBody,
+    status: 201,
+    answer: SessionHandle,
+    refusals: [
+      ...refusalsOfCommands,
+      ...refusalsOfStarts,
+      'TURN_NOT_FOUND',
+      'TURN_IN_PROGRESS',
+      'TURN_NOT_STORED',
+      'SESSION_ID_TAKEN',
+      'NOT_SUPPORTED',
+      'TOO_MANY_SESSIONS',
+      'SHUTTING_DOWN',
     ],
   },
   /** Ends the agent's processes. */

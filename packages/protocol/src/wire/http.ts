@@ -17,7 +17,17 @@ export const CreateSessionBody = z.object({
 });
 export type CreateSessionBody = z.infer<typeof CreateSessionBody>;
 
-/** The answer to create and load. */
+/**
+ * Without a `turnId` the fork ends after the last turn that has ended. `sessionId` names the new session before it is
+ * there: a request that is repeated with the same id, because the answer was lost, forks once.
+ */
+export const ForkBody = z.object({
+  turnId: z.string().min(1).optional(),
+  sessionId: z.uuid().optional(),
+});
+export type ForkBody = z.infer<typeof ForkBody>;
+
+/** The answer to create, load and fork. */
 export const SessionHandle = z.object({ sessionId: z.string(), cliType: z.string() });
 export type SessionHandle = z.infer<typeof SessionHandle>;
 

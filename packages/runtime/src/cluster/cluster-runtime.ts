@@ -209,7 +209,10 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     await this.#settled.close();
   }
 
-  /** Each command goes to the session's owner. A message gets its turn's id here, so that a retry sends it once. */
+  /**
+   * Each command goes to the session's owner. A message gets its turn's id here, and a fork its session's, so that a
+   * retry sends once and forks once.
+   */
   #commands(): Commands {
     const commands = passingOn(async (request) => this.#router.run(request));
     return {
@@ -220,6 +223,11 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
         commands.steer(sessionId, message, messageId, await this.#named(said)),
       editQueued: async (sessionId, turnId, message, said = {}) =>
         commands.editQueued(sessionId, turnId, message, await this.#named(said)),
+      fork: async (sessionId, { turnId, sessionId: forkId = randomUUID() } = {}) => {
+        await commands.fork(sessionId, { turnId, sessionId: forkId });
+        // Its owner posts it for all servers.
+        return commands.loadSession(forkId);
+      },
     };
   }
 

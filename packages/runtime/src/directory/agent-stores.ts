@@ -131,8 +131,11 @@ function tagged(cliType: string, stored: readonly StoredSession[]): FoundSession
   return stored.map((session) => ({ ...session, cliType }));
 }
 
-/** Describes an agent, and whether its own sessions are listed only on request. Starts nothing. */
+/** Describes an agent, with what its sessions can do besides turns. Starts nothing. */
 export async function describeAgent(provider: CliProvider): Promise<AgentInfo> {
-  const info = await provider.describe();
-  return provider.peekStoredSessions ? { ...info, sessionsOnRequest: true } : info;
+  return {
+    ...(await provider.describe()),
+    ...(provider.peekStoredSessions && { sessionsOnRequest: true }),
+    ...(provider.fork && { forks: true }),
+  };
 }

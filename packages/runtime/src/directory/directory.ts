@@ -7,6 +7,7 @@ import { RuntimeError } from '../errors.ts';
 import { readProjectFile } from '../files/index.ts';
 import { importTurns } from '../history/index.ts';
 import type { AgentStores, FoundSession } from './agent-stores.ts';
+import { forkSession } from './fork-session.ts';
 import { summarizeFound } from './projects.ts';
 import {
   type NewRecord,
@@ -31,6 +32,8 @@ export class Directory {
   /** Sessions in memory; a promise while one is being opened, so that two openers share it. */
   readonly #open = new Map<string, Promise<Session>>();
   readonly #places: SessionPlaces;
+  /** Forks under way, by the new session's id. */
+  readonly #forking = new Map<string, Promise<SessionRecord>>();
   /** Ids of sessions that were deleted while this server runs, theirs and their agents': what was read before is old. */
   readonly #deleted = new Set<string>();
 
@@ -64,6 +67,40 @@ export class Directory {
     });
     return this.#places.fill(owned.sessionId, async () =>
       this.#start(this.#make(record, provider), provider),
+    );
+  }
+
+  /**
+   * Makes a session of another one's conversation up to the end of a turn, by default its last one that has ended. It is
+   * made once for each id. Throws `TURN_…`, `SESSION_ID_TAKEN`, `NOT_SUPPORTED`, `TOO_MANY_SESSIONS`, `PROJECT_DIR_…`.
+   */
+  async fork(
+    original: SessionRecord,
+    sessionId: string,
+    turnId: string | undefined,
+  ): Promise<SessionRecord> {
+    const making = this.#forking.get(sessionId) ?? this.#fork(original, sessionId, turnId);
+    this.#forking.set(sessionId, making);
+    return making.finally(() => this.#forking.delete(sessionId));
+  }
+
+  async #fork(
+    original: SessionRecord,
+    sessionId: string,
+    turnId: string | undefined,
+  ): Promise<SessionRecord> {
+    const { roots, providers, now } = this.#options;
+    const made = await this.#store.getSession(sessionId);
+    if (made?.forkedFrom?.sessionId === original.sessionId) return made;
+    if (made) {
+      const message = `There is a session ${sessionId} already. Fork with a new id.`;
+      throw new RuntimeError('SESSION_ID_TAKEN', message);
+    }
+    await roots.admit(original.projectDir);
+    const provider = providers.of(original.cliType);
+    const iso = (): string => new Date(now()).toISOString();
+    return this.#places.fill(sessionId, async () =>
+      forkSession({ ...this.#options, original, sessionId, turnId, provider, iso }),
     );
   }
 

@@ -17,7 +17,8 @@ export type NewRecord = Pick<
   | 'updatedAt'
   | 'config'
   | 'fence'
->;
+> &
+  Pick<Partial<SessionRecord>, 'agentSessionId' | 'forkedFrom'>;
 
 export function newRecord(start: NewRecord): SessionRecord {
   return { ...start, active: true, failed: false, queue: [], imported: true };
@@ -83,6 +84,7 @@ export class SessionRecordHolder {
 /** The summary of a stored session in which nothing runs. */
 export function summarize(record: SessionRecord): SessionSummary {
   const { sessionId, cliType, projectId, projectDir, createdAt, updatedAt, active } = record;
+  const { forkedFrom } = record;
   const resting = record.failed ? 'failed' : 'idle';
   return {
     sessionId,
@@ -96,6 +98,7 @@ export function summarize(record: SessionRecord): SessionSummary {
     state: record.queue.length > 0 ? 'queued' : resting,
     isAlive: false,
     source: 'liminal',
+    ...(forkedFrom && { forkedFrom }),
     ...(record.archived === true && { archived: true }),
     ...(record.pinned === true && { pinned: true }),
   };

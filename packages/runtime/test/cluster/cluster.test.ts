@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { StoredTurn } from '@liminal/agents';
 import type { EventPayload, UpsertObject } from '@liminal/protocol';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { Reader } from '../reader.ts';
 import { LEASE_MS, startServers, type Server } from './servers.ts';
 
@@ -83,6 +83,33 @@ test('a permission is asked once, and answered on any server, with what is said 
   expect(a.agent.answers).toEqual([answer]);
   await reader.until((r) => r.items.get('ask-1')?.status === 'complete');
   expect(reader.items.get('ask-1')).toMatchObject({ outcome: answer });
+});
+
+test('a session is forked by its owner, and the fork goes on on any server', async () => {
+  const servers = await startServers();
+  const [a, b, c] = [await servers.start(), await servers.start(), await servers.start()];
+  const sessionId = await newSession(a, servers.projectDir);
+  const reader = await new Reader(b.runtime, sessionId).untilType('session:info');
+  const listed = new Set<string>();
+  c.runtime.watchSessions(({ sessions }) => {
+    for (const one of sessions) listed.add(one.sessionId);
+  });
+  const { turnId } = await b.runtime.send(sessionId, 'Hello');
+  a.agent.finish(sessionId);
+  await reader.untilTurn('turn_complete');
+
+  const fork = await b.runtime.fork(sessionId, { turnId });
+
+  expect([a.agent.forks, b.agent.forks]).toEqual([[turnId], []]);
+  for (const { runtime } of [a, b, c]) {
+    const { entries } = await runtime.history(fork.sessionId);
+    expect(entries).toMatchObject([{ content: 'Hello' }]);
+    const { session } = await runtime.info(fork.sessionId);
+    expect(session.forkedFrom).toMatchObject({ sessionId, turnId });
+  }
+  await vi.waitUntil(() => listed.has(fork.sessionId));
+  await c.runtime.send(fork.sessionId, 'And on.');
+  expect([a, b, c].flatMap(({ agent }) => agent.received)).toEqual(['Hello', 'And on.']);
 });
 
 test('an agent’s activity and notices are shown on every server', async () => {

@@ -42,8 +42,8 @@ export function checkByZod(app: FastifyInstance, checkAnswers: boolean): App {
 const compileValidator: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) => {
   const part = codes[httpPart ?? ''] ?? { code: 'INVALID_REQUEST', what: 'request' };
   return (value: unknown) => {
-    // Fastify gives a missing body as null.
-    const parsed = schema.safeParse(value ?? undefined);
+    // Fastify gives a missing body as null: nothing is chosen then.
+    const parsed = schema.safeParse(value ?? {});
     if (parsed.success) return { value: parsed.data };
     return { error: new RequestError(part.code, describeIssues(part.what, parsed.error)) };
   };

@@ -30,6 +30,15 @@ export function translateTranscript(
   return splitTurns(entries).map((prompt) => translateTurn(prompt, subagents, cwd, memory));
 }
 
+/** The id of what was said last in a stored turn; undefined if the turn is not there. */
+export function endOfTurn(entries: readonly TranscriptEntry[], turnId: string): string | undefined {
+  const turn = splitTurns(entries).find((one) => one.turnId === turnId);
+  // A summary at a turn's end belongs to the command that asked for it.
+  const isSummary = ({ blocks }: TranscriptEntry): boolean =>
+    blocks.some(({ text = '' }) => text.startsWith(summaryStart));
+  return turn?.entries.findLast((entry) => entry.type !== 'system' && !isSummary(entry))?.uuid;
+}
+
 function splitTurns(entries: readonly TranscriptEntry[]): StoredPrompt[] {
   const turns: StoredPrompt[] = [];
   for (const entry of entries) {
@@ -44,16 +53,19 @@ function splitTurns(entries: readonly TranscriptEntry[]): StoredPrompt[] {
 const command = /^<command-name>(\/\S+)<\/command-name>/;
 const commandArguments = /<command-args>([\s\S]*?)<\/command-args>/;
 const taskSummary = /<summary>([\s\S]*?)<\/summary>/;
+const summaryStart = 'This session is being continued from a previous conversation';
 /** Words in the user's name that come from Claude Code. */
 const harness =
-  /^(\[Request interrupted by user|<local-command-|<bash-|This session is being continued from a previous conversation|Your response above was cut off mid-stream|Output token limit hit\.|\[Your previous response had no visible output)/;
+  /^(\[Request interrupted by user|<local-command-|<bash-|Your response above was cut off mid-stream|Output token limit hit\.|\[Your previous response had no visible output)/;
+
+const isHarness = (text: string): boolean => text.startsWith(summaryStart) || harness.test(text);
 
 /** The start of a turn: a user's words, a command, or the notice of a finished background task. */
 function readPrompt(entry: TranscriptEntry): Omit<StoredPrompt, 'turnId' | 'entries'> | undefined {
   if (entry.type !== 'user' || entry.isMeta) return undefined;
   const text = textOf(entry);
   const blocks = attachedFiles(entry.blocks);
-  if ((text === '' && blocks.length === 0) || harness.test(text)) return undefined;
+  if ((text === '' && blocks.length === 0) || isHarness(text)) return undefined;
   if (text.startsWith('<task-notification>')) {
     return { trigger: 'agent', text: undefined, reason: taskSummary.exec(text)?.[1]?.trim() };
   }

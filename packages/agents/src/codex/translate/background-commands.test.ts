@@ -25,23 +25,19 @@ test('what a turn leaves running is known with its process, since when it runs, 
   expect(commands.running).toEqual([task]);
   expect(commands.find('c1')).toEqual({ threadId: 't', processId: '7' });
   expect(commands.find('c2')).toBeUndefined();
-  commands.read(output, { itemId: 'c1', delta: 'compiling\nready\n\n' }, false);
+  commands.read(output, { itemId: 'c1', delta: 'compiling\nready\n\n' });
   expect(commands.running).toEqual([{ ...task, progress: 'ready' }]);
-  commands.read(output, { itemId: 'c1', delta: '\n' }, false);
-  commands.read(output, { itemId: 'c2', delta: 'other' }, false);
-  commands.read(output, { itemId: 'c1', delta: 'x'.repeat(500) }, false);
+  commands.read(output, { itemId: 'c1', delta: '\n' });
+  commands.read(output, { itemId: 'c2', delta: 'other' });
+  commands.read(output, { itemId: 'c1', delta: 'x'.repeat(500) });
   expect(commands.running[0]?.progress).toBe('x'.repeat(200));
 });
 
-test('an end between turns waits for the next one; one in a turn is shown there', () => {
-  const between = left();
-  between.read('item/completed', ended, true);
-  expect(between.running).toEqual([]);
-  expect(between.takeEnds()).toEqual([ended]);
-  expect(between.takeEnds()).toEqual([]);
-  const within = left();
-  within.read('item/completed', ended, false);
-  expect([within.running, within.takeEnds()]).toEqual([[], []]);
+test('an end is told once', () => {
+  const commands = left();
+  expect(commands.read('item/completed', ended)).toBe(true);
+  expect(commands.running).toEqual([]);
+  expect(commands.read('item/completed', ended)).toBe(false);
 });
 
 test('SAFE: other ends change nothing, and an impossible time is none', () => {
@@ -50,9 +46,8 @@ test('SAFE: other ends change nothing, and an impossible time is none', () => {
   expect(commands.running[0]?.startedAt).toBe(now);
   const before = commands.running;
   for (const item of [undefined, null, 1, {}, { id: 'c2' }]) {
-    commands.read('item/completed', { item }, true);
+    expect(commands.read('item/completed', { item })).toBe(false);
   }
-  commands.read(output, { itemId: 'c1', delta: 1 }, true);
+  commands.read(output, { itemId: 'c1', delta: 1 });
   expect(commands.running).toBe(before);
-  expect(commands.takeEnds()).toEqual([]);
 });

@@ -1,5 +1,4 @@
 import type { BackgroundTask } from '@liminal/protocol';
-import { BoundedList } from '../../base/bounded-list.ts';
 import { isRecord } from '../../base/parse-line.ts';
 import { timeOfSeconds } from '../../base/usage-limits.ts';
 import type { RunningCommand } from './thread-items.ts';
@@ -13,14 +12,10 @@ interface Left {
 /** The most characters of a command's last line that are shown. */
 const maxProgress = 200;
 
-/**
- * Commands that have outlived their turn. Codex goes on telling what they print, and how they end, whether or not
- * another turn runs; what it tells between turns is shown in the next.
- */
+/** Commands that have outlived their turn. Codex goes on telling what they print, and how they end. */
 export class BackgroundCommands {
   #left: readonly Left[] = [];
   #running: readonly BackgroundTask[] = [];
-  readonly #ends = new BoundedList();
 
   /** Those that run; another list after each change. */
   get running(): readonly BackgroundTask[] {
@@ -52,19 +47,14 @@ export class BackgroundCommands {
     this.#set([...this.#left, ...more]);
   }
 
-  /** @param isBetween - No turn runs, which would show how it ends. */
-  read(method: string, params: Record<string, unknown>, isBetween: boolean): void {
-    if (this.#left.length === 0) return;
+  /** Returns whether it tells how one of them has ended. */
+  read(method: string, params: Record<string, unknown>): boolean {
+    if (this.#left.length === 0) return false;
+    if (method === 'item/completed') return this.#complete(params['item']);
     if (method === 'item/commandExecution/outputDelta') {
       this.#print(params['itemId'], params['delta']);
-    } else if (method === 'item/completed') {
-      this.#complete(params, isBetween);
     }
-  }
-
-  /** What Codex has told of ends between turns (`item/completed`). */
-  takeEnds(): Record<string, unknown>[] {
-    return this.#ends.take().filter(isRecord);
+    return false;
   }
 
   #print(itemId: unknown, delta: unknown): void {
@@ -79,13 +69,12 @@ export class BackgroundCommands {
     );
   }
 
-  #complete(params: Record<string, unknown>, isBetween: boolean): void {
-    const { item } = params;
+  #complete(item: unknown): boolean {
     const id = isRecord(item) ? item['id'] : undefined;
     const rest = this.#left.filter(({ task }) => task.taskId !== id);
-    if (rest.length === this.#left.length) return;
+    if (rest.length === this.#left.length) return false;
     this.#set(rest);
-    if (isBetween) this.#ends.add(params);
+    return true;
   }
 
   #set(left: readonly Left[]): void {

@@ -1,5 +1,5 @@
-import type { PlanEntry } from '@liminal/protocol';
-import { steeredItem, type TurnWriter } from '../../base/turn-writer.ts';
+import { type PlanEntry, steeredItem } from '@liminal/protocol';
+import type { TurnWriter } from '../../base/turn-writer.ts';
 import { attachedImages, wordsIn } from '../prompt.ts';
 import { callOf, resultOf, type ToolItem } from './tools.ts';
 import { type ItemOf, PlanStep, ThreadItem } from './wire.ts';
@@ -96,6 +96,12 @@ export class ThreadItems {
       if (isSpoken && item.parentCallId === this.#task?.callId) this.#writer.cancel(id, 'retry');
     }
     this.#parts.clear();
+  }
+
+  /** The thread's turn fails: says why. Only of a task: the session's own turn has an error. */
+  fail(why: string): void {
+    const said = { content: why, origin: 'system', ...this.#parent } as const;
+    this.#writer.add({ type: 'message', id: `${this.#prefix}failure`, ...said });
   }
 
   /** The thread's turn is over. A call that Codex says no end of was cut off, or goes on behind the turn. */

@@ -84,6 +84,8 @@ const tasks: Record<string, string> = {
   closeAgent: 'End an agent',
   interruptAgent: 'Stop an agent',
   listAgents: 'List the agents',
+  // Of ours: what an agent goes on with after the turn of its task.
+  goesOn: 'Delegated before',
 };
 
 function taskCall({ tool, prompt, receiverThreadIds }: ItemOf<'collabAgentToolCall'>): Call {

@@ -1,25 +1,27 @@
 import type { Usage } from '@liminal/protocol';
-import { isRecord } from '../../base/parse-line.ts';
 import type { TurnEnd, TurnWriter } from '../../base/turn-writer.ts';
 import { errorOf } from './errors.ts';
+import { type TaskCall, Tasks } from './tasks.ts';
 import { type RunningCommand, ThreadItems } from './thread-items.ts';
-import { CompletedTurn, SpawnCall, TokenUsage, TurnError } from './wire.ts';
+import { callOf } from './tools.ts';
+import { CompletedTurn, TokenUsage, TurnError } from './wire.ts';
 
 type Params = Record<string, unknown>;
 
-/** One turn of Codex' as canonical events, with the tasks that it begins in threads of their own. */
+/** One turn of Codex' as canonical events, with what is said meanwhile in the threads of tasks. */
 export class CodexTurn {
   readonly #writer: TurnWriter;
   readonly #cwd: string;
   readonly #threadId: string;
   readonly #items: ThreadItems;
-  readonly #tasks = new Map<string, ThreadItems>();
-  /** The calls that begin tasks, with the tasks' threads once they are known. */
-  readonly #calls = new Map<string, string | undefined>();
+  readonly #taskItems = new Map<string, ThreadItems>();
+  /** All of the session. */
+  readonly #tasks: Tasks;
   #usage: Usage | undefined;
 
   /** @param cwd - The session's folder. */
-  constructor(writer: TurnWriter, cwd: string, threadId: string) {
+  constructor(writer: TurnWriter, cwd: string, threadId: string, tasks = new Tasks()) {
+    this.#tasks = tasks;
     this.#writer = writer;
     this.#cwd = cwd;
     this.#threadId = threadId;
@@ -28,7 +30,7 @@ export class CodexTurn {
 
   /** The commands that still run, each with its thread. */
   get commands(): (RunningCommand & { threadId: string })[] {
-    const all = [[this.#threadId, this.#items] as const, ...this.#tasks];
+    const all = [[this.#threadId, this.#items] as const, ...this.#taskItems];
     return all.flatMap(([threadId, { commands }]) =>
       commands.map((command) => ({ threadId, ...command })),
     );
@@ -48,7 +50,7 @@ export class CodexTurn {
         this.end(params['turn']);
         return '';
       default:
-        this.#noteCall(params['item']);
+        this.#tasks.noteCall(params['item'], this.#writer.turnId);
         this.#items.read(method, params);
         return undefined;
     }
@@ -56,9 +58,12 @@ export class CodexTurn {
 
   /** Reads a notification about a task. */
   readTask(threadId: string, method: string, params: Params): undefined {
-    const items = this.#tasks.get(threadId) ?? this.#beginTask(threadId);
+    // A thread that only comes or goes says nothing.
+    const says = method.startsWith('item/') || hasFailed(params['turn']);
+    if (!says && !this.#taskItems.has(threadId)) return undefined;
+    const items = this.#taskItems.get(threadId) ?? this.#beginTask(threadId);
     if (method === 'error' && params['willRetry'] === true) items.retry();
-    else if (method === 'turn/completed') items.end(true);
+    else if (method === 'turn/completed') this.#endTask(items, params['turn']);
     else items.read(method, params);
     return undefined;
   }
@@ -91,7 +96,7 @@ export class CodexTurn {
   /** Ends the turn, with the calls that are still open. */
   close(end: TurnEnd): void {
     const isWhole = end.type === 'response_done' && end.status === 'completed';
-    for (const items of [...this.#tasks.values(), this.#items]) items.end(isWhole);
+    for (const items of [...this.#taskItems.values(), this.#items]) items.end(isWhole);
     this.#writer.end(end);
   }
 
@@ -100,23 +105,32 @@ export class CodexTurn {
     this.end({ id: '', status: 'failed', error });
   }
 
-  /** A task's call names its thread when it is done; the thread may have begun to work by then. */
-  #noteCall(item: unknown): void {
-    if (!isRecord(item) || item['type'] !== 'collabAgentToolCall') return;
-    const call = SpawnCall.safeParse(item).data;
-    if (call === undefined) return;
-    this.#calls.set(call.id, call.receiverThreadIds[0] ?? this.#calls.get(call.id));
+  #endTask(items: ThreadItems, turn: unknown): void {
+    if (hasFailed(turn)) items.fail(errorOf(CompletedTurn.parse(turn).error ?? undefined).message);
+    items.end(!hasFailed(turn));
   }
 
   #beginTask(threadId: string): ThreadItems {
-    const calls = [...this.#calls];
-    const own = calls.find(([, named]) => named === threadId);
-    const next = calls.find(([, named]) => named === undefined);
-    const callId = (own ?? next)?.[0];
-    if (callId !== undefined) this.#calls.set(callId, threadId);
+    const call = this.#tasks.callOf(threadId);
+    const isEarlier = call !== undefined && call.turnId !== this.#writer.turnId;
+    const callId = isEarlier ? this.#goOn(threadId, call) : call?.callId;
     const items = new ThreadItems(this.#writer, this.#cwd, { threadId, callId });
-    this.#tasks.set(threadId, items);
+    this.#taskItems.set(threadId, items);
     return items;
+  }
+
+  /** A call for the items of a task of an earlier turn. */
+  #goOn(threadId: string, { prompt }: TaskCall): string {
+    const id = `${this.#writer.turnId}:${threadId}`;
+    const call = { type: 'collabAgentToolCall', id, tool: 'goesOn', prompt } as const;
+    const made = callOf(
+      { ...call, receiverThreadIds: [threadId], agentsStates: {}, status: '' },
+      this.#cwd,
+    );
+    this.#writer.add({ type: 'function_call', id, callId: id, origin: 'agent', ...made });
+    const output = { callId: id, output: '', success: true, origin: 'system' } as const;
+    this.#writer.add({ type: 'function_call_output', id: `${id}:output`, ...output });
+    return id;
   }
 
   /** A turn makes several requests; the last one filled the context. */
@@ -133,3 +147,7 @@ export class CodexTurn {
     };
   }
 }
+
+/** Whether Codex says of a turn that it has failed. */
+export const hasFailed = (turn: unknown): boolean =>
+  CompletedTurn.safeParse(turn).data?.status === 'failed';

@@ -129,6 +129,7 @@ export const SpawnCall = z.looseObject({
   ...item,
   tool: z.literal('spawnAgent'),
   receiverThreadIds: texts,
+  prompt: nullable,
 });
 
 export const TurnError = z.looseObject({

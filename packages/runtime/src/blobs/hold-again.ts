@@ -1,0 +1,19 @@
+import { blobIn, type Response } from '@liminal/protocol';
+import type { BlobStore } from '@liminal/storage';
+
+/** Lets a session hold the blobs that runs name; what is not stored any more stays so. */
+export async function holdAgain(
+  blobs: BlobStore,
+  sessionId: string,
+  runs: readonly Response[],
+): Promise<void> {
+  const items = runs.flatMap(({ outputItems }) => outputItems);
+  const blocks = items.flatMap((item) => ('blocks' in item && item.blocks) || []);
+  const hashes = [...new Set(blocks.flatMap((block) => blobIn(block) ?? []))];
+  const missing = new Set(await blobs.hold(sessionId, hashes));
+  if (missing.size === 0) return;
+  await blobs.hold(
+    sessionId,
+    hashes.filter((hash) => !missing.has(hash)),
+  );
+}

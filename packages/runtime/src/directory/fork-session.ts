@@ -1,0 +1,124 @@
+/** A new session out of another one's conversation. */
+import { randomUUID } from 'node:crypto';
+import type { CliProvider, StoredFork } from '@liminal/agents';
+import { type Response, toResponse } from '@liminal/protocol';
+import type { BlobStore, ResponseStore, SessionRecord } from '@liminal/storage';
+import { holdAgain } from '../blobs/index.ts';
+import { RuntimeError } from '../errors.ts';
+import { readRun, type Storage } from '../history/index.ts';
+import { nameOf, newRecord, noticeId, placeMark } from '../session/index.ts';
+
+interface Forking extends Pick<Storage, 'log' | 'store'> {
+  original: SessionRecord;
+  /** The new session's id. */
+  sessionId: string;
+  /** The last turn of the new session; by default the last one that has ended. */
+  turnId: string | undefined;
+  provider: CliProvider;
+  store: ResponseStore;
+  blobs: BlobStore;
+  /** ISO 8601 UTC. */
+  iso: () => string;
+}
+
+interface Run {
+  id: string;
+  turnId: string;
+  hasEnded: boolean;
+}
+
+/** How many runs are copied at once. */
+const COPIED = 20;
+
+/**
+ * The agent copies its conversation, and history is copied beside it, under ids of its own. The session's record comes
+ * last: until then nobody sees the session.
+ */
+export async function forkSession(forking: Forking): Promise<SessionRecord> {
+  const { original, sessionId, provider, store, iso } = forking;
+  if (!provider.fork) {
+    throw new RuntimeError('NOT_SUPPORTED', `${provider.cliType} cannot fork its sessions.`);
+  }
+  const runs = await readUpTo(forking);
+  const turnId = runs.at(-1)?.turnId ?? '';
+  const agentSessionId = original.agentSessionId ?? original.sessionId;
+  const fork = await provider.fork(agentSessionId, original.projectDir, turnId);
+  const { cliType, projectId, projectDir, config } = original;
+  const [title, time] = [nameOf(original), iso()];
+  const record = newRecord({
+    sessionId,
+    cliType,
+    projectId,
+    projectDir,
+    title: `${title} (fork)`,
+    createdAt: time,
+    updatedAt: time,
+    config,
+    fence: 0,
+    ...(fork.agentSessionId !== undefined && { agentSessionId: fork.agentSessionId }),
+    forkedFrom: { sessionId: original.sessionId, turnId, title },
+  });
+  try {
+    await copyRuns(forking, fork, runs);
+    await store.saveSession(record);
+  } catch (error) {
+    await store.deleteSession(sessionId).catch(() => undefined);
+    throw error;
+  }
+  return record;
+}
+
+/** The runs up to the end of the turn, in history or on their way into it. */
+async function readUpTo({ original, turnId, log, store }: Forking): Promise<Run[]> {
+  const { sessionId } = original;
+  const logged = (await log.unsettled()).filter((run) => run.sessionId === sessionId);
+  const known = ((await store.listRuns(sessionId)) ?? []).map(({ id, turnId, status }) => {
+    const hasEnded =
+      status !== 'in_progress' || logged.some((run) => run.runId === id && run.ended);
+    return { id, turnId, hasEnded };
+  });
+  const others = logged
+    .filter(({ runId }) => known.every(({ id }) => id !== runId))
+    .map(({ runId, turnId, ended }) => ({
+      id: runId,
+      turnId,
+      hasEnded: ended,
+    }));
+  // A run that only says where the agent goes on is no turn.
+  const runs = [...known, ...others].filter(({ id }) => !id.endsWith(placeMark));
+  const at = runs.findLastIndex((run) =>
+    turnId === undefined ? run.hasEnded : run.turnId === turnId,
+  );
+  const last = runs[at];
+  if (last?.hasEnded === true) return runs.slice(0, at + 1).filter(({ hasEnded }) => hasEnded);
+  if (last !== undefined) {
+    const message = 'This turn has not ended. Wait for its end, or fork after an earlier turn.';
+    throw new RuntimeError('TURN_IN_PROGRESS', message);
+  }
+  const which = turnId === undefined ? 'a turn that has ended' : `a turn ${turnId}`;
+  throw new RuntimeError('TURN_NOT_FOUND', `Session ${sessionId} does not have ${which}.`);
+}
+
+async function copyRuns(
+  { sessionId, log, store, blobs }: Forking,
+  { copies, left }: StoredFork,
+  runs: readonly Run[],
+): Promise<void> {
+  // The agent does not know the others: they belong to another branch of the conversation.
+  const own = runs.filter(({ turnId }) => !left.has(turnId));
+  for (let at = 0; at < own.length; at += COPIED) {
+    const read = own.slice(at, at + COPIED).map(async ({ id, turnId }) => {
+      const run = toResponse(await readRun({ log, store }, id));
+      return run ? [copyOf(run, sessionId, copies.get(turnId) ?? randomUUID())] : [];
+    });
+    const copied = (await Promise.all(read)).flat();
+    await holdAgain(blobs, sessionId, copied);
+    await store.importResponses(copied);
+  }
+}
+
+/** Under its own ids, without a notice about branches that the new session does not have. */
+function copyOf(run: Response, sessionId: string, id: string): Response {
+  const outputItems = run.outputItems.filter((item) => item.id !== noticeId(run.id));
+  return { ...run, id, turnId: id, sessionId, outputItems };
+}

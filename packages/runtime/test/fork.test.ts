@@ -1,0 +1,219 @@
+import { randomUUID } from 'node:crypto';
+import type { StoredTurn } from '@liminal/agents';
+import { ProviderError } from '@liminal/agents';
+import type { ContentBlock } from '@liminal/protocol';
+import { StorageError } from '@liminal/storage';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Reader, startWorld, type World } from './harness.ts';
+import { type Driver, openMedium } from './medium.ts';
+
+let world: World;
+let sessionId: string;
+
+async function begin(driver: Driver = 'memory'): Promise<void> {
+  world = await startWorld({}, { medium: openMedium(driver) });
+  const { cliType, projectDir } = { cliType: 'scripted', projectDir: world.projectDir };
+  ({ sessionId } = await world.runtime.createSession({ cliType, projectDir }));
+}
+afterEach(async () => world.end());
+
+/** A whole turn, in history when it resolves. */
+async function turn(text: string, id = sessionId, blocks: ContentBlock[] = []): Promise<string> {
+  const { turnId } = await world.runtime.send(id, text, undefined, { blocks });
+  world.agent.text(id, `${turnId}-a`, `Re: ${text}`);
+  world.agent.finish(id);
+  await vi.waitUntil(async () => (await world.runtime.status(id)).state === 'idle');
+  return turnId;
+}
+
+async function turns(...texts: string[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const text of texts) ids.push(await turn(text));
+  return ids;
+}
+
+async function said(id: string): Promise<string[]> {
+  const { entries } = await world.runtime.history(id);
+  return entries.map((entry) => ('content' in entry ? String(entry.content) : entry.type));
+}
+
+describe.each(['memory', 'sqlite'] as const)('a fork, kept in %s,', (driver) => {
+  beforeEach(() => begin(driver));
+
+  test('has the conversation up to its turn, with ids of its own; both go on, also after a restart', async () => {
+    const [, second] = await turns('1', '2', '3', '4');
+
+    const fork = await world.runtime.fork(sessionId, { turnId: second });
+    expect(fork).toEqual({ sessionId: expect.any(String), cliType: 'scripted' });
+    world = await world.restart();
+
+    const both = ['1', 'Re: 1', '2', 'Re: 2'];
+    expect(await said(fork.sessionId)).toEqual(both);
+    const page = await world.runtime.history(fork.sessionId);
+    const original = await world.runtime.history(sessionId);
+    const idsOf = (one: typeof page) => one.turns.map(({ turnId }) => turnId);
+    expect(new Set(idsOf(page)).isDisjointFrom(new Set(idsOf(original)))).toBe(true);
+    for (const one of page.turns)
+      expect(one).toMatchObject({ status: 'complete', runId: one.turnId });
+    const { session } = await world.runtime.info(fork.sessionId);
+    expect(session).toMatchObject({
+      title: '1 (fork)',
+      active: true,
+      forkedFrom: { sessionId, turnId: second, title: '1' },
+    });
+    await turn('5', fork.sessionId);
+    await turn('6');
+    expect(await said(fork.sessionId)).toEqual([...both, '5', 'Re: 5']);
+    expect((await said(sessionId)).slice(-4)).toEqual(['4', 'Re: 4', '6', 'Re: 6']);
+  });
+
+  test('holds the files that it names, for as long as it is there', async () => {
+    const resource = { uri: 'notes.md', mimeType: 'text/markdown', text: '# Notes' };
+    await turn('Read this.', sessionId, [{ type: 'resource', resource }]);
+    const fork = await world.runtime.fork(sessionId, {});
+    const page = JSON.stringify(await world.runtime.history(fork.sessionId));
+    const [hash = ''] = /(?<=blob:)[0-9a-f]{64}/.exec(page) ?? [];
+
+    await world.storage.store.deleteSession(sessionId);
+    expect(Buffer.from((await world.runtime.getBlob(hash)).bytes).toString()).toBe('# Notes');
+
+    await world.storage.store.deleteSession(fork.sessionId);
+    await expect(world.runtime.getBlob(hash)).rejects.toMatchObject({ code: 'BLOB_NOT_FOUND' });
+  });
+});
+
+describe('a fork', () => {
+  beforeEach(() => begin());
+
+  test('ends by default after the last turn that has ended, while the next one runs', async () => {
+    const [, last] = await turns('1', '2');
+    const { turnId: running } = await world.runtime.send(sessionId, '3');
+
+    const fork = await world.runtime.fork(sessionId);
+    expect(world.agent.forks).toEqual([last]);
+    expect(await said(fork.sessionId)).toEqual(['1', 'Re: 1', '2', 'Re: 2']);
+    await expect(world.runtime.fork(sessionId, { turnId: running })).rejects.toMatchObject({
+      code: 'TURN_IN_PROGRESS',
+    });
+
+    world.agent.finish(sessionId);
+    const reader = await new Reader(world.runtime, sessionId).untilType('session:history');
+    expect([...reader.items.values()].at(-1)).toMatchObject({ content: '3' });
+  });
+
+  test('can be made the moment its turn has ended, before that turn is in history', async () => {
+    const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
+    const stored = Promise.withResolvers<void>();
+    const { saveResponse } = world.storage.store;
+    world.storage.store.saveResponse = async (response) => {
+      await stored.promise;
+      return saveResponse.call(world.storage.store, response);
+    };
+    const { turnId } = await world.runtime.send(sessionId, '1');
+    world.agent.finish(sessionId);
+    await reader.untilTurn('turn_complete');
+
+    const fork = await world.runtime.fork(sessionId, { turnId });
+    expect(await said(fork.sessionId)).toEqual(['1']);
+    stored.resolve();
+  });
+
+  test('needs a turn of the session that has ended', async () => {
+    const missing = { code: 'TURN_NOT_FOUND' };
+    await expect(world.runtime.fork(sessionId)).rejects.toMatchObject(missing);
+    await turns('1');
+    await expect(world.runtime.fork(sessionId, { turnId: 'x' })).rejects.toMatchObject(missing);
+    await expect(world.runtime.fork('nobody')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+  });
+
+  test('is refused by an agent that cannot fork, and the list of agents says so', async () => {
+    const isOffered = async () => (await world.runtime.listAgents())[0]?.forks;
+    await turns('1');
+    expect(await isOffered()).toBe(true);
+    world.agent.fork = undefined;
+    expect(await isOffered()).toBeUndefined();
+    await expect(world.runtime.fork(sessionId)).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+  });
+
+  test('is refused with the agent’s reason if the agent has not stored the turn; nothing is left', async () => {
+    await turns('1');
+    world.agent.fork = async () => {
+      throw new ProviderError('TURN_NOT_STORED', 'It has not stored this turn.');
+    };
+    await expect(world.runtime.fork(sessionId)).rejects.toMatchObject({ code: 'TURN_NOT_STORED' });
+    expect(await world.storage.store.listSessions()).toHaveLength(1);
+  });
+
+  test('leaves nothing if it cannot be stored, and can be tried again', async () => {
+    await turns('1', '2');
+    const { store } = world.storage;
+    const saving = vi.spyOn(store, 'saveSession');
+    saving.mockRejectedValueOnce(new StorageError('STORE_WRITE_FAILED', 'The disk is full.'));
+    const forkId = randomUUID();
+
+    const request = () => world.runtime.fork(sessionId, { sessionId: forkId });
+    await expect(request()).rejects.toMatchObject({ code: 'STORE_WRITE_FAILED' });
+    expect(await store.listRuns(forkId)).toEqual([]);
+
+    await request();
+    expect(await said(forkId)).toEqual(['1', 'Re: 1', '2', 'Re: 2']);
+  });
+
+  test('is made once, however often it is asked for with one id', async () => {
+    await turns('1');
+    const request = () => world.runtime.fork(sessionId, { sessionId: forkId });
+    const forkId = randomUUID();
+
+    await Promise.all([request(), request()]);
+    await turn('2', forkId);
+    expect(await request()).toMatchObject({ sessionId: forkId });
+
+    expect(world.agent.forks).toHaveLength(1);
+    expect(await said(forkId)).toEqual(['1', 'Re: 1', '2', 'Re: 2']);
+    const other = { code: 'SESSION_ID_TAKEN' };
+    const itself = world.runtime.fork(sessionId, { sessionId });
+    await expect(itself).rejects.toMatchObject(other);
+  });
+
+  test('is told to those who follow the list of sessions', async () => {
+    await turns('1');
+    const told: string[] = [];
+    world.runtime.watchSessions(({ sessions }) => {
+      told.push(...sessions.flatMap(({ forkedFrom }) => forkedFrom?.sessionId ?? []));
+    });
+    await world.runtime.fork(sessionId);
+    await expect.poll(() => told).toContain(sessionId);
+  });
+
+  test('goes on from the agent’s own copy, whose turns are not taken for new ones', async () => {
+    const [first = '', second = ''] = await turns('1', '2');
+    const copies = new Map([first, second].map((id) => [id, randomUUID()]));
+    world.agent.forked = { agentSessionId: 'copied', copies, left: new Set() };
+    const fork = await world.runtime.fork(sessionId, { turnId: second });
+
+    world.agent.storedTurns = [...copies.values()].map((turnId) => storedTurn(turnId));
+    world.agent.mark = 'a mark';
+    await world.runtime.loadSession(fork.sessionId);
+
+    const page = await world.runtime.history(fork.sessionId);
+    expect(page.turns.map(({ turnId }) => turnId)).toEqual([...copies.values()]);
+    expect(await said(fork.sessionId)).toEqual(['1', 'Re: 1', '2', 'Re: 2']);
+    const record = await world.storage.store.getSession(fork.sessionId);
+    expect(record?.agentSessionId).toBe('copied');
+  });
+
+  test('lacks turns of another branch of the conversation, which its agent does not know', async () => {
+    const [, left = ''] = await turns('1', '2', '3');
+    world.agent.forked = { copies: new Map(), left: new Set([left]) };
+    const fork = await world.runtime.fork(sessionId);
+    expect(await said(fork.sessionId)).toEqual(['1', 'Re: 1', '3', 'Re: 3']);
+  });
+});
+
+/** What an agent has stored of a turn. */
+function storedTurn(turnId: string): StoredTurn {
+  const timestamp = '2026-01-01T00:00:00.000Z';
+  const start = { type: 'response_start', modelId: 'm', providerId: 'scripted' } as const;
+  const end = { type: 'response_done', status: 'completed', finishReason: 'end_turn' } as const;
+  return { turnId, events: [start, end].map((payload) => ({ turnId, timestamp, payload })) };
+}
