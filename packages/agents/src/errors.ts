@@ -26,16 +26,16 @@ export class ProviderError extends LiminalError {
   }
 }
 
-/** A message for the running turn came when there was none, or none that takes it. */
-export function nothingToSteer(why = 'No turn is running.', cause?: unknown): ProviderError {
-  const message = `${why} Send it as a message of its own instead.`;
-  return new ProviderError('NOTHING_TO_STEER', message, { cause });
-}
-
 /** @param agent - Its name for people. */
 export function turnNotStored(agent: string): ProviderError {
   const message = `${agent} has not stored this turn, so nothing can go on from it. Fork after another turn.`;
   return new ProviderError('TURN_NOT_STORED', message);
+}
+
+/** A message for the running turn came when there was none, or none that takes it. */
+export function nothingToSteer(why = 'No turn is running.', cause?: unknown): ProviderError {
+  const message = `${why} Send it as a message of its own instead.`;
+  return new ProviderError('NOTHING_TO_STEER', message, { cause });
 }
 
 export function taskNotFound(): ProviderError {

@@ -57,7 +57,7 @@ describe.each(['memory', 'sqlite'] as const)('a fork, kept in %s,', (driver) => 
       expect(one).toMatchObject({ status: 'complete', runId: one.turnId });
     const { session } = await world.runtime.info(fork.sessionId);
     expect(session).toMatchObject({
-      title: '1 (fork)',
+      title: 'Fork of 1',
       active: true,
       forkedFrom: { sessionId, turnId: second, title: '1' },
     });

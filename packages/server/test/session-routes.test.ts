@@ -347,7 +347,7 @@ describe('forking', () => {
     expect(entries![0]).toMatchObject({ sessionId, content: 'one' });
     const forkedFrom = { sessionId: id, turnId, title: 'one' };
     expect(await list(server.folder)).toContainEqual(
-      expect.objectContaining({ sessionId, title: 'one (fork)', forkedFrom }),
+      expect.objectContaining({ sessionId, title: 'Fork of one', forkedFrom }),
     );
     const withoutTurn = await ask('POST', path, { sessionId: crypto.randomUUID() });
     expect(withoutTurn.status).toBe(201);

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { phone } from './controls/ways.ts';
 import { message, turn, upsert } from './items.ts';
-import { openStage, sessionId, stage } from './stage.ts';
+import { openStage, stage } from './stage.ts';
 
 const waiting = (...messages: string[]): QueuedMessage[] =>
   messages.map((said) => ({ turnId: said, message: said, queuedAt: '', state: 'queued' }));

@@ -52,6 +52,8 @@ export class AppServer {
   readonly #gone = Promise.withResolvers<never>();
   /** By thread; a thread that Codex began for a task belongs to the one that it serves. */
   readonly #threads = new Map<unknown, HostedThread>();
+  /** Called when a thread that is left has been closed, by its id. */
+  readonly #closing = new Map<string, () => void>();
   #asked = 0;
   #isAlive = true;
   #ended: Promise<void> | undefined;
@@ -123,7 +125,12 @@ export class AppServer {
     // First: the model would be told of the commands' end.
     if (turnId !== undefined) await tell('turn/interrupt', { turnId });
     await tell('thread/backgroundTerminals/clean');
-    await tell('thread/unsubscribe');
+    const { promise: closed, resolve } = Promise.withResolvers<void>();
+    this.#closing.set(threadId, resolve);
+    const left = await tell('thread/unsubscribe');
+    // Opened again before it is closed, it would lack what is not written yet.
+    if (isRecord(left) && left['status'] === 'unsubscribed') await closed;
+    this.#closing.delete(threadId);
   }
 
   notify(method: string): void {
@@ -180,6 +187,7 @@ export class AppServer {
 
   #notified(method: string, params: Params): void {
     const { threadId, turn } = params;
+    if (method === 'thread/closed') this.#closing.get(String(threadId))?.();
     if (typeof threadId === 'string') {
       const thread = this.#threads.get(threadId) ?? this.#adopt(threadId, turn);
       thread?.onNotification(method, params);

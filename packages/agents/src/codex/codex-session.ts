@@ -313,20 +313,6 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     }
   }
 
-  /** Asks people; again, if the turn ends and what asks goes on. */
-  async #ask(asking: Params, ...[question, signal]: Parameters<Ask>): Promise<ApprovalOutcome> {
-    const { threadId } = asking;
-    for (;;) {
-      const outcome = await this.#approvals.ask(question, signal);
-      const note = outcome.outcome === 'selected' ? outcome.note : undefined;
-      if (note !== undefined) await this.#giveReason(note, asking);
-      const hasTurnEnded = outcome.outcome === 'cancelled' && outcome.reason === turnEnded;
-      const goesOn =
-        this.#isAlive && !signal.aborted && this.#tasks.find(String(threadId)) !== undefined;
-      if (!hasTurnEnded || !goesOn) return outcome;
-    }
-  }
-
   onGone(reason: Error): void {
     if (!this.#isAlive) return;
     this.#isAlive = false;
@@ -353,19 +339,36 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     }
   }
 
-  /** Gives Codex the reason of a refusal: its answers have no place for one. */
-  async #giveReason(note: string, asking: Params): Promise<void> {
-    const { threadId = this.agentSessionId } = asking;
-    const expectedTurnId = asking['turnId'] ?? this.#running?.nativeId;
+  /** Asks people; again, if the turn ends and what asks goes on. */
+  async #askUntilAnswered(
+    { threadId }: Params,
+    ...[question, signal]: Parameters<Ask>
+  ): Promise<ApprovalOutcome> {
+    for (;;) {
+      const outcome = await this.#approvals.ask(question, signal);
+      const hasTurnEnded = outcome.outcome === 'cancelled' && outcome.reason === turnEnded;
+      const goesOn =
+        this.#isAlive && !signal.aborted && this.#tasks.find(String(threadId)) !== undefined;
+      if (!hasTurnEnded || !goesOn) return outcome;
+    }
+  }
+
+  /** Asks people, and gives Codex the reason of a refusal, for which its answers have no place. */
+  async #ask(asking: Params, ...asked: Parameters<Ask>): Promise<ApprovalOutcome> {
+    const outcome = await this.#askUntilAnswered(asking, ...asked);
+    const running = this.#running;
+    if (outcome.outcome === 'cancelled' || outcome.note === undefined || !running) return outcome;
+    const { threadId = this.agentSessionId, turnId: expectedTurnId = running.nativeId } = asking;
     const messageId = randomUUID();
-    this.#running?.turn.hide(messageId);
-    const input = inputOf(`The user refused this, and says: ${note}`, []);
+    running.turn.hide(messageId);
+    const input = inputOf(`The user refused this, and says: ${outcome.note}`, []);
     try {
       await this.#say({ threadId, expectedTurnId, messageId, input });
     } catch (error) {
       const problem = `Codex was not told the reason of the refusal: ${messageOf(error)}`;
       this.#write((writer) => writer.notice(problem));
     }
+    return outcome;
   }
 
   /** Says something in a turn that runs. */

@@ -50,7 +50,8 @@ export async function forkSession(forking: Forking): Promise<SessionRecord> {
     cliType,
     projectId,
     projectDir,
-    title: `${title} (fork)`,
+    // In front, where a narrow list does not cut it off; a fork's fork is not called so twice.
+    title: `Fork of ${title.replace(/^Fork of /, '')}`,
     createdAt: time,
     updatedAt: time,
     config,

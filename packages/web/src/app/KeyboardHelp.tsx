@@ -16,6 +16,7 @@ const groups: { name: string; keys: [keys: string[], does: string][] }[] = [
       [[altKey('W')], 'Close the tab'],
       [['Delete'], 'Close the tab that has the focus'],
       [['↑', '↓'], 'Through the list of sessions; from its search, into it'],
+      [['→'], 'On a session of the list: pin, archive or delete it'],
       [[commandKey('B')], 'Show or hide the sidebar'],
       [['?'], 'These keys'],
     ],

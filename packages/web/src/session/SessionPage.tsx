@@ -6,12 +6,15 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } fr
 import { flushSync } from 'react-dom';
 import { useAgentName } from '../app/agents.tsx';
 import { useNavigation } from '../app/navigation.tsx';
+import { useFork } from '../app/use-fork.ts';
 import { DropTarget } from '../attachments/DropTarget.tsx';
 import { useAttachments } from '../attachments/use-attachments.ts';
 import { Composer } from '../composer/Composer.tsx';
 import { UsageLimits } from '../composer/UsageLimits.tsx';
 import { focusComposer, useFocusWhenReady } from '../composer/focus-composer.ts';
 import { FilesBeside } from '../files/FilesBeside.tsx';
+import { ArchivedNote } from '../housekeeping/ArchivedNote.tsx';
+import { useHousekeeping } from '../housekeeping/housekeeping.tsx';
 import { useDraft } from '../kept/drafts.ts';
 import { useMentioned } from '../mentions/use-mentioned.ts';
 import spoken from '../look/spoken.module.css';
@@ -34,8 +37,13 @@ import { usePrewarm } from './use-prewarm.ts';
 export default function SessionPage({ sessionId }: { sessionId: string }) {
   const { view, session } = useSession(sessionId);
   const { close, keep } = useNavigation();
+  const { deleted } = useHousekeeping();
   const title = view.info?.session.title ?? 'Session';
   useFocusWhenReady(view.phase === 'ready');
+  const isDeleted = view.phase === 'deleted';
+  useEffect(() => {
+    if (isDeleted) deleted(sessionId);
+  }, [deleted, isDeleted, sessionId]);
   const sends = view.pending.length > 0;
   useEffect(() => {
     if (sends) keep(sessionId);
@@ -93,6 +101,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
     },
     [answer, attempt],
   );
+  const fork = useFork();
   const { shown, choose, show } = useShownRequest();
   const latestDraft = useRef(draft);
   useLayoutEffect(() => {
@@ -107,6 +116,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
       cliType,
       answer,
       show,
+      fork: (turnId: string) => attempt(fork(sessionId, turnId)),
       send: (message: string, blocks: readonly ContentBlock[] = []) =>
         void session.send(message, { blocks: blocksOf(message, blocks) }),
       steer: (message: string, blocks: readonly ContentBlock[]) =>
@@ -119,7 +129,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
         focusComposer();
       },
     }),
-    [answer, blocksOf, cliType, folder, put, session, setDraft, show],
+    [answer, attempt, blocksOf, cliType, folder, fork, put, session, sessionId, setDraft, show],
   );
   const last = lastMessage(view);
   const isEmpty = view.turns.length === 0;
@@ -135,11 +145,8 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
         </ActivityProvider>
         <DropTarget onFiles={attachments.add} />
         <div className={css.dock}>
-          {problem !== undefined && (
-            <p className={css.problem} role="alert">
-              {problem}
-            </p>
-          )}
+          <Problem text={problem} />
+          <ArchivedNote session={about} />
           <SessionNotices sessionId={sessionId} notices={info?.notices} />
           <AgentNotice cliType={cliType} isNew={isEmpty} />
           <BackgroundTasks
@@ -185,6 +192,15 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
         </div>
       </FilesBeside>
     </SessionActionsProvider>
+  );
+}
+
+function Problem({ text }: { text: string | undefined }) {
+  if (text === undefined) return null;
+  return (
+    <p className={css.problem} role="alert">
+      {text}
+    </p>
   );
 }
 
