@@ -9,8 +9,13 @@ import type {
   StoredSession,
   StoredTurn,
 } from '@liminal/agents';
-import { DriverProvider, nothingToSteer, ProviderError, steeredItem } from '@liminal/agents';
-import type { ApprovalAnswer, ContentBlock, EventPayload } from '@liminal/protocol';
+import { DriverProvider, nothingToSteer, ProviderError } from '@liminal/agents';
+import {
+  type ApprovalAnswer,
+  type ContentBlock,
+  type EventPayload,
+  steeredItem,
+} from '@liminal/protocol';
 
 const about = { cliType: 'scripted', name: 'Scripted' };
 

@@ -11,7 +11,6 @@ import { DropTarget } from '../attachments/DropTarget.tsx';
 import { useAttachments } from '../attachments/use-attachments.ts';
 import { Composer } from '../composer/Composer.tsx';
 import { UsageLimits } from '../composer/UsageLimits.tsx';
-import { QueueList } from '../composer/QueueList.tsx';
 import { focusComposer, useFocusWhenReady } from '../composer/focus-composer.ts';
 import { FilesBeside } from '../files/FilesBeside.tsx';
 import { ArchivedNote } from '../housekeeping/ArchivedNote.tsx';
@@ -29,6 +28,7 @@ import { RequestDock } from './RequestDock.tsx';
 import { RevealedItem } from './RevealedItem.tsx';
 import { SessionIntro } from './SessionIntro.tsx';
 import { SessionNotices } from './SessionNotices.tsx';
+import { SessionQueue } from './SessionQueue.tsx';
 import { SessionFailed, SessionLoading } from './SessionStates.tsx';
 import css from './SessionPage.module.css';
 import { usePrewarm } from './use-prewarm.ts';
@@ -86,6 +86,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
   const attachments = useAttachments(sessionId, recipient, prewarm);
   const { put } = attachments;
   const running = view.turns.at(-1)?.status === 'in_progress';
+  const canSteer = running && info?.canSteer === true;
 
   const answer = useCallback(
     (approvalId: string, given: ApprovalAnswer) =>
@@ -118,6 +119,8 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
       fork: (turnId: string) => attempt(fork(sessionId, turnId)),
       send: (message: string, blocks: readonly ContentBlock[] = []) =>
         void session.send(message, { blocks: blocksOf(message, blocks) }),
+      steer: (message: string, blocks: readonly ContentBlock[]) =>
+        void session.steer(message, { blocks: blocksOf(message, blocks) }),
       takeBack: (message: string, blocks: readonly ContentBlock[] = []) => {
         const { current } = latestDraft;
         setDraft([message, current].filter((text) => text.trim() !== '').join('\n\n'));
@@ -150,14 +153,12 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
             tasks={info?.tasks}
             onStop={(taskId) => void attempt(requests.stopTask(sessionId, taskId))}
           />
-          <QueueList
+          <SessionQueue
+            sessionId={sessionId}
             queue={info?.queue ?? []}
-            onEdit={(turnId, message) => {
-              const before = info?.queue.find((one) => one.turnId === turnId);
-              const beside = blocksOfEdited(message, before);
-              void attempt(requests.editQueued(sessionId, turnId, message, beside));
-            }}
-            onRemove={(turnId) => void attempt(requests.removeQueued(sessionId, turnId))}
+            canSteer={canSteer}
+            blocksOfEdited={blocksOfEdited}
+            attempt={attempt}
           />
           <RequestDock
             turns={view.turns}
@@ -178,6 +179,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
             }}
             attachments={attachments}
             onSend={(message) => actions.send(message, attachments.take())}
+            onSteer={canSteer ? (message) => actions.steer(message, attachments.take()) : undefined}
             onStop={stop}
             onMention={addMention}
             onConfig={(id, value) => attempt(requests.setConfig(sessionId, id, value))}
@@ -229,11 +231,15 @@ function lastMessage(
 }
 
 /** Runs a command, and keeps its error until the next one. */
-function useAttempt(): [string | undefined, (doing: Promise<void>) => Promise<void>] {
+function useAttempt(): [string | undefined, (doing: Promise<unknown>) => Promise<void>] {
   const [problem, setProblem] = useState<string>();
-  const attempt = useCallback((doing: Promise<void>) => {
+  const attempt = useCallback(async (doing: Promise<unknown>) => {
     setProblem(undefined);
-    return doing.catch((error: unknown) => setProblem(describeError(error).message));
+    try {
+      await doing;
+    } catch (error) {
+      setProblem(describeError(error).message);
+    }
   }, []);
   return [problem, attempt];
 }
