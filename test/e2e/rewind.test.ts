@@ -12,8 +12,14 @@ test('files that Claude Code edited in three turns are changed back to before th
   const write = (path: string, content: string) =>
     reply(toolUse('Write', { file_path: path, content }));
   stage.api.play([
-    ...[write(a, 'one\n'), reply('Edited 1.'), write(a, 'two\n'), write(b, 'new\n')],
-    ...[reply('Edited 2.'), write(a, 'three\n'), reply('Edited 3.'), reply('And on.')],
+    write(a, 'one\n'),
+    reply('Edited 1.'),
+    write(a, 'two\n'),
+    write(b, 'new\n'),
+    reply('Edited 2.'),
+    write(a, 'three\n'),
+    reply('Edited 3.'),
+    reply('And on.'),
   ]);
   const ada = await stage.person();
   const session = await ada.startSession({ folder });

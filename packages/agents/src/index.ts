@@ -3,7 +3,6 @@
  */
 export * from './base/driver-provider.ts';
 export * from './base/start-limit.ts';
-export { steeredItem } from './base/turn-writer.ts';
 export type * from './driver.ts';
 export * from './errors.ts';
 export type * from './mcp-servers.ts';

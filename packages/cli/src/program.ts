@@ -6,6 +6,7 @@ import { takeOwnEnvironment } from '../bin/own-environment.js';
 import { commandFirst } from './command-first.ts';
 import type { ForkFlags } from './commands/fork.ts';
 import type { RunFlags } from './commands/run.ts';
+import type { SessionsFlags } from './commands/sessions.ts';
 import type { TailFlags } from './commands/tail.ts';
 import { ConfigError } from './config/errors.ts';
 import { type Config, type Flags, loadConfig } from './config/load.ts';
@@ -83,6 +84,8 @@ function createProgram(done: (exitCode: number) => void): Command {
       done(await fork(sessionId, flags, configure(flags)));
     });
 
+  housekeepingCommands(command, done);
+
   command('link')
     .description('prints a link that signs one more browser in, once')
     .action(async (flags: Flags) => {
@@ -112,6 +115,44 @@ function createProgram(done: (exitCode: number) => void): Command {
     });
 
   return program;
+}
+
+/** Commands about sessions rather than in them. */
+function housekeepingCommands(
+  command: (name: string) => Command,
+  done: (exitCode: number) => void,
+): void {
+  command('sessions')
+    .description('lists sessions, pinned ones first')
+    .option('--archived', 'the archived ones, which are left out otherwise')
+    .option('--json', 'one JSON object a line')
+    .action(async (flags: Flags & SessionsFlags) => {
+      const { listSessions } = await import('./commands/sessions.ts');
+      done(await listSessions(flags, configure(flags)));
+    });
+
+  const marks = {
+    archive: 'puts a session away; a message brings it back',
+    unarchive: 'brings an archived session back',
+    pin: 'keeps a session at the top of lists',
+    unpin: 'lets a session stand in lists by its time again',
+  };
+  for (const name of Object.keys(marks) as (keyof typeof marks)[]) {
+    command(`${name} <sessionId>`)
+      .description(marks[name])
+      .action(async (sessionId: string, flags: Flags) => {
+        const { markSession } = await import('./commands/housekeeping.ts');
+        done(await markSession(name, sessionId, configure(flags)));
+      });
+  }
+
+  command('delete <sessionId>')
+    .description('deletes for good what Liminal keeps of a session')
+    .option('--yes', 'without a question')
+    .action(async (sessionId: string, flags: Flags & { yes?: boolean }) => {
+      const { deleteSession } = await import('./commands/housekeeping.ts');
+      done(await deleteSession(sessionId, flags, configure(flags)));
+    });
 }
 
 /** Makes an option repeatable. */

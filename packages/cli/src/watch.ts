@@ -3,7 +3,7 @@ import { LiminalError } from '@liminal/protocol';
 
 /**
  * Calls `isDone` with a session's view now and after each change, until it returns true or `signal` is aborted.
- * Rejects if the session cannot be opened or the server no longer lets us in.
+ * Rejects if the session cannot be opened or is deleted, or the server no longer lets us in.
  */
 export async function watch(
   client: LiminalClient,
@@ -17,6 +17,8 @@ export async function watch(
     const view = store.getSnapshot();
     if (view.phase === 'failed') {
       reject(new LiminalError(view.problem?.code ?? 'UNKNOWN', view.problem?.message ?? 'Failed.'));
+    } else if (view.phase === 'deleted') {
+      reject(new LiminalError('SESSION_NOT_FOUND', `Session ${sessionId} was deleted.`));
     } else if (view.phase === 'ready' && isDone(view)) resolve();
   };
   const undo = [

@@ -237,6 +237,36 @@ it('a missing session fails with the server’s message', async () => {
   expect(session.getSnapshot().problem).toEqual({ code: 'SESSION_NOT_FOUND', message: 'No s2.' });
 });
 
+it('a deleted session ends: its view, its subscription, and what was not sent to it', async () => {
+  const session = client.session('s1');
+  await until(() => stage.subscriptions().length === 1);
+  stage.say(historyOf('snapshot', 'Hello', 't1:4'));
+  await until(() => session.getSnapshot().phase === 'ready');
+  await session.send('Refused');
+  expect(session.getSnapshot().pending).toMatchObject([{ state: 'failed' }]);
+  const removed: string[] = [];
+  client.sessions.removed.on((ids) => removed.push(...ids));
+  stage.say({ type: 'session:deleted', sessionId: 's1' });
+  stage.say({ type: 'sessions:changed', sessions: [], removed: ['s1', 's9'] });
+  await until(() => removed.length > 0);
+  expect(removed).toEqual(['s1', 's9']);
+  expect(session.getSnapshot()).toMatchObject({ phase: 'deleted', turns: [], pending: [] });
+  client.release('s1');
+  expect(client.session('s1').getSnapshot().pending).toEqual([]);
+});
+
+it('a session that is gone when the server is back was deleted meanwhile', async () => {
+  const session = client.session('s1');
+  await until(() => stage.subscriptions().length === 1);
+  stage.say(historyOf('snapshot', 'Hello', 't1:4'));
+  await until(() => session.getSnapshot().phase === 'ready');
+  const { answer } = stage;
+  const body = { error: { code: 'SESSION_NOT_FOUND', message: 'No s1.' } };
+  stage.answer = (path) => (path.endsWith('/load') ? { status: 404, body } : answer(path));
+  stage.sockets.at(-1)?.terminate();
+  await until(() => session.getSnapshot().phase === 'deleted');
+});
+
 function historyOf(resumed: 'tail' | 'snapshot', content: string, cursor: string): ServerMessage {
   const time = '2026-01-01T00:00:00.000Z';
   const at = { sourceTimestamp: time, emittedAt: time };

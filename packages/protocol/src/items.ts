@@ -41,6 +41,10 @@ const base = {
 export const Delivery = z.enum(['sent', 'taken', 'not_taken']);
 export type Delivery = z.infer<typeof Delivery>;
 
+/** The id of such a message's item. */
+export const steeredItem = (turnId: string, messageId: string): string =>
+  `${turnId}:said:${messageId}`;
+
 export const MessageItem = z.object({
   ...base,
   type: z.literal('message'),

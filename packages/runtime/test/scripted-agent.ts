@@ -9,8 +9,14 @@ import type {
   StoredSession,
   StoredTurn,
 } from '@liminal/agents';
-import { DriverProvider, nothingToSteer, ProviderError, steeredItem } from '@liminal/agents';
-import type { ApprovalAnswer, ContentBlock, EventPayload, RewindResult } from '@liminal/protocol';
+import { DriverProvider, nothingToSteer, ProviderError } from '@liminal/agents';
+import {
+  type ApprovalAnswer,
+  type ContentBlock,
+  type EventPayload,
+  type RewindResult,
+  steeredItem,
+} from '@liminal/protocol';
 
 const about = { cliType: 'scripted', name: 'Scripted' };
 

@@ -5,9 +5,8 @@ import {
   ProviderError,
   type SessionOpening,
   type SessionOutput,
-  steeredItem,
 } from '@liminal/agents';
-import type { EventPayload } from '@liminal/protocol';
+import { type EventPayload, steeredItem } from '@liminal/protocol';
 
 const about = { cliType: 'scripted', name: 'Scripted' };
 

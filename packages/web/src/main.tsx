@@ -9,6 +9,7 @@ import { App } from './app/App.tsx';
 import { NavigationProvider } from './app/navigation.tsx';
 import { PageGuard } from './app/PageGuard.tsx';
 import { renewPageAfterUpgrade } from './app/renew-page.ts';
+import { HousekeepingProvider } from './housekeeping/housekeeping.tsx';
 import { browserFiles } from './kept/browser-files.ts';
 import { browserOutbox } from './kept/browser-outbox.ts';
 
@@ -36,7 +37,9 @@ createRoot(root).render(
       <AgentsProvider>
         <NavigationProvider>
           <PageGuard>
-            <App />
+            <HousekeepingProvider>
+              <App />
+            </HousekeepingProvider>
           </PageGuard>
         </NavigationProvider>
       </AgentsProvider>

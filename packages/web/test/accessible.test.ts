@@ -253,6 +253,36 @@ const states: Record<string, () => Promise<Page>> = {
       await closed.first().click();
     }
   },
+  'pinned and archived sessions, the menu of one, and what was archived': async () => {
+    stage.info.session.archived = true;
+    stage.others = [
+      otherSession('o1', { pinned: true }),
+      otherSession('o2'),
+      otherSession('o3', { archived: true }),
+    ];
+    const page = await stage.visit();
+    await page.getByRole('button', { name: /^Archived/ }).click();
+    await page.getByRole('link', { name: 'Session o2' }).click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Archive' }).click();
+    await page.getByRole('button', { name: 'Undo' }).waitFor();
+    // It stays while somebody is at it.
+    await page.getByRole('button', { name: 'Undo' }).focus();
+    return page;
+  },
+  'the menu of a session in the sidebar': async () => {
+    stage.others = [otherSession('o2')];
+    const page = await stage.visit();
+    await page.getByRole('link', { name: 'Session o2' }).click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Archive' }).waitFor();
+    return page;
+  },
+  'the question before a session is deleted': async () => {
+    const page = await stage.visit();
+    await page.getByRole('button', { name: 'Session', exact: true }).click();
+    await page.getByRole('menuitem', { name: /^Delete/ }).click();
+    await page.getByRole('dialog', { name: 'Delete this session?' }).waitFor();
+    return page;
+  },
   'the palette with what it finds': async () => {
     stage.others = others();
     const item = { runId: 'r', index: 0, itemId: 'i', type: 'message' };

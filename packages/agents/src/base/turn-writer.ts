@@ -10,6 +10,7 @@ import {
   type ItemPatch,
   type ItemStartPayload,
   type OutputItem,
+  steeredItem,
   textOf,
   withText,
 } from '@liminal/protocol';
@@ -36,10 +37,6 @@ export interface TurnStart {
 
 /** The event that ends a turn. */
 export type TurnEnd = Extract<EventPayload, { type: 'response_done' | 'response_error' }>;
-
-/** The id of a message that was said in the middle of a turn. */
-export const steeredItem = (turnId: string, messageId: string): string =>
-  `${turnId}:said:${messageId}`;
 
 /** Shown once when a turn reaches its limit. */
 const full =

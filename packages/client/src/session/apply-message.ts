@@ -6,7 +6,7 @@ import {
 } from '@liminal/protocol';
 import { applyHistory } from './history.ts';
 import { settlePending } from './pending.ts';
-import { emptyView, findItem, putTurn, type SessionView, type TurnView } from './view.ts';
+import { findItem, putTurn, type SessionView, type TurnView } from './view.ts';
 
 /**
  * A session's view after one more message of the server (invariant 7). Pure; messages of other sessions change
@@ -38,7 +38,6 @@ function apply(view: SessionView, message: ServerMessage, now: number): SessionV
     case 'session:error':
       return applyProblem(view, message);
     case 'session:deleted':
-      return { ...emptyView(view.sessionId), phase: 'deleted' };
     case 'sessions:changed':
     case 'pong':
       return view;

@@ -81,12 +81,20 @@ export class SessionStore implements Store<SessionView> {
     await this.#deps.outbox.send(this.sessionId, message, blocks);
   }
 
+  /** The same for the turn that runs. */
+  async steer(
+    message: string,
+    { blocks }: { blocks?: readonly ContentBlock[] } = {},
+  ): Promise<void> {
+    await this.#deps.outbox.send(this.sessionId, message, blocks, { isSteer: true });
+  }
+
   /** Takes back a message that the server does not have. */
   forget(turnId: string): void {
     this.#deps.outbox.forget(turnId);
   }
 
-  /** Sends a refused message again. */
+  /** Sends a refused message again: one that was for a running turn as a message of its own. */
   async sendAgain(turnId: string): Promise<void> {
     await this.#deps.outbox.sendAgain(turnId);
   }
@@ -135,6 +143,7 @@ export class SessionStore implements Store<SessionView> {
       this.#again.worked();
     }
     if (message.type === 'session:error') this.#tryAgain(message.code);
+    if (message.type === 'session:deleted') return this.#deleted();
     const { pending } = this.getSnapshot();
     this.#cell.update((view) => applyMessage(view, message, Date.now()));
     this.#forgetArrived(pending);
@@ -156,7 +165,18 @@ export class SessionStore implements Store<SessionView> {
     for (const { turnId } of before) if (!open.has(turnId)) this.#deps.outbox.forget(turnId);
   }
 
+  /** Nothing more comes of it, and what was not sent has nobody to go to. */
+  #deleted(): void {
+    const { outbox } = this.#deps;
+    this.#cell.set({ ...emptyView(this.sessionId), phase: 'deleted' });
+    for (const { turnId } of outbox.of(this.sessionId)) outbox.forget(turnId);
+    this.close();
+  }
+
   #fail(problem: { code: string; message: string }): void {
+    // It was there: somebody has deleted it while the server was away.
+    const wasThere = this.getSnapshot().phase === 'ready';
+    if (problem.code === 'SESSION_NOT_FOUND' && wasThere) return this.#deleted();
     this.#tryAgain(problem.code);
     // Without an answer, the connection is about to break too, which is handled there.
     if (problem.code === 'UNREACHABLE') return;

@@ -1,3 +1,4 @@
+import { Emitter } from '../emitter.ts';
 import { describeError, isPassing } from '../http/api-error.ts';
 import type { Requests } from '../http/requests.ts';
 import { Later } from '../socket/later.ts';
@@ -24,6 +25,8 @@ interface SessionsDeps {
 export class SessionsStore implements Store<SessionsView> {
   readonly subscribe: Store<SessionsView>['subscribe'];
   readonly getSnapshot: Store<SessionsView>['getSnapshot'];
+  /** Emits the ids of sessions that somebody has deleted, before they leave the view. */
+  readonly removed = new Emitter<readonly string[]>();
   readonly #cell = new Cell<SessionsView>({ phase: 'loading', projects: [] });
   readonly #deps: SessionsDeps;
   readonly #stopListening: () => void;
@@ -41,6 +44,7 @@ export class SessionsStore implements Store<SessionsView> {
     });
     deps.socket.messages.on((message) => {
       if (message.type !== 'sessions:changed') return;
+      if (message.removed !== undefined) this.removed.emit(message.removed);
       this.#cell.update((view) => ({
         ...view,
         projects: applySessions(view.projects, message.sessions, message.removed),

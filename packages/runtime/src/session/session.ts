@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import { nothingToSteer, steeredItem } from '@liminal/agents';
+import { nothingToSteer } from '@liminal/agents';
 import type { SessionExit, StoredTurn } from '@liminal/agents';
-import { blobIn } from '@liminal/protocol';
+import { blobIn, steeredItem } from '@liminal/protocol';
 import type {
   ApprovalAnswer,
   ContentBlock,

@@ -1,6 +1,7 @@
 import { useClient, useSessions } from '@liminal/client/react';
 import { Activity, lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { focusComposer } from '../composer/focus-composer.ts';
+import { ToastShelf } from '../housekeeping/ToastShelf.tsx';
 import { Dialog } from '../look/Dialog.tsx';
 import { SessionComing } from '../session/SessionStates.tsx';
 import { needingYou } from '../sidebar/session-groups.ts';
@@ -70,10 +71,13 @@ export function App() {
           </Activity>
         ))}
       </div>
+      {/* Behind the drawer nothing can be pressed. */}
+      {overlay !== 'sidebar' && <ToastShelf />}
       <Suspense>
         {overlay === 'sidebar' && (
           <Dialog title="Sessions" look="drawer" onClose={close}>
             <Sidebar {...sidebar} onFollow={close} />
+            <ToastShelf />
           </Dialog>
         )}
         {overlay === 'new-session' && <NewSession onClose={close} />}

@@ -18,6 +18,7 @@ export function Home({ onNew }: { onNew: () => void }) {
   const { projects } = useSessions();
   const recent = projects
     .flatMap((project) => project.sessions)
+    .filter((session) => !session.archived || session.state === 'waiting')
     .toSorted(byUrgency)
     .slice(0, recentCount);
   return (

@@ -135,6 +135,13 @@ function readLeft(json: string): Pick<Draft, 'text' | 'blocks'> | undefined {
 const drafts = new Drafts();
 const noBlocks: readonly ContentBlock[] = [];
 
+/** Drops what was written for a session that is no more. */
+export function forgetDraft(key: string): void {
+  const { text, blocks = noBlocks } = drafts.get(key);
+  if (text !== '') drafts.set(key, { text: '' });
+  if (blocks.length > 0) drafts.set(key, { blocks: noBlocks });
+}
+
 /** The draft of a name: a session's message, or a form's field. */
 export function useDraft(key: string): [string, (text: string) => void] {
   const draft = useSyncExternalStore(drafts.subscribe, () => drafts.get(key).text);

@@ -2,7 +2,7 @@ import type { ComponentProps, ReactNode } from 'react';
 import css from './controls.module.css';
 
 interface ButtonProps extends ComponentProps<'button'> {
-  look?: 'plain' | 'primary' | 'quiet';
+  look?: 'plain' | 'primary' | 'quiet' | 'danger';
 }
 
 export function Button({ look = 'plain', className, ...rest }: ButtonProps) {

@@ -3,6 +3,7 @@ import { useSessions } from '@liminal/client/react';
 import { AgentMark } from '../app/AgentMark.tsx';
 import { useNavigation } from '../app/navigation.tsx';
 import type { Overlay } from '../app/App.tsx';
+import { useHousekeeping } from '../housekeeping/housekeeping.tsx';
 import { useState } from 'react';
 import { Button } from '../look/controls.tsx';
 import { Dialog } from '../look/Dialog.tsx';
@@ -27,6 +28,7 @@ interface PaletteProps {
 export default function Palette({ onClose, onOverlay }: PaletteProps) {
   const { projects } = useSessions();
   const navigation = useNavigation();
+  const housekeeping = useHousekeeping();
   const [search, setSearch] = useState('');
   const history = useHistorySearch(search);
   const groups = [...paletteGroups(projects, navigation), ...hitGroups(history.groups)];
@@ -35,6 +37,7 @@ export default function Palette({ onClose, onOverlay }: PaletteProps) {
     onClose();
     if (entry.kind === 'session') navigation.show(entry.session.sessionId);
     else if (entry.kind === 'hit') navigation.show(entry.sessionId, entry.hit.target);
+    else if (entry.kind === 'deed') housekeeping[entry.deed](entry.session);
     else if (entry.action === 'close-tab') navigation.close(navigation.active ?? '');
     else if (entry.action === 'home') navigation.goHome();
     else onOverlay(entry.action);

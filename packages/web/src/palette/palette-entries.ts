@@ -1,4 +1,4 @@
-import type { Projects } from '@liminal/client';
+import { findSession, type Projects } from '@liminal/client';
 import type { SessionSummary } from '@liminal/protocol';
 import { altKey } from '../app/keys.ts';
 import type { Places } from '../app/places.ts';
@@ -7,6 +7,8 @@ import { needingYou } from '../sidebar/session-groups.ts';
 import { shortPath } from '../words/paths.ts';
 
 type Action = 'new-session' | 'agent-sessions' | 'keys' | 'close-tab' | 'home';
+/** What is done with a session. */
+type Deed = 'pin' | 'unpin' | 'archive' | 'unarchive' | 'delete';
 
 interface Named {
   key: string;
@@ -20,6 +22,7 @@ export type Entry = Named &
   (
     | { kind: 'session'; session: SessionSummary }
     | { kind: 'command'; action: Action }
+    | { kind: 'deed'; deed: Deed; session: SessionSummary }
     | { kind: 'hit'; sessionId: string; cliType: string; hit: ItemHit }
   );
 
@@ -28,17 +31,19 @@ export interface EntryGroup {
   items: Entry[];
 }
 
-/** The palette's entries: first sessions that need a person, then commands, then all other sessions. */
+/** The palette's entries: first sessions that need a person, then commands, then all others, archived ones last. */
 export function paletteGroups(projects: Projects, places: Places): EntryGroup[] {
   const waiting = needingYou(projects);
   const others = projects
     .flatMap((project) => project.sessions)
     .filter((session) => session.state !== 'waiting' && session.sessionId !== places.active)
     .toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt));
+  const active = findSession(projects, places.active ?? '');
   return [
     { value: 'Needs you', items: waiting.map(toEntry) },
-    { value: 'Commands', items: commands(places) },
-    { value: 'Sessions', items: others.map(toEntry) },
+    { value: 'Commands', items: [...commands(places), ...deeds(active)] },
+    { value: 'Sessions', items: others.filter(({ archived }) => !archived).map(toEntry) },
+    { value: 'Archived', items: others.filter(({ archived }) => archived).map(toEntry) },
   ].filter((group) => group.items.length > 0);
 }
 
@@ -86,6 +91,27 @@ function commands(places: Places): Entry[] {
 
 function command(action: Action, name: string, hint: string): Entry {
   return { kind: 'command', key: action, action, name, hint, text: name };
+}
+
+/** What can be done with the session that is shown. */
+function deeds(session: SessionSummary | undefined): Entry[] {
+  if (session === undefined) return [];
+  const deed = (name: string, done: Deed): Entry => ({
+    kind: 'deed',
+    key: done,
+    deed: done,
+    session,
+    name,
+    hint: '',
+    text: name,
+  });
+  return [
+    session.pinned ? deed('Unpin this session', 'unpin') : deed('Pin this session', 'pin'),
+    session.archived
+      ? deed('Unarchive this session', 'unarchive')
+      : deed('Archive this session', 'archive'),
+    deed('Delete this session …', 'delete'),
+  ];
 }
 
 function toEntry(session: SessionSummary): Entry {

@@ -11,9 +11,10 @@ import { DropTarget } from '../attachments/DropTarget.tsx';
 import { useAttachments } from '../attachments/use-attachments.ts';
 import { Composer } from '../composer/Composer.tsx';
 import { UsageLimits } from '../composer/UsageLimits.tsx';
-import { QueueList } from '../composer/QueueList.tsx';
 import { focusComposer, useFocusWhenReady } from '../composer/focus-composer.ts';
 import { FilesBeside } from '../files/FilesBeside.tsx';
+import { ArchivedNote } from '../housekeeping/ArchivedNote.tsx';
+import { useHousekeeping } from '../housekeeping/housekeeping.tsx';
 import { useDraft } from '../kept/drafts.ts';
 import { useMentioned } from '../mentions/use-mentioned.ts';
 import spoken from '../look/spoken.module.css';
@@ -28,6 +29,7 @@ import { RevealedItem } from './RevealedItem.tsx';
 import { useRewindDialog } from './RewindDialog.tsx';
 import { SessionIntro } from './SessionIntro.tsx';
 import { SessionNotices } from './SessionNotices.tsx';
+import { SessionQueue } from './SessionQueue.tsx';
 import { SessionFailed, SessionLoading } from './SessionStates.tsx';
 import css from './SessionPage.module.css';
 import { usePrewarm } from './use-prewarm.ts';
@@ -36,8 +38,13 @@ import { usePrewarm } from './use-prewarm.ts';
 export default function SessionPage({ sessionId }: { sessionId: string }) {
   const { view, session } = useSession(sessionId);
   const { close, keep } = useNavigation();
+  const { deleted } = useHousekeeping();
   const title = view.info?.session.title ?? 'Session';
   useFocusWhenReady(view.phase === 'ready');
+  const isDeleted = view.phase === 'deleted';
+  useEffect(() => {
+    if (isDeleted) deleted(sessionId);
+  }, [deleted, isDeleted, sessionId]);
   const sends = view.pending.length > 0;
   useEffect(() => {
     if (sends) keep(sessionId);
@@ -80,6 +87,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
   const attachments = useAttachments(sessionId, recipient, prewarm);
   const { put } = attachments;
   const running = view.turns.at(-1)?.status === 'in_progress';
+  const canSteer = running && info?.canSteer === true;
 
   const answer = useCallback(
     (approvalId: string, given: ApprovalAnswer) =>
@@ -111,6 +119,8 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
       askRewind,
       send: (message: string, blocks: readonly ContentBlock[] = []) =>
         void session.send(message, { blocks: blocksOf(message, blocks) }),
+      steer: (message: string, blocks: readonly ContentBlock[]) =>
+        void session.steer(message, { blocks: blocksOf(message, blocks) }),
       takeBack,
     }),
     [answer, askRewind, attempt, blocksOf, cliType, fork, session, sessionId, show, takeBack],
@@ -129,25 +139,20 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
         </ActivityProvider>
         <DropTarget onFiles={attachments.add} />
         <div className={css.dock}>
-          {problem !== undefined && (
-            <p className={css.problem} role="alert">
-              {problem}
-            </p>
-          )}
+          <Problem text={problem} />
+          <ArchivedNote session={about} />
           <SessionNotices sessionId={sessionId} notices={info?.notices} />
           <AgentNotice cliType={cliType} isNew={isEmpty} />
           <BackgroundTasks
             tasks={info?.tasks}
             onStop={(taskId) => void attempt(requests.stopTask(sessionId, taskId))}
           />
-          <QueueList
+          <SessionQueue
+            sessionId={sessionId}
             queue={info?.queue ?? []}
-            onEdit={(turnId, message) => {
-              const before = info?.queue.find((one) => one.turnId === turnId);
-              const beside = blocksOfEdited(message, before);
-              void attempt(requests.editQueued(sessionId, turnId, message, beside));
-            }}
-            onRemove={(turnId) => void attempt(requests.removeQueued(sessionId, turnId))}
+            canSteer={canSteer}
+            blocksOfEdited={blocksOfEdited}
+            attempt={attempt}
           />
           <RequestDock
             turns={view.turns}
@@ -168,6 +173,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
             }}
             attachments={attachments}
             onSend={(message) => actions.send(message, attachments.take())}
+            onSteer={canSteer ? (message) => actions.steer(message, attachments.take()) : undefined}
             onStop={stop}
             onMention={addMention}
             onConfig={(id, value) => attempt(requests.setConfig(sessionId, id, value))}
@@ -206,6 +212,15 @@ function useTakeBack(
   );
 }
 
+function Problem({ text }: { text: string | undefined }) {
+  if (text === undefined) return null;
+  return (
+    <p className={css.problem} role="alert">
+      {text}
+    </p>
+  );
+}
+
 /** Which waiting request is shown, and a function that shows one of them. */
 function useShownRequest() {
   const [shown, choose] = useState<string>();
@@ -233,11 +248,15 @@ function lastMessage(
 }
 
 /** Runs a command, and keeps its error until the next one. */
-function useAttempt(): [string | undefined, (doing: Promise<void>) => Promise<void>] {
+function useAttempt(): [string | undefined, (doing: Promise<unknown>) => Promise<void>] {
   const [problem, setProblem] = useState<string>();
-  const attempt = useCallback((doing: Promise<void>) => {
+  const attempt = useCallback(async (doing: Promise<unknown>) => {
     setProblem(undefined);
-    return doing.catch((error: unknown) => setProblem(describeError(error).message));
+    try {
+      await doing;
+    } catch (error) {
+      setProblem(describeError(error).message);
+    }
   }, []);
   return [problem, attempt];
 }

@@ -1,4 +1,5 @@
 import type { SessionSummary } from '@liminal/protocol';
+import { Ellipsis } from 'lucide-react';
 import { memo } from 'react';
 import { AgentMark } from '../app/AgentMark.tsx';
 import { useAgentName } from '../app/agents.tsx';
@@ -6,6 +7,7 @@ import { useNavigation } from '../app/navigation.tsx';
 import { SessionLink } from '../app/SessionLink.tsx';
 import { StateMark } from '../look/StateMark.tsx';
 import { ago } from '../words/time.ts';
+import { useRowMenu } from './row-menu.tsx';
 import css from './Sidebar.module.css';
 
 interface SessionRowProps {
@@ -14,14 +16,15 @@ interface SessionRowProps {
   onFollow?: (() => void) | undefined;
 }
 
-/** One session: its state, its title, and the time of its last activity. */
+/** One session: its state, its title, the time of its last activity, and a menu. */
 export const SessionRow = memo(function SessionRow({ session, now, onFollow }: SessionRowProps) {
   const { active } = useNavigation();
+  const openMenu = useRowMenu();
   const agentName = useAgentName(session.cliType);
   const isActive = active === session.sessionId;
   const origin = session.source === 'agent' ? `, from ${agentName} itself` : '';
   return (
-    <li>
+    <li className={css.item}>
       <SessionLink
         sessionId={session.sessionId}
         onFollow={onFollow}
@@ -31,12 +34,34 @@ export const SessionRow = memo(function SessionRow({ session, now, onFollow }: S
         data-source={session.source}
         aria-current={isActive ? 'page' : undefined}
         title={`${session.title}\n${agentName}${origin}`}
+        onContextMenu={(event) => {
+          event.preventDefault();
+          const { clientX: x, clientY: y, currentTarget: element } = event;
+          // A key has no place.
+          openMenu(session, { element, at: event.button === 2 ? { x, y } : undefined });
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'ArrowRight') openMenu(session, { element: event.currentTarget });
+        }}
       >
         <StateMark state={session.state} />
         <span className={css.title}>{session.title}</span>
         <AgentMark cliType={session.cliType} />
         <span className={css.meta}>{ago(session.updatedAt, now)}</span>
       </SessionLink>
+      <button
+        type="button"
+        className={css.actions}
+        // The right arrow key opens the menu of the row that has the focus.
+        tabIndex={-1}
+        data-beside
+        aria-label={`Menu of ${session.title}`}
+        aria-haspopup="menu"
+        title="Pin, archive, delete"
+        onClick={(event) => openMenu(session, { element: event.currentTarget })}
+      >
+        <Ellipsis size={15} aria-hidden="true" />
+      </button>
     </li>
   );
 });

@@ -1,4 +1,5 @@
 import { useSessions } from '@liminal/client/react';
+import type { SessionSummary } from '@liminal/protocol';
 import { Keyboard, Plus, Search } from 'lucide-react';
 import { type KeyboardEvent, useState, useEffect, useCallback } from 'react';
 import { altKey } from '../app/keys.ts';
@@ -6,11 +7,13 @@ import { Button, Kbd } from '../look/controls.tsx';
 import { useRoving } from '../look/use-roving.ts';
 import { HistoryHits } from '../search/HistoryHits.tsx';
 import { useHistorySearch } from '../search/use-history-search.ts';
-import { ProjectSection } from './ProjectSection.tsx';
+import { RowMenuProvider } from './row-menu.tsx';
 import { SessionRow } from './SessionRow.tsx';
+import { SessionSection } from './SessionSection.tsx';
 import css from './Sidebar.module.css';
-import { needingYou, searchSessions } from './session-groups.ts';
+import { groupSessions, needingYou, searchSessions } from './session-groups.ts';
 import { readTexts } from '../kept/read-texts.ts';
+import { shortPath } from '../words/paths.ts';
 
 interface SidebarProps {
   onNew: () => void;
@@ -19,17 +22,20 @@ interface SidebarProps {
   onFollow?: () => void;
 }
 
-/** All sessions: first those that need a person, then by project. */
+/** All sessions: first those that need a person, then the pinned ones, then by project; at the end the archived ones. */
 export function Sidebar({ onNew, onKeys, onFollow }: SidebarProps) {
   const { projects, phase } = useSessions();
   const [search, setSearch] = useState('');
   const now = useNow();
   const found = searchSessions(projects, search);
   const waiting = needingYou(found);
+  const groups = groupSessions(found);
+  const [isArchiveOpen, setArchiveOpen] = useState(false);
   const [collapsed, toggle] = useCollapsed();
   const history = useHistorySearch(search);
   const { ref, onKeyDown } = useRoving<HTMLDivElement>('column');
   const isSearching = search.trim() !== '';
+  const rows = { now, onFollow };
   const hasNothing = found.length === 0 && history.phase === 'idle';
 
   const onSearchKey = (event: KeyboardEvent) => {
@@ -67,33 +73,44 @@ export function Sidebar({ onNew, onKeys, onFollow }: SidebarProps) {
       {/* Keys reach it from the entries inside. */}
       {/* oxlint-disable-next-line jsx-a11y/no-static-element-interactions */}
       <div className={css.list} ref={ref} onKeyDown={onKeyDown}>
-        {waiting.length > 0 && (
-          <section aria-label="Needs you">
-            <h2 className={css.heading} data-urgent="true">
-              Needs you <span>{waiting.length}</span>
-            </h2>
-            <ul className={css.rows}>
-              {waiting.map((session) => (
-                <SessionRow
-                  key={session.sessionId}
-                  session={session}
-                  now={now}
-                  onFollow={onFollow}
-                />
-              ))}
-            </ul>
-          </section>
-        )}
-        {found.map((project) => (
-          <ProjectSection
-            key={project.projectId}
-            project={project}
-            now={now}
-            open={isSearching || !collapsed.has(project.projectId)}
-            onToggle={() => toggle(project.projectId)}
-            onFollow={onFollow}
-          />
-        ))}
+        <RowMenuProvider>
+          {waiting.length > 0 && (
+            <TopSection name="Needs you" sessions={waiting} isUrgent {...rows} />
+          )}
+          {groups.pinned.length > 0 && (
+            <TopSection name="Pinned" sessions={groups.pinned} {...rows} />
+          )}
+          {groups.projects.map(({ projectId, projectDir, name, sessions }) => (
+            <SessionSection
+              key={projectId}
+              name={name}
+              heading={
+                <span className={css.path}>
+                  <bdi>{shortPath(projectDir)}</bdi>
+                </span>
+              }
+              title={projectDir}
+              sessions={sessions}
+              open={isSearching || !collapsed.has(projectId)}
+              onToggle={() => toggle(projectId)}
+              {...rows}
+            />
+          ))}
+          {groups.archived.length > 0 && (
+            <SessionSection
+              name="Archived"
+              heading={
+                <>
+                  Archived <span>{groups.archived.length}</span>
+                </>
+              }
+              sessions={groups.archived}
+              open={isSearching || isArchiveOpen}
+              onToggle={() => setArchiveOpen(!isArchiveOpen)}
+              {...rows}
+            />
+          )}
+        </RowMenuProvider>
         <HistoryHits search={history} query={search} onFollow={onFollow} />
         {hasNothing && <Nothing phase={phase} searched={isSearching} />}
       </div>
@@ -104,6 +121,30 @@ export function Sidebar({ onNew, onKeys, onFollow }: SidebarProps) {
         </Button>
       </footer>
     </nav>
+  );
+}
+
+interface TopSectionProps {
+  name: string;
+  sessions: readonly SessionSummary[];
+  isUrgent?: boolean;
+  now: number;
+  onFollow: (() => void) | undefined;
+}
+
+/** Sessions that are always in sight. */
+function TopSection({ name, sessions, isUrgent = false, now, onFollow }: TopSectionProps) {
+  return (
+    <section aria-label={name}>
+      <h2 className={css.heading} data-urgent={isUrgent}>
+        {name} {isUrgent && <span>{sessions.length}</span>}
+      </h2>
+      <ul className={css.rows}>
+        {sessions.map((session) => (
+          <SessionRow key={session.sessionId} session={session} now={now} onFollow={onFollow} />
+        ))}
+      </ul>
+    </section>
   );
 }
 

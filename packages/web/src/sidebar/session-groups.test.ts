@@ -2,7 +2,7 @@ import type { Project, SessionSummary } from '@liminal/protocol';
 import { expect, it } from 'vitest';
 import { documentTitle } from '../app/use-document-mark.ts';
 import { paletteGroups } from '../palette/palette-entries.ts';
-import { needingYou, searchSessions } from './session-groups.ts';
+import { groupSessions, needingYou, searchSessions } from './session-groups.ts';
 
 function session(sessionId: string, rest: Partial<SessionSummary> = {}): SessionSummary {
   return {
@@ -46,14 +46,56 @@ it('a search finds all of its words in title, agent or folder', () => {
   expect(found('login demo')).toEqual([]);
 });
 
+it('each session stands in one group: pinned, archived, or its project', () => {
+  const marked = [
+    project('shop', [
+      session('old pin', { pinned: true, updatedAt: '1' }),
+      session('plain'),
+      session('put away', { archived: true, updatedAt: '1' }),
+    ]),
+    project('lib', [
+      session('new pin', { pinned: true, updatedAt: '2' }),
+      session('both', { pinned: true, archived: true, updatedAt: '2' }),
+    ]),
+  ];
+  const { pinned, projects: rest, archived } = groupSessions(marked);
+  const ids = (sessions: readonly SessionSummary[]) => sessions.map(({ sessionId }) => sessionId);
+  expect(ids(pinned)).toEqual(['new pin', 'old pin']);
+  expect(rest.map(({ name, sessions }) => [name, ids(sessions)])).toEqual([['shop', ['plain']]]);
+  expect(ids(archived)).toEqual(['both', 'put away']);
+});
+
 it('the palette offers sessions that need a person, commands, and the other sessions', () => {
   const groups = paletteGroups(projects, { tabs: [], active: 'docs' });
   expect(groups.map((group) => [group.value, group.items.map((item) => item.name)])).toEqual([
     ['Needs you', ['fix login', 'bench']],
     [
       'Commands',
-      ['New session', 'Look for sessions made elsewhere', 'Start page', 'Keys', 'Close tab'],
+      [
+        'New session',
+        'Look for sessions made elsewhere',
+        'Start page',
+        'Keys',
+        'Close tab',
+        'Pin this session',
+        'Archive this session',
+        'Delete this session …',
+      ],
     ],
+  ]);
+});
+
+it('the palette has archived sessions at its end, and takes back what was done with the active one', () => {
+  const put = session('put away', { archived: true, pinned: true });
+  const all = [project('shop', [put, session('docs')])];
+  const groups = paletteGroups(all, { tabs: [], active: 'put away' });
+  const names = groups.flatMap((group) => group.items.map((item) => item.name));
+  expect(names).toContain('Unpin this session');
+  expect(names).toContain('Unarchive this session');
+  const others = paletteGroups(all, { tabs: [] });
+  expect(others.map(({ value, items }) => [value, items.length]).slice(1)).toEqual([
+    ['Sessions', 1],
+    ['Archived', 1],
   ]);
 });
 

@@ -14,6 +14,30 @@ function waitingSince(session: SessionSummary): string {
   return session.waitingSince ?? session.updatedAt;
 }
 
+interface SessionGroups {
+  /** Newest first, of all projects; those that are archived are not among them. */
+  pinned: SessionSummary[];
+  /** Projects with all other sessions. */
+  projects: Projects;
+  /** Newest first. */
+  archived: SessionSummary[];
+}
+
+/** The groups in which a list shows sessions, each in one. */
+export function groupSessions(projects: Projects): SessionGroups {
+  const all = projects
+    .flatMap((project) => project.sessions)
+    .toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt));
+  const isPlain = (session: SessionSummary) => !session.archived && !session.pinned;
+  return {
+    pinned: all.filter((session) => session.pinned && !session.archived),
+    projects: projects
+      .map((project) => ({ ...project, sessions: project.sessions.filter(isPlain) }))
+      .filter((project) => project.sessions.length > 0),
+    archived: all.filter((session) => session.archived),
+  };
+}
+
 /** Projects with the sessions that match a search: all of its words are in title, agent or folder. */
 export function searchSessions(projects: Projects, search: string): Projects {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);

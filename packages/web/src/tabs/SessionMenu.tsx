@@ -1,14 +1,16 @@
 import { Menu } from '@base-ui/react/menu';
 import { describeError, findSession } from '@liminal/client';
 import { useClient, useSessions } from '@liminal/client/react';
-import { Copy, Ellipsis, GitFork, Pencil, Pin, PowerOff, X } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import { Bookmark, Copy, Ellipsis, GitFork, Pencil, PowerOff, X } from 'lucide-react';
+import { useState } from 'react';
 import { useAgent } from '../app/agents.tsx';
 import { altKey } from '../app/keys.ts';
 import { useNavigation } from '../app/navigation.tsx';
 import { useFork } from '../app/use-fork.ts';
+import { SessionItems } from '../housekeeping/SessionItems.tsx';
 import controls from '../look/controls.module.css';
 import menu from '../look/menu.module.css';
+import { MenuItem } from '../look/MenuItem.tsx';
 import { writeClipboard } from '../look/use-copy.ts';
 import { RenameDialog } from './RenameDialog.tsx';
 import css from './SessionMenu.module.css';
@@ -37,34 +39,35 @@ export default function SessionMenu({ sessionId }: { sessionId: string }) {
         <Menu.Portal>
           <Menu.Positioner className={menu.positioner} align="end" sideOffset={6}>
             <Menu.Popup className={menu.popup}>
-              <Item icon={<Pencil size={14} />} onClick={() => setRenaming(true)}>
+              <MenuItem icon={<Pencil size={14} />} onClick={() => setRenaming(true)}>
                 Rename
-              </Item>
+              </MenuItem>
               {agent?.forks === true && (
-                <Item icon={<GitFork size={14} />} onClick={() => attempt(fork(sessionId))}>
+                <MenuItem icon={<GitFork size={14} />} onClick={() => attempt(fork(sessionId))}>
                   Fork
-                </Item>
+                </MenuItem>
               )}
-              <Item icon={<Copy size={14} />} onClick={() => void writeClipboard(sessionId)}>
+              <MenuItem icon={<Copy size={14} />} onClick={() => void writeClipboard(sessionId)}>
                 Copy session id
-              </Item>
+              </MenuItem>
               {preview === sessionId && (
-                <Item icon={<Pin size={14} />} onClick={() => keep(sessionId)}>
+                <MenuItem icon={<Bookmark size={14} />} onClick={() => keep(sessionId)}>
                   Keep tab
-                </Item>
+                </MenuItem>
               )}
-              <Item icon={<X size={14} />} onClick={() => close(sessionId)} hint={altKey('W')}>
+              <MenuItem icon={<X size={14} />} onClick={() => close(sessionId)} hint={altKey('W')}>
                 Close tab
-              </Item>
+              </MenuItem>
               <Menu.Separator className={menu.separator} />
-              <Item
+              <MenuItem
                 icon={<PowerOff size={14} />}
                 disabled={session?.isAlive === false}
                 onClick={() => attempt(requests.kill(sessionId))}
                 hint={session?.isAlive === false ? 'not running' : undefined}
               >
                 End the agent’s process
-              </Item>
+              </MenuItem>
+              {session !== undefined && <SessionItems session={session} />}
             </Menu.Popup>
           </Menu.Positioner>
         </Menu.Portal>
@@ -82,23 +85,5 @@ export default function SessionMenu({ sessionId }: { sessionId: string }) {
         />
       )}
     </>
-  );
-}
-
-interface ItemProps {
-  icon: ReactNode;
-  children: ReactNode;
-  onClick: () => void;
-  disabled?: boolean;
-  hint?: string | undefined;
-}
-
-function Item({ icon, children, hint, ...rest }: ItemProps) {
-  return (
-    <Menu.Item className={menu.item} {...rest}>
-      {icon}
-      <span>{children}</span>
-      {hint !== undefined && <small>{hint}</small>}
-    </Menu.Item>
   );
 }

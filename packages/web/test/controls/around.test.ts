@@ -20,6 +20,22 @@ import { check, press, tabTo, take, write, type Way } from './ways.ts';
 async function toSidebar(page: Page, way: Way): Promise<void> {
   if (way === 'touch') await page.getByRole('button', { name: /^Sessions/ }).tap();
 }
+
+/** By a right click, by the right arrow key, or by its button. */
+async function openRowMenu(page: Page, title: string, way: Way): Promise<void> {
+  const row = sidebar(page).getByRole('link', { name: new RegExp(title) });
+  if (way === 'touch') {
+    await sidebar(page)
+      .getByRole('button', { name: `Menu of ${title}` })
+      .tap();
+  } else if (way === 'mouse') await row.click({ button: 'right' });
+  else {
+    await tabTo(page, row);
+    await page.keyboard.press('ArrowRight');
+  }
+  await page.getByRole('menu').waitFor();
+}
+
 const tabs = (page: Page) => page.getByRole('navigation', { name: 'Open sessions' });
 
 const tabBar: Control[] = [
@@ -134,6 +150,22 @@ tryControls([
         effect: (page) => gone(sidebar(page).getByRole('link', { name: /Docs/ })),
       },
       {
+        name: 'the menu of a session',
+        find: (page) => sidebar(page).getByRole('button', { name: 'Menu of Bench' }),
+        use: async (page, control, way) => {
+          if (way === 'mouse') await sidebar(page).getByRole('link', { name: /Bench/ }).hover();
+          if (way !== 'keyboard') return press(page, control, way);
+          await tabTo(page, sidebar(page).getByRole('link', { name: /Bench/ }));
+          await page.keyboard.press('ArrowRight');
+        },
+        effect: (page) => page.getByRole('menuitem', { name: 'Pin' }).waitFor(),
+      },
+      {
+        name: 'the archive',
+        find: (page) => sidebar(page).getByRole('button', { name: /^Archived/ }),
+        effect: (page) => sidebar(page).getByRole('link', { name: /Attic/ }).waitFor(),
+      },
+      {
         name: 'the heading of a project',
         find: (page) => sidebar(page).getByRole('button', { name: '/code/shop' }),
         effect: (page) => gone(sidebar(page).getByRole('link', { name: /Bench/ })),
@@ -190,6 +222,142 @@ tryControls([
         find: (page) => page.getByRole('option', { name: /Bench/ }),
         use: take,
         effect: isAt('/session/other-1'),
+      },
+      {
+        name: 'Pin this session',
+        find: (page) => page.getByRole('option', { name: 'Pin this session' }),
+        use: take,
+        effect: asked('POST', /\/session\/s1\/pin$/),
+      },
+      {
+        name: 'Archive this session',
+        find: (page) => page.getByRole('option', { name: 'Archive this session' }),
+        use: take,
+        effect: asked('POST', /\/session\/s1\/archive$/),
+      },
+      {
+        name: 'Delete this session …',
+        find: (page) => page.getByRole('option', { name: /^Delete this session/ }),
+        use: take,
+        effect: (page) => dialog(page, 'Delete this session?').waitFor(),
+      },
+    ],
+  },
+  {
+    name: 'the menu of a session in the sidebar',
+    set: withOthers,
+    go: async (page, way) => {
+      await toSidebar(page, way);
+      await openRowMenu(page, 'Bench', way);
+    },
+    controls: [
+      {
+        name: 'Pin',
+        find: (page) => page.getByRole('menuitem', { name: 'Pin' }),
+        use: take,
+        effect: asked('POST', /\/session\/other-1\/pin$/),
+      },
+      {
+        name: 'Archive',
+        find: (page) => page.getByRole('menuitem', { name: 'Archive' }),
+        use: take,
+        effect: asked('POST', /\/session\/other-1\/archive$/),
+      },
+      {
+        name: 'Delete …',
+        find: (page) => page.getByRole('menuitem', { name: /^Delete/ }),
+        use: take,
+        effect: (page) => dialog(page, 'Delete this session?').waitFor(),
+      },
+    ],
+  },
+  {
+    name: 'the menu of a session in the archive',
+    set: withOthers,
+    go: async (page, way) => {
+      await toSidebar(page, way);
+      await press(page, sidebar(page).getByRole('button', { name: /^Archived/ }), way);
+      await openRowMenu(page, 'Attic', way);
+    },
+    controls: [
+      {
+        name: 'Unpin',
+        find: (page) => page.getByRole('menuitem', { name: 'Unpin' }),
+        use: take,
+        effect: asked('POST', /\/session\/attic\/unpin$/),
+      },
+      {
+        name: 'Unarchive',
+        find: (page) => page.getByRole('menuitem', { name: 'Unarchive' }),
+        use: take,
+        effect: asked('POST', /\/session\/attic\/unarchive$/),
+      },
+      {
+        name: 'Delete …',
+        find: (page) => page.getByRole('menuitem', { name: /^Delete/ }),
+        use: take,
+        effect: (page) => dialog(page, 'Delete this session?').waitFor(),
+      },
+    ],
+  },
+  {
+    name: 'the toast about an archived session',
+    set: withOthers,
+    go: async (page, way) => {
+      await toSidebar(page, way);
+      await openRowMenu(page, 'Bench', way);
+      await take(page, page.getByRole('menuitem', { name: 'Archive' }), way);
+      await page.getByText('Archived “Bench”.').waitFor();
+    },
+    controls: [
+      {
+        name: 'Undo',
+        find: button('Undo'),
+        effect: asked('POST', /\/session\/other-1\/unarchive$/),
+      },
+      {
+        name: 'Dismiss',
+        find: button('Dismiss'),
+        effect: (page) => gone(page.getByText('Archived “Bench”.')),
+      },
+    ],
+  },
+  {
+    name: 'an archived session',
+    set: (stage) => {
+      stage.info.session.archived = true;
+    },
+    controls: [
+      {
+        name: 'Unarchive',
+        find: button('Unarchive'),
+        effect: asked('POST', /\/session\/s1\/unarchive$/),
+      },
+    ],
+  },
+  {
+    name: 'the dialog before a session is deleted',
+    set: withOthers,
+    go: async (page, way) => {
+      await press(page, button('Session')(page), way);
+      await take(page, page.getByRole('menuitem', { name: /^Delete/ }), way);
+      await dialog(page, 'Delete this session?').waitFor();
+    },
+    controls: [
+      {
+        name: 'Delete',
+        find: button('Delete'),
+        effect: asked('DELETE', /\/session\/s1$/),
+      },
+      {
+        name: 'Cancel',
+        find: button('Cancel'),
+        effect: (page) => gone(dialog(page, 'Delete this session?')),
+      },
+      {
+        name: 'the close button',
+        find: button('Close'),
+        effect: (page) => gone(dialog(page, 'Delete this session?')),
       },
     ],
   },
@@ -355,6 +523,24 @@ tryControls([
         find: (page) => page.getByRole('menuitem', { name: /^End the agent/ }),
         use: take,
         effect: asked('POST', /\/kill$/),
+      },
+      {
+        name: 'Pin',
+        find: (page) => page.getByRole('menuitem', { name: 'Pin' }),
+        use: take,
+        effect: asked('POST', /\/session\/s1\/pin$/),
+      },
+      {
+        name: 'Archive',
+        find: (page) => page.getByRole('menuitem', { name: 'Archive' }),
+        use: take,
+        effect: asked('POST', /\/session\/s1\/archive$/),
+      },
+      {
+        name: 'Delete …',
+        find: (page) => page.getByRole('menuitem', { name: /^Delete/ }),
+        use: take,
+        effect: (page) => dialog(page, 'Delete this session?').waitFor(),
       },
     ],
   },

@@ -140,7 +140,14 @@ export function withOthers(stage: Stage): void {
     if (path.endsWith('/fork')) return { sessionId: 'other-1', cliType: 'demo' };
     if (path === '/api/session/create') return { sessionId: 'other-1', cliType: 'demo' };
     if (path !== '/api/projects') return undefined;
-    const sessions = [session, ...others];
+    const attic = {
+      ...others[1]!,
+      sessionId: 'attic',
+      title: 'Attic',
+      archived: true,
+      pinned: true,
+    };
+    const sessions = [session, ...others, attic];
     return { projects: [{ projectId: 'p', projectDir: '/code/shop', name: 'shop', sessions }] };
   };
 }

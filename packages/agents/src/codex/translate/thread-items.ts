@@ -1,5 +1,5 @@
-import type { PlanEntry } from '@liminal/protocol';
-import { steeredItem, type TurnWriter } from '../../base/turn-writer.ts';
+import { type PlanEntry, steeredItem } from '@liminal/protocol';
+import type { TurnWriter } from '../../base/turn-writer.ts';
 import { attachedImages, wordsIn } from '../prompt.ts';
 import { callOf, resultOf, type ToolItem } from './tools.ts';
 import { type ItemOf, PlanStep, ThreadItem } from './wire.ts';

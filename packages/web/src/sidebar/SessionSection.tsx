@@ -1,12 +1,15 @@
-import type { Project } from '@liminal/protocol';
+import type { SessionSummary } from '@liminal/protocol';
 import { ChevronRight } from 'lucide-react';
-import { useState } from 'react';
-import { shortPath } from '../words/paths.ts';
+import { type ReactNode, useState } from 'react';
 import { SessionRow } from './SessionRow.tsx';
 import css from './Sidebar.module.css';
 
-interface ProjectSectionProps {
-  project: Project;
+interface SessionSectionProps {
+  /** For people who do not see the heading. */
+  name: string;
+  heading: ReactNode;
+  title?: string | undefined;
+  sessions: readonly SessionSummary[];
   now: number;
   /** Whether its sessions are shown. */
   open: boolean;
@@ -17,19 +20,17 @@ interface ProjectSectionProps {
 /** Sessions shown before a click on "more". */
 const visible = 6;
 
-/** A project's folder and its sessions, the newest first. */
-export function ProjectSection({ project, now, open, onToggle, onFollow }: ProjectSectionProps) {
+/** Sessions that belong together, under a heading that folds them. */
+export function SessionSection(props: SessionSectionProps) {
+  const { name, heading, title, sessions, now, open, onToggle, onFollow } = props;
   const [all, setAll] = useState(false);
-  const { sessions } = project;
   const shown = all ? sessions : sessions.slice(0, visible);
   return (
-    <section aria-label={project.name}>
+    <section aria-label={name}>
       <h2 className={css.heading}>
-        <button type="button" aria-expanded={open} title={project.projectDir} onClick={onToggle}>
+        <button type="button" aria-expanded={open} title={title} onClick={onToggle}>
           <ChevronRight size={12} aria-hidden="true" />
-          <span className={css.path}>
-            <bdi>{shortPath(project.projectDir)}</bdi>
-          </span>
+          {heading}
         </button>
       </h2>
       {open && (

@@ -1,0 +1,53 @@
+import type { Requests } from '@liminal/client';
+import { findSession } from '@liminal/client';
+import type { Config } from '../config/load.ts';
+import { ConfigError } from '../config/errors.ts';
+import { connect } from '../connect.ts';
+import { askLine, canAsk } from '../terminal/ask.ts';
+
+/** Archives, unarchives, pins or unpins a session. */
+export async function markSession(
+  command: keyof Pick<Requests, 'archive' | 'unarchive' | 'pin' | 'unpin'>,
+  sessionId: string,
+  config: Config,
+): Promise<number> {
+  const { client, close } = await connect(config);
+  try {
+    await client.requests[command](sessionId);
+    return 0;
+  } finally {
+    await close();
+  }
+}
+
+/** Deletes a session, after a question unless `yes`. Returns 1 if the answer was no. */
+export async function deleteSession(
+  sessionId: string,
+  { yes = false }: { yes?: boolean },
+  config: Config,
+): Promise<number> {
+  if (!yes && !canAsk()) {
+    throw new ConfigError('Nobody is at the terminal to be asked: delete it with --yes.');
+  }
+  const { client, close } = await connect(config);
+  try {
+    const session = findSession(await client.requests.listProjects(), sessionId);
+    const isSure = yes || (await confirm(session?.title ?? sessionId));
+    if (isSure) await client.requests.deleteSession(sessionId);
+    return isSure ? 0 : 1;
+  } finally {
+    await close();
+  }
+}
+
+const meaning: Record<string, boolean> = { y: true, yes: true, n: false, no: false, '': false };
+
+async function confirm(title: string): Promise<boolean> {
+  const text = `? Delete “${title}” for good? What its agent itself keeps of it stays, and is not listed any more.\n`;
+  const understand = (line: string) => {
+    const answer = meaning[line.toLowerCase()];
+    return answer === undefined ? { problem: 'Answer y or n.' } : { answer };
+  };
+  const stop = new AbortController();
+  return (await askLine({ text, prompt: 'y/N: ' }, understand, stop.signal)) ?? false;
+}

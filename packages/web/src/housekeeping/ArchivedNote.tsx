@@ -1,0 +1,33 @@
+import type { SessionSummary } from '@liminal/protocol';
+import { Archive } from 'lucide-react';
+import { focusComposer } from '../composer/focus-composer.ts';
+import { Button } from '../look/controls.tsx';
+import css from './ArchivedNote.module.css';
+import { useHousekeeping } from './housekeeping.tsx';
+
+/** Says that the session that is looked at is archived, and how it comes back. */
+export function ArchivedNote({ session }: { session: SessionSummary | undefined }) {
+  const { unarchive } = useHousekeeping();
+  if (session?.archived !== true) return null;
+  return (
+    <div className={css.note}>
+      <Archive size={14} aria-hidden="true" />
+      <p>This session is archived. A message brings it back.</p>
+      <Button
+        look="quiet"
+        onClick={(event) => {
+          unarchive(session);
+          // The button goes; on a phone, the composer would open the keyboard.
+          if (
+            event.nativeEvent instanceof PointerEvent &&
+            event.nativeEvent.pointerType === 'touch'
+          )
+            return;
+          focusComposer();
+        }}
+      >
+        Unarchive
+      </Button>
+    </div>
+  );
+}

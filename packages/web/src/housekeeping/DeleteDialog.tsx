@@ -1,0 +1,64 @@
+import { describeError } from '@liminal/client';
+import { useClient } from '@liminal/client/react';
+import type { SessionSummary } from '@liminal/protocol';
+import { useState } from 'react';
+import { useAgentName } from '../app/agents.tsx';
+import { Button } from '../look/controls.tsx';
+import { Dialog } from '../look/Dialog.tsx';
+import form from '../look/form.module.css';
+import css from './DeleteDialog.module.css';
+import { useHousekeeping } from './housekeeping.tsx';
+
+interface DeleteDialogProps {
+  session: SessionSummary;
+  onClose: () => void;
+}
+
+/** Says what is deleted and what is not, and asks. */
+export default function DeleteDialog({ session, onClose }: DeleteDialogProps) {
+  const { sessionId, title, cliType, isAlive } = session;
+  const { requests } = useClient();
+  const { deleted } = useHousekeeping();
+  const agentName = useAgentName(cliType);
+  const [isDeleting, setDeleting] = useState(false);
+  const [problem, setProblem] = useState<string>();
+  const confirm = async () => {
+    setDeleting(true);
+    try {
+      await requests.deleteSession(sessionId);
+      deleted(sessionId);
+      onClose();
+    } catch (error) {
+      setProblem(describeError(error).message);
+      setDeleting(false);
+    }
+  };
+  return (
+    <Dialog title="Delete this session?" onClose={onClose}>
+      <div className={form.form}>
+        <p className={css.what}>
+          <bdi className={css.title}>{title}</bdi> is deleted for good: what was said, what waits in
+          its queue, and files that no other session has.
+          {isAlive && ' Its agent is stopped first.'}
+        </p>
+        <p className={css.not}>
+          Liminal deletes what Liminal keeps. What {agentName} itself keeps of this session stays
+          where it is; Liminal does not list or open it any more.
+        </p>
+        {problem !== undefined && (
+          <p className={form.problem} role="alert">
+            {problem}
+          </p>
+        )}
+        <div className={form.actions}>
+          <Button data-autofocus onClick={onClose}>
+            Cancel
+          </Button>
+          <Button look="danger" disabled={isDeleting} onClick={() => void confirm()}>
+            Delete
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,40 @@
+import { Menu } from '@base-ui/react/menu';
+import type { SessionSummary } from '@liminal/protocol';
+import { Archive, ArchiveRestore, Pin, PinOff, Trash2 } from 'lucide-react';
+import menu from '../look/menu.module.css';
+import { MenuItem } from '../look/MenuItem.tsx';
+import { useHousekeeping } from './housekeeping.tsx';
+
+/** The entries of a menu that put a session in its place, or away. */
+export function SessionItems({ session }: { session: SessionSummary }) {
+  const housekeeping = useHousekeeping();
+  return (
+    <>
+      {session.pinned === true ? (
+        <MenuItem icon={<PinOff size={14} />} onClick={() => housekeeping.unpin(session)}>
+          Unpin
+        </MenuItem>
+      ) : (
+        <MenuItem icon={<Pin size={14} />} onClick={() => housekeeping.pin(session)}>
+          Pin
+        </MenuItem>
+      )}
+      {session.archived === true ? (
+        <MenuItem
+          icon={<ArchiveRestore size={14} />}
+          onClick={() => housekeeping.unarchive(session)}
+        >
+          Unarchive
+        </MenuItem>
+      ) : (
+        <MenuItem icon={<Archive size={14} />} onClick={() => housekeeping.archive(session)}>
+          Archive
+        </MenuItem>
+      )}
+      <Menu.Separator className={menu.separator} />
+      <MenuItem icon={<Trash2 size={14} />} onClick={() => housekeeping.delete(session)}>
+        Delete …
+      </MenuItem>
+    </>
+  );
+}

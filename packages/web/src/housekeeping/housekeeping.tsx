@@ -1,0 +1,126 @@
+import { describeError, findSession } from '@liminal/client';
+import { useClient } from '@liminal/client/react';
+import type { SessionSummary } from '@liminal/protocol';
+import {
+  createContext,
+  lazy,
+  type ReactNode,
+  Suspense,
+  useCallback,
+  useContext,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
+import { useNavigation } from '../app/navigation.tsx';
+import { forgetDraft } from '../kept/drafts.ts';
+
+/** What people do with sessions rather than in them. Problems are shown in a toast. */
+export interface Housekeeping {
+  /** Closes its tab; it can be undone for a while. */
+  archive: (session: SessionSummary) => void;
+  unarchive: (session: SessionSummary) => void;
+  pin: (session: SessionSummary) => void;
+  unpin: (session: SessionSummary) => void;
+  /** Asks first. */
+  delete: (session: SessionSummary) => void;
+  /** The session was deleted, here or elsewhere: its tab is closed. */
+  deleted: (sessionId: string) => void;
+}
+
+/** A short message about what was just done. */
+export interface Toast {
+  text: string;
+  /** It says why something was not done. */
+  isProblem?: boolean;
+  undo?: () => void;
+}
+
+const HousekeepingContext = createContext<Housekeeping | undefined>(undefined);
+const ToastContext = createContext<{ toast: Toast | undefined; dismiss: () => void }>({
+  toast: undefined,
+  dismiss: () => {},
+});
+
+// Fetched when first needed.
+const DeleteDialog = lazy(() => import('./DeleteDialog.tsx'));
+
+export function HousekeepingProvider({ children }: { children: ReactNode }) {
+  const { requests, sessions } = useClient();
+  const navigation = useNavigation();
+  const places = useRef(navigation);
+  useLayoutEffect(() => {
+    places.current = navigation;
+  });
+  const [toast, setToast] = useState<Toast>();
+  const [doomed, setDoomed] = useState<SessionSummary>();
+  const dismiss = useCallback(() => setToast(undefined), []);
+
+  const housekeeping = useMemo<Housekeeping>(() => {
+    const attempt = (doing: Promise<void>) =>
+      doing.catch((error: unknown) =>
+        setToast({ text: describeError(error).message, isProblem: true }),
+      );
+    const archive = async ({ sessionId, title }: SessionSummary) => {
+      const wasShown = places.current.active === sessionId;
+      await requests.archive(sessionId);
+      places.current.close(sessionId);
+      const undo = async () => {
+        setToast(undefined);
+        await requests.unarchive(sessionId);
+        if (wasShown) places.current.show(sessionId);
+      };
+      setToast({ text: `Archived “${title}”.`, undo: () => void attempt(undo()) });
+    };
+    return {
+      archive: (session) => void attempt(archive(session)),
+      unarchive: ({ sessionId }) => void attempt(requests.unarchive(sessionId)),
+      pin: ({ sessionId }) => void attempt(requests.pin(sessionId)),
+      unpin: ({ sessionId }) => void attempt(requests.unpin(sessionId)),
+      delete: setDoomed,
+      deleted: (sessionId) => {
+        forgetDraft(sessionId);
+        if (!places.current.tabs.includes(sessionId)) return;
+        places.current.close(sessionId);
+        const session = findSession(sessions.getSnapshot().projects, sessionId);
+        setToast({
+          text: session ? `“${session.title}” was deleted.` : 'The session was deleted.',
+        });
+      },
+    };
+  }, [requests, sessions]);
+
+  useEffect(
+    () =>
+      sessions.removed.on((removed) => {
+        for (const sessionId of removed) housekeeping.deleted(sessionId);
+      }),
+    [housekeeping, sessions],
+  );
+
+  const shown = useMemo(() => ({ toast, dismiss }), [toast, dismiss]);
+  return (
+    <HousekeepingContext value={housekeeping}>
+      <ToastContext value={shown}>{children}</ToastContext>
+      <Suspense>
+        {doomed !== undefined && (
+          <DeleteDialog session={doomed} onClose={() => setDoomed(undefined)} />
+        )}
+      </Suspense>
+    </HousekeepingContext>
+  );
+}
+
+export function useHousekeeping(): Housekeeping {
+  const housekeeping = useContext(HousekeepingContext);
+  if (housekeeping === undefined)
+    throw new Error('useHousekeeping needs a HousekeepingProvider above it.');
+  return housekeeping;
+}
+
+/** The toast, and a function that takes it away. */
+export function useToast() {
+  return useContext(ToastContext);
+}

@@ -1,0 +1,22 @@
+import { Menu } from '@base-ui/react/menu';
+import type { ReactNode } from 'react';
+import menu from './menu.module.css';
+
+interface MenuItemProps {
+  icon: ReactNode;
+  children: ReactNode;
+  onClick: () => void;
+  disabled?: boolean;
+  hint?: string | undefined;
+}
+
+/** An entry of a menu with a picture, and a hint at its end. */
+export function MenuItem({ icon, children, hint, ...rest }: MenuItemProps) {
+  return (
+    <Menu.Item className={menu.item} {...rest}>
+      {icon}
+      <span>{children}</span>
+      {hint !== undefined && <small>{hint}</small>}
+    </Menu.Item>
+  );
+}

@@ -1,0 +1,37 @@
+import { Menu } from '@base-ui/react/menu';
+import type { SessionSummary } from '@liminal/protocol';
+import { SessionItems } from '../housekeeping/SessionItems.tsx';
+import menu from '../look/menu.module.css';
+import type { Anchor } from './row-menu.tsx';
+
+interface RowMenuProps {
+  session: SessionSummary;
+  anchor: Anchor;
+  onClose: () => void;
+}
+
+/** The actions on a session in a list. */
+export default function RowMenu({ session, anchor: { element, at }, onClose }: RowMenuProps) {
+  const anchor = at ? { getBoundingClientRect: () => new DOMRect(at.x, at.y, 0, 0) } : element;
+  return (
+    <Menu.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
+      {/* A dialog lets only what is inside it be used. */}
+      <Menu.Portal container={element.closest('dialog') ?? document.body}>
+        <Menu.Positioner
+          className={menu.positioner}
+          anchor={anchor}
+          align={at ? 'start' : 'end'}
+          sideOffset={at ? 0 : 4}
+        >
+          <Menu.Popup
+            className={menu.popup}
+            aria-label={session.title}
+            finalFocus={() => (element.isConnected ? element : true)}
+          >
+            <SessionItems session={session} />
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
+  );
+}

@@ -1,0 +1,36 @@
+import type { SessionSummary } from '@liminal/protocol';
+import { createContext, lazy, type ReactNode, Suspense, useContext, useState } from 'react';
+
+/** Where a menu opens: at an element, or where the pointer was. */
+export interface Anchor {
+  /** Gets the focus back. */
+  element: HTMLElement;
+  at?: { x: number; y: number } | undefined;
+}
+
+type OpenRowMenu = (session: SessionSummary, anchor: Anchor) => void;
+
+const RowMenuContext = createContext<OpenRowMenu>(() => {});
+
+// Fetched when first needed: it brings the menus with it.
+const RowMenu = lazy(() => import('./RowMenu.tsx'));
+
+/** One menu for all rows of a list. */
+export function RowMenuProvider({ children }: { children: ReactNode }) {
+  const [opened, setOpened] = useState<{ session: SessionSummary; anchor: Anchor }>();
+  const [open] = useState<OpenRowMenu>(
+    () => (session: SessionSummary, anchor: Anchor) => setOpened({ session, anchor }),
+  );
+  return (
+    <RowMenuContext value={open}>
+      {children}
+      <Suspense>
+        {opened !== undefined && <RowMenu {...opened} onClose={() => setOpened(undefined)} />}
+      </Suspense>
+    </RowMenuContext>
+  );
+}
+
+export function useRowMenu(): OpenRowMenu {
+  return useContext(RowMenuContext);
+}
