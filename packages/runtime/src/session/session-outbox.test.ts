@@ -174,6 +174,7 @@ test('a message on its way into the running turn is neither sent nor changed mea
   await expect.poll(() => record.value.queue.map(({ turnId }) => turnId)).toEqual(['t1']);
   isOver = true;
   outbox.next();
+  expect(outbox.isSending).toBe(false);
   taking.resolve({ turnId: 't0' });
   expect(await sending).toEqual({ turnId: 't0', steered: true });
   expect(delivered).toEqual(['Go.']);
