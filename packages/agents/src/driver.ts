@@ -51,6 +51,12 @@ export interface SessionOpening<Memory = unknown> {
   readonly signal: AbortSignal;
 }
 
+/** The turn that a message is for, and the message's own id, a UUID. */
+export interface SteerTarget {
+  turnId: string;
+  messageId: string;
+}
+
 /** An open session with its agent, over all of its turns. Its methods reject with ProviderError. */
 export interface AgentSession<Memory = unknown> {
   /** False once it is being closed or its process has ended. */
@@ -74,6 +80,13 @@ export interface AgentSession<Memory = unknown> {
   cancel(): Promise<void>;
   /** Ends the agent and all that it started; a running turn first ends as cancelled. Calling it twice is no error. */
   close(): Promise<void>;
+
+  /**
+   * Gives the agent a message for the turn that runs, and resolves when that is emitted (`TurnWriter.steer`). The session
+   * says later what the agent did with it; a message that the agent comes to only after the turn is withdrawn there, and
+   * begins a turn with its own id. `NOTHING_TO_STEER`, `PROCESS_CRASH`.
+   */
+  steer?(message: string, to: SteerTarget, blocks: readonly ContentBlock[]): Promise<void>;
 
   /** `APPROVAL_NOT_FOUND` once the request is over, `INVALID_OPTION`. */
   answerApproval?(approvalId: string, answer: ApprovalAnswer): Promise<void>;

@@ -14,7 +14,8 @@ export type ProviderErrorCode =
   | 'TASK_NOT_FOUND'
   | 'INVALID_OPTION'
   | 'CONTENT_NOT_SUPPORTED'
-  | 'NOT_SUPPORTED';
+  | 'NOT_SUPPORTED'
+  | 'NOTHING_TO_STEER';
 
 /** The rejections of a provider. The message says what was wrong with what, and what to do. */
 export class ProviderError extends LiminalError {
@@ -29,6 +30,12 @@ export class ProviderError extends LiminalError {
 export function turnNotStored(agent: string): ProviderError {
   const message = `${agent} has not stored this turn, so nothing can go on from it. Fork after another turn.`;
   return new ProviderError('TURN_NOT_STORED', message);
+}
+
+/** A message for the running turn came when there was none, or none that takes it. */
+export function nothingToSteer(why = 'No turn is running.', cause?: unknown): ProviderError {
+  const message = `${why} Send it as a message of its own instead.`;
+  return new ProviderError('NOTHING_TO_STEER', message, { cause });
 }
 
 export function taskNotFound(): ProviderError {

@@ -13,7 +13,7 @@ import type {
   UpsertObject,
   UsageLimit,
 } from '@liminal/protocol';
-import type { AgentCapabilities } from './driver.ts';
+import type { AgentCapabilities, SteerTarget } from './driver.ts';
 
 export interface CreateSessionOptions {
   /** Absolute path of an existing folder. */
@@ -67,6 +67,8 @@ export interface SessionUpdate {
   limits?: UsageLimit[];
   /** What a message may have besides its text. */
   accepts?: AcceptedContent;
+  /** Whether it takes messages in the middle of a turn. */
+  canSteer?: boolean;
 }
 
 /** The agent's process has ended; `code` and `message` say why, unless that was requested. */
@@ -167,6 +169,15 @@ export interface CliProvider extends AgentCapabilities {
   close(): Promise<void>;
 
   /** Optional methods, besides those of `AgentCapabilities`. */
+  /**
+   * Gives the agent a message for the turn that runs, and resolves when its item (`steeredItem`) has been emitted.
+   * `NOT_SUPPORTED`, `NOTHING_TO_STEER`, `CONTENT_NOT_SUPPORTED`, `PROCESS_CRASH`.
+   */
+  steer?(
+    sessionId: string,
+    message: string,
+    options: SteerTarget & { blocks?: readonly ContentBlock[] },
+  ): Promise<void>;
   /**
    * Answers a permission request; `content` fills in its form, if it has one, and `note` is for an option that takes
    * one. `APPROVAL_NOT_FOUND` once it is over, `INVALID_OPTION`.

@@ -4,6 +4,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { hideUrlSecrets, LiminalError } from '@liminal/protocol';
 import { takeOwnEnvironment } from '../bin/own-environment.js';
 import { commandFirst } from './command-first.ts';
+import type { ForkFlags } from './commands/fork.ts';
 import type { RunFlags } from './commands/run.ts';
 import type { SessionsFlags } from './commands/sessions.ts';
 import type { TailFlags } from './commands/tail.ts';
@@ -70,6 +71,17 @@ function createProgram(done: (exitCode: number) => void): Command {
     .action(async (sessionId: string, flags: Flags & TailFlags) => {
       const { tail } = await import('./commands/tail.ts');
       done(await tail(sessionId, flags, configure(flags)));
+    });
+
+  command('fork <sessionId>')
+    .description('forks a session, and prints the new one’s id')
+    .option(
+      '--turn <number or id>',
+      'the last turn that both have (default: the last that has ended)',
+    )
+    .action(async (sessionId: string, flags: Flags & ForkFlags) => {
+      const { fork } = await import('./commands/fork.ts');
+      done(await fork(sessionId, flags, configure(flags)));
     });
 
   housekeepingCommands(command, done);

@@ -1,7 +1,7 @@
 /** The canonical stream event: the only thing that is logged (seeds 000 and 001, camelCase). */
 import { z } from 'zod';
 import { ApprovalOption, Form, PlanEntry, ToolKind, ToolLocation } from './content.ts';
-import { ErrorObject, ItemPatch, ItemType, OutputItem } from './items.ts';
+import { Delivery, ErrorObject, ItemPatch, ItemType, OutputItem } from './items.ts';
 import { Usage } from './usage.ts';
 
 /** W3C trace context, carried by hand because a log does not propagate it. */
@@ -25,8 +25,10 @@ export const ItemStartPayload = z.object({
   itemId: z.string().min(1),
   itemType: ItemType,
   initialContent: z.string().optional(),
-  /** Messages: the speaker. User messages are shown only when whole. */
+  /** Messages: the speaker. User messages are shown only when whole, or with a `delivery`. */
   origin: z.enum(['user', 'agent', 'system']).optional(),
+  /** A user's message in the middle of a turn: see MessageItem. */
+  delivery: Delivery.optional(),
   correlationId: z.string().optional(),
   parentCallId: z.string().optional(),
   /** function_call: tool name. */

@@ -34,12 +34,25 @@ const base = {
   raw: z.unknown().optional(),
 };
 
+/**
+ * What the agent did with a message that a person said in the middle of its turn: it has it (`sent`), its model reads it
+ * in this turn (`taken`), or the turn ended before that was said (`not_taken`).
+ */
+export const Delivery = z.enum(['sent', 'taken', 'not_taken']);
+export type Delivery = z.infer<typeof Delivery>;
+
+/** The id of such a message's item. */
+export const steeredItem = (turnId: string, messageId: string): string =>
+  `${turnId}:said:${messageId}`;
+
 export const MessageItem = z.object({
   ...base,
   type: z.literal('message'),
   content: z.string(),
   origin: z.enum(['user', 'agent', 'system']).default('agent'),
   blocks: z.array(ContentBlock).optional(),
+  /** Only of a message in the middle of a turn. */
+  delivery: Delivery.optional(),
 });
 
 export const ReasoningItem = z.object({

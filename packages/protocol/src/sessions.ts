@@ -146,6 +146,8 @@ export const SessionInfo = z.object({
   activity: z.string().optional(),
   /** What a message may have besides its text; absent until the agent has said. */
   accepts: AcceptedContent.optional(),
+  /** Whether the agent takes messages in the middle of a turn; absent until it has said. */
+  canSteer: z.boolean().optional(),
 });
 export type SessionInfo = z.infer<typeof SessionInfo>;
 

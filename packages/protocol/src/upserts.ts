@@ -10,6 +10,7 @@ import {
   ToolKind,
   ToolLocation,
 } from './content.ts';
+import { Delivery } from './items.ts';
 import { Usage } from './usage.ts';
 
 const base = {
@@ -36,6 +37,8 @@ export const MessageUpsert = z.object({
   content: z.string(),
   origin: z.enum(['user', 'agent', 'system']),
   blocks: z.array(ContentBlock).optional(),
+  /** What the agent did with a message in the middle of its turn. */
+  delivery: Delivery.optional(),
 });
 export const ThinkingUpsert = z.object({
   ...base,

@@ -11,11 +11,13 @@ import type {
   Project,
   Response,
   SearchResult,
+  SendNowResult,
   SendResult,
   SessionHandle,
   SessionInfo,
   SessionStatusResult,
   SessionSummary,
+  SteerResult,
   UploadedBlob,
 } from '@liminal/protocol';
 import type {
@@ -259,6 +261,17 @@ export class SessionRuntime implements Runtime {
     });
   }
 
+  async steer(
+    sessionId: string,
+    message: string,
+    messageId?: string,
+    { blocks }: { blocks?: ContentBlock[] | undefined } = {},
+  ): Promise<SteerResult> {
+    this.#assertOpen();
+    const steer = async (session: Session) => session.steer(message, messageId, blocks);
+    return this.#kept.use(sessionId, steer);
+  }
+
   async editQueued(
     sessionId: string,
     turnId: string,
@@ -284,6 +297,14 @@ export class SessionRuntime implements Runtime {
 
   async removeQueued(sessionId: string, turnId: string): Promise<void> {
     await this.#kept.use(sessionId, async (session) => session.removeQueued(turnId));
+  }
+
+  async moveQueued(sessionId: string, turnId: string, before?: string): Promise<void> {
+    await this.#kept.use(sessionId, async (session) => session.moveQueued(turnId, before));
+  }
+
+  async sendQueuedNow(sessionId: string, turnId: string): Promise<SendNowResult> {
+    return this.#kept.use(sessionId, async (session) => session.sendQueuedNow(turnId));
   }
 
   async cancel(sessionId: string): Promise<void> {

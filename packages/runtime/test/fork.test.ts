@@ -57,7 +57,7 @@ describe.each(['memory', 'sqlite'] as const)('a fork, kept in %s,', (driver) => 
       expect(one).toMatchObject({ status: 'complete', runId: one.turnId });
     const { session } = await world.runtime.info(fork.sessionId);
     expect(session).toMatchObject({
-      title: '1 (fork)',
+      title: 'Fork of 1',
       active: true,
       forkedFrom: { sessionId, turnId: second, title: '1' },
     });
@@ -202,6 +202,32 @@ describe('a fork', () => {
     expect(record?.agentSessionId).toBe('copied');
   });
 
+  test('can end after a turn that the agent began by itself, which has another id in its store', async () => {
+    const [first = ''] = await turns('1');
+    const own = randomUUID();
+    const start = { modelId: 'm', providerId: 'scripted', trigger: 'agent' } as const;
+    world.agent.say(sessionId, { type: 'response_start', ...start }, own);
+    world.agent.text(sessionId, 'b', 'By itself.');
+    world.agent.finish(sessionId);
+    const isStored = async () =>
+      (await world.storage.store.getResponse(own))?.status === 'complete';
+    await vi.waitUntil(isStored);
+    await turns('2');
+    world.agent.storedTurns = [
+      storedTurn(first),
+      storedTurn('stored-own', { trigger: 'agent' }),
+      storedTurn('stored-2'),
+    ];
+
+    const fork = await world.runtime.fork(sessionId, { turnId: own });
+
+    expect(world.agent.forks).toEqual(['stored-own']);
+    expect(await said(fork.sessionId)).toEqual(['1', 'Re: 1', 'By itself.']);
+    world.agent.storedTurns.splice(1, 1);
+    await world.runtime.fork(sessionId, { turnId: own });
+    expect(world.agent.forks.at(-1)).toBe(own);
+  });
+
   test('lacks turns of another branch of the conversation, which its agent does not know', async () => {
     const [, left = ''] = await turns('1', '2', '3');
     world.agent.forked = { copies: new Map(), left: new Set([left]) };
@@ -211,9 +237,9 @@ describe('a fork', () => {
 });
 
 /** What an agent has stored of a turn. */
-function storedTurn(turnId: string): StoredTurn {
+function storedTurn(turnId: string, by: { trigger?: 'agent' } = {}): StoredTurn {
   const timestamp = '2026-01-01T00:00:00.000Z';
-  const start = { type: 'response_start', modelId: 'm', providerId: 'scripted' } as const;
+  const start = { type: 'response_start', modelId: 'm', providerId: 'scripted', ...by } as const;
   const end = { type: 'response_done', status: 'completed', finishReason: 'end_turn' } as const;
   return { turnId, events: [start, end].map((payload) => ({ turnId, timestamp, payload })) };
 }

@@ -4,12 +4,18 @@ import type {
   SessionOpening,
   SessionOutput,
   SessionUpdate,
+  SteerTarget,
   StoredFork,
   StoredSession,
   StoredTurn,
 } from '@liminal/agents';
-import { DriverProvider, ProviderError } from '@liminal/agents';
-import type { ApprovalAnswer, ContentBlock, EventPayload } from '@liminal/protocol';
+import { DriverProvider, nothingToSteer, ProviderError } from '@liminal/agents';
+import {
+  type ApprovalAnswer,
+  type ContentBlock,
+  type EventPayload,
+  steeredItem,
+} from '@liminal/protocol';
 
 const about = { cliType: 'scripted', name: 'Scripted' };
 
@@ -25,6 +31,11 @@ export class ScriptedAgent extends DriverProvider {
   readonly answers: ApprovalAnswer[] = [];
   readonly cancels: string[] = [];
   readonly received: string[] = [];
+  /** Whether sessions that are opened from now on take messages in the middle of a turn. */
+  canSteer = true;
+  readonly steered: string[] = [];
+  /** Runs before a message in the middle of a turn is taken, or refused by its throwing. */
+  beforeSteer: () => Promise<void> = async () => {};
   /** What each received message had besides its words. */
   readonly attached: (readonly ContentBlock[])[] = [];
   stored: StoredSession[] = [];
@@ -71,6 +82,10 @@ export class ScriptedAgent extends DriverProvider {
       },
       accepts: { image: ['image/*'], audio: [], resource: ['text/*'] },
       send: (message, turnId, blocks) => this.#take(sessionId, message, turnId, blocks),
+      ...(this.canSteer && {
+        steer: (message: string, to: SteerTarget, blocks: readonly ContentBlock[]) =>
+          this.#steer(sessionId, message, to, blocks),
+      }),
       cancel: async () => this.#cancel(sessionId),
       close: async () => {
         if (alive.delete(sessionId)) output.exit({ expected: true });
@@ -108,6 +123,29 @@ export class ScriptedAgent extends DriverProvider {
         ...(blocks.length > 0 && { blocks: [...blocks] }),
       },
     });
+  }
+
+  async #steer(
+    sessionId: string,
+    content: string,
+    { turnId, messageId }: SteerTarget,
+    blocks: readonly ContentBlock[],
+  ): Promise<void> {
+    await this.beforeSteer();
+    if (this.#turns.get(sessionId) !== turnId) throw nothingToSteer();
+    this.steered.push(content);
+    const itemId = steeredItem(turnId, messageId);
+    const told = { origin: 'user', delivery: 'sent', initialContent: content } as const;
+    this.say(sessionId, { type: 'item_start', itemId, itemType: 'message', ...told });
+    const patch = { blocks: [...blocks] };
+    this.say(sessionId, { type: 'item_delta', itemId, deltaContent: '', patch });
+  }
+
+  /** The agent has taken a message in the middle of its turn up. */
+  takeUp(sessionId: string, messageId: string, content: string): void {
+    const id = steeredItem(this.#turns.get(sessionId) ?? '', messageId);
+    const item = { type: 'message', id, content, origin: 'user', delivery: 'taken' } as const;
+    this.say(sessionId, { type: 'item_done', itemId: id, finalItem: item });
   }
 
   update(sessionId: string, update: SessionUpdate): void {

@@ -1,11 +1,12 @@
 import {
   type AgentSession,
   DriverProvider,
+  nothingToSteer,
   ProviderError,
   type SessionOpening,
   type SessionOutput,
 } from '@liminal/agents';
-import type { EventPayload } from '@liminal/protocol';
+import { type EventPayload, steeredItem } from '@liminal/protocol';
 
 const about = { cliType: 'scripted', name: 'Scripted' };
 
@@ -38,6 +39,12 @@ export class ScriptedProvider extends DriverProvider {
         this.calls.push(`sendMessage ${sessionId}`);
         if (!isAlive) throw new ProviderError('PROCESS_CRASH', 'The agent is dead.');
         this.#begin(sessionId, message, turnId);
+      },
+      steer: async (message, { turnId, messageId }) => {
+        if (this.#turns.get(sessionId) !== turnId) throw nothingToSteer();
+        const told = { origin: 'user', delivery: 'sent', initialContent: message } as const;
+        const itemId = steeredItem(turnId, messageId);
+        this.say(sessionId, { type: 'item_start', itemId, itemType: 'message', ...told });
       },
       cancel: async () => {
         this.calls.push(`cancelTurn ${sessionId}`);

@@ -200,6 +200,50 @@ describe('messages', () => {
     expect(await ask('DELETE', place)).toMatchObject(refused(409, 'MESSAGE_NOT_QUEUED'));
   });
 
+  test('what is said amid a turn is answered with that turn, once it is in the log', async () => {
+    const { id } = await createSession();
+    const steer = async (body: object) => ask('POST', `/api/session/${id}/steer`, body);
+    expect(await steer({ message: 'A word.' })).toMatchObject(refused(409, 'NOTHING_TO_STEER'));
+    expect(await steer({ message: '' })).toMatchObject(refused(400, 'INVALID_BODY'));
+    const { turnId } = (await ask('POST', `/api/session/${id}/send`, { message: 'Go' })).body;
+    const messageId = crypto.randomUUID();
+
+    expect(await steer({ message: 'A word.', messageId })).toEqual({
+      status: 202,
+      body: { turnId },
+    });
+
+    const { entries } = HistoryPage.parse((await ask('GET', `/api/session/${id}/history`)).body);
+    expect(entries.at(-1)).toMatchObject({
+      itemId: `${String(turnId)}:said:${messageId}`,
+      content: 'A word.',
+      delivery: 'sent',
+    });
+  });
+
+  test('messages that wait are moved, and one is given to the turn that runs', async () => {
+    const { id } = await createSession();
+    const send = async (message: string): Promise<string> =>
+      (await ask('POST', `/api/session/${id}/send`, { message })).body['turnId']!;
+    const [running, one, two] = [await send('Go'), await send('one'), await send('two')];
+    const queue = `/api/session/${id}/queue`;
+
+    expect(await ask('POST', `${queue}/${two}/move`, { before: one })).toEqual({
+      status: 200,
+      body: {},
+    });
+    expect(await ask('POST', `${queue}/${one}/move`, { before: 'gone' })).toMatchObject(
+      refused(409, 'MESSAGE_NOT_QUEUED'),
+    );
+    expect(await ask('POST', `${queue}/${two}/now`)).toEqual({
+      status: 200,
+      body: { turnId: running, steered: true },
+    });
+    expect(await ask('POST', `${queue}/${two}/now`)).toMatchObject(
+      refused(409, 'MESSAGE_NOT_QUEUED'),
+    );
+  });
+
   test('an empty message is refused with its field named', async () => {
     const { id } = await createSession();
     const answer = await ask('POST', `/api/session/${id}/send`, { message: '' });
@@ -303,7 +347,7 @@ describe('forking', () => {
     expect(entries![0]).toMatchObject({ sessionId, content: 'one' });
     const forkedFrom = { sessionId: id, turnId, title: 'one' };
     expect(await list(server.folder)).toContainEqual(
-      expect.objectContaining({ sessionId, title: 'one (fork)', forkedFrom }),
+      expect.objectContaining({ sessionId, title: 'Fork of one', forkedFrom }),
     );
     const withoutTurn = await ask('POST', path, { sessionId: crypto.randomUUID() });
     expect(withoutTurn.status).toBe(201);

@@ -6,7 +6,7 @@ import {
   messageOf,
   whyNotAccepted,
 } from '@liminal/protocol';
-import type { AgentDriver, AgentSession, EarlierSession } from '../driver.ts';
+import type { AgentDriver, AgentSession, EarlierSession, SteerTarget } from '../driver.ts';
 import { ProviderError } from '../errors.ts';
 import type {
   CliProvider,
@@ -126,10 +126,22 @@ export class DriverProvider implements CliProvider {
     }: { turnId?: string; blocks?: readonly ContentBlock[] } = {},
   ): Promise<SendMessageResult> {
     const session = this.#session(sessionId);
-    const why = whyNotAccepted(this.#driver.name, session.accepts ?? onlyText, blocks);
-    if (why !== undefined) throw new ProviderError('CONTENT_NOT_SUPPORTED', why);
+    this.#checkAccepts(session, blocks);
     await session.send(message, turnId, blocks);
     return { turnId };
+  }
+
+  async steer(
+    sessionId: string,
+    message: string,
+    { blocks = [], ...to }: SteerTarget & { blocks?: readonly ContentBlock[] },
+  ): Promise<void> {
+    const session = this.#session(sessionId);
+    if (!session.steer) {
+      throw this.#notSupported('takes nothing while it works: send it as a message, which waits');
+    }
+    this.#checkAccepts(session, blocks);
+    await session.steer(message, to, blocks);
   }
 
   async cancelTurn(sessionId: string): Promise<void> {
@@ -256,7 +268,8 @@ export class DriverProvider implements CliProvider {
       const session = await this.#driver.open({ ...opening, ...(earlier && { earlier }) });
       this.#ended.delete(sessionId);
       entry.running = { session, projectDir };
-      feed.update({ accepts: session.accepts ?? onlyText });
+      const canSteer = session.steer !== undefined;
+      feed.update({ accepts: session.accepts ?? onlyText, canSteer });
       // Later, so that the caller can add listeners first.
       setImmediate(() => announce(session.isAlive));
       return { sessionId, cliType: this.cliType };
@@ -289,6 +302,11 @@ export class DriverProvider implements CliProvider {
   #before(sessionId: string): Ended | undefined {
     const running = this.#entries.get(sessionId)?.running;
     return running ? remembered(running) : this.#ended.get(sessionId);
+  }
+
+  #checkAccepts({ accepts = onlyText }: AgentSession, blocks: readonly ContentBlock[]): void {
+    const why = whyNotAccepted(this.#driver.name, accepts, blocks);
+    if (why !== undefined) throw new ProviderError('CONTENT_NOT_SUPPORTED', why);
   }
 
   /** Throws ProviderError `SESSION_NOT_FOUND`, or `PROCESS_CRASH` for a session that was ended. */

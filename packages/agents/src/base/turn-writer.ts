@@ -5,9 +5,12 @@ import {
   type ContentBlock,
   type EventDraft,
   type EventPayload,
+  type Delivery,
   GrowingText,
   type ItemPatch,
+  type ItemStartPayload,
   type OutputItem,
+  steeredItem,
   textOf,
   withText,
 } from '@liminal/protocol';
@@ -89,6 +92,32 @@ export class TurnWriter {
     this.#put({ type: 'item_done', itemId: id, finalItem: { ...item, blocks: [...blocks] } });
   }
 
+  /** Adds what a person says in the middle of the turn; it is open until `settle`, at the latest until the turn's end. */
+  steer(messageId: string, content: string, blocks: readonly ContentBlock[] = []): void {
+    const id = steeredItem(this.turnId, messageId);
+    if (this.#ended || this.#open.has(id)) return;
+    const said = { type: 'message', id, content, origin: 'user', delivery: 'sent' } as const;
+    const item: OutputItem = blocks.length === 0 ? said : { ...said, blocks: [...blocks] };
+    this.#open.set(id, { item, more: new GrowingText() });
+    // As with the message that began the turn: what a person says is bounded where it comes in.
+    this.#put({ ...startPayload(item), initialContent: content });
+    if (blocks.length === 0) return;
+    this.#put({ type: 'item_delta', itemId: id, deltaContent: '', patch: { blocks: [...blocks] } });
+  }
+
+  /** What the agent did with a message of `steer`. */
+  settle(messageId: string, delivery: Exclude<Delivery, 'sent'>): void {
+    const item = this.item(steeredItem(this.turnId, messageId));
+    if (item?.type !== 'message' || !this.#forget(item.id)) return;
+    this.#put({ type: 'item_done', itemId: item.id, finalItem: { ...item, delivery } });
+  }
+
+  /** Withdraws a message of `steer`: the agent does not take it (`refused`), or only after the turn (`own_turn`). */
+  takeBack(messageId: string, reason: 'refused' | 'own_turn'): void {
+    const itemId = steeredItem(this.turnId, messageId);
+    if (this.#forget(itemId)) this.#put({ type: 'item_cancelled', itemId, reason });
+  }
+
   /** Records, once, that somebody asked to stop the turn. */
   stop(reason = 'The user asked to stop.'): void {
     if (this.#isStopping) return;
@@ -157,7 +186,8 @@ export class TurnWriter {
 
   /** Ends an item as it is, or as `said`. */
   done(itemId: string, said = this.item(itemId)): void {
-    const finalItem = this.#bounds.isFull && said?.type !== 'approval' ? this.item(itemId) : said;
+    const isPersons = said?.type === 'approval' || (said?.type === 'message' && said.delivery);
+    const finalItem = this.#bounds.isFull && !isPersons ? this.item(itemId) : said;
     if (finalItem === undefined || !this.#forget(itemId)) return;
     this.write({ type: 'item_done', itemId, finalItem: this.#withUnplaced(finalItem) });
   }
@@ -245,7 +275,7 @@ export class TurnWriter {
   }
 }
 
-function startPayload(item: OutputItem): EventPayload {
+function startPayload(item: OutputItem): ItemStartPayload {
   const { id: itemId, type: itemType, parentCallId } = item;
   const base = {
     type: 'item_start' as const,
@@ -255,7 +285,7 @@ function startPayload(item: OutputItem): EventPayload {
   };
   switch (item.type) {
     case 'message':
-      return { ...base, origin: item.origin };
+      return { ...base, origin: item.origin, ...defined({ delivery: item.delivery }) };
     case 'function_call': {
       const { name, callId, title, kind, locations } = item;
       // A call's arguments may be known from its beginning.

@@ -1,4 +1,3 @@
-import type { UUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import type {
   CanUseTool,
@@ -6,7 +5,6 @@ import type {
   Options,
   Query,
   SDKControlInitializeResponse,
-  SDKUserMessage,
 } from '@anthropic-ai/claude-agent-sdk';
 import { withinDepth, messageOf } from '@liminal/protocol';
 import type { McpServers } from '../mcp-servers.ts';
@@ -118,8 +116,8 @@ export class ClaudeProcess extends EventEmitter<News> {
     }
   }
 
-  push(uuid: UUID, content: SDKUserMessage['message']['content']): void {
-    this.#input.push(uuid, content);
+  push(...message: Parameters<InputQueue['push']>): void {
+    this.#input.push(...message);
   }
 
   /** Why the process ended, with its own words about it. */

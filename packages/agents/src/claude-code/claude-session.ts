@@ -8,9 +8,10 @@ import {
   messageOf,
 } from '@liminal/protocol';
 import { isoNow as now } from '../base/iso-clock.ts';
-import type { AgentSession, SessionOutput } from '../driver.ts';
+import { Newest } from '../base/newest.ts';
+import type { AgentSession, SessionOutput, SteerTarget } from '../driver.ts';
 import { accepted, promptOf } from './prompt.ts';
-import { ProviderError, taskNotFound } from '../errors.ts';
+import { nothingToSteer, ProviderError, taskNotFound } from '../errors.ts';
 import { ClaudeApprovals } from './approvals.ts';
 import { ClaudeProcess, type ClaudeProcessOptions } from './claude-process.ts';
 import { applyAfterStart, mayBypass, type Config } from './config-options.ts';
@@ -27,6 +28,9 @@ export interface ClaudeSessionOptions extends ClaudeProcessOptions {
   /** Records each sent message, so that its stored entries do not count as made elsewhere. */
   marks: Pick<TranscriptMarks, 'noteSent'>;
 }
+
+/** How many messages that were said amid turns are remembered. */
+const maxSteered = 1_000;
 
 interface Sending {
   turnId: string;
@@ -51,6 +55,8 @@ export class ClaudeSession implements AgentSession<Config> {
   #sending: Sending | undefined;
   #turnEnd = Promise.withResolvers<void>();
   #isStopping = false;
+  /** The messages that were said amid turns; one may begin a turn of its own. */
+  readonly #steered = new Newest<string, true>(maxSteered);
   #ended: Promise<void> = Promise.resolve();
 
   /**
@@ -126,13 +132,15 @@ export class ClaudeSession implements AgentSession<Config> {
   }
 
   /**
-   * Sends a user message; resolves when its turn has begun. Waits for a turn that the agent began by itself. Throws
-   * ProviderError `PROCESS_CRASH` or `TURN_IN_PROGRESS`.
+   * Sends a user message; resolves when its turn has begun. Waits for a turn that the agent began by itself, and for
+   * messages that it has been given already. Throws ProviderError `PROCESS_CRASH` or `TURN_IN_PROGRESS`.
    */
   async send(text: string, turnId: string, blocks: readonly ContentBlock[]): Promise<void> {
     this.#options.marks.noteSent(turnId);
     this.#checkAlive();
-    if (this.#sending !== undefined || this.#translator.turn?.trigger === 'user') {
+    const turn = this.#translator.turn;
+    const isForAnother = turn?.trigger === 'user' && !this.#steered.has(turn.turnId);
+    if (this.#sending !== undefined || isForAnother) {
       throw new ProviderError('TURN_IN_PROGRESS', 'Claude Code is still at work on a message.');
     }
     const sending = { turnId, bound: Promise.withResolvers<void>(), isStopped: false };
@@ -140,7 +148,7 @@ export class ClaudeSession implements AgentSession<Config> {
     // It may be rejected while the agent's own turn is still awaited.
     sending.bound.promise.catch(() => undefined);
     try {
-      while (this.#translator.turn !== undefined) await this.#turnEnd.promise;
+      while (this.#translator.isBusy) await this.#turnEnd.promise;
       this.#checkAlive();
       const uuid = isUuid(turnId) ? turnId : randomUUID();
       this.#translator.expect({ uuid, turnId, text, blocks });
@@ -149,6 +157,22 @@ export class ClaudeSession implements AgentSession<Config> {
     } finally {
       this.#sending = undefined;
     }
+  }
+
+  /** Throws ProviderError `NOTHING_TO_STEER` or `PROCESS_CRASH`. */
+  async steer(
+    text: string,
+    { turnId, messageId }: SteerTarget,
+    blocks: readonly ContentBlock[],
+  ): Promise<void> {
+    this.#checkAlive();
+    if (this.#translator.turn?.turnId !== turnId) throw nothingToSteer();
+    if (this.#isStopping) throw nothingToSteer('The turn is being stopped.');
+    const uuid = isUuid(messageId) ? messageId : randomUUID();
+    this.#options.marks.noteSent(uuid);
+    this.#steered.set(messageId, true);
+    this.#translator.steer({ uuid, turnId: messageId, text, blocks }, now());
+    this.#process.push(uuid, promptOf(text, blocks, this.#options.projectDir), 'next');
   }
 
   /** Stops the running turn, or the one that is about to begin. Throws ProviderError `INTERRUPT_FAILED`. */

@@ -6,13 +6,18 @@ export class InputQueue implements AsyncIterable<SDKUserMessage> {
   #wake = Promise.withResolvers<void>();
   #isEnded = false;
 
-  /** `uuid` is the id by which Claude Code later refers to the message. */
+  /**
+   * `uuid` is the id by which Claude Code later refers to the message. With `priority: 'next'` its model reads it within
+   * the running turn, after the tools that run (`now` would end the turn).
+   */
   push(
     uuid: NonNullable<SDKUserMessage['uuid']>,
     content: SDKUserMessage['message']['content'],
+    priority?: 'next',
   ): void {
     const message = { role: 'user' as const, content };
-    this.#messages.push({ type: 'user', uuid, message, parent_tool_use_id: null });
+    const more = priority === undefined ? {} : { priority };
+    this.#messages.push({ type: 'user', uuid, message, parent_tool_use_id: null, ...more });
     this.#wake.resolve();
   }
 

@@ -6,7 +6,7 @@ import type {
   ContentBlock,
   SessionNotice,
 } from '@liminal/protocol';
-import { messageOf } from '@liminal/protocol';
+import { linkedMentions, messageOf } from '@liminal/protocol';
 import { BoundedList } from '../base/bounded-list.ts';
 import { isRecord } from '../base/parse-line.ts';
 import { isoNow as now } from '../base/iso-clock.ts';
@@ -15,12 +15,12 @@ import { PendingApprovals } from '../base/pending-approvals.ts';
 import { UsageLimits } from '../base/usage-limits.ts';
 import { ProtocolBreach } from '../base/protocol-breach.ts';
 import { type Trigger, type TurnEnd, TurnWriter } from '../base/turn-writer.ts';
+import type { AgentSession, SessionOutput, SteerTarget } from '../driver.ts';
 import type { Ask } from '../base/elicitations.ts';
-import type { AgentSession, SessionOutput } from '../driver.ts';
-import { ProviderError, taskNotFound } from '../errors.ts';
+import { nothingToSteer, ProviderError, taskNotFound } from '../errors.ts';
 import type { AppServer, HostedThread, OpenThread } from './app-server.ts';
 import { askedBy, commandsWith, readSkills, type Skill } from './commands.ts';
-import { accepted } from './prompt.ts';
+import { accepted, inputOf } from './prompt.ts';
 import { CodexRequests } from './requests.ts';
 import type { Rollouts } from './rollouts.ts';
 import type { CodexSettings, Offer } from './settings.ts';
@@ -65,6 +65,15 @@ const turnEnded = 'turn_ended';
 const maxBetween = 100;
 /** How long Codex may take to stop a turn, ms; then it is ended. */
 const cancelLimitMs = 10_000;
+
+/** What is said in a turn that runs. */
+interface Said {
+  threadId: unknown;
+  /** Codex' own id of the turn. */
+  expectedTurnId: unknown;
+  messageId: string;
+  input: object[];
+}
 
 interface CodexSessionOptions {
   server: AppServer;
@@ -173,6 +182,33 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
       });
   }
 
+  /** `NOTHING_TO_STEER`. */
+  async steer(
+    message: string,
+    { turnId, messageId }: SteerTarget,
+    blocks: readonly ContentBlock[],
+  ): Promise<void> {
+    this.#checkAlive();
+    const running = this.#running;
+    if (running?.turnId !== turnId || running.isBetween) throw nothingToSteer();
+    const expectedTurnId = await running.started.promise.catch(() => {
+      throw nothingToSteer();
+    });
+    const { writer } = running;
+    writer.at(now());
+    writer.steer(messageId, message, blocks);
+    const { others } = linkedMentions(message, blocks, this.#options.projectDir);
+    try {
+      const thread = { threadId: this.agentSessionId, expectedTurnId };
+      await this.#say({ ...thread, messageId, input: inputOf(message, others) });
+    } catch (error) {
+      this.#checkAlive();
+      writer.at(now());
+      writer.takeBack(messageId, 'refused');
+      throw nothingToSteer(`Codex did not take it: ${messageOf(error)}`, error);
+    }
+  }
+
   async cancel(): Promise<void> {
     const running = this.#running;
     if (running === undefined) return;
@@ -277,20 +313,6 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     }
   }
 
-  /** Asks people; again, if the turn ends and what asks goes on. */
-  async #ask(
-    { threadId }: Params,
-    ...[question, signal]: Parameters<Ask>
-  ): Promise<ApprovalOutcome> {
-    for (;;) {
-      const outcome = await this.#approvals.ask(question, signal);
-      const hasTurnEnded = outcome.outcome === 'cancelled' && outcome.reason === turnEnded;
-      const goesOn =
-        this.#isAlive && !signal.aborted && this.#tasks.find(String(threadId)) !== undefined;
-      if (!hasTurnEnded || !goesOn) return outcome;
-    }
-  }
-
   onGone(reason: Error): void {
     if (!this.#isAlive) return;
     this.#isAlive = false;
@@ -315,6 +337,43 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     } catch (error) {
       throw new ProviderError('INTERRUPT_FAILED', `Codex did not stop it. ${messageOf(error)}`);
     }
+  }
+
+  /** Asks people; again, if the turn ends and what asks goes on. */
+  async #askUntilAnswered(
+    { threadId }: Params,
+    ...[question, signal]: Parameters<Ask>
+  ): Promise<ApprovalOutcome> {
+    for (;;) {
+      const outcome = await this.#approvals.ask(question, signal);
+      const hasTurnEnded = outcome.outcome === 'cancelled' && outcome.reason === turnEnded;
+      const goesOn =
+        this.#isAlive && !signal.aborted && this.#tasks.find(String(threadId)) !== undefined;
+      if (!hasTurnEnded || !goesOn) return outcome;
+    }
+  }
+
+  /** Asks people, and gives Codex the reason of a refusal, for which its answers have no place. */
+  async #ask(asking: Params, ...asked: Parameters<Ask>): Promise<ApprovalOutcome> {
+    const outcome = await this.#askUntilAnswered(asking, ...asked);
+    const running = this.#running;
+    if (outcome.outcome === 'cancelled' || outcome.note === undefined || !running) return outcome;
+    const { threadId = this.agentSessionId, turnId: expectedTurnId = running.nativeId } = asking;
+    const messageId = randomUUID();
+    running.turn.hide(messageId);
+    const input = inputOf(`The user refused this, and says: ${outcome.note}`, []);
+    try {
+      await this.#say({ threadId, expectedTurnId, messageId, input });
+    } catch (error) {
+      const problem = `Codex was not told the reason of the refusal: ${messageOf(error)}`;
+      this.#write((writer) => writer.notice(problem));
+    }
+    return outcome;
+  }
+
+  /** Says something in a turn that runs. */
+  #say({ messageId: clientUserMessageId, ...said }: Said): Promise<unknown> {
+    return this.#server.request('turn/steer', { ...said, clientUserMessageId });
   }
 
   /** Returns what Codex waits for, if it says that. */

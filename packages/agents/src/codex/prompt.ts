@@ -21,6 +21,10 @@ export function inputOf(text: string, blocks: readonly ContentBlock[]): object[]
   return [{ type: 'text', text: words, text_elements: [] }, ...images];
 }
 
+/** The words of a message that Codex has stored. */
+export const wordsIn = (content: readonly { type: string; text: string }[]): string =>
+  content.flatMap(({ type, text }) => (type === 'text' ? [text] : [])).join('\n');
+
 const dataUrl = /^data:(?<mimeType>image\/[\w.+-]+);base64,(?<data>.*)$/s;
 
 /** The images of a message that Codex has stored: as they were sent, or a link to a file that its terminal was given. */

@@ -71,9 +71,8 @@ const lasting: Choice[] = [
   },
   { optionId: 'always', name: 'Always allow', kind: 'allow_always', decision: 'always' },
 ];
-const refused: Choice[] = [
-  { optionId: 'decline', name: 'Reject', kind: 'reject_once', decision: 'decline' },
-];
+const refusal = { optionId: 'decline', kind: 'reject_once', takesNote: true } as const;
+const refused: Choice[] = [{ ...refusal, name: 'Reject', decision: 'decline' }];
 
 /** Asks people what Codex asks, and answers in its words. */
 export class CodexRequests {
@@ -191,7 +190,12 @@ export class CodexRequests {
     choices: Choice[],
     signal: AbortSignal,
   ): Promise<Choice | undefined> {
-    const options = choices.map(({ optionId, name, kind }) => ({ optionId, name, kind }));
+    const options = choices.map(({ optionId, name, kind, takesNote }) => ({
+      optionId,
+      name,
+      kind,
+      ...(takesNote === true && { takesNote }),
+    }));
     const outcome = await this.#ask({ ...question, options }, signal);
     if (outcome.outcome === 'cancelled') return undefined;
     return choices.find(({ optionId }) => optionId === outcome.optionId);
@@ -224,7 +228,7 @@ function commandChoices(asked: Command): Choice[] {
 
 const questionOptions: ApprovalOption[] = [
   { optionId: 'accept', name: 'Send answers', kind: 'allow_once' },
-  { optionId: 'decline', name: 'Do not answer', kind: 'reject_once' },
+  { ...refusal, name: 'Do not answer' },
 ];
 
 function fieldOf({ header, question, isOther, options }: Question): FormField {

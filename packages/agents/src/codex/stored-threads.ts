@@ -6,7 +6,7 @@ import { TurnWriter } from '../base/turn-writer.ts';
 import { ProviderError, turnNotStored } from '../errors.ts';
 import type { StoredFork, StoredSession, StoredTurn } from '../provider.ts';
 import { reviewCommand } from './commands.ts';
-import { attachedImages } from './prompt.ts';
+import { attachedImages, wordsIn } from './prompt.ts';
 import type { AppServer } from './app-server.ts';
 import { CodexTurn } from './translate/turn.ts';
 import { ThreadItem } from './translate/wire.ts';
@@ -131,7 +131,7 @@ const itemsOf = ({ items }: Turn) => items.map((value) => ThreadItem.safeParse(v
  */
 function turnIdOf(turn: Turn, threadId: string): string {
   const asked = itemsOf(turn).find((item) => item?.type === 'userMessage');
-  const id = typeof asked?.['clientId'] === 'string' ? asked['clientId'] : turn.id;
+  const id = asked?.clientId ?? turn.id;
   return isOlder(turn.id, threadId) ? copyId(id, threadId) : id;
 }
 
@@ -157,10 +157,8 @@ function storedTurn(turn: Turn, threadId: string, cwd: string): StoredTurn {
   const told = new CodexTurn(writer, cwd, '');
   writer.at(isoOf(turn.startedAt ?? turn.completedAt ?? 0));
   const review = items.find((item) => item?.type === 'enteredReviewMode');
-  const said =
-    review === undefined
-      ? asked?.content.flatMap(({ type, text }) => (type === 'text' ? [text] : [])).join('\n')
-      : reviewCommand(review.review);
+  const words = asked && wordsIn(asked.content);
+  const said = review === undefined ? words : reviewCommand(review.review);
   const trigger = said === undefined ? 'agent' : 'user';
   const images = attachedImages(asked?.content ?? []);
   writer.begin({ modelId: '', providerId: 'codex', trigger }, said, images);

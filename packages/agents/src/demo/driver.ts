@@ -1,7 +1,13 @@
 import type { AgentInfo, ApprovalAnswer, ContentBlock } from '@liminal/protocol';
 import type { StoredFork } from '../provider.ts';
-import type { AgentDriver, AgentSession, SessionOpening, SessionOutput } from '../driver.ts';
-import { ProviderError } from '../errors.ts';
+import type {
+  AgentDriver,
+  AgentSession,
+  SessionOpening,
+  SessionOutput,
+  SteerTarget,
+} from '../driver.ts';
+import { nothingToSteer, ProviderError } from '../errors.ts';
 import { chooseScene, scenes } from './choose-scene.ts';
 import { paceOption, readPace, speedOf, type Pace } from './pace.ts';
 import { DemoTurn } from './turn.ts';
@@ -80,6 +86,16 @@ class DemoSession implements AgentSession {
       emit: (draft) => this.#output.emit(draft),
       speed: () => this.#speed * speedOf(this.#pace),
     });
+  }
+
+  async steer(
+    message: string,
+    { turnId, messageId }: SteerTarget,
+    blocks: readonly ContentBlock[],
+  ): Promise<void> {
+    const turn = this.#turn;
+    if (turn?.turnId !== turnId || turn.hasEnded) throw nothingToSteer();
+    turn.steer(messageId, message, blocks);
   }
 
   async cancel(): Promise<void> {

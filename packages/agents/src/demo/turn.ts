@@ -20,6 +20,7 @@ const maxLagMs = 1_000;
 
 /** Plays one scene against the clock. */
 export class DemoTurn {
+  readonly turnId: string;
   readonly #message: string;
   readonly #speed: () => number;
   readonly #writer: TurnWriter;
@@ -30,10 +31,12 @@ export class DemoTurn {
   /** When the last event was due, ms since the epoch. */
   #due = Date.now();
   #question: Approval | undefined;
+  readonly #steered: string[] = [];
   #over = false;
 
   /** Emits the turn's beginning at once, the rest later. */
   constructor({ turnId, message, blocks, scene, emit, speed }: DemoTurnOptions) {
+    this.turnId = turnId;
     this.#message = message;
     this.#speed = speed;
     this.#writer = new TurnWriter(turnId, emit);
@@ -55,6 +58,12 @@ export class DemoTurn {
     const outcome = answeredWith(question.options, answer);
     this.#due = Date.now();
     this.#advance(outcome);
+  }
+
+  /** What is said is taken up with the next step. */
+  steer(messageId: string, message: string, blocks: readonly ContentBlock[]): void {
+    this.#now.steer(messageId, message, blocks);
+    this.#steered.push(messageId);
   }
 
   /** Ends it as cancelled. */
@@ -90,6 +99,7 @@ export class DemoTurn {
   /** False if the turn now waits for a person. */
   #show(beat: Beat): boolean {
     this.#question = beat.question;
+    for (const messageId of this.#steered.splice(0)) this.#now.settle(messageId, 'taken');
     this.#spoken += beat.spoken ?? 0;
     beat.write?.(this.#now);
     return beat.question === undefined;

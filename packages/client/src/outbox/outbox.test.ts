@@ -15,6 +15,10 @@ class Server {
   readonly attached: string[][] = [];
   /** Uploaded files, by name. */
   readonly files = new Map<string, string>();
+  /** Messages for running turns, by their ids. */
+  readonly steered = new Map<string, string>();
+  /** Whether a turn runs. */
+  runs = true;
   attempts = 0;
   does: 'answer' | 'be away' | 'lose the answer' | 'refuse' = 'answer';
 
@@ -33,6 +37,14 @@ class Server {
     this.attached.push(files as string[]);
     if (this.does === 'lose the answer') throw away;
     return { turnId, queued: false };
+  };
+
+  steer = async (_: string, message: string, messageId = '') => {
+    this.attempts += 1;
+    if (this.does === 'be away') throw away;
+    if (!this.runs) throw new ApiError('NOTHING_TO_STEER', 409, 'No turn is running.');
+    this.steered.set(messageId, message);
+    return { turnId: 't' };
   };
 
   putBlob = async (file: Blob) => {
@@ -151,6 +163,33 @@ describe('a message', () => {
       'x',
     );
     expect(server.messages).toEqual(['x']);
+  });
+});
+
+describe('a message for the turn that runs', () => {
+  it('goes there, and keeps its place among the others', async () => {
+    const server = new Server();
+    const { outbox, states } = page(server);
+    await outbox.send('s', 'A word', [], { isSteer: true });
+    expect([[...server.steered.values()], server.messages]).toEqual([['A word'], []]);
+    expect(states()).toEqual(['sending', 'delivered']);
+  });
+
+  it('that waited until the turn was over is not sent as another: a person decides', async () => {
+    const storage = memoryOutbox();
+    const server = new Server();
+    server.does = 'be away';
+    await page(server, storage).outbox.send('s', 'A word', [], { isSteer: true });
+    server.does = 'answer';
+    server.runs = false;
+    const { outbox, told } = page(server, storage);
+    await outbox.open();
+    await expect.poll(() => told.at(-1)?.state).toBe('refused');
+    expect(told.at(-1)).toMatchObject({ isSteer: true, problem: { code: 'NOTHING_TO_STEER' } });
+    expect(server.messages).toEqual([]);
+
+    await outbox.sendAgain(outbox.of('s')[0]!.turnId);
+    expect([server.messages, server.steered.size, outbox.of('s')]).toEqual([['A word'], 0, []]);
   });
 });
 

@@ -13,7 +13,7 @@ export type OutboxChange = UnsentMessage & {
 };
 
 interface OutboxDeps {
-  requests: Pick<Requests, 'send'>;
+  requests: Pick<Requests, 'send' | 'steer'>;
   files: Pick<Files, 'onServer' | 'uploadAnew' | 'forget'>;
   storage: OutboxStorage;
   /** Whether the server is connected, as far as is known; when that changes, the owner calls `flush`. */
@@ -59,27 +59,29 @@ export class Outbox {
       .toSorted((a, b) => a.sentAt - b.sentAt);
   }
 
-  /** Keeps a message and sends it. Resolves when the server has it, has refused it, or does not answer. */
+  /** Keeps a message and sends it; with `isSteer` into the turn that runs. Resolves when the server has it, has refused it, or does not answer. */
   async send(
     sessionId: string,
     message: string,
     blocks: readonly ContentBlock[] = [],
+    { isSteer }: Pick<UnsentMessage, 'isSteer'> = {},
   ): Promise<void> {
     const latest = this.of(sessionId).at(-1)?.sentAt ?? 0;
     const sentAt = Math.max(Date.now(), latest + 1);
     const attached = blocks.length > 0 ? { blocks } : {};
-    const unsent = { turnId: newId(), sessionId, message, ...attached, sentAt };
+    const kind = isSteer && { isSteer };
+    const unsent = { turnId: newId(), sessionId, message, ...attached, ...kind, sentAt };
     this.#hold(unsent, 'sending');
     // Full or closed storage is no reason not to send.
     await this.#deps.storage.put(unsent).catch(() => undefined);
     await this.#flushSession(sessionId);
   }
 
-  /** Sends a refused message again. */
+  /** Sends a refused message again: one that was for a running turn as a message of its own. */
   async sendAgain(turnId: string): Promise<void> {
     const held = this.#messages.get(turnId);
     if (held === undefined) return;
-    const { problem: _, ...unsent } = held;
+    const { problem: _, isSteer: __, ...unsent } = held;
     this.#hold(unsent, 'sending');
     await this.#deps.storage.put(unsent).catch(() => undefined);
     await this.#flushSession(held.sessionId);
@@ -143,12 +145,13 @@ export class Outbox {
     }
   }
 
-  async #request({ sessionId, message, turnId, blocks }: UnsentMessage): Promise<void> {
+  async #request({ isSteer, sessionId, message, turnId, blocks }: UnsentMessage): Promise<void> {
     const { files, requests } = this.#deps;
     const attached = blocks === undefined ? undefined : { blocks: await files.onServer(blocks) };
     // Taken back while its files were on their way.
     if (!this.#messages.has(turnId)) return;
-    await requests.send(sessionId, message, turnId, attached);
+    if (isSteer) await requests.steer(sessionId, message, turnId, attached);
+    else await requests.send(sessionId, message, turnId, attached);
   }
 
   #failed(unsent: UnsentMessage, error: unknown): boolean {

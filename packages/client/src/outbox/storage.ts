@@ -8,6 +8,8 @@ export interface UnsentMessage {
   readonly message: string;
   /** What is attached to it; files that the server may not have yet have local names. */
   readonly blocks?: readonly ContentBlock[] | undefined;
+  /** It is for the turn that runs; `turnId` is then its own id. */
+  readonly isSteer?: true | undefined;
   /** ms since the epoch; messages go in this order. */
   readonly sentAt: number;
   /** Why the server refused it; then it waits for a person. */

@@ -44,6 +44,15 @@ describe('a message sent from here', () => {
     expect(applyMessage(sending, upsert(other), 0).pending).toHaveLength(1);
   });
 
+  it('for the turn that runs gives way to its item there, or to a turn of its own', () => {
+    const steering = applyOutbox(started, change('sending', { isSteer: true }));
+    const other = message('t1', 'u', { origin: 'user', content: 'Do it' });
+    expect(applyMessage(steering, upsert(other), 0).pending).toHaveLength(1);
+    const said = message('t1', 't1:said:t2', { origin: 'user', content: 'Do it' });
+    expect(applyMessage(steering, upsert(said), 0).pending).toEqual([]);
+    expect(applyMessage(steering, upsert(userMessage), 0).pending).toEqual([]);
+  });
+
   it('gives way to the queue', () => {
     const queued = { turnId: 't2', message: 'Do it', queuedAt: '', state: 'queued' } as const;
     const told = { type: 'session:info', sessionId, info: info({ queue: [queued] }) } as const;

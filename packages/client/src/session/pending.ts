@@ -1,5 +1,6 @@
 import type { OutboxChange } from '../outbox/outbox.ts';
-import type { PendingMessage, SessionView } from './view.ts';
+import { steeredItem } from '@liminal/protocol';
+import { findItem, type PendingMessage, type SessionView, type TurnView } from './view.ts';
 
 const states = {
   sending: 'sending',
@@ -10,10 +11,17 @@ const states = {
 
 /** Shows the state of a message on its way: at once, until the server itself shows the message. */
 export function applyOutbox(view: SessionView, change: OutboxChange): SessionView {
-  const { turnId, message, blocks, state, problem: error } = change;
+  const { turnId, message, blocks, isSteer, state, problem: error } = change;
   const index = view.pending.findIndex((held) => held.turnId === turnId);
   if (state === 'gone') return index < 0 ? view : without(view, turnId);
-  const pending: PendingMessage = { turnId, message, blocks, state: states[state], error };
+  const pending: PendingMessage = {
+    turnId,
+    message,
+    blocks,
+    isSteer,
+    state: states[state],
+    error,
+  };
   if (index >= 0) return settlePending({ ...view, pending: view.pending.with(index, pending) });
   // A message that has arrived and is shown already is not shown a second time.
   if (state === 'delivered') return view;
@@ -30,8 +38,9 @@ function without(view: SessionView, turnId: string): SessionView {
   return { ...view, pending: view.pending.filter((held) => held.turnId !== turnId) };
 }
 
-function isShown(view: SessionView, { turnId }: PendingMessage): boolean {
+function isShown(view: SessionView, { turnId, isSteer }: PendingMessage): boolean {
   if (view.info?.queue.some((queued) => queued.turnId === turnId)) return true;
+  if (isSteer === true && view.turns.some((turn) => hasSteered(turn, turnId))) return true;
   const turn = view.turns.find((one) => one.turnId === turnId);
   if (turn === undefined) return false;
   return (
@@ -39,3 +48,6 @@ function isShown(view: SessionView, { turnId }: PendingMessage): boolean {
     turn.items.some((item) => item.type === 'message' && item.origin === 'user')
   );
 }
+
+const hasSteered = (turn: TurnView, messageId: string): boolean =>
+  findItem(turn, steeredItem(turn.turnId, messageId)) !== undefined;

@@ -81,12 +81,20 @@ export class SessionStore implements Store<SessionView> {
     await this.#deps.outbox.send(this.sessionId, message, blocks);
   }
 
+  /** The same for the turn that runs. */
+  async steer(
+    message: string,
+    { blocks }: { blocks?: readonly ContentBlock[] } = {},
+  ): Promise<void> {
+    await this.#deps.outbox.send(this.sessionId, message, blocks, { isSteer: true });
+  }
+
   /** Takes back a message that the server does not have. */
   forget(turnId: string): void {
     this.#deps.outbox.forget(turnId);
   }
 
-  /** Sends a refused message again. */
+  /** Sends a refused message again: one that was for a running turn as a message of its own. */
   async sendAgain(turnId: string): Promise<void> {
     await this.#deps.outbox.sendAgain(turnId);
   }

@@ -11,6 +11,8 @@ export interface TurnView extends Partial<Omit<TurnSummary, 'turnId' | 'status'>
 export interface PendingMessage {
   /** Id of the turn that it will start; chosen here. */
   readonly turnId: string;
+  /** It is for the turn that runs; `turnId` is then its own id. */
+  readonly isSteer?: true | undefined;
   readonly message: string;
   /** What is attached to it; a file with a local name (`local:…`) is read from `client.files`. */
   readonly blocks?: readonly ContentBlock[] | undefined;

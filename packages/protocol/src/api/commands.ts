@@ -3,9 +3,13 @@ import {
   ConfigBody,
   ForkBody,
   QueuedBody,
+  QueuePlaceBody,
   SendBody,
+  SendNowResult,
   SendResult,
   SessionHandle,
+  SteerBody,
+  SteerResult,
   TitleBody,
 } from '../wire/http.ts';
 import type { Operation } from './operation.ts';
@@ -28,6 +32,17 @@ export const refusalsOfStarts = [
   'PROCESS_CRASH',
   'PROTOCOL_ERROR',
   'INVALID_OPTION',
+] as const;
+
+/** For saying something in the middle of a turn. */
+const refusalsOfSteering = [
+  'BLOB_NOT_FOUND',
+  'BLOB_TYPE_WRONG',
+  'CONTENT_NOT_SUPPORTED',
+  'NOT_SUPPORTED',
+  'NOTHING_TO_STEER',
+  'PROCESS_CRASH',
+  'SHUTTING_DOWN',
 ] as const;
 
 /**
@@ -74,6 +89,21 @@ export const commands = {
       'SHUTTING_DOWN',
     ],
   },
+  /**
+   * Resolves when the running turn has the message and the log says so. With a `messageId` (a UUID that the sender
+   * chose) it can be repeated while that turn runs: it is said once.
+   */
+  steer: {
+    method: 'POST',
+    path: '/api/session/:id/steer',
+    summary:
+      'Says something to an agent that is at work, with images and files: its model reads it within the turn that runs.',
+    body: SteerBody,
+    fields: ['message', 'messageId'],
+    status: 202,
+    answer: SteerResult,
+    refusals: [...refusalsOfCommands, ...refusalsOfSteering],
+  },
   editQueued: {
     method: 'PUT',
     path: '/api/session/:id/queue/:turnId',
@@ -95,6 +125,23 @@ export const commands = {
     path: '/api/session/:id/queue/:turnId',
     summary: 'Takes a message out of the queue.',
     refusals: [...refusalsOfCommands, 'MESSAGE_NOT_QUEUED'],
+  },
+  moveQueued: {
+    method: 'POST',
+    path: '/api/session/:id/queue/:turnId/move',
+    summary: 'Moves a message in the queue.',
+    body: QueuePlaceBody,
+    fields: ['before'],
+    refusals: [...refusalsOfCommands, 'MESSAGE_NOT_QUEUED'],
+  },
+  /** Cancels nothing. */
+  sendQueuedNow: {
+    method: 'POST',
+    path: '/api/session/:id/queue/:turnId/now',
+    summary:
+      'Says a message of the queue in the turn that runs, if the agent can be steered; else it becomes the next one.',
+    answer: SendNowResult,
+    refusals: [...refusalsOfCommands, 'BLOB_NOT_FOUND', 'MESSAGE_NOT_QUEUED', 'PROCESS_CRASH'],
   },
   cancel: {
     method: 'POST',

@@ -25,13 +25,17 @@ export function closeOpenItems(state: ResponseState, closing: Closing): EventPay
 
 /**
  * The end of one open item. An item with content is kept: as done, or with the turn's error. Messages, reasoning and
- * outputs without any are withdrawn. A plan stays as it is, and an approval ends as cancelled.
+ * outputs without any are withdrawn. A plan stays as it is, an approval ends as cancelled, and a person's message in the
+ * middle of the turn as not taken.
  */
 export function closeItem(item: OutputItem, { status, error }: Closing): EventPayload {
   const itemId = item.id;
   if (item.type === 'approval') {
     const outcome = { outcome: 'cancelled', reason: 'turn_ended' } as const;
     return { type: 'item_done', itemId, finalItem: { ...item, outcome } };
+  }
+  if (item.type === 'message' && item.delivery !== undefined) {
+    return { type: 'item_done', itemId, finalItem: { ...item, delivery: 'not_taken' } };
   }
   if (item.type === 'plan') return { type: 'item_done', itemId, finalItem: item };
   if (canBeEmpty(item) && !hasContent(item)) {

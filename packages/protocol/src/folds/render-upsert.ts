@@ -57,6 +57,7 @@ function contentOf({ item, answer }: View, progress: Progress, providerId: strin
         content: item.content,
         origin: item.origin,
         blocks: item.blocks,
+        delivery: item.delivery,
       };
     case 'reasoning':
       return { type: 'thinking', content: item.content, providerId };

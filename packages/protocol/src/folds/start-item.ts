@@ -17,7 +17,13 @@ export function startItem(payload: ItemStartPayload, startedAt: string): OutputI
   const callId = payload.callId || payload.itemId;
   switch (payload.itemType) {
     case 'message':
-      return { ...base, type: 'message', content: text, origin: payload.origin ?? 'agent' };
+      return withoutUndefined({
+        ...base,
+        type: 'message',
+        content: text,
+        origin: payload.origin ?? 'agent',
+        delivery: payload.delivery,
+      });
     case 'reasoning': {
       const origin = payload.origin === 'system' ? 'system' : 'agent';
       return { ...base, type: 'reasoning', content: text, origin };

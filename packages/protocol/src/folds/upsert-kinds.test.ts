@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EventPayload } from '../events.ts';
+import { closeItem } from './close-open-items.ts';
 import { foldRun } from '../testing/fold-run.ts';
 import * as say from '../testing/payloads.ts';
 
@@ -276,5 +277,42 @@ describe('items beyond text and tools', () => {
     };
     const { upserts } = foldRun([start, say.messageDone('a', 'Hi')]);
     expect(upserts.map(({ parentCallId }) => parentCallId)).toEqual(['call-1', 'call-1']);
+  });
+});
+
+describe('a message amid a turn', () => {
+  const said = {
+    type: 'item_start',
+    itemId: 'said',
+    itemType: 'message',
+    origin: 'user',
+    delivery: 'sent',
+    initialContent: 'A word.',
+  } as const;
+  const finalItem = {
+    type: 'message',
+    id: 'said',
+    origin: 'user',
+    content: 'A word.',
+    delivery: 'taken',
+  } as const;
+
+  it('is shown at once as sent, and again when it was taken up', () => {
+    const done = { type: 'item_done', itemId: 'said', finalItem } as const;
+    expect(foldRun([said, done], { appends: true }).upserts).toMatchObject([
+      { status: 'create', content: 'A word.', delivery: 'sent' },
+      { status: 'complete', content: 'A word.', delivery: 'taken' },
+    ]);
+  });
+
+  it('ends as not taken with a turn that ends first, however that ends', () => {
+    const item = { ...finalItem, delivery: 'sent' } as const;
+    for (const status of ['completed', 'cancelled', 'error'] as const) {
+      expect(closeItem(item, { status, error })).toEqual({
+        type: 'item_done',
+        itemId: 'said',
+        finalItem: { ...finalItem, delivery: 'not_taken' },
+      });
+    }
   });
 });

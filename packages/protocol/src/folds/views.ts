@@ -69,13 +69,14 @@ const cancelled: ErrorObject = {
 };
 
 /**
- * Whether readers see a view. Held until whole: user messages, error items, answers without a call. An empty text is
- * shown only if its source said that it was done (TC-5.4c).
+ * Whether readers see a view. Held until whole: user messages, unless they say what the agent did with them; error
+ * items, answers without a call. An empty text is shown only if its source said that it was done (TC-5.4c).
  */
 export function isShown({ item }: View, progress: Progress): boolean {
   const open = progress.status === 'open';
   if (item.type === 'error' || isAnswer(item)) return !open;
   if (item.type !== 'message' && item.type !== 'reasoning') return true;
+  if (item.type === 'message' && item.delivery !== undefined) return true;
   if (open && item.type === 'message' && item.origin === 'user') return false;
   return item.endedAt !== undefined || hasContent(item);
 }

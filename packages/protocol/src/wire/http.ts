@@ -59,6 +59,23 @@ export const QueuedBody = z.object({ message: Message, blocks: Blocks.optional()
 export const SendResult = z.object({ turnId: z.string(), queued: z.boolean() });
 export type SendResult = z.infer<typeof SendResult>;
 
+/**
+ * `messageId` names the message: repeated with the same id, it is said once. If the agent comes to it only after the
+ * turn, it is the id of the message's own turn.
+ */
+export const SteerBody = z
+  .object({ message: Message, messageId: z.uuid().optional(), blocks: Blocks.optional() })
+  .refine(saysSomething, saysNothing);
+/** The turn that runs. */
+export const SteerResult = z.object({ turnId: z.string() });
+export type SteerResult = z.infer<typeof SteerResult>;
+
+/** The message of the queue that it now goes before; without one it goes last. */
+export const QueuePlaceBody = z.object({ before: z.string().min(1).optional() });
+/** `steered`: the agent has it in the turn that runs; else it is the next one. */
+export const SendNowResult = z.object({ turnId: z.string(), steered: z.boolean() });
+export type SendNowResult = z.infer<typeof SendNowResult>;
+
 export const SessionStatusResult = z.object({
   sessionId: z.string(),
   cliType: z.string(),

@@ -219,6 +219,8 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
       ...commands,
       send: async (sessionId, message, turnId = randomUUID(), said = {}) =>
         commands.send(sessionId, message, turnId, await this.#named(said)),
+      steer: async (sessionId, message, messageId = randomUUID(), said = {}) =>
+        commands.steer(sessionId, message, messageId, await this.#named(said)),
       editQueued: async (sessionId, turnId, message, said = {}) =>
         commands.editQueued(sessionId, turnId, message, await this.#named(said)),
       fork: async (sessionId, { turnId, sessionId: forkId = randomUUID() } = {}) => {

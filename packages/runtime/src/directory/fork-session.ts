@@ -1,6 +1,6 @@
 /** A new session out of another one's conversation. */
 import { randomUUID } from 'node:crypto';
-import type { CliProvider, StoredFork } from '@liminal/agents';
+import type { CliProvider, StoredFork, StoredTurn } from '@liminal/agents';
 import { type Response, toResponse } from '@liminal/protocol';
 import type { BlobStore, ResponseStore, SessionRecord } from '@liminal/storage';
 import { holdAgain } from '../blobs/index.ts';
@@ -24,6 +24,8 @@ interface Forking extends Pick<Storage, 'log' | 'store'> {
 interface Run {
   id: string;
   turnId: string;
+  /** Unknown for a run that history does not have yet. */
+  trigger?: Response['trigger'];
   hasEnded: boolean;
 }
 
@@ -42,7 +44,8 @@ export async function forkSession(forking: Forking): Promise<SessionRecord> {
   const runs = await readUpTo(forking);
   const turnId = runs.at(-1)?.turnId ?? '';
   const agentSessionId = original.agentSessionId ?? original.sessionId;
-  const fork = await provider.fork(agentSessionId, original.projectDir, turnId);
+  const storedId = await storedIdOf(runs, provider, agentSessionId, original.projectDir);
+  const fork = await provider.fork(agentSessionId, original.projectDir, storedId);
   const { cliType, projectId, projectDir, config } = original;
   const [title, time] = [nameOf(original), iso()];
   const record = newRecord({
@@ -50,7 +53,8 @@ export async function forkSession(forking: Forking): Promise<SessionRecord> {
     cliType,
     projectId,
     projectDir,
-    title: `${title} (fork)`,
+    // In front, where a narrow list does not cut it off; a fork's fork is not called so twice.
+    title: `Fork of ${title.replace(/^Fork of /, '')}`,
     createdAt: time,
     updatedAt: time,
     config,
@@ -72,10 +76,10 @@ export async function forkSession(forking: Forking): Promise<SessionRecord> {
 async function readUpTo({ original, turnId, log, store }: Forking): Promise<Run[]> {
   const { sessionId } = original;
   const logged = (await log.unsettled()).filter((run) => run.sessionId === sessionId);
-  const known = ((await store.listRuns(sessionId)) ?? []).map(({ id, turnId, status }) => {
+  const known = ((await store.listRuns(sessionId)) ?? []).map(({ id, turnId, trigger, status }) => {
     const hasEnded =
       status !== 'in_progress' || logged.some((run) => run.runId === id && run.ended);
-    return { id, turnId, hasEnded };
+    return { id, turnId, trigger, hasEnded };
   });
   const others = logged
     .filter(({ runId }) => known.every(({ id }) => id !== runId))
@@ -97,6 +101,32 @@ async function readUpTo({ original, turnId, log, store }: Forking): Promise<Run[
   }
   const which = turnId === undefined ? 'a turn that has ended' : `a turn ${turnId}`;
   throw new RuntimeError('TURN_NOT_FOUND', `Session ${sessionId} does not have ${which}.`);
+}
+
+/**
+ * The agent's id of the last of these turns. A turn that it began by itself has another id in its store, where it
+ * follows the same turn.
+ */
+async function storedIdOf(
+  runs: readonly Run[],
+  provider: CliProvider,
+  agentSessionId: string,
+  projectDir: string,
+): Promise<string> {
+  const last = runs.at(-1)?.turnId ?? '';
+  const asked = runs.findLastIndex(({ trigger }) => trigger !== 'agent');
+  if (asked === runs.length - 1) return last;
+  const stored = (await provider.readStoredHistory?.(agentSessionId, projectDir)) ?? [];
+  if (stored.some(({ turnId }) => turnId === last)) return last;
+  const before = stored.findIndex(({ turnId }) => turnId === runs[asked]?.turnId);
+  const between = stored.slice(before + 1, before + runs.length - asked);
+  const areOwn = before >= 0 && between.every(isOwnAccord);
+  return (areOwn && between[runs.length - 2 - asked]?.turnId) || last;
+}
+
+function isOwnAccord({ events }: StoredTurn): boolean {
+  const first = events[0]?.payload;
+  return first?.type === 'response_start' && first.trigger === 'agent';
 }
 
 async function copyRuns(

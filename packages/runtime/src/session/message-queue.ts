@@ -48,6 +48,22 @@ export function rewrite(queue: MessageQueue, turnId: string, said: UserMessage):
   return queue.map((entry) => (entry.turnId === turnId ? { ...entry, ...said } : entry));
 }
 
+/** Puts a message before another one, or last; behind those that are being sent. */
+export function move(queue: MessageQueue, turnId: string, before?: string): QueuedMessage[] {
+  const moved = queue.filter((entry) => entry.turnId === turnId);
+  const others = remove(queue, turnId);
+  const wanted = others.findIndex((entry) => entry.turnId === before);
+  const first = others.findLastIndex(({ state }) => state === 'sending') + 1;
+  return others.toSpliced(wanted < 0 ? others.length : Math.max(wanted, first), 0, ...moved);
+}
+
+/** The queue's messages in the order of an earlier one; new ones stay behind. */
+export function inOrderOf(queue: MessageQueue, earlier: MessageQueue): QueuedMessage[] {
+  const places = new Map(earlier.map(({ turnId }, place) => [turnId, place]));
+  const placeOf = ({ turnId }: QueuedMessage): number => places.get(turnId) ?? earlier.length;
+  return queue.toSorted((a, b) => placeOf(a) - placeOf(b));
+}
+
 /** Undoes a change of one message in an earlier queue; a message that is being sent stays as it is. */
 export function restore(
   queue: MessageQueue,
@@ -65,7 +81,13 @@ export function restore(
 
 /** Throws `MESSAGE_NOT_QUEUED` for a message that is not there or is already being sent. */
 export function assertWaiting(queue: MessageQueue, turnId: string): void {
-  if (queue.some((entry) => entry.turnId === turnId && entry.state === 'queued')) return;
+  waiting(queue, turnId);
+}
+
+/** A message that waits. Throws as `assertWaiting`. */
+export function waiting(queue: MessageQueue, turnId: string): QueuedMessage {
+  const found = queue.find((entry) => entry.turnId === turnId && entry.state === 'queued');
+  if (found) return found;
   throw new RuntimeError(
     'MESSAGE_NOT_QUEUED',
     'This message does not wait any more: it was sent to the agent or removed.',

@@ -1,5 +1,5 @@
-import type { SessionExit, SessionUpdate, StoredTurn } from '@liminal/agents';
-import { ProviderError } from '@liminal/agents';
+import type { SessionExit, SessionUpdate, SteerTarget, StoredTurn } from '@liminal/agents';
+import { nothingToSteer, ProviderError } from '@liminal/agents';
 import { isTerminal, whyNotAccepted } from '@liminal/protocol';
 import type {
   AcceptedContent,
@@ -38,6 +38,7 @@ export class SessionAgent {
   #tasks: readonly BackgroundTask[] = [];
   #limits: UsageLimit[] = [];
   #accepts: AcceptedContent | undefined;
+  #canSteer: boolean | undefined;
   /** Set while the agent is being stopped; a start waits for it. */
   #stopping: Promise<void> | undefined;
   /** How many starts are under way. */
@@ -59,7 +60,14 @@ export class SessionAgent {
   /** What the agent has reported about itself. */
   get told(): Pick<
     SessionInfo,
-    'configOptions' | 'commands' | 'tasks' | 'limits' | 'notices' | 'activity' | 'accepts'
+    | 'configOptions'
+    | 'commands'
+    | 'tasks'
+    | 'limits'
+    | 'notices'
+    | 'activity'
+    | 'accepts'
+    | 'canSteer'
   > {
     return {
       configOptions: this.#configOptions,
@@ -69,6 +77,7 @@ export class SessionAgent {
       ...(this.#notices.length > 0 && { notices: this.#notices }),
       ...(this.#activity !== '' && { activity: this.#activity }),
       ...(this.#accepts && { accepts: this.#accepts }),
+      ...(this.#canSteer !== undefined && { canSteer: this.#canSteer }),
     };
   }
 
@@ -131,6 +140,14 @@ export class SessionAgent {
     await this.start();
     const whole = await bringBytes(this.#context.blobs, blocks);
     await this.#context.provider.sendMessage(this.#sessionId, message, { turnId, blocks: whole });
+  }
+
+  /** Says something in the turn that runs. Throws `NOT_SUPPORTED`, `NOTHING_TO_STEER`, `BLOB_NOT_FOUND`, `PROCESS_CRASH`. */
+  async steer({ message, blocks = [] }: UserMessage, to: SteerTarget): Promise<void> {
+    const { provider } = this.#context;
+    if (!provider.steer || !this.isAlive) throw nothingToSteer();
+    const whole = await bringBytes(this.#context.blobs, blocks);
+    await provider.steer(this.#sessionId, message, { ...to, blocks: whole });
   }
 
   /** Throws `CONTENT_NOT_SUPPORTED` if it has said that it takes no such thing: before a message waits for its turn. */
@@ -227,7 +244,7 @@ export class SessionAgent {
 
   #learn(update: SessionUpdate): void {
     const { title, agentSessionId, configOptions, commands } = update;
-    const { tasks, limits, notices, activity, accepts } = update;
+    const { tasks, limits, notices, activity, accepts, canSteer } = update;
     if (configOptions) this.#configOptions = configOptions;
     if (commands) this.#commands = commands;
     if (tasks) this.#tasks = tasks;
@@ -235,6 +252,7 @@ export class SessionAgent {
     if (notices) this.#notice(notices);
     if (activity !== undefined) this.#activity = activity;
     if (accepts) this.#accepts = accepts;
+    if (canSteer !== undefined) this.#canSteer = canSteer;
     this.#context.changed();
     const config = configOptions && this.#changedConfig(configOptions);
     if (title === undefined && agentSessionId === undefined && config === undefined) return;

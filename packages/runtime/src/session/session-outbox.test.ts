@@ -1,6 +1,6 @@
-import { StorageError } from '@liminal/storage';
+import { type ResponseStore, StorageError } from '@liminal/storage';
 import { openMemoryStorage } from '@liminal/storage/memory';
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, type MockInstance, test, vi } from 'vitest';
 import { defaultSettings } from '../settings.ts';
 import { SessionOutbox } from './session-outbox.ts';
 import { SessionRecordHolder, newRecord } from './session-record.ts';
@@ -25,6 +25,8 @@ let stops: number;
 let stop: () => Promise<void>;
 let warnings: string[];
 let outbox: SessionOutbox;
+let record: SessionRecordHolder;
+let save: MockInstance<ResponseStore['saveSession']>;
 
 beforeEach(() => {
   storing = Promise.withResolvers<void>();
@@ -33,9 +35,9 @@ beforeEach(() => {
   stop = async () => void (stops += 1);
   warnings = [];
   const { store } = openMemoryStorage();
-  const saveSession = vi.spyOn(store, 'saveSession');
-  saveSession.mockImplementationOnce(async () => storing.promise);
-  const record = new SessionRecordHolder(start, store, nothing, nothing);
+  save = vi.spyOn(store, 'saveSession');
+  save.mockImplementationOnce(async () => storing.promise);
+  record = new SessionRecordHolder(start, store, nothing, nothing);
   const context = { record, settings: defaultSettings, iso: () => time, changed: nothing, warn };
   const turns = {
     get isRunning() {
@@ -135,4 +137,35 @@ test('SAFE: a message, or a change of one, is refused once those that wait are t
   await expect(outbox.edit('t4', { message: large })).rejects.toMatchObject({ code: 'QUEUE_FULL' });
   await outbox.remove('t2');
   await outbox.edit('t4', { message: large });
+});
+
+test('an order that could not be stored is undone, and the queue goes on in the one before', async () => {
+  storing.resolve();
+  await outbox.send({ message: 'Go.' }, 't0');
+  for (const turnId of ['t1', 't2', 't3']) await outbox.send({ message: turnId }, turnId);
+  save.mockRejectedValueOnce(new StorageError('STORE_WRITE_FAILED', 'Not now.'));
+  await expect(outbox.move('t3', 't1')).rejects.toThrow('Not now.');
+  const { queue } = record.value;
+  expect(queue.map(({ turnId }) => turnId)).toEqual(['t0', 't1', 't2', 't3']);
+});
+
+test('a message on its way into the running turn is neither sent nor changed meanwhile', async () => {
+  storing.resolve();
+  await outbox.send({ message: 'Go.' }, 't0');
+  await outbox.send({ message: 'one' }, 't1');
+  const taking = Promise.withResolvers<{ turnId: string }>();
+  const steer = async () => taking.promise;
+  const sending = outbox.sendNow('t1', steer);
+  for (const change of [
+    async () => outbox.remove('t1'),
+    async () => outbox.edit('t1', { message: 'other' }),
+    async () => outbox.move('t1'),
+    async () => outbox.sendNow('t1', steer),
+  ]) {
+    await expect(change()).rejects.toMatchObject({ code: 'MESSAGE_NOT_QUEUED' });
+  }
+  outbox.next();
+  taking.resolve({ turnId: 't0' });
+  expect(await sending).toEqual({ turnId: 't0', steered: true });
+  expect(delivered).toEqual(['Go.']);
 });

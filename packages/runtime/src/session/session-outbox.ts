@@ -1,16 +1,20 @@
-import type { SendResult } from '@liminal/protocol';
+import type { SendNowResult, SendResult, SteerResult } from '@liminal/protocol';
 import type { SessionRecord } from '@liminal/storage';
 import {
   assertWaiting,
   assertFits,
   enqueue,
+  inOrderOf,
   mark,
   type MessageQueue,
+  move,
   remove,
   restore,
   rewrite,
   type UserMessage,
+  waiting,
 } from './message-queue.ts';
+import { errorCode } from '../errors.ts';
 import type { SessionAgent } from './session-agent.ts';
 import type { SessionContext } from './session-context.ts';
 import { type SessionRecordHolder, titleOf } from './session-record.ts';
@@ -24,6 +28,11 @@ interface SessionOutboxOptions {
   /** A queued message could not be sent; it stays in the queue. */
   onTrouble: (error: unknown) => void;
 }
+
+/** Why a message cannot be said in a running turn; it can still have its own. */
+const cannotBeSteered: ReadonlySet<string> = new Set(['NOT_SUPPORTED', 'NOTHING_TO_STEER']);
+
+type Steer = (said: UserMessage, messageId: string) => Promise<SteerResult>;
 
 type Context = Pick<SessionContext, 'record' | 'settings' | 'iso' | 'changed' | 'warn'>;
 
@@ -39,6 +48,8 @@ export class SessionOutbox {
   /** The turn of the last message given to the agent: it must not be given again from here. */
   #delivered: string | undefined;
   #stopWhenSent = false;
+  /** Messages that are being said in the running turn: they are not sent meanwhile. */
+  readonly #steering = new Set<string>();
   /** Unanswered sends, by turn. */
   readonly #sends = new Map<string, Promise<SendResult>>();
   #isClosed = false;
@@ -103,6 +114,47 @@ export class SessionOutbox {
     await this.#change(queue, turnId, remove(queue, turnId));
   }
 
+  /** Puts a message before another, or last. Throws `MESSAGE_NOT_QUEUED`. */
+  async move(turnId: string, before?: string): Promise<void> {
+    const { queue } = this.#record.value;
+    assertWaiting(queue, turnId);
+    if (before !== undefined) assertWaiting(queue, before);
+    await this.#reorder(move(queue, turnId, before));
+  }
+
+  /**
+   * Says a message in the turn that runs, or makes it the next one. `steer` resolves with that turn when the log has the
+   * message. Throws `MESSAGE_NOT_QUEUED`.
+   */
+  async sendNow(turnId: string, steer: Steer): Promise<SendNowResult> {
+    const entry = waiting(this.#record.value.queue, turnId);
+    this.#steering.add(turnId);
+    this.#record.keep({ queue: mark(this.#record.value.queue, turnId, 'sending') });
+    try {
+      const { message, blocks } = entry;
+      const steered = await steer({ message, ...(blocks && { blocks }) }, turnId);
+      this.#record.keep({ queue: remove(this.#record.value.queue, turnId) });
+      return { turnId: steered.turnId, steered: true };
+    } catch (error) {
+      this.#record.keep({ queue: mark(this.#record.value.queue, turnId, 'queued') });
+      if (!cannotBeSteered.has(errorCode(error))) throw error;
+    } finally {
+      this.#steering.delete(turnId);
+      this.next();
+    }
+    const { queue } = this.#record.value;
+    // It may have been the next one, and be on its way by now.
+    const isWaiting = queue.some((one) => one.turnId === turnId && one.state === 'queued');
+    if (isWaiting) await this.#reorder(move(queue, turnId, queue[0]?.turnId));
+    return { turnId, steered: false };
+  }
+
+  async #reorder(queue: SessionRecord['queue']): Promise<void> {
+    const { queue: earlier } = this.#record.value;
+    const undo = (now: SessionRecord) => ({ queue: inOrderOf(now.queue, earlier) });
+    await this.#record.change({ queue }, undo).finally(() => this.next());
+  }
+
   /** Stops the turn of a message that is being sent as soon as it has begun. */
   stopWhenSent(): void {
     this.#stopWhenSent = this.#sending;
@@ -113,7 +165,8 @@ export class SessionOutbox {
     const { active, queue } = this.#record.value;
     if (this.#isClosed || this.#agent.isStopping || !active || !this.#isFree || queue.length === 0)
       return;
-    if (queue[0]?.turnId === this.#delivered) return;
+    const first = queue[0]?.turnId ?? '';
+    if (first === this.#delivered || this.#steering.has(first)) return;
     this.#dispatch().catch(this.#options.onTrouble);
   }
 

@@ -1,15 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
+import { nothingToSteer } from '@liminal/agents';
 import type { SessionExit, StoredTurn } from '@liminal/agents';
-import { blobIn } from '@liminal/protocol';
+import { blobIn, steeredItem } from '@liminal/protocol';
 import type {
   ApprovalAnswer,
   ContentBlock,
   Response,
+  SendNowResult,
   SendResult,
   SessionInfo,
   SessionState,
   SessionSummary,
+  SteerResult,
 } from '@liminal/protocol';
 import type { SessionRecord } from '@liminal/storage';
 import { blobGone, keepMessage } from '../blobs/index.ts';
@@ -150,6 +153,16 @@ export class Session {
     return this.#outbox.send({ message, ...(kept.length > 0 && { blocks: kept }) }, turnId);
   }
 
+  /** Resolves when the turn that runs has the message, in the agent and in the log. */
+  async steer(
+    message: string,
+    messageId: string = randomUUID(),
+    blocks: readonly ContentBlock[] = [],
+  ): Promise<SteerResult> {
+    const kept = await this.#keep(blocks);
+    return this.#steer({ message, ...(kept.length > 0 && { blocks: kept }) }, messageId);
+  }
+
   /** Without `blocks` the attachments stay. */
   async editQueued(
     turnId: string,
@@ -163,6 +176,14 @@ export class Session {
       throw new RuntimeError('INVALID_BODY', problem);
     }
     await this.#outbox.edit(turnId, { message, ...(kept && { blocks: kept }) });
+  }
+
+  async moveQueued(turnId: string, before?: string): Promise<void> {
+    await this.#outbox.move(turnId, before);
+  }
+
+  async sendQueuedNow(turnId: string): Promise<SendNowResult> {
+    return this.#outbox.sendNow(turnId, async (...message) => this.#steer(...message));
   }
 
   async removeQueued(turnId: string): Promise<void> {
@@ -277,6 +298,16 @@ export class Session {
   async #deliver(said: UserMessage, turnId: string): Promise<void> {
     await this.#catchUp();
     await this.#agent.send(said, turnId);
+  }
+
+  /** Calls for the same message say it once. */
+  async #steer(said: UserMessage, messageId: string): Promise<SteerResult> {
+    const turn = this.#turns.current;
+    if (!turn || turn.over) throw nothingToSteer();
+    const { turnId } = turn;
+    const itemId = steeredItem(turnId, messageId);
+    await turn.say(itemId, async () => this.#agent.steer(said, { turnId, messageId }));
+    return { turnId };
   }
 
   /** The blocks of a message, with their bytes kept for this session. */

@@ -34,6 +34,13 @@ interface TurnOptions {
   owns: () => Promise<boolean>;
 }
 
+/** Something said in the middle of a turn. */
+interface Said {
+  /** The log has its beginning. */
+  begins: () => void;
+  done: Promise<unknown>;
+}
+
 interface TurnNews extends RunNews {
   /** The agent has been silent for too long. */
   silent: [];
@@ -46,6 +53,8 @@ export class Turn extends EventEmitter<TurnNews> {
   readonly #watchdog: Watchdog;
   readonly #iso: () => string;
   readonly #heard = Promise.withResolvers<void>();
+  /** What was said in the middle of the turn, by item. */
+  readonly #said = new Map<string, Said>();
   #aborted = false;
   /** The log does not have the turn's message: the next owner must give it to an agent. */
   #passedOn = false;
@@ -71,6 +80,9 @@ export class Turn extends EventEmitter<TurnNews> {
     });
     this.#writer.on('logged', (events) => {
       if (events.some(isPrompt)) this.#heard.resolve();
+      for (const { payload } of events) {
+        if (payload.type === 'item_start') this.#said.get(payload.itemId)?.begins();
+      }
       this.emit('logged', events);
     });
     this.#writer.on('refused', (error) => this.emit('refused', error));
@@ -100,6 +112,28 @@ export class Turn extends EventEmitter<TurnNews> {
   /** Resolves when the log has the turn's user message, or the turn has ended; never if it is passed on. */
   get heard(): Promise<void> {
     return this.#heard.promise;
+  }
+
+  /**
+   * Has something said in the middle of the turn, once per item. Resolves when the log has the item's beginning, or the
+   * turn has ended; rejects as `say` does.
+   */
+  async say(itemId: string, say: () => Promise<void>): Promise<void> {
+    const said = this.#said.get(itemId) ?? this.#saying(itemId, say);
+    await said.done;
+  }
+
+  #saying(itemId: string, say: () => Promise<void>): Said {
+    const { promise: logged, resolve: begins } = Promise.withResolvers<void>();
+    const done = say()
+      .then(async () => Promise.race([logged, this.ended]))
+      .catch((error: unknown) => {
+        this.#said.delete(itemId);
+        throw error;
+      });
+    const said = { begins, done };
+    this.#said.set(itemId, said);
+    return said;
   }
 
   /** Whether its terminal event has been given. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { StoredTurn } from '@liminal/agents';
 import type { EventPayload, UpsertObject } from '@liminal/protocol';
 import { describe, expect, test, vi } from 'vitest';
@@ -32,6 +33,36 @@ test('INV-7: a session made on one server, sent to on a second, is watched on a 
     ]);
     expect(await runtime.getRun(turnId)).toMatchObject({ status: 'complete' });
   }
+});
+
+test('a message amid a turn and the order of the queue go through any server, once', async () => {
+  const servers = await startServers();
+  const [a, b] = [await servers.start(), await servers.start()];
+  const sessionId = await newSession(a, servers.projectDir);
+  const reader = await new Reader(b.runtime, sessionId).untilType('session:info');
+  const { turnId } = await b.runtime.send(sessionId, 'Go.');
+  const queued: string[] = [];
+  for (const message of ['one', 'two', 'three']) {
+    queued.push((await b.runtime.send(sessionId, message)).turnId);
+  }
+  const messageId = randomUUID();
+
+  const steer = async ({ runtime }: Server) => runtime.steer(sessionId, 'A word.', messageId);
+  expect(await Promise.all([steer(b), steer(a)])).toEqual([{ turnId }, { turnId }]);
+  await b.runtime.moveQueued(sessionId, queued[2]!, queued[0]);
+  const sent = await b.runtime.sendQueuedNow(sessionId, queued[1]!);
+
+  expect(sent).toEqual({ turnId, steered: true });
+  expect(a.agent.steered).toEqual(['A word.', 'two']);
+  const messages = (info = reader.ofType('session:info').at(-1)?.info) =>
+    info?.queue.map(({ message }) => message).join();
+  await reader.until(() => messages() === 'three,one');
+  const words = () => [...reader.items.values()].filter((one) => 'delivery' in one);
+  await reader.until(() => words().length === 2);
+  expect(words()).toMatchObject([
+    { turnId, content: 'A word.' },
+    { turnId, content: 'two' },
+  ]);
 });
 
 test('a permission is asked once, and answered on any server, with what is said about it', async () => {

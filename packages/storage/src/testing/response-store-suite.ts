@@ -29,6 +29,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>): void {
       const changed = sessionRecord('session-1', {
         title: 'Grüße \uD800 🧵',
         agentSessionId: 'agent-1',
+        forkedFrom: { sessionId: 'session-0', turnId: 'turn-1', title: 'First' },
         config: { model: 'model-1' },
         queue: [{ turnId: 't', message: 'm', queuedAt: '2026-01-01T00:00:00Z', state: 'queued' }],
         active: false,

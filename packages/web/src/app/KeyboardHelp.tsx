@@ -27,6 +27,8 @@ const groups: { name: string; keys: [keys: string[], does: string][] }[] = [
       [['/'], 'Write a message'],
       [['@'], 'Mention a file or folder; Enter takes it, Tab goes into a folder'],
       [['Enter'], 'Send; while the agent is busy: queue'],
+      [[commandKey('Enter')], 'Steer: say it to the agent in the turn that runs'],
+      [[altKey('↑'), altKey('↓')], 'In the queue: move the message'],
       [['Shift+Enter'], 'New line'],
       [['↑'], 'Take up the last message again'],
       [['Esc'], 'Stop the agent; in a file: close it'],

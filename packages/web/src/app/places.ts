@@ -12,7 +12,7 @@ export interface Places {
   readonly target?: Target | undefined;
 }
 
-/** An item of a conversation by its id, or a tool call by the id of the call. */
+/** An item of a conversation by its id, a tool call by the id of the call, or a turn by its id. */
 export interface Target {
   readonly id: string;
 }

@@ -1,6 +1,7 @@
 import type { AgentCommand, SessionInfo } from '@liminal/protocol';
-import { ArrowUp, Square } from 'lucide-react';
+import { ArrowUp, CornerUpRight, Square } from 'lucide-react';
 import { type KeyboardEvent, useId, useRef } from 'react';
+import { commandKey, hasCommandKey } from '../app/keys.ts';
 import { AttachButton } from '../attachments/AttachButton.tsx';
 import { AttachedFiles } from '../attachments/AttachedFiles.tsx';
 import type { Attachments } from '../attachments/use-attachments.ts';
@@ -20,6 +21,8 @@ interface ComposerProps {
   attachments: Attachments;
   /** Sends the message, with its attachments. */
   onSend: (message: string) => void;
+  /** The same, for the turn that runs; undefined if none does, or if its agent takes nothing meanwhile. */
+  onSteer: ((message: string) => void) | undefined;
   onStop: () => void;
   onConfig: (id: string, value: string) => Promise<void>;
   /** A file was chosen to be mentioned. */
@@ -31,9 +34,13 @@ interface ComposerProps {
   running: boolean;
 }
 
-/** Where a person writes. Enter sends (or queues, while the agent is busy), Shift and Enter begin a new line. */
+/**
+ * Where a person writes. Enter sends (or queues, while the agent is busy; with the command key it steers), Shift and
+ * Enter begin a new line.
+ */
 export function Composer(props: ComposerProps) {
-  const { draft, onDraft, attachments, onSend, onStop, info, agentName, running, onLast } = props;
+  const { draft, onDraft, attachments, onSend, onSteer } = props;
+  const { info, agentName, onLast } = props;
   const field = useRef<HTMLTextAreaElement>(null);
   const commands = useCommands(props);
   const mentions = useMentions({
@@ -51,9 +58,9 @@ export function Composer(props: ComposerProps) {
     draft.trim() === '' && attachments.list.length + attachments.incoming.length === 0;
   const canSend = attachments.canSend && (draft.trim() !== '' || attachments.list.length > 0);
 
-  const send = () => {
+  const send = (give = onSend) => {
     if (!canSend) return;
-    onSend(draft.trim());
+    give(draft.trim());
     onDraft('');
     field.current?.focus();
   };
@@ -68,7 +75,7 @@ export function Composer(props: ComposerProps) {
     if (event.key !== 'Enter' || event.shiftKey || isEmpty) return;
     event.preventDefault();
     event.stopPropagation();
-    send();
+    send(hasCommandKey(event.nativeEvent) ? onSteer : onSend);
   };
 
   return (
@@ -119,30 +126,59 @@ export function Composer(props: ComposerProps) {
         />
         <ConfigSelects options={info?.configOptions ?? []} onChange={props.onConfig} />
         <UsageMeter usage={info?.usage} />
-        {running && (
-          <button
-            type="button"
-            className={css.stop}
-            aria-label="Stop"
-            title="Stop (Esc)"
-            onClick={onStop}
-          >
-            <Square size={12} fill="currentColor" aria-hidden="true" />
-          </button>
-        )}
-        {(!running || !isEmpty) && (
-          <button
-            type="submit"
-            className={css.send}
-            aria-label={running ? 'Queue message' : 'Send message'}
-            title={sendTitle(running, attachments)}
-            disabled={!canSend}
-          >
-            <ArrowUp size={16} strokeWidth={2.25} aria-hidden="true" />
-          </button>
-        )}
+        <Buttons {...props} isEmpty={isEmpty} canSend={canSend} send={send} />
       </div>
     </form>
+  );
+}
+
+interface ButtonsProps extends ComposerProps {
+  isEmpty: boolean;
+  canSend: boolean;
+  send: (give: ComposerProps['onSteer']) => void;
+}
+
+/** Stops the turn that runs, or says something: in it, or after it. */
+function Buttons(props: ButtonsProps) {
+  const { running, onStop, onSteer, attachments, isEmpty, canSend, send } = props;
+  return (
+    <>
+      {running && (
+        <button
+          type="button"
+          className={css.stop}
+          aria-label="Stop"
+          title="Stop (Esc)"
+          onClick={onStop}
+        >
+          <Square size={12} fill="currentColor" aria-hidden="true" />
+        </button>
+      )}
+      {onSteer !== undefined && !isEmpty && (
+        <button
+          type="button"
+          className={css.steer}
+          aria-label="Steer"
+          title={`Say it now, in this turn (${commandKey('Enter')})`}
+          disabled={!canSend}
+          onClick={() => send(onSteer)}
+        >
+          <CornerUpRight size={15} aria-hidden="true" />
+          <span>Steer</span>
+        </button>
+      )}
+      {(!running || !isEmpty) && (
+        <button
+          type="submit"
+          className={css.send}
+          aria-label={running ? 'Queue message' : 'Send message'}
+          title={sendTitle(running, attachments)}
+          disabled={!canSend}
+        >
+          <ArrowUp size={16} strokeWidth={2.25} aria-hidden="true" />
+        </button>
+      )}
+    </>
   );
 }
 

@@ -1,6 +1,7 @@
 import type { QueuedMessage } from '@liminal/protocol';
-import { Clock, Pencil, X } from 'lucide-react';
-import { useState } from 'react';
+import { ArrowDown, ArrowUp, Clock, Pencil, X } from 'lucide-react';
+import { type KeyboardEvent, useLayoutEffect, useRef, useState } from 'react';
+import { altKey } from '../app/keys.ts';
 import { Button, IconButton } from '../look/controls.tsx';
 import { useUnmentioned } from '../mentions/MentioningText.tsx';
 import { Attachments } from '../transcript/Attachments.tsx';
@@ -10,32 +11,75 @@ interface QueueListProps {
   queue: readonly QueuedMessage[];
   onEdit: (turnId: string, message: string) => void;
   onRemove: (turnId: string) => void;
+  /** Puts a message before another one, or last. */
+  onMove: (turnId: string, before?: string) => void;
+  /** Gives the message to the agent in the turn that runs, or makes it the next one. */
+  onNow: (turnId: string) => void;
+  /** Whether the agent takes messages in the turn that runs. */
+  canSteer: boolean;
 }
 
-/** Messages that wait for their turn; each can still be edited or removed. */
-export function QueueList({ queue, onEdit, onRemove }: QueueListProps) {
+/** Messages that wait for their turn; each can still be edited, moved, said at once or removed. */
+export function QueueList(props: QueueListProps) {
+  const { queue, onEdit, onRemove, onMove, onNow, canSteer } = props;
+  const keepFocus = useKeptFocus(queue);
+  const move = (turnId: string, before: string | undefined) => {
+    keepFocus();
+    onMove(turnId, before);
+  };
   if (queue.length === 0) return null;
+  const free = queue.filter(({ state }) => state === 'queued');
   return (
     <ul className={css.queue} aria-label="Queued messages">
-      {queue.map((queued) => (
-        <Queued
-          key={queued.turnId}
-          queued={queued}
-          onEdit={(message) => onEdit(queued.turnId, message)}
-          onRemove={() => onRemove(queued.turnId)}
-        />
-      ))}
+      {queue.map((queued) => {
+        const { turnId } = queued;
+        const place = free.indexOf(queued);
+        const [previous, afterNext] = [free[place - 1], free[place + 2]];
+        const isLast = place === free.length - 1;
+        return (
+          <Queued
+            key={turnId}
+            queued={queued}
+            onEdit={(message) => onEdit(turnId, message)}
+            onRemove={() => onRemove(turnId)}
+            onUp={previous && (() => move(turnId, previous.turnId))}
+            onDown={isLast ? undefined : () => move(turnId, afterNext?.turnId)}
+            onNow={canSteer || place > 0 ? () => onNow(turnId) : undefined}
+            canSteer={canSteer}
+          />
+        );
+      })}
     </ul>
   );
+}
+
+/** A control that moves with its message loses the focus: `keep` has it given back when the queue has changed. */
+function useKeptFocus(queue: readonly QueuedMessage[]): () => void {
+  const kept = useRef<Element>(null);
+  useLayoutEffect(() => {
+    const { current } = kept;
+    kept.current = null;
+    if (current instanceof HTMLElement && document.activeElement === document.body) current.focus();
+  }, [queue]);
+  return () => {
+    kept.current = document.activeElement;
+  };
 }
 
 interface QueuedProps {
   queued: QueuedMessage;
   onEdit: (message: string) => void;
   onRemove: () => void;
+  /** Undefined for the first message. */
+  onUp: (() => void) | undefined;
+  /** Undefined for the last message. */
+  onDown: (() => void) | undefined;
+  /** Undefined if it is the next one already. */
+  onNow: (() => void) | undefined;
+  canSteer: boolean;
 }
 
-function Queued({ queued, onEdit, onRemove }: QueuedProps) {
+function Queued({ queued, onEdit, onRemove, onUp, onDown, onNow, canSteer }: QueuedProps) {
   const [editing, setEditing] = useState(false);
   const others = useUnmentioned(queued.message, queued.blocks);
   const sending = queued.state === 'sending';
@@ -54,13 +98,55 @@ function Queued({ queued, onEdit, onRemove }: QueuedProps) {
     );
   }
   return (
-    <li className={css.message} data-turn-id={queued.turnId} data-status={queued.state}>
+    // Its buttons bring the keys here.
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
+    <li
+      className={css.message}
+      data-turn-id={queued.turnId}
+      data-status={queued.state}
+      onKeyDown={(event) => {
+        const move = sending ? undefined : moveBy(event, { onUp, onDown });
+        if (move === undefined) return;
+        event.preventDefault();
+        move();
+      }}
+    >
       <Clock size={14} aria-hidden="true" />
       <Attachments blocks={others} look="small" />
       <span className={css.text}>{queued.message}</span>
       <span className={css.state}>{sending ? 'sending' : 'queued'}</span>
       {!sending && (
         <>
+          {onNow !== undefined && (
+            <Button
+              look="quiet"
+              className={css.now}
+              title={canSteer ? 'Say it now, in this turn' : 'Make it the next one'}
+              onClick={onNow}
+            >
+              Send now
+            </Button>
+          )}
+          {(onUp ?? onDown) !== undefined && (
+            <>
+              <IconButton
+                label="Move up"
+                title={`Move up (${altKey('↑')})`}
+                aria-disabled={onUp === undefined}
+                onClick={onUp}
+              >
+                <ArrowUp size={14} />
+              </IconButton>
+              <IconButton
+                label="Move down"
+                title={`Move down (${altKey('↓')})`}
+                aria-disabled={onDown === undefined}
+                onClick={onDown}
+              >
+                <ArrowDown size={14} />
+              </IconButton>
+            </>
+          )}
           <IconButton label="Edit queued message" onClick={() => setEditing(true)}>
             <Pencil size={14} />
           </IconButton>
@@ -71,6 +157,16 @@ function Queued({ queued, onEdit, onRemove }: QueuedProps) {
       )}
     </li>
   );
+}
+
+/** What Alt and an arrow key do to a message. */
+function moveBy(
+  { altKey: isAlt, ctrlKey, metaKey, key }: KeyboardEvent,
+  { onUp, onDown }: Pick<QueuedProps, 'onUp' | 'onDown'>,
+): (() => void) | undefined {
+  if (!isAlt || ctrlKey || metaKey) return undefined;
+  if (key === 'ArrowUp') return onUp;
+  return key === 'ArrowDown' ? onDown : undefined;
 }
 
 interface EditorProps {

@@ -1,5 +1,8 @@
-import type { SessionSummary } from '@liminal/protocol';
+import { findSession } from '@liminal/client';
+import { useSessions } from '@liminal/client/react';
+import type { ForkOrigin, SessionSummary } from '@liminal/protocol';
 import { useAgentName } from '../app/agents.tsx';
+import { SessionLink } from '../app/SessionLink.tsx';
 import { shortPath } from '../words/paths.ts';
 import css from './SessionStates.module.css';
 
@@ -18,7 +21,26 @@ export function SessionIntro({ session, isEmpty }: SessionIntroProps) {
       <p>
         {agentName} in <code title={session.projectDir}>{shortPath(session.projectDir)}</code>
       </p>
+      {session.forkedFrom && <ForkedFrom {...session.forkedFrom} />}
       {isEmpty && <p>Write what you want done. Nothing starts before that.</p>}
     </header>
+  );
+}
+
+/** Leads to the last turn that both sessions share. */
+function ForkedFrom({ sessionId, turnId, title }: ForkOrigin) {
+  const original = findSession(useSessions().projects, sessionId);
+  const name = <bdi>{original?.title ?? title}</bdi>;
+  return (
+    <p>
+      Forked from{' '}
+      {original === undefined ? (
+        name
+      ) : (
+        <SessionLink sessionId={sessionId} itemId={turnId}>
+          {name}
+        </SessionLink>
+      )}
+    </p>
   );
 }

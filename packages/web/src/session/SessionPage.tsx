@@ -6,11 +6,11 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } fr
 import { flushSync } from 'react-dom';
 import { useAgentName } from '../app/agents.tsx';
 import { useNavigation } from '../app/navigation.tsx';
+import { useFork } from '../app/use-fork.ts';
 import { DropTarget } from '../attachments/DropTarget.tsx';
 import { useAttachments } from '../attachments/use-attachments.ts';
 import { Composer } from '../composer/Composer.tsx';
 import { UsageLimits } from '../composer/UsageLimits.tsx';
-import { QueueList } from '../composer/QueueList.tsx';
 import { focusComposer, useFocusWhenReady } from '../composer/focus-composer.ts';
 import { FilesBeside } from '../files/FilesBeside.tsx';
 import { ArchivedNote } from '../housekeeping/ArchivedNote.tsx';
@@ -28,6 +28,7 @@ import { RequestDock } from './RequestDock.tsx';
 import { RevealedItem } from './RevealedItem.tsx';
 import { SessionIntro } from './SessionIntro.tsx';
 import { SessionNotices } from './SessionNotices.tsx';
+import { SessionQueue } from './SessionQueue.tsx';
 import { SessionFailed, SessionLoading } from './SessionStates.tsx';
 import css from './SessionPage.module.css';
 import { usePrewarm } from './use-prewarm.ts';
@@ -85,6 +86,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
   const attachments = useAttachments(sessionId, recipient, prewarm);
   const { put } = attachments;
   const running = view.turns.at(-1)?.status === 'in_progress';
+  const canSteer = running && info?.canSteer === true;
 
   const answer = useCallback(
     (approvalId: string, given: ApprovalAnswer) =>
@@ -99,6 +101,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
     },
     [answer, attempt],
   );
+  const fork = useFork();
   const { shown, choose, show } = useShownRequest();
   const latestDraft = useRef(draft);
   useLayoutEffect(() => {
@@ -113,8 +116,11 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
       cliType,
       answer,
       show,
+      fork: (turnId: string) => attempt(fork(sessionId, turnId)),
       send: (message: string, blocks: readonly ContentBlock[] = []) =>
         void session.send(message, { blocks: blocksOf(message, blocks) }),
+      steer: (message: string, blocks: readonly ContentBlock[]) =>
+        void session.steer(message, { blocks: blocksOf(message, blocks) }),
       takeBack: (message: string, blocks: readonly ContentBlock[] = []) => {
         const { current } = latestDraft;
         setDraft([message, current].filter((text) => text.trim() !== '').join('\n\n'));
@@ -123,7 +129,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
         focusComposer();
       },
     }),
-    [answer, blocksOf, cliType, folder, put, session, setDraft, show],
+    [answer, attempt, blocksOf, cliType, folder, fork, put, session, sessionId, setDraft, show],
   );
   const last = lastMessage(view);
   const isEmpty = view.turns.length === 0;
@@ -139,11 +145,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
         </ActivityProvider>
         <DropTarget onFiles={attachments.add} />
         <div className={css.dock}>
-          {problem !== undefined && (
-            <p className={css.problem} role="alert">
-              {problem}
-            </p>
-          )}
+          <Problem text={problem} />
           <ArchivedNote session={about} />
           <SessionNotices sessionId={sessionId} notices={info?.notices} />
           <AgentNotice cliType={cliType} isNew={isEmpty} />
@@ -151,14 +153,12 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
             tasks={info?.tasks}
             onStop={(taskId) => void attempt(requests.stopTask(sessionId, taskId))}
           />
-          <QueueList
+          <SessionQueue
+            sessionId={sessionId}
             queue={info?.queue ?? []}
-            onEdit={(turnId, message) => {
-              const before = info?.queue.find((one) => one.turnId === turnId);
-              const beside = blocksOfEdited(message, before);
-              void attempt(requests.editQueued(sessionId, turnId, message, beside));
-            }}
-            onRemove={(turnId) => void attempt(requests.removeQueued(sessionId, turnId))}
+            canSteer={canSteer}
+            blocksOfEdited={blocksOfEdited}
+            attempt={attempt}
           />
           <RequestDock
             turns={view.turns}
@@ -179,6 +179,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
             }}
             attachments={attachments}
             onSend={(message) => actions.send(message, attachments.take())}
+            onSteer={canSteer ? (message) => actions.steer(message, attachments.take()) : undefined}
             onStop={stop}
             onMention={addMention}
             onConfig={(id, value) => attempt(requests.setConfig(sessionId, id, value))}
@@ -191,6 +192,15 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
         </div>
       </FilesBeside>
     </SessionActionsProvider>
+  );
+}
+
+function Problem({ text }: { text: string | undefined }) {
+  if (text === undefined) return null;
+  return (
+    <p className={css.problem} role="alert">
+      {text}
+    </p>
   );
 }
 
@@ -221,11 +231,15 @@ function lastMessage(
 }
 
 /** Runs a command, and keeps its error until the next one. */
-function useAttempt(): [string | undefined, (doing: Promise<void>) => Promise<void>] {
+function useAttempt(): [string | undefined, (doing: Promise<unknown>) => Promise<void>] {
   const [problem, setProblem] = useState<string>();
-  const attempt = useCallback((doing: Promise<void>) => {
+  const attempt = useCallback(async (doing: Promise<unknown>) => {
     setProblem(undefined);
-    return doing.catch((error: unknown) => setProblem(describeError(error).message));
+    try {
+      await doing;
+    } catch (error) {
+      setProblem(describeError(error).message);
+    }
   }, []);
   return [problem, attempt];
 }

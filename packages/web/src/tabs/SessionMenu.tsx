@@ -1,10 +1,12 @@
 import { Menu } from '@base-ui/react/menu';
 import { describeError, findSession } from '@liminal/client';
 import { useClient, useSessions } from '@liminal/client/react';
-import { Bookmark, Copy, Ellipsis, Pencil, PowerOff, X } from 'lucide-react';
+import { Bookmark, Copy, Ellipsis, GitFork, Pencil, PowerOff, X } from 'lucide-react';
 import { useState } from 'react';
+import { useAgent } from '../app/agents.tsx';
 import { altKey } from '../app/keys.ts';
 import { useNavigation } from '../app/navigation.tsx';
+import { useFork } from '../app/use-fork.ts';
 import { SessionItems } from '../housekeeping/SessionItems.tsx';
 import controls from '../look/controls.module.css';
 import menu from '../look/menu.module.css';
@@ -18,12 +20,14 @@ export default function SessionMenu({ sessionId }: { sessionId: string }) {
   const { requests } = useClient();
   const { preview, keep, close } = useNavigation();
   const session = findSession(useSessions().projects, sessionId);
+  const agent = useAgent(session?.cliType);
+  const fork = useFork();
   const [renaming, setRenaming] = useState(false);
   const [problem, setProblem] = useState<string>();
 
-  const end = () => {
+  const attempt = (doing: Promise<void>) => {
     setProblem(undefined);
-    requests.kill(sessionId).catch((error: unknown) => setProblem(describeError(error).message));
+    doing.catch((error: unknown) => setProblem(describeError(error).message));
   };
 
   return (
@@ -38,6 +42,11 @@ export default function SessionMenu({ sessionId }: { sessionId: string }) {
               <MenuItem icon={<Pencil size={14} />} onClick={() => setRenaming(true)}>
                 Rename
               </MenuItem>
+              {agent?.forks === true && (
+                <MenuItem icon={<GitFork size={14} />} onClick={() => attempt(fork(sessionId))}>
+                  Fork
+                </MenuItem>
+              )}
               <MenuItem icon={<Copy size={14} />} onClick={() => void writeClipboard(sessionId)}>
                 Copy session id
               </MenuItem>
@@ -53,7 +62,7 @@ export default function SessionMenu({ sessionId }: { sessionId: string }) {
               <MenuItem
                 icon={<PowerOff size={14} />}
                 disabled={session?.isAlive === false}
-                onClick={end}
+                onClick={() => attempt(requests.kill(sessionId))}
                 hint={session?.isAlive === false ? 'not running' : undefined}
               >
                 End the agent’s process

@@ -54,7 +54,7 @@ function Unsent({ held, session }: PendingProps) {
       </span>
       {isRefused && (
         <Button look="quiet" onClick={() => void session.sendAgain(held.turnId)}>
-          Send again
+          {held.isSteer ? 'Send as a message' : 'Send again'}
         </Button>
       )}
       <Button

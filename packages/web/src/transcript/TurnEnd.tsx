@@ -7,6 +7,7 @@ import { duration } from '../words/time.ts';
 import { useActivity } from './activity.ts';
 import { isWaiting } from './arrange.ts';
 import { Elapsed } from './Elapsed.tsx';
+import { ForkHere } from './ForkHere.tsx';
 import { useSessionActions } from './session-actions.ts';
 import css from './TurnEnd.module.css';
 import { waitedFor } from './tool-outcome.ts';
@@ -22,7 +23,12 @@ interface TurnEndProps {
 export function TurnEnd({ turn, isLast }: TurnEndProps) {
   if (turn.status === 'in_progress') return <AtWork turn={turn} />;
   if (turn.status === 'error') {
-    return <TurnFailure error={turn.error}>{isLast && <SendAgain turn={turn} />}</TurnFailure>;
+    return (
+      <TurnFailure error={turn.error}>
+        {isLast && <SendAgain turn={turn} />}
+        <ForkHere turnId={turn.turnId} />
+      </TurnFailure>
+    );
   }
   const took = tookOf(turn);
   const parts = [
@@ -35,6 +41,7 @@ export function TurnEnd({ turn, isLast }: TurnEndProps) {
     <div className={css.end} data-status={turn.status}>
       <span>{parts.join(' · ')}</span>
       <CopyAnswer turn={turn} />
+      <ForkHere turnId={turn.turnId} iconClass={css.action} />
     </div>
   );
 }
@@ -72,7 +79,7 @@ function CopyAnswer({ turn }: { turn: TurnView }) {
   const text = () => said.map((item) => ('content' in item ? item.content : '')).join('\n\n');
   return (
     <IconButton
-      className={css.copy}
+      className={css.action}
       label={copied ? 'Copied' : 'Copy answer'}
       onClick={() => copy(text())}
     >

@@ -2,6 +2,7 @@ import type { UpsertObject } from '@liminal/protocol';
 import { Button } from '../look/controls.tsx';
 import { MentioningText, useUnmentioned } from '../mentions/MentioningText.tsx';
 import { Attachments } from './Attachments.tsx';
+import { useSessionActions } from './session-actions.ts';
 import { openName, useRemembered } from './remembered.ts';
 import css from './UserMessage.module.css';
 
@@ -29,6 +30,7 @@ export function UserMessage({ item }: { item: MessageUpsert }) {
           </div>
         )}
       </div>
+      <DeliveryNote item={item} />
       {isLong && (
         <Button
           look="quiet"
@@ -37,6 +39,28 @@ export function UserMessage({ item }: { item: MessageUpsert }) {
           aria-expanded={open}
         >
           {open ? 'Show less' : 'Show all'}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+const deliveries = {
+  sent: 'Sent, not read yet',
+  taken: 'Said while it worked',
+  not_taken: 'Not read: the turn ended first',
+};
+
+/** What the agent did with a message in the middle of its turn. */
+function DeliveryNote({ item: { content, blocks, delivery } }: { item: MessageUpsert }) {
+  const { send } = useSessionActions();
+  if (delivery === undefined) return null;
+  return (
+    <div className={css.delivery} data-delivery={delivery}>
+      <span>{deliveries[delivery]}</span>
+      {delivery === 'not_taken' && (
+        <Button look="quiet" onClick={() => send(content, blocks)}>
+          Send again
         </Button>
       )}
     </div>

@@ -29,3 +29,10 @@ it('a call is also found by the agent’s id for it', () => {
   const renamed = [turn('t', [tool('c1', { itemId: 'item-9' })])];
   expect(findItem(renamed, 'c1')).toBe('item-9');
 });
+
+it('a turn is found by its id, as its first item', () => {
+  expect(['t2', 't3'].map((id) => findItem([...turns, turn('t3', [])], id))).toEqual([
+    'c1',
+    undefined,
+  ]);
+});

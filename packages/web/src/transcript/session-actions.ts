@@ -9,6 +9,8 @@ export interface SessionActions {
   /** Shows a waiting request to the person. */
   show: (approvalId: string) => void;
   send: (message: string, blocks?: readonly ContentBlock[]) => void;
+  /** Begins a new session that goes on from the end of a turn, and shows it, or why there is none. */
+  fork: (turnId: string) => Promise<void>;
   /** Puts a message back into the composer. */
   takeBack: (message: string, blocks?: readonly ContentBlock[]) => void;
 }

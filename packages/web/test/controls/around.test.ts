@@ -492,6 +492,12 @@ tryControls([
         effect: asked('POST', /\/title$/, { title: 'Better' }),
       },
       {
+        name: 'Fork',
+        find: (page) => page.getByRole('menuitem', { name: 'Fork' }),
+        use: take,
+        effect: isAt('/session/other-1'),
+      },
+      {
         name: 'Copy session id',
         find: (page) => page.getByRole('menuitem', { name: 'Copy session id' }),
         use: take,

@@ -21,7 +21,12 @@ tryControls([
       stage.info = {
         ...stage.info,
         session: { ...stage.info.session, state: 'running' },
-        queue: [{ turnId: 'q', message: 'Later', queuedAt: '', state: 'queued' }],
+        queue: ['q', 'r'].map((turnId) => ({
+          turnId,
+          message: `Later: ${turnId}`,
+          queuedAt: '',
+          state: 'queued',
+        })),
         tasks: [{ taskId: 'b', title: 'npm run dev', kind: 'command', startedAt: '' }],
         commands: [{ name: 'compact', description: 'Shorten it' }],
         configOptions: [
@@ -128,10 +133,27 @@ tryControls([
         effect: asked('POST', /\/task\/b\/stop$/),
       },
       {
+        name: 'the button that makes a queued message the next one',
+        find: button('Send now'),
+        effect: asked('POST', /\/queue\/r\/now$/),
+      },
+      {
+        name: 'the button that moves a queued message up',
+        find: button('Move up'),
+        use: (page, control, way) => press(page, control.last(), way),
+        effect: asked('POST', /\/queue\/r\/move$/, { before: 'q' }),
+      },
+      {
+        name: 'the button that moves a queued message down',
+        find: button('Move down'),
+        use: (page, control, way) => press(page, control.first(), way),
+        effect: asked('POST', /\/queue\/q\/move$/, {}),
+      },
+      {
         name: 'the button that changes a queued message',
         find: button('Edit queued message'),
         use: async (page, control, way) => {
-          await press(page, control, way);
+          await press(page, control.first(), way);
           await write(page, page.getByRole('textbox', { name: 'Queued message' }), way, 'Sooner');
           await press(page, button('Save')(page), way);
         },
@@ -141,14 +163,15 @@ tryControls([
         name: 'the button that leaves a queued message as it was',
         find: button('Edit queued message'),
         use: async (page, control, way) => {
-          await press(page, control, way);
+          await press(page, control.first(), way);
           await press(page, button('Cancel')(page), way);
         },
-        effect: (page) => button('Remove queued message')(page).waitFor(),
+        effect: (page) => button('Remove queued message')(page).first().waitFor(),
       },
       {
         name: 'the button that removes a queued message',
         find: button('Remove queued message'),
+        use: (page, control, way) => press(page, control.first(), way),
         effect: asked('DELETE', /\/queue\/q$/),
       },
     ],
@@ -157,6 +180,7 @@ tryControls([
     name: 'a turn under way',
     set: (stage) => {
       stage.history = { ...past, turns: [turn('t1')] };
+      stage.info = { ...stage.info, canSteer: true };
     },
     controls: [
       { name: 'Stop', find: button('Stop'), effect: asked('POST', /\/cancel$/) },
@@ -168,6 +192,15 @@ tryControls([
           await press(page, control, way);
         },
         effect: asked('POST', /\/send$/, expect.objectContaining({ message: 'Then this' })),
+      },
+      {
+        name: 'the button that says it in the turn that runs',
+        find: button('Steer'),
+        use: async (page, control, way) => {
+          await write(page, field(page), way, 'This, too');
+          await press(page, control, way);
+        },
+        effect: asked('POST', /\/steer$/, expect.objectContaining({ message: 'This, too' })),
       },
     ],
   },

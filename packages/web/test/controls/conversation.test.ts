@@ -1,6 +1,18 @@
 import { expect } from 'vitest';
 import { message, tool, turn } from '../items.ts';
-import { asked, button, clipboard, field, gone, isOpen, link, past, tryControls } from './scene.ts';
+import {
+  asked,
+  button,
+  clipboard,
+  field,
+  gone,
+  isAt,
+  isOpen,
+  link,
+  past,
+  tryControls,
+  withOthers,
+} from './scene.ts';
 import { press } from './ways.ts';
 
 tryControls([
@@ -143,6 +155,43 @@ tryControls([
           return press(page, control, way);
         },
         effect: (page) => gone(page.getByText('Older messages could not')),
+      },
+    ],
+  },
+  {
+    name: 'a fork, which can be forked again',
+    set: (stage) => {
+      withOthers(stage);
+      const { info } = stage;
+      const forkedFrom = { sessionId: 'other-0', turnId: 't9', title: 'Docs' };
+      stage.info = { ...info, session: { ...info.session, state: 'idle', forkedFrom } };
+    },
+    controls: [
+      {
+        name: 'the link to where it comes from',
+        find: (page) => page.getByRole('main').getByRole('link', { name: 'Docs' }),
+        effect: isAt('/session/other-0'),
+      },
+      {
+        name: 'Fork from here',
+        find: button('Fork from here'),
+        effect: isAt('/session/other-1'),
+      },
+    ],
+  },
+  {
+    name: 'a turn that failed, of an agent that can be forked',
+    set: (stage) => {
+      withOthers(stage);
+      const error = { code: 'X', message: 'It broke.' };
+      stage.history = { ...past, turns: [turn('t1', { status: 'error', endedAt: 1, error })] };
+    },
+    controls: [
+      { name: 'Send again', find: button('Send again'), effect: asked('POST', /\/send$/) },
+      {
+        name: 'Fork from here',
+        find: button('Fork from here'),
+        effect: asked('POST', /\/fork$/, { turnId: 't1' }),
       },
     ],
   },

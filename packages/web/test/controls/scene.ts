@@ -74,6 +74,7 @@ const frame: ((page: Page) => Locator)[] = [
   (page) => field(page),
   button('Send message'),
   button('Attach files'),
+  button('Fork from here'),
   (page) => page.getByRole('option'),
 ];
 
@@ -121,7 +122,7 @@ export function withOthers(stage: Stage): void {
     state: n === 0 ? ('waiting' as const) : ('idle' as const),
   }));
   const agents = [
-    { cliType: 'demo', name: 'Demo', description: '', available: true },
+    { cliType: 'demo', name: 'Demo', description: '', available: true, forks: true },
     {
       cliType: 'codex',
       name: 'Codex',
@@ -133,6 +134,7 @@ export function withOthers(stage: Stage): void {
   stage.answer = (_, path) => {
     if (path === '/api/agents') return { agents };
     if (path.startsWith('/api/folders')) return { folders: foldersFor(path) };
+    if (path.endsWith('/fork')) return { sessionId: 'other-1', cliType: 'demo' };
     if (path === '/api/session/create') return { sessionId: 'other-1', cliType: 'demo' };
     if (path !== '/api/projects') return undefined;
     const attic = {

@@ -63,15 +63,14 @@ const isHarness = (text: string): boolean => text.startsWith(summaryStart) || ha
 /** The start of a turn: a user's words, a command, or the notice of a finished background task. */
 function readPrompt(entry: TranscriptEntry): Omit<StoredPrompt, 'turnId' | 'entries'> | undefined {
   if (entry.type !== 'user' || entry.isMeta) return undefined;
-  const text = entry.blocks
-    .flatMap((block) => (block.type === 'text' ? [block.text ?? ''] : []))
-    .join('\n');
+  const text = textOf(entry);
   const blocks = attachedFiles(entry.blocks);
   if ((text === '' && blocks.length === 0) || isHarness(text)) return undefined;
   if (text.startsWith('<task-notification>')) {
     return { trigger: 'agent', text: undefined, reason: taskSummary.exec(text)?.[1]?.trim() };
   }
   const name = command.exec(text)?.[1];
+  if (entry.isSteered) return undefined;
   if (name === undefined) return { trigger: 'user', text, blocks };
   return { trigger: 'user', text: `${name} ${commandArguments.exec(text)?.[1] ?? ''}`.trim() };
 }
@@ -96,6 +95,9 @@ function translateTurn(
   return { turnId, events };
 }
 
+const textOf = ({ blocks }: TranscriptEntry): string =>
+  blocks.flatMap((block) => (block.type === 'text' ? [block.text ?? ''] : [])).join('\n');
+
 const isModel = ({ type, model }: TranscriptEntry): boolean =>
   type === 'assistant' && model !== undefined && model !== '<synthetic>';
 
@@ -111,6 +113,10 @@ function replay(
     if (entry.subtype === 'compact_boundary')
       turn.notice('The conversation so far was summarised to make room.');
     return;
+  }
+  if (entry.isSteered) {
+    turn.steer(entry.uuid, textOf(entry), attachedFiles(entry.blocks));
+    return turn.settle(entry.uuid, 'taken');
   }
   const { messageId: id, blocks: content, model = '' } = entry;
   const parent = { parent_tool_use_id: parentCallId };

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { NativeBlock } from './native.ts';
 
 const Entry = z.looseObject({
-  type: z.enum(['user', 'assistant', 'system']),
+  type: z.enum(['user', 'assistant', 'system', 'attachment']),
   uuid: z.string(),
   message: z
     .looseObject({
@@ -26,6 +26,17 @@ const Entry = z.looseObject({
   timestamp: z.string().optional(),
   subtype: z.string().optional(),
   isMeta: z.boolean().optional(),
+  /** Said in the middle of a turn: so the SDK gives such an attachment. */
+  isQueuedCommand: z.boolean().optional(),
+  attachment: z
+    .looseObject({
+      type: z.string(),
+      prompt: z.union([z.string(), z.array(NativeBlock)]).optional(),
+      /** The `uuid` with which the message was sent. */
+      source_uuid: z.string().optional(),
+    })
+    .optional()
+    .catch(undefined),
 });
 
 export interface TranscriptEntry {
@@ -37,6 +48,8 @@ export interface TranscriptEntry {
   subtype: string | undefined;
   /** Said in the user's name, only to the model. */
   isMeta: boolean;
+  /** Said in the middle of a turn, by a person or about a background task. */
+  isSteered?: true;
   messageId: string;
   model: string | undefined;
   blocks: NativeBlock[];
@@ -52,7 +65,8 @@ export function readTranscript(entries: readonly unknown[]): TranscriptEntry[] {
     const entry = Entry.safeParse(withinDepth(value)).data;
     if (entry === undefined) return [];
     timestamp = entry.timestamp ?? timestamp;
-    const { type, uuid, subtype, message } = entry;
+    const { type, uuid, subtype, message, attachment } = entry;
+    if (type === 'attachment') return steered(uuid, timestamp, attachment);
     const content = message?.content ?? [];
     return [
       {
@@ -61,12 +75,26 @@ export function readTranscript(entries: readonly unknown[]): TranscriptEntry[] {
         timestamp,
         subtype,
         isMeta: entry.isMeta === true,
+        ...(entry.isQueuedCommand === true && { isSteered: true as const }),
         parentCallId: entry.parent_tool_use_id ?? undefined,
         messageId: message?.id ?? uuid,
         model: message?.model,
-        blocks: typeof content === 'string' ? [{ type: 'text', text: content }] : content,
+        blocks: blocksOf(content),
         usage: message?.usage ?? undefined,
       },
     ];
   });
 }
+
+type Attachment = z.infer<typeof Entry>['attachment'];
+
+function steered(uuid: string, timestamp: string, attachment: Attachment): TranscriptEntry[] {
+  const { type, prompt, source_uuid: sent = uuid } = attachment ?? {};
+  if (type !== 'queued_command' || prompt === undefined) return [];
+  const rest = { subtype: undefined, parentCallId: undefined, model: undefined, usage: undefined };
+  const said = { uuid: sent, messageId: sent, blocks: blocksOf(prompt) };
+  return [{ type: 'user', timestamp, isMeta: false, isSteered: true, ...rest, ...said }];
+}
+
+const blocksOf = (content: string | NativeBlock[]): NativeBlock[] =>
+  typeof content === 'string' ? [{ type: 'text', text: content }] : content;

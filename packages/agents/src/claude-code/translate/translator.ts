@@ -41,6 +41,8 @@ const maxEnds = 50;
 export class ClaudeTranslator {
   readonly #options: TranslatorOptions;
   readonly #expected = new Map<string, ExpectedTurn>();
+  /** Messages for the running turn that the agent has not taken up yet. */
+  readonly #steered = new Map<string, ExpectedTurn>();
   readonly #memory = new TurnMemory();
   readonly #tasks = new BackgroundTasks();
   /** What has ended between turns, in words. */
@@ -65,6 +67,11 @@ export class ClaudeTranslator {
     return this.#turn;
   }
 
+  /** Whether a turn runs, or a message that the agent was given begins one next. */
+  get isBusy(): boolean {
+    return this.#turn !== undefined || this.#expected.size > 0;
+  }
+
   expect(expected: ExpectedTurn): void {
     this.#expected.set(expected.uuid, expected);
   }
@@ -83,6 +90,13 @@ export class ClaudeTranslator {
     this.#turn?.at(timestamp);
     this.#takeUp(message, timestamp);
     this.#translate(message, timestamp);
+  }
+
+  /** A message for the running turn. If the agent comes to it only after that, it begins a turn with `turnId`. */
+  steer(message: ExpectedTurn, timestamp: string): void {
+    this.#steered.set(message.uuid, message);
+    this.#turn?.at(timestamp);
+    this.#turn?.steer(message.turnId, message.text, message.blocks);
   }
 
   /** The user asked to stop the turn. */
@@ -118,6 +132,7 @@ export class ClaudeTranslator {
   /** Begins a turn if a message answers one of the expected user messages. */
   #takeUp(message: NativeMessage, timestamp: string): void {
     for (const uuid of answered(message)) {
+      this.#settle(uuid, 'taken');
       const expected = this.#expected.get(uuid);
       if (expected === undefined) continue;
       if (message.type === 'system' && message.model !== undefined) this.#modelId = message.model;
@@ -161,13 +176,31 @@ export class ClaudeTranslator {
   }
 
   #result(result: ResultMessage): void {
+    this.#leaveOver();
     const turn = this.#turn;
     this.#turn = undefined;
     turn?.result(result, this.#cost.total(result.total_cost_usd));
   }
 
+  #settle(uuid: string, delivery: 'taken' | 'not_taken'): void {
+    const said = this.#steered.get(uuid);
+    if (said === undefined) return;
+    this.#steered.delete(uuid);
+    this.#turn?.settle(said.turnId, delivery);
+  }
+
+  /** The turn ends: what the agent has not taken up in it begins the next. */
+  #leaveOver(): void {
+    for (const said of this.#steered.values()) {
+      this.#turn?.leaveOver(said.turnId);
+      this.#expected.set(said.uuid, said);
+    }
+    this.#steered.clear();
+  }
+
   /** A user message that the agent has dropped without an answer still gets a turn. */
   #dropped(uuid: string, state: string, timestamp: string): void {
+    if (state === 'cancelled') this.#settle(uuid, 'not_taken');
     const expected = this.#expected.get(uuid);
     if (expected === undefined || (state !== 'completed' && state !== 'cancelled')) return;
     this.#expected.delete(uuid);
@@ -216,9 +249,10 @@ export class ClaudeTranslator {
   }
 
   #finish(end: TurnEnd, timestamp: string): void {
+    this.#turn?.at(timestamp);
+    this.#leaveOver();
     const turn = this.#turn;
     this.#turn = undefined;
-    turn?.at(timestamp);
     turn?.end(end);
   }
 }

@@ -133,6 +133,19 @@ export class ClaudeTurn {
     this.#writer.stop();
   }
 
+  /** What a person says in the middle of the turn. */
+  steer(messageId: string, text: string, blocks: readonly ContentBlock[] = []): void {
+    this.#writer.steer(messageId, text, blocks);
+  }
+
+  settle(messageId: string, delivery: 'taken' | 'not_taken'): void {
+    this.#writer.settle(messageId, delivery);
+  }
+
+  leaveOver(messageId: string): void {
+    this.#writer.takeBack(messageId, 'own_turn');
+  }
+
   openApproval(request: ApprovalRequest): void {
     this.#writer.openApproval(request);
   }

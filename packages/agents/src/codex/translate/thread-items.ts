@@ -1,7 +1,8 @@
-import type { PlanEntry } from '@liminal/protocol';
+import { type PlanEntry, steeredItem } from '@liminal/protocol';
 import type { TurnWriter } from '../../base/turn-writer.ts';
+import { attachedImages, wordsIn } from '../prompt.ts';
 import { callOf, resultOf, type ToolItem } from './tools.ts';
-import { PlanStep, ThreadItem } from './wire.ts';
+import { type ItemOf, PlanStep, ThreadItem } from './wire.ts';
 
 const compacting = 'The conversation so far is being summarised to make room.';
 const compacted = 'The conversation so far was summarised to make room.';
@@ -42,6 +43,8 @@ export class ThreadItems {
   #hasPlan = false;
   /** The first message of a person's is the one that began the turn. */
   #isHeard = false;
+  /** The ids of messages amid the turn that are shown elsewhere. */
+  readonly #hidden = new Set<string>();
 
   /** @param cwd - The session's folder. */
   constructor(writer: TurnWriter, cwd: string, task?: Task) {
@@ -72,6 +75,11 @@ export class ThreadItems {
       case 'turn/plan/updated':
         return this.#plan(params['plan']);
     }
+  }
+
+  /** A message with this id is about to be sent, and is not to be shown. */
+  hide(messageId: string): void {
+    this.#hidden.add(messageId);
   }
 
   /** Shows a stored item. */
@@ -178,7 +186,7 @@ export class ThreadItems {
       case 'exitedReviewMode':
         return;
       case 'userMessage':
-        return this.#hear(id, item.content);
+        return this.#hear(item);
       case 'agentMessage':
       case 'plan':
         return this.#say('message', id, item.text, 'agent');
@@ -212,13 +220,16 @@ export class ThreadItems {
     else this.#writer.done(id, { type, id, content, origin, ...this.#parent });
   }
 
-  #hear(id: string, content: readonly { type: string; text: string }[]): void {
-    const isFirst = !this.#isHeard;
+  #hear({ id, clientId, content }: ItemOf<'userMessage'>): void {
+    const messageId = clientId ?? id;
+    if (this.#hidden.has(messageId)) return;
+    const isAmid =
+      this.#isHeard || this.#writer.isOpen(steeredItem(this.#writer.turnId, messageId));
     this.#isHeard = true;
     // What a task is told stands in the call that began it.
-    if (isFirst || this.#task !== undefined) return;
-    const said = content.flatMap(({ type, text }) => (type === 'text' ? [text] : [])).join('\n');
-    this.#writer.add({ type: 'message', id, content: said, origin: 'user' });
+    if (!isAmid || this.#task !== undefined) return;
+    this.#writer.steer(messageId, wordsIn(content), attachedImages(content));
+    this.#writer.settle(messageId, 'taken');
   }
 
   /** Puts more text to an item. A summary's parts are paragraphs. */

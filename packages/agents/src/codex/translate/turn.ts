@@ -68,6 +68,11 @@ export class CodexTurn {
     return undefined;
   }
 
+  /** A message with this id is about to be sent, and is not to be shown. */
+  hide(messageId: string): void {
+    this.#items.hide(messageId);
+  }
+
   /** Shows a stored item. */
   tell(item: unknown): void {
     this.#items.tell(item);

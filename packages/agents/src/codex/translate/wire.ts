@@ -32,7 +32,13 @@ const UserInput = z.looseObject({ type: text, text });
 const item = { id: z.string().min(1) };
 
 const items = [
-  z.looseObject({ ...item, type: z.literal('userMessage'), content: z.array(UserInput).catch([]) }),
+  z.looseObject({
+    ...item,
+    type: z.literal('userMessage'),
+    content: z.array(UserInput).catch([]),
+    /** The id with which it was sent, if it had one. */
+    clientId: nullable,
+  }),
   z.looseObject({ ...item, type: z.literal('agentMessage'), text }),
   z.looseObject({ ...item, type: z.literal('plan'), text }),
   z.looseObject({ ...item, type: z.literal('reasoning'), summary: texts, content: texts }),

@@ -1,0 +1,143 @@
+/** What the real Claude Code does with messages in the middle of its turns. */
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { gate, reply, text, toolUse, type Reply } from '@liminal/testkit';
+import type { ContentBlock, OutputItem } from '@liminal/protocol';
+import { expect, test } from 'vitest';
+import { runClaude, said, type Listener, type RunningClaude } from './running-claude.ts';
+
+const pixel =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+/** A turn that wants to write a file, and waits for leave. */
+async function asking(...then: Reply[]) {
+  const claude = await runClaude(({ projectDir }) => [
+    reply(toolUse('Write', { file_path: join(projectDir, 'a.txt'), content: 'a\n' })),
+    ...then,
+  ]);
+  const listener = await claude.create();
+  const { turnId } = await listener.send('Do it.');
+  const asked = await listener.event(
+    (payload) => payload.type === 'item_start' && payload.itemType === 'approval',
+  );
+  const { payload } = asked;
+  const approvalId = payload.type === 'item_start' ? (payload.approvalId ?? '') : '';
+  const allow = () =>
+    claude.provider.answerApproval(listener.sessionId, approvalId, { optionId: 'allow_once' });
+  return { claude, listener, turnId, allow };
+}
+
+const steer = async (
+  { provider }: RunningClaude,
+  { sessionId }: Listener,
+  turnId: string,
+  message: string,
+  blocks: ContentBlock[] = [],
+): Promise<string> => {
+  const messageId = randomUUID();
+  await provider.steer(sessionId, message, { turnId, messageId, blocks });
+  return messageId;
+};
+
+const deliveries = (items: readonly OutputItem[]): unknown[] =>
+  items.flatMap((item) =>
+    item.type === 'message' && item.delivery !== undefined ? [[item.content, item.delivery]] : [],
+  );
+
+test('a message while a tool runs reaches the model in the same turn, and is shown once in it', async () => {
+  const { claude, listener, turnId, allow } = await asking(reply('With that.'), reply('Later.'));
+  const block = { type: 'image', mimeType: 'image/png', data: pixel } as const;
+
+  const messageId = await steer(claude, listener, turnId, 'And b.txt.', [block]);
+  expect(deliveries(listener.response(turnId).outputItems)).toEqual([['And b.txt.', 'sent']]);
+  await allow();
+
+  const response = await listener.ended(turnId);
+  expect(said(response)).toEqual(['user: Do it.', 'user: And b.txt.', 'agent: With that.']);
+  expect(deliveries(response.outputItems)).toEqual([['And b.txt.', 'taken']]);
+  expect(response.outputItems.find(({ id }) => id.includes(messageId))).toMatchObject({
+    blocks: [block],
+  });
+  const told = JSON.stringify(claude.api.requests.at(-1)!.body);
+  expect(told).toContain('And b.txt.');
+  expect(told).toContain(pixel);
+  expect(claude.api.requests).toHaveLength(2);
+  const next = await listener.ask('And now?');
+  expect(said(next)).toEqual(['user: And now?', 'agent: Later.']);
+});
+
+test('the stored conversation has it once, in its turn', async () => {
+  const { claude, listener, turnId, allow } = await asking(reply('With that.'));
+  const { sessionId } = listener;
+  const messageId = await steer(claude, listener, turnId, 'And b.txt.');
+  await allow();
+  await listener.ended(turnId);
+  const mark = await claude.provider.storedMark(sessionId, claude.workspace.projectDir);
+  await claude.provider.killSession(sessionId);
+
+  const stored = await claude.provider.readStoredHistory(sessionId, claude.workspace.projectDir);
+
+  expect(stored.map((turn) => turn.turnId)).toEqual([turnId]);
+  const items = stored[0]!.events.flatMap(({ payload }) =>
+    payload.type === 'item_done' ? [payload.finalItem] : [],
+  );
+  expect(deliveries(items)).toEqual([['And b.txt.', 'taken']]);
+  expect(items.map(({ id }) => id)).toContain(`${turnId}:said:${messageId}`);
+  // All of it was made here.
+  expect(mark).toMatch(/^0:/);
+});
+
+test('a message that no tool makes room for begins the next turn, and later messages wait for that', async () => {
+  const held = gate();
+  const claude = await runClaude(() => [
+    reply(text(['Half a sent', held, 'ence.'])),
+    reply('To that.'),
+    reply('To the next.'),
+  ]);
+  const listener = await claude.create();
+  const { turnId } = await listener.send('Go.');
+  await held.reached;
+
+  const messageId = await steer(claude, listener, turnId, 'A word.');
+  held.open();
+
+  expect(said(await listener.ended(turnId))).toEqual(['user: Go.', 'agent: Half a sentence.']);
+  const next = listener.ask('The next.');
+  const own = await listener.ended(messageId);
+  expect(said(own)).toEqual(['user: A word.', 'agent: To that.']);
+  expect(deliveries(own.outputItems)).toEqual([]);
+  expect(said(await next)).toEqual(['user: The next.', 'agent: To the next.']);
+});
+
+test('a turn that is stopped before the message was taken up leaves it a turn of its own', async () => {
+  const { claude, listener, turnId } = await asking(reply('To that.'));
+  const messageId = await steer(claude, listener, turnId, 'A word.');
+
+  await claude.provider.cancelTurn(listener.sessionId);
+
+  const stopped = await listener.ended(turnId);
+  expect(stopped.status).toBe('aborted');
+  expect(said(stopped)).toEqual(['user: Do it.']);
+  expect(said(await listener.ended(messageId))).toEqual(['user: A word.', 'agent: To that.']);
+});
+
+test('a message that was not taken up when Claude Code ended has a turn that ends with it', async () => {
+  const { claude, listener, turnId } = await asking();
+  const messageId = await steer(claude, listener, turnId, 'A word.');
+
+  await claude.provider.killSession(listener.sessionId);
+
+  expect(said(await listener.ended(turnId))).toEqual(['user: Do it.']);
+  const own = await listener.ended(messageId);
+  expect([own.status, said(own)]).toEqual(['aborted', ['user: A word.']]);
+});
+
+test('a message for a turn that does not run is refused with what to do instead', async () => {
+  const claude = await runClaude(() => [reply('Done.')]);
+  const listener = await claude.create();
+  const refusal = { code: 'NOTHING_TO_STEER', message: expect.stringContaining('Send it as') };
+  await expect(steer(claude, listener, randomUUID(), 'A word.')).rejects.toMatchObject(refusal);
+  const { turnId } = await listener.ask('Go.');
+  await expect(steer(claude, listener, turnId, 'A word.')).rejects.toMatchObject(refusal);
+  expect(said(listener.response(turnId))).toEqual(['user: Go.', 'agent: Done.']);
+});

@@ -1,0 +1,204 @@
+import { randomUUID } from 'node:crypto';
+import { nothingToSteer, ProviderError } from '@liminal/agents';
+import type { ContentBlock } from '@liminal/protocol';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { World } from './harness.ts';
+import { Reader, startWorld } from './harness.ts';
+
+const pixel =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const image: ContentBlock = { type: 'image', mimeType: 'image/png', data: pixel };
+
+let world: World;
+let sessionId: string;
+let reader: Reader;
+
+beforeEach(async () => {
+  world = await startWorld();
+  sessionId = await create();
+  reader = await new Reader(world.runtime, sessionId).untilType('session:info');
+});
+afterEach(async () => world.end());
+
+async function create(): Promise<string> {
+  const { projectDir } = world;
+  return (await world.runtime.createSession({ cliType: 'scripted', projectDir })).sessionId;
+}
+
+/** What readers see of messages amid turns. */
+const seen = (from = reader) =>
+  [...from.items.values()].flatMap((item) =>
+    item.type === 'message' && item.delivery !== undefined
+      ? [[item.turnId, item.content, item.delivery, item.status]]
+      : [],
+  );
+
+const queue = async () =>
+  (await world.runtime.info(sessionId)).queue.map(({ message, state }) => [message, state]);
+
+const begin = async () => (await world.runtime.send(sessionId, 'Go.')).turnId;
+
+describe('a message amid a turn', () => {
+  test('is seen in that turn as sent, then as taken, by readers and in history', async () => {
+    const turnId = await begin();
+    const messageId = randomUUID();
+
+    const steered = await world.runtime.steer(sessionId, 'A word.', messageId, { blocks: [image] });
+
+    expect(steered).toEqual({ turnId });
+    await reader.until(() => seen().length > 0);
+    expect(seen()).toEqual([[turnId, 'A word.', 'sent', 'create']]);
+    world.agent.takeUp(sessionId, messageId, 'A word.');
+    world.agent.finish(sessionId);
+    await reader.untilTurn('turn_complete');
+    expect(seen()).toEqual([[turnId, 'A word.', 'taken', 'complete']]);
+    const { entries } = await world.runtime.history(sessionId);
+    expect(entries.map((one) => 'delivery' in one && [one.content, one.delivery])).toEqual([
+      false,
+      ['A word.', 'taken'],
+    ]);
+    expect(JSON.stringify([...world.medium.acknowledged.values()])).not.toContain(pixel);
+  });
+
+  test('is said once, even if its request is repeated', async () => {
+    const turnId = await begin();
+    const messageId = randomUUID();
+    const steer = async () => world.runtime.steer(sessionId, 'A word.', messageId);
+    expect(await Promise.all([steer(), steer()])).toEqual([{ turnId }, { turnId }]);
+    expect(await steer()).toEqual({ turnId });
+    expect(world.agent.steered).toEqual(['A word.']);
+  });
+
+  test('that the agent refuses can be said again', async () => {
+    await begin();
+    const messageId = randomUUID();
+    world.agent.beforeSteer = async () => {
+      throw new ProviderError('PROCESS_CRASH', 'It died.');
+    };
+    const steer = async () => world.runtime.steer(sessionId, 'A word.', messageId);
+    await expect(steer()).rejects.toMatchObject({ code: 'PROCESS_CRASH' });
+    world.agent.beforeSteer = async () => {};
+    await steer();
+    expect(world.agent.steered).toEqual(['A word.']);
+  });
+
+  test('is refused where nothing runs, or where the agent takes none, with what to do instead', async () => {
+    const steer = async (to = sessionId) => world.runtime.steer(to, 'A word.');
+    const nothingRuns = { code: 'NOTHING_TO_STEER', message: expect.stringContaining('Send it') };
+    await expect(steer()).rejects.toMatchObject(nothingRuns);
+    await begin();
+    world.agent.finish(sessionId);
+    await expect(steer()).rejects.toMatchObject(nothingRuns);
+    expect((await world.runtime.info(sessionId)).canSteer).toBe(true);
+
+    world.agent.canSteer = false;
+    const other = await create();
+    await world.runtime.send(other, 'Go.');
+    expect((await world.runtime.info(other)).canSteer).toBe(false);
+    await expect(steer(other)).rejects.toMatchObject({
+      code: 'NOT_SUPPORTED',
+      message: expect.stringContaining('send it as a message'),
+    });
+    await expect(
+      world.runtime.steer(other, '', undefined, {
+        blocks: [{ type: 'audio', mimeType: 'audio/wav', data: 'UklGRg==' }],
+      }),
+    ).rejects.toMatchObject({ code: 'CONTENT_NOT_SUPPORTED' });
+  });
+
+  test('that was not taken up when the server died says so', async () => {
+    const turnId = await begin();
+    await world.runtime.steer(sessionId, 'A word.');
+    const next = await world.restart('crash');
+    const again = await new Reader(next.runtime, sessionId).untilType('session:history');
+    await again.until(() => seen(again).length > 0);
+    expect(seen(again)).toEqual([[turnId, 'A word.', 'not_taken', 'complete']]);
+  });
+});
+
+describe('the queue', () => {
+  let ids: string[];
+  beforeEach(async () => {
+    await begin();
+    ids = [];
+    for (const message of ['one', 'two', 'three']) {
+      ids.push((await world.runtime.send(sessionId, message)).turnId);
+    }
+  });
+
+  test('is sent in the order into which people bring it', async () => {
+    const [one, two, three] = ids as [string, string, string];
+    await world.runtime.moveQueued(sessionId, three, one);
+    await world.runtime.moveQueued(sessionId, one);
+    expect((await queue()).map(([message]) => message)).toEqual(['three', 'two', 'one']);
+    await expect(world.runtime.moveQueued(sessionId, two, 'gone')).rejects.toMatchObject({
+      code: 'MESSAGE_NOT_QUEUED',
+    });
+    for (const count of [2, 3, 4]) {
+      world.agent.finish(sessionId);
+      await reader.untilTurn('turn_started', count);
+    }
+    expect(world.agent.received).toEqual(['Go.', 'three', 'two', 'one']);
+  });
+
+  test('gives one of its messages to the turn that runs, and keeps the others', async () => {
+    const turnId = (await reader.untilTurn('turn_started')).ofType('session:turn')[0]!.payload
+      .turnId;
+
+    const sent = await world.runtime.sendQueuedNow(sessionId, ids[1]!);
+
+    expect(sent).toEqual({ turnId, steered: true });
+    expect(world.agent.steered).toEqual(['two']);
+    expect(await queue()).toEqual([
+      ['one', 'queued'],
+      ['three', 'queued'],
+    ]);
+    await reader.until(() => seen().length > 0);
+    expect(seen()).toEqual([[turnId, 'two', 'sent', 'create']]);
+    expect(world.agent.cancels).toEqual([]);
+    await expect(world.runtime.sendQueuedNow(sessionId, ids[1]!)).rejects.toMatchObject({
+      code: 'MESSAGE_NOT_QUEUED',
+    });
+  });
+
+  test('makes a message the next one where the agent takes none amid its turn', async () => {
+    world.agent.beforeSteer = async () => {
+      throw new ProviderError('NOT_SUPPORTED', 'It takes nothing while it works.');
+    };
+    expect(await world.runtime.sendQueuedNow(sessionId, ids[2]!)).toEqual({
+      turnId: ids[2],
+      steered: false,
+    });
+    expect((await queue()).map(([message]) => message)).toEqual(['three', 'one', 'two']);
+    expect(world.agent.cancels).toEqual([]);
+  });
+
+  test('sends a message once that was on its way into a turn as that ended', async () => {
+    world.agent.beforeSteer = async () => {
+      world.agent.finish(sessionId);
+      await reader.untilTurn('turn_complete');
+      throw nothingToSteer();
+    };
+    const { steered } = await world.runtime.sendQueuedNow(sessionId, ids[0]!);
+    expect(steered).toBe(false);
+    await reader.untilTurn('turn_started', 2);
+    world.agent.finish(sessionId);
+    await reader.untilTurn('turn_started', 3);
+    expect(world.agent.received).toEqual(['Go.', 'one', 'two']);
+    expect(world.agent.steered).toEqual([]);
+  });
+
+  test('keeps a message that could not be given to the agent where it was', async () => {
+    world.agent.beforeSteer = async () => {
+      throw new ProviderError('PROCESS_CRASH', 'It died.');
+    };
+    await expect(world.runtime.sendQueuedNow(sessionId, ids[1]!)).rejects.toMatchObject({
+      code: 'PROCESS_CRASH',
+    });
+    expect(await queue()).toEqual([
+      ['one', 'queued'],
+      ['two', 'queued'],
+      ['three', 'queued'],
+    ]);
+  });
+});

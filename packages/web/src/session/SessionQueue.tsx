@@ -1,0 +1,33 @@
+import { useClient } from '@liminal/client/react';
+import type { QueuedMessage } from '@liminal/protocol';
+import { QueueList } from '../composer/QueueList.tsx';
+import type { Mentioned } from '../mentions/use-mentioned.ts';
+
+interface SessionQueueProps extends Pick<Mentioned, 'blocksOfEdited'> {
+  sessionId: string;
+  queue: readonly QueuedMessage[];
+  /** Whether the agent takes messages in the turn that runs. */
+  canSteer: boolean;
+  /** Shows the failure of a request. */
+  attempt: (doing: Promise<unknown>) => Promise<void>;
+}
+
+/** The messages of a session that wait, and what people do with them. */
+export function SessionQueue(props: SessionQueueProps) {
+  const { sessionId, queue, canSteer, blocksOfEdited, attempt } = props;
+  const { requests } = useClient();
+  return (
+    <QueueList
+      queue={queue}
+      onEdit={(turnId, message) => {
+        const before = queue.find((one) => one.turnId === turnId);
+        const beside = blocksOfEdited(message, before);
+        void attempt(requests.editQueued(sessionId, turnId, message, beside));
+      }}
+      onRemove={(turnId) => void attempt(requests.removeQueued(sessionId, turnId))}
+      onMove={(turnId, before) => void attempt(requests.moveQueued(sessionId, turnId, before))}
+      onNow={(turnId) => void attempt(requests.sendQueuedNow(sessionId, turnId))}
+      canSteer={canSteer}
+    />
+  );
+}

@@ -1,0 +1,31 @@
+import { GitFork } from 'lucide-react';
+import { useState } from 'react';
+import { useAgent } from '../app/agents.tsx';
+import { Button, IconButton } from '../look/controls.tsx';
+import { useSessionActions } from './session-actions.ts';
+
+interface ForkHereProps {
+  turnId: string;
+  /** The class of the icon; a button with words without it. */
+  iconClass?: string | undefined;
+}
+
+/** Begins a new session that goes on from the end of a turn, where the agent can do that. */
+export function ForkHere({ turnId, iconClass }: ForkHereProps) {
+  const { cliType, fork } = useSessionActions();
+  const agent = useAgent(cliType);
+  const [isForking, setForking] = useState(false);
+  if (agent?.forks !== true) return null;
+  const label = 'Fork from here';
+  const onClick = () => {
+    if (isForking) return;
+    setForking(true);
+    void fork(turnId).finally(() => setForking(false));
+  };
+  if (iconClass === undefined) return <Button onClick={onClick}>{label}</Button>;
+  return (
+    <IconButton className={iconClass} label={label} aria-busy={isForking} onClick={onClick}>
+      <GitFork size={13} />
+    </IconButton>
+  );
+}

@@ -1,0 +1,106 @@
+import type { Page } from 'playwright-core';
+import { beforeEach, expect, it } from 'vitest';
+import { message, turn } from './items.ts';
+import { openStage, otherSession, sessionId, stage } from './stage.ts';
+
+openStage();
+
+const done = { status: 'complete', endedAt: 1 } as const;
+const forkedFrom = { sessionId, turnId: 't1', title: 'Fix the login' };
+
+beforeEach(() => {
+  const { session } = stage.info;
+  stage.info = { ...stage.info, session: { ...session, state: 'running' } };
+  stage.history = {
+    entries: ['t1', 't2', 't3'].flatMap((turnId) => [
+      message(`${turnId}-u`, `Ask ${turnId}`, { turnId, origin: 'user', status: 'complete' }),
+      message(`${turnId}-a`, `Answer ${turnId}`, { turnId, status: 'complete' }),
+    ]),
+    turns: [turn('t1', done), turn('t2', done), turn('t3')],
+    cursor: 't3:0',
+    hasMore: false,
+  };
+  stage.others = [otherSession('forked', { title: 'Fork of Fix the login', forkedFrom })];
+  stage.answer = (_, path) => {
+    if (path.endsWith('/fork')) return { sessionId: 'forked', cliType: 'demo' };
+    const demo = { cliType: 'demo', name: 'Demo', description: '', available: true };
+    const agents = [{ ...demo, forks: true }];
+    return path === '/api/agents' ? { agents } : undefined;
+  };
+});
+
+const forkButtons = (page: Page) => page.getByRole('button', { name: 'Fork from here' });
+const turnOf = (page: Page, turnId: string) => page.locator(`[data-turn-id="${turnId}"]`);
+const at = async (page: Page, path: string) =>
+  await expect.poll(() => new URL(page.url()).pathname).toBe(path);
+
+it('each turn that has ended can be forked after, and the fork is shown in a tab that stays', async () => {
+  const page = await stage.visit();
+  await expect.poll(() => forkButtons(page).count()).toBe(2);
+  await turnOf(page, 't1').getByRole('button', { name: 'Fork from here' }).click();
+
+  await at(page, '/session/forked');
+  expect(stage.requests).toContainEqual({
+    method: 'POST',
+    path: `/api/session/${sessionId}/fork`,
+    body: { turnId: 't1' },
+  });
+  await page
+    .getByRole('main', { name: 'Fork of Fix the login' })
+    .getByText('Forked from')
+    .waitFor();
+  const kept = () => page.evaluate(() => localStorage.getItem('liminal.tabs'));
+  await expect.poll(kept).toContain('forked');
+});
+
+it('a fork leads to the turn that it comes from', async () => {
+  const page = await stage.visit({}, '/session/forked');
+  await page.getByRole('main').getByRole('link', { name: 'Fix the login', exact: true }).click();
+
+  await at(page, `/session/${sessionId}`);
+  const item = () => page.evaluate(() => document.activeElement?.getAttribute('data-item-id'));
+  await expect.poll(item).toBe('t1-u');
+});
+
+it('a fork whose original is gone names it', async () => {
+  const gone = { ...forkedFrom, sessionId: 'deleted', title: 'An old one' };
+  stage.others = [otherSession('forked', { forkedFrom: gone })];
+  const page = await stage.visit({}, '/session/forked');
+  await page.getByText('Forked from An old one').waitFor();
+  expect(await page.getByRole('link', { name: 'An old one' }).count()).toBe(0);
+});
+
+it('the menu forks a session as it is', async () => {
+  const page = await stage.visit();
+  await page.getByRole('button', { name: 'Session', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'Fork' }).click();
+  await at(page, '/session/forked');
+  const asked = stage.requests.find(({ path }) => path.endsWith('/fork'));
+  expect(asked?.body).toEqual({});
+});
+
+it('a refusal says why, and the fork can be tried again', async () => {
+  const page = await stage.visit();
+  const code = 'TURN_NOT_STORED';
+  stage.refuse = (path) =>
+    path.endsWith('/fork') ? { code, message: 'Claude Code has not stored this turn.' } : undefined;
+  await forkButtons(page).first().click();
+  await page.getByRole('alert').getByText('has not stored this turn').waitFor();
+  await page.getByRole('button', { name: 'Session', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'Fork' }).click();
+  await expect.poll(() => page.getByRole('alert').getByText('has not stored').count()).toBe(2);
+
+  stage.refuse = () => undefined;
+  await forkButtons(page).first().click();
+  await at(page, '/session/forked');
+});
+
+it('an agent that cannot fork offers no fork', async () => {
+  stage.answer = () => undefined;
+  const page = await stage.visit();
+  await page.getByRole('button', { name: 'Copy answer' }).first().waitFor();
+  expect(await forkButtons(page).count()).toBe(0);
+  await page.getByRole('button', { name: 'Session', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'Rename' }).waitFor();
+  expect(await page.getByRole('menuitem', { name: 'Fork' }).count()).toBe(0);
+});

@@ -1,0 +1,154 @@
+import type { QueuedMessage } from '@liminal/protocol';
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { phone } from './controls/ways.ts';
+import { message, turn, upsert } from './items.ts';
+import { openStage, stage } from './stage.ts';
+
+const waiting = (...messages: string[]): QueuedMessage[] =>
+  messages.map((said) => ({ turnId: said, message: said, queuedAt: '', state: 'queued' }));
+
+openStage(() => {
+  stage.info = { ...stage.info, canSteer: true, queue: waiting('one', 'two', 'three') };
+  stage.history = {
+    entries: [message('u', 'Go', { origin: 'user', status: 'complete' })],
+    turns: [turn('t1')],
+    cursor: 'c',
+    hasMore: false,
+  };
+  stage.answer = (_, path) => (path.endsWith('/steer') ? { turnId: 't1' } : undefined);
+});
+
+const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const queued = (page: Page, said: string) =>
+  page
+    .getByRole('list', { name: 'Queued messages' })
+    .getByRole('listitem')
+    .filter({ hasText: said });
+const unsent = (page: Page) => page.getByRole('article', { name: 'Unsent message' });
+const prompts = (page: Page) => page.getByRole('article', { name: 'You' });
+
+/** The bodies that a route was sent. */
+const bodies = (route: string): unknown[] =>
+  stage.requests.filter(({ path }) => path.endsWith(route)).map(({ body }) => body);
+
+const tell = (queue: QueuedMessage[]): void => stage.tell({ queue });
+
+const ways: [string, (page: Page) => Promise<void>][] = [
+  ['the button', (page) => button(page, 'Steer').click()],
+  ['Ctrl+Enter', (page) => field(page).press('Control+Enter')],
+];
+
+it.each(ways)(
+  '%s says what is written in the turn that runs, and it is shown there once',
+  async (_, use) => {
+    const page = await stage.visit();
+    await field(page).fill('A word');
+    await use(page);
+    await expect.poll(() => bodies('/steer')).toMatchObject([{ message: 'A word' }]);
+    const { messageId } = bodies('/steer')[0] as { messageId: string };
+    await unsent(page).filter({ hasText: 'A word' }).waitFor();
+    expect(await field(page).inputValue()).toBe('');
+
+    const said = message(`t1:said:${messageId}`, 'A word', { origin: 'user', delivery: 'sent' });
+    stage.say(upsert(said));
+    await prompts(page).filter({ hasText: 'A word' }).waitFor();
+    await page.getByText('Sent, not read yet').waitFor();
+    expect(await unsent(page).count()).toBe(0);
+    stage.say(upsert({ ...said, delivery: 'taken', status: 'complete' }));
+    await page.getByText('Said while it worked').waitFor();
+    expect(await page.getByText('A word', { exact: true }).count()).toBe(1);
+    expect(bodies('/send')).toEqual([]);
+  },
+);
+
+it('Enter queues as before; without a turn, or with an agent that takes nothing meanwhile, Ctrl+Enter does too', async () => {
+  const page = await stage.visit();
+  await field(page).fill('Later');
+  await field(page).press('Enter');
+  await expect.poll(() => bodies('/send')).toMatchObject([{ message: 'Later' }]);
+
+  stage.tell({ canSteer: false });
+  await field(page).fill('This, too');
+  await expect.poll(() => button(page, 'Steer').count()).toBe(0);
+  await field(page).press('Control+Enter');
+  await expect.poll(() => bodies('/send')).toHaveLength(2);
+  expect(bodies('/steer')).toEqual([]);
+});
+
+it('what is attached goes along', async () => {
+  stage.info = {
+    ...stage.info,
+    accepts: { image: [], audio: [], resource: ['text/*'] },
+  };
+  const page = await stage.visit();
+  const choosing = page.waitForEvent('filechooser');
+  await button(page, 'Attach files').click();
+  const buffer = Buffer.from('# Notes');
+  await (await choosing).setFiles([{ name: 'notes.md', mimeType: 'text/markdown', buffer }]);
+  await page.getByRole('list', { name: 'Attached' }).getByText('notes.md').waitFor();
+  await field(page).press('Control+Enter');
+  await expect
+    .poll(() => bodies('/steer'))
+    .toMatchObject([{ message: '', blocks: [{ type: 'resource' }] }]);
+});
+
+it('a message that came too late says so, and can be sent as one of its own', async () => {
+  stage.refuse = (path) =>
+    path.endsWith('/steer')
+      ? { code: 'NOTHING_TO_STEER', message: 'No turn is running. Send it as a message.' }
+      : undefined;
+  const page = await stage.visit();
+  await field(page).fill('A word');
+  await button(page, 'Steer').click();
+  await page.getByRole('alert').filter({ hasText: 'Not sent: No turn is running' }).waitFor();
+  await button(page, 'Send as a message').click();
+  await expect.poll(() => bodies('/send')).toMatchObject([{ message: 'A word' }]);
+});
+
+it('a message that was not read can be sent again', async () => {
+  stage.history = {
+    ...stage.history,
+    entries: [
+      ...stage.history.entries,
+      message('t1:said:m', 'A word', { origin: 'user', delivery: 'not_taken', status: 'complete' }),
+    ],
+    turns: [turn('t1', { status: 'aborted', endedAt: 1 })],
+  };
+  const page = await stage.visit();
+  await page.getByText('Not read: the turn ended first').waitFor();
+  await button(page, 'Send again').click();
+  await expect.poll(() => bodies('/send')).toMatchObject([{ message: 'A word' }]);
+});
+
+it('queued messages are moved by Alt and arrows, and the focus goes along', async () => {
+  const page = await stage.visit();
+  const edit = queued(page, 'two').getByRole('button', { name: 'Edit queued message' });
+  await edit.focus();
+  await page.keyboard.press('Alt+ArrowUp');
+  await expect.poll(() => bodies('/queue/two/move')).toEqual([{ before: 'one' }]);
+  tell(waiting('two', 'one', 'three'));
+  await expect
+    .poll(() => queued(page, '').allTextContents())
+    .toMatchObject([/two/, /one/, /three/].map((like) => expect.stringMatching(like)));
+  await expect.poll(() => edit.evaluate((one) => one === document.activeElement)).toBe(true);
+  await page.keyboard.press('Alt+ArrowDown');
+  await expect
+    .poll(() => bodies('/queue/two/move'))
+    .toEqual([{ before: 'one' }, { before: 'three' }]);
+  tell(waiting('one', 'two', 'three'));
+  await expect.poll(() => edit.evaluate((one) => one === document.activeElement)).toBe(true);
+  await page.keyboard.press('Alt+ArrowDown');
+  await expect.poll(() => bodies('/queue/two/move').at(-1)).toEqual({});
+});
+
+it('on a phone a queued message has a line for itself, and is said at once by a tap', async () => {
+  const page = await stage.visit(phone);
+  const row = queued(page, 'two');
+  const text = await row.getByText('two', { exact: true }).boundingBox();
+  const now = row.getByRole('button', { name: 'Send now' });
+  expect((await now.boundingBox())!.y).toBeGreaterThanOrEqual(text!.y + text!.height);
+  await now.tap();
+  await expect.poll(() => bodies('/queue/two/now')).toHaveLength(1);
+});
