@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { byPrompt, reply, testRedis, text } from '@liminal/testkit';
+import { byPrompt, postgresRows, reply, testRedis, text } from '@liminal/testkit';
 import { Redis } from 'ioredis';
-import { expect, onTestFinished, test } from 'vitest';
-import { Client } from 'pg';
+import { expect, test } from 'vitest';
 import { Cluster } from './cluster.ts';
 
 /** Said by the model, and by nobody else. */
@@ -38,9 +37,9 @@ test('INV-8 a session that one server deletes while another runs it is gone for 
   await expect.poll(longest).toBeLessThanOrEqual(60_000);
   const schema = await schemaOf(cluster);
   const database = cluster.env['LIMINAL_DATABASE_URL'] ?? '';
-  const left = await inPostgres(database, schema);
-  expect(left).not.toContain(secret);
-  expect(left.split('\n').filter((row) => row.includes(sessionId))).toEqual([
+  const left = await postgresRows(database, schema);
+  expect(left.filter((row) => row.includes(secret))).toEqual([]);
+  expect(left.filter((row) => row.includes(sessionId))).toEqual([
     JSON.stringify(['deleted_sessions', { session_id: sessionId }]),
   ]);
   for (const { server } of cluster.members) await server.crash();
@@ -87,21 +86,4 @@ async function lifetimesInRedis(url: string, prefix: string): Promise<number[]> 
   } finally {
     redis.disconnect();
   }
-}
-
-/** All rows of all tables, one a line. */
-async function inPostgres(url: string, schema: string): Promise<string> {
-  const client = new Client(url);
-  await client.connect();
-  onTestFinished(async () => client.end());
-  const tables = await client.query<{ name: string }>(
-    'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = $1',
-    [schema],
-  );
-  const lines: string[] = [];
-  for (const { name } of tables.rows) {
-    const { rows } = await client.query<object>(`SELECT * FROM ${schema}.${name}`);
-    lines.push(...rows.map((row) => JSON.stringify([name, row])));
-  }
-  return lines.join('\n');
 }

@@ -245,7 +245,7 @@ describe('deleting', () => {
       expect(await world.runtime.findSessions('scripted')).toEqual([]);
       stop();
       expect(told).toEqual([]);
-      const read = vi.fn(() => []);
+      const read = vi.fn<() => []>(() => []);
       Object.defineProperty(world.agent, 'storedTurns', { get: read });
       for (const { sessionId } of all) {
         await expect(world.runtime.loadSession(sessionId)).rejects.toMatchObject(notFound);
