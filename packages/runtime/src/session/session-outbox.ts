@@ -1,4 +1,4 @@
-import type { SendNowResult, SendResult, SteerResult } from '@liminal/protocol';
+import type { QueuedMessage, SendNowResult, SendResult, SteerResult } from '@liminal/protocol';
 import type { SessionRecord } from '@liminal/storage';
 import {
   assertWaiting,
@@ -90,7 +90,7 @@ export class SessionOutbox {
     }
     const queued = !this.#isFree || queue.length > 0;
     if (queued) {
-      await this.#enqueue(turnId, said);
+      await this.#enqueue(turnId, said, 'queued');
       this.next();
     } else {
       await this.#sendNow(turnId, said);
@@ -194,12 +194,12 @@ export class SessionOutbox {
     return !this.#sending && !this.#turns.isRunning;
   }
 
-  async #enqueue(turnId: string, said: UserMessage): Promise<void> {
+  async #enqueue(turnId: string, said: UserMessage, state: QueuedMessage['state']): Promise<void> {
     const { queue, title, active, failed, updatedAt, archived } = this.#record.value;
     const put = archived === undefined ? {} : { archived };
     const before = { title, active, failed, updatedAt, ...put };
     const now = this.#context.iso();
-    const entry = { turnId, ...said, queuedAt: now, state: 'queued' } as const;
+    const entry = { turnId, ...said, queuedAt: now, state };
     const longer = enqueue(queue, entry, this.#context.settings.maxQueue);
     const named = title === '' ? titleOf(said) : title;
     const open = { active: true, failed: false, ...(archived === true && { archived: false }) };
@@ -212,7 +212,7 @@ export class SessionOutbox {
     // Set before storing: otherwise a call of `next` would send the message as well.
     this.#sending = true;
     try {
-      await this.#enqueue(turnId, said).catch((error) => {
+      await this.#enqueue(turnId, said, 'sending').catch((error) => {
         this.#doneSending();
         throw error;
       });
@@ -227,10 +227,12 @@ export class SessionOutbox {
   async #dispatch(): Promise<void> {
     const [entry] = this.#record.value.queue;
     if (!entry) return this.#doneSending();
-    const { turnId, message, blocks } = entry;
+    const { turnId, message, blocks, state } = entry;
     this.#sending = true;
     try {
-      await this.#record.update({ queue: mark(this.#record.value.queue, turnId, 'sending') });
+      if (state !== 'sending') {
+        await this.#record.update({ queue: mark(this.#record.value.queue, turnId, 'sending') });
+      }
       await this.#options.deliver({ message, ...(blocks && { blocks }) }, turnId);
       this.#delivered = turnId;
       void this.#removeWhenLogged(turnId);
