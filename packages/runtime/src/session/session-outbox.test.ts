@@ -46,7 +46,10 @@ beforeEach(() => {
     logged: async () => new Promise<void>(nothing),
   };
   outbox = new SessionOutbox(context, { isStopping: false }, turns, {
-    deliver: async ({ message }) => void delivered.push(message),
+    deliver: async ({ message }, _, stored) => {
+      await stored;
+      delivered.push(message);
+    },
     stop: async () => stop(),
     onTrouble: (error) => expect.fail(String(error)),
   });
