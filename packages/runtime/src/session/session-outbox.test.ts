@@ -52,7 +52,10 @@ beforeEach(() => {
     logged: async () => logged.promise,
   };
   outbox = new SessionOutbox(context, { isStopping: false }, turns, {
-    deliver: async ({ message }) => void delivered.push(message),
+    deliver: async ({ message }, _, stored) => {
+      await stored;
+      delivered.push(message);
+    },
     stop: async () => stop(),
     onTrouble: (error) => expect.fail(String(error)),
   });

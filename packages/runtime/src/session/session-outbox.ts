@@ -1,4 +1,4 @@
-import type { SendNowResult, SendResult, SteerResult } from '@liminal/protocol';
+import type { QueuedMessage, SendNowResult, SendResult, SteerResult } from '@liminal/protocol';
 import type { SessionRecord } from '@liminal/storage';
 import {
   assertWaiting,
@@ -21,8 +21,8 @@ import { type SessionRecordHolder, titleOf } from './session-record.ts';
 import type { SessionTurns } from './session-turns.ts';
 
 interface SessionOutboxOptions {
-  /** Resolves when the agent has the message. */
-  deliver: (said: UserMessage, turnId: string) => Promise<void>;
+  /** Resolves when the agent has the message; it gets it once it is stored. */
+  deliver: (said: UserMessage, turnId: string, stored: Promise<void>) => Promise<void>;
   /** Stops the turn that has just begun: that was requested while its message was being sent. */
   stop: () => Promise<void>;
   /** A queued message could not be sent; it stays in the queue. */
@@ -90,7 +90,7 @@ export class SessionOutbox {
     }
     const queued = !this.#isFree || queue.length > 0;
     if (queued) {
-      await this.#enqueue(turnId, said);
+      await this.#enqueue(turnId, said, 'queued');
       this.next();
     } else {
       await this.#sendNow(turnId, said);
@@ -194,12 +194,12 @@ export class SessionOutbox {
     return !this.#sending && !this.#turns.isRunning;
   }
 
-  async #enqueue(turnId: string, said: UserMessage): Promise<void> {
+  async #enqueue(turnId: string, said: UserMessage, state: QueuedMessage['state']): Promise<void> {
     const { queue, title, active, failed, updatedAt, archived } = this.#record.value;
     const put = archived === undefined ? {} : { archived };
     const before = { title, active, failed, updatedAt, ...put };
     const now = this.#context.iso();
-    const entry = { turnId, ...said, queuedAt: now, state: 'queued' } as const;
+    const entry = { turnId, ...said, queuedAt: now, state };
     const longer = enqueue(queue, entry, this.#context.settings.maxQueue);
     const named = title === '' ? titleOf(said) : title;
     const open = { active: true, failed: false, ...(archived === true && { archived: false }) };
@@ -212,11 +212,9 @@ export class SessionOutbox {
     // Set before storing: otherwise a call of `next` would send the message as well.
     this.#sending = true;
     try {
-      await this.#enqueue(turnId, said).catch((error) => {
-        this.#doneSending();
-        throw error;
-      });
-      await this.#dispatch();
+      const stored = this.#enqueue(turnId, said, 'sending');
+      await this.#dispatch(stored);
+      await stored;
     } catch (error) {
       this.#record.keep({ queue: remove(this.#record.value.queue, turnId) });
       this.next();
@@ -224,14 +222,15 @@ export class SessionOutbox {
     }
   }
 
-  async #dispatch(): Promise<void> {
+  async #dispatch(stored?: Promise<void>): Promise<void> {
     const [entry] = this.#record.value.queue;
     if (!entry) return this.#doneSending();
     const { turnId, message, blocks } = entry;
     this.#sending = true;
     try {
-      await this.#record.update({ queue: mark(this.#record.value.queue, turnId, 'sending') });
-      await this.#options.deliver({ message, ...(blocks && { blocks }) }, turnId);
+      const sending = { queue: mark(this.#record.value.queue, turnId, 'sending') };
+      const said = { message, ...(blocks && { blocks }) };
+      await this.#options.deliver(said, turnId, stored ?? this.#record.update(sending));
       this.#delivered = turnId;
       void this.#removeWhenLogged(turnId);
       if (this.#stopWhenSent) await this.#stopTurn();
