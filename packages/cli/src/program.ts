@@ -7,6 +7,7 @@ import { commandFirst } from './command-first.ts';
 import type { ForkFlags } from './commands/fork.ts';
 import type { RunFlags } from './commands/run.ts';
 import type { SessionsFlags } from './commands/sessions.ts';
+import type { SteerFlags } from './commands/steer.ts';
 import type { TailFlags } from './commands/tail.ts';
 import { ConfigError } from './config/errors.ts';
 import { type Config, type Flags, loadConfig } from './config/load.ts';
@@ -71,6 +72,14 @@ function createProgram(done: (exitCode: number) => void): Command {
     .action(async (sessionId: string, flags: Flags & TailFlags) => {
       const { tail } = await import('./commands/tail.ts');
       done(await tail(sessionId, flags, configure(flags)));
+    });
+
+  command('steer <sessionId> <message>')
+    .description('says something to an agent that is at work, in the turn that runs')
+    .option('--attach <file>', 'send a file with it; more than once for several', collect)
+    .action(async (sessionId: string, message: string, flags: Flags & SteerFlags) => {
+      const { steer } = await import('./commands/steer.ts');
+      done(await steer(sessionId, message, flags, configure(flags)));
     });
 
   command('fork <sessionId>')

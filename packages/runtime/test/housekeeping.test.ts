@@ -245,10 +245,13 @@ describe('deleting', () => {
       expect(await world.runtime.findSessions('scripted')).toEqual([]);
       stop();
       expect(told).toEqual([]);
+      const read = vi.fn<() => []>(() => []);
+      Object.defineProperty(world.agent, 'storedTurns', { get: read });
       for (const { sessionId } of all) {
         await expect(world.runtime.loadSession(sessionId)).rejects.toMatchObject(notFound);
         await expect(world.runtime.pin(sessionId)).rejects.toMatchObject(notFound);
       }
+      expect(read).not.toHaveBeenCalled();
       world = await world.restart();
     }
   });

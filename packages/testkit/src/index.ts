@@ -49,6 +49,7 @@ export { held, times } from './scripted-server/script.ts';
 export { opencodeBinary, opencodeEnvironment } from './opencode/opencode.ts';
 export { greeter } from './mcp-server/index.ts';
 export {
+  postgresRows,
   startPostgres,
   testPostgres,
   type PostgresServer,

@@ -169,17 +169,19 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     if (this.#running !== undefined) {
       throw new ProviderError('TURN_IN_PROGRESS', 'Codex is still answering.');
     }
-    const running = this.#begin(turnId, 'user', message, blocks);
     const { method, params } = askedBy(message, this.#skills, this.#options.projectDir, blocks);
     // Codex keeps the message's id, if it can: so its store names our turns.
     const own = { threadId: this.agentSessionId, clientUserMessageId: turnId };
-    this.#server
-      .request(method, { ...own, ...params }, (answer) => this.#known(running, answer))
-      .catch((error: unknown) => {
-        if (!this.#isAlive || this.#running !== running) return;
-        const why = { code: 'AGENT_ERROR', message: messageOf(error) };
-        this.#end({ type: 'response_error', error: why });
-      });
+    // First, so that Codex is at work while the turn's beginning is told.
+    const asked = this.#server.request(method, { ...own, ...params }, (answer) =>
+      this.#known(running, answer),
+    );
+    const running = this.#begin(turnId, 'user', message, blocks);
+    asked.catch((error: unknown) => {
+      if (!this.#isAlive || this.#running !== running) return;
+      const why = { code: 'AGENT_ERROR', message: messageOf(error) };
+      this.#end({ type: 'response_error', error: why });
+    });
   }
 
   /** `NOTHING_TO_STEER`. */

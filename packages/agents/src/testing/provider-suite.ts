@@ -6,6 +6,7 @@ import {
   emptyResponse,
   foldResponse,
   responseToUpserts,
+  steeredItem,
   StreamEvent,
   toResponse,
   type UpsertObject,
@@ -260,6 +261,53 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         await expect(send('text')).rejects.toMatchObject(coded('TURN_IN_PROGRESS'));
 
         expect([...new Set(watch.events.map(({ turnId }) => turnId))]).toEqual([running]);
+      });
+    });
+
+    describe('a message amid a turn', () => {
+      test('is refused where the agent takes none, or nothing runs, as the session has told', async () => {
+        const { sessionId, watch } = await open();
+        const { canSteer } = await watch.until(() =>
+          watch.updates.find((one) => one.canSteer !== undefined),
+        );
+        const to = { turnId: randomUUID(), messageId: randomUUID() };
+
+        const steering = provider.steer?.(sessionId, subject.prompts.text, to);
+
+        const code = canSteer === true ? 'NOTHING_TO_STEER' : 'NOT_SUPPORTED';
+        await expect(steering).rejects.toMatchObject(coded(code));
+        expect(watch.events).toEqual([]);
+      });
+
+      test('is an item of that turn, and ends with it or has a turn of its own', async () => {
+        const { sessionId, watch, send } = await open();
+        const { canSteer } = await watch.until(() =>
+          watch.updates.find((one) => one.canSteer !== undefined),
+        );
+        // The test before holds what such an agent does.
+        if (canSteer !== true) return;
+        const turnId = await send('slow');
+        await watch.event(turnId, 'item_delta');
+        const messageId = randomUUID();
+
+        await provider.steer?.(sessionId, subject.prompts.text, { turnId, messageId });
+
+        const itemId = steeredItem(turnId, messageId);
+        expect(watch.of(turnId).map(({ payload }) => payload)).toContainEqual(
+          expect.objectContaining({ type: 'item_start', itemId, delivery: 'sent' }),
+        );
+        await provider.cancelTurn(sessionId);
+        const events = await watch.ended(turnId);
+        expectWholeTurn(events);
+        const ends = events.flatMap(({ payload }) =>
+          (payload.type === 'item_done' || payload.type === 'item_cancelled') &&
+          payload.itemId === itemId
+            ? [payload.type]
+            : [],
+        );
+        expect(ends).toHaveLength(1);
+        // What was taken back is not lost.
+        if (ends[0] === 'item_cancelled') expectWholeTurn(await watch.ended(messageId));
       });
     });
 

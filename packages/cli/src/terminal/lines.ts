@@ -29,7 +29,7 @@ function formatQuestion({ title, description }: Of<'approval'>): string {
 function formatItem(item: UpsertObject): string {
   switch (item.type) {
     case 'message':
-      return item.origin === 'user' ? `> ${item.content}` : item.content;
+      return item.origin === 'user' ? `> ${item.content}${deliveryOf(item)}` : item.content;
     case 'thinking':
       return item.content === '' ? '' : `~ ${shorten(item.content)}`;
     case 'tool_call':
@@ -41,6 +41,11 @@ function formatItem(item: UpsertObject): string {
     case 'error':
       return `! ${item.errorMessage ?? item.errorCode ?? 'Something went wrong.'}`;
   }
+}
+
+/** Says it only where a person must know: the agent has not read the message. */
+function deliveryOf({ delivery }: Of<'message'>): string {
+  return delivery === 'not_taken' ? ' (not read: the turn ended first)' : '';
 }
 
 function formatTool(item: Of<'tool_call'>): string {

@@ -20,6 +20,10 @@ const start = newRecord({
 
 /** What the next save of the record waits for. */
 let storing: PromiseWithResolvers<void>;
+/** Resolves when the log has the message that was delivered. */
+let logged: PromiseWithResolvers<void>;
+/** Whether the turn of what was delivered has ended. */
+let isOver: boolean;
 let delivered: string[];
 let stops: number;
 let stop: () => Promise<void>;
@@ -30,6 +34,8 @@ let save: MockInstance<ResponseStore['saveSession']>;
 
 beforeEach(() => {
   storing = Promise.withResolvers<void>();
+  logged = Promise.withResolvers<void>();
+  isOver = false;
   delivered = [];
   stops = 0;
   stop = async () => void (stops += 1);
@@ -41,12 +47,15 @@ beforeEach(() => {
   const context = { record, settings: defaultSettings, iso: () => time, changed: nothing, warn };
   const turns = {
     get isRunning() {
-      return delivered.length > 0;
+      return delivered.length > 0 && !isOver;
     },
-    logged: async () => new Promise<void>(nothing),
+    logged: async () => logged.promise,
   };
   outbox = new SessionOutbox(context, { isStopping: false }, turns, {
-    deliver: async ({ message }) => void delivered.push(message),
+    deliver: async ({ message }, _, stored) => {
+      await stored;
+      delivered.push(message);
+    },
     stop: async () => stop(),
     onTrouble: (error) => expect.fail(String(error)),
   });
@@ -164,7 +173,11 @@ test('a message on its way into the running turn is neither sent nor changed mea
   ]) {
     await expect(change()).rejects.toMatchObject({ code: 'MESSAGE_NOT_QUEUED' });
   }
+  logged.resolve();
+  await expect.poll(() => record.value.queue.map(({ turnId }) => turnId)).toEqual(['t1']);
+  isOver = true;
   outbox.next();
+  expect(outbox.isSending).toBe(false);
   taking.resolve({ turnId: 't0' });
   expect(await sending).toEqual({ turnId: 't0', steered: true });
   expect(delivered).toEqual(['Go.']);

@@ -21,8 +21,8 @@ import { type SessionRecordHolder, titleOf } from './session-record.ts';
 import type { SessionTurns } from './session-turns.ts';
 
 interface SessionOutboxOptions {
-  /** Resolves when the agent has the message. */
-  deliver: (said: UserMessage, turnId: string) => Promise<void>;
+  /** Resolves when the agent has the message; it gets it once it is stored. */
+  deliver: (said: UserMessage, turnId: string, stored: Promise<void>) => Promise<void>;
   /** Stops the turn that has just begun: that was requested while its message was being sent. */
   stop: () => Promise<void>;
   /** A queued message could not be sent; it stays in the queue. */
@@ -212,11 +212,9 @@ export class SessionOutbox {
     // Set before storing: otherwise a call of `next` would send the message as well.
     this.#sending = true;
     try {
-      await this.#enqueue(turnId, said, 'sending').catch((error) => {
-        this.#doneSending();
-        throw error;
-      });
-      await this.#dispatch();
+      const stored = this.#enqueue(turnId, said, 'sending');
+      await this.#dispatch(stored);
+      await stored;
     } catch (error) {
       this.#record.keep({ queue: remove(this.#record.value.queue, turnId) });
       this.next();
@@ -224,16 +222,15 @@ export class SessionOutbox {
     }
   }
 
-  async #dispatch(): Promise<void> {
+  async #dispatch(stored?: Promise<void>): Promise<void> {
     const [entry] = this.#record.value.queue;
     if (!entry) return this.#doneSending();
-    const { turnId, message, blocks, state } = entry;
+    const { turnId, message, blocks } = entry;
     this.#sending = true;
     try {
-      if (state !== 'sending') {
-        await this.#record.update({ queue: mark(this.#record.value.queue, turnId, 'sending') });
-      }
-      await this.#options.deliver({ message, ...(blocks && { blocks }) }, turnId);
+      const sending = { queue: mark(this.#record.value.queue, turnId, 'sending') };
+      const said = { message, ...(blocks && { blocks }) };
+      await this.#options.deliver(said, turnId, stored ?? this.#record.update(sending));
       this.#delivered = turnId;
       void this.#removeWhenLogged(turnId);
       if (this.#stopWhenSent) await this.#stopTurn();

@@ -340,8 +340,8 @@ export class Session {
     }
   }
 
-  async #deliver(said: UserMessage, turnId: string): Promise<void> {
-    await this.#catchUp();
+  async #deliver(said: UserMessage, turnId: string, stored: Promise<void>): Promise<void> {
+    await Promise.all([stored, this.#catchUp()]);
     await this.#agent.send(said, turnId);
   }
 

@@ -117,12 +117,14 @@ test('a cut-off owner that has not heard of it brings nothing back, and ends its
 });
 
 test('a server that was cut off as a session was deleted tells its readers when it is back', async () => {
-  const { a, b, sessionId } = await startThree();
+  const { servers, a, b, sessionId } = await startThree();
+  const { projectDir } = servers;
+  const listed = await a.runtime.createSession({ cliType: 'scripted', projectDir });
   const list = readList(b);
   const reader = await new Reader(b.runtime, sessionId).untilType('session:info');
-  await expect.poll(() => [...list.sessions.keys()]).toEqual([sessionId]);
+  await expect.poll(() => list.sessions.size).toBe(2);
   const join = b.missPostings();
-  await a.runtime.deleteSession(sessionId);
+  for (const id of [sessionId, listed.sessionId]) await a.runtime.deleteSession(id);
   expect(list.removed).toEqual([]);
   join();
   await reader.untilType('session:deleted');

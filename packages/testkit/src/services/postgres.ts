@@ -103,6 +103,26 @@ export async function testPostgres(): Promise<TestPostgres> {
   return { url: server.url, newSchema, release: async () => server.stop() };
 }
 
+/** All rows of a schema's tables, each as `[table, row]` in JSON. */
+export async function postgresRows(url: string, schema: string): Promise<string[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    const tables = await client.query<{ name: string }>(
+      'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = $1',
+      [schema],
+    );
+    const lines: string[] = [];
+    for (const { name } of tables.rows) {
+      const { rows } = await client.query<object>(`SELECT * FROM ${schema}.${name}`);
+      lines.push(...rows.map((row) => JSON.stringify([name, row])));
+    }
+    return lines;
+  } finally {
+    await client.end();
+  }
+}
+
 async function dropSchemas(url: string, names: readonly string[]): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();

@@ -67,6 +67,7 @@ export default function SessionMenu({ sessionId }: { sessionId: string }) {
               >
                 End the agent’s process
               </MenuItem>
+              <Menu.Separator className={menu.separator} />
               {session !== undefined && <SessionItems session={session} />}
             </Menu.Popup>
           </Menu.Positioner>

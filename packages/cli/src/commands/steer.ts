@@ -1,0 +1,27 @@
+import { readAttachments, uploadAttachments } from '../attach.ts';
+import type { Config } from '../config/load.ts';
+import { connect } from '../connect.ts';
+
+export interface SteerFlags {
+  attach?: string[];
+}
+
+/** Says something in the turn that runs, and prints the turn's id. Rejects as the server refuses: nothing may run. */
+export async function steer(
+  sessionId: string,
+  message: string,
+  { attach = [] }: SteerFlags,
+  config: Config,
+): Promise<number> {
+  const files = await readAttachments(attach);
+  const { client, close } = await connect(config);
+  try {
+    const blocks = await uploadAttachments(client.requests, files);
+    const beside = blocks.length > 0 ? { blocks } : {};
+    const { turnId } = await client.requests.steer(sessionId, message, undefined, beside);
+    console.log(turnId);
+    return 0;
+  } finally {
+    await close();
+  }
+}
