@@ -323,6 +323,28 @@ const states: Record<string, () => Promise<Page>> = {
     await page.getByRole('dialog', { name: 'Keys' }).waitFor();
     return page;
   },
+  'a fork, and files that would be changed back': async () => {
+    const demo = { cliType: 'demo', name: 'Demo', description: '', available: true };
+    const agents = [{ ...demo, forks: true, rewinds: true }];
+    stage.answer = (_, path) => {
+      if (path.endsWith('/rewind')) return { files: ['/code/a.ts'], insertions: 1, deletions: 2 };
+      return path === '/api/agents' ? { agents } : undefined;
+    };
+    const forkedFrom = { sessionId: 'o1', turnId: 't9', title: 'Another' };
+    stage.info = { ...stage.info, session: { ...stage.info.session, forkedFrom } };
+    stage.history = {
+      entries: [message('u1', 'Go.', { origin: 'user', ...done })],
+      turns: [turn('t1', { ...done, endedAt: 1 })],
+      cursor: 't1:0',
+      hasMore: false,
+    };
+    const page = await stage.visit();
+    await page.getByText('Forked from').waitFor();
+    await page.getByRole('button', { name: 'Fork from here' }).waitFor();
+    await page.getByRole('button', { name: 'Rewind files to before this turn' }).click();
+    await page.getByRole('button', { name: 'Rewind 1 file' }).waitFor();
+    return page;
+  },
   'a new name for a session': async () => {
     const page = await stage.visit();
     await page.getByRole('button', { name: 'Session', exact: true }).click();
