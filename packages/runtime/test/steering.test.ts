@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { nothingToSteer, ProviderError } from '@liminal/agents';
 import type { ContentBlock } from '@liminal/protocol';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { World } from './harness.ts';
 import { Reader, startWorld } from './harness.ts';
 
@@ -200,5 +200,25 @@ describe('the queue', () => {
       ['two', 'queued'],
       ['three', 'queued'],
     ]);
+  });
+
+  test('does not have a message again that the log has in a turn, after a crash', async () => {
+    const { store } = world.storage;
+    world.agent.beforeSteer = async () => {
+      const first = async () => (await store.getSession(sessionId))?.queue[0]?.state;
+      await expect.poll(first).toBe('sending');
+      // From here on, nothing of the session is stored.
+      vi.spyOn(store, 'saveSession').mockResolvedValue();
+    };
+    const { turnId } = await world.runtime.sendQueuedNow(sessionId, ids[0]!);
+
+    const crashed = world.restart('crash');
+    vi.restoreAllMocks();
+    const next = await crashed;
+
+    const info = await next.runtime.info(sessionId);
+    expect(info.queue.map(({ message }) => message)).toEqual(['two', 'three']);
+    const again = await new Reader(next.runtime, sessionId).untilType('session:history');
+    expect(seen(again)).toEqual([[turnId, 'one', 'not_taken', 'complete']]);
   });
 });

@@ -6,7 +6,13 @@ import type {
   RunEnvelope,
   StreamEvent,
 } from '@liminal/protocol';
-import { closeOpenItems, foldResponse, stampEvent, toResponse } from '@liminal/protocol';
+import {
+  closeOpenItems,
+  foldResponse,
+  stampEvent,
+  toResponse,
+  steeredItem,
+} from '@liminal/protocol';
 import type { LoggedRun, SessionRecord } from '@liminal/storage';
 import { errorCode } from '../errors.ts';
 import { hasEndInHistory, readRun, type Storage } from './read-run.ts';
@@ -103,18 +109,24 @@ async function mend(
   const lost = runs.some((run) => !run.ended);
   const sending = record.queue.some((entry) => entry.state === 'sending');
   if (!sending && !lost) return;
-  const queue = await undelivered(record.queue, storage);
+  const queue = await undelivered(record.queue, storage, runs);
   await storage.store.saveSession({ ...record, queue, failed: record.failed || lost });
 }
 
-/** The messages that still wait; one whose turn has begun has reached its agent. */
+/** The messages that still wait; one whose turn has begun, or that was said in another, has reached its agent. */
 async function undelivered(
   queue: readonly QueuedMessage[],
   storage: Storage,
+  runs: readonly LoggedRun[],
 ): Promise<QueuedMessage[]> {
+  const states = await Promise.all(runs.map(async ({ runId }) => readRun(storage, runId)));
+  const items = states.flatMap((state) => toResponse(state)?.outputItems ?? []);
+  const said = new Set(items.map(({ id }) => id));
+  const isSaid = ({ turnId }: QueuedMessage): boolean =>
+    runs.some(({ runId }) => said.has(steeredItem(runId, turnId)));
   const begun = await Promise.all(queue.map(async ({ turnId }) => sessionOfTurn(storage, turnId)));
   return queue
-    .filter((_, index) => begun[index] === undefined)
+    .filter((entry, index) => begun[index] === undefined && !isSaid(entry))
     .map((entry) => ({ ...entry, state: 'queued' }));
 }
 
