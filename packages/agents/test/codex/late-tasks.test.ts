@@ -25,7 +25,8 @@ async function runningTurn() {
     write: (line) => {
       const request = JSON.parse(line) as Request;
       asked.push(request);
-      say({ id: request.id, result: {} });
+      // As a program does: later.
+      queueMicrotask(() => say({ id: request.id, result: {} }));
     },
     note: () => {},
     explain: String,
