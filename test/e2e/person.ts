@@ -68,6 +68,8 @@ export class Person {
 
   /** Asks an agent, by its name, for the sessions that it has from elsewhere. */
   async lookForSessions(agent: string): Promise<void> {
+    // A page that is still loading hears no keys.
+    await this.sidebar.waitFor();
     await this.page.keyboard.press('Control+k');
     await this.page.getByRole('combobox', { name: 'Search commands' }).fill('made elsewhere');
     await this.page.getByRole('option', { name: 'Look for sessions made elsewhere' }).click();
