@@ -161,3 +161,14 @@ it.each(['light', 'dark'] as const)(
     expect(await page.locator('.shell').count()).toBe(0);
   },
 );
+
+it('a part that is fetched when first needed is shown as soon as it is there, after no timer', async () => {
+  const page = await stage.visit();
+  // The app takes its timers as it starts.
+  await page.clock.install();
+  await page.reload();
+  await page.getByRole('log').waitFor();
+  await page.clock.pauseAt(new Date(Date.now() + 60_000));
+  await page.getByRole('button', { name: /^Commands/ }).click();
+  await page.getByRole('dialog', { name: 'Commands' }).waitFor({ timeout: 5000 });
+});

@@ -1,8 +1,9 @@
 import { useClient, useSessions } from '@liminal/client/react';
-import { Activity, lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { Activity, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { focusComposer } from '../composer/focus-composer.ts';
 import { ToastShelf } from '../housekeeping/ToastShelf.tsx';
 import { Dialog } from '../look/Dialog.tsx';
+import { fetched } from '../look/fetched.tsx';
 import { SessionComing } from '../session/SessionStates.tsx';
 import { needingYou } from '../sidebar/session-groups.ts';
 import { Sidebar } from '../sidebar/Sidebar.tsx';
@@ -20,11 +21,14 @@ import { useIsNarrow, useSidebar } from './use-sidebar.ts';
 import { type Shortcuts, useShortcuts } from './use-shortcuts.ts';
 
 // Fetched when first needed.
-const SessionPage = lazy(() => import('../session/SessionPage.tsx'));
-const NewSession = lazy(() => import('../new-session/NewSession.tsx'));
-const Palette = lazy(() => import('../palette/Palette.tsx'));
-const AgentSessions = lazy(() => import('../agent-sessions/AgentSessions.tsx'));
-const KeyboardHelp = lazy(() => import('./KeyboardHelp.tsx'));
+const SessionPage = fetched(
+  () => import('../session/SessionPage.tsx'),
+  () => <SessionComing />,
+);
+const NewSession = fetched(() => import('../new-session/NewSession.tsx'));
+const Palette = fetched(() => import('../palette/Palette.tsx'));
+const AgentSessions = fetched(() => import('../agent-sessions/AgentSessions.tsx'));
+const KeyboardHelp = fetched(() => import('./KeyboardHelp.tsx'));
 
 /** A layer in front of the page. */
 export type Overlay = 'new-session' | 'palette' | 'keys' | 'sidebar' | 'agent-sessions';
@@ -65,26 +69,22 @@ export function App() {
         {active === undefined && <Home onNew={sidebar.onNew} />}
         {kept.map((sessionId) => (
           <Activity key={sessionId} mode={sessionId === active ? 'visible' : 'hidden'}>
-            <Suspense fallback={<SessionComing />}>
-              <SessionPage sessionId={sessionId} />
-            </Suspense>
+            <SessionPage sessionId={sessionId} />
           </Activity>
         ))}
       </div>
       {/* Behind the drawer nothing can be pressed. */}
       {overlay !== 'sidebar' && <ToastShelf />}
-      <Suspense>
-        {overlay === 'sidebar' && (
-          <Dialog title="Sessions" look="drawer" onClose={close}>
-            <Sidebar {...sidebar} onFollow={close} />
-            <ToastShelf />
-          </Dialog>
-        )}
-        {overlay === 'new-session' && <NewSession onClose={close} />}
-        {overlay === 'palette' && <Palette onClose={close} onOverlay={setOverlay} />}
-        {overlay === 'agent-sessions' && <AgentSessions onClose={close} />}
-        {overlay === 'keys' && <KeyboardHelp onClose={close} />}
-      </Suspense>
+      {overlay === 'sidebar' && (
+        <Dialog title="Sessions" look="drawer" onClose={close}>
+          <Sidebar {...sidebar} onFollow={close} />
+          <ToastShelf />
+        </Dialog>
+      )}
+      {overlay === 'new-session' && <NewSession onClose={close} />}
+      {overlay === 'palette' && <Palette onClose={close} onOverlay={setOverlay} />}
+      {overlay === 'agent-sessions' && <AgentSessions onClose={close} />}
+      {overlay === 'keys' && <KeyboardHelp onClose={close} />}
     </div>
   );
 }

@@ -1,14 +1,15 @@
 import type { SessionView } from '@liminal/client';
 import { useClient } from '@liminal/client/react';
-import { lazy, type ReactNode, Suspense, useEffect, useMemo, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { focusComposer } from '../composer/focus-composer.ts';
+import { fetched } from '../look/fetched.tsx';
 import type { FileTarget } from './file-target.ts';
 import { type Files, FilesContext } from './files.ts';
 import css from './FilesBeside.module.css';
 import { KnownFiles } from './known-files.ts';
 
 // Fetched when a file is first looked at.
-const FilePane = lazy(() => import('./FilePane.tsx'));
+const FilePane = fetched(() => import('./FilePane.tsx'));
 
 interface FilesBesideProps {
   view: SessionView;
@@ -55,11 +56,9 @@ export function FilesBeside({ view, children }: FilesBesideProps) {
     <FilesContext value={files}>
       <div className={css.split}>
         <div className={css.conversation}>{children}</div>
-        <Suspense>
-          {target !== undefined && (
-            <FilePane target={target} files={files} onClose={() => setTarget(undefined)} />
-          )}
-        </Suspense>
+        {target !== undefined && (
+          <FilePane target={target} files={files} onClose={() => setTarget(undefined)} />
+        )}
       </div>
     </FilesContext>
   );

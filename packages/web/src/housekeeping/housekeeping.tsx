@@ -3,9 +3,7 @@ import { useClient } from '@liminal/client/react';
 import type { SessionSummary } from '@liminal/protocol';
 import {
   createContext,
-  lazy,
   type ReactNode,
-  Suspense,
   useCallback,
   useContext,
   useEffect,
@@ -15,6 +13,7 @@ import {
   useState,
 } from 'react';
 import { useNavigation } from '../app/navigation.tsx';
+import { fetched } from '../look/fetched.tsx';
 import { forgetDraft } from '../kept/drafts.ts';
 
 /** What people do with sessions rather than in them. Problems are shown in a toast. */
@@ -45,7 +44,7 @@ const ToastContext = createContext<{ toast: Toast | undefined; dismiss: () => vo
 });
 
 // Fetched when first needed.
-const DeleteDialog = lazy(() => import('./DeleteDialog.tsx'));
+const DeleteDialog = fetched(() => import('./DeleteDialog.tsx'));
 
 export function HousekeepingProvider({ children }: { children: ReactNode }) {
   const { requests, sessions } = useClient();
@@ -104,11 +103,9 @@ export function HousekeepingProvider({ children }: { children: ReactNode }) {
   return (
     <HousekeepingContext value={housekeeping}>
       <ToastContext value={shown}>{children}</ToastContext>
-      <Suspense>
-        {doomed !== undefined && (
-          <DeleteDialog session={doomed} onClose={() => setDoomed(undefined)} />
-        )}
-      </Suspense>
+      {doomed !== undefined && (
+        <DeleteDialog session={doomed} onClose={() => setDoomed(undefined)} />
+      )}
     </HousekeepingContext>
   );
 }

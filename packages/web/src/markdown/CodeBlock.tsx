@@ -1,13 +1,13 @@
-import { type ReactNode, Suspense, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Code } from '../highlight/Code.tsx';
 import { Button } from '../look/controls.tsx';
 import { useRemembered } from '../transcript/remembered.ts';
 import css from './CodeBlock.module.css';
 import { CodeHead } from './CodeHead.tsx';
-import { fetched } from './fetched.tsx';
+import { drawer } from './drawer.tsx';
 
 // Mermaid comes with the first diagram.
-const Diagram = fetched(() => import('./Diagram.tsx'));
+const Diagram = drawer(() => import('./Diagram.tsx'));
 
 interface CodeBlockProps {
   code: string;
@@ -30,11 +30,7 @@ export function CodeBlock({ code, lang, open }: CodeBlockProps) {
   );
   const text = <CodeText code={code} lang={lang} open={false} action={isSource && toggle} />;
   if (isSource) return text;
-  return (
-    <Suspense fallback={text}>
-      <Diagram code={code} fallback={text} action={toggle} />
-    </Suspense>
-  );
+  return <Diagram code={code} fallback={text} action={toggle} />;
 }
 
 function CodeText({ code, lang, open, action }: CodeBlockProps & { action?: ReactNode }) {

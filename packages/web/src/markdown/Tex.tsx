@@ -1,9 +1,8 @@
-import { Suspense } from 'react';
-import { fetched } from './fetched.tsx';
+import { drawer } from './drawer.tsx';
 import css from './Tex.module.css';
 
 // KaTeX comes with the first formula.
-const Formula = fetched(() => import('./Formula.tsx'));
+const Formula = drawer(() => import('./Formula.tsx'));
 
 interface TexProps {
   source: string;
@@ -26,9 +25,5 @@ export function Tex({ source, display = false }: TexProps) {
   );
   const most = ownCommands.test(source) ? longestOwn : longest;
   if (source.trim() === '' || source.length > most) return written;
-  return (
-    <Suspense fallback={written}>
-      <Formula source={source} display={display} fallback={written} />
-    </Suspense>
-  );
+  return <Formula source={source} display={display} fallback={written} />;
 }

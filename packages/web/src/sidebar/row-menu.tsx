@@ -1,5 +1,6 @@
 import type { SessionSummary } from '@liminal/protocol';
-import { createContext, lazy, type ReactNode, Suspense, useContext, useState } from 'react';
+import { createContext, type ReactNode, useContext, useState } from 'react';
+import { fetched } from '../look/fetched.tsx';
 
 /** Where a menu opens: at an element, or where the pointer was. */
 export interface Anchor {
@@ -13,7 +14,7 @@ type OpenRowMenu = (session: SessionSummary, anchor: Anchor) => void;
 const RowMenuContext = createContext<OpenRowMenu>(() => {});
 
 // Fetched when first needed: it brings the menus with it.
-const RowMenu = lazy(() => import('./RowMenu.tsx'));
+const RowMenu = fetched(() => import('./RowMenu.tsx'));
 
 /** One menu for all rows of a list. */
 export function RowMenuProvider({ children }: { children: ReactNode }) {
@@ -24,9 +25,7 @@ export function RowMenuProvider({ children }: { children: ReactNode }) {
   return (
     <RowMenuContext value={open}>
       {children}
-      <Suspense>
-        {opened !== undefined && <RowMenu {...opened} onClose={() => setOpened(undefined)} />}
-      </Suspense>
+      {opened !== undefined && <RowMenu {...opened} onClose={() => setOpened(undefined)} />}
     </RowMenuContext>
   );
 }

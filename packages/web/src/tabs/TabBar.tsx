@@ -1,9 +1,9 @@
 import { Command, Menu, Plus } from 'lucide-react';
-import { lazy, Suspense } from 'react';
 import { altKey, commandKey } from '../app/keys.ts';
 import { useNavigation } from '../app/navigation.tsx';
 import { useIsNarrow } from '../app/use-sidebar.ts';
 import { IconButton } from '../look/controls.tsx';
+import { fetched } from '../look/fetched.tsx';
 import { NeedsYou, useOthersWaiting } from './NeedsYou.tsx';
 import css from './TabBar.module.css';
 import { TabList } from './TabList.tsx';
@@ -15,8 +15,14 @@ interface TabBarProps {
 }
 
 // Fetched with the first session: they bring the menus with them.
-const SessionMenu = lazy(() => import('./SessionMenu.tsx'));
-const TabsMenu = lazy(() => import('./TabsMenu.tsx'));
+const SessionMenu = fetched(
+  () => import('./SessionMenu.tsx'),
+  () => <span className={css.menuSpace} />,
+);
+const TabsMenu = fetched(
+  () => import('./TabsMenu.tsx'),
+  () => <span className={css.tabs} />,
+);
 
 /** Open sessions, side by side; without room for that, the active one and a menu of the others. */
 export function TabBar({ onNew, onPalette, onSidebar }: TabBarProps) {
@@ -27,11 +33,7 @@ export function TabBar({ onNew, onPalette, onSidebar }: TabBarProps) {
       <SidebarButton onClick={onSidebar} />
       {!isNarrow && <TabList />}
       {isNarrow && tabs.length === 0 && <span className={css.tabs} />}
-      {isNarrow && tabs.length > 0 && (
-        <Suspense fallback={<span className={css.tabs} />}>
-          <TabsMenu look="switcher" />
-        </Suspense>
-      )}
+      {isNarrow && tabs.length > 0 && <TabsMenu look="switcher" />}
       <NeedsYou isShort={isNarrow} />
       <IconButton label={`New session (${altKey('N')})`} onClick={onNew}>
         <Plus size={16} />
@@ -39,11 +41,7 @@ export function TabBar({ onNew, onPalette, onSidebar }: TabBarProps) {
       <IconButton label={`Commands (${commandKey('K')})`} onClick={onPalette}>
         <Command size={15} />
       </IconButton>
-      {active !== undefined && (
-        <Suspense fallback={<span className={css.menuSpace} />}>
-          <SessionMenu sessionId={active} />
-        </Suspense>
-      )}
+      {active !== undefined && <SessionMenu sessionId={active} />}
     </header>
   );
 }

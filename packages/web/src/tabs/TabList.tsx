@@ -1,10 +1,14 @@
-import { type KeyboardEvent, lazy, type RefObject, Suspense, useEffect, useState } from 'react';
+import { type KeyboardEvent, type RefObject, useEffect, useState } from 'react';
 import { useNavigation } from '../app/navigation.tsx';
+import { fetched } from '../look/fetched.tsx';
 import { useRoving } from '../look/use-roving.ts';
 import { Tab } from './Tab.tsx';
 import css from './TabBar.module.css';
 
-const TabsMenu = lazy(() => import('./TabsMenu.tsx'));
+const TabsMenu = fetched(
+  () => import('./TabsMenu.tsx'),
+  () => <span className={css.menuSpace} />,
+);
 
 /** The tabs. They scroll sideways if they lack room; then a menu lists them all. */
 export function TabList() {
@@ -30,11 +34,7 @@ export function TabList() {
           ))}
         </ul>
       </nav>
-      {overflows && (
-        <Suspense fallback={<span className={css.menuSpace} />}>
-          <TabsMenu look="icon" />
-        </Suspense>
-      )}
+      {overflows && <TabsMenu look="icon" />}
     </>
   );
 }
