@@ -15,11 +15,24 @@ const alone = [
   'test/chaos/**/*.test.ts',
   'test/soak.test.ts',
 ];
+/** Replaces a module, which files that share a process would keep. */
+const replacing = ['packages/agents/test/claude-code/interrupt.test.ts'];
+const integration = {
+  testTimeout: timeouts.integration,
+  hookTimeout: timeouts.integration,
+};
+/** These wait half of their time for the servers, agents and browsers that they start: two files for each core. */
+const beside = {
+  ...integration,
+  maxWorkers: atLength ? 1 : availableParallelism() * 2,
+  sequence: { groupOrder: 2 },
+};
 
 export default defineConfig({
   test: {
-    // A child process per file: a test that leaks a handle or a variable cannot harm another file.
+    // Child processes. Files share them, as to load all modules anew for each file is a tenth of a run.
     pool: 'forks',
+    isolate: atLength,
     setupFiles: ['test/property-seed.ts'],
     // As generous: the default of a second is short where two browsers start.
     expect: { poll: { timeout: 10_000 } },
@@ -41,14 +54,13 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['packages/*/test/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
-          exclude: [...long, ...alone],
-          testTimeout: timeouts.integration,
-          hookTimeout: timeouts.integration,
-          // These start servers, agents and browsers of their own, which are at work while they wait: one file more than
-          // there are cores, after the unit tests.
-          maxWorkers: atLength ? 1 : availableParallelism() + 1,
-          sequence: { groupOrder: 2 },
+          exclude: [...long, ...alone, ...replacing],
+          ...beside,
         },
+      },
+      {
+        extends: true,
+        test: { name: 'replacing', include: replacing, isolate: true, ...beside },
       },
       {
         extends: true,
@@ -56,8 +68,8 @@ export default defineConfig({
           name: 'alone',
           include: alone,
           exclude: long,
-          testTimeout: timeouts.integration,
-          hookTimeout: timeouts.integration,
+          isolate: true,
+          ...integration,
           maxWorkers: 1,
           sequence: { groupOrder: 3 },
         },

@@ -47,8 +47,11 @@ test('INV-8 a session that one server deletes while another runs it is gone for 
   for (const { requests } of cluster.members) {
     expect(await requests.listProjects()).toEqual([]);
     await requests.deleteSession(sessionId);
-    for (const refused of [requests.loadSession(sessionId), requests.send(sessionId, 'Hello?')]) {
-      await expect(refused).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+    for (const ask of [
+      () => requests.loadSession(sessionId),
+      () => requests.send(sessionId, 'Hello?'),
+    ]) {
+      await expect(ask()).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
     }
     await expect(requests.getRun(turnId)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
   }

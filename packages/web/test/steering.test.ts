@@ -125,19 +125,22 @@ it('a message that was not read can be sent again', async () => {
 it('queued messages are moved by Alt and arrows, and the focus goes along', async () => {
   const page = await stage.visit();
   const edit = queued(page, 'two').getByRole('button', { name: 'Edit queued message' });
+  const areInOrder = async (...order: RegExp[]) =>
+    await expect
+      .poll(() => queued(page, '').allTextContents())
+      .toMatchObject(order.map((like) => expect.stringMatching(like)));
   await edit.focus();
   await page.keyboard.press('Alt+ArrowUp');
   await expect.poll(() => bodies('/queue/two/move')).toEqual([{ before: 'one' }]);
   tell(waiting('two', 'one', 'three'));
-  await expect
-    .poll(() => queued(page, '').allTextContents())
-    .toMatchObject([/two/, /one/, /three/].map((like) => expect.stringMatching(like)));
+  await areInOrder(/two/, /one/, /three/);
   await expect.poll(() => edit.evaluate((one) => one === document.activeElement)).toBe(true);
   await page.keyboard.press('Alt+ArrowDown');
   await expect
     .poll(() => bodies('/queue/two/move'))
     .toEqual([{ before: 'one' }, { before: 'three' }]);
   tell(waiting('one', 'two', 'three'));
+  await areInOrder(/one/, /two/, /three/);
   await expect.poll(() => edit.evaluate((one) => one === document.activeElement)).toBe(true);
   await page.keyboard.press('Alt+ArrowDown');
   await expect.poll(() => bodies('/queue/two/move').at(-1)).toEqual({});
