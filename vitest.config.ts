@@ -21,10 +21,10 @@ const integration = {
   testTimeout: timeouts.integration,
   hookTimeout: timeouts.integration,
 };
-/** These wait half of their time for the servers, agents and browsers that they start: two files for each core. */
+/** These wait for the servers, agents and browsers that they start: one file more than cores; two more gain nothing. */
 const beside = {
   ...integration,
-  maxWorkers: atLength ? 1 : availableParallelism() * 2,
+  maxWorkers: atLength ? 1 : availableParallelism() + 1,
   sequence: { groupOrder: 2 },
 };
 

@@ -4,7 +4,7 @@ export { describeFile } from './files/describe-file.ts';
 export type { Files, Upload } from './files/files.ts';
 export { fileUri, localUri, withUri } from './files/local-uri.ts';
 export type { FileStorage } from './files/storage.ts';
-export { ApiError, describeError } from './http/api-error.ts';
+export { ApiError, describeError, isForLater } from './http/api-error.ts';
 export { createRequests, type Requests } from './http/requests.ts';
 /** The reducer of a run's events (seed 001), which also makes history, and the renderer of its result. */
 export {
@@ -13,6 +13,7 @@ export {
   responseToUpserts,
   toResponse,
 } from '@liminal/protocol';
+export { newId } from './new-id.ts';
 export type { OutboxStorage, UnsentMessage } from './outbox/storage.ts';
 export type { RunStore, RunView } from './run/run-store.ts';
 export { applyMessage } from './session/apply-message.ts';

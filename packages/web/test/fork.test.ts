@@ -43,7 +43,7 @@ it('each turn that has ended can be forked after, and the fork is shown in a tab
   expect(stage.requests).toContainEqual({
     method: 'POST',
     path: `/api/session/${sessionId}/fork`,
-    body: { turnId: 't1' },
+    body: { turnId: 't1', sessionId: expect.any(String) },
   });
   await page
     .getByRole('main', { name: 'Fork of Fix the login' })
@@ -76,7 +76,7 @@ it('the menu forks a session as it is', async () => {
   await page.getByRole('menuitem', { name: 'Fork' }).click();
   await at(page, '/session/forked');
   const asked = stage.requests.find(({ path }) => path.endsWith('/fork'));
-  expect(asked?.body).toEqual({});
+  expect(asked?.body).toEqual({ sessionId: expect.any(String) });
 });
 
 it('a refusal says why, and the fork can be tried again', async () => {
@@ -103,4 +103,23 @@ it('an agent that cannot fork offers no fork', async () => {
   await page.getByRole('button', { name: 'Session', exact: true }).click();
   await page.getByRole('menuitem', { name: 'Rename' }).waitFor();
   expect(await page.getByRole('menuitem', { name: 'Fork' }).count()).toBe(0);
+});
+
+it('a press after an answer that was lost asks for the same fork', async () => {
+  const page = await stage.visit();
+  const button = turnOf(page, 't1').getByRole('button', { name: 'Fork from here' });
+  await page.route('**/fork', async (route) => {
+    await route.fetch();
+    await route.abort();
+  });
+  await button.click();
+  await page.getByText('The server did not answer.').waitFor();
+  await page.unroute('**/fork');
+  await button.click();
+  await at(page, '/session/forked');
+  const ids = stage.requests
+    .filter(({ path }) => path.endsWith('/fork'))
+    .map(({ body }) => (body as { sessionId: string }).sessionId);
+  expect(ids).toHaveLength(2);
+  expect(ids[0]).toBe(ids[1]);
 });

@@ -1,3 +1,4 @@
+import { isForLater, newId } from '@liminal/client';
 import { useClient } from '@liminal/client/react';
 import { useCallback, useLayoutEffect, useRef } from 'react';
 import { useNavigation } from './navigation.tsx';
@@ -11,9 +12,19 @@ export function useFork(): (sessionId: string, turnId?: string) => Promise<void>
   useLayoutEffect(() => {
     latest.current = open;
   });
+  /** The ids of forks that were asked for and not answered: who presses again means the same one. */
+  const unanswered = useRef(new Map<string, string>());
   return useCallback(
     async (sessionId, turnId) => {
-      const fork = await requests.fork(sessionId, { turnId });
+      const place = `${sessionId} ${turnId ?? ''}`;
+      const id = unanswered.current.get(place) ?? newId();
+      unanswered.current.set(place, id);
+      const forget = () => unanswered.current.delete(place);
+      const fork = await requests.fork(sessionId, { turnId, sessionId: id }).catch((error) => {
+        if (!isForLater(error)) forget();
+        throw error;
+      });
+      forget();
       latest.current(fork.sessionId);
     },
     [requests],
