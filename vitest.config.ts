@@ -15,24 +15,11 @@ const alone = [
   'test/chaos/**/*.test.ts',
   'test/soak.test.ts',
 ];
-/** Replaces a module, which files that share a process would keep. */
-const replacing = ['packages/agents/test/claude-code/interrupt.test.ts'];
-const integration = {
-  testTimeout: timeouts.integration,
-  hookTimeout: timeouts.integration,
-};
-/** These wait for the servers, agents and browsers that they start: one file more than cores; two more gain nothing. */
-const beside = {
-  ...integration,
-  maxWorkers: atLength ? 1 : availableParallelism() + 1,
-  sequence: { groupOrder: 2 },
-};
 
 export default defineConfig({
   test: {
-    // Child processes. Files share them, as to load all modules anew for each file is a tenth of a run.
+    // A child process per file: a test that leaks a handle or a variable cannot harm another file.
     pool: 'forks',
-    isolate: atLength,
     setupFiles: ['test/property-seed.ts'],
     // As generous: the default of a second is short where two browsers start.
     expect: { poll: { timeout: 10_000 } },
@@ -44,6 +31,8 @@ export default defineConfig({
           include: ['packages/*/src/**/*.test.{ts,tsx}', 'scripts/**/*.test.ts'],
           testTimeout: timeouts.unit,
           hookTimeout: timeouts.unit,
+          // To load every module anew for each file would take nearly half of their time.
+          isolate: atLength,
           // Every core; the default leaves one idle.
           maxWorkers: '100%',
           sequence: { groupOrder: 1 },
@@ -54,13 +43,14 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['packages/*/test/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
-          exclude: [...long, ...alone, ...replacing],
-          ...beside,
+          exclude: [...long, ...alone],
+          testTimeout: timeouts.integration,
+          hookTimeout: timeouts.integration,
+          // These start servers, agents and browsers of their own, which are at work while they wait: one file more than
+          // there are cores, after the unit tests.
+          maxWorkers: atLength ? 1 : availableParallelism() + 1,
+          sequence: { groupOrder: 2 },
         },
-      },
-      {
-        extends: true,
-        test: { name: 'replacing', include: replacing, isolate: true, ...beside },
       },
       {
         extends: true,
@@ -68,8 +58,8 @@ export default defineConfig({
           name: 'alone',
           include: alone,
           exclude: long,
-          isolate: true,
-          ...integration,
+          testTimeout: timeouts.integration,
+          hookTimeout: timeouts.integration,
           maxWorkers: 1,
           sequence: { groupOrder: 3 },
         },

@@ -209,7 +209,10 @@ it('a session whose agent is not ready says so before anything is written', asyn
 it('a turn that failed without a sign-in says whose, and what to do', async () => {
   withAgents();
   const error = { code: 'AUTH_REQUIRED', message: 'Its ways to sign in: a browser; a key.' };
-  stage.history.turns = [turn('t1', { status: 'error', endedAt: 1, error })];
+  stage.history = {
+    ...stage.history,
+    turns: [turn('t1', { status: 'error', endedAt: 1, error })],
+  };
   const page = await stage.visit();
   const note = page.getByRole('group', { name: 'Codex is not signed in' });
   await note.getByText('Its ways to sign in: a browser; a key.').waitFor();
