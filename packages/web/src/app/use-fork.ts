@@ -12,19 +12,19 @@ export function useFork(): (sessionId: string, turnId?: string) => Promise<void>
   useLayoutEffect(() => {
     latest.current = open;
   });
-  /** The ids of forks that were asked for and not answered: who presses again means the same one. */
+  /**
+   * By turn, the ids of forks whose answers were lost: who presses there again means the same fork. The last turn of a
+   * session may be another one by then, so that a fork without a turn is always a new one.
+   */
   const unanswered = useRef(new Map<string, string>());
   return useCallback(
     async (sessionId, turnId) => {
-      const place = `${sessionId} ${turnId ?? ''}`;
-      const id = unanswered.current.get(place) ?? newId();
-      unanswered.current.set(place, id);
-      const forget = () => unanswered.current.delete(place);
+      const id = unanswered.current.get(turnId ?? '') ?? newId();
+      unanswered.current.delete(turnId ?? '');
       const fork = await requests.fork(sessionId, { turnId, sessionId: id }).catch((error) => {
-        if (!isForLater(error)) forget();
+        if (turnId !== undefined && isForLater(error)) unanswered.current.set(turnId, id);
         throw error;
       });
-      forget();
       latest.current(fork.sessionId);
     },
     [requests],

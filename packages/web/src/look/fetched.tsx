@@ -24,6 +24,7 @@ export function fetched<Props extends object>(
     return () => void (isShown = false);
   };
   return function Fetched(props: Props): ReactNode {
+    // Here, as an effect would begin only after the page is drawn.
     useState(() => void fetchOnce());
     const { Code, problem } = useSyncExternalStore(subscribe, () => state);
     if (problem !== undefined) throw problem;
