@@ -72,8 +72,8 @@ test('a connection that breaks in mid-turn is taken up again where it was, and n
   await session.untilSaid(/^One,$/);
   await session.composer.fill('Not sent yet');
 
-  // A connection that comes back asks for the agents; the next cut may break that, and the next connect asks again.
-  stage.expectComplaints(/ERR_CONNECTION_RESET.*\/api\/agents/);
+  // A connection that comes back asks for agents and projects; the next cut may break that, and the next connect asks again.
+  stage.expectComplaints(/ERR_CONNECTION_RESET.*\/api\/(agents|projects)/);
   stage.network.cut();
   second.open();
   await session.untilSaid(/^One, two,$/);

@@ -2,6 +2,8 @@
 # Outlives the server whose id it is given, and ends what bears its marks when the pipe to it closes (invariant 8).
 id=$1
 trap '' HUP INT TERM
+echo ready
+exec >/dev/null
 
 while read -r line; do
   [ "$line" = bye ] && exit 0

@@ -30,9 +30,11 @@ export async function startGuard(): Promise<Guard> {
     // Without a mark that this server itself may carry: an outer server must not end the guard.
     env: { PATH: process.env['PATH'] },
     detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
+    stdio: ['pipe', 'pipe', 'ignore'],
   });
-  await once(child, 'spawn');
+  // Its first word comes once it ignores signals.
+  await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
+  child.stdout.destroy();
   // A guard that has ended must not end the server.
   child.stdin.on('error', () => {});
   child.unref();

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startGuard } from '../../src/process/guard.ts';
 import { reapOrphans } from '../../src/process/orphans.ts';
 import { readProcess } from '../../src/process/table.ts';
 import { isThere, untilGone } from './tree.ts';
@@ -96,6 +97,17 @@ describe('the guard', () => {
     await kill(server);
 
     await untilGone([...server.pids, server.guard!]);
+  });
+
+  test('INV-8: outlives signals from its start on', async () => {
+    const guard = await startGuard();
+    process.kill(guard.pid!, 'SIGTERM');
+
+    await once(spawn('/bin/true'), 'exit');
+
+    expect(isThere(guard.pid!)).toBe(true);
+    await guard.dismiss();
+    expect(isThere(guard.pid!)).toBe(false);
   });
 
   test('is light: less than 5 MB', async () => {
