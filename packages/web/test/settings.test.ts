@@ -182,7 +182,9 @@ it('each session bears the mark of its agent, in the sidebar and in its tab', as
 it('a new session offers every agent, and says of those that are not ready why', async () => {
   withAgents();
   const page = await stage.visit();
+  const asked = page.waitForResponse('**/api/agents');
   await page.keyboard.press('Alt+n');
+  await asked;
   const dialog = page.getByRole('dialog', { name: 'New session' });
   await dialog.getByText('cannot run here').waitFor();
   expect(await dialog.getByRole('radio', { name: /^Gemini/ }).isDisabled()).toBe(true);

@@ -14,7 +14,6 @@ import {
   httpError,
   message,
   reasoning,
-  times,
   updatePlan,
   type ModelReply,
 } from '@liminal/testkit';
@@ -28,46 +27,12 @@ import {
 } from '@liminal/protocol';
 import { describe, expect, test } from 'vitest';
 import type { StoredTurn } from '../../src/provider.ts';
-import { processSuite, providerSuite, type ProcessUnderTest } from '../../src/testing/index.ts';
 import { processesOf } from '../claude-code/processes.ts';
 import { Listener, said } from './running-agent.ts';
-import { adapterStage, adaptersIn, commandsIn, runAdapter } from './running-codex-adapter.ts';
-
-const prompts = {
-  text: 'Say something.',
-  tool: 'Use a tool.',
-  approval: 'Make a file.',
-  slow: 'Go on for ever.',
-  error: 'Fail.',
-};
+import { adaptersIn, commandsIn, runAdapter } from './running-codex-adapter.ts';
 
 /** Asks before it leaves the sandbox. */
 const makeFile = execCommand('touch new.txt', { escalate: 'It is needed.' });
-
-async function setup(): Promise<ProcessUnderTest> {
-  const script = byModelPrompt({
-    [prompts.text]: [answer('Something.')],
-    [prompts.tool]: [answer(execCommand('echo used')), answer('Used.')],
-    [prompts.approval]: [answer(makeFile), answer('So be it.')],
-    [prompts.slow]: [answer(message(['For ever ', gate()]))],
-    [prompts.error]: times(20, httpError(400)),
-  });
-  const stage = await adapterStage(() => script, { mode: 'workspace-write' });
-  return {
-    provider: stage.provide(),
-    projectDir: stage.workspace.projectDir,
-    prompts,
-    // Its model is not told about a refusal.
-    afterRefusal: 'cancelled',
-    crash: async () => {
-      for (const pid of adaptersIn(stage.workspace.home)) process.kill(pid, 'SIGKILL');
-    },
-    teardown: () => stage.close(),
-  };
-}
-
-providerSuite('codex-acp', setup);
-processSuite('codex-acp', setup);
 
 const itemsOf = <T extends OutputItem['type']>({ outputItems }: Response, type: T) =>
   outputItems.filter((item): item is Extract<OutputItem, { type: T }> => item.type === type);
