@@ -1,3 +1,4 @@
+import { partOf } from '@liminal/testkit/at-length';
 import { describe, expect, test } from 'vitest';
 import { openDeployment } from '../src/convex/open.ts';
 import { headOf, response, sessionRecord } from '../src/testing/records.ts';
@@ -116,31 +117,39 @@ describe('what is larger than one call', () => {
     await tidied();
   });
 
-  test('SAFE: may be a session that is deleted: the rest goes, though the server dies after the first call', async () => {
-    const { caller, count, tidied } = deploy();
-    const { watch, caller: breaking } = watched(caller);
-    const { store } = await openDeployment(breaking, secret);
-    await store.saveSession(sessionRecord('session-1'));
-    const runs = Array.from({ length: 1_100 }, (_, at) => response(`run-${at}`, ['a']));
-    await store.importResponses(runs);
-    let calls = 0;
-    watch.before = () => {
-      // It reads the record, and deletes once.
-      if (++calls > 2) throw new Error('The server is gone.');
-    };
-    await expect(store.deleteSession('session-1')).rejects.toThrow('The server is gone.');
-    watch.before = () => {};
-    expect(await store.getSession('session-1')).toBeUndefined();
-    for (const table of ['messages', 'items', 'words'] as const) {
-      await expect.poll(async () => count(table), patience).toBe(0);
-    }
-    // What a slow projector saves late, in several calls.
-    await store.saveResponse(big('run-late'));
-    for (const table of ['messages', 'items', 'words', 'writes'] as const) {
-      await expect.poll(async () => count(table), patience).toBe(0);
-    }
-    await tidied();
-  });
+  const much = { error: { code: 'BROKEN', message: '…'.repeat(60_000) }, status: 'error' } as const;
+  // One call deletes a thousand runs, or fewer if they are large.
+  const deleted = {
+    'large runs': Array.from({ length: 80 }, (_, at) => response(`run-${at}`, ['a'], much)),
+    'many runs': Array.from({ length: 1_100 }, (_, at) => response(`run-${at}`, ['a'])),
+  };
+  test.each(partOf(deleted, ['large runs']))(
+    'SAFE: may be a session of %s that is deleted: the rest goes, though the server dies after the first call',
+    async (_, runs) => {
+      const { caller, count, tidied } = deploy();
+      const { watch, caller: breaking } = watched(caller);
+      const { store } = await openDeployment(breaking, secret);
+      await store.saveSession(sessionRecord('session-1'));
+      await store.importResponses(runs);
+      let calls = 0;
+      watch.before = () => {
+        // It reads the record, and deletes once.
+        if (++calls > 2) throw new Error('The server is gone.');
+      };
+      await expect(store.deleteSession('session-1')).rejects.toThrow('The server is gone.');
+      watch.before = () => {};
+      expect(await store.getSession('session-1')).toBeUndefined();
+      for (const table of ['messages', 'items', 'words'] as const) {
+        await expect.poll(async () => count(table), patience).toBe(0);
+      }
+      // What a slow projector saves late, in several calls.
+      await store.saveResponse(big('run-late'));
+      for (const table of ['messages', 'items', 'words', 'writes'] as const) {
+        await expect.poll(async () => count(table), patience).toBe(0);
+      }
+      await tidied();
+    },
+  );
 
   test('may be what a snapshot replaces', async () => {
     const { store } = await openDeployment(deploy().caller, secret);
