@@ -3,7 +3,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { faultsOf } from './faults.ts';
+import { allKinds, faultsOf } from './faults.ts';
 import { length, seed } from './length.ts';
 import { countBy, endsOf, judge } from './verdict.ts';
 import { World } from './world.ts';
@@ -15,20 +15,19 @@ test.each(rounds)(
   `INV-1 INV-2 INV-3 INV-4 INV-6 INV-7 INV-8 ${length.sessions} sessions on three servers through ${length.faults} faults: every reader, every server and the store end with what the log was given (seed $seed)`,
   { timeout: 600_000 },
   async ({ seed: own }) => {
+    const faults = faultsOf(own, length.faults);
+    const played = countBy(faults, ({ kind }) => kind);
+    expect(Object.keys(played).toSorted()).toEqual(allKinds.toSorted());
     const world = await World.start();
     try {
       await world.populate(length.sessions, own);
-      const faults = faultsOf(own, length.faults);
       await world.suffer(faults);
       expect(world.crashed).toEqual([]);
       await Promise.all(world.people.map((person) => person.finish()));
       world.note('nothing is under way any more');
       await judge(world);
       world.note('judged');
-      tell(
-        world,
-        countBy(faults, ({ kind }) => kind),
-      );
+      tell(world, played);
       await world.end();
       expect(world.crashed).toEqual([]);
     } catch (error) {

@@ -20,6 +20,8 @@ const kinds = {
 
 export type FaultKind = keyof typeof kinds;
 
+export const allKinds = Object.keys(kinds);
+
 export interface Fault {
   kind: FaultKind;
   /** Between the fault before and this one. */
