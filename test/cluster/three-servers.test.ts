@@ -15,9 +15,15 @@ const kinds = [
 ];
 
 test.each(atLength ? kinds : kinds.slice(0, 1))(
-  'INV-7 a session made on one server, sent to on a second, is watched on a third: on $redis',
+  'INV-7 a session made on one server, sent to on a second, is watched on a third, which gives its agent a permission: on $redis',
   async ({ start }) => {
-    const script = byPrompt({ 'Talk.': [reply(text(words, { chunk: 12, delayMs: 4 }))] });
+    const script = byPrompt({
+      'Talk.': [reply(text(words, { chunk: 12, delayMs: 4 }))],
+      'Write it.': [
+        reply(toolUse('Bash', { command: 'echo fresh > new.txt' }, { id: 'toolu_bash' })),
+        reply('It is written.'),
+      ],
+    });
     const cluster = await Cluster.start({ servers: 3, script, redis: await start() });
     const [a, b, c] = cluster.members;
     const sessionId = await cluster.create(a!);
@@ -37,6 +43,13 @@ test.each(atLength ? kinds : kinds.slice(0, 1))(
       expect(entries.at(-1)).toMatchObject({ content: words, status: 'complete' });
       await expect.poll(async () => (await requests.status(sessionId)).state).toBe('idle');
     }
+
+    const asking = await b!.requests.send(sessionId, 'Write it.');
+    const { approvalId, options } = await reader.approval(asking.turnId);
+    const allow = options.find(({ kind }) => kind === 'allow_once');
+    await c!.requests.answerApproval(sessionId, approvalId, { optionId: allow!.optionId });
+    expect(await reader.ended(asking.turnId)).toMatchObject({ status: 'complete' });
+    expect(reader.said(asking.turnId)).toBe('It is written.');
   },
 );
 
@@ -63,10 +76,10 @@ test('INV-2 INV-8 a server killed in mid-turn: those who watch see it lost in ti
     'Talk.': [reply(text(words, { chunk: 12, delayMs: 20 }))],
     'Go on.': [reply('Here I am.')],
   });
-  const cluster = await Cluster.start({ servers: 3, script });
-  const [a, b, c] = cluster.members;
+  const cluster = await Cluster.start({ servers: 2, script });
+  const [a, b] = cluster.members;
   const sessionId = await cluster.create(a!);
-  const reader = await c!.follow(sessionId);
+  const reader = await b!.follow(sessionId);
   const { turnId } = await a!.requests.send(sessionId, 'Talk.');
   await reader.until(() => reader.said(turnId).length > 200);
   const agents = cluster.census.withCommand(sessionId).map(({ pid }) => pid);
@@ -94,23 +107,4 @@ test('INV-2 INV-8 a server killed in mid-turn: those who watch see it lost in ti
     [turnId, 'error'],
     [next.turnId, 'complete'],
   ]);
-});
-
-test('a permission that an agent asks for on one server is given on another', async () => {
-  const script = byPrompt({
-    'Write it.': [
-      reply(toolUse('Bash', { command: 'echo fresh > new.txt' }, { id: 'toolu_bash' })),
-      reply('It is written.'),
-    ],
-  });
-  const cluster = await Cluster.start({ servers: 2, script });
-  const [a, b] = cluster.members;
-  const sessionId = await cluster.create(a!);
-  const reader = await b!.follow(sessionId);
-  const { turnId } = await a!.requests.send(sessionId, 'Write it.');
-  const { approvalId, options } = await reader.approval(turnId);
-  const allow = options.find(({ kind }) => kind === 'allow_once');
-  await b!.requests.answerApproval(sessionId, approvalId, { optionId: allow!.optionId });
-  expect(await reader.ended(turnId)).toMatchObject({ status: 'complete' });
-  expect(reader.said(turnId)).toBe('It is written.');
 });

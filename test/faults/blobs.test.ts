@@ -41,7 +41,7 @@ function kept({ dataDir }: FaultServer['folders']): { whole: string[]; halves: n
 }
 
 /** When the server is killed, ms after a file and its message are on their way. */
-const moments = fc.sample(fc.nat(400), { seed, numRuns: length.serverCrashes * 3 });
+const moments = fc.sample(fc.nat(400), { seed, numRuns: length.crashesAmid });
 
 test(
   `INV-2 INV-6 a server killed between a file and its message loses neither, and says the message once (${moments.length} times, seed ${seed})`,

@@ -9,7 +9,7 @@ import { length, patience, seed } from './length.ts';
 import { FaultServer } from './server.ts';
 
 /** When the server is killed, ms after a deletion is on its way. */
-const moments = fc.sample(fc.nat(400), { seed, numRuns: length.serverCrashes * 3 });
+const moments = fc.sample(fc.nat(400), { seed, numRuns: length.crashesAmid });
 const words = Array.from({ length: 2_000 }, (_, index) => `word${index}`).join(' ');
 
 test(
