@@ -7,7 +7,12 @@ const timeouts = { unit: 20_000, integration: 120_000 };
 /** `npm run faults`: what a run before each commit plays a part of is played whole. */
 const atLength = process.env['FAULTS'] === 'long';
 
+/** Of tests that wait for servers, agents and browsers, which are at work meanwhile: one more than there are cores. */
+const maxWorkers = atLength ? 1 : availableParallelism() + 1;
+
 const long = atLength ? [] : ['**/*.long.test.ts'];
+/** These start no process: what they need is in their own. */
+const inProcess = ['packages/{client,runtime,server}/test/**/*.test.{ts,tsx}'];
 /** What these look at is the whole machine: its time, its memory. */
 const alone = [
   'packages/web/test/markdown-bombs.test.ts',
@@ -43,12 +48,23 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['packages/*/test/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
-          exclude: [...long, ...alone],
+          exclude: [...long, ...alone, ...inProcess],
           testTimeout: timeouts.integration,
           hookTimeout: timeouts.integration,
-          // These start servers, agents and browsers of their own, which are at work while they wait: one file more than
-          // there are cores, after the unit tests.
-          maxWorkers: atLength ? 1 : availableParallelism() + 1,
+          maxWorkers,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'in-process',
+          include: inProcess,
+          exclude: long,
+          testTimeout: timeouts.integration,
+          hookTimeout: timeouts.integration,
+          isolate: atLength,
+          maxWorkers,
           sequence: { groupOrder: 2 },
         },
       },
