@@ -138,7 +138,9 @@ test('a part of the page that cannot be fetched leaves no empty window', async (
   stage.expectComplaints(/ERR_|Failed to fetch|Failed to load|Unable to preload/);
   stage.network.down();
   // With the server there again before this is asked, the page would load itself.
-  const unreachable = page.waitForEvent('requestfailed', (asked) => asked.url().endsWith('/healthz'));
+  const unreachable = page.waitForEvent('requestfailed', (asked) =>
+    asked.url().endsWith('/healthz'),
+  );
   await sidebar.getByRole('button', { name: 'New session' }).click();
   await page.getByRole('heading', { name: 'This page came to a stop' }).waitFor();
   await unreachable;
