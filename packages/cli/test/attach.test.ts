@@ -1,9 +1,9 @@
 import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createClient } from '@liminal/client';
+import type { LiminalClient } from '@liminal/client';
 import { blobIn, type ContentBlock } from '@liminal/protocol';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Home } from './command.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { clientOf, Home } from './command.ts';
 
 const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -11,14 +11,13 @@ const png = Buffer.from(
 );
 
 let home: Home;
-let client: ReturnType<typeof createClient>;
+let client: LiminalClient;
 
-beforeEach(async () => {
+beforeAll(async () => {
   home = new Home();
-  const { url, token } = await home.serve();
-  client = createClient({ baseUrl: url, token });
+  client = clientOf(await home.serve());
 });
-afterEach(async () => {
+afterAll(async () => {
   client.close();
   await home.close();
 });
@@ -33,6 +32,11 @@ const run = (prompt: string, ...files: string[]) =>
     ['run', prompt, '--agent', 'demo', '--set', 'pace=instant'].concat(
       files.flatMap((file) => ['--attach', file]),
     ),
+  );
+
+const sessions = async () =>
+  (await client.requests.listProjects()).flatMap((one) =>
+    one.sessions.map(({ sessionId }) => sessionId),
   );
 
 /** What the session's first message has, as the server shows it. */
@@ -85,12 +89,12 @@ describe('run --attach', () => {
     write('empty.txt', '');
     write('large.bin', '');
     truncateSync(join(home.project, 'large.bin'), 21 * 1024 * 1024);
+    const before = await sessions();
     const command = run('explain', file);
     expect(await command.exitCode).toBe(2);
     expect(command.stderr).toMatch(sentence);
     expect(command.stderr.trimEnd().split('\n')).toHaveLength(1);
-    const sessions = (await client.requests.listProjects()).flatMap((one) => one.sessions);
-    expect(sessions).toEqual([]);
+    expect(await sessions()).toEqual(before);
   });
 
   test('says what the agent says of a file that it does not take', async () => {

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { acpAgent, type AcpAgent } from '@liminal/testkit';
 import { UpsertObject } from '@liminal/protocol';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Command, Home } from './command.ts';
 
 /** A window title, the clipboard, the screen, 8-bit C1, reversed text, zero width. */
@@ -16,7 +16,7 @@ const forbidden =
 let home: Home;
 let agent: AcpAgent;
 
-beforeEach(async () => {
+beforeAll(async () => {
   home = new Home();
   const call = { toolCallId: 'call', kind: 'execute', rawInput: { command: `rm ${nasty}` } };
   agent = await acpAgent({
@@ -59,8 +59,9 @@ beforeEach(async () => {
   mkdirSync(home.data, { recursive: true });
   const config = { agents: { nasty: { command, args, env } } };
   writeFileSync(join(home.data, 'liminal.json'), JSON.stringify(config));
+  await home.serve();
 });
-afterEach(async () => {
+afterAll(async () => {
   await home.close();
   await agent.control.close();
 });
@@ -88,12 +89,16 @@ test('SAFE: run and tail output nothing that controls a terminal, and tail --jso
 
   const [, sessionId = ''] = await command.says(/^Session (\S+)$/m);
   const tail = home.start(['tail', sessionId]);
+  await tail.says(/^Done\.$/m);
+  tail.signal('SIGINT');
   expect(await tail.exitCode).toBe(0);
   expect(tail.stdout).toContain(said);
   expect(tail.stdout.replaceAll(said, '')).not.toMatch(forbidden);
   expect(tail.stdout).toMatch(/^\? Delete ‹U\+001B›.*: Reject ‹U\+001B›\]0;t/m);
 
   const json = home.start(['tail', sessionId, '--json']);
+  await json.says(/"type":"turn"/);
+  json.signal('SIGINT');
   expect(await ended(json)).toBe(0);
   const items = json.stdout
     .trimEnd()
@@ -111,7 +116,8 @@ test('SAFE: errors of an agent or of a command line cannot control a terminal', 
   expect(await ended(failed)).toBe(1);
   expect(failed.stderr).toMatch(/^! The turn failed: .*broken ‹U\+202E›gnp/m);
 
-  const asJson = run('fail', '--json');
+  const [, sessionId = ''] = await failed.says(/^Session (\S+)$/m);
+  const asJson = home.start(['run', 'fail', '--json', '--session', sessionId]);
   expect(await ended(asJson)).toBe(1);
   expect(asJson.stdout).toContain('\\u202egnp');
 

@@ -5,7 +5,8 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect } from 'vitest';
+import { createClient, type LiminalClient } from '@liminal/client';
+import { expect, vi } from 'vitest';
 
 const main = fileURLToPath(new URL('../bin/liminal.js', import.meta.url));
 
@@ -61,6 +62,32 @@ export interface Server {
   link: string;
   url: string;
   token: string;
+}
+
+/** A client of a server; close it. */
+export const clientOf = ({ url, token }: Server): LiminalClient =>
+  createClient({ baseUrl: url, token });
+
+/** A session of the demo with these prompts, made without a process for each. */
+export async function talked(
+  { requests }: LiminalClient,
+  projectDir: string,
+  ...prompts: string[]
+): Promise<string> {
+  const { sessionId } = await requests.createSession({ cliType: 'demo', projectDir });
+  await requests.setConfig(sessionId, 'pace', 'instant');
+  for (const prompt of prompts) {
+    const { turnId } = await requests.send(sessionId, prompt);
+    // Hooks call this, too, where `expect.poll` cannot be.
+    await vi.waitFor(
+      async () => {
+        const { turns } = await requests.history(sessionId);
+        expect(turns).toContainEqual(expect.objectContaining({ turnId, status: 'complete' }));
+      },
+      { timeout: 60_000 },
+    );
+  }
+  return sessionId;
 }
 
 export class Command {

@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { acpAgent, type AcpAgent, type AgentScript } from '@liminal/testkit';
+import { atLength } from '@liminal/testkit/at-length';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Home } from './command.ts';
 
@@ -34,7 +35,8 @@ test('doctor starts each configured agent, and reports its answer, missing defau
     agents: {
       fits: fits.entry,
       picky: { ...picky.entry, defaults: { mode: 'code' } },
-      silent: silent.entry,
+      // Doctor waits ten seconds for it; what it then says is the answer of `introduction.test.ts`.
+      ...(atLength && { silent: silent.entry }),
       wrong: { command: 'sh', args: ['-c', 'echo "Usage: agent" >&2; exit 3'] },
     },
   };
@@ -52,11 +54,16 @@ test('doctor starts each configured agent, and reports its answer, missing defau
   expect(told).toEqual([
     `ok    Agent fits: fits 1.0.0. ${answered} Its ways to sign in: Log in.`,
     `note  Agent picky: picky 1.0.0. A default in the configuration was left out. “code” is no value of “mode”. There are: ask. ${answered}`,
-    expect.stringMatching(
-      /^note {2}Agent silent: silent cannot run here\. It did not answer within 10 s\. .*--acp.* It said: Type a question\.$/,
-    ),
+    ...[
+      expect.stringMatching(
+        /^note {2}Agent silent: silent cannot run here\. It did not answer within 10 s\. .*--acp.* It said: Type a question\.$/,
+      ),
+    ].slice(0, atLength ? 1 : 0),
     'note  Agent wrong: wrong cannot run here. It exited with code 3. It said: Usage: agent.',
   ]);
-  for (const { control } of [fits, picky, silent]) await (await control.process()).gone;
+  for (const { control } of atLength ? [fits, picky, silent] : [fits, picky])
+    await (
+      await control.process()
+    ).gone;
   expect(fits.control.received.map(({ method }) => method)).toEqual(['initialize']);
 });

@@ -1,13 +1,25 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { LiminalClient } from '@liminal/client';
 import { SessionSummary } from '@liminal/protocol';
-import { Home } from './command.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { clientOf, Home, talked } from './command.ts';
 
 let home: Home;
+let client: LiminalClient;
+/** Deleted before there was a server. */
+let gone: string;
 
-beforeEach(() => {
+beforeAll(async () => {
   home = new Home();
+  const command = home.start(['run', 'explain', '--agent', 'demo', '--set', 'pace=instant']);
+  gone = (await command.says(/^Session (\S+)$/m))[1]!;
+  expect(await command.exitCode).toBe(0);
+  await done('delete', gone, '--yes');
+  client = clientOf(await home.serve());
 });
-afterEach(() => home.close());
+afterAll(async () => {
+  client.close();
+  await home.close();
+});
 
 /** Runs a command to its end. */
 async function done(...args: string[]): Promise<string> {
@@ -16,20 +28,24 @@ async function done(...args: string[]): Promise<string> {
   return command.stdout;
 }
 
-async function begin(prompt: string): Promise<string> {
-  const command = home.start(['run', prompt, '--agent', 'demo', '--set', 'pace=instant']);
-  const [, sessionId] = await command.says(/^Session (\S+)$/m);
-  await command.exitCode;
-  return sessionId!;
-}
-
 const idsIn = (lines: string) => lines.split('\n').flatMap((line) => line.split('  ')[0] || []);
 
+test('a session is deleted, without a server too, and those who follow it are told', async () => {
+  expect(await done('sessions')).toBe('');
+  await done('delete', gone, '--yes');
+
+  const id = await talked(client, home.project, 'explain');
+  const tail = home.start(['tail', id]);
+  await tail.says(/^> explain$/m);
+  await done('delete', id, '--yes');
+  expect(await tail.exitCode).toBe(1);
+  expect(tail.stderr).toBe(`Session ${id} was deleted.\n`);
+});
+
 test('sessions are listed, archived ones apart, pinned ones first; a message brings one back', async () => {
-  await home.serve();
-  const [a, b, c] = [await begin('explain'), await begin('fix'), await begin('plan')];
-  expect(idsIn(await done('sessions'))).toEqual([c, b, a]);
-  expect(await done('sessions', '--archived')).toBe('');
+  const a = await talked(client, home.project, 'explain');
+  const b = await talked(client, home.project, 'fix');
+  const c = await talked(client, home.project, 'plan');
   await done('archive', b);
   await done('pin', a);
   const lines = await done('sessions');
@@ -44,24 +60,9 @@ test('sessions are listed, archived ones apart, pinned ones first; a message bri
   await done('unpin', a);
   await done('unarchive', b);
   expect(idsIn(await done('sessions'))).toEqual([c, b, a]);
-  await done('archive', b);
+  await client.requests.archive(b);
   await done('run', 'fix', '--session', b);
   expect(idsIn(await done('sessions'))).toEqual([b, c, a]);
-});
-
-test('a session is deleted, without a server too, and those who follow it are told', async () => {
-  const a = await begin('explain');
-  await done('delete', a, '--yes');
-  await done('delete', a, '--yes');
-  expect(await done('sessions')).toBe('');
-
-  await home.serve();
-  const b = await begin('explain');
-  const tail = home.start(['tail', b]);
-  await tail.says(/^> explain$/m);
-  await done('delete', b, '--yes');
-  expect(await tail.exitCode).toBe(1);
-  expect(tail.stderr).toBe(`Session ${b} was deleted.\n`);
 });
 
 test.each([

@@ -1,14 +1,11 @@
 import { freePort, testPostgres, testRedis } from '@liminal/testkit';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { partOf } from '@liminal/testkit/at-length';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { LiminalClient } from '@liminal/client';
 import { UpsertObject } from '@liminal/protocol';
-import { type Command, eventually, Home, type Server } from './command.ts';
+import { clientOf, type Command, eventually, Home, type Server, talked } from './command.ts';
 
 let home: Home;
-
-beforeEach(() => {
-  home = new Home();
-});
-afterEach(() => home.close());
 
 const demo = (prompt: string, pace: 'normal' | 'fast' | 'instant' = 'instant') =>
   home.start(['run', prompt, '--agent', 'demo', '--set', `pace=${pace}`]);
@@ -16,48 +13,32 @@ const demo = (prompt: string, pace: 'normal' | 'fast' | 'instant' = 'instant') =
 const sessionOf = async (command: Command) => (await command.says(/^Session (\S+)$/m))[1]!;
 
 describe('run without a server', () => {
-  test('streams the answer to standard output, and the rest to standard error', async () => {
-    const command = demo('fix');
-    expect(await command.exitCode).toBe(0);
-    expect(command.stdout).toMatch(/^Demo, recorded: /);
-    expect(command.stdout).toMatch(/\.\n$/);
-    expect(command.stdout).not.toContain('* Edit');
-    expect(command.stderr).toContain('* Edit');
+  beforeAll(() => {
+    home = new Home();
   });
+  afterAll(() => home.close());
 
-  test('writes text as it comes', async () => {
-    const command = demo('long', 'fast');
-    await command.says(/Demo, recorded/);
-    const early = command.stdout;
-    expect(await command.exitCode).toBe(0);
-    expect(command.stdout.startsWith(early)).toBe(true);
-    expect(command.stdout.length).toBeGreaterThan(2 * early.length);
-  });
-
-  test('fails when the turn fails', async () => {
-    const command = demo('error');
-    expect(await command.exitCode).toBe(1);
-    expect(command.stderr).toContain('! The turn failed: ');
-  });
-
-  test('rejects a permission request that nobody can answer, and says so', async () => {
-    const command = demo('approve');
-    expect(await command.exitCode).toBe(0);
-    expect(command.stderr).toContain('Nobody is at the terminal to be asked, so this was rejected');
-    expect(command.stdout).toContain('You refused it');
-  });
-
-  test('goes on with a session', async () => {
-    const first = demo('explain');
-    const sessionId = await sessionOf(first);
+  test('streams the answer to standard output as it comes, and the rest to standard error; goes on with a session; fails when the turn fails', async () => {
+    const first = demo('fix', 'fast');
+    await first.says(/Demo, recorded/);
+    const early = first.stdout;
     expect(await first.exitCode).toBe(0);
-    const second = home.start(['run', 'fix', '--session', sessionId]);
-    expect(await second.exitCode).toBe(0);
+    expect(first.stdout.startsWith(early)).toBe(true);
+    expect(first.stdout.length).toBeGreaterThan(2 * early.length);
+    expect(first.stdout).toMatch(/^Demo, recorded: /);
+    expect(first.stdout).toMatch(/\.\n$/);
+    expect(first.stdout).not.toContain('* Edit');
+    expect(first.stderr).toContain('* Edit');
+
+    const sessionId = await sessionOf(first);
+    const second = home.start(['run', 'error', '--session', sessionId, '--set', 'pace=instant']);
+    expect(await second.exitCode).toBe(1);
+    expect(second.stderr).toContain('! The turn failed: ');
     expect(await sessionOf(second)).toBe(sessionId);
     const tail = home.start(['tail', sessionId]);
     expect(await tail.exitCode).toBe(0);
-    expect(tail.stdout).toContain('> explain\n');
     expect(tail.stdout).toContain('> fix\n');
+    expect(tail.stdout).toContain('> error\n');
   });
 
   test('stops the turn on SIGINT', async () => {
@@ -67,42 +48,54 @@ describe('run without a server', () => {
     expect(await command.exitCode).toBe(1);
     expect(command.stderr).toContain('! The turn was stopped.');
   });
-
-  test.each([
-    [['run', 'hi', '--agent', 'gemini'], 'gemini'],
-    [['run', 'hi', '--agent', 'demo', '--dir', '/'], '/'],
-    [['run', 'hi', '--agent', 'demo', '--dir', 'nowhere'], 'nowhere'],
-    [['run', 'hi', '--session', 'nobody'], 'nobody'],
-    [['run', 'hi', '--agent', 'demo', '--set', 'pace=never'], 'pace'],
-    [['tail', 'nobody'], 'nobody'],
-  ])('says in a sentence what is wrong with %j', async (args, named) => {
-    const command = home.start(args);
-    expect(await command.exitCode).toBe(1);
-    expect(command.stdout).toBe('');
-    expect(command.stderr).toContain(named);
-    expect(command.stderr.trimEnd().split('\n')).toHaveLength(1);
-  });
 });
 
 describe('beside a server', () => {
   let server: Server;
+  let client: LiminalClient;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
+    home = new Home();
     server = await home.serve();
+    client = clientOf(server);
+  });
+  afterAll(async () => {
+    client.close();
+    await home.close();
   });
 
-  const state = async (sessionId: string) => {
-    const headers = { authorization: `Bearer ${server.token}` };
-    const answer = await fetch(`${server.url}/api/session/${sessionId}/status`, { headers });
-    return ((await answer.json()) as { state: string }).state;
-  };
+  const state = async (sessionId: string) => (await client.requests.status(sessionId)).state;
 
-  test('run runs on it, and it goes on', async () => {
-    const command = demo('explain');
+  test('a run is one of its sessions, and a permission request that nobody can answer is rejected', async () => {
+    const command = demo('approve');
     const sessionId = await sessionOf(command);
     expect(await command.exitCode).toBe(0);
+    expect(command.stderr).toContain('Nobody is at the terminal to be asked, so this was rejected');
+    expect(command.stdout).toContain('You refused it');
     expect(await state(sessionId)).toBe('idle');
   });
+
+  const wrong = {
+    'its agent': { named: 'gemini', args: ['run', 'hi', '--agent', 'gemini'] },
+    'a folder it may not have': {
+      named: '/',
+      args: ['run', 'hi', '--agent', 'demo', '--dir', '/'],
+    },
+    'its folder': { named: 'nowhere', args: ['run', 'hi', '--agent', 'demo', '--dir', 'nowhere'] },
+    'its session': { named: 'nobody', args: ['run', 'hi', '--session', 'nobody'] },
+    'a setting': { named: 'pace', args: ['run', 'hi', '--agent', 'demo', '--set', 'pace=never'] },
+    'the session to follow': { named: 'nobody', args: ['tail', 'nobody'] },
+  };
+  test.each(partOf(wrong, ['its folder', 'a setting', 'the session to follow']))(
+    'a command that is wrong about %s says so in a sentence',
+    async (_, { named, args }) => {
+      const command = home.start(args);
+      expect(await command.exitCode).toBe(1);
+      expect(command.stdout).toBe('');
+      expect(command.stderr).toContain(named);
+      expect(command.stderr.trimEnd().split('\n')).toHaveLength(1);
+    },
+  );
 
   test('SIGINT stops the turn there, too', async () => {
     const command = demo('slow', 'normal');
@@ -113,25 +106,15 @@ describe('beside a server', () => {
     await eventually(() => state(sessionId)).toBe('idle');
   });
 
-  test('tail follows a session as lines, until a signal', async () => {
-    const run = demo('fix', 'fast');
-    const tail = home.start(['tail', await sessionOf(run)]);
-    await tail.says(/^> fix$/m);
-    expect(await run.exitCode).toBe(0);
-    await tail.says(/^\* Run /m);
-    const later = home.start(['run', 'error', '--session', await sessionOf(run)]);
-    expect(await later.exitCode).toBe(1);
-    await tail.says(/! The turn failed/);
-    tail.signal('SIGINT');
-    expect(await tail.exitCode).toBe(0);
-  });
-
-  test('tail follows a session as JSON', async () => {
-    const run = demo('plan');
-    const tail = home.start(['tail', await sessionOf(run), '--json']);
-    expect(await run.exitCode).toBe(0);
-    await tail.says(/"type":"turn"/);
-    const lines = tail.stdout
+  test('tail follows a session as lines, until a signal, and as JSON', async () => {
+    const sessionId = await talked(client, home.project, 'plan');
+    const [tail, json] = [
+      home.start(['tail', sessionId]),
+      home.start(['tail', sessionId, '--json']),
+    ];
+    await tail.says(/^> plan$/m);
+    await json.says(/"type":"turn"/);
+    const lines = json.stdout
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as { type: string });
@@ -139,6 +122,17 @@ describe('beside a server', () => {
     for (const line of lines.slice(0, -1)) expect(UpsertObject.parse(line)).toEqual(line);
     expect(lines[0]).toMatchObject({ type: 'message', origin: 'user', content: 'plan' });
     expect(lines.map((line) => line.type)).toContain('plan');
+
+    await client.requests.send(sessionId, 'fix');
+    await tail.says(/^> fix$/m);
+    await tail.says(/^\* Run /m);
+    await eventually(() => json.stdout.match(/"type":"turn"/g)?.length).toBe(2);
+    await client.requests.send(sessionId, 'error');
+    await tail.says(/! The turn failed/);
+    tail.signal('SIGINT');
+    json.signal('SIGINT');
+    expect(await tail.exitCode).toBe(0);
+    expect(await json.exitCode).toBe(0);
   });
 
   test('a command with another token is refused with a message', async () => {
@@ -148,32 +142,25 @@ describe('beside a server', () => {
     expect(await command.exitCode).toBe(1);
     expect(command.stderr).toContain('token');
   });
-});
 
-describe('doctor', () => {
-  test('says what can run, and why not', async () => {
-    const command = home.start(['doctor', '--port', '0']);
+  test('doctor says what can run, and why not, and finds the server that runs', async () => {
+    const command = home.start(['doctor']);
     expect(await command.exitCode).toBe(0);
     expect(command.stdout).toMatch(/^ok {4}Node 24\./m);
     expect(command.stdout).toContain(`ok    Data folder ${home.data}`);
+    expect(command.stdout).toContain(`A server runs at ${server.url}`);
     expect(command.stdout).toMatch(/^ok {4}Agent demo: Demo$/m);
     expect(command.stdout).toMatch(/Agent claude-code: Claude Code/);
   });
+});
 
-  test('finds the server that runs', async () => {
-    const { url } = await home.serve();
-    const command = home.start(['doctor']);
-    expect(await command.exitCode).toBe(0);
-    expect(command.stdout).toContain(`A server runs at ${url}`);
+describe('doctor', () => {
+  beforeAll(() => {
+    home = new Home();
   });
+  afterAll(() => home.close());
 
-  test('fails when the server could not start', async () => {
-    const command = home.start(['doctor', '--port', '0', '--data', '/dev/null/data']);
-    expect(await command.exitCode).toBe(1);
-    expect(command.stdout).toContain('FAIL  Data folder /dev/null/data');
-  });
-
-  test('reports the shared Redis and database, and what is wrong with them', async () => {
+  test('reports the shared Redis and database, and fails when those or the data folder cannot be used', async () => {
     const [redis, database] = await Promise.all([testRedis(), testPostgres()]);
     const shared = { LIMINAL_REDIS_URL: redis.url, LIMINAL_DATABASE_URL: database.url };
     const command = home.start(['doctor', '--port', '0'], shared);
@@ -188,8 +175,9 @@ describe('doctor', () => {
       LIMINAL_REDIS_URL: `redis://127.0.0.1:${port}`,
       LIMINAL_DATABASE_URL: `postgresql://u:secret@127.0.0.1:${port}/x`,
     };
-    const failing = home.start(['doctor', '--port', '0'], gone);
+    const failing = home.start(['doctor', '--port', '0', '--data', '/dev/null/data'], gone);
     expect(await failing.exitCode).toBe(1);
+    expect(failing.stdout).toContain('FAIL  Data folder /dev/null/data');
     expect(failing.stdout).toMatch(/^FAIL {2}Redis .*See that it runs/m);
     expect(failing.stdout).toMatch(/^FAIL {2}The database 127.* nothing listens there; start it/m);
     expect(failing.stdout).not.toContain('secret');

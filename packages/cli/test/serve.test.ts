@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { eventually, Home } from './command.ts';
+import { clientOf, eventually, Home, type Server } from './command.ts';
 
 let home: Home;
 
@@ -12,67 +12,80 @@ afterEach(() => home.close());
 
 const mode = (name: string) => statSync(join(home.data, name)).mode & 0o777;
 
+/** Ends a server as it should: in order, with its guard, and with its file gone. */
+async function endsInOrder({ command }: Server, signal: NodeJS.Signals): Promise<void> {
+  const guards = childrenOf(command.pid);
+  command.signal(signal);
+  expect(await command.exitCode).toBe(0);
+  expect(existsSync(join(home.data, 'server.json'))).toBe(false);
+  await eventually(() => guards.filter(isAlive)).toEqual([]);
+}
+
 describe('serve', () => {
-  test('prints one line with the link, which lets a browser in', async () => {
-    const { command, link, url } = await home.serve();
+  test('prints one line with the link, which lets a browser in; keeps secrets from others; ends in order on SIGINT', async () => {
+    const server = await home.serve();
+    const { command, link, url } = server;
     expect(command.stdout).toBe(`Liminal is at ${link}\n`);
     expect(new URL(url).hostname).toBe('127.0.0.1');
     const answer = await fetch(link, { redirect: 'manual', headers: { accept: 'text/html' } });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('set-cookie')).toContain('HttpOnly');
     expect((await fetch(url)).status).toBe(401);
-  });
-
-  test('is what happens without a command', async () => {
-    const command = home.start(['--port', '0', '--no-open']);
-    expect((await command.says(/Liminal is at (\S+)/))[1]).toContain('/?code=');
-  });
-
-  test('keeps secrets from others', async () => {
-    await home.serve();
     expect(statSync(home.data).mode & 0o777).toBe(0o700);
     for (const name of ['token', 'server.json', 'liminal.db']) expect(mode(name)).toBe(0o600);
+    await endsInOrder(server, 'SIGINT');
   });
 
-  test('keeps its token and data over a restart', async () => {
+  test('is what happens without a command; another names the server that uses the data folder, or says that its port is in use', async () => {
+    const command = home.start(['--port', '0', '--no-open']);
+    const [, link = ''] = await command.says(/Liminal is at (\S+)/);
+    expect(link).toContain('/?code=');
+
+    const second = home.start(['serve', '--port', '0', '--no-open']);
+    expect(await second.exitCode).toBe(1);
+    expect(second.stdout).toBe('');
+    const [another = ''] = /http:\S+/.exec(second.stderr) ?? [];
+    expect(another).not.toBe(link);
+    expect((await fetch(another)).status).toBe(200);
+    expect((await fetch(link)).status).toBe(200);
+    expect(second.stderr.trimEnd().split('\n')).toHaveLength(1);
+
+    const { port } = new URL(link);
+    const other = new Home();
+    const third = other.start(['serve', '--port', port, '--no-open']);
+    expect(await third.exitCode).toBe(1);
+    expect(third.stderr).toBe(
+      `Another program uses port ${port}. Stop it, or choose another port with --port.\n`,
+    );
+    await other.close();
+  });
+
+  test('ends in order on SIGTERM in the middle of a turn, which is then stored as cancelled; keeps its token and data over a restart', async () => {
     const first = await home.serve();
-    await home.start(['run', 'explain', '--agent', 'demo', '--set', 'pace=instant']).exitCode;
-    first.command.signal('SIGTERM');
-    expect(await first.command.exitCode).toBe(0);
+    const run = home.start(['run', 'slow', '--agent', 'demo']);
+    const [, sessionId = ''] = await run.says(/Session (\S+)/);
+    const client = clientOf(first);
+    await eventually(() => client.requests.status(sessionId)).toMatchObject({ state: 'running' });
+    client.close();
+    await endsInOrder(first, 'SIGTERM');
+    await run.end('SIGKILL');
+
     const second = await home.serve();
     expect(second.token).toBe(first.token);
-    const headers = { authorization: `Bearer ${second.token}` };
-    const answer = await fetch(`${second.url}/api/projects`, { headers });
-    expect(await answer.json()).toMatchObject({ projects: [{ projectDir: home.project }] });
+    const later = clientOf(second);
+    expect(await later.requests.listProjects()).toMatchObject([{ projectDir: home.project }]);
+    expect(await later.requests.history(sessionId)).toMatchObject({
+      turns: [{ status: 'aborted' }],
+    });
+    later.close();
   });
 
-  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('ends in order on %s', async (signal) => {
-    const { command } = await home.serve();
-    const guards = childrenOf(command.pid);
-    command.signal(signal);
-    expect(await command.exitCode).toBe(0);
-    expect(existsSync(join(home.data, 'server.json'))).toBe(false);
-    await eventually(() => guards.filter(isAlive)).toEqual([]);
-  });
-
-  test('ends in order in the middle of a turn, which is then stored as cancelled', async () => {
-    const { command, url, token } = await home.serve();
-    const run = home.start(['run', 'slow', '--agent', 'demo']);
-    const [, sessionId] = await run.says(/Session (\S+)/);
-    const headers = { authorization: `Bearer ${token}` };
-    await eventually(async () =>
-      (await fetch(`${url}/api/session/${sessionId}/status`, { headers })).json(),
-    ).toMatchObject({ state: 'running' });
-    command.signal('SIGTERM');
-    expect(await command.exitCode).toBe(0);
-    await run.end('SIGKILL');
-    const tail = home.start(['tail', sessionId!, '--json']);
-    expect(await tail.exitCode).toBe(0);
-    expect(tail.stdout).toContain('"status":"aborted"');
-  });
-
-  test('ends at once on a second signal', async () => {
-    const { command } = await home.serve();
+  test('takes over after a killed server, and ends at once on a second signal', async () => {
+    const killed = await home.serve();
+    await killed.command.end('SIGKILL');
+    expect(existsSync(join(home.data, 'server.json'))).toBe(true);
+    const { command, url } = await home.serve();
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
     const guards = childrenOf(command.pid);
     // A stopped guard never ends, so the orderly end would wait.
     for (const pid of guards) process.kill(pid, 'SIGSTOP');
@@ -84,38 +97,6 @@ describe('serve', () => {
     await eventually(() => guards.filter(isAlive)).toEqual([]);
   });
 
-  test('takes over after a killed server', async () => {
-    const killed = await home.serve();
-    await killed.command.end('SIGKILL');
-    expect(existsSync(join(home.data, 'server.json'))).toBe(true);
-    const next = await home.serve();
-    expect((await fetch(`${next.url}/healthz`)).status).toBe(200);
-  });
-
-  test('names the server that already uses the data folder', async () => {
-    const { link } = await home.serve();
-    const second = home.start(['serve', '--port', '0', '--no-open']);
-    expect(await second.exitCode).toBe(1);
-    expect(second.stdout).toBe('');
-    const [another = ''] = /http:\S+/.exec(second.stderr) ?? [];
-    expect(another).not.toBe(link);
-    expect((await fetch(another)).status).toBe(200);
-    expect((await fetch(link)).status).toBe(200);
-    expect(second.stderr.trimEnd().split('\n')).toHaveLength(1);
-  });
-
-  test('says that its port is in use', async () => {
-    const { url } = await home.serve();
-    const { port } = new URL(url);
-    const other = new Home();
-    const second = other.start(['serve', '--port', port, '--no-open']);
-    expect(await second.exitCode).toBe(1);
-    expect(second.stderr).toBe(
-      `Another program uses port ${port}. Stop it, or choose another port with --port.\n`,
-    );
-    await other.close();
-  });
-
   test('refuses a host that others can reach', async () => {
     const command = home.start(['serve', '--host', '0.0.0.0', '--port', '0', '--no-open']);
     expect(await command.exitCode).toBe(1);
@@ -123,23 +104,21 @@ describe('serve', () => {
     expect(existsSync(join(home.data, 'server.json'))).toBe(false);
   });
 
-  test('takes the token it is given, and writes it into no log', async () => {
+  test('takes the token it is given, writes it into no log, and passes it to no child process; ends in order on SIGHUP', async () => {
     writeFileSync(join(home.folder, 'config.json'), '{"logLevel": "debug"}');
     const env = { LIMINAL_TOKEN: 'given-by-a-variable' };
-    const { command, link, token } = await home.serve(['--config', '../config.json'], env);
+    const server = await home.serve(['--config', '../config.json'], env);
+    const { command, link, token } = server;
     expect(token).toBe('given-by-a-variable');
     await fetch(link, { redirect: 'manual', headers: { accept: 'text/html' } });
     await command.says(/request completed/);
     expect(command.stderr).not.toContain(token);
-  });
-
-  test('passes nothing of its own configuration to its child processes', async () => {
-    const { command } = await home.serve([], { LIMINAL_TOKEN: 'given-by-a-variable' });
     const children = childrenOf(command.pid);
     expect(children).toHaveLength(process.platform === 'linux' ? 1 : 0);
     for (const pid of children) {
-      expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain('given-by-a-variable');
+      expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain(token);
     }
+    await endsInOrder(server, 'SIGHUP');
   });
 });
 

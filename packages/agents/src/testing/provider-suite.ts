@@ -11,7 +11,7 @@ import {
   toResponse,
   type UpsertObject,
 } from '@liminal/protocol';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { CliProvider } from '../provider.ts';
 import { coded, openSession, type ProviderUnderTest } from './subject.ts';
 import { expectWholeTurn, Watch } from './watch.ts';
@@ -36,21 +36,42 @@ const textFile: ContentBlock = {
   resource: { uri: 'notes.md', name: 'notes.md', mimeType: 'text/markdown', text: '# Notes' },
 };
 
-/** Runs the suite on fresh providers made by `setup`, one per test. */
+/**
+ * Runs the suite on one provider made by `setup`. To start an agent is dear: most tests have their turns in the same
+ * session, one after another.
+ */
 export function providerSuite(name: string, setup: () => Promise<ProviderUnderTest>): void {
   describe(`provider ${name}`, () => {
     let subject: ProviderUnderTest;
     let provider: CliProvider;
-    beforeEach(async () => {
+    let first: Awaited<ReturnType<typeof openSession>> | undefined;
+    beforeAll(async () => {
       subject = await setup();
       provider = subject.provider;
     });
-    afterEach(async () => {
+    afterAll(async () => {
       await provider.close();
       await subject.teardown();
     });
 
-    const open = () => openSession(subject);
+    /** A session of this test alone. */
+    const open = async () => {
+      const session = await openSession(subject);
+      onTestFinished(() => provider.killSession(session.sessionId));
+      return session;
+    };
+
+    /** The session that tests share, in which nothing runs, heard from now on; `told` is what it has said before. */
+    const shared = async () => {
+      if (!first || !provider.isAlive(first.sessionId)) first = await openSession(subject);
+      const { watch: told, ...session } = first;
+      const watch = new Watch(provider, session.sessionId);
+      const stop = async (turnId: string) => {
+        await provider.cancelTurn(session.sessionId);
+        return watch.ended(turnId);
+      };
+      return { ...session, watch, told, stop };
+    };
 
     describe('its surface', () => {
       test.each(lifecycle)('TC-2.1a: has the lifecycle method %s', (method) => {
@@ -67,8 +88,9 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
     });
 
     describe('a session', () => {
-      test('TC-3.4c: is alive from its creation until it is killed', async () => {
+      test('TC-3.4c, TC-3.4b, TC-3.2c: is alive from its creation until it is killed, which it says once; then it takes no message', async () => {
         const sessionId = randomUUID();
+        const watch = new Watch(provider, sessionId);
         expect(provider.isAlive(sessionId)).toBe(false);
 
         const session = await provider.createSession({
@@ -79,15 +101,22 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         expect(session).toEqual({ sessionId, cliType: provider.cliType });
         expect(provider.isAlive(sessionId)).toBe(true);
         await provider.killSession(sessionId);
+        await provider.killSession(sessionId);
         expect(provider.isAlive(sessionId)).toBe(false);
+        expect(watch.exits).toMatchObject([{ expected: true }]);
+        await expect(provider.sendMessage(sessionId, subject.prompts.text)).rejects.toMatchObject(
+          coded(/^(PROCESS_CRASH|SESSION_NOT_FOUND)$/),
+        );
       });
 
       test('gets an id if none is given', async () => {
-        const one = await provider.createSession({ projectDir: subject.projectDir });
+        const { sessionId } = await shared();
+
         const other = await provider.createSession({ projectDir: subject.projectDir });
 
-        expect(one.sessionId).not.toBe(other.sessionId);
-        expect(provider.isAlive(one.sessionId)).toBe(true);
+        onTestFinished(() => provider.killSession(other.sessionId));
+        expect(other.sessionId).not.toBe(sessionId);
+        expect(provider.isAlive(other.sessionId)).toBe(true);
       });
 
       test('TC-3.1c: is refused in a folder that is missing, and leaves nothing behind', async () => {
@@ -101,7 +130,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
       });
 
       test('FR-002-03: that already runs is given when it is loaded', async () => {
-        const { sessionId, watch, send } = await open();
+        const { sessionId, watch, send } = await shared();
 
         expect(await provider.loadSession(sessionId)).toMatchObject({ sessionId });
 
@@ -109,10 +138,14 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         expect(watch.exits).toEqual([]);
       });
 
-      test('that was killed can be loaded and goes on, for the same listeners', async () => {
+      test('INV-2, INV-3: that is killed has its turn end as cancelled, can be loaded, and goes on for the same listeners', async () => {
         const { sessionId, watch, send } = await open();
         await watch.ended(await send('text'));
+        const turnId = await send('slow');
         await provider.killSession(sessionId);
+        const events = await watch.ended(turnId);
+        expectWholeTurn(events);
+        expect(events.at(-1)?.payload).toMatchObject({ status: 'cancelled' });
 
         await provider.loadSession(sessionId, { projectDir: subject.projectDir });
 
@@ -121,11 +154,11 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
       });
 
       test('is forked after a turn where the agent can do that, and both go on', async () => {
-        const { sessionId, watch, send } = await open();
+        const { sessionId, told, watch, send } = await shared();
         const turnId = await send('text');
         await watch.ended(turnId);
         const { projectDir } = subject;
-        const id = watch.storedId ?? sessionId;
+        const id = told.storedId ?? watch.storedId ?? sessionId;
 
         const fork = await provider.fork?.(id, projectDir, turnId);
 
@@ -133,6 +166,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
           const { agentSessionId } = fork;
           const forkId = randomUUID();
           const there = new Watch(provider, forkId);
+          onTestFinished(() => provider.killSession(forkId));
           await provider.loadSession(forkId, {
             projectDir,
             ...(agentSessionId !== undefined && { agentSessionId }),
@@ -152,7 +186,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
 
     describe('a turn', () => {
       test('TC-3.2a: is bound to its message before it ends, under the id that it was given', async () => {
-        const { sessionId, watch } = await open();
+        const { sessionId, watch, stop } = await shared();
         const given = randomUUID();
 
         const { turnId } = await provider.sendMessage(sessionId, subject.prompts.slow, {
@@ -163,10 +197,11 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         const types = watch.of(turnId).map(({ payload }) => payload.type);
         expect(types[0]).toBe('response_start');
         expect(types).not.toContain('response_done');
+        await stop(turnId);
       });
 
       test('INV-2, INV-3: begins and ends once, and so does each of its items', async () => {
-        const { watch, send } = await open();
+        const { watch, send } = await shared();
 
         const events = await watch.ended(await send('text'));
 
@@ -188,7 +223,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
       });
 
       test('INV-2, INV-3: with a tool has its call and, by the same call id, its output', async () => {
-        const { watch, send } = await open();
+        const { watch, send } = await shared();
 
         const events = await watch.ended(await send('tool'));
 
@@ -205,7 +240,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
       });
 
       test('INV-2, INV-3: that fails says why, ends once, and the session goes on', async () => {
-        const { watch, send } = await open();
+        const { watch, send } = await shared();
 
         const events = await watch.ended(await send('error'));
 
@@ -217,7 +252,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
       });
 
       test('TC-3.2b: follows the one before, in the same session', async () => {
-        const { watch, send } = await open();
+        const { watch, send } = await shared();
         const first = await send('text');
         await watch.ended(first);
 
@@ -230,9 +265,9 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
       });
 
       test('begins with all that was sent, files too, and is refused what its agent does not take', async () => {
-        const { sessionId, watch } = await open();
-        const accepts = await watch.until(
-          () => watch.updates.findLast((one) => one.accepts)?.accepts,
+        const { sessionId, told, watch } = await shared();
+        const accepts = await told.until(
+          () => told.updates.findLast((one) => one.accepts)?.accepts,
         );
         const given = { image, audio, resource: textFile };
         const kinds = Object.keys(given) as (keyof typeof given)[];
@@ -255,20 +290,21 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
       });
 
       test('is not begun while another runs', async () => {
-        const { watch, send } = await open();
+        const { watch, send, stop } = await shared();
         const running = await send('slow');
 
         await expect(send('text')).rejects.toMatchObject(coded('TURN_IN_PROGRESS'));
 
         expect([...new Set(watch.events.map(({ turnId }) => turnId))]).toEqual([running]);
+        await stop(running);
       });
     });
 
     describe('a message amid a turn', () => {
       test('is refused where the agent takes none, or nothing runs, as the session has told', async () => {
-        const { sessionId, watch } = await open();
-        const { canSteer } = await watch.until(() =>
-          watch.updates.find((one) => one.canSteer !== undefined),
+        const { sessionId, told, watch } = await shared();
+        const { canSteer } = await told.until(() =>
+          told.updates.find((one) => one.canSteer !== undefined),
         );
         const to = { turnId: randomUUID(), messageId: randomUUID() };
 
@@ -280,9 +316,9 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
       });
 
       test('is an item of that turn, and ends with it or has a turn of its own', async () => {
-        const { sessionId, watch, send } = await open();
-        const { canSteer } = await watch.until(() =>
-          watch.updates.find((one) => one.canSteer !== undefined),
+        const { sessionId, told, watch, send } = await shared();
+        const { canSteer } = await told.until(() =>
+          told.updates.find((one) => one.canSteer !== undefined),
         );
         // The test before holds what such an agent does.
         if (canSteer !== true) return;
@@ -313,7 +349,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
 
     describe('stopping', () => {
       test('TC-3.4a, INV-2, INV-3: a cancelled turn ends as cancelled, and the session goes on', async () => {
-        const { sessionId, watch, send } = await open();
+        const { sessionId, watch, send } = await shared();
         const turnId = await send('slow');
 
         await provider.cancelTurn(sessionId);
@@ -326,7 +362,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
       });
 
       test('a turn in the middle of its work is cancelled too', async () => {
-        const { sessionId, watch, send } = await open();
+        const { sessionId, watch, send } = await shared();
         const turnId = await send('slow');
         await watch.event(turnId, 'item_delta');
 
@@ -338,61 +374,18 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
       });
 
       test('with nothing to stop, cancelling does nothing', async () => {
-        const { sessionId, watch, send } = await open();
+        const { sessionId, watch, send } = await shared();
 
         await provider.cancelTurn(sessionId);
 
         expect(watch.events).toEqual([]);
         expectWholeTurn(await watch.ended(await send('text')));
       });
-
-      test('TC-3.4b: a killed session is not alive, says so once, and can be killed again', async () => {
-        const { sessionId, watch } = await open();
-
-        await provider.killSession(sessionId);
-        await provider.killSession(sessionId);
-
-        expect(provider.isAlive(sessionId)).toBe(false);
-        expect(watch.exits).toMatchObject([{ expected: true }]);
-      });
-
-      test('INV-2, INV-3: a turn ends as cancelled when its session is killed', async () => {
-        const { sessionId, watch, send } = await open();
-        const turnId = await send('slow');
-
-        await provider.killSession(sessionId);
-
-        const events = await watch.ended(turnId);
-        expectWholeTurn(events);
-        expect(events.at(-1)?.payload).toMatchObject({ status: 'cancelled' });
-      });
-
-      test('TC-3.2c: a killed session takes no message', async () => {
-        const { sessionId, send } = await open();
-        await provider.killSession(sessionId);
-
-        await expect(send('text')).rejects.toMatchObject(
-          coded(/^(PROCESS_CRASH|SESSION_NOT_FOUND)$/),
-        );
-      });
-
-      test('closing ends all sessions and their turns', async () => {
-        const [one, other] = [await open(), await open()];
-        const turnId = await one.send('slow');
-
-        await provider.close();
-
-        expect([one, other].map(({ sessionId }) => provider.isAlive(sessionId))).toEqual([
-          false,
-          false,
-        ]);
-        expectWholeTurn(await one.watch.ended(turnId));
-      });
     });
 
     describe('a permission request', () => {
       const ask = async () => {
-        const session = await open();
+        const session = await shared();
         const turnId = await session.send('approval');
         const request = await session.watch.until(() =>
           session.watch
@@ -408,16 +401,8 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         return { ...session, turnId, request, answer, optionOf };
       };
 
-      test('says what it is about, and the turn waits for the answer', async () => {
-        const { watch, turnId, request } = await ask();
-
-        expect(request).toMatchObject({ title: expect.stringMatching(/\w/) });
-        expect(watch.of(turnId).at(-1)?.payload).toEqual(request);
-        await watch.until(() => watch.upserts.some(isWaitingApproval));
-      });
-
       test.each(['allow_once', 'reject_once'])(
-        'INV-2, INV-3: answered with %s, has that outcome, and the turn goes to its end',
+        'INV-2, INV-3: answered with %s, has that outcome, once, and the turn goes to its end',
         async (kind) => {
           const { afterRefusal = 'completed' } = subject;
           const { watch, turnId, answer, optionOf } = await ask();
@@ -431,26 +416,20 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
           });
           const status = kind === 'reject_once' ? afterRefusal : 'completed';
           expect(events.at(-1)?.payload).toMatchObject({ status });
+          await expect(answer(optionOf(kind))).rejects.toMatchObject(coded('APPROVAL_NOT_FOUND'));
         },
       );
 
-      test('takes only the answers that it offers, and waits on', async () => {
-        const { watch, turnId, answer, optionOf } = await ask();
+      test('says what it is about, takes only the answers that it offers, and the turn waits', async () => {
+        const { watch, turnId, request, answer, optionOf } = await ask();
+        expect(request).toMatchObject({ title: expect.stringMatching(/\w/) });
+        expect(watch.of(turnId).at(-1)?.payload).toEqual(request);
+        await watch.until(() => watch.upserts.some(isWaitingApproval));
 
         await expect(answer('no-such-option')).rejects.toMatchObject(coded('INVALID_OPTION'));
 
         await answer(optionOf('allow_once'));
         expectWholeTurn(await watch.ended(turnId));
-      });
-
-      test('is answered once', async () => {
-        const { watch, turnId, answer, optionOf } = await ask();
-        await answer(optionOf('allow_once'));
-        await watch.ended(turnId);
-
-        await expect(answer(optionOf('allow_once'))).rejects.toMatchObject(
-          coded('APPROVAL_NOT_FOUND'),
-        );
       });
 
       test('ends as cancelled with its turn', async () => {
@@ -468,7 +447,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
 
     describe('listeners', () => {
       test('INV-4: of upserts and turns see what the events say', async () => {
-        const { watch, send } = await open();
+        const { watch, send } = await shared();
         const turnId = await send('tool');
         const events = await watch.ended(turnId);
         const folded = events.reduce(foldResponse, emptyResponse());
@@ -501,12 +480,25 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
       });
 
       test('of one session hear nothing of another', async () => {
-        const [one, other] = [await open(), await open()];
+        const [one, other] = [await shared(), await open()];
 
         await one.watch.ended(await one.send('text'));
 
         expect(other.watch.events).toEqual([]);
       });
+    });
+
+    test('closing ends all sessions and their turns', async () => {
+      const [one, other] = [await shared(), await openSession(subject)];
+      const turnId = await one.send('slow');
+
+      await provider.close();
+
+      expect([one, other].map(({ sessionId }) => provider.isAlive(sessionId))).toEqual([
+        false,
+        false,
+      ]);
+      expectWholeTurn(await one.watch.ended(turnId));
     });
   });
 }
