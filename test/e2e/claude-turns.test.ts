@@ -99,7 +99,7 @@ testAtLength('thinking is folded away, and opens', async () => {
   await thought.waitFor();
 });
 
-test('TC-8.1b TC-7.1c TC-7.2b TC-7.2c tools show their invocation while they run, then their result, each in its own card; an edit shows what changed', async () => {
+test('TC-8.1b TC-7.1c TC-7.2b TC-7.2c TC-8.1c tools show their invocation while they run, then their result, each in its own card; an edit shows what changed; Escape stops a command, and nothing of it runs on', async () => {
   const folder = await stage.project('tools', { 'greet.txt': 'hello\nworld\n' });
   const file = join(folder, 'greet.txt');
   const waitFor = (name: string) => `until [ -e ${name} ]; do sleep 0.1; done; echo ${name} came`;
@@ -115,6 +115,8 @@ test('TC-8.1b TC-7.1c TC-7.2b TC-7.2c tools show their invocation while they run
     reply(toolUse('Read', { file_path: file })),
     reply(toolUse('Edit', { file_path: file, old_string: 'world', new_string: 'there' })),
     reply('Changed.'),
+    reply(toolUse('Bash', { command: 'until [ -e never ]; do sleep 0.2; done' })),
+    reply('Done with it.'),
   ]);
   const ada = await stage.person();
   const session = await ada.startSession({ folder });
@@ -165,6 +167,20 @@ test('TC-8.1b TC-7.1c TC-7.2b TC-7.2c tools show their invocation while they run
   await session.unfold(edit);
   const lines = await edit.getByRole('row').allInnerTexts();
   expect(lines.map((line) => line.replace(/\s/g, ''))).toEqual(['hello', '−world', '+there']);
+  await session.untilEnded(3);
+
+  await session.send('Follow.');
+  await session
+    .tool(/^Run until \[ -e never/)
+    .getByRole('img', { name: 'running' })
+    .waitFor();
+  await expect.poll(() => commandsIn(folder)).toContainEqual(expect.stringContaining('never'));
+  await session.composer.press('Escape');
+  await session.untilEnded(4);
+  await session.lastTurn.getByText(/^Stopped/).waitFor();
+  await expect.poll(() => commandsIn(folder)).not.toContainEqual(expect.stringContaining('never'));
+  await session.send('And now?');
+  await session.untilSaid('Done with it.');
 });
 
 testAtLength('a tool that fails says so without a click', async () => {
@@ -286,40 +302,33 @@ testAtLength('what an agent writes is shown, and can neither run nor fetch anyth
   expect(targets.flat().join()).not.toContain('javascript');
 });
 
-test('TC-8.1c INV-8 Escape stops a running command, and nothing of it runs on; ending a session ends all that it started, and the next message starts it again', async () => {
-  const folder = await stage.project('stopped');
-  const detached = 'setsid -f sh -c "exec sleep 987" >/dev/null 2>&1; echo left one behind';
-  stage.api.play(
-    byPrompt({
-      'Follow.': [reply(toolUse('Bash', { command: 'until [ -e never ]; do sleep 0.2; done' }))],
-      'Leave one.': [reply(toolUse('Bash', { command: detached })), reply('I left one.')],
-      'Again.': [reply('Again here.')],
-    }),
-  );
-  const ada = await stage.person();
-  const session = await ada.startSession({ folder });
-  await session.send('Follow.');
-  const card = session.tool(/^Run until/);
-  await card.getByRole('img', { name: 'running' }).waitFor();
-  await expect.poll(() => commandsIn(folder)).toContainEqual(expect.stringContaining('never'));
-  await session.composer.press('Escape');
-  await session.untilEnded(1);
-  await session.lastTurn.getByText(/^Stopped/).waitFor();
-  await expect.poll(() => commandsIn(folder)).not.toContainEqual(expect.stringContaining('never'));
+testAtLength(
+  'INV-8 ending a session ends all that it started, and the next message starts it again',
+  async () => {
+    const folder = await stage.project('kill');
+    const detached = 'setsid -f sh -c "exec sleep 987" >/dev/null 2>&1; echo left one behind';
+    stage.api.play(
+      byPrompt({
+        'Leave one.': [reply(toolUse('Bash', { command: detached })), reply('I left one.')],
+        'Again.': [reply('Again here.')],
+      }),
+    );
+    const ada = await stage.person();
+    const session = await ada.startSession({ folder });
+    await session.send('Leave one.');
+    await session.allow();
+    await session.untilSaid('I left one.');
+    await session.untilEnded(1);
+    await expect.poll(() => commandsIn(folder)).toContainEqual('sleep 987');
+    await ada.endProcess();
+    await untilNoProcess(stage.server.pid, { folder });
 
-  await session.send('Leave one.');
-  await session.allow();
-  await session.untilSaid('I left one.');
-  await session.untilEnded(2);
-  await expect.poll(() => commandsIn(folder)).toContainEqual('sleep 987');
-  await ada.endProcess();
-  await untilNoProcess(stage.server.pid, { folder });
-
-  await session.send('Again.');
-  await session.untilSaid('Again here.');
-  await session.untilEnded(3);
-  expect(await session.prompts.allInnerTexts()).toEqual(['Follow.', 'Leave one.', 'Again.']);
-});
+    await session.send('Again.');
+    await session.untilSaid('Again here.');
+    await session.untilEnded(2);
+    expect(await session.prompts.allInnerTexts()).toEqual(['Leave one.', 'Again.']);
+  },
+);
 
 async function commandsIn(folder: string): Promise<string[]> {
   const processes = await agentProcesses(stage.server.pid);

@@ -1,3 +1,4 @@
+import { testAtLength } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
 import { useStage } from './stage.ts';
 
@@ -68,62 +69,65 @@ test('the demo shows each kind of thing that an agent does, each in its own form
   expect(new URL(ada.page.url()).hash).toMatch(/^#item-/);
 });
 
-test('the demo asks: a permission that is given, one that is refused, a form whose answers stay over a reload; and its build’s output grows in sight', async () => {
-  const ada = await stage.person();
-  const session = await ada.startSession({ folder: await stage.project('ask'), agent: 'Demo' });
-  await session.choose('Pace', 'Instant');
-  for (const [turns, { answer, says }] of [
-    { answer: 'Allow', says: 'You allowed it' },
-    { answer: 'Reject', says: 'You refused it' },
-  ].entries()) {
-    await session.send('approve');
-    const request = session.permission('Permission: Run npm run migrate');
-    await request.getByRole('button', { name: answer, exact: true }).click();
-    await session.untilSaid(says);
-    await session.untilEnded(turns + 1);
-    expect(await request.count()).toBe(0);
-  }
+testAtLength(
+  'the demo asks: a permission that is given, one that is refused, a form whose answers stay over a reload; and its build’s output grows in sight',
+  async () => {
+    const ada = await stage.person();
+    const session = await ada.startSession({ folder: await stage.project('ask'), agent: 'Demo' });
+    await session.choose('Pace', 'Instant');
+    for (const [turns, { answer, says }] of [
+      { answer: 'Allow', says: 'You allowed it' },
+      { answer: 'Reject', says: 'You refused it' },
+    ].entries()) {
+      await session.send('approve');
+      const request = session.permission('Permission: Run npm run migrate');
+      await request.getByRole('button', { name: answer, exact: true }).click();
+      await session.untilSaid(says);
+      await session.untilEnded(turns + 1);
+      expect(await request.count()).toBe(0);
+    }
 
-  await session.send('ask');
-  const form = session.permission('Question: How should this be released?');
-  await form.getByRole('textbox', { name: 'Version' }).fill('2.4');
-  await form.getByRole('button', { name: 'Send' }).click();
-  await form.getByText('does not have the form that is asked for').waitFor();
-  await form.getByRole('textbox', { name: 'Version' }).fill('2.4.1');
-  await form.getByRole('radio', { name: 'Next' }).check();
-  await form.getByRole('checkbox', { name: 'macOS' }).uncheck();
-  await form.getByRole('button', { name: 'Send' }).click();
-  await session.untilEnded(3);
-  await ada.page.reload();
-  const answers = session.lastTurn.getByLabel('Answers');
-  await answers.waitFor();
-  expect(await answers.locator('dd').allTextContents()).toEqual([
-    '2.4.1',
-    'Next',
-    'Linux',
-    '24',
-    'Yes',
-  ]);
+    await session.send('ask');
+    const form = session.permission('Question: How should this be released?');
+    await form.getByRole('textbox', { name: 'Version' }).fill('2.4');
+    await form.getByRole('button', { name: 'Send' }).click();
+    await form.getByText('does not have the form that is asked for').waitFor();
+    await form.getByRole('textbox', { name: 'Version' }).fill('2.4.1');
+    await form.getByRole('radio', { name: 'Next' }).check();
+    await form.getByRole('checkbox', { name: 'macOS' }).uncheck();
+    await form.getByRole('button', { name: 'Send' }).click();
+    await session.untilEnded(3);
+    await ada.page.reload();
+    const answers = session.lastTurn.getByLabel('Answers');
+    await answers.waitFor();
+    expect(await answers.locator('dd').allTextContents()).toEqual([
+      '2.4.1',
+      'Next',
+      'Linux',
+      '24',
+      'Yes',
+    ]);
 
-  await session.choose('Pace', 'Fast');
-  await session.send('build');
-  const run = session.tool('Run npm run build');
-  await run.getByLabel('Output').filter({ hasText: 'packages/server' }).waitFor();
-  await run.getByText('Exit code 0').waitFor();
-  expect(await run.getByLabel('Output').innerText()).not.toContain('Fetching');
+    await session.choose('Pace', 'Fast');
+    await session.send('build');
+    const run = session.tool('Run npm run build');
+    await run.getByLabel('Output').filter({ hasText: 'packages/server' }).waitFor();
+    await run.getByText('Exit code 0').waitFor();
+    expect(await run.getByLabel('Output').innerText()).not.toContain('Fetching');
 
-  const calls = ada.received.flatMap((message) =>
-    message.type === 'session:upsert' && message.payload.type === 'tool_call'
-      ? [message.payload]
-      : [],
-  );
-  const { itemId } = calls.at(-1)!;
-  const partial = calls.filter(
-    (call) => call.itemId === itemId && call.status !== 'complete' && call.toolOutput,
-  );
-  expect(partial.length).toBeLessThanOrEqual(1);
-  const appends = ada.received.filter(
-    (message) => message.type === 'session:append' && message.itemId === itemId,
-  );
-  expect(appends.length).toBeGreaterThan(20);
-});
+    const calls = ada.received.flatMap((message) =>
+      message.type === 'session:upsert' && message.payload.type === 'tool_call'
+        ? [message.payload]
+        : [],
+    );
+    const { itemId } = calls.at(-1)!;
+    const partial = calls.filter(
+      (call) => call.itemId === itemId && call.status !== 'complete' && call.toolOutput,
+    );
+    expect(partial.length).toBeLessThanOrEqual(1);
+    const appends = ada.received.filter(
+      (message) => message.type === 'session:append' && message.itemId === itemId,
+    );
+    expect(appends.length).toBeGreaterThan(20);
+  },
+);

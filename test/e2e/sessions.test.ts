@@ -85,8 +85,8 @@ async function openArchive(person: Person): Promise<void> {
 }
 
 test.each(partOf(agents, ['Claude Code']))(
-  'sessions of %s are pinned, archived and deleted for everyone, and still after a restart',
-  async (agent, { play, ownStore }) => {
+  'sessions of %s are pinned, archived and deleted for everyone, and still after a restart; so are those that it made alone, without being opened, and its own store is left alone',
+  async (agent, { play, alone, ownStore }) => {
     const rest = gate();
     play(rest);
     const folder = await stage.project(`kept-${agent}`);
@@ -106,6 +106,17 @@ test.each(partOf(agents, ['Claude Code']))(
     await bob.open('Delete me.');
     await bob.page.getByRole('list', { name: 'Queued messages' }).waitFor();
 
+    // One that the agent made alone, and nobody has opened.
+    const lookAgain = async (person: Person) =>
+      agent === 'Codex' ? person.lookForSessions(agent) : person.lookAgain();
+    await alone('Made alone.', folder);
+    const before = await untilKept(ownStore, 'Made alone.');
+    await lookAgain(ada);
+    await fromRow(ada, 'Made alone.', 'Archive');
+    await section(ada, 'Archived').waitFor();
+    await openArchive(ada);
+    await deleteFromRow(ada, 'Made alone.');
+
     await fromRow(ada, 'Keep me.', 'Pin');
     await fromRow(ada, 'Put me away.', 'Archive');
     await deleteFromRow(ada, 'Delete me.');
@@ -123,6 +134,8 @@ test.each(partOf(agents, ['Claude Code']))(
       expect(await row(person, 'Put me away.').count()).toBe(1);
     };
     await look(bob);
+    await lookAgain(bob);
+    expect(await row(bob, 'Made alone.').count()).toBe(0);
 
     stage.expectComplaints(away);
     await stage.server.crash();
@@ -130,8 +143,10 @@ test.each(partOf(agents, ['Claude Code']))(
     await bob.page.goto(new URL(`/session/${id}`, bob.page.url()).href);
     await bob.page.getByText('This session could not be opened').waitFor();
     await bob.page.getByText('SESSION_NOT_FOUND').waitFor();
-    if (agent === 'Codex') await bob.lookForSessions(agent);
+    await lookAgain(bob);
     await look(bob);
+    expect(await row(bob, 'Made alone.').count()).toBe(0);
+    expect(await untilKept(ownStore, 'Made alone.')).toBe(before);
     expect(await untilKept(ownStore, 'Delete me.')).toContain('Delete me.');
 
     // A message brings the archived one back; its agent goes on where it was.
@@ -142,38 +157,6 @@ test.each(partOf(agents, ['Claude Code']))(
     await section(bob, 'Archived').waitFor({ state: 'detached' });
     expect(await back.prompts.allInnerTexts()).toEqual(['Put me away.', 'Come back.']);
     for (const title of ['Keep me.', 'Put me away.']) await deleteFromRow(bob, title);
-  },
-);
-
-test.each(partOf(agents, ['Codex']))(
-  'a session that %s made alone is archived and deleted without being opened, and its own store is left alone',
-  async (agent, { play, alone, ownStore }) => {
-    play(gate());
-    const folder = await stage.project(`alone-${agent}`);
-    await alone('Made alone.', folder);
-    const before = await untilKept(ownStore, 'Made alone.');
-    const ada = await stage.person();
-    const lookAgain = async () =>
-      agent === 'Codex' ? ada.lookForSessions(agent) : ada.lookAgain();
-    await lookAgain();
-    await fromRow(ada, 'Made alone.', 'Archive');
-    await section(ada, 'Archived').waitFor();
-    await ada.page.reload();
-    await openArchive(ada);
-    const session = await ada.open('Made alone.');
-    await session.untilSaid('Alone.');
-    await deleteFromRow(ada, 'Made alone.');
-    await lookAgain();
-    await ada.page.reload();
-    await ada.sidebar.waitFor();
-    expect(await row(ada, 'Made alone.').count()).toBe(0);
-    stage.expectComplaints(away);
-    await stage.server.crash();
-    await stage.server.restart();
-    await ada.page.reload();
-    await lookAgain();
-    expect(await row(ada, 'Made alone.').count()).toBe(0);
-    expect(await untilKept(ownStore, 'Made alone.')).toBe(before);
   },
 );
 
