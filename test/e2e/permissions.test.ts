@@ -353,7 +353,7 @@ testAtLength(
     const ada = await stage.person();
     const session = await ada.startSession({ folder, agent: 'Codex' });
     await session.send('Make it.');
-    await session.permission(request).getByRole('button', { name: 'Reject' }).click();
+    await session.permission(request).getByRole('button', { name: 'Reject', exact: true }).click();
     // Codex tells its model, and shows no command that was not run.
     await session.untilSaid('It is made.');
     await session.untilEnded(1);
