@@ -32,59 +32,38 @@ testAtLength('a page that is loaded again in mid-turn has lost nothing and goes 
   await session.conversation.getByRole('button', { name: /^Thought/ }).waitFor();
 });
 
-test('two browsers follow one session, and a permission that one answers closes in the other', async () => {
-  const folder = await stage.project('two-browsers');
-  const rest = gate();
-  const command = { file_path: join(folder, 'new.txt'), content: 'fresh\n' };
-  stage.api.play([
-    reply(text(['Both can', rest, ' read this.'])),
-    reply(toolUse('Write', command)),
-    reply('Written.'),
-  ]);
-  const [ada, bob] = [await stage.person(), await stage.person()];
-  const hers = await ada.startSession({ folder });
-  await hers.send('Say it to both.');
-  const his = await bob.open('Say it to both.');
-  for (const session of [hers, his]) await session.untilSaid(/^Both can$/);
-  rest.open();
-  for (const session of [hers, his]) await session.untilSaid(/^Both can read this\.$/);
+testAtLength(
+  'two browsers follow one session, and a permission that one answers closes in the other',
+  async () => {
+    const folder = await stage.project('two-browsers');
+    const rest = gate();
+    const command = { file_path: join(folder, 'new.txt'), content: 'fresh\n' };
+    stage.api.play([
+      reply(text(['Both can', rest, ' read this.'])),
+      reply(toolUse('Write', command)),
+      reply('Written.'),
+    ]);
+    const [ada, bob] = [await stage.person(), await stage.person()];
+    const hers = await ada.startSession({ folder });
+    await hers.send('Say it to both.');
+    const his = await bob.open('Say it to both.');
+    for (const session of [hers, his]) await session.untilSaid(/^Both can$/);
+    rest.open();
+    for (const session of [hers, his]) await session.untilSaid(/^Both can read this\.$/);
 
-  await his.send('Now write.');
-  await hers.prompts.filter({ hasText: 'Now write.' }).waitFor();
-  const request = 'Permission: Write new.txt';
-  await Promise.all([hers, his].map((session) => session.permission(request).waitFor()));
-  await his.allow();
-  await hers.permission(request).waitFor({ state: 'detached' });
-  for (const session of [hers, his]) {
-    await session.untilSaid('Written.');
-    await session.untilEnded(2);
-    expect(await session.permission(request).count()).toBe(0);
-  }
-});
-
-test('a connection that breaks in mid-turn is taken up again where it was, and nobody notices', async () => {
-  const folder = await stage.project('cut');
-  const [second, third] = [gate(), gate()];
-  stage.api.play([reply(text(['One,', second, ' two,', third, ' three.']))]);
-  const ada = await stage.person();
-  const session = await ada.startSession({ folder });
-  await session.send('Count.');
-  await session.untilSaid(/^One,$/);
-  await session.composer.fill('Not sent yet');
-
-  // A connection that comes back asks for agents and projects; the next cut may break that, and the next connect asks again.
-  stage.expectComplaints(/ERR_CONNECTION_RESET.*\/api\/(agents|projects)/);
-  stage.network.cut();
-  second.open();
-  await session.untilSaid(/^One, two,$/);
-  expect(await ada.page.getByText('The server does not answer.').count()).toBe(0);
-  stage.network.cut();
-  third.open();
-  await session.untilSaid(/^One, two, three\.$/);
-  await session.untilEnded(1);
-  expect(await session.answers.count()).toBe(1);
-  expect(await session.composer.inputValue()).toBe('Not sent yet');
-});
+    await his.send('Now write.');
+    await hers.prompts.filter({ hasText: 'Now write.' }).waitFor();
+    const request = 'Permission: Write new.txt';
+    await Promise.all([hers, his].map((session) => session.permission(request).waitFor()));
+    await his.allow();
+    await hers.permission(request).waitFor({ state: 'detached' });
+    for (const session of [hers, his]) {
+      await session.untilSaid('Written.');
+      await session.untilEnded(2);
+      expect(await session.permission(request).count()).toBe(0);
+    }
+  },
+);
 
 testAtLength(
   'a server out of reach is said after a moment, and no longer once it is back',
@@ -162,12 +141,14 @@ test('INV-6 INV-8 a server killed in mid-turn has lost nothing that was seen, le
   expect(await his.answers.allInnerTexts()).toEqual(await session.answers.allInnerTexts());
 });
 
-test('TC-7.3a TC-8.3b a session that Claude made alone is in the sidebar, opens with its history, and goes on', async () => {
+test('TC-7.3a TC-8.3b a session that Claude made alone is in the sidebar, opens with its history, and goes on, also over a connection that breaks in mid-turn', async () => {
   const folder = await stage.project('alone', { 'notes.txt': 'one\ntwo\n' });
+  const [second, third] = [gate(), gate()];
   stage.api.play([
     reply([thinking('I should read.'), toolUse('Read', { file_path: join(folder, 'notes.txt') })]),
     reply('There are two lines.'),
     reply('As I said: two.'),
+    reply(text(['One,', second, ' two,', third, ' three.'])),
   ]);
   const ada = await stage.person();
   await runClaudeAlone('How many lines are there?', { folder, env: stage.env });
@@ -188,42 +169,66 @@ test('TC-7.3a TC-8.3b a session that Claude made alone is in the sidebar, opens 
     'How many lines are there?',
     'Are you sure?',
   ]);
+
+  await session.send('Count.');
+  await session.untilSaid(/^One,$/);
+  await session.composer.fill('Not sent yet');
+
+  // A connection that comes back asks for agents and projects; the next cut may break that, and the next connect asks again.
+  stage.expectComplaints(/ERR_CONNECTION_RESET.*\/api\/(agents|projects)/);
+  stage.network.cut();
+  second.open();
+  await session.untilSaid(/^One, two,$/);
+  expect(await ada.page.getByText('The server does not answer.').count()).toBe(0);
+  stage.network.cut();
+  third.open();
+  await session.untilSaid(/^One, two, three\.$/);
+  await session.untilEnded(3);
+  expect(await session.answers.allInnerTexts()).toEqual([
+    'There are two lines.',
+    'As I said: two.',
+    'One, two, three.',
+  ]);
+  expect(await session.composer.inputValue()).toBe('Not sent yet');
 });
 
-test('TC-8.3a each tab keeps its own conversation, draft and running turn while another is looked at', async () => {
-  const folder = await stage.project('tabs');
-  const rest = gate();
-  stage.api.play([reply(text(['Claude begins', rest, ' and ends.']))]);
-  const ada = await stage.person();
-  const claude = await ada.startSession({ folder });
-  await claude.send('For Claude.');
-  await claude.untilSaid(/^Claude begins$/);
-  await claude.composer.fill('Draft for Claude');
+testAtLength(
+  'TC-8.3a each tab keeps its own conversation, draft and running turn while another is looked at',
+  async () => {
+    const folder = await stage.project('tabs');
+    const rest = gate();
+    stage.api.play([reply(text(['Claude begins', rest, ' and ends.']))]);
+    const ada = await stage.person();
+    const claude = await ada.startSession({ folder });
+    await claude.send('For Claude.');
+    await claude.untilSaid(/^Claude begins$/);
+    await claude.composer.fill('Draft for Claude');
 
-  const demo = await ada.startSession({ folder, agent: 'Demo' });
-  await demo.choose('Pace', 'Instant');
-  await demo.send('explain');
-  await demo.untilSaid('Demo, recorded');
-  expect(await demo.conversation.getByText('Claude begins').count()).toBe(0);
-  await demo.composer.fill('Draft for the demo');
+    const demo = await ada.startSession({ folder, agent: 'Demo' });
+    await demo.choose('Pace', 'Instant');
+    await demo.send('explain');
+    await demo.untilSaid('Demo, recorded');
+    expect(await demo.conversation.getByText('Claude begins').count()).toBe(0);
+    await demo.composer.fill('Draft for the demo');
 
-  await ada.tabs.getByRole('link', { name: 'For Claude.' }).click();
-  await claude.untilSaid(/^Claude begins$/);
-  expect(await claude.composer.inputValue()).toBe('Draft for Claude');
-  expect(await claude.prompts.allInnerTexts()).toEqual(['For Claude.']);
-  await ada.tabs.getByRole('link', { name: 'explain' }).click();
-  rest.open();
-  await demo.untilEnded(1);
-  expect(await demo.prompts.allInnerTexts()).toEqual(['explain']);
-  expect(await demo.composer.inputValue()).toBe('Draft for the demo');
+    await ada.tabs.getByRole('link', { name: 'For Claude.' }).click();
+    await claude.untilSaid(/^Claude begins$/);
+    expect(await claude.composer.inputValue()).toBe('Draft for Claude');
+    expect(await claude.prompts.allInnerTexts()).toEqual(['For Claude.']);
+    await ada.tabs.getByRole('link', { name: 'explain' }).click();
+    rest.open();
+    await demo.untilEnded(1);
+    expect(await demo.prompts.allInnerTexts()).toEqual(['explain']);
+    expect(await demo.composer.inputValue()).toBe('Draft for the demo');
 
-  await ada.tabs.getByRole('link', { name: 'For Claude.' }).click();
-  await claude.untilSaid(/^Claude begins and ends\.$/);
-  await claude.untilEnded(1);
+    await ada.tabs.getByRole('link', { name: 'For Claude.' }).click();
+    await claude.untilSaid(/^Claude begins and ends\.$/);
+    await claude.untilEnded(1);
 
-  await ada.page.reload();
-  expect(await (await ada.session()).composer.inputValue()).toBe('Draft for Claude');
-  await ada.tabs.getByRole('link', { name: 'explain' }).click();
-  await demo.untilSaid('Demo, recorded');
-  expect(await demo.composer.inputValue()).toBe('Draft for the demo');
-});
+    await ada.page.reload();
+    expect(await (await ada.session()).composer.inputValue()).toBe('Draft for Claude');
+    await ada.tabs.getByRole('link', { name: 'explain' }).click();
+    await demo.untilSaid('Demo, recorded');
+    expect(await demo.composer.inputValue()).toBe('Draft for the demo');
+  },
+);

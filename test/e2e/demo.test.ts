@@ -1,19 +1,20 @@
+import { testAtLength } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
 import { useStage } from './stage.ts';
 
 // What a page complains of, what it asks of others, and what its content policy refuses fails each of these tests.
 const stage = useStage();
 
-async function demoSession(folder: string) {
+test('the demo shows each kind of thing that an agent does, each in its own form; what was said is found in the sidebar, and opened there', async () => {
   const ada = await stage.person();
-  const session = await ada.startSession({ folder: await stage.project(folder), agent: 'Demo' });
+  const session = await ada.startSession({ folder: await stage.project('shop'), agent: 'Demo' });
+  const title = 'New session in shop';
+  await ada.sidebar.getByRole('link', { name: title }).waitFor();
+  await ada.tabs.getByRole('link', { name: title }).waitFor();
+  await expect.poll(() => ada.page.title()).toContain(title);
   await session.choose('Pace', 'Instant');
-  return { ada, session };
-}
 
-test('the demo’s tour shows words, thought, reads, an edit and a command, each in its own form', async () => {
-  const { session } = await demoSession('tour');
-  await session.send('Show me around.');
+  await session.send('Look for the bandersnatch, please.');
   await session.untilEnded(1);
   const { lastTurn } = session;
   await lastTurn
@@ -30,94 +31,103 @@ test('the demo’s tour shows words, thought, reads, an edit and a command, each
   await session.unfold(run);
   await run.getByLabel('Output').filter({ hasText: '41 passed' }).waitFor();
   expect(await lastTurn.getByRole('table').last().getByRole('row').count()).toBe(9);
-});
 
-test('the demo shows a plan, a subagent, long and short answers with code, and a failure', async () => {
-  const { session } = await demoSession('scenes');
   await session.send('plan');
-  await session.untilEnded(1);
+  await session.untilEnded(2);
   const plan = session.lastTurn.getByRole('region', { name: 'Plan' });
   expect(await plan.getByRole('img', { name: 'done' }).count()).toBe(5);
 
   await session.send('subagent');
-  await session.untilEnded(2);
+  await session.untilEnded(3);
   const delegated = session.tool(/find where dates are formatted/);
   await session.unfold(delegated);
   await delegated.getByRole('article', { name: 'Agent' }).filter({ hasText: 'Four' }).waitFor();
 
   await session.send('explain');
-  await session.untilEnded(3);
+  await session.untilEnded(4);
   // Colours come when the highlighter has been fetched.
   await session.lastTurn.locator('pre span[style]').first().waitFor();
   await session.send('long');
-  await session.untilEnded(4);
+  await session.untilEnded(5);
 
   await session.send('error');
-  await session.untilEnded(5);
+  await session.untilEnded(6);
   await session.failureOf('last').filter({ hasText: 'connection to the model' }).waitFor();
   expect(await session.lastTurn.getAttribute('data-status')).toBe('error');
+
+  const { id } = session;
+  await ada.page.goto(new URL('/', ada.page.url()).href);
+  await ada.sidebar.getByRole('searchbox').fill('bandersna');
+  const hits = ada.sidebar.getByRole('region', { name: 'In conversations' });
+  await hits
+    .getByRole('link', { name: /bandersnatch/ })
+    .first()
+    .click();
+  const prompt = session.conversation.locator('[data-found]');
+  await prompt.filter({ hasText: 'Look for the bandersnatch' }).waitFor();
+  expect(session.id).toBe(id);
+  expect(new URL(ada.page.url()).hash).toMatch(/^#item-/);
 });
 
-test.for([
-  { answer: 'Allow', says: 'You allowed it' },
-  { answer: 'Reject', says: 'You refused it' },
-])(
-  'the demo’s permission, answered with $answer, goes on as answered',
-  async ({ answer, says }) => {
-    const { session } = await demoSession(`approve-${answer}`);
-    await session.send('approve');
-    const request = session.permission('Permission: Run npm run migrate');
-    await request.getByRole('button', { name: answer, exact: true }).click();
-    await session.untilSaid(says);
-    await session.untilEnded(1);
-    expect(await request.count()).toBe(0);
+testAtLength(
+  'the demo asks: a permission that is given, one that is refused, a form whose answers stay over a reload; and its build’s output grows in sight',
+  async () => {
+    const ada = await stage.person();
+    const session = await ada.startSession({ folder: await stage.project('ask'), agent: 'Demo' });
+    await session.choose('Pace', 'Instant');
+    for (const [turns, { answer, says }] of [
+      { answer: 'Allow', says: 'You allowed it' },
+      { answer: 'Reject', says: 'You refused it' },
+    ].entries()) {
+      await session.send('approve');
+      const request = session.permission('Permission: Run npm run migrate');
+      await request.getByRole('button', { name: answer, exact: true }).click();
+      await session.untilSaid(says);
+      await session.untilEnded(turns + 1);
+      expect(await request.count()).toBe(0);
+    }
+
+    await session.send('ask');
+    const form = session.permission('Question: How should this be released?');
+    await form.getByRole('textbox', { name: 'Version' }).fill('2.4');
+    await form.getByRole('button', { name: 'Send' }).click();
+    await form.getByText('does not have the form that is asked for').waitFor();
+    await form.getByRole('textbox', { name: 'Version' }).fill('2.4.1');
+    await form.getByRole('radio', { name: 'Next' }).check();
+    await form.getByRole('checkbox', { name: 'macOS' }).uncheck();
+    await form.getByRole('button', { name: 'Send' }).click();
+    await session.untilEnded(3);
+    await ada.page.reload();
+    const answers = session.lastTurn.getByLabel('Answers');
+    await answers.waitFor();
+    expect(await answers.locator('dd').allTextContents()).toEqual([
+      '2.4.1',
+      'Next',
+      'Linux',
+      '24',
+      'Yes',
+    ]);
+
+    await session.choose('Pace', 'Fast');
+    await session.send('build');
+    const run = session.tool('Run npm run build');
+    await run.getByLabel('Output').filter({ hasText: 'packages/server' }).waitFor();
+    await run.getByText('Exit code 0').waitFor();
+    expect(await run.getByLabel('Output').innerText()).not.toContain('Fetching');
+
+    const calls = ada.received.flatMap((message) =>
+      message.type === 'session:upsert' && message.payload.type === 'tool_call'
+        ? [message.payload]
+        : [],
+    );
+    const { itemId } = calls.at(-1)!;
+    const partial = calls.filter(
+      (call) => call.itemId === itemId && call.status !== 'complete' && call.toolOutput,
+    );
+    expect(partial.length).toBeLessThanOrEqual(1);
+    const appends = ada.received.filter(
+      (message) => message.type === 'session:append' && message.itemId === itemId,
+    );
+    expect(appends.length).toBeGreaterThan(20);
   },
 );
-
-test('the demo’s form is filled in, and its answers stay with the question over a reload', async () => {
-  const { ada, session } = await demoSession('ask');
-  await session.send('ask');
-  const form = session.permission('Question: How should this be released?');
-  await form.getByRole('textbox', { name: 'Version' }).fill('2.4');
-  await form.getByRole('button', { name: 'Send' }).click();
-  await form.getByText('does not have the form that is asked for').waitFor();
-  await form.getByRole('textbox', { name: 'Version' }).fill('2.4.1');
-  await form.getByRole('radio', { name: 'Next' }).check();
-  await form.getByRole('checkbox', { name: 'macOS' }).uncheck();
-  await form.getByRole('button', { name: 'Send' }).click();
-  await session.untilEnded(1);
-  await ada.page.reload();
-  const answers = session.lastTurn.getByLabel('Answers');
-  await answers.waitFor();
-  expect(await answers.locator('dd').allTextContents()).toEqual([
-    '2.4.1',
-    'Next',
-    'Linux',
-    '24',
-    'Yes',
-  ]);
-});
-
-test('the output of the demo’s build grows in sight, by what is added to it', async () => {
-  const ada = await stage.person();
-  const session = await ada.startSession({ folder: await stage.project('build'), agent: 'Demo' });
-  await session.choose('Pace', 'Fast');
-  await session.send('build');
-  const run = session.tool('Run npm run build');
-  await run.getByLabel('Output').filter({ hasText: 'packages/server' }).waitFor();
-  await run.getByText('Exit code 0').waitFor();
-  expect(await run.getByLabel('Output').innerText()).not.toContain('Fetching');
-
-  const calls = ada.received.flatMap((message) =>
-    message.type === 'session:upsert' && message.payload.type === 'tool_call'
-      ? [message.payload]
-      : [],
-  );
-  const { itemId } = calls[0]!;
-  const partial = calls.filter(({ status, toolOutput }) => status !== 'complete' && toolOutput);
-  expect(partial.length).toBeLessThanOrEqual(1);
-  const appends = ada.received.filter(
-    (message) => message.type === 'session:append' && message.itemId === itemId,
-  );
-  expect(appends.length).toBeGreaterThan(20);
-});

@@ -28,7 +28,7 @@ export async function untilNoProcess(
     );
     if (left.length === 0) return;
     if (Date.now() > deadline) throw new Error(`Still running: ${JSON.stringify(left)}`);
-    await setTimeout(50);
+    await setTimeout(200);
   }
 }
 

@@ -44,7 +44,8 @@ interface Parts {
   api: MessagesApi;
   codexApi: ResponsesApi | undefined;
   server: LiminalServer;
-  browser: Browser;
+  /** Started with the first person. */
+  browser: () => Promise<Browser>;
   network: Network;
 }
 
@@ -92,8 +93,9 @@ export function useStage({ withKey = true, codex }: StageOptions = {}): Stage {
     undo.push(() => endServer(server));
     const network = await openNetwork(Number(new URL(server.link).port));
     undo.push(() => network.close());
-    const browser = await launchChromium();
-    undo.push(() => browser.close());
+    let launched: Promise<Browser> | undefined;
+    const browser = () => (launched ??= launchChromium());
+    undo.push(async () => (await launched)?.close());
     parts = { root, api, codexApi, server, browser, network };
   });
 
@@ -141,7 +143,7 @@ export function useStage({ withKey = true, codex }: StageOptions = {}): Stage {
     person: async (options) => {
       const address = new URL(set().server.link);
       address.port = String(set().network.port);
-      const person = await visit(set().browser, address.href, options);
+      const person = await visit(await set().browser(), address.href, options);
       people.push(person);
       await person.sidebar.waitFor();
       return person;

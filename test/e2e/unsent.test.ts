@@ -3,7 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { chromiumOptions } from './browser.ts';
+import { Person } from './person.ts';
 import { SessionTab } from './session-tab.ts';
 import { useStage } from './stage.ts';
 
@@ -11,30 +13,22 @@ const stage = useStage({ withKey: false });
 
 const away = /ERR_|Failed to (fetch|load)|WebSocket|status of 50\d|chrome-error/;
 
-async function demoSession(folder: string) {
-  const ada = await stage.person();
-  const session = await ada.startSession({ folder: await stage.project(folder), agent: 'Demo' });
+/** A session with the demo in which a turn was made. */
+async function beginDemo(person: Person, name: string): Promise<SessionTab> {
+  const session = await person.startSession({ folder: await stage.project(name), agent: 'Demo' });
   await session.choose('Pace', 'Instant');
   await session.send('explain');
   await session.untilEnded(1);
-  return { ada, session };
+  return session;
+}
+
+async function demoSession(name: string) {
+  const ada = await stage.person();
+  return { ada, session: await beginDemo(ada, name) };
 }
 
 const unsent = (page: Page) => page.getByRole('article', { name: 'Unsent message' });
 const waiting = (page: Page) => page.getByText('Will be sent when the server is back');
-
-test('what is sent while the server is dead arrives once, in order, when it is back', async () => {
-  const { ada, session } = await demoSession('dead-server');
-  stage.expectComplaints(away);
-  await stage.server.crash();
-  await session.send('plan');
-  await session.send('error');
-  await expect.poll(() => waiting(ada.page).count()).toBe(2);
-  await stage.server.restart();
-  await session.untilEnded(3);
-  await expect.poll(() => session.prompts.allInnerTexts()).toEqual(['explain', 'plan', 'error']);
-  await expect.poll(() => unsent(ada.page).count()).toBe(0);
-});
 
 testAtLength(
   'it survives the page that is loaded again meanwhile, and so does what is being written',
@@ -60,23 +54,6 @@ testAtLength(
   },
 );
 
-test('a message whose answer was lost is sent again, and taken once', async () => {
-  const { ada, session } = await demoSession('lost-answer');
-  stage.expectComplaints(away);
-  let attempts = 0;
-  await ada.page.route('**/send', async (route) => {
-    attempts += 1;
-    const response = await route.fetch();
-    if (attempts === 1) await route.abort();
-    else await route.fulfill({ response });
-  });
-  await session.send('plan');
-  await session.untilEnded(2);
-  await session.send('error');
-  await session.untilEnded(3);
-  await expect.poll(() => session.prompts.allInnerTexts()).toEqual(['explain', 'plan', 'error']);
-});
-
 testAtLength('what waits can be changed and thrown away', async () => {
   const { ada, session } = await demoSession('changed');
   stage.expectComplaints(away);
@@ -96,11 +73,27 @@ testAtLength('what waits can be changed and thrown away', async () => {
   await expect.poll(() => session.prompts.allInnerTexts()).toEqual(['explain', 'explain']);
 });
 
-test('two tabs of a browser share what is written, and send it once', async () => {
-  const { ada, session } = await demoSession('two-tabs');
-  stage.expectComplaints(away);
-  const other = await ada.page.context().newPage();
-  await other.goto(ada.page.url());
+/** Opens a browser, signed in, with a profile that outlives it. */
+async function openProfile(folder: string): Promise<Person> {
+  const address = new URL(stage.server.link);
+  address.port = String(stage.network.port);
+  const options = { ...chromiumOptions(), reducedMotion: 'reduce' } as const;
+  const context = await chromium.launchPersistentContext(folder, options);
+  onTestFinished(() => context.close());
+  const person = new Person(await context.newPage(), address.origin);
+  await person.page.goto(address.href);
+  await person.sidebar.waitFor();
+  return person;
+}
+
+test('two tabs share what is written; what is sent while the server is dead, or loses its answer, arrives once, in order; both survive a restart of the browser, a message of a million characters too', async () => {
+  const profile = await mkdtemp(join(tmpdir(), 'liminal-profile-'));
+  onTestFinished(() => rm(profile, { recursive: true, force: true, maxRetries: 5 }));
+  const first = await openProfile(profile);
+  const { page } = first;
+  const session = await beginDemo(first, 'two-tabs');
+  const other = await page.context().newPage();
+  await other.goto(page.url());
   const theirs = new SessionTab(other);
   await session.composer.fill('Half a');
   await expect.poll(() => theirs.composer.inputValue()).toBe('Half a');
@@ -108,52 +101,45 @@ test('two tabs of a browser share what is written, and send it once', async () =
   await expect.poll(() => session.composer.inputValue()).toBe('Half a thought');
   await stage.server.crash();
   await session.send('plan');
-  await waiting(other).waitFor();
+  await session.send('error');
+  for (const tab of [page, other]) await expect.poll(() => waiting(tab).count()).toBe(2);
   await expect.poll(() => theirs.composer.inputValue()).toBe('');
   await stage.server.restart();
   for (const tab of [session, theirs]) {
-    await tab.untilEnded(2);
-    await expect.poll(() => tab.prompts.allInnerTexts()).toEqual(['explain', 'plan']);
+    await tab.untilEnded(3);
+    await expect.poll(() => tab.prompts.allInnerTexts()).toEqual(['explain', 'plan', 'error']);
     await expect.poll(() => unsent(tab.page).count()).toBe(0);
   }
-});
 
-test('both survive a restart of the browser, a message of a million characters too', async () => {
-  const { session } = await demoSession('browser');
-  const profile = await mkdtemp(join(tmpdir(), 'liminal-profile-'));
-  const open = async () =>
-    chromium.launchPersistentContext(profile, {
-      executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
-      args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking'],
-    });
-  const long = `explain ${'x'.repeat(990_000)}`;
-  const address = session.page.url();
-  const first = await open();
-  const page = await first.newPage();
-  const signIn = new URL(stage.server.link);
-  signIn.port = String(stage.network.port);
-  await page.goto(signIn.href);
-  await page.goto(address);
-  const before = new SessionTab(page);
-  await before.untilEnded(1);
-  stage.expectComplaints(away);
+  // The other tab would send it again, too.
+  await other.close();
+  let attempts = 0;
+  await page.route('**/send', async (route) => {
+    attempts += 1;
+    const response = await route.fetch();
+    if (attempts === 1) await route.abort();
+    else await route.fulfill({ response });
+  });
+  await session.send('plan');
+  await session.untilEnded(4);
+  await session.send('explain');
+  await session.untilEnded(5);
+  await expect
+    .poll(() => session.prompts.allInnerTexts())
+    .toEqual(['explain', 'plan', 'error', 'plan', 'explain']);
+  await page.unroute('**/send');
+
   await stage.server.crash();
-  await before.send(long);
+  await session.send(`explain ${'x'.repeat(990_000)}`);
   await waiting(page).waitFor();
-  await before.composer.fill('Not yet');
-  await first.close();
+  await session.composer.fill('Not yet');
+  const address = page.url();
+  await page.context().close();
 
   await stage.server.restart();
-  const second = await open();
-  try {
-    const again = new SessionTab(await second.newPage());
-    await again.page.goto(signIn.href);
-    await again.page.goto(address);
-    await again.untilEnded(2);
-    await expect.poll(() => again.prompts.count()).toBe(2);
-    await expect.poll(() => again.composer.inputValue()).toBe('Not yet');
-  } finally {
-    await second.close();
-    await rm(profile, { recursive: true, force: true, maxRetries: 5 });
-  }
+  const again = new SessionTab((await openProfile(profile)).page);
+  await again.page.goto(address);
+  await again.untilEnded(6);
+  await expect.poll(() => again.prompts.count()).toBe(6);
+  await expect.poll(() => again.composer.inputValue()).toBe('Not yet');
 });

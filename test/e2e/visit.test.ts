@@ -1,24 +1,81 @@
 import { testAtLength } from '@liminal/testkit/at-length';
-import { expect, test } from 'vitest';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
 import { useStage } from './stage.ts';
 
 const stage = useStage({ withKey: false });
 
-test('a link lets a browser in, and leaves no token in the address', async () => {
-  const ada = await stage.person();
-  await ada.page.getByRole('heading', { name: 'What should be done?' }).waitFor();
-  expect(ada.page.url()).toBe(`http://127.0.0.1:${stage.network.port}/`);
-  await ada.page.reload();
-  await ada.sidebar.waitFor();
+/** Another server on our host, as a dev server is one: it notes the cookies that browsers bring. */
+async function neighbour(): Promise<{ url: string; cookies: string[] }> {
+  const cookies: string[] = [];
+  const server = createServer((request, response) => {
+    if (request.headers.cookie !== undefined) cookies.push(request.headers.cookie);
+    response.setHeader('content-type', 'text/html');
+    response.end('<!doctype html><title>Neighbour</title><p>Hello.</p>');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, cookies };
+}
+
+test('SAFE: what a server on another port of our host is sent opens nothing here', async () => {
+  const { page } = await stage.person();
+  const { url, cookies } = await neighbour();
+  stage.expectComplaints(/foreign request/);
+  await page.goto(url);
+  await page.getByText('Hello.').waitFor();
+  const kept = await page.evaluate(() => Object.entries(localStorage));
+  expect(kept).toEqual([]);
+  // The browser does send it: cookies do not know of ports.
+  const [cookie = ''] = cookies;
+  expect(cookie).toContain('liminal_');
+  const { origin } = stage.server;
+  for (const path of ['/api/agents', '/api/projects', '/metrics']) {
+    expect((await fetch(`${origin}${path}`, { headers: { cookie } })).status).toBe(401);
+  }
+  const headers = { cookie, origin, 'content-type': 'application/json' };
+  const create = { method: 'POST', headers, body: '{"cliType":"demo","projectDir":"/"}' };
+  expect((await fetch(`${origin}/api/session/create`, create)).status).toBe(401);
+  const socket = new WebSocket(`${origin.replace('http', 'ws')}/ws`, { headers } as never);
+  const [event] = (await Promise.race([once(socket, 'open'), once(socket, 'error')])) as [Event];
+  expect(event.type).toBe('error');
+  // Its own page is let in as before.
+  await page.goBack();
+  await page.getByRole('navigation').first().waitFor();
 });
 
-test('a browser without the link is told where to find it', async () => {
-  const ada = await stage.person();
-  await ada.page.context().clearCookies();
+test('SAFE: the printed link signs one browser in, is gone from its history, and says so when it is opened again', async () => {
+  const person = await stage.person();
+  const context = person.page.context();
+  await context.clearCookies();
+  await person.page.evaluate(() => localStorage.clear());
+  const page = await context.newPage();
+  await page.goto(stage.server.printedLink);
+  await page.getByRole('navigation').first().waitFor();
+  expect(new URL(page.url()).search).toBe('');
+  const cdp = await context.newCDPSession(page);
+  const history = (await cdp.send('Page.getNavigationHistory')) as { entries: { url: string }[] };
+  const { code, token } = {
+    code: new URL(stage.server.printedLink).searchParams.get('code')!,
+    token: stage.server.token,
+  };
+  for (const { url } of history.entries) {
+    expect(url).not.toContain(code);
+    expect(url).not.toContain(token);
+  }
+  await page.reload();
+  await page.getByRole('heading', { name: 'What should be done?' }).waitFor();
+  await context.clearCookies();
+  // Without the link, a browser is told where to find it.
+  await page.goto(new URL('/', page.url()).href);
+  await expect.poll(() => page.locator('body').innerText()).toMatch(/link/);
+  expect(await page.getByRole('navigation').count()).toBe(0);
+  await page.goto(stage.server.printedLink);
+  await page.getByText('This link has been used').waitFor();
   stage.expectComplaints(/401|403/);
-  await ada.page.goto(new URL('/', ada.page.url()).href);
-  await expect.poll(() => ada.page.locator('body').innerText()).toMatch(/link/);
-  expect(await ada.sidebar.count()).toBe(0);
 });
 
 test('a newcomer gets from the empty page to an answer by keyboard alone', async () => {
@@ -58,7 +115,7 @@ test('a newcomer gets from the empty page to an answer by keyboard alone', async
     .waitFor();
 });
 
-test('Claude Code without a key says how to get in', async () => {
+testAtLength('Claude Code without a key says how to get in', async () => {
   const ada = await stage.person();
   const session = await ada.startSession({ folder: await stage.project('no-key') });
   await session.send('Hello?');
@@ -93,23 +150,6 @@ testAtLength('a session is renamed, found and opened again by keyboard alone', a
   expect(await session.prompts.allInnerTexts()).toEqual(['explain']);
 });
 
-test.for([
-  { what: 'that does not exist', folder: (root: string) => `${root}/nowhere`, says: /There is no/ },
-  { what: 'outside the roots', folder: () => '/etc', says: /outside/ },
-])('a folder $what is refused in the dialog, with what to do', async ({ folder, says }) => {
-  const root = await stage.project('.');
-  const { page, sidebar } = await stage.person();
-  stage.expectComplaints(/status of 40[03]/);
-  await sidebar.getByRole('button', { name: 'New session' }).click();
-  const dialog = page.getByRole('dialog', { name: 'New session' });
-  await dialog.getByRole('radio', { name: 'Demo' }).check();
-  await dialog
-    .getByRole('combobox', { name: 'Project folder' })
-    .fill(folder(root.replace(/\/\.$/, '')));
-  await dialog.getByRole('button', { name: 'Start' }).click();
-  expect(await dialog.getByRole('alert').innerText()).toMatch(says);
-});
-
 testAtLength('the address of a session that does not exist says so', async () => {
   const { page } = await stage.person();
   stage.expectComplaints(/status of 404/);
@@ -118,24 +158,9 @@ testAtLength('the address of a session that does not exist says so', async () =>
   expect(await page.getByRole('alert').innerText()).toContain('SESSION_NOT_FOUND');
 });
 
-test('a page that was open while the server got a new version loads itself again and goes on', async () => {
+test('a part of the page that a new server does not have makes the page load itself again; one that cannot be fetched leaves no empty window; folders that may not be are refused with what to do', async () => {
   const { page, sidebar } = await stage.person();
-  const part = '**/assets/NewSession-*.js';
-  stage.expectComplaints(/404|Failed to fetch dynamically imported|preload/);
-  await page.route(part, (route) => route.fulfill({ status: 404 }));
-  const again = page.waitForEvent('load');
-  await sidebar.getByRole('button', { name: 'New session' }).click();
-  await again;
-  await page.unroute(part);
-  await page.reload();
-  await sidebar.getByRole('button', { name: 'New session' }).click();
-  await page.getByRole('dialog', { name: 'New session' }).waitFor();
-  await expect.poll(async () => page.getByRole('radio', { name: 'Demo' }).count()).toBe(1);
-});
-
-test('a part of the page that cannot be fetched leaves no empty window', async () => {
-  const { page, sidebar } = await stage.person();
-  stage.expectComplaints(/ERR_|Failed to fetch|Failed to load|Unable to preload/);
+  stage.expectComplaints(/404|ERR_|Failed to fetch|Failed to load|preload|status of 40[03]/);
   stage.network.down();
   // With the server there again before this is asked, the page would load itself.
   const unreachable = page.waitForEvent('requestfailed', (asked) =>
@@ -148,9 +173,32 @@ test('a part of the page that cannot be fetched leaves no empty window', async (
   await page.getByRole('button', { name: 'Load again' }).click();
   await sidebar.waitFor();
   expect(await page.getByRole('heading', { name: 'What should be done?' }).isVisible()).toBe(true);
+
+  const part = '**/assets/NewSession-*.js';
+  await page.route(part, (route) => route.fulfill({ status: 404 }));
+  const again = page.waitForEvent('load');
+  await sidebar.getByRole('button', { name: 'New session' }).click();
+  await again;
+  await page.unroute(part);
+  await page.reload();
+  await sidebar.getByRole('button', { name: 'New session' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New session' });
+  await dialog.waitFor();
+  await expect.poll(async () => page.getByRole('radio', { name: 'Demo' }).count()).toBe(1);
+
+  const root = (await stage.project('.')).replace(/\/\.$/, '');
+  await dialog.getByRole('radio', { name: 'Demo' }).check();
+  for (const [folder, says] of [
+    [`${root}/nowhere`, 'There is no'],
+    ['/etc', 'outside'],
+  ] as const) {
+    await dialog.getByRole('combobox', { name: 'Project folder' }).fill(folder);
+    await dialog.getByRole('button', { name: 'Start' }).click();
+    await dialog.getByRole('alert').filter({ hasText: says }).waitFor();
+  }
 });
 
-test('on a phone the sessions are in a drawer', async () => {
+testAtLength('on a phone the sessions are in a drawer', async () => {
   const folder = await stage.project('phone');
   const ada = await stage.person();
   await (await ada.startSession({ folder, agent: 'Demo' })).send('explain to a phone');

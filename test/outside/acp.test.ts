@@ -11,6 +11,7 @@ import {
   startResponsesApi,
   answer,
 } from '@liminal/testkit';
+import { atLength } from '@liminal/testkit/at-length';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { scriptedAgent, serverStage, words } from './server-stage.ts';
 
@@ -72,12 +73,15 @@ async function codexStage() {
   return editorStage(workspace.projectDir, () => new AcpProvider(adapter));
 }
 
-const sharing: [string, () => ReturnType<typeof editorStage>][] = [
+type MakeStage = () => ReturnType<typeof editorStage>;
+
+const sharing: [string, MakeStage][] = [
   ['an agent that loads', () => scriptedStage()],
   ['an agent that resumes, too', () => scriptedStage({ offers: { resume: true } })],
 ];
+const real: [string, MakeStage][] = atLength ? [['Codex', codexStage]] : [];
 
-describe.each([...sharing, ['Codex', codexStage] as const])('%s', (_, makeStage) => {
+describe.each([...sharing, ...real])('%s', (_, makeStage) => {
   test('what an editor did is in history before the next message, wherever the server was meanwhile', async () => {
     const stage = await makeStage();
     const sessionId = await stage.create();

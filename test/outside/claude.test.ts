@@ -34,7 +34,7 @@ test('a turn made in the terminal shows once when the session is opened again, a
   expect(stage.warnings).toEqual([]);
 });
 
-test('a page that is open gets what the terminal did before the next message is sent, and the agent that runs learns it', async () => {
+test('INV-7 a page that is open gets what the terminal did before the next message is sent, and the agent that runs learns it; a page that was away goes on from its cursor over it', async () => {
   const stage = await claudeStage();
   const sessionId = await stage.create();
   await stage.say(sessionId, 'One here.');
@@ -49,17 +49,10 @@ test('a page that is open gets what the terminal did before the next message is 
   await reader.until(({ items }) => [...items.values()].flatMap(words).length === all.length);
   expect([...reader.items.values()].flatMap(words)).toEqual(all);
   expect(await stage.history(sessionId)).toEqual(all);
-});
 
-test('INV-7 a page that was away goes on from its cursor over what the terminal did', async () => {
-  const stage = await claudeStage();
-  const sessionId = await stage.create();
-  await stage.say(sessionId, 'One here.');
-  const before = stage.watch(sessionId);
-  await before.untilType('session:history');
-  const { cursor } = before;
-  before.close();
-  await stage.inTerminal(sessionId, 'Two there.');
+  const { cursor } = reader;
+  reader.close();
+  await stage.inTerminal(sessionId, 'Four there.');
   await stage.runtime.loadSession(sessionId);
   const after = stage.watch(sessionId);
   await after.untilType('session:history');
@@ -67,7 +60,7 @@ test('INV-7 a page that was away goes on from its cursor over what the terminal 
   await back.untilType('session:history');
   const [history] = back.ofType('session:history');
   expect(history?.resumed).toBe('tail');
-  expect(history?.entries.flatMap(words)).toEqual(exchange('Two there.'));
+  expect(history?.entries.flatMap(words)).toEqual(exchange('Four there.'));
   expect(back.cursor).toBe(after.cursor);
 });
 

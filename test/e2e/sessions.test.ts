@@ -10,6 +10,7 @@ import {
   reply,
   text,
 } from '@liminal/testkit';
+import { partOf } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
 import { runClaudeAlone } from './claude-alone.ts';
 import { runCodexAlone } from './codex-alone.ts';
@@ -18,10 +19,9 @@ import type { Person } from './person.ts';
 import { untilNoProcess } from './process-table.ts';
 
 const stage = useStage({ codex: {} });
-const away = /WebSocket connection to|Failed to load resource|ERR_/;
+const away = /ERR_|Failed to (fetch|load)|WebSocket|status of 50\d|chrome-error/;
 
 interface Agent {
-  agent: string;
   /** What its model answers; a gate is in the midst of the answer to `Delete me.` */
   play: (rest: Gate) => void;
   /** Makes a session without Liminal. */
@@ -32,9 +32,8 @@ interface Agent {
 
 const home = () => stage.env['HOME'] ?? '';
 
-const agents: Agent[] = [
-  {
-    agent: 'Claude Code',
+const agents: Record<string, Agent> = {
+  'Claude Code': {
     play: (rest) =>
       stage.api.play(
         byPrompt({
@@ -48,8 +47,7 @@ const agents: Agent[] = [
     alone: async (prompt, folder) => runClaudeAlone(prompt, { folder, env: stage.env }),
     ownStore: '.claude/projects',
   },
-  {
-    agent: 'Codex',
+  Codex: {
     play: (rest) =>
       stage.codexApi.play(
         byModelPrompt({
@@ -63,7 +61,7 @@ const agents: Agent[] = [
     alone: async (prompt, folder) => runCodexAlone(prompt, { folder, home: home() }),
     ownStore: '.codex/sessions',
   },
-];
+};
 
 const section = (person: Person, name: string) => person.sidebar.getByRole('region', { name });
 const row = (person: Person, title: string) => person.sidebar.getByRole('link', { name: title });
@@ -86,9 +84,9 @@ async function openArchive(person: Person): Promise<void> {
   await person.sidebar.getByRole('button', { name: /^Archived/ }).click();
 }
 
-test.each(agents)(
-  'sessions of $agent are pinned, archived and deleted for everyone, and still after a restart',
-  async ({ agent, play, ownStore }) => {
+test.each(partOf(agents, ['Claude Code']))(
+  'sessions of %s are pinned, archived and deleted for everyone, and still after a restart; so are those that it made alone, without being opened, and its own store is left alone',
+  async (agent, { play, alone, ownStore }) => {
     const rest = gate();
     play(rest);
     const folder = await stage.project(`kept-${agent}`);
@@ -108,6 +106,17 @@ test.each(agents)(
     await bob.open('Delete me.');
     await bob.page.getByRole('list', { name: 'Queued messages' }).waitFor();
 
+    // One that the agent made alone, and nobody has opened.
+    const lookAgain = async (person: Person) =>
+      agent === 'Codex' ? person.lookForSessions(agent) : person.lookAgain();
+    await alone('Made alone.', folder);
+    const before = await untilKept(ownStore, 'Made alone.');
+    await lookAgain(ada);
+    await fromRow(ada, 'Made alone.', 'Archive');
+    await section(ada, 'Archived').waitFor();
+    await openArchive(ada);
+    await deleteFromRow(ada, 'Made alone.');
+
     await fromRow(ada, 'Keep me.', 'Pin');
     await fromRow(ada, 'Put me away.', 'Archive');
     await deleteFromRow(ada, 'Delete me.');
@@ -125,59 +134,98 @@ test.each(agents)(
       expect(await row(person, 'Put me away.').count()).toBe(1);
     };
     await look(bob);
+    await lookAgain(bob);
+    expect(await row(bob, 'Made alone.').count()).toBe(0);
 
     stage.expectComplaints(away);
     await stage.server.crash();
     await stage.server.restart();
-    const eve = await stage.person();
-    if (agent === 'Codex') await eve.lookForSessions(agent);
-    await look(eve);
-    await eve.page.goto(new URL(`/session/${id}`, eve.page.url()).href);
-    await eve.page.getByText('This session could not be opened').waitFor();
-    await eve.page.getByText('SESSION_NOT_FOUND').waitFor();
+    await bob.page.goto(new URL(`/session/${id}`, bob.page.url()).href);
+    await bob.page.getByText('This session could not be opened').waitFor();
+    await bob.page.getByText('SESSION_NOT_FOUND').waitFor();
+    await lookAgain(bob);
+    await look(bob);
+    expect(await row(bob, 'Made alone.').count()).toBe(0);
+    expect(await untilKept(ownStore, 'Made alone.')).toBe(before);
     expect(await untilKept(ownStore, 'Delete me.')).toContain('Delete me.');
 
     // A message brings the archived one back; its agent goes on where it was.
-    await openArchive(eve);
-    const back = await eve.open('Put me away.');
-    await eve.page.getByText('This session is archived.').waitFor();
+    const back = await bob.open('Put me away.');
+    await bob.page.getByText('This session is archived.').waitFor();
     await back.send('Come back.');
     await back.untilSaid('Here I am.');
-    await section(eve, 'Archived').waitFor({ state: 'detached' });
+    await section(bob, 'Archived').waitFor({ state: 'detached' });
     expect(await back.prompts.allInnerTexts()).toEqual(['Put me away.', 'Come back.']);
-    for (const title of ['Keep me.', 'Put me away.']) await deleteFromRow(eve, title);
+    for (const title of ['Keep me.', 'Put me away.']) await deleteFromRow(bob, title);
   },
 );
 
-test.each(agents)(
-  'a session that $agent made alone is archived and deleted without being opened, and its own store is left alone',
-  async ({ agent, play, alone, ownStore }) => {
-    play(gate());
-    const folder = await stage.project(`alone-${agent}`);
-    await alone('Made alone.', folder);
-    const before = await untilKept(ownStore, 'Made alone.');
+/** What each question is answered with, in the order in which they are asked. */
+const answers = [1, 2, 3, 4, 5, 6, 7].map((n) => `Answer ${n}.`);
+
+/** The questions and answers that a request to a model holds. */
+const told = (request: unknown): string[] =>
+  JSON.stringify(request).match(/(Question|Answer) \d\./g) ?? [];
+
+const exchanges = (...numbers: number[]): string[] =>
+  numbers.flatMap((n) => [`Question ${n}.`, `Answer ${n}.`]);
+
+/** Each with its model, and with what that was last asked. */
+const forked = {
+  'Claude Code': {
+    play: () => stage.api.play(answers.map((text) => reply(text))),
+    lastRequest: () => told(stage.api.requests.findLast(({ kind }) => kind === 'main')?.body),
+  },
+  Codex: {
+    play: () => stage.codexApi.play(answers.map((text) => answer(text))),
+    lastRequest: () => told(stage.codexApi.requests.at(-1)?.body.input),
+  },
+};
+
+test.each(partOf(forked, ['Claude Code']))(
+  'a session of %s is forked after its second turn of four; both go on, also with the next server',
+  async (agent, { play, lastRequest }) => {
+    play();
     const ada = await stage.person();
-    const lookAgain = async () =>
-      agent === 'Codex' ? ada.lookForSessions(agent) : ada.lookAgain();
-    await lookAgain();
-    await fromRow(ada, 'Made alone.', 'Archive');
-    await section(ada, 'Archived').waitFor();
-    await ada.page.reload();
-    await openArchive(ada);
-    const session = await ada.open('Made alone.');
-    await session.untilSaid('Alone.');
-    await deleteFromRow(ada, 'Made alone.');
-    await lookAgain();
-    await ada.page.reload();
-    await ada.sidebar.waitFor();
-    expect(await row(ada, 'Made alone.').count()).toBe(0);
+    const session = await ada.startSession({ folder: await stage.project(agent), agent });
+    const ask = async (question: number, turns: number): Promise<void> => {
+      await session.send(`Question ${question}.`);
+      await session.untilSaid(`Answer ${question}.`);
+      await session.untilEnded(turns);
+    };
+    for (const n of [1, 2, 3, 4]) await ask(n, n);
+
+    const second = session.turns.nth(1);
+    await second.hover();
+    await second.getByRole('button', { name: 'Fork from here' }).click();
+    await ada.page.getByText('Forked from').waitFor();
+    await session.untilEnded(2);
+    const prompts = async () => session.prompts.allInnerTexts();
+    expect(await prompts()).toEqual(['Question 1.', 'Question 2.']);
+    expect(await session.answers.allInnerTexts()).toEqual(['Answer 1.', 'Answer 2.']);
+    await ask(5, 3);
+    expect(lastRequest()).toEqual([...exchanges(1, 2), 'Question 5.']);
+
+    // The link leads to the turn that both have.
+    await session.conversation.getByRole('link', { name: 'Question 1.' }).click();
+    await expect.poll(prompts).toHaveLength(4);
+    await expect
+      .poll(() => ada.page.evaluate(() => document.activeElement?.textContent))
+      .toContain('Question 2.');
+    await ask(6, 5);
+    expect(lastRequest()).toEqual([...exchanges(1, 2, 3, 4), 'Question 6.']);
+
     stage.expectComplaints(away);
     await stage.server.crash();
     await stage.server.restart();
     await ada.page.reload();
-    await lookAgain();
-    expect(await row(ada, 'Made alone.').count()).toBe(0);
-    expect(await untilKept(ownStore, 'Made alone.')).toBe(before);
+    await session.untilEnded(5);
+    expect(await prompts()).toEqual([1, 2, 3, 4, 6].map((n) => `Question ${n}.`));
+    await ada.open('Fork of Question 1.');
+    await session.untilEnded(3);
+    expect(await prompts()).toEqual([1, 2, 5].map((n) => `Question ${n}.`));
+    await ask(7, 4);
+    expect(lastRequest()).toEqual([...exchanges(1, 2, 5), 'Question 7.']);
   },
 );
 

@@ -1,0 +1,371 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { answer, byModelPrompt, execCommand, message, reply, toolUse } from '@liminal/testkit';
+import { atLength, testAtLength } from '@liminal/testkit/at-length';
+import { expect, test } from 'vitest';
+import type { SessionTab } from './session-tab.ts';
+import { untilNoProcess } from './process-table.ts';
+import { useStage } from './stage.ts';
+
+const stage = useStage({ codex: { approvalPolicy: 'on-request', sandbox: 'read-only' } });
+
+/** A turn that writes a file, which Claude Code asks permission for. */
+async function writingProject(name: string) {
+  const folder = await stage.project(name);
+  const file = join(folder, 'new.txt');
+  stage.api.play([
+    reply(toolUse('Write', { file_path: file, content: 'fresh\n' })),
+    reply('That is settled.'),
+  ]);
+  return { folder, file };
+}
+
+/** What Claude Code asks in one form. */
+const ask = (question: string, multiSelect: boolean, ...labels: string[]) => ({
+  question,
+  header: 'Choice',
+  multiSelect,
+  options: labels.map((label) => ({ label, description: `This is ${label}.` })),
+});
+const questions = [
+  ask('Which database should it use?', false, 'SQLite', 'PostgreSQL'),
+  ask('Where should it run?', true, 'Here', 'There', 'Nowhere'),
+  ask('And when?', false, 'Now', 'Later'),
+];
+
+test('a permission is given by a button, after a look at what would change; the next one is refused by Escape from the empty composer; questions are asked all at once', async () => {
+  const folder = await stage.project('allow-button');
+  const file = join(folder, 'new.txt');
+  stage.api.play([
+    reply(toolUse('Write', { file_path: file, content: 'fresh\n' })),
+    reply('That is settled.'),
+    reply(toolUse('Write', { file_path: join(folder, 'other.txt'), content: 'fresh\n' })),
+    reply('Then not.'),
+    reply(toolUse('AskUserQuestion', { questions }, { id: 'toolu_question' })),
+    reply('So be it.'),
+  ]);
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder });
+  await session.send('Write it.');
+  const request = session.permission('Permission: Write new.txt');
+  await request.waitFor();
+  await request.getByText('fresh', { exact: true }).waitFor();
+  await ada.sidebar.getByRole('region', { name: 'Needs you' }).getByText('Write it.').waitFor();
+  expect(await ada.page.title()).toContain('◆');
+
+  await session.allow();
+  await session.untilSaid('That is settled.');
+  await session.untilEnded(1);
+  expect(await readFile(file, 'utf8')).toBe('fresh\n');
+  expect(await request.count()).toBe(0);
+  await ada.sidebar.getByRole('region', { name: 'Needs you' }).waitFor({ state: 'detached' });
+
+  await session.send('And another.');
+  const another = session.permission('Permission: Write other.txt');
+  await another.waitFor();
+  // Keys in the first moment are not taken: they were meant for something else.
+  await expect
+    .poll(async () => {
+      await session.composer.press('Escape');
+      return another.isVisible();
+    })
+    .toBe(false);
+  await session.untilSaid('Then not.');
+  await session.untilEnded(2);
+  await expect(readFile(join(folder, 'other.txt'))).rejects.toThrow('ENOENT');
+
+  await session.send('Ask me.');
+  const form = session.permission(/^Question: 3 questions/);
+  await form.getByRole('radio', { name: 'PostgreSQL' }).check();
+  await form.getByRole('checkbox', { name: 'Here', exact: false }).first().check();
+  await form.getByRole('checkbox', { name: 'There', exact: false }).first().check();
+  await form.getByRole('textbox', { name: 'Something else: And when?' }).fill('At noon');
+  expect(
+    await session
+      .tool(/^Ask you/)
+      .getByText('multiSelect')
+      .count(),
+  ).toBe(0);
+  await form.getByRole('button', { name: 'Send answers' }).click();
+  await session.untilSaid('So be it.');
+  const { toolResults } = await stage.api.request((one) => 'toolu_question' in one.toolResults);
+  expect(toolResults['toolu_question']).toMatch(/="PostgreSQL".*="Here, There".*="At noon"/s);
+});
+
+testAtLength('a permission is refused by a button, and nothing is done', async () => {
+  const { folder, file } = await writingProject('reject-button');
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder });
+  await session.send('Write it.');
+  await session
+    .permission('Permission: Write new.txt')
+    .getByRole('button', { name: 'Reject', exact: true })
+    .click();
+  await session.untilSaid('That is settled.');
+  await session.untilEnded(1);
+  await expect(readFile(file)).rejects.toThrow('ENOENT');
+  await session.tool('Edit new.txt').getByText('Not made: you rejected it').waitFor();
+});
+
+testAtLength.each([
+  { key: 'Enter', outcome: 'gives', exists: true },
+  { key: 'Escape', outcome: 'refuses', exists: false },
+])('$key $outcome a permission, straight from the empty composer', async ({ key, exists }) => {
+  const { folder, file } = await writingProject(`answer-${key}`);
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder });
+  await session.send('Write it.');
+  const request = session.permission('Permission: Write new.txt');
+  await request.waitFor();
+  // Keys in the first moment are not taken: they were meant for something else.
+  await expect
+    .poll(async () => {
+      await session.composer.press(key);
+      return request.isVisible();
+    })
+    .toBe(false);
+  await session.untilSaid('That is settled.');
+  await session.untilEnded(1);
+  const content = await readFile(file, 'utf8').catch(() => undefined);
+  expect(content).toBe(exists ? 'fresh\n' : undefined);
+});
+
+testAtLength('a plan is read as text before it is agreed to, and then carried out', async () => {
+  const folder = await stage.project('plan');
+  stage.api.play([
+    reply(toolUse('ExitPlanMode', { plan: '# The plan\n\n1. Write it.\n2. Test it.' })),
+    reply('Done as planned.'),
+  ]);
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder });
+  await session.choose('Permissions', 'Plan');
+  await session.send('Plan it.');
+  const card = session.permission(/^Permission: /);
+  await card.getByRole('heading', { name: 'The plan' }).waitFor();
+  expect(await card.getByRole('listitem').allInnerTexts()).toEqual(['Write it.', 'Test it.']);
+  await card.getByRole('button', { name: 'Start, and ask before each edit' }).click();
+  await session.untilSaid('Done as planned.');
+  const mode = ada.page.getByRole('combobox', { name: 'Permissions' });
+  await mode.getByText('Ask first').waitFor();
+
+  // The agreement holds for the agent's next process, too.
+  await ada.endProcess();
+  await untilNoProcess(stage.server.pid, { folder });
+  stage.api.play([reply('I am back.')]);
+  await session.send('Go on.');
+  await session.untilSaid('I am back.');
+  expect(await mode.innerText()).toBe('Ask first');
+});
+
+/** Agents that want something done, and wait for leave; then their models answer. */
+const agents = [
+  {
+    agent: 'Claude Code',
+    play: (folder: string, ...answers: string[]) => {
+      const write = toolUse('Write', { file_path: join(folder, 'new.txt'), content: 'fresh\n' });
+      stage.api.play([reply(write), ...answers.map((said) => reply(said))]);
+    },
+    /** What the model was asked, request by request. */
+    asked: () =>
+      stage.api.requests
+        .filter(({ kind }) => kind === 'main')
+        .map(({ body }) => JSON.stringify(body.messages)),
+  },
+  {
+    agent: 'Codex',
+    play: (_: string, ...answers: string[]) => {
+      const make = execCommand('echo fresh > new.txt', { escalate: 'It must be made.' });
+      stage.codexApi.play([answer(make), ...answers.map((said) => answer(said))]);
+    },
+    asked: () => stage.codexApi.requests.map(({ body }) => JSON.stringify(body.input)),
+  },
+];
+
+/** What the person said, in the order in which it is shown, with what became of it. */
+const shown = (session: SessionTab) => session.prompts.allInnerTexts();
+
+test.each(agents.filter(({ agent }) => atLength || agent === 'Claude Code'))(
+  'a word to $agent at work reaches its model in the same turn, and is shown once in it, to others and after a reload',
+  async ({ agent, play, asked }) => {
+    const folder = await stage.project(`steer ${agent}`);
+    play(folder, 'With that in mind.', 'And the rest.');
+    const ada = await stage.person();
+    const session = await ada.startSession({ folder, agent });
+    await session.send('Make it.');
+    await session.permission(/^Permission: /).waitFor();
+    const before = asked().length;
+    await session.send('Later.');
+
+    await session.composer.fill('Call it otherwise.');
+    await session.composer.press('Control+Enter');
+    await session.lastTurn.getByText('Sent, not read yet').waitFor();
+    const bob = await stage.person();
+    await bob.page.goto(ada.page.url());
+    const his = await bob.session();
+    await his.lastTurn.getByText('Sent, not read yet').waitFor();
+    await session.allow();
+    await session.untilSaid('With that in mind.');
+    await session.untilEnded(2);
+
+    expect(asked()[before]).toContain('Call it otherwise.');
+    expect(asked()[before]).not.toContain('Later.');
+    for (const tab of [session, his]) {
+      await tab.untilEnded(2);
+      await tab.turns.first().getByText('Said while it worked').waitFor();
+      expect(await shown(tab)).toEqual(['Make it.', 'Call it otherwise.', 'Later.']);
+    }
+    await ada.page.reload();
+    await session.untilEnded(2);
+    await session.turns.first().getByText('Said while it worked').waitFor();
+    expect(await shown(session)).toEqual(['Make it.', 'Call it otherwise.', 'Later.']);
+  },
+);
+
+test('Codex asks for leave: a command is allowed, and runs, with a waiting message said meanwhile; the next is refused, with a reason for its model', async () => {
+  const folder = await stage.project('leave');
+  stage.codexApi.play([
+    answer([
+      message('I would make it.'),
+      execCommand('echo fresh > new.txt', { escalate: 'It must be made.' }),
+    ]),
+    answer('It is made.'),
+    answer(execCommand('echo more >> new.txt', { escalate: 'It must be longer.' })),
+    answer('Then otherwise.'),
+  ]);
+  const { asked } = agents[1]!;
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder, agent: 'Codex' });
+  await session.send('Make it.');
+  const request = session.permission(/^Permission: .*echo fresh > new\.txt/);
+  await request.waitFor();
+  await ada.sidebar.getByRole('region', { name: 'Needs you' }).getByText('Make it.').waitFor();
+  const before = asked().length;
+  await session.send('First.');
+  await session.send('Second.');
+  const second = session.queue.getByRole('listitem').filter({ hasText: 'Second.' });
+  await second.getByRole('button', { name: 'Send now' }).click();
+  await second.waitFor({ state: 'detached' });
+  await request.getByRole('button', { name: 'Allow', exact: true }).click();
+  await session.untilSaid('It is made.');
+  expect(await request.count()).toBe(0);
+  expect(await readFile(join(folder, 'new.txt'), 'utf8')).toBe('fresh\n');
+  await session
+    .tool(/echo fresh/)
+    .getByRole('img', { name: 'done' })
+    .waitFor();
+  expect(asked()[before]).toContain('Second.');
+  expect(asked()[before]).not.toContain('First.');
+
+  // What waited on is the next turn, and in it Codex asks again.
+  const next = session.permission(/^Permission: .*echo more >> new\.txt/);
+  await next.waitFor();
+  expect(await shown(session)).toEqual(['Make it.', 'Second.', 'First.']);
+  const requests = asked().length;
+  await session.composer.fill('Not in this folder.');
+  await next.getByRole('button', { name: 'Reject with this note' }).click();
+  await session.untilSaid('Then otherwise.');
+  await session.untilEnded(2);
+  expect(asked()[requests]).toContain('The user refused this, and says: Not in this folder.');
+  expect(await shown(session)).toEqual(['Make it.', 'Second.', 'First.']);
+  const noted = session.conversation.getByText('“Not in this folder.”');
+  const refused = session.lastTurn.getByRole('group', { name: /new\.txt/ });
+  if (!(await noted.isVisible())) await session.unfold(refused.first());
+  await noted.waitFor();
+  expect(await session.conversation.getByText(/Not in this folder/).count()).toBe(1);
+  expect(await readFile(join(folder, 'new.txt'), 'utf8')).toBe('fresh\n');
+});
+
+testAtLength.each(agents)(
+  'a message that waits for $agent is said at once, and the others wait on',
+  async ({ agent, play, asked }) => {
+    const folder = await stage.project(`now ${agent}`);
+    play(folder, 'With that in mind.', 'And the rest.');
+    const ada = await stage.person();
+    const session = await ada.startSession({ folder, agent });
+    await session.send('Make it.');
+    await session.permission(/^Permission: /).waitFor();
+    const before = asked().length;
+    await session.send('First.');
+    await session.send('Second.');
+    const second = session.queue.getByRole('listitem').filter({ hasText: 'Second.' });
+
+    await second.getByRole('button', { name: 'Send now' }).click();
+    await second.waitFor({ state: 'detached' });
+    await session.allow();
+    await session.untilEnded(2);
+
+    expect(asked()[before]).toContain('Second.');
+    expect(asked()[before]).not.toContain('First.');
+    expect(await shown(session)).toEqual(['Make it.', 'Second.', 'First.']);
+  },
+);
+
+testAtLength.each(agents)(
+  'the reason of a refusal reaches the model of $agent, and is shown with the request',
+  async ({ agent, play, asked }) => {
+    const folder = await stage.project(`reason ${agent}`);
+    play(folder, 'Then otherwise.');
+    const ada = await stage.person();
+    const session = await ada.startSession({ folder, agent });
+    await session.send('Make it.');
+    const request = session.permission(/^Permission: /);
+    await request.waitFor();
+    const before = asked().length;
+    await session.composer.fill('Not in this folder.');
+
+    await request.getByRole('button', { name: 'Reject with this note' }).click();
+    await session.untilSaid('Then otherwise.');
+    await session.untilEnded(1);
+
+    expect(asked()[before]).toContain('The user refused this, and says: Not in this folder.');
+    expect(await shown(session)).toEqual(['Make it.']);
+    const noted = session.conversation.getByText('“Not in this folder.”');
+    if (!(await noted.isVisible())) await session.unfold(session.tool(/new\.txt/).first());
+    await noted.waitFor();
+    expect(await session.conversation.getByText(/Not in this folder/).count()).toBe(1);
+  },
+);
+
+/** A turn that makes a file, for which Codex asks. */
+async function makingProject(name: string) {
+  const folder = await stage.project(name);
+  stage.codexApi.play(
+    byModelPrompt({
+      'Make it.': [
+        answer([
+          message('I would make it.'),
+          execCommand('echo fresh > new.txt', { escalate: 'It must be made.' }),
+        ]),
+        answer('It is made.'),
+      ],
+      'And now?': [answer('On we go.')],
+    }),
+  );
+  return { folder, file: join(folder, 'new.txt') };
+}
+
+const request = /^Permission: .*echo fresh > new\.txt/;
+
+testAtLength(
+  'a command that Codex asks for is refused, does not run, and the session goes on',
+  async () => {
+    const { folder, file } = await makingProject('refuse');
+    const ada = await stage.person();
+    const session = await ada.startSession({ folder, agent: 'Codex' });
+    await session.send('Make it.');
+    await session.permission(request).getByRole('button', { name: 'Reject', exact: true }).click();
+    // Codex tells its model, and shows no command that was not run.
+    await session.untilSaid('It is made.');
+    await session.untilEnded(1);
+    await expect(readFile(file)).rejects.toThrow('ENOENT');
+
+    await session.send('And now?');
+    await session.untilSaid('On we go.');
+    await session.untilEnded(2);
+    expect(await session.answers.allInnerTexts()).toEqual([
+      'I would make it.',
+      'It is made.',
+      'On we go.',
+    ]);
+  },
+);
