@@ -99,7 +99,7 @@ testAtLength('thinking is folded away, and opens', async () => {
   await thought.waitFor();
 });
 
-test('TC-8.1b TC-7.1c TC-7.2b TC-7.2c TC-8.1c tools show their invocation while they run, then their result, each in its own card; an edit shows what changed; Escape stops a command, and nothing of it runs on', async () => {
+test('TC-8.1b TC-7.1c TC-7.2b TC-7.2c TC-8.1c tools show their invocation while they run, then their result, each in its own card; Escape stops a command, and nothing of it runs on; an edit shows what changed', async () => {
   const folder = await stage.project('tools', { 'greet.txt': 'hello\nworld\n' });
   const file = join(folder, 'greet.txt');
   const waitFor = (name: string) => `until [ -e ${name} ]; do sleep 0.1; done; echo ${name} came`;
@@ -112,11 +112,11 @@ test('TC-8.1b TC-7.1c TC-7.2b TC-7.2c TC-8.1c tools show their invocation while 
       toolUse('Bash', { command: waitFor('right') }),
     ]),
     reply('Both came.'),
+    reply(toolUse('Bash', { command: 'until [ -e never ]; do sleep 0.2; done' })),
+    reply('Done with it.'),
     reply(toolUse('Read', { file_path: file })),
     reply(toolUse('Edit', { file_path: file, old_string: 'world', new_string: 'there' })),
     reply('Changed.'),
-    reply(toolUse('Bash', { command: 'until [ -e never ]; do sleep 0.2; done' })),
-    reply('Done with it.'),
   ]);
   const ada = await stage.person();
   const session = await ada.startSession({ folder });
@@ -158,6 +158,20 @@ test('TC-8.1b TC-7.1c TC-7.2b TC-7.2c TC-8.1c tools show their invocation while 
   await session.untilSaid('Both came.');
   await session.untilEnded(2);
 
+  await session.send('Follow.');
+  await session
+    .tool(/^Run until \[ -e never/)
+    .getByRole('img', { name: 'running' })
+    .waitFor();
+  await expect.poll(() => commandsIn(folder)).toContainEqual(expect.stringContaining('never'));
+  await session.composer.press('Escape');
+  await session.untilEnded(3);
+  await session.lastTurn.getByText(/^Stopped/).waitFor();
+  await expect.poll(() => commandsIn(folder)).not.toContainEqual(expect.stringContaining('never'));
+  await session.send('And now?');
+  await session.untilSaid('Done with it.');
+  await session.untilEnded(4);
+
   await session.send('Change it.');
   await session.allow();
   await session.untilSaid('Changed.');
@@ -167,20 +181,6 @@ test('TC-8.1b TC-7.1c TC-7.2b TC-7.2c TC-8.1c tools show their invocation while 
   await session.unfold(edit);
   const lines = await edit.getByRole('row').allInnerTexts();
   expect(lines.map((line) => line.replace(/\s/g, ''))).toEqual(['hello', '−world', '+there']);
-  await session.untilEnded(3);
-
-  await session.send('Follow.');
-  await session
-    .tool(/^Run until \[ -e never/)
-    .getByRole('img', { name: 'running' })
-    .waitFor();
-  await expect.poll(() => commandsIn(folder)).toContainEqual(expect.stringContaining('never'));
-  await session.composer.press('Escape');
-  await session.untilEnded(4);
-  await session.lastTurn.getByText(/^Stopped/).waitFor();
-  await expect.poll(() => commandsIn(folder)).not.toContainEqual(expect.stringContaining('never'));
-  await session.send('And now?');
-  await session.untilSaid('Done with it.');
 });
 
 testAtLength('a tool that fails says so without a click', async () => {
