@@ -46,18 +46,23 @@ tryControls([
     name: 'files of messages',
     set: withFiles,
     go: attach,
+    back: async (page) => {
+      if ((await card(page, 'mine.png').count()) === 0) await attach(page);
+    },
     controls: [
       {
         name: 'the paper clip',
         find: button('Attach files'),
         use: (page, _, way) => choose(page, way, 'Choose files'),
         effect: (page) => card(page, 'new.png').waitFor(),
+        undo: (page) => button('Remove new.png')(page).click(),
       },
       {
         name: 'the camera of a phone',
         find: button('Attach files'),
         use: (page, _, way) => choose(page, way, 'Take a photo'),
         effect: (page) => card(page, 'new.png').waitFor(),
+        undo: (page) => button('Remove new.png')(page).click(),
         only: ['touch'],
       },
       {

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { message, tool, turn } from '../items.ts';
 import {
@@ -14,6 +15,8 @@ import {
   withOthers,
 } from './scene.ts';
 import { press } from './ways.ts';
+
+const closeCall = (page: Page) => button(/npm test/)(page).click();
 
 tryControls([
   {
@@ -58,6 +61,7 @@ tryControls([
         name: 'a long message of one’s own',
         find: button('Show all'),
         effect: isOpen('Show less'),
+        undo: (page) => button('Show less')(page).click(),
       },
       { name: 'a thought', find: button(/^Thought/), effect: isOpen(/^Thought/) },
       { name: 'a run of reads', find: button(/^Read 2 files/), effect: isOpen(/^Read 2 files/) },
@@ -65,11 +69,13 @@ tryControls([
         name: 'a tool call',
         find: button(/npm test/),
         effect: (page) => page.getByLabel('Output').waitFor(),
+        undo: closeCall,
       },
       {
         name: 'an edit',
         find: button(/^Edit c\.ts/),
         effect: (page) => page.getByRole('region', { name: /^Changes to/ }).waitFor(),
+        undo: (page) => button(/^Edit c\.ts/)(page).click(),
       },
       {
         name: 'the fold of a long diff',
@@ -88,6 +94,7 @@ tryControls([
           await press(page, button(/^Show (all|\d+ (more|earlier) lines)/)(page).last(), way);
         },
         effect: isOpen(/^Show less/),
+        undo: closeCall,
       },
       {
         name: 'the button that copies an output',
@@ -97,6 +104,7 @@ tryControls([
           await press(page, button('Copy all')(page), way);
         },
         effect: async (page) => await expect.poll(() => clipboard(page)).toContain('line 59'),
+        undo: closeCall,
       },
       {
         name: 'the button that copies code',

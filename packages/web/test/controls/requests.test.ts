@@ -9,6 +9,12 @@ const dock = (page: Page) => page.getByRole('region', { name: 'Waiting for you' 
 const inDock = (name: string) => (page: Page) =>
   dock(page).getByRole('button', { name, exact: true });
 
+const isAtSecond = (page: Page) => dock(page).getByText('2 of 2').waitFor();
+const toFirst = async (page: Page) => {
+  await inDock('Previous request')(page).click();
+  await dock(page).getByText('1 of 2').waitFor();
+};
+
 const options: ApprovalUpsert['options'] = [
   { optionId: 'yes', name: 'Allow', kind: 'allow_once' },
   { optionId: 'always', name: 'Always allow', kind: 'allow_always' },
@@ -24,6 +30,9 @@ const waiting =
       approval(`p-${command}`, { callId: command, title: `Run ${command}`, options, ...rest }),
     ]);
     stage.history = { ...past, entries: [...past.entries, ...calls], turns: [turn('t1')] };
+    // So they still wait after each answer.
+    stage.refuse = (path) =>
+      path.includes('/approval/') ? { code: 'NOT_NOW', message: 'Not now.' } : undefined;
   };
 
 /** Presses a focused button by key only after there was time to read what it answers. */
@@ -74,22 +83,26 @@ tryControls([
           await answer(page, inDock('Reject with this note')(page), way, stage);
         },
         effect: answered({ optionId: 'no', note: 'Not so' }),
+        undo: (page) => field(page).fill(''),
       },
       {
         name: 'the next request',
         find: inDock('Next request'),
-        effect: (page) => dock(page).getByText('2 of 2').waitFor(),
+        effect: isAtSecond,
+        undo: toFirst,
       },
       {
         name: 'the previous request',
         find: inDock('Previous request'),
-        effect: (page) => dock(page).getByText('2 of 2').waitFor(),
+        effect: isAtSecond,
+        undo: toFirst,
       },
       {
         name: 'the line of a request in the conversation',
         find: (page) => page.getByRole('link', { name: /^waiting for you/ }),
         use: (page, control, way) => press(page, control.last(), way),
-        effect: (page) => dock(page).getByText('2 of 2').waitFor(),
+        effect: isAtSecond,
+        undo: toFirst,
       },
       {
         name: 'the call of a request in the conversation',
@@ -115,6 +128,7 @@ tryControls([
         name: 'Show all of it',
         find: inDock('Show all of it'),
         effect: (page) => inDock('Show the next part')(page).waitFor(),
+        spoils: true,
       },
       {
         name: 'Show the next part',
@@ -127,6 +141,7 @@ tryControls([
           const asks = dock(page).getByRole('region', { name: 'What is asked' });
           return expect.poll(() => asks.evaluate(({ scrollTop }) => scrollTop)).toBeGreaterThan(50);
         },
+        spoils: true,
       },
       {
         name: 'the buttons around it',
@@ -195,13 +210,15 @@ tryControls([
         name: 'the buttons around it',
         find: (page) => page.locator('main').getByRole('button'),
         use: (page, _, way) => press(page, inDock('Next request')(page), way),
-        effect: (page) => dock(page).getByText('2 of 2').waitFor(),
+        effect: isAtSecond,
+        undo: toFirst,
       },
       {
         name: 'the lines in the conversation',
         find: (page) => page.getByRole('link', { name: /^waiting for you/ }),
         use: (page, control, way) => press(page, control.last(), way),
-        effect: (page) => dock(page).getByText('2 of 2').waitFor(),
+        effect: isAtSecond,
+        undo: toFirst,
       },
     ],
   },

@@ -1,4 +1,4 @@
-import { atLength } from '@liminal/testkit/at-length';
+import { atLength, testAtLength } from '@liminal/testkit/at-length';
 import { describe, expect, it } from 'vitest';
 import type { Locator, Page } from 'playwright-core';
 import { message, turn } from '../items.ts';
@@ -12,6 +12,8 @@ export interface Scene {
   set?: (stage: Stage) => void;
   /** Goes from the session to where the controls are. */
   go?: (page: Page, way: Way, stage: Stage) => Promise<unknown>;
+  /** Goes there again after a control. Default: `go`. */
+  back?: (page: Page, way: Way, stage: Stage) => Promise<unknown>;
   controls: Control[];
 }
 
@@ -22,27 +24,40 @@ export interface Control {
   use?: (page: Page, control: Locator, way: Way, stage: Stage) => Promise<unknown>;
   /** Resolves when the control has had its effect. */
   effect: (page: Page, stage: Stage) => Promise<unknown>;
+  /** Undoes what would disturb the next control in the same page. What is open is closed in any case. */
+  undo?: (page: Page) => Promise<unknown>;
+  /** Whether nothing undoes it: no other control is tried in this page. */
+  spoils?: boolean;
   /** For a control that exists for some ways only. */
   only?: Way[];
 }
 
+/** A control, and how it is used. */
+interface Try {
+  control: Control;
+  way: Way;
+}
+
 /**
- * Uses every control of the scenes, in turn by mouse, by keyboard and by touch; at length each by all three. Fails on
- * a control without an entry in its scene.
+ * Uses every control of the scenes. At length each by mouse, by keyboard and by touch, in a page of its own; else one
+ * by mouse, the next by keyboard and the third by touch, as many in one page as do not disturb one another. Fails on a
+ * control without an entry in its scene.
  */
 export function tryControls(scenes: readonly Scene[]): void {
   openStage();
 
-  const visit = async (scene: Scene, way: Way): Promise<Page> => {
-    stage.history = past;
-    scene.set?.(stage);
-    const permissions = ['clipboard-read', 'clipboard-write'];
-    const page = await stage.visit({ permissions, ...(way === 'touch' ? phone : {}) });
-    await scene.go?.(page, way, stage);
-    return page;
-  };
-
   describe.for(scenes)('$name', (scene) => {
+    const { go = async () => {}, back = go } = scene;
+
+    const visit = async (way: Way): Promise<Page> => {
+      stage.history = past;
+      scene.set?.(stage);
+      const permissions = ['clipboard-read', 'clipboard-write'];
+      const page = await stage.visit({ permissions, ...(way === 'touch' ? phone : {}) });
+      await go(page, way, stage);
+      return page;
+    };
+
     const findNoOther = async (page: Page) => {
       const known = [...frame, ...scene.controls.map(({ find }) => find)];
       const unknown = () =>
@@ -53,28 +68,74 @@ export function tryControls(scenes: readonly Scene[]): void {
       await expect.poll(unknown).toEqual([]);
     };
 
+    /** Uses them one after another. */
+    const tryEach = async (page: Page, tries: readonly Try[]) => {
+      const address = page.url();
+      for (const [index, { control, way }] of tries.entries()) {
+        const { name, find, use: act = press, effect } = control;
+        if (index > 0) {
+          if (page.url() !== address) await page.goBack();
+          await closeAll(page);
+          await back(page, way, stage);
+        }
+        stage.requests.length = 0;
+        await act(page, find(page), way, stage);
+        await expect(effect(page, stage), `${name}, by ${way}`).resolves.not.toThrow();
+        await control.undo?.(page);
+      }
+    };
+
     /** In which the scene is still to be looked at for a control without an entry. */
     const unseen = new Set<Way>(['mouse', 'touch']);
-    const controls = scene.controls.map((control, index) => {
-      const { only = [...ways] } = control;
-      const tried = atLength ? only : only.slice(index % only.length).slice(0, 1);
-      return { ...control, tried: tried.map((way) => ({ way, isFirst: unseen.delete(way) })) };
-    });
-    describe.for(controls)('$name', ({ find, effect, use = press, tried }) => {
-      for (const { way, isFirst } of tried) {
-        it(`works by ${way}${isFirst ? ', and there is no other control' : ''}`, async () => {
-          const page = await visit(scene, way);
-          if (isFirst) await findNoOther(page);
-          await use(page, find(page), way, stage);
-          await expect(effect(page, stage)).resolves.not.toThrow();
-        });
-      }
-    });
+    for (const tries of visits(scene.controls)) {
+      const seen = tries[0]?.way === 'touch' ? 'touch' : 'mouse';
+      const isFirst = unseen.delete(seen);
+      const names = tries.map(({ control, way }) => `${control.name} by ${way}`).join(', ');
+      it(`${names}${isFirst ? '; there is no other control' : ''}`, async () => {
+        const page = await visit(tries[0]!.way);
+        if (isFirst) await findNoOther(page);
+        await expect(tryEach(page, tries)).resolves.not.toThrow();
+      });
+    }
 
-    it.for([...unseen])('there is no other control (%s)', async (way) => {
-      await expect(findNoOther(await visit(scene, way))).resolves.not.toThrow();
+    // Where nothing is tried by touch, a phone shows what a wide window does.
+    testAtLength.each([...unseen])('there is no other control (%s)', async (way) => {
+      await expect(findNoOther(await visit(way))).resolves.not.toThrow();
     });
   });
+}
+
+/** What is tried in one page each. */
+function visits(controls: readonly Control[]): Try[][] {
+  const tries = controls.flatMap((control, index) => {
+    const { only = [...ways] } = control;
+    const tried = atLength ? only : only.slice(index % only.length).slice(0, 1);
+    return tried.map((way) => ({ control, way }));
+  });
+  if (atLength) return tries.map((one) => [one]);
+  const [onPhone = [], wide = []] = [true, false].map((isPhone) =>
+    tries.filter(({ way }) => (way === 'touch') === isPhone),
+  );
+  return [wide, onPhone].flatMap((all) => {
+    const spoiling = all.filter(({ control }) => control.spoils);
+    const together = all.filter(({ control }) => !control.spoils);
+    const [first = [], ...rest] = spoiling.map((one) => [one]);
+    return [[...together, ...first], ...rest].filter((page) => page.length > 0);
+  });
+}
+
+/** Closes every dialog, menu and list. */
+async function closeAll(page: Page): Promise<void> {
+  const open = page
+    .locator('dialog[open], [role="menu"], [role="listbox"]')
+    .filter({ visible: true });
+  await expect
+    .poll(async () => {
+      const count = await open.count();
+      if (count > 0) await page.keyboard.press('Escape');
+      return count;
+    })
+    .toBe(0);
 }
 
 /** Controls around every scene, each tried in one of them. */

@@ -50,10 +50,11 @@ const most = 80;
 
 /** Goes to a control by the Tab key; inside a list that is one stop, by arrow keys. */
 export async function tabTo(page: Page, control: Locator): Promise<void> {
-  await control.waitFor();
+  const find = await finder(control);
   for (let step = 0; step < most; step += 1) {
-    if (await control.evaluate(hasFocus)) return;
-    if (await control.evaluate(isBesideFocus)) await arrowTo(page, control);
+    const place = await find();
+    if (place === 'here') return;
+    if (place === 'beside') await arrowTo(page, control);
     else await page.keyboard.press('Tab');
   }
   throw new Error('The keyboard does not lead to this control.');
@@ -62,22 +63,37 @@ export async function tabTo(page: Page, control: Locator): Promise<void> {
 async function arrowTo(page: Page, control: Locator): Promise<void> {
   const isInRow = await control.evaluate((element) => element.closest('header') !== null);
   await page.keyboard.press('Home');
+  const find = await finder(control);
   for (let step = 0; step < most; step += 1) {
-    if (await control.evaluate(hasFocus)) return;
+    if ((await find()) === 'here') return;
     await page.keyboard.press(isInRow ? 'ArrowRight' : 'ArrowDown');
   }
   throw new Error('The arrow keys do not lead to this control.');
 }
 
-function hasFocus(control: Element): boolean {
-  return control === document.activeElement;
+/** Tells where the focus is, seen from a control. It is looked for anew only if the page made it anew. */
+async function finder(control: Locator) {
+  const find = () => control.elementHandle();
+  let element = await find();
+  return async (): Promise<Place> => {
+    const place = await element?.evaluate(placeOfFocus);
+    if (place !== undefined) return place;
+    element = await find();
+    return (await element?.evaluate(placeOfFocus)) ?? 'elsewhere';
+  };
 }
 
-/** Whether the focus is on the one entry of the control's list that Tab reaches. */
-function isBesideFocus(control: HTMLElement | SVGElement): boolean {
+type Place = 'here' | 'beside' | 'elsewhere';
+
+/** Beside: on the one entry of the control's list that Tab reaches. Undefined: the control is out of the page. */
+function placeOfFocus(control: Node): Place | undefined {
   const { activeElement } = document;
+  if (!control.isConnected) return undefined;
+  if (control === activeElement) return 'here';
   const isEntry = activeElement?.matches('nav :is(li, h2) *') ?? false;
-  return control.tabIndex < 0 && isEntry && control.closest('nav')!.contains(activeElement);
+  const { tabIndex } = control as HTMLElement;
+  const list = (control as Element).closest('nav');
+  return tabIndex < 0 && isEntry && list?.contains(activeElement) === true ? 'beside' : 'elsewhere';
 }
 
 /** Whether Enter takes this option: it has the focus, or the focused field points to it. */
