@@ -7,11 +7,11 @@ const timeouts = { unit: 20_000, integration: 120_000 };
 /** `npm run faults`: what a run before each commit plays a part of is played whole. */
 const atLength = process.env['FAULTS'] === 'long';
 
-/** Of tests that wait for servers, agents and browsers, which are at work meanwhile: one more than there are cores. */
+/** One more than there are cores: tests wait while their servers, agents and browsers work. */
 const maxWorkers = atLength ? 1 : availableParallelism() + 1;
 
 const long = atLength ? [] : ['**/*.long.test.ts'];
-/** These start no process: what they need is in their own. */
+/** These start no server, agent or browser, and leave nothing behind: files can share a process. */
 const inProcess = ['packages/{client,runtime,server}/test/**/*.test.{ts,tsx}'];
 /** What these look at is the whole machine: its time, its memory. */
 const alone = [
