@@ -40,7 +40,7 @@ export interface MessagesRequest {
   agentId: string;
   /** What the user (or the parent agent) asked last, without what the client adds to it. */
   prompt: string;
-  /** How many messages precede `prompt`; tells two equal prompts of one session apart. */
+  /** How many texts of the user's side precede `prompt`; tells two equal prompts of one session apart. */
   promptIndex: number;
   /** The results of the tools called since the model's last answer, by tool call id. */
   toolResults: Record<string, string>;
@@ -93,10 +93,16 @@ function promptTexts(message: z.infer<typeof Message>): string[] {
   );
 }
 
+const isInterruption = (text: string): boolean => text.startsWith('[Request interrupted by user');
+
+/** After a turn that was stopped before the model spoke, Claude Code puts the next prompt into the same message. */
 function lastPrompt(body: MessagesRequestBody): { prompt: string; promptIndex: number } {
-  const promptIndex = body.messages.findLastIndex((message) => promptTexts(message).length > 0);
-  const message = body.messages[promptIndex];
-  return { prompt: message === undefined ? '' : promptTexts(message).join('\n'), promptIndex };
+  const perMessage = body.messages.map(promptTexts);
+  const last = perMessage.findLastIndex((texts) => texts.length > 0);
+  const texts = perMessage[last] ?? [];
+  const start = texts.slice(0, -1).findLastIndex(isInterruption) + 1;
+  const before = perMessage.slice(0, Math.max(last, 0)).flat().length;
+  return { prompt: texts.slice(start).join('\n'), promptIndex: before + start };
 }
 
 function lastToolResults(body: MessagesRequestBody): Record<string, string> {

@@ -179,6 +179,22 @@ test('byPrompt answers each prompt from its own start, for any number of session
   );
 });
 
+test('byPrompt answers a prompt anew when the turn before it was stopped before the model spoke', async () => {
+  await start(byPrompt({ count: [reply('one')], else: [reply('else')] }));
+  const stopped = (...texts: string[]) =>
+    user(
+      texts.flatMap((text) => [
+        { type: 'text', text: '[Request interrupted by user]' },
+        { type: 'text', text },
+      ]),
+    );
+  const ask = async (message: unknown) => said(await (await post({ messages: [message] })).text());
+
+  expect(await ask(user('count'))).toBe('one');
+  expect(await ask(stopped('count'))).toBe('one');
+  expect(await ask(stopped('count', 'else'))).toBe('else');
+});
+
 test('withSubagents answers a subagent by the prompt it was given', async () => {
   await start(withSubagents([reply('main')], { errand: [reply('sub')] }));
   const sub = await post({ messages: [user('an errand')] }, { 'x-claude-code-agent-id': 'a1' });
@@ -192,6 +208,6 @@ test('a test can wait for a request, past or to come', async () => {
   const coming = api!.request((request) => request.prompt === 'later');
   await post({});
   await post({ messages: [user('<system-reminder>x</system-reminder>'), user('later')] });
-  expect((await coming).promptIndex).toBe(1);
+  expect((await coming).promptIndex).toBe(0);
   expect((await api!.request((request) => request.prompt === 'hi')).promptIndex).toBe(0);
 });
