@@ -31,7 +31,9 @@ export async function redisCluster(options: RedisClusterOptions = {}): Promise<S
     newPrefix: () => prefix,
     release: async () => cluster.stop(),
     detachReplicas: async () => {
-      await Promise.all(masters.map(detachReplica));
+      await Promise.all(
+        masters.map(async (master, index) => detach(cluster.replicas[index]!, master)),
+      );
     },
     killMasterOf: async (key) => {
       const victim = await masterOf(key, masters);
@@ -44,9 +46,10 @@ export async function redisCluster(options: RedisClusterOptions = {}): Promise<S
   };
 }
 
-async function detachReplica(master: RedisServer): Promise<void> {
-  // What it refuses from now on is how a replica begins to listen.
-  await ask(master, 'ACL', 'SETUSER', 'default', '-psync', '-sync');
+async function detach(replica: RedisServer, master: RedisServer): Promise<void> {
+  // The master knows of no password: so it refuses the replica, which asks again once a second. Refused anything that
+  // comes later, a replica asks again at once, for ever.
+  await ask(replica, 'CONFIG', 'SET', 'masterauth', 'wrong');
   await ask(master, 'CLIENT', 'KILL', 'TYPE', 'replica');
 }
 
