@@ -1,5 +1,6 @@
 // What `npm start` and `npm test` run first, on a machine that may have nothing but Node 20 and npm:
 // plain JavaScript without dependencies. Everything after it is TypeScript on the repo's own Node.
+import { bundleServer } from './bootstrap/bundle.mjs';
 import { chromium, headlessShell } from './bootstrap/chromium.mjs';
 import { complain } from './bootstrap/complain.mjs';
 import { install } from './bootstrap/install.mjs';
@@ -17,6 +18,7 @@ async function test(only) {
     const programs = { CHROMIUM_PATH: browser, CHROMIUM_SHELL_PATH: await headlessShell(browser) };
     await testServices();
     await buildWeb(root);
+    await bundleServer(root);
     return await runOwnNode(root, ['scripts/checks.ts', ...only], programs);
   } catch (error) {
     complain(error);

@@ -1,5 +1,5 @@
 import { takeOwnEnvironment } from '../../packages/cli/bin/own-environment.js';
-import { compileServer } from './compiled.mjs';
+import { bundleServer } from './bundle.mjs';
 import { complain } from './complain.mjs';
 import { install } from './install.mjs';
 import { root } from './root.mjs';
@@ -16,7 +16,7 @@ export async function start(args) {
   try {
     await install(root);
     await buildWeb(root);
-    await compileServer(root);
+    await bundleServer(root);
     process.exitCode = await runOwnNode(root, ['packages/cli/bin/liminal.js', ...args], own);
   } catch (error) {
     complain(error);

@@ -1,0 +1,72 @@
+// Makes the bundle of the sources as they are, unless it is there.
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { enableCompileCache } from 'node:module';
+import { dirname } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { rolldown } from 'rolldown';
+import { bundleOfSources, bundles, root } from './bundle.js';
+
+/** How many stay: a server that runs still loads parts of its own. */
+const kept = 5;
+
+/** What a module says of its own place stays true. */
+const places = {
+  name: 'places',
+  transform(/** @type {string} */ code, /** @type {string} */ file) {
+    const place = { __dirname: dirname(file), __filename: file };
+    const isModule = /\b(?:const|let|var) __(?:dirname|filename)\b/.test(code);
+    return code
+      .replaceAll(/\bimport\.meta\.url\b/g, () => JSON.stringify(pathToFileURL(file).href))
+      .replaceAll(/\b__(?:dirname|filename)\b/g, (name) =>
+        isModule ? name : JSON.stringify(place[/** @type {keyof typeof place} */ (name)]),
+      );
+  },
+};
+
+async function make(/** @type {string} */ bundle) {
+  mkdirSync(bundles, { recursive: true });
+  const folder = mkdtempSync(`${bundles}/making-`);
+  try {
+    const made = await rolldown({
+      cwd: root,
+      input: { program: 'packages/cli/src/program.ts', 'warm-up': 'packages/cli/bin/warm-up.js' },
+      platform: 'node',
+      // It finds its program beside itself.
+      external: ['@anthropic-ai/claude-agent-sdk'],
+      plugins: [places],
+      logLevel: 'silent',
+    });
+    await made.write({
+      dir: folder,
+      entryFileNames: '[name].mjs',
+      chunkFileNames: '[name]-[hash].mjs',
+    });
+    renameSync(folder, bundle);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function removeOld() {
+  const made = readdirSync(bundles).map((name) => `${bundles}/${name}`);
+  const age = (/** @type {string} */ folder) => -statSync(folder).mtimeMs;
+  for (const old of made.toSorted((a, b) => age(a) - age(b)).slice(kept)) {
+    rmSync(old, { recursive: true, force: true });
+  }
+}
+
+const bundle = bundleOfSources();
+if (!existsSync(bundle)) {
+  await make(bundle);
+  removeOld();
+  enableCompileCache(`${bundle}/cache`);
+  await import(`${bundle}/warm-up.mjs`);
+}

@@ -1,0 +1,39 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { appendFile, mkdir, mkdtemp, readdir, realpath, rm, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import { Installation } from './faults/installation.ts';
+
+const run = promisify(execFile);
+
+test('a start is from the bundle of the sources as they are, or from the sources themselves', async () => {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'liminal-bundle-')));
+  onTestFinished(async () => rm(root, { recursive: true, force: true, maxRetries: 5 }));
+  const { liminal } = await Installation.make(root);
+  const bin = join(root, 'packages/cli/bin');
+  const bundles = join(root, 'node_modules/.cache/liminal');
+  const version = async () => (await run(process.execPath, [liminal, '--version'])).stdout;
+  const make = async () => {
+    await run(process.execPath, [join(bin, 'make-bundle.js')]);
+    return (await readdir(bundles)).filter((name) => !name.startsWith('older'));
+  };
+  for (const age of [1, 2, 3, 4, 5, 6]) {
+    const older = join(bundles, `older-${age}`);
+    await mkdir(older, { recursive: true });
+    await utimes(older, 0, new Date(Date.now() - age * 60_000));
+  }
+  expect(await version()).toBe('0.1.0\n');
+
+  const [made = ''] = await make();
+  await appendFile(join(bundles, made, 'program.mjs'), '\nconsole.log("From the bundle.");\n');
+  expect(await version()).toBe('From the bundle.\n0.1.0\n');
+  expect(await make()).toEqual([made]);
+  expect(existsSync(join(bundles, made, 'cache'))).toBe(true);
+  expect(await readdir(bundles)).toEqual([made, 'older-1', 'older-2', 'older-3', 'older-4']);
+
+  await appendFile(join(root, 'packages/protocol/src/index.ts'), '\n');
+  expect(await version()).toBe('0.1.0\n');
+});
