@@ -13,11 +13,10 @@ const maxWorkers = atLength ? 1 : availableParallelism() + 1;
 const long = atLength ? [] : ['**/*.long.test.ts'];
 /** These start no server, agent or browser, and leave nothing behind: files can share a process. */
 const inProcess = ['packages/{client,runtime,server}/test/**/*.test.{ts,tsx}'];
-/** What these look at is the whole machine: its time, its memory. */
+/** These measure time, or a process' whole memory, more closely than a busy machine lets them. */
 const alone = [
   'packages/web/test/markdown-bombs.test.ts',
-  'test/faults/{hostile/*,hostile-*,idle-memory,input,long-session,readers}.test.ts',
-  'test/chaos/**/*.test.ts',
+  'test/faults/{long-session,readers}.test.ts',
   'test/soak.test.ts',
 ];
 

@@ -2,6 +2,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Runtime } from '@liminal/runtime';
 import type { Step } from '@liminal/testkit';
+import { partOf } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
 import { Reader } from '../../packages/runtime/test/reader.ts';
 import { scriptedAgent, serverStage } from '../outside/server-stage.ts';
@@ -64,7 +65,15 @@ const inputs: [what: string, steps: Step[]][] = [
   ],
 ];
 
-test.each(inputs)(
+/** The others are large in the same ways. */
+const chosen = [
+  'a message of 24 MiB of quotes, in pieces',
+  'an input of a million leaves',
+  'five thousand calls that never end',
+  'a title and commands of 10 MiB',
+];
+
+test.each(partOf(Object.fromEntries(inputs), chosen))(
   'SAFE: %s: the turn ends, all is readable, and another session goes on',
   async (_, steps) => {
     const { projectDir, provide } = await scriptedAgent({

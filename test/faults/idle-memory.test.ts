@@ -2,12 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { atLength } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
 import { Connection } from '../../bench/parts/connection.ts';
 import { Measured } from '../../bench/parts/process.ts';
 
 const script = fileURLToPath(new URL('../../bench/parts/source-server.ts', import.meta.url));
-const SESSIONS = 5;
+const SESSIONS = atLength ? 5 : 3;
 /** Deltas of one long answer, of 16 characters each. */
 const DELTAS = 200_000;
 const ANSWER_MIB = (DELTAS * 16) / 2 ** 20;
