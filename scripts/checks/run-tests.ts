@@ -1,11 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { startPostgres, startRedis } from '@liminal/testkit';
 import { readResults, tallyResults } from './test-results.ts';
 import type { Tally } from './tally.ts';
 
 /** Milliseconds after which the run hangs rather than works. */
 const patience = 60 * 60_000;
+
+/** For all files at once. */
+const maxConnections = 400;
 
 /** Every process that runs our sources as they are compiles them once. */
 const compileCache = fileURLToPath(new URL('../../node_modules/.cache/tests', import.meta.url));
@@ -16,10 +20,40 @@ const compileCache = fileURLToPath(new URL('../../node_modules/.cache/tests', im
  * @param only files or folders; none for all
  */
 export async function runTests(resultsFile: string, only: readonly string[]): Promise<Tally> {
+  const { env, stop } = await shareServices();
+  try {
+    return await run({ ...env, NODE_COMPILE_CACHE: compileCache }, resultsFile, only);
+  } finally {
+    await stop();
+  }
+}
+
+/** One Redis and one PostgreSQL for all tests that do not end theirs, unless the environment names running ones. */
+async function shareServices() {
+  const { LIMINAL_REDIS_URL: redisUrl, LIMINAL_DATABASE_URL: databaseUrl } = process.env;
+  const redis = redisUrl ? undefined : await startRedis();
+  const postgres = databaseUrl ? undefined : await startPostgres(maxConnections);
+  return {
+    env: {
+      ...process.env,
+      ...(redis && { LIMINAL_REDIS_URL: redis.url }),
+      ...(postgres && { LIMINAL_DATABASE_URL: postgres.url }),
+    },
+    stop: async () => {
+      await Promise.all([redis?.stop(), postgres?.stop()]);
+    },
+  };
+}
+
+async function run(
+  env: NodeJS.ProcessEnv,
+  resultsFile: string,
+  only: readonly string[],
+): Promise<Tally> {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${resultsFile}`];
   const child = spawn('vitest', ['run', ...reporters, ...only], {
     stdio: 'inherit',
-    env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
+    env,
     timeout: patience,
   });
   const ended = await Promise.race([once(child, 'exit'), once(child, 'error')]);
