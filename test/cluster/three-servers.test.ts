@@ -1,7 +1,7 @@
 import { byPrompt, reply, testRedis, text, toolUse } from '@liminal/testkit';
 import { atLength } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
-import { Cluster, LEASE_MS } from './cluster.ts';
+import { Cluster, LEASE_MS, type Member } from './cluster.ts';
 import { LiminalServer } from '../e2e/server.ts';
 import { redisCluster } from './redis-cluster.ts';
 import { tlsRedis } from './tls-redis.ts';
@@ -53,15 +53,15 @@ test.each(atLength ? kinds : kinds.slice(0, 1))(
   },
 );
 
-test('servers reach a Redis through TLS whose authority they are told of, and say what is wrong with one that they do not know', async () => {
+test('a server reaches a Redis through TLS whose authority it is told of, and says what is wrong with one that it does not know', async () => {
   const redis = await tlsRedis();
-  const script = byPrompt({ 'Hello.': [reply('Hi.')] });
   const env = { NODE_EXTRA_CA_CERTS: redis.authority };
-  const cluster = await Cluster.start({ servers: 2, script, redis, env });
-  const [a, b] = cluster.members;
-  const sessionId = await cluster.create(a!);
-  const reader = await b!.follow(sessionId);
-  const { turnId } = await a!.requests.send(sessionId, 'Hello.');
+  const cluster = await Cluster.start({ servers: 1, redis, env });
+  const [{ requests, follow }] = cluster.members as [Member];
+  const demo = { cliType: 'demo', projectDir: cluster.project };
+  const { sessionId } = await requests.createSession(demo);
+  const reader = await follow(sessionId);
+  const { turnId } = await requests.send(sessionId, 'hello');
   expect(await reader.ended(turnId)).toMatchObject({ status: 'complete' });
 
   const strangers = { ...cluster.env, NODE_EXTRA_CA_CERTS: '' };
