@@ -11,8 +11,11 @@ const atLength = process.env['FAULTS'] === 'long';
 const maxWorkers = atLength ? 1 : availableParallelism() + 1;
 
 const long = atLength ? [] : ['**/*.long.test.ts'];
-/** These start no server, agent or browser, and leave nothing behind: files can share a process. */
-const inProcess = ['packages/{client,runtime,server}/test/**/*.test.{ts,tsx}'];
+/** These put a module of their own in the place of another, for all files of their process. */
+const mocking = [
+  'packages/agents/test/claude-code/interrupt.test.ts',
+  'test/faults/hostile/claude.test.ts',
+];
 /** These measure time, or a process' whole memory, more closely than a busy machine lets them. */
 const alone = [
   'packages/web/test/markdown-bombs.test.ts',
@@ -22,7 +25,6 @@ const alone = [
 
 export default defineConfig({
   test: {
-    // A child process per file: a test that leaks a handle or a variable cannot harm another file.
     pool: 'forks',
     setupFiles: ['test/property-seed.ts'],
     // As generous: the default of a second is short where two browsers start.
@@ -47,9 +49,11 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['packages/*/test/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
-          exclude: [...long, ...alone, ...inProcess],
+          exclude: [...long, ...alone, ...mocking],
           testTimeout: timeouts.integration,
           hookTimeout: timeouts.integration,
+          // Files share a few processes, and a browser in each: to start them costs a fifth of all that the tests do.
+          isolate: atLength,
           maxWorkers,
           sequence: { groupOrder: 2 },
         },
@@ -57,12 +61,10 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'in-process',
-          include: inProcess,
-          exclude: long,
+          name: 'mocking',
+          include: mocking,
           testTimeout: timeouts.integration,
           hookTimeout: timeouts.integration,
-          isolate: atLength,
           maxWorkers,
           sequence: { groupOrder: 2 },
         },

@@ -31,6 +31,13 @@ export function launchChromium(): Promise<Browser> {
   return chromium.launch(chromiumOptions());
 }
 
+let shared: Promise<Browser> | undefined;
+
+/** The headless Chromium of all files that a process tests; it ends with the process. */
+export function sharedChromium(): Promise<Browser> {
+  return (shared ??= launchChromium());
+}
+
 /** Somebody with a fresh profile (no cookie, nothing stored) who opens the address. */
 export async function visit(
   browser: Browser,

@@ -11,9 +11,9 @@ import {
   startMessagesApi,
   startResponsesApi,
 } from '@liminal/testkit';
-import type { Browser, BrowserContextOptions } from 'playwright-core';
+import type { BrowserContextOptions } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import { launchChromium, visit } from './browser.ts';
+import { sharedChromium, visit } from './browser.ts';
 import { saveEvidence } from './evidence.ts';
 import { type Network, openNetwork } from './network.ts';
 import type { Person } from './person.ts';
@@ -44,8 +44,6 @@ interface Parts {
   api: MessagesApi;
   codexApi: ResponsesApi | undefined;
   server: LiminalServer;
-  /** Started with the first person. */
-  browser: () => Promise<Browser>;
   network: Network;
 }
 
@@ -93,10 +91,7 @@ export function useStage({ withKey = true, codex }: StageOptions = {}): Stage {
     undo.push(() => endServer(server));
     const network = await openNetwork(Number(new URL(server.link).port));
     undo.push(() => network.close());
-    let launched: Promise<Browser> | undefined;
-    const browser = () => (launched ??= launchChromium());
-    undo.push(async () => (await launched)?.close());
-    parts = { root, api, codexApi, server, browser, network };
+    parts = { root, api, codexApi, server, network };
   });
 
   afterEach(async ({ task }) => {
@@ -143,7 +138,7 @@ export function useStage({ withKey = true, codex }: StageOptions = {}): Stage {
     person: async (options) => {
       const address = new URL(set().server.link);
       address.port = String(set().network.port);
-      const person = await visit(await set().browser(), address.href, options);
+      const person = await visit(await sharedChromium(), address.href, options);
       people.push(person);
       await person.sidebar.waitFor();
       return person;
