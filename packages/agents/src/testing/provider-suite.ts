@@ -11,7 +11,7 @@ import {
   toResponse,
   type UpsertObject,
 } from '@liminal/protocol';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CliProvider } from '../provider.ts';
 import { coded, openSession, type ProviderUnderTest } from './subject.ts';
 import { expectWholeTurn, Watch } from './watch.ts';
@@ -45,7 +45,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
     let subject: ProviderUnderTest;
     let provider: CliProvider;
     let first: Awaited<ReturnType<typeof openSession>> | undefined;
-    let second: string | undefined;
+    let fork: string | undefined;
     beforeAll(async () => {
       subject = await setup();
       provider = subject.provider;
@@ -67,12 +67,6 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
       return { ...session, watch, told, stop };
     };
 
-    /** Another session, which got its id. */
-    const another = async () => {
-      second ??= (await provider.createSession({ projectDir: subject.projectDir })).sessionId;
-      return second;
-    };
-
     describe('its surface', () => {
       test.each(lifecycle)('TC-2.1a: has the lifecycle method %s', (method) => {
         expect(provider[method]).toBeTypeOf('function');
@@ -89,17 +83,19 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
 
     describe('a session', () => {
       test('TC-3.4c, TC-3.4b, TC-3.2c: is alive from its creation until it is killed, which it says once, and only to those who still listen; then it takes no message', async () => {
-        const sessionId = randomUUID();
-        const watch = new Watch(provider, sessionId);
-        expect(provider.isAlive(sessionId)).toBe(false);
-
-        const session = await provider.createSession({
+        const { sessionId, cliType } = await provider.createSession({
           projectDir: subject.projectDir,
-          sessionId,
         });
 
-        expect(session).toEqual({ sessionId, cliType: provider.cliType });
+        // It gets an id if none is given.
+        expect(cliType).toBe(provider.cliType);
+        const one = await shared();
+        expect(sessionId).not.toBe(one.sessionId);
         expect(provider.isAlive(sessionId)).toBe(true);
+        const watch = new Watch(provider, sessionId);
+        await one.watch.ended(await one.send('text'));
+        // Those who listen to one session hear nothing of another.
+        expect(watch.events).toEqual([]);
         const heard: unknown[] = [];
         const push = (one: unknown) => void heard.push(one);
         const subscriptions = [
@@ -120,18 +116,6 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         await expect(provider.sendMessage(sessionId, subject.prompts.text)).rejects.toMatchObject(
           coded(/^(PROCESS_CRASH|SESSION_NOT_FOUND)$/),
         );
-      });
-
-      test('gets an id if none is given, and those who listen to it hear nothing of another', async () => {
-        const { sessionId, watch, send } = await shared();
-
-        const other = await another();
-
-        expect(other).not.toBe(sessionId);
-        expect(provider.isAlive(other)).toBe(true);
-        const { events } = new Watch(provider, other);
-        await watch.ended(await send('text'));
-        expect(events).toEqual([]);
       });
 
       test('TC-3.1c: is refused in a folder that is missing, and leaves nothing behind', async () => {
@@ -175,17 +159,17 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         const { projectDir } = subject;
         const id = told.storedId ?? watch.storedId ?? sessionId;
 
-        const fork = await provider.fork?.(id, projectDir, turnId);
+        const made = await provider.fork?.(id, projectDir, turnId);
 
-        if (fork !== undefined) {
-          const { agentSessionId } = fork;
+        if (made !== undefined) {
+          const { agentSessionId } = made;
           const forkId = randomUUID();
           const there = new Watch(provider, forkId);
-          onTestFinished(() => provider.killSession(forkId));
           await provider.loadSession(forkId, {
             projectDir,
             ...(agentSessionId !== undefined && { agentSessionId }),
           });
+          fork = forkId;
           const begun = await provider.sendMessage(forkId, subject.prompts.text);
           expectWholeTurn(await there.ended(begun.turnId));
         }
@@ -477,8 +461,10 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
     });
 
     test('closing ends all sessions and their turns', async () => {
-      const [one, other] = [await shared(), await another()];
+      const one = await shared();
+      const other = fork ?? (await openSession(subject)).sessionId;
       const turnId = await one.send('slow');
+      expect([one.sessionId, other].map((id) => provider.isAlive(id))).toEqual([true, true]);
 
       await provider.close();
 

@@ -16,6 +16,7 @@ import {
   type Script,
   type Workspace,
 } from '@liminal/testkit';
+import { testAtLength } from '@liminal/testkit/at-length';
 import { beforeAll, expect, test } from 'vitest';
 import { said, shareClaude, type Listener, type RunningClaude } from './running-claude.ts';
 
@@ -127,25 +128,28 @@ test('a fork after the second of four turns gives the model these two and the ne
   ]);
 });
 
-test('the model is told the same as after a fork that the program makes itself', async () => {
-  const { claude, listener } = afterFour(reply('So.'), reply('And so.'), reply('And so.'));
-  const { workspace, api } = claude;
-  const { turnId } = await listener.ask('The last question.');
-  const { open } = await fork(claude, listener.sessionId, turnId);
-  await (await open(claude.listen(randomUUID()))).ask('Question 5.');
-  const ours = api.requests.at(-1)!;
+testAtLength(
+  'the model is told the same as after a fork that the program makes itself',
+  async () => {
+    const { claude, listener } = afterFour(reply('So.'), reply('And so.'), reply('And so.'));
+    const { workspace, api } = claude;
+    const { turnId } = await listener.ask('The last question.');
+    const { open } = await fork(claude, listener.sessionId, turnId);
+    await (await open(claude.listen(randomUUID()))).ask('Question 5.');
+    const ours = api.requests.at(-1)!;
 
-  const options = ['--resume', listener.sessionId, '--fork-session', '--print', 'Question 5.'];
-  const env = claudeEnvironment(workspace.home, api.url);
-  const running = run(program, options, { cwd: workspace.projectDir, env });
-  running.child.stdin?.end();
-  await running;
-  const theirs = api.requests.at(-1)!;
+    const options = ['--resume', listener.sessionId, '--fork-session', '--print', 'Question 5.'];
+    const env = claudeEnvironment(workspace.home, api.url);
+    const running = run(program, options, { cwd: workspace.projectDir, env });
+    running.child.stdin?.end();
+    await running;
+    const theirs = api.requests.at(-1)!;
 
-  expect(theirs.sessionId).not.toBe(ours.sessionId);
-  expect(conversation(ours)).toContain('user text The last question.');
-  expect(conversation(ours)).toEqual(conversation(theirs));
-});
+    expect(theirs.sessionId).not.toBe(ours.sessionId);
+    expect(conversation(ours)).toContain('user text The last question.');
+    expect(conversation(ours)).toEqual(conversation(theirs));
+  },
+);
 
 test('a turn that Claude Code has not stored cannot be forked after, nor a session that it does not have', async () => {
   const { claude, listener } = afterFour();

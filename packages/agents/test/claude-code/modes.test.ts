@@ -11,7 +11,7 @@ const isRoot = process.getuid?.() === 0;
 const sandbox = { IS_SANDBOX: '1' };
 
 const holds = test.each(
-  partOf({ acceptEdits: 1, plan: 2, dontAsk: 3, auto: 4 }, ['plan', 'auto']).map(([mode]) => mode),
+  partOf({ acceptEdits: 1, plan: 2, dontAsk: 3, auto: 4 }, ['auto']).map(([mode]) => mode),
 );
 
 describe('the mode of the user’s settings', () => {
