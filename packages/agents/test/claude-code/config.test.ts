@@ -50,9 +50,11 @@ test('a cleared conversation tells its new id', async () => {
   expect(ids.at(-1)).not.toBe(first.sessionId);
 });
 
-const isStarted = ({ sessionId }: Listener): boolean => {
+/** Whether its process is there, which has been given Claude Code's own id of the session. */
+const isStarted = ({ sessionId, updates }: Listener): boolean => {
+  const own = updates.findLast(({ agentSessionId }) => agentSessionId)?.agentSessionId;
   try {
-    return claudePid(sessionId) > 0;
+    return claudePid(own ?? sessionId) > 0;
   } catch {
     return false;
   }
