@@ -11,7 +11,7 @@ import {
   toResponse,
   type UpsertObject,
 } from '@liminal/protocol';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CliProvider } from '../provider.ts';
 import { coded, openSession, type ProviderUnderTest } from './subject.ts';
 import { expectWholeTurn, Watch } from './watch.ts';
@@ -45,6 +45,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
     let subject: ProviderUnderTest;
     let provider: CliProvider;
     let first: Awaited<ReturnType<typeof openSession>> | undefined;
+    let fork: string | undefined;
     beforeAll(async () => {
       subject = await setup();
       provider = subject.provider;
@@ -53,13 +54,6 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
       await provider.close();
       await subject.teardown();
     });
-
-    /** A session of this test alone. */
-    const open = async () => {
-      const session = await openSession(subject);
-      onTestFinished(() => provider.killSession(session.sessionId));
-      return session;
-    };
 
     /** The session that tests share, in which nothing runs, heard from now on; `told` is what it has said before. */
     const shared = async () => {
@@ -88,35 +82,40 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
     });
 
     describe('a session', () => {
-      test('TC-3.4c, TC-3.4b, TC-3.2c: is alive from its creation until it is killed, which it says once; then it takes no message', async () => {
-        const sessionId = randomUUID();
-        const watch = new Watch(provider, sessionId);
-        expect(provider.isAlive(sessionId)).toBe(false);
-
-        const session = await provider.createSession({
+      test('TC-3.4c, TC-3.4b, TC-3.2c: is alive from its creation until it is killed, which it says once, and only to those who still listen; then it takes no message', async () => {
+        const { sessionId, cliType } = await provider.createSession({
           projectDir: subject.projectDir,
-          sessionId,
         });
 
-        expect(session).toEqual({ sessionId, cliType: provider.cliType });
+        // It gets an id if none is given.
+        expect(cliType).toBe(provider.cliType);
+        const one = await shared();
+        expect(sessionId).not.toBe(one.sessionId);
         expect(provider.isAlive(sessionId)).toBe(true);
+        const watch = new Watch(provider, sessionId);
+        await one.watch.ended(await one.send('text'));
+        // Those who listen to one session hear nothing of another.
+        expect(watch.events).toEqual([]);
+        const heard: unknown[] = [];
+        const push = (one: unknown) => void heard.push(one);
+        const subscriptions = [
+          provider.onEvent(sessionId, push),
+          provider.onUpsert(sessionId, push),
+          provider.onTurn(sessionId, push),
+          provider.onExit(sessionId, push),
+          provider.onUpdate(sessionId, push),
+        ];
+        for (const unsubscribe of subscriptions) unsubscribe();
+        const { turnId } = await provider.sendMessage(sessionId, subject.prompts.text);
+        await watch.ended(turnId);
         await provider.killSession(sessionId);
         await provider.killSession(sessionId);
         expect(provider.isAlive(sessionId)).toBe(false);
         expect(watch.exits).toMatchObject([{ expected: true }]);
+        expect(heard).toEqual([]);
         await expect(provider.sendMessage(sessionId, subject.prompts.text)).rejects.toMatchObject(
           coded(/^(PROCESS_CRASH|SESSION_NOT_FOUND)$/),
         );
-      });
-
-      test('gets an id if none is given', async () => {
-        const { sessionId } = await shared();
-
-        const other = await provider.createSession({ projectDir: subject.projectDir });
-
-        onTestFinished(() => provider.killSession(other.sessionId));
-        expect(other.sessionId).not.toBe(sessionId);
-        expect(provider.isAlive(other.sessionId)).toBe(true);
       });
 
       test('TC-3.1c: is refused in a folder that is missing, and leaves nothing behind', async () => {
@@ -139,7 +138,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
       });
 
       test('INV-2, INV-3: that is killed has its turn end as cancelled, can be loaded, and goes on for the same listeners', async () => {
-        const { sessionId, watch, send } = await open();
+        const { sessionId, watch, send } = await shared();
         await watch.ended(await send('text'));
         const turnId = await send('slow');
         await provider.killSession(sessionId);
@@ -160,17 +159,17 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         const { projectDir } = subject;
         const id = told.storedId ?? watch.storedId ?? sessionId;
 
-        const fork = await provider.fork?.(id, projectDir, turnId);
+        const made = await provider.fork?.(id, projectDir, turnId);
 
-        if (fork !== undefined) {
-          const { agentSessionId } = fork;
+        if (made !== undefined) {
+          const { agentSessionId } = made;
           const forkId = randomUUID();
           const there = new Watch(provider, forkId);
-          onTestFinished(() => provider.killSession(forkId));
           await provider.loadSession(forkId, {
             projectDir,
             ...(agentSessionId !== undefined && { agentSessionId }),
           });
+          fork = forkId;
           const begun = await provider.sendMessage(forkId, subject.prompts.text);
           expectWholeTurn(await there.ended(begun.turnId));
         }
@@ -459,45 +458,17 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         expect(watch.turns.map(({ type }) => type)).toEqual(['turn_started', 'turn_complete']);
         expect(watch.turns.every((turn) => turn.turnId === turnId)).toBe(true);
       });
-
-      test('hear nothing once they have unsubscribed', async () => {
-        const { sessionId, watch, send } = await open();
-        const heard: unknown[] = [];
-        const push = (one: unknown) => void heard.push(one);
-        const subscriptions = [
-          provider.onEvent(sessionId, push),
-          provider.onUpsert(sessionId, push),
-          provider.onTurn(sessionId, push),
-          provider.onExit(sessionId, push),
-          provider.onUpdate(sessionId, push),
-        ];
-
-        for (const unsubscribe of subscriptions) unsubscribe();
-
-        await watch.ended(await send('text'));
-        await provider.killSession(sessionId);
-        expect(heard).toEqual([]);
-      });
-
-      test('of one session hear nothing of another', async () => {
-        const [one, other] = [await shared(), await open()];
-
-        await one.watch.ended(await one.send('text'));
-
-        expect(other.watch.events).toEqual([]);
-      });
     });
 
     test('closing ends all sessions and their turns', async () => {
-      const [one, other] = [await shared(), await openSession(subject)];
+      const one = await shared();
+      const other = fork ?? (await openSession(subject)).sessionId;
       const turnId = await one.send('slow');
+      expect([one.sessionId, other].map((id) => provider.isAlive(id))).toEqual([true, true]);
 
       await provider.close();
 
-      expect([one, other].map(({ sessionId }) => provider.isAlive(sessionId))).toEqual([
-        false,
-        false,
-      ]);
+      expect([one.sessionId, other].map((id) => provider.isAlive(id))).toEqual([false, false]);
       expectWholeTurn(await one.watch.ended(turnId));
     });
   });

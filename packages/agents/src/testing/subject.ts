@@ -29,7 +29,9 @@ export interface ProviderUnderTest {
 export async function openSession({ provider, projectDir, prompts }: ProviderUnderTest) {
   const sessionId = randomUUID();
   const watch = new Watch(provider, sessionId);
-  await provider.createSession({ projectDir, sessionId });
+  expect(provider.isAlive(sessionId)).toBe(false);
+  const { cliType } = provider;
+  expect(await provider.createSession({ projectDir, sessionId })).toEqual({ sessionId, cliType });
   const send = async (prompt: keyof typeof prompts) =>
     (await provider.sendMessage(sessionId, prompts[prompt])).turnId;
   return { sessionId, watch, send };

@@ -25,14 +25,15 @@ import {
   type OutputItem,
   type Response,
 } from '@liminal/protocol';
+import { atLength } from '@liminal/testkit/at-length';
 import { describe, expect, test } from 'vitest';
 import type { StoredTurn } from '../../src/provider.ts';
 import { processesOf } from '../claude-code/processes.ts';
 import { Listener, said } from './running-agent.ts';
-import { adaptersIn, commandsIn, runAdapter } from './running-codex-adapter.ts';
+import { adaptersIn, commandsIn, runAdapter, sharedAdapter } from './running-codex-adapter.ts';
 
 /** Asks before it leaves the sandbox. */
-const makeFile = execCommand('touch new.txt', { escalate: 'It is needed.' });
+const make = (name: string) => execCommand(`touch ${name}`, { escalate: 'It is needed.' });
 
 const itemsOf = <T extends OutputItem['type']>({ outputItems }: Response, type: T) =>
   outputItems.filter((item): item is Extract<OutputItem, { type: T }> => item.type === type);
@@ -50,10 +51,28 @@ function fold({ turnId, events }: StoredTurn): Response {
 const patience = { timeout: 30_000, interval: 50 };
 
 describe('a turn', () => {
+  const share = sharedAdapter({
+    files: { 'notes.txt': 'one\ntwo\n', hold: '' },
+    mcpServers: { own: greeter() },
+  });
+
+  test('TC-4.1a: its session is begun, and has Codex’s own id, settings and commands', async () => {
+    const { first, provider } = share([]);
+
+    expect(provider.isAlive(first.sessionId)).toBe(true);
+    expect(await first.agentSessionId()).toMatch(/^[0-9a-f-]{36}$/);
+    expect(['mode', 'model', 'reasoning_effort'].map((id) => first.option(id))).toEqual([
+      'agent-full-access',
+      'scripted',
+      'medium',
+    ]);
+    const { commands } = await first.until(() => first.updates.find((one) => one.commands));
+    expect(commands?.map(({ name }) => name)).toContain('compact');
+  });
+
   test('TC-4.2a: what the model says arrives as it is said, as one message that grows', async () => {
     const middle = gate();
-    const { create } = await runAdapter(() => [answer(message(['Half of', middle, ' it all.']))]);
-    const listener = await create();
+    const { listener } = share([answer(message(['Half of', middle, ' it all.']))]);
 
     const turnId = await listener.send('Say it.');
     await middle.reached;
@@ -68,21 +87,21 @@ describe('a turn', () => {
 
   test('what the model says twice is shown twice, to the letter', async () => {
     const sayings = ['slow '.repeat(40), 'The fox. The fox.', 'The fox. '.repeat(20), 'no\n\nno\n'];
-    const { create } = await runAdapter(() =>
-      sayings.flatMap((text) => [1, 4, 9].map((chunk) => answer(message(text, { chunk })))),
+    const chunks = atLength ? [1, 4, 9] : [1, 4];
+    const { listener } = share(
+      sayings.flatMap((text) => chunks.map((chunk) => answer(message(text, { chunk })))),
     );
-    const listener = await create();
-    for (const text of sayings.flatMap((one) => [one, one, one])) {
+    for (const text of sayings.flatMap((one) => chunks.map(() => one))) {
       expect(said(await listener.ask('Say it.'))).toEqual(['user: Say it.', `agent: ${text}`]);
     }
   });
 
   test('messages before and after a tool that is not reported are two, though they are the same', async () => {
-    const { create } = await runAdapter(() => [
+    const { listener } = share([
       answer([message('I change it.'), customCall('apply_patch', 'no patch')]),
       answer('I change it.'),
     ]);
-    const response = await (await create()).ask('Change it.');
+    const response = await listener.ask('Change it.');
     expect(said(response)).toEqual([
       'user: Change it.',
       'agent: I change it.',
@@ -91,12 +110,11 @@ describe('a turn', () => {
   });
 
   test('TC-4.2b, TC-4.2c: a command is shown when it is called, and with its output when it is done', async () => {
-    const { create } = await runAdapter(() => [
+    const { listener } = share([
       answer([message('Looking.'), execCommand('echo found; exit 3', { callId: 'call_look' })]),
       answer(execCommand('echo well')),
       answer('There.'),
     ]);
-    const listener = await create();
 
     const response = await listener.ask('Look.');
 
@@ -124,16 +142,10 @@ describe('a turn', () => {
   });
 
   test('a command’s output is told while the command runs', async () => {
-    const { create, workspace } = await runAdapter(
-      () => [
-        answer(
-          execCommand('while [ -e hold ]; do echo more; sleep 0.1; done', { yieldMs: 20_000 }),
-        ),
-        answer('Enough.'),
-      ],
-      { files: { hold: '' } },
-    );
-    const listener = await create();
+    const { listener, workspace } = share([
+      answer(execCommand('while [ -e hold ]; do echo more; sleep 0.1; done', { yieldMs: 20_000 })),
+      answer('Enough.'),
+    ]);
     const turnId = await listener.send('Go on until I stop you.');
 
     expect(await listener.event(turnId, 'item_delta')).toMatchObject({
@@ -148,14 +160,10 @@ describe('a turn', () => {
   });
 
   test('a patch is told as what it changes', async () => {
-    const { create, workspace } = await runAdapter(
-      () => [
-        answer(applyPatch(['*** Update File: notes.txt', '@@', ' one', '-two', '+zwei'])),
-        answer('Changed.'),
-      ],
-      { files: { 'notes.txt': 'one\ntwo\n' } },
-    );
-    const listener = await create();
+    const { listener, workspace } = share([
+      answer(applyPatch(['*** Update File: notes.txt', '@@', ' one', '-two', '+zwei'])),
+      answer('Changed.'),
+    ]);
 
     const response = await listener.ask('Change it.');
 
@@ -168,7 +176,7 @@ describe('a turn', () => {
   });
 
   test('a thought in parts is told once, and a plan as it goes on', async () => {
-    const { create } = await runAdapter(() => [
+    const { listener } = share([
       answer([
         reasoning(['**One** first', '**Two** second', '**Three** third'], { chunk: 4 }),
         updatePlan([
@@ -184,7 +192,6 @@ describe('a turn', () => {
       ),
       answer('Going on.'),
     ]);
-    const listener = await create();
 
     const response = await listener.ask('Plan it.');
 
@@ -199,14 +206,10 @@ describe('a turn', () => {
   });
 
   test('a tool of a configured MCP server is called, with its input and its answer', async () => {
-    const { create } = await runAdapter(
-      () => [
-        answer(functionCall('greet', { name: 'Ada' }, { namespace: 'mcp__own' })),
-        answer('Greeted.'),
-      ],
-      { mcpServers: { own: greeter() } },
-    );
-    const listener = await create();
+    const { listener } = share([
+      answer(functionCall('greet', { name: 'Ada' }, { namespace: 'mcp__own' })),
+      answer('Greeted.'),
+    ]);
 
     const response = await listener.ask('Greet her.');
 
@@ -216,14 +219,119 @@ describe('a turn', () => {
       { success: true, output: expect.stringContaining('Hello, Ada!') },
     ]);
   });
+
+  test('that fails by its model’s error says so in its words', async () => {
+    const { listener } = share([
+      httpError(400, 'The request makes no sense.'),
+      failed('insufficient_quota', 'You exceeded your current quota.'),
+      answer('Better now.'),
+    ]);
+
+    const [bad, quota] = [await listener.ask('First.'), await listener.ask('Second.')];
+
+    expect([bad.status, quota.status]).toEqual(['error', 'error']);
+    expect(bad.error?.message).toBe('The request makes no sense.');
+    expect(quota.error?.message).toContain('Quota exceeded.');
+    expect(said(await listener.ask('Third.'))).toEqual(['user: Third.', 'agent: Better now.']);
+  });
+
+  test('that fails is followed by an answer to the message that comes directly after it', async () => {
+    const { listener } = share(({ prompt }) =>
+      prompt.startsWith('Fail') ? httpError(400) : answer('Fine.'),
+    );
+    for (let round = 0; round < (atLength ? 6 : 2); round += 1) {
+      expect((await listener.ask(`Fail ${round}.`)).status).toBe('error');
+      expect(said(await listener.ask(`Again ${round}.`))).toEqual([
+        `user: Again ${round}.`,
+        'agent: Fine.',
+      ]);
+    }
+  });
+
+  test('its session has settings that reach the model, and is answered at the same time as another, each by its own words', async () => {
+    const middle = gate();
+    const script = byModelPrompt({
+      first: [answer(message(['One begins', middle, ' and ends.']))],
+      second: [answer(execCommand('echo two > two.txt')), answer('Two.')],
+      third: [answer('Three.')],
+    });
+    const { listener: one, create, provider, api, workspace } = share(script);
+    const two = await create({ reasoning_effort: 'high' });
+    const turnId = await one.send('The first.');
+    await one.event(turnId, 'item_delta');
+
+    expect(said(await two.ask('The second.'))).toEqual(['user: The second.', 'agent: Two.']);
+    await provider.setConfigOption(two.sessionId, 'model', 'scripted-mini');
+    await two.ask('The third.');
+    middle.open();
+
+    expect(said(await one.response(turnId))).toEqual([
+      'user: The first.',
+      'agent: One begins and ends.',
+    ]);
+    expect(await readFile(join(workspace.projectDir, 'two.txt'), 'utf8')).toBe('two\n');
+    expect(two.option('model')).toBe('scripted-mini');
+    const asked = api.requests.filter(({ prompt }) => /^The (second|third)\.$/.test(prompt));
+    expect(asked.map(({ body }) => [body.model, body['reasoning']])).toMatchObject([
+      ['scripted', { effort: 'high' }],
+      ['scripted', { effort: 'high' }],
+      ['scripted-mini', { effort: 'low' }],
+    ]);
+    await provider.killSession(two.sessionId);
+  });
+
+  test('in the middle of which the adapter crashes keeps its text; the session is loaded, and goes on', async () => {
+    const middle = gate();
+    const { listener, provider, workspace } = share([
+      answer(message(['Half of', middle, ' it'])),
+      answer('And on.'),
+    ]);
+    const turnId = await listener.send('Say it.');
+    await listener.event(turnId, 'item_delta');
+
+    for (const pid of adaptersIn(workspace.home)) process.kill(pid, 'SIGKILL');
+
+    const broken = await listener.response(turnId);
+    expect(broken).toMatchObject({ status: 'error', error: { code: 'PROCESS_CRASH' } });
+    expect(said(broken)).toEqual(['user: Say it.', 'agent: Half of']);
+    await listener.until(() => listener.exits[0]);
+    await provider.loadSession(listener.sessionId);
+    expect(said(await listener.ask('Go on.'))).toEqual(['user: Go on.', 'agent: And on.']);
+  });
+
+  test('INV-8: that is cancelled while a command runs ends; the command, which Codex lets go on, ends with the session, and so does all that commands have started', async () => {
+    const { listener, provider, workspace } = share([
+      answer(execCommand('while :; do echo more; sleep 0.1; done', { yieldMs: 20_000 })),
+      answer(execCommand('(setsid sleep 300 &) ; touch begun; sleep 300', { yieldMs: 300 })),
+      answer('Back.'),
+    ]);
+    const running = () => commandsIn(workspace.home);
+    await expect.poll(running, patience).toHaveLength(1);
+    const turnId = await listener.send('Go on until I stop you.');
+    await listener.event(turnId, 'item_delta');
+    const looping = running().length;
+    expect(looping).toBeGreaterThan(1);
+
+    await provider.cancelTurn(listener.sessionId);
+
+    const response = await listener.response(turnId);
+    expect(response.status).toBe('aborted');
+    expect(itemsOf(response, 'function_call_output')).toMatchObject([{ success: false }]);
+    expect(said(await listener.ask('Start it.'))).toEqual(['user: Start it.', 'agent: Back.']);
+    await access(join(workspace.projectDir, 'begun'));
+    expect(running().length).toBeGreaterThan(looping);
+
+    await provider.killSession(listener.sessionId);
+
+    expect(processesOf(workspace.home)).toEqual([]);
+  });
 });
 
 describe('a request for permission', () => {
+  const share = sharedAdapter({ mode: 'workspace-write' });
+
   test('is about its command, which runs once it is allowed', async () => {
-    const { create, workspace } = await runAdapter(() => [answer(makeFile), answer('Made.')], {
-      mode: 'workspace-write',
-    });
-    const listener = await create();
+    const { listener, workspace } = share([answer(make('new.txt')), answer('Made.')]);
     const turnId = await listener.send('Make it.');
     const request = await listener.asked(turnId);
     expect(request.title).toBe('touch new.txt');
@@ -242,10 +350,7 @@ describe('a request for permission', () => {
   });
 
   test('that is refused ends the turn: the command does not run, and its call is closed', async () => {
-    const { create, workspace } = await runAdapter(() => [answer(makeFile), answer('What then?')], {
-      mode: 'workspace-write',
-    });
-    const listener = await create();
+    const { listener, workspace } = share([answer(make('other.txt')), answer('What then?')]);
     const turnId = await listener.send('Make it.');
     const { answer: reply } = await listener.asked(turnId);
 
@@ -257,69 +362,8 @@ describe('a request for permission', () => {
       { outcome: { outcome: 'selected', optionId: 'cancel' } },
     ]);
     expect(itemsOf(response, 'function_call_output')).toMatchObject([{ success: false }]);
-    await expect(access(join(workspace.projectDir, 'new.txt'))).rejects.toThrow('ENOENT');
+    await expect(access(join(workspace.projectDir, 'other.txt'))).rejects.toThrow('ENOENT');
     expect(said(await listener.ask('Then not.'))).toEqual(['user: Then not.', 'agent: What then?']);
-  });
-});
-
-describe('a turn that goes wrong', () => {
-  test('INV-8: that is cancelled while a command runs ends; the command, which Codex lets go on, ends with the session', async () => {
-    const { create, provider, workspace } = await runAdapter(
-      () => [
-        answer(
-          execCommand('while [ -e hold ]; do echo more; sleep 0.1; done', { yieldMs: 20_000 }),
-        ),
-        answer('Back.'),
-      ],
-      { files: { hold: '' }, mcpServers: { own: greeter() } },
-    );
-    const listener = await create();
-    const running = () => commandsIn(workspace.home);
-    await expect.poll(running, patience).toHaveLength(1);
-    const turnId = await listener.send('Go on until I stop you.');
-    await listener.event(turnId, 'item_delta');
-    expect(running().length).toBeGreaterThan(1);
-
-    await provider.cancelTurn(listener.sessionId);
-
-    const response = await listener.response(turnId);
-    expect(response.status).toBe('aborted');
-    expect(itemsOf(response, 'function_call_output')).toMatchObject([{ success: false }]);
-    expect(said(await listener.ask('Back?'))).toEqual(['user: Back?', 'agent: Back.']);
-    await provider.killSession(listener.sessionId);
-    expect(running()).toEqual([]);
-  });
-
-  test('by its model’s error says so in its words', async () => {
-    const { create } = await runAdapter(() => [
-      httpError(400, 'The request makes no sense.'),
-      failed('insufficient_quota', 'You exceeded your current quota.'),
-      answer('Better now.'),
-    ]);
-    const listener = await create();
-
-    const [bad, quota] = [await listener.ask('First.'), await listener.ask('Second.')];
-
-    expect([bad.status, quota.status]).toEqual(['error', 'error']);
-    expect(bad.error?.message).toBe('The request makes no sense.');
-    expect(quota.error?.message).toContain('Quota exceeded.');
-    expect(said(await listener.ask('Third.'))).toEqual(['user: Third.', 'agent: Better now.']);
-  });
-
-  test('is followed by an answer to the message that comes directly after it', async () => {
-    const { create } = await runAdapter(
-      () =>
-        ({ prompt }) =>
-          prompt.startsWith('Fail') ? httpError(400) : answer('Fine.'),
-    );
-    const listener = await create();
-    for (let round = 0; round < 6; round += 1) {
-      expect((await listener.ask(`Fail ${round}.`)).status).toBe('error');
-      expect(said(await listener.ask(`Again ${round}.`))).toEqual([
-        `user: Again ${round}.`,
-        'agent: Fine.',
-      ]);
-    }
   });
 });
 
@@ -333,38 +377,7 @@ const eventful: ModelReply[] = [
 ];
 
 describe('a session', () => {
-  test('TC-4.1a: is begun, and has Codex’s own id, settings and commands', async () => {
-    const { create, provider } = await runAdapter(() => []);
-    const listener = await create();
-
-    expect(provider.isAlive(listener.sessionId)).toBe(true);
-    expect(await listener.agentSessionId()).toMatch(/^[0-9a-f-]{36}$/);
-    expect(['mode', 'model', 'reasoning_effort'].map((id) => listener.option(id))).toEqual([
-      'agent-full-access',
-      'scripted',
-      'medium',
-    ]);
-    const { commands } = await listener.until(() => listener.updates.find((one) => one.commands));
-    expect(commands?.map(({ name }) => name)).toContain('compact');
-  });
-
-  test('has settings that reach the model, from its beginning and later', async () => {
-    const { create, provider, api } = await runAdapter(() => [answer('One.'), answer('Two.')]);
-    const listener = await create({ reasoning_effort: 'high' });
-    await listener.ask('First.');
-
-    await provider.setConfigOption(listener.sessionId, 'model', 'scripted-mini');
-    await listener.ask('Second.');
-
-    expect(listener.option('model')).toBe('scripted-mini');
-    const asked = api.requests.filter(({ prompt }) => /^(First|Second)\.$/.test(prompt));
-    expect(asked.map(({ body }) => [body.model, body['reasoning']])).toMatchObject([
-      ['scripted', { effort: 'high' }],
-      ['scripted-mini', { effort: 'low' }],
-    ]);
-  });
-
-  test('TC-4.1b: is read whole and once by another provider, which goes on with it', async () => {
+  test('TC-4.1b: is listed for its folder and read, whole and once, by another provider, which goes on with it', async () => {
     const { create, provider, provide, workspace, api } = await runAdapter(() =>
       byModelPrompt({ first: eventful, second: [answer('And on.')] }),
     );
@@ -375,6 +388,8 @@ describe('a session', () => {
     await provider.close();
 
     const another = provide();
+    expect(await another.listStoredSessions(projectDir)).toMatchObject([{ sessionId, projectDir }]);
+    expect(await another.listStoredSessions('/nowhere')).toEqual([]);
     const history = (await another.readStoredHistory(sessionId, projectDir)).map(fold);
     const after = new Listener(another, sessionId);
     await another.loadSession(sessionId, { projectDir });
@@ -389,79 +404,5 @@ describe('a session', () => {
     const asked = api.requests.find(({ prompt }) => prompt === 'The second question.');
     expect(JSON.stringify(asked?.body.input)).toContain('It is broken.');
     expect([...new Set(after.events.map(({ turnId }) => turnId))]).toHaveLength(1);
-  });
-
-  test('is listed for its folder', async () => {
-    const { create, provide, workspace } = await runAdapter(() => [answer('Yes.')]);
-    const listener = await create();
-    await listener.ask('Is anything here?');
-
-    const provider = provide();
-
-    expect(await provider.listStoredSessions(workspace.projectDir)).toMatchObject([
-      { sessionId: await listener.agentSessionId(), projectDir: workspace.projectDir },
-    ]);
-    expect(await provider.listStoredSessions('/nowhere')).toEqual([]);
-  });
-
-  test('that crashes in the middle of a text keeps it, is loaded, and goes on', async () => {
-    const middle = gate();
-    const { create, provider, workspace } = await runAdapter(() =>
-      byModelPrompt({
-        first: [answer('One.')],
-        second: [answer(message(['Half of', middle, ' it']))],
-        third: [answer('Three.')],
-      }),
-    );
-    const listener = await create();
-    await listener.ask('The first.');
-    const turnId = await listener.send('The second.');
-    await listener.event(turnId, 'item_delta');
-
-    for (const pid of adaptersIn(workspace.home)) process.kill(pid, 'SIGKILL');
-
-    const broken = await listener.response(turnId);
-    expect(broken).toMatchObject({ status: 'error', error: { code: 'PROCESS_CRASH' } });
-    expect(said(broken)).toEqual(['user: The second.', 'agent: Half of']);
-    await listener.until(() => listener.exits[0]);
-    await provider.loadSession(listener.sessionId);
-    expect(said(await listener.ask('The third.'))).toEqual(['user: The third.', 'agent: Three.']);
-  });
-
-  test('is answered at the same time as another, each by its own words', async () => {
-    const middle = gate();
-    const { create, workspace } = await runAdapter(() =>
-      byModelPrompt({
-        first: [answer(message(['One begins', middle, ' and ends.']))],
-        second: [answer(execCommand('echo two > two.txt')), answer('Two.')],
-      }),
-    );
-    const [one, two] = await Promise.all([create(), create()]);
-    const turnId = await one.send('The first.');
-    await one.event(turnId, 'item_delta');
-
-    expect(said(await two.ask('The second.'))).toEqual(['user: The second.', 'agent: Two.']);
-    middle.open();
-
-    expect(said(await one.response(turnId))).toEqual([
-      'user: The first.',
-      'agent: One begins and ends.',
-    ]);
-    expect(await readFile(join(workspace.projectDir, 'two.txt'), 'utf8')).toBe('two\n');
-  });
-
-  test('INV-8: leaves nothing running of what its commands have started', async () => {
-    const { create, provider, workspace } = await runAdapter(() => [
-      answer(execCommand('(setsid sleep 300 &) ; touch begun; sleep 300', { yieldMs: 300 })),
-      answer('It runs.'),
-    ]);
-    const listener = await create();
-    await listener.ask('Start it.');
-    await access(join(workspace.projectDir, 'begun'));
-    expect(commandsIn(workspace.home).length).toBeGreaterThan(1);
-
-    await provider.killSession(listener.sessionId);
-
-    expect(processesOf(workspace.home)).toEqual([]);
   });
 });

@@ -1,9 +1,10 @@
+import { atLength } from '@liminal/testkit/at-length';
 import { expect, onTestFinished, test } from 'vitest';
 import { isTerminal, stampEvent } from '@liminal/protocol';
 import { expectWholeTurn } from '../../src/testing/watch.ts';
 import { runAgent, said, type Listener } from './running-agent.ts';
 
-const lines = 10_000;
+const lines = atLength ? 10_000 : 2_000;
 const turns = 10;
 
 /** All turns of the session, including those that the agent began. */

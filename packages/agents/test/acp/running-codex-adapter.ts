@@ -15,7 +15,7 @@ import {
   type ResponsesApi,
   type Workspace,
 } from '@liminal/testkit';
-import { onTestFinished } from 'vitest';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { AcpProvider, type AcpProviderOptions } from '../../src/acp/index.ts';
 import { processesOf } from '../claude-code/processes.ts';
 import { Listener } from './running-agent.ts';
@@ -26,6 +26,8 @@ export interface AdapterStage {
   workspace: Workspace;
   /** The whole environment of the adapter. */
   env: Record<string, string>;
+  /** Replaces what the model says from now on. */
+  play(script: ModelScript): void;
   /** A provider for that home, as a new server has it. */
   provide(): AcpProvider;
   close(): Promise<void>;
@@ -54,6 +56,7 @@ export async function adapterStage(
     api,
     workspace,
     env: { ...inherited, ...own },
+    play: (script) => api.play(besideTitles(script)),
     provide: () => {
       const provider = new AcpProvider({
         cliType: 'codex-acp',
@@ -100,6 +103,10 @@ export async function runAdapter(
 ): Promise<RunningAdapter> {
   const stage = await adapterStage(...args);
   onTestFinished(() => stage.close());
+  return running(stage);
+}
+
+function running(stage: AdapterStage): RunningAdapter {
   const provider = stage.provide();
   const create = async (config: Record<string, string> = {}): Promise<Listener> => {
     const listener = new Listener(provider, randomUUID());
@@ -108,6 +115,24 @@ export async function runAdapter(
     return listener;
   };
   return { ...stage, provider, create };
+}
+
+/**
+ * One session that all tests of a `describe` have their turns in, one after another. What this returns gives a test the
+ * session, heard from now on, with what the model says in it; `first` has heard all of it.
+ */
+export function sharedAdapter(options: StageOptions) {
+  let adapter: RunningAdapter;
+  let first: Listener;
+  beforeAll(async () => {
+    adapter = running(await adapterStage(() => [], options));
+    first = await adapter.create();
+  });
+  afterAll(() => adapter.close());
+  return (script: ModelScript) => {
+    adapter.play(script);
+    return { ...adapter, first, listener: new Listener(adapter.provider, first.sessionId) };
+  };
 }
 
 /** The adapters that run in a home, each of which runs one Codex. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { reply, toolUse, type Script, type Workspace } from '@liminal/testkit';
 import type { EventPayload, OutputItem } from '@liminal/protocol';
 import { expect, test } from 'vitest';
-import { runClaude, said, type Listener, type RunningClaude } from './running-claude.ts';
+import { said, shareClaude, type Listener, type RunningClaude } from './running-claude.ts';
 
 type Asked = Extract<EventPayload, { type: 'item_start' }>;
 type Approval = Extract<OutputItem, { type: 'approval' }>;
@@ -32,11 +32,15 @@ const answer = (
 const outcomes = (items: OutputItem[]): unknown[] =>
   items.filter((item): item is Approval => item.type === 'approval').map((item) => item.outcome);
 
+const share = shareClaude();
+
 async function ask(script: (workspace: Workspace) => Script) {
-  const claude = await runClaude(script);
-  const listener = await claude.create();
+  const { first, listener, ...claude } = share(script);
   const { turnId } = await listener.send('Do it.');
-  return { claude, listener, turnId, approval: await asked(listener) };
+  const mode = () => first.option('mode');
+  const setMode = (mode: string) =>
+    claude.provider.setConfigOption(listener.sessionId, 'mode', mode);
+  return { claude, listener, turnId, mode, setMode, approval: await asked(listener) };
 }
 
 test('a permission is asked for once, with its call, and allowing it lets the tool run', async () => {
@@ -44,7 +48,8 @@ test('a permission is asked for once, with its call, and allowing it lets the to
     write(workspace, 'a.txt'),
     reply('Done.'),
   ]);
-  expect(approval).toMatchObject({ title: 'Write a.txt', callId: 'toolu_0001_0' });
+  const call = listener.response(turnId).outputItems.find((item) => item.type === 'function_call');
+  expect(approval).toMatchObject({ title: 'Write a.txt', callId: call?.callId });
   expect(approval.options?.map((option) => option.kind)).toEqual([
     'allow_once',
     'allow_always',
@@ -65,7 +70,7 @@ test('a permission is asked for once, with its call, and allowing it lets the to
 
 test('rejecting it keeps the tool from running, and the turn goes on', async () => {
   const { claude, listener, turnId, approval } = await ask((workspace) => [
-    write(workspace, 'a.txt'),
+    write(workspace, 'refused.txt'),
     reply('Then not.'),
   ]);
   await expect(answer(claude, listener, approval, 'perhaps')).rejects.toMatchObject({
@@ -78,12 +83,12 @@ test('rejecting it keeps the tool from running, and the turn goes on', async () 
     success: false,
     output: 'The user refused this.',
   });
-  expect(existsSync(join(claude.workspace.projectDir, 'a.txt'))).toBe(false);
+  expect(existsSync(join(claude.workspace.projectDir, 'refused.txt'))).toBe(false);
 });
 
 test('the note of a refusal is what the model reads', async () => {
   const { claude, listener, turnId, approval } = await ask((workspace) => [
-    write(workspace, 'a.txt'),
+    write(workspace, 'noted.txt'),
     reply('Then b.txt.'),
   ]);
   expect(approval.options?.filter((option) => option.takesNote).map(({ kind }) => kind)).toEqual([
@@ -103,22 +108,23 @@ test('the note of a refusal is what the model reads', async () => {
 });
 
 test('accepting all edits asks for no more edits in this session', async () => {
-  const { claude, listener, turnId, approval } = await ask((workspace) => [
-    write(workspace, 'a.txt'),
+  const { claude, listener, turnId, mode, setMode, approval } = await ask((workspace) => [
     write(workspace, 'b.txt'),
+    write(workspace, 'c.txt'),
     reply('Done.'),
   ]);
   expect(approval.options?.[1]?.name).toBe('Allow, and accept all edits in this session');
   await answer(claude, listener, approval, 'allow_always');
   const response = await listener.ended(turnId);
   expect(outcomes(response.outputItems)).toHaveLength(1);
-  expect(readFileSync(join(claude.workspace.projectDir, 'b.txt'), 'utf8')).toBe('b.txt\n');
-  expect(listener.option('mode')).toBe('acceptEdits');
+  expect(readFileSync(join(claude.workspace.projectDir, 'c.txt'), 'utf8')).toBe('c.txt\n');
+  expect(mode()).toBe('acceptEdits');
+  await setMode('default');
 });
 
 test('always allowing one command allows that command, and no edits', async () => {
   const touch = (name: string) => reply(toolUse('Bash', { command: `touch ${name}` }));
-  const { claude, listener, turnId, approval } = await ask(() => [
+  const { claude, listener, turnId, mode, setMode, approval } = await ask(() => [
     touch('a.txt'),
     touch('a.txt'),
     touch('b.txt'),
@@ -133,19 +139,20 @@ test('always allowing one command allows that command, and no edits', async () =
   await answer(claude, listener, approval, 'allow_always');
   const next = await asked(listener, 1);
   expect(next.title).toContain('touch b.txt');
-  expect(listener.option('mode')).toBe('default');
+  expect(mode()).toBe('default');
   const kept = join(claude.workspace.projectDir, '.claude/settings.local.json');
   expect(JSON.parse(readFileSync(kept, 'utf8'))).toEqual({
     permissions: { allow: ['Bash(touch a.txt)'] },
   });
   await answer(claude, listener, next, 'allow_always_2');
   await listener.ended(turnId);
-  expect(listener.option('mode')).toBe('acceptEdits');
+  expect(mode()).toBe('acceptEdits');
+  await setMode('default');
 });
 
 test('a permission that waits is cancelled when its turn is', async () => {
   const { claude, listener, turnId, approval } = await ask((workspace) => [
-    write(workspace, 'a.txt'),
+    write(workspace, 'waiting.txt'),
     reply('Yes.'),
   ]);
   await claude.provider.cancelTurn(listener.sessionId);
@@ -156,12 +163,6 @@ test('a permission that waits is cancelled when its turn is', async () => {
     code: 'APPROVAL_NOT_FOUND',
   });
   expect(said(await listener.ask('Still there?')).at(-1)).toBe('agent: Yes.');
-});
-
-test('a permission that waits is cancelled when its process is killed', async () => {
-  const { claude, listener, turnId } = await ask((workspace) => [write(workspace, 'a.txt')]);
-  await claude.provider.killSession(listener.sessionId);
-  expect(outcomes(listener.response(turnId).outputItems)).toMatchObject([{ outcome: 'cancelled' }]);
 });
 
 const colour = {
@@ -203,8 +204,9 @@ async function told({ claude, listener, turnId }: Awaited<ReturnType<typeof ask>
   return Object.values(claude.api.requests.at(-1)!.toolResults).at(-1);
 }
 
-test('all questions of one call are asked in one form, as they are put', async () => {
-  const { approval } = await question(colour, extras, place);
+test('all questions of one call are asked in one form, as they are put; the answers reach the model as from the terminal: one, several, its preview, own words', async () => {
+  const asking = await question(colour, extras, place);
+  const { claude, listener, approval } = asking;
   expect(approval.title).toBe('3 questions: Colour, Extras, Place');
   expect(approval.options?.map(({ name, kind }) => [name, kind])).toEqual([
     ['Send answers', 'allow_once'],
@@ -235,17 +237,13 @@ test('all questions of one call are asked in one form, as they are put', async (
       oneOf: choices(place.options),
     },
   ]);
-});
 
-test('the answers reach the model as from the terminal: one, several, its preview, own words', async () => {
-  const asking = await question(colour, extras, place);
   const [first, second, third] = Object.keys(asking.approval.form!.properties);
   const content = {
     [first!]: 'Blue',
     [second!]: ['Bell', 'Basket, large', 'A flag'],
     [third!]: 'To the moon',
   };
-  const { claude, listener, approval } = asking;
   const { approvalId } = approval;
   const give = (content: Record<string, string | string[]>) =>
     claude.provider.answerApproval(listener.sessionId, approvalId!, {
@@ -285,13 +283,13 @@ test('questions that are not answered are refused, with the words that people gi
 });
 
 test('a plan is presented with what can follow it', async () => {
-  const claude = await runClaude((workspace) => [
+  const { first, listener, ...claude } = share((workspace) => [
     reply(toolUse('ExitPlanMode', { plan: '# Plan\nWrite it.' })),
-    write(workspace, 'a.txt'),
+    write(workspace, 'planned.txt'),
     reply('Done.'),
   ]);
-  const listener = await claude.create({ mode: 'plan' });
-  expect(await listener.until(() => listener.option('mode'))).toBe('plan');
+  await claude.provider.setConfigOption(listener.sessionId, 'mode', 'plan');
+  expect(first.option('mode')).toBe('plan');
   const { turnId } = await listener.send('Plan it.');
   const approval = await asked(listener);
   expect(approval.options?.map((option) => option.name)).toEqual([
@@ -302,6 +300,13 @@ test('a plan is presented with what can follow it', async () => {
   await answer(claude, listener, approval, 'allow_always');
   const response = await listener.ended(turnId);
   expect(outcomes(response.outputItems)).toHaveLength(1);
-  expect(existsSync(join(claude.workspace.projectDir, 'a.txt'))).toBe(true);
-  expect(listener.option('mode')).toBe('acceptEdits');
+  expect(existsSync(join(claude.workspace.projectDir, 'planned.txt'))).toBe(true);
+  expect(first.option('mode')).toBe('acceptEdits');
+  await claude.provider.setConfigOption(listener.sessionId, 'mode', 'default');
+});
+
+test('a permission that waits is cancelled when its process is killed', async () => {
+  const { claude, listener, turnId } = await ask((workspace) => [write(workspace, 'waiting.txt')]);
+  await claude.provider.killSession(listener.sessionId);
+  expect(outcomes(listener.response(turnId).outputItems)).toMatchObject([{ outcome: 'cancelled' }]);
 });

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import { claudeEnvironment, greeter, reply, type MessagesRequest } from '@liminal/testkit';
 import { mentionLink } from '@liminal/protocol';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runClaude, type RunningClaude } from './running-claude.ts';
 
 const run = promisify(execFile);
@@ -106,80 +106,72 @@ const lastOf = ({ api }: RunningClaude): MessagesRequest =>
 
 const promptOf = (request: MessagesRequest): string => JSON.stringify(request.body.system);
 
-test('the model gets the same as in a terminal, except for listed differences', async () => {
-  const claude = await runClaude(() => () => reply('Yes.'), { files, config });
-  await run('git', ['init', '--quiet'], { cwd: claude.workspace.projectDir });
-  await inTerminal(claude, '-p', 'Hello there');
+const text = 'Compare @src/a.ts with @"notes of mine.md" in @lib/, please.';
+const mentioned = {
+  'src/a.ts': 'export const apples = 3;',
+  'notes of mine.md': 'Pears are out.',
+};
+const later = {
+  'src/b.ts': 'export const cherries = 5;',
+  'more notes.md': 'Quinces are in.',
+};
+const png =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+
+/** What the model is told, less what differs anyway. */
+const toldTo = (claude: RunningClaude) =>
+  leaves('messages', lastOf(claude).body.messages).filter((line) => !isAllowed(line));
+
+test('the model gets the same as in a terminal, except for listed differences, with the files that a message mentions; a restart changes no word of the prompt', async () => {
+  const claude = await runClaude(() => () => reply('Yes.'), {
+    files: { ...files, ...mentioned, 'lib/plums.ts': '', ...later },
+    config,
+  });
+  const { projectDir } = claude.workspace;
+  const linksTo = (...paths: string[]) => paths.map((path) => mentionLink(projectDir, path));
+  const links = linksTo('src/a.ts', 'notes of mine.md', 'lib/');
+  await run('git', ['init', '--quiet'], { cwd: projectDir });
+  await inTerminal(claude, '-p', text);
   const expected = linesOf(lastOf(claude));
-  await (await claude.create()).ask('Hello there');
+  const expectedOfFiles = toldTo(claude);
+  const listener = await claude.create();
+  const response = await listener.ask(text, links);
   const told = linesOf(lastOf(claude));
+  const toldOfFiles = toldTo(claude);
 
   expect(told.filter((line) => !isAllowed(line))).toEqual(
     expected.filter((line) => !isAllowed(line)),
   );
-  const text = told.join('\n');
-  expect(words.filter((word) => !text.includes(word))).toEqual([]);
+  const all = told.join('\n');
+  expect(words.filter((word) => !all.includes(word))).toEqual([]);
   const onlyOnce = [...told, ...expected].filter(
     (line) => !(told.includes(line) && expected.includes(line)),
   );
   const unused = differences.filter(({ line }) => !onlyOnce.some((one) => line.test(one)));
   expect(unused).toEqual([]);
+
+  // The mentioned files reach it once.
+  expect(toldOfFiles).toEqual(expectedOfFiles);
+  const count = (words: string) => toldOfFiles.join('\n').split(words).length - 1;
+  for (const words of [...Object.values(mentioned), 'plums.ts']) expect(count(words)).toBe(1);
+  expect(response.outputItems[0]).toMatchObject({ content: text, blocks: links });
+
+  // The prompt stays as it is, so that the model’s cache of it holds. Files reach the model beside an image, too, and by
+  // links that the text does not mention.
+  const prompt = promptOf(lastOf(claude));
+  await claude.provider.killSession(listener.sessionId);
+  await claude.provider.loadSession(listener.sessionId);
+  const image = { type: 'image', mimeType: 'image/png', data: png } as const;
+  await listener.ask('Look at @src/b.ts', [...linksTo(...Object.keys(later)), image]);
+  expect(promptOf(lastOf(claude))).toBe(prompt);
+  const toldLater = toldTo(claude).join('\n');
+  for (const words of Object.values(later)) expect(toldLater).toContain(words);
 });
 
-describe('files that a message mentions', () => {
-  const text = 'Compare @src/a.ts with @"notes of mine.md" in @lib/, please.';
-  const mentioned = {
-    'src/a.ts': 'export const apples = 3;',
-    'notes of mine.md': 'Pears are out.',
-  };
-  const png =
-    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
-
-  const begin = async () => {
-    const all = { ...mentioned, 'lib/plums.ts': '' };
-    const claude = await runClaude(() => () => reply('Yes.'), { files: all });
-    const { projectDir } = claude.workspace;
-    const links = ['src/a.ts', 'notes of mine.md', 'lib/'].map((path) =>
-      mentionLink(projectDir, path),
-    );
-    return { claude, links };
-  };
-  /** What the model is told, less what differs anyway. */
-  const toldTo = (claude: RunningClaude) =>
-    leaves('messages', lastOf(claude).body.messages).filter((line) => !isAllowed(line));
-
-  test('reach the model as in a terminal, and once', async () => {
-    const { claude, links } = await begin();
-    await inTerminal(claude, '-p', text);
-    const expected = toldTo(claude);
-    const response = await (await claude.create()).ask(text, links);
-    const told = toldTo(claude);
-    expect(told).toEqual(expected);
-    const count = (words: string) => told.join('\n').split(words).length - 1;
-    for (const words of [...Object.values(mentioned), 'plums.ts']) expect(count(words)).toBe(1);
-    expect(response.outputItems[0]).toMatchObject({ content: text, blocks: links });
-  });
-
-  test('reach it beside an image, too, and links that the text does not mention', async () => {
-    const { claude, links } = await begin();
-    const image = { type: 'image', mimeType: 'image/png', data: png } as const;
-    await (await claude.create()).ask('Look at @src/a.ts', [...links.slice(0, 2), image]);
-    const told = toldTo(claude).join('\n');
-    for (const words of Object.values(mentioned)) expect(told).toContain(words);
-  });
-});
-
-test('the configured addition to the prompt is at its end', async () => {
+test('a conversation with a lesser prompt gets the whole one when it is gone on with, with the configured addition at its end', async () => {
   const claude = await runClaude(() => () => reply('Yes.'), {
     provider: { appendSystemPrompt: 'Answer in British English.' },
   });
-  await (await claude.create()).ask('Hello there');
-  expect(promptOf(lastOf(claude))).toContain('You are Claude Code');
-  expect(promptOf(lastOf(claude))).toMatch(/Answer in British English\.[^.]*$/);
-});
-
-test('a conversation with a lesser prompt gets the whole one when it is gone on with', async () => {
-  const claude = await runClaude(() => () => reply('Yes.'));
   const sessionId = randomUUID();
   const short = ['--system-prompt', 'You are terse.', '--session-id', sessionId];
   await inTerminal(claude, '-p', 'Hello there', ...short);
@@ -189,15 +181,6 @@ test('a conversation with a lesser prompt gets the whole one when it is gone on 
   await claude.listen(sessionId).ask('And now?');
   expect(promptOf(lastOf(claude))).not.toContain('You are terse.');
   expect(promptOf(lastOf(claude)).length).toBeGreaterThan(5_000);
-});
-
-test('the prompt stays as it is over restarts, so that the model’s cache of it holds', async () => {
-  const claude = await runClaude(() => () => reply('Yes.'), { files, config });
-  const listener = await claude.create();
-  await listener.ask('Hello there');
-  const first = promptOf(lastOf(claude));
-  await claude.provider.killSession(listener.sessionId);
-  await claude.provider.loadSession(listener.sessionId);
-  await listener.ask('And now?');
-  expect(promptOf(lastOf(claude))).toBe(first);
+  expect(promptOf(lastOf(claude))).toContain('You are Claude Code');
+  expect(promptOf(lastOf(claude))).toMatch(/Answer in British English\.[^.]*$/);
 });

@@ -1,13 +1,16 @@
+import { setTimeout } from 'node:timers/promises';
 import { reply, type MessagesApi, type MessagesRequest } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import { runClaude } from './running-claude.ts';
+import { claudePid } from './processes.ts';
+import { shareClaude, type Listener } from './running-claude.ts';
+
+const share = shareClaude({ provider: { maxStarts: 1 } });
 
 const lastOf = (api: MessagesApi): MessagesRequest =>
   api.requests.findLast(({ kind }) => kind === 'main')!;
 
 test('model, permissions and thinking can be changed between turns', async () => {
-  const { create, provider, api } = await runClaude(() => () => reply('Fine.'));
-  const listener = await create();
+  const { first: listener, provider, api } = share(() => () => reply('Fine.'));
   const update = await listener.until(() => listener.updates.find((one) => one.configOptions));
   expect(update.configOptions?.map(({ id, currentValue }) => [id, currentValue])).toEqual([
     ['model', 'default'],
@@ -38,58 +41,65 @@ test('model, permissions and thinking can be changed between turns', async () =>
   ).rejects.toMatchObject(invalid);
 });
 
-test('thinking can be turned off and on, for models that can work without it', async () => {
-  const { create, provider, api } = await runClaude(() => () => reply('Fine.'));
-  const listener = await create({ model: 'claude-sonnet-5', thinking: 'off' });
+test('a cleared conversation tells its new id', async () => {
+  const { first, listener } = share(() => () => reply('Fine.'));
+  await listener.ask('Before.');
+  await listener.ask('/clear');
+  const ids = first.updates.flatMap((update) => update.agentSessionId ?? []);
+  expect(ids[0]).toBe(first.sessionId);
+  expect(ids.at(-1)).not.toBe(first.sessionId);
+});
+
+/** Whether its process is there, which has been given Claude Code's own id of the session. */
+const isStarted = ({ sessionId, updates }: Listener): boolean => {
+  const own = updates.findLast(({ agentSessionId }) => agentSessionId)?.agentSessionId;
+  try {
+    return claudePid(own ?? sessionId) > 0;
+  } catch {
+    return false;
+  }
+};
+
+test('a session starts with the settings it is given, and a restarted process keeps them; thinking can be off; no more processes start at once than are allowed', async () => {
+  const { first, create, provider, api, workspace } = share(() => () => reply('Fine.'));
+  const { projectDir } = workspace;
+  const model = 'claude-sonnet-5';
+  const listener = await create({ model, mode: 'acceptEdits', thinking: 'off' });
   await listener.ask('One.');
+  expect(lastOf(api).body.model).toContain('sonnet');
   expect(lastOf(api).body['thinking']).toEqual({ type: 'disabled' });
   await provider.setConfigOption(listener.sessionId, 'thinking', 'high');
   await listener.ask('Two.');
   expect(lastOf(api).body['thinking']).toMatchObject({ type: 'adaptive' });
   expect(lastOf(api).body['output_config']).toMatchObject({ effort: 'high' });
-  await provider.setConfigOption(listener.sessionId, 'thinking', 'off');
-  await listener.ask('Three.');
-  expect(lastOf(api).body['thinking']).toEqual({ type: 'disabled' });
-});
 
-test('a session starts with the settings it is given, and a restarted process keeps them', async () => {
-  const { create, provider, api, workspace } = await runClaude(() => () => reply('Fine.'));
-  const listener = await create({ model: 'sonnet', mode: 'acceptEdits', thinking: 'high' });
-  await listener.ask('One.');
+  const both = [listener, first];
+  for (const { sessionId } of both) await provider.killSession(sessionId);
+  const order: Listener[] = [];
+  const starts = both.map(async (one) => {
+    await provider.loadSession(one.sessionId);
+    order.push(one);
+  });
+  let most = 0;
+  while (order.length === 0) {
+    most = Math.max(most, both.filter(isStarted).length);
+    await setTimeout(20);
+  }
+  await Promise.all(starts);
+  expect(most).toBe(1);
+  expect(order).toEqual(both);
+  expect(both.every(({ sessionId }) => provider.isAlive(sessionId))).toBe(true);
+
+  await listener.ask('Three.');
   expect(lastOf(api).body.model).toContain('sonnet');
   expect(lastOf(api).body['output_config']).toMatchObject({ effort: 'high' });
-  await provider.killSession(listener.sessionId);
-  await provider.loadSession(listener.sessionId);
-  await listener.ask('Two.');
-  expect(lastOf(api).body.model).toContain('sonnet');
   expect(listener.option('mode')).toBe('acceptEdits');
-  const { projectDir } = workspace;
+  await provider.setConfigOption(listener.sessionId, 'thinking', 'off');
+  await listener.ask('Four.');
+  expect(lastOf(api).body['thinking']).toEqual({ type: 'disabled' });
   await expect(
     provider.createSession({ projectDir, config: { mode: 'wild' } }),
   ).rejects.toMatchObject({
     code: 'INVALID_OPTION',
   });
-});
-
-test('a cleared conversation tells its new id', async () => {
-  const { create } = await runClaude(() => () => reply('Fine.'));
-  const listener = await create();
-  await listener.ask('One.');
-  await listener.ask('/clear');
-  const ids = listener.updates.flatMap((update) => update.agentSessionId ?? []);
-  expect(ids[0]).toBe(listener.sessionId);
-  expect(ids.at(-1)).not.toBe(listener.sessionId);
-});
-
-test('no more processes start at once than are allowed', async () => {
-  const { create, provider } = await runClaude(() => [], { provider: { maxStarts: 1 } });
-  const order: string[] = [];
-  const started = ['a', 'b', 'c'].map(async (name) => {
-    const listener = await create();
-    order.push(name);
-    return listener;
-  });
-  const listeners = await Promise.all(started);
-  expect(order).toEqual(['a', 'b', 'c']);
-  expect(listeners.every(({ sessionId }) => provider.isAlive(sessionId))).toBe(true);
 });

@@ -26,7 +26,13 @@ import {
 } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import type { StoredTurn } from '../../src/provider.ts';
-import { runClaude, said, type Listener, type RunningClaude } from './running-claude.ts';
+import {
+  runClaude,
+  said,
+  shareClaude,
+  type Listener,
+  type RunningClaude,
+} from './running-claude.ts';
 
 function fold({ turnId, events }: StoredTurn): Response {
   const run = { sessionId: 's', runId: turnId, traceContext: { traceparent: '00' } };
@@ -44,10 +50,17 @@ const content = (item: OutputItem): unknown => {
   return rest;
 };
 
-const read = (
-  { provider, workspace }: RunningClaude,
+const share = shareClaude({ files: { 'notes.txt': 'one\n' } });
+
+/** The stored turns of a session, from one of them on. */
+async function read(
+  { provider, workspace }: Pick<RunningClaude, 'provider' | 'workspace'>,
   { sessionId }: Listener,
-): Promise<StoredTurn[]> => provider.readStoredHistory(sessionId, workspace.projectDir);
+  firstTurn: string,
+): Promise<StoredTurn[]> {
+  const turns = await provider.readStoredHistory(sessionId, workspace.projectDir);
+  return turns.slice(turns.findIndex(({ turnId }) => turnId === firstTurn));
+}
 
 const busyTurn = ({ projectDir }: Workspace): Script =>
   withSubagents(
@@ -77,12 +90,44 @@ const busyTurn = ({ projectDir }: Workspace): Script =>
     },
   );
 
-test('stored history reads as the same turns, with the same ids, as they were live', async () => {
-  const claude = await runClaude(busyTurn, { files: { 'notes.txt': 'one\n' } });
-  const listener = await claude.create();
+test('a session made by Claude Code alone is read and gone on with, and listed before older ones, of one folder or of all', async () => {
+  const { api, listener: older, provider, workspace } = share(() => () => reply('From here.'));
+  await older.ask('The older one.');
+  const program = createRequire(import.meta.url).resolve(
+    `@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}/claude`,
+  );
+  const env = claudeEnvironment(workspace.home, api.url);
+  const { projectDir } = workspace;
+  const claude = promisify(execFile)(program, ['-p', 'Hello from a terminal.'], {
+    cwd: projectDir,
+    env,
+  });
+  claude.child.stdin?.end();
+  await claude;
+
+  const listed = await provider.listStoredSessions(projectDir);
+  expect(listed).toMatchObject([
+    { projectDir, title: 'Hello from a terminal.' },
+    { projectDir, sessionId: older.sessionId, title: 'The older one.' },
+  ]);
+  expect(Date.parse(listed[0]!.createdAt)).toBeGreaterThan(Date.parse(listed[1]!.createdAt));
+  expect(await provider.listStoredSessions()).toEqual(listed);
+  expect(await provider.listStoredSessions(workspace.home)).toEqual([]);
+
+  const { sessionId } = listed[0]!;
+  const turns = (await provider.readStoredHistory(sessionId, projectDir)).map(fold);
+  expect(turns.map(said)).toEqual([['user: Hello from a terminal.', 'agent: From here.']]);
+  await provider.loadSession(sessionId, { projectDir });
+  await provider.sendMessage(sessionId, 'And from here.');
+  const request = await api.request(({ prompt }) => prompt === 'And from here.');
+  expect(JSON.stringify(request.body.messages)).toContain('Hello from a terminal.');
+});
+
+test('stored history reads as the same turns, with the same ids, as they were live; each is whole: one start, one end, and every item ended', async () => {
+  const { listener, ...claude } = share(busyTurn);
   const first = await listener.ask('Do a lot.');
   const second = await listener.ask('And more.');
-  const turns = await read(claude, listener);
+  const turns = await read(claude, listener, first.turnId);
   expect(turns.map(({ turnId }) => turnId)).toEqual([first.turnId, second.turnId]);
   for (const [index, live] of [first, second].entries()) {
     const stored = fold(turns[index]!);
@@ -94,13 +139,7 @@ test('stored history reads as the same turns, with the same ids, as they were li
     expect(stored.outputItems).toHaveLength(live.outputItems.length);
     expect(Math.abs(stored.createdAt - live.createdAt)).toBeLessThan(5_000);
   }
-});
-
-test('each stored turn is whole: one start, one end, and every item ended', async () => {
-  const claude = await runClaude(busyTurn, { files: { 'notes.txt': 'one\n' } });
-  const listener = await claude.create();
-  await listener.ask('Do a lot.');
-  for (const { events } of await read(claude, listener)) {
+  for (const { events } of turns) {
     const types = events.map(({ payload }) => payload.type);
     expect(types[0]).toBe('response_start');
     expect(events.findIndex(({ payload }) => isTerminal(payload))).toBe(events.length - 1);
@@ -117,15 +156,16 @@ test('stored turns that were interrupted, failed or were commands read as such',
     apiError(400, 'Not that.'),
   ];
   let next = 0;
-  const claude = await runClaude(() => () => answers[Math.min(next++, answers.length - 1)]!);
-  const listener = await claude.create();
+  const { listener, ...claude } = share(() => () => {
+    return answers[Math.min(next++, answers.length - 1)]!;
+  });
   const { turnId } = await listener.send('Talk.');
   await listener.event(({ type }) => type === 'item_delta');
   await claude.provider.cancelTurn(listener.sessionId);
   await listener.ended(turnId);
   await listener.ask('Fail.');
   await listener.ask('/context all');
-  const turns = (await read(claude, listener)).map(fold);
+  const turns = (await read(claude, listener, turnId)).map(fold);
   expect(turns.map(({ status }) => status)).toEqual(['aborted', 'error', 'complete']);
   expect(said(turns[0]!)).toEqual(['user: Talk.', 'agent: Half ']);
   expect(turns[1]?.error?.message).toContain('Not that.');
@@ -133,61 +173,22 @@ test('stored turns that were interrupted, failed or were commands read as such',
 });
 
 test('a turn that the agent began of its own accord is stored as its own', async () => {
-  const claude = await runClaude(() => [
+  const { listener, ...claude } = share(() => [
     reply(toolUse('Bash', { command: 'sleep 0.5; echo finished', run_in_background: true })),
     reply('Started.'),
     reply('It has finished.'),
   ]);
-  const listener = await claude.create();
-  await listener.ask('Start it.');
+  const { turnId } = await listener.ask('Start it.');
   const start = await listener.event(
     (payload) => payload.type === 'response_start' && payload.trigger === 'agent',
   );
   await listener.ended(start.turnId);
-  const turns = (await read(claude, listener)).map(fold);
+  const turns = (await read(claude, listener, turnId)).map(fold);
   expect(turns.map(({ trigger }) => trigger)).toEqual(['user', 'agent']);
   expect(said(turns[1]!)).toEqual([
     'system: Background command "sleep 0.5; echo finished" completed (exit code 0)',
     'agent: It has finished.',
   ]);
-});
-
-test('a session made by Claude Code alone is listed, read and gone on with', async () => {
-  const { api, provider, workspace } = await runClaude(() => () => reply('From the terminal.'));
-  const program = createRequire(import.meta.url).resolve(
-    `@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}/claude`,
-  );
-  const env = claudeEnvironment(workspace.home, api.url);
-  const { projectDir } = workspace;
-  const claude = promisify(execFile)(program, ['-p', 'Hello from a terminal.'], {
-    cwd: projectDir,
-    env,
-  });
-  claude.child.stdin?.end();
-  await claude;
-
-  const [session] = await provider.listStoredSessions(projectDir);
-  expect(session).toMatchObject({ projectDir, title: 'Hello from a terminal.' });
-  const turns = (await provider.readStoredHistory(session!.sessionId, projectDir)).map(fold);
-  expect(turns.map(said)).toEqual([['user: Hello from a terminal.', 'agent: From the terminal.']]);
-  await provider.loadSession(session!.sessionId, { projectDir });
-  await provider.sendMessage(session!.sessionId, 'And from here.');
-  const request = await api.request(({ prompt }) => prompt === 'And from here.');
-  expect(JSON.stringify(request.body.messages)).toContain('Hello from a terminal.');
-});
-
-test('stored sessions are listed newest first, of one folder or of all', async () => {
-  const { create, provider, workspace } = await runClaude(() => () => reply('Fine.'));
-  const older = await create();
-  await older.ask('The older one.');
-  const newer = await create();
-  await newer.ask('The newer one.');
-  const listed = await provider.listStoredSessions(workspace.projectDir);
-  expect(listed.map(({ sessionId }) => sessionId)).toEqual([newer.sessionId, older.sessionId]);
-  expect(listed[0]).toMatchObject({ projectDir: workspace.projectDir, title: 'The newer one.' });
-  expect(Date.parse(listed[0]!.createdAt)).toBeGreaterThan(Date.parse(listed[1]!.createdAt));
-  expect(await provider.listStoredSessions()).toEqual(listed);
-  expect(await provider.listStoredSessions(workspace.home)).toEqual([]);
 });
 
 test('reading starts no process, and an unknown session is not found', async () => {

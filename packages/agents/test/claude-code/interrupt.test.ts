@@ -1,7 +1,7 @@
 import type { Query } from '@anthropic-ai/claude-agent-sdk';
 import { gate, reply, text } from '@liminal/testkit';
-import { beforeEach, expect, test, vi } from 'vitest';
-import { runClaude, said } from './running-claude.ts';
+import { expect, test, vi } from 'vitest';
+import { said, shareClaude } from './running-claude.ts';
 
 /** What the SDK has started, in order. */
 const running: Query[] = [];
@@ -16,16 +16,15 @@ vi.mock(import('../../src/claude-code/sdk.ts'), async (original) => {
   return { loadSdk: async () => ({ ...sdk, query }) };
 });
 
-beforeEach(() => void running.splice(0));
+const share = shareClaude();
 
 /** A turn in the middle of its sentence. */
 async function halfway() {
   const rest = gate();
-  const { create, provider } = await runClaude(() => [
+  const { listener, provider } = share(() => [
     reply(text(['Half a sent', rest, 'ence.'])),
     reply('Yes.'),
   ]);
-  const listener = await create();
   const { turnId } = await listener.send('Talk.');
   await listener.event(({ type }) => type === 'item_delta');
   const cancel = async () => provider.cancelTurn(listener.sessionId);

@@ -6,46 +6,13 @@ import { expect, test, vi } from 'vitest';
 import { ClaudeCodeProvider } from '../../src/claude-code/index.ts';
 import type { CliProvider } from '../../src/provider.ts';
 import { claudePid, processesOf, tails } from './processes.ts';
-import { runClaude, said } from './running-claude.ts';
+import { runClaude, said, shareClaude, type Listener } from './running-claude.ts';
+
+const share = shareClaude({ files: { 'notes.txt': '' } });
 
 test('TC-2.1b: the Claude Code provider satisfies the contract', () => {
   const provider: CliProvider = new ClaudeCodeProvider();
   expect(provider.cliType).toBe('claude-code');
-});
-
-test('TC-3.1a: creating a session starts a process that stays', async () => {
-  const { create, provider } = await runClaude(() => []);
-  const listener = await create();
-  expect(provider.isAlive(listener.sessionId)).toBe(true);
-  expect(claudePid(listener.sessionId)).toBeGreaterThan(0);
-  const update = await listener.until(() =>
-    listener.updates.find((one) => one.commands !== undefined),
-  );
-  expect(update.commands?.map((command) => command.name)).toContain('compact');
-});
-
-test('TC-3.1b: loading a session goes on with its conversation', async () => {
-  const { create, provider, workspace, api } = await runClaude(() => [
-    reply('I will remember.'),
-    reply('It was 42.'),
-  ]);
-  const first = await create();
-  await first.ask('Remember 42.');
-  await provider.close();
-
-  const { sessionId } = first;
-  const again = new ClaudeCodeProvider({
-    env: { ...process.env, ...apiEnvironment(workspace.home, api.url) },
-  });
-  try {
-    expect(await again.loadSession(sessionId)).toEqual({ sessionId, cliType: 'claude-code' });
-    const { turnId } = await again.sendMessage(sessionId, 'What was it?');
-    expect(turnId).not.toBe('');
-    const request = await api.request(({ prompt }) => prompt === 'What was it?');
-    expect(JSON.stringify(request.body.messages)).toContain('I will remember.');
-  } finally {
-    await again.close();
-  }
 });
 
 const apiEnvironment = (home: string, url: string): Record<string, string> => ({
@@ -57,59 +24,53 @@ const apiEnvironment = (home: string, url: string): Record<string, string> => ({
   DISABLE_AUTOUPDATER: '1',
 });
 
-test('TC-3.1c: a folder that is missing, or is a file, is named, and no process is left', async () => {
-  const { provider, workspace } = await runClaude(() => []);
-  const missing = join(workspace.projectDir, 'missing');
-  const file = join(workspace.projectDir, 'file');
-  writeFileSync(file, '');
-  await expect(provider.createSession({ projectDir: missing })).rejects.toMatchObject({
-    code: 'SESSION_CREATE_FAILED',
-    message: `The project folder ${missing} does not exist.`,
-  });
-  await expect(provider.createSession({ projectDir: file })).rejects.toMatchObject({
-    code: 'SESSION_CREATE_FAILED',
-    message: `The project folder ${file} is not a folder.`,
-  });
-  expect(processesOf(workspace.projectDir)).toEqual([]);
+test('TC-3.1a: creating a session starts a process that stays; before its first message it can be begun again', async () => {
+  const { first, listener, provider } = share(() => [reply('Hello.')]);
+  expect(provider.isAlive(first.sessionId)).toBe(true);
+  expect(claudePid(first.sessionId)).toBeGreaterThan(0);
+  const update = await first.until(() => first.updates.find((one) => one.commands !== undefined));
+  expect(update.commands?.map((command) => command.name)).toContain('compact');
+
+  await provider.killSession(listener.sessionId);
+  await provider.loadSession(listener.sessionId);
+  expect(said(await listener.ask('Hi.'))).toEqual(['user: Hi.', 'agent: Hello.']);
 });
 
-test('TC-3.1c: a Claude Code that will not start says why, and no process is left', async () => {
-  const { provider, workspace, create } = await runClaude(() => [reply('Hi.')]);
-  const first = await create();
-  await first.ask('Hello.');
-  await provider.killSession(first.sessionId);
-  const other = new ClaudeCodeProvider({
-    env: { ...process.env, ...apiEnvironment(workspace.home, 'http://127.0.0.1:1') },
-  });
-  // The id is already stored.
-  const options = { projectDir: workspace.projectDir, sessionId: first.sessionId };
-  await expect(other.createSession(options)).rejects.toMatchObject({
-    code: 'SESSION_CREATE_FAILED',
-  });
-  expect(other.isAlive(first.sessionId)).toBe(false);
+test('FR-002-02, TC-3.2c: a crash ends the turn at once as an error that keeps what was said, and what Claude Code had started, and later sends fail', async () => {
+  const held = gate();
+  const { listener, provider, workspace } = share(() => [
+    reply(toolUse('Bash', { command: 'tail -f notes.txt', run_in_background: true })),
+    reply('It runs.'),
+    reply(text(['So far so ', held, 'good.'])),
+    reply('Back again.'),
+  ]);
+  await listener.ask('Follow it.');
+  await vi.waitFor(() => expect(tails(workspace.projectDir)).toHaveLength(1), { timeout: 30_000 });
+  const { turnId } = await listener.send('Talk.');
+  await listener.event(({ type }) => type === 'item_delta', turnId);
+  const killedAt = Date.now();
+  process.kill(claudePid(listener.sessionId), 'SIGKILL');
+  const response = await listener.ended(turnId);
+  // A second, and another for a machine that is busy.
+  expect(Date.now() - killedAt).toBeLessThan(2_000);
+  expect(response).toMatchObject({ status: 'error', error: { code: 'PROCESS_CRASH' } });
+  expect(said(response)).toEqual(['user: Talk.', 'agent: So far so ']);
+  expect(provider.isAlive(listener.sessionId)).toBe(false);
+  expect(listener.exits).toMatchObject([{ expected: false, code: 'PROCESS_CRASH' }]);
+  await expect(listener.send('Still there?')).rejects.toMatchObject({ code: 'PROCESS_CRASH' });
+  held.open();
+  await provider.killSession(listener.sessionId);
   expect(processesOf(workspace.projectDir)).toEqual([]);
-});
 
-test('FR-002-04: an unknown session cannot be loaded or written to', async () => {
-  const { provider, workspace } = await runClaude(() => []);
-  const id = randomUUID();
-  const notFound = { code: 'SESSION_NOT_FOUND' };
-  await expect(provider.loadSession(id)).rejects.toMatchObject(notFound);
-  await expect(
-    provider.loadSession(id, { projectDir: workspace.projectDir }),
-  ).rejects.toMatchObject(notFound);
-  await expect(provider.sendMessage(id, 'Hi.')).rejects.toMatchObject(notFound);
-  await expect(provider.cancelTurn(id)).rejects.toMatchObject(notFound);
-  await expect(provider.killSession(id)).rejects.toMatchObject(notFound);
-  expect(provider.isAlive(id)).toBe(false);
+  await provider.loadSession(listener.sessionId);
+  const next = said(await listener.ask('And now?'));
+  expect([next[0], next.at(-1)]).toEqual(['user: And now?', 'agent: Back again.']);
 });
 
 test('NFR-000-06, TC-3.4b, TC-3.4c: killing ends the process and all it started; then nothing is alive', async () => {
-  const { create, provider, workspace } = await runClaude(
-    () => [reply(toolUse('Bash', { command: 'setsid tail -f notes.txt & tail -f notes.txt' }))],
-    { files: { 'notes.txt': '' } },
-  );
-  const listener = await create();
+  const { listener, provider, workspace } = share(() => [
+    reply(toolUse('Bash', { command: 'setsid tail -f notes.txt & tail -f notes.txt' })),
+  ]);
   expect(provider.isAlive(listener.sessionId)).toBe(true);
   const { turnId } = await listener.send('Follow it.');
   const { payload } = await listener.event(
@@ -128,7 +89,7 @@ test('NFR-000-06, TC-3.4b, TC-3.4c: killing ends the process and all it started;
 });
 
 async function answerFirstApproval(
-  listener: Awaited<ReturnType<Awaited<ReturnType<typeof runClaude>>['create']>>,
+  listener: Listener,
   provider: ClaudeCodeProvider,
 ): Promise<void> {
   const { payload } = await listener.event(
@@ -141,51 +102,67 @@ async function answerFirstApproval(
   }
 }
 
-test('FR-002-02, TC-3.2c: a crash ends the turn at once as an error that keeps what was said, and later sends fail', async () => {
-  const held = gate();
-  const { create, provider } = await runClaude(() => [
-    reply(text(['So far so ', held, 'good.'])),
-    reply('Back again.'),
-  ]);
-  const listener = await create();
-  const { turnId } = await listener.send('Talk.');
-  await listener.event(({ type }) => type === 'item_delta');
-  const killedAt = Date.now();
-  process.kill(claudePid(listener.sessionId), 'SIGKILL');
-  const response = await listener.ended(turnId);
-  // A second, and another for a machine that is busy.
-  expect(Date.now() - killedAt).toBeLessThan(2_000);
-  expect(response).toMatchObject({ status: 'error', error: { code: 'PROCESS_CRASH' } });
-  expect(said(response)).toEqual(['user: Talk.', 'agent: So far so ']);
-  expect(provider.isAlive(listener.sessionId)).toBe(false);
-  expect(listener.exits).toMatchObject([{ expected: false, code: 'PROCESS_CRASH' }]);
-  await expect(listener.send('Still there?')).rejects.toMatchObject({ code: 'PROCESS_CRASH' });
-  held.open();
-
-  await provider.loadSession(listener.sessionId);
-  expect(said(await listener.ask('And now?'))).toEqual(['user: And now?', 'agent: Back again.']);
-});
-
-test('what a crashed Claude Code had started is ended too', async () => {
-  const { create, provider, workspace } = await runClaude(
-    () => [reply(toolUse('Bash', { command: 'tail -f notes.txt' }))],
-    { files: { 'notes.txt': '' } },
-  );
-  const listener = await create();
-  await listener.send('Follow it.');
-  await vi.waitFor(() => expect(tails(workspace.projectDir)).toHaveLength(1), { timeout: 30_000 });
-  process.kill(claudePid(listener.sessionId), 'SIGKILL');
-  await listener.until(() => listener.exits[0]);
-  await provider.killSession(listener.sessionId);
+test('TC-3.1c: a Claude Code that will not start says why, and no process is left', async () => {
+  const { first, workspace } = share(() => []);
+  const other = new ClaudeCodeProvider({
+    env: { ...process.env, ...apiEnvironment(workspace.home, 'http://127.0.0.1:1') },
+  });
+  // The id is already stored.
+  const options = { projectDir: workspace.projectDir, sessionId: first.sessionId };
+  await expect(other.createSession(options)).rejects.toMatchObject({
+    code: 'SESSION_CREATE_FAILED',
+  });
+  expect(other.isAlive(first.sessionId)).toBe(false);
   expect(processesOf(workspace.projectDir)).toEqual([]);
 });
 
-test('a session that never had a message can be begun again', async () => {
-  const { create, provider } = await runClaude(() => [reply('Hello.')]);
-  const listener = await create();
-  await provider.killSession(listener.sessionId);
-  await provider.loadSession(listener.sessionId);
-  expect(said(await listener.ask('Hi.'))).toEqual(['user: Hi.', 'agent: Hello.']);
+test('TC-3.1b: loading a session, by another provider, goes on with its conversation', async () => {
+  const { first, provider, workspace, api } = share(() => [reply('It was 42.')]);
+  await provider.close();
+
+  const { sessionId } = first;
+  const again = new ClaudeCodeProvider({
+    env: { ...process.env, ...apiEnvironment(workspace.home, api.url) },
+  });
+  try {
+    expect(await again.loadSession(sessionId)).toEqual({ sessionId, cliType: 'claude-code' });
+    const { turnId } = await again.sendMessage(sessionId, 'What was it?');
+    expect(turnId).not.toBe('');
+    const request = await api.request(({ prompt }) => prompt.endsWith('What was it?'));
+    expect(JSON.stringify(request.body.messages)).toContain('Back again.');
+  } finally {
+    await again.close();
+  }
+});
+
+test('TC-3.1c: a folder that is missing, or is a file, is named, and no process is left', async () => {
+  const { provider, workspace } = await runClaude(() => []);
+  const missing = join(workspace.projectDir, 'missing');
+  const file = join(workspace.projectDir, 'file');
+  writeFileSync(file, '');
+  await expect(provider.createSession({ projectDir: missing })).rejects.toMatchObject({
+    code: 'SESSION_CREATE_FAILED',
+    message: `The project folder ${missing} does not exist.`,
+  });
+  await expect(provider.createSession({ projectDir: file })).rejects.toMatchObject({
+    code: 'SESSION_CREATE_FAILED',
+    message: `The project folder ${file} is not a folder.`,
+  });
+  expect(processesOf(workspace.projectDir)).toEqual([]);
+});
+
+test('FR-002-04: an unknown session cannot be loaded or written to', async () => {
+  const { provider, workspace } = await runClaude(() => []);
+  const id = randomUUID();
+  const notFound = { code: 'SESSION_NOT_FOUND' };
+  await expect(provider.loadSession(id)).rejects.toMatchObject(notFound);
+  await expect(
+    provider.loadSession(id, { projectDir: workspace.projectDir }),
+  ).rejects.toMatchObject(notFound);
+  await expect(provider.sendMessage(id, 'Hi.')).rejects.toMatchObject(notFound);
+  await expect(provider.cancelTurn(id)).rejects.toMatchObject(notFound);
+  await expect(provider.killSession(id)).rejects.toMatchObject(notFound);
+  expect(provider.isAlive(id)).toBe(false);
 });
 
 test('it says that it can run, and whether it is signed in', async () => {

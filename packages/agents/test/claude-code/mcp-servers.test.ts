@@ -1,14 +1,14 @@
 import { greeter, reply, toolUse } from '@liminal/testkit';
 import type { EventPayload } from '@liminal/protocol';
+import { atLength } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
-import { runClaude, type Listener } from './running-claude.ts';
+import { shareClaude, type Listener } from './running-claude.ts';
+
+const share = shareClaude({ provider: { mcpServers: { greeter: greeter('Good morning') } } });
 
 test('an MCP server of the configuration is started, and its tool can be called', async () => {
   const call = reply(toolUse('mcp__greeter__greet', { name: 'Ada' }));
-  const { create, provider } = await runClaude(() => [call, reply('Done.')], {
-    provider: { mcpServers: { greeter: greeter('Good morning') } },
-  });
-  const listener = await create();
+  const { listener, provider } = share(() => [call, reply('Done.')]);
   const { turnId } = await listener.send('Greet Ada.');
   const { payload } = await listener.event((event) => 'approvalId' in event);
   const { approvalId = '' } = payload as { approvalId?: string };
@@ -19,37 +19,14 @@ test('an MCP server of the configuration is started, and its tool can be called'
   );
 });
 
-test('SAFE: an input with too many values reaches the tool whole, and readers too', async () => {
-  const values = Object.fromEntries(Array.from({ length: 150_000 }, (_, n) => [`key${n}`, n]));
-  const input = { values, name: 'Ada' };
-  const call = reply(toolUse('mcp__greeter__measure', input));
-  const { create, provider } = await runClaude(() => [call, reply('Done.')], {
-    provider: { mcpServers: { greeter: greeter() } },
-  });
-  const listener = await create();
-  const { turnId } = await listener.send('Measure it.');
-  const permission = await request(listener, () => true);
-  await provider.answerApproval(listener.sessionId, permission.approvalId!, {
-    optionId: 'allow_once',
-  });
-  const { outputItems } = await listener.ended(turnId);
-  const size = JSON.stringify(input).length;
-  expect(outputItems).toContainEqual(
-    expect.objectContaining({ type: 'function_call_output', output: `${size} characters.` }),
-  );
-  const asked = outputItems.find((item) => item.type === 'function_call');
-  expect(JSON.parse(asked!.arguments)).toEqual(input);
-});
-
 type Asked = Extract<EventPayload, { type: 'item_start' }>;
 
 /** A turn in which the model calls an MCP server's tool, up to the question to people. */
 async function elicited(tool: string) {
-  const { create, provider } = await runClaude(
-    () => [reply(toolUse(`mcp__greeter__${tool}`, {})), reply('Done.')],
-    { provider: { mcpServers: { greeter: greeter() } } },
-  );
-  const listener = await create();
+  const { listener, provider } = share(() => [
+    reply(toolUse(`mcp__greeter__${tool}`, {})),
+    reply('Done.'),
+  ]);
   const { turnId } = await listener.send('Go.');
   const permission = await request(listener, ({ form, title }) => !form && !title?.includes('\n'));
   await provider.answerApproval(listener.sessionId, permission.approvalId!, {
@@ -106,4 +83,25 @@ test('a link that an MCP server wants opened is shown with its address', async (
   expect(asked.title).toBe('Sign in, please.\nhttps://example.org/sign-in?code=1234');
   await answer({ optionId: 'accept' });
   expect(await told()).toEqual({ action: 'accept' });
+});
+
+test('SAFE: an input with too many values reaches the tool whole, and readers too', async () => {
+  // More than the 100,000 that a message may have.
+  const count = atLength ? 150_000 : 105_000;
+  const values = Object.fromEntries(Array.from({ length: count }, (_, n) => [`key${n}`, n]));
+  const input = { values, name: 'Ada' };
+  const call = reply(toolUse('mcp__greeter__measure', input));
+  const { listener, provider } = share(() => [call, reply('Done.')]);
+  const { turnId } = await listener.send('Measure it.');
+  const permission = await request(listener, () => true);
+  await provider.answerApproval(listener.sessionId, permission.approvalId!, {
+    optionId: 'allow_once',
+  });
+  const { outputItems } = await listener.ended(turnId);
+  const size = JSON.stringify(input).length;
+  expect(outputItems).toContainEqual(
+    expect.objectContaining({ type: 'function_call_output', output: `${size} characters.` }),
+  );
+  const asked = outputItems.find((item) => item.type === 'function_call');
+  expect(JSON.parse(asked!.arguments)).toEqual(input);
 });

@@ -1,54 +1,24 @@
 import { join } from 'node:path';
-import { reply } from '@liminal/testkit';
+import { apiError, reply } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import { runClaude, type Listener } from './running-claude.ts';
+import { runClaude, said, shareClaude, type Listener } from './running-claude.ts';
 
 /** The present notices. */
 const known = ({ updates }: Listener): string[] =>
   updates.findLast(({ notices }) => notices !== undefined)?.notices?.map(({ text }) => text) ?? [];
 
-/** The notices about a project after its first turn. */
-async function toldOf(files: Record<string, string>) {
-  const { create, workspace } = await runClaude(() => [reply('Yes.')], { files });
-  const listener = await create();
-  await listener.ask('Hello?');
-  return { texts: known(listener), workspace };
-}
-
-test('MCP servers that did not start are named', async () => {
+test('MCP servers that did not start are named, and settings that were left out in an untrusted folder, with what to do; how much of each window of a subscription is used is told with its answers', async () => {
   const servers = {
     bad: { command: '/nowhere' },
     worse: { type: 'http', url: 'http://127.0.0.1:9' },
   };
-  const { texts } = await toldOf({
+  const files = {
     '.mcp.json': JSON.stringify({ mcpServers: servers }),
-    '.claude/settings.json': JSON.stringify({ enableAllProjectMcpServers: true }),
-  });
-  expect(texts).toEqual([
-    'The MCP server “bad” did not start: its tools are missing.',
-    'The MCP server “worse” did not start: its tools are missing.',
-  ]);
-});
-
-test('settings that were left out in an untrusted folder are reported, with what to do', async () => {
-  const { texts, workspace } = await toldOf({
-    '.claude/settings.json': JSON.stringify({ permissions: { allow: ['Bash(touch:*)'] } }),
-  });
-  expect(texts).toEqual([
-    expect.stringMatching(
-      /^Ignoring 1 permissions\.allow entry.*not been trusted\. Run Claude Code/,
-    ),
-  ]);
-  expect(texts[0]).toContain(workspace.projectDir);
-});
-
-test('unreadable settings are reported, with their file', async () => {
-  const { texts, workspace } = await toldOf({ '.claude/settings.json': '{ "permissions": ' });
-  expect(texts).toEqual([expect.stringContaining('Invalid or malformed JSON')]);
-  expect(texts[0]).toContain(join(workspace.projectDir, '.claude/settings.json'));
-});
-
-test('how much of each window of a subscription is used is told with its answers', async () => {
+    '.claude/settings.json': JSON.stringify({
+      enableAllProjectMcpServers: true,
+      permissions: { allow: ['Bash(touch:*)'] },
+    }),
+  };
   const resetsAt = Math.floor(Date.now() / 1_000) + 3_600;
   const headers = {
     'anthropic-ratelimit-unified-status': 'allowed_warning',
@@ -61,7 +31,7 @@ test('how much of each window of a subscription is used is told with its answers
     'anthropic-ratelimit-unified-7d-reset': String(resetsAt),
   };
   const env = { ANTHROPIC_API_KEY: '', CLAUDE_CODE_OAUTH_TOKEN: 'sk-ant-oat01-fake' };
-  const { create } = await runClaude(() => [reply('Yes.', { headers })], { env });
+  const { create, workspace } = await runClaude(() => [reply('Yes.', { headers })], { env, files });
   const listener = await create();
   await listener.ask('Hello?');
   const limits = listener.updates.findLast((one) => one.limits !== undefined)?.limits;
@@ -72,11 +42,52 @@ test('how much of each window of a subscription is used is told with its answers
       resetsAt: new Date(resetsAt * 1_000).toISOString(),
     },
   ]);
+
+  const texts = known(listener);
+  expect(texts).toEqual([
+    expect.stringMatching(
+      /^Ignoring 1 permissions\.allow entry.*not been trusted\. Run Claude Code/,
+    ),
+    'The MCP server “bad” did not start: its tools are missing.',
+    'The MCP server “worse” did not start: its tools are missing.',
+    expect.stringMatching(/^You have used 92 % of your 5-hour limit\./),
+  ]);
+  expect(texts[0]).toContain(workspace.projectDir);
 });
 
-test('a session without notices says so', async () => {
-  const { create } = await runClaude(() => [reply('Yes.')]);
+test('unreadable settings are reported, with their file', async () => {
+  const files = { '.claude/settings.json': '{ "permissions": ' };
+  const { create, workspace } = await runClaude(() => [reply('Yes.')], { files });
   const listener = await create();
-  await listener.until(() => listener.updates.find(({ notices }) => notices !== undefined));
-  expect(known(listener)).toEqual([]);
+  await listener.ask('Hello?');
+  const texts = known(listener);
+  expect(texts).toEqual([expect.stringContaining('Invalid or malformed JSON')]);
+  expect(texts[0]).toContain(join(workspace.projectDir, '.claude/settings.json'));
+});
+
+const share = shareClaude();
+
+test('a session without notices says so', async () => {
+  const { first } = share(() => []);
+  await first.until(() => first.updates.find(({ notices }) => notices !== undefined));
+  expect(known(first)).toEqual([]);
+});
+
+/** The activities of a session, without their delays. */
+const activities = ({ updates }: Listener): string[] =>
+  updates
+    .flatMap(({ activity }) => activity ?? [])
+    .map((text) => text.replace(/again (now|in \d+ s)/, 'again'));
+
+test.each([
+  { status: 529, problem: 'The model is overloaded (529).' },
+  { status: 429, problem: 'The model takes no more requests for now (429).' },
+])('a retry after $status is shown while the turn waits for it', async ({ status, problem }) => {
+  const { listener } = share(() => [apiError(status), apiError(status), reply('Finally.')]);
+  expect(said(await listener.ask('Go on.'))).toEqual(['user: Go on.', 'agent: Finally.']);
+  expect(activities(listener)).toEqual([
+    `${problem} Trying again (attempt 1 of 2).`,
+    `${problem} Trying again (attempt 2 of 2).`,
+    '',
+  ]);
 });

@@ -2,25 +2,28 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { reply, toolUse } from '@liminal/testkit';
-import { expect, test } from 'vitest';
-import { runClaude } from './running-claude.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { shareClaude } from './running-claude.ts';
 
 /** Three turns that edit `a.txt`; the second makes `b.txt`, and the third lets a command make `c.txt`. */
-async function afterThree() {
-  const claude = await runClaude(({ projectDir }) => {
+const share = shareClaude({ session: { mode: 'acceptEdits' } });
+const turns: string[] = [];
+beforeAll(async () => {
+  const { listener } = share(({ projectDir }) => {
     const write = (name: string, content: string) =>
       reply(toolUse('Write', { file_path: join(projectDir, name), content }));
     const turns = [
       [write('a.txt', 'one\n')],
       [write('a.txt', 'two\n'), write('b.txt', 'new\n')],
       [write('a.txt', 'three\n'), reply(toolUse('Bash', { command: 'echo shell > c.txt' }))],
-      [],
     ];
     return turns.flatMap((calls) => [...calls, reply('Done.')]);
   });
-  const listener = await claude.create({ mode: 'acceptEdits' });
-  const turns: string[] = [];
   for (const n of [1, 2, 3]) turns.push((await listener.ask(`Edit ${n}.`)).turnId);
+});
+
+function afterThree() {
+  const { listener, ...claude } = share(() => [reply('Done.')]);
   const { projectDir } = claude.workspace;
   const onDisk = () =>
     Object.fromEntries(
@@ -28,12 +31,49 @@ async function afterThree() {
     );
   const rewind = (turnId: string, dryRun = false) =>
     claude.provider.rewindFiles(listener.sessionId, turnId, dryRun);
-  return { claude, listener, turns, projectDir, onDisk, rewind };
+  return { claude, listener, projectDir, onDisk, rewind };
 }
 
+const allThree = { 'a.txt': 'three\n', 'b.txt': 'new\n', 'c.txt': 'shell\n' };
+
+test('a turn without a checkpoint is refused, and nothing is changed', async () => {
+  const { onDisk, rewind } = afterThree();
+  const before = onDisk();
+  expect(before).toEqual(allThree);
+  await expect(rewind(randomUUID())).rejects.toMatchObject({
+    code: 'NO_CHECKPOINT',
+    message: expect.stringContaining('before this turn'),
+  });
+  expect(onDisk()).toEqual(before);
+});
+
+test('a fork has no checkpoints of the turns before it', async () => {
+  const { claude, listener, projectDir } = afterThree();
+  const { copies, agentSessionId } = await claude.provider.fork!(
+    listener.sessionId,
+    projectDir,
+    turns[1]!,
+  );
+  const forkId = randomUUID();
+  await claude.provider.loadSession(forkId, { projectDir, agentSessionId: agentSessionId! });
+  await expect(
+    claude.provider.rewindFiles(forkId, copies.get(turns[1]!)!, true),
+  ).rejects.toMatchObject({ code: 'NO_CHECKPOINT' });
+});
+
+test('what people have edited since is changed back, too, and said before', async () => {
+  const { projectDir, onDisk, rewind } = afterThree();
+  writeFileSync(join(projectDir, 'a.txt'), 'by hand\n');
+  expect(await rewind(turns[2]!, true)).toMatchObject({ files: [join(projectDir, 'a.txt')] });
+  await rewind(turns[2]!);
+  expect(onDisk()).toMatchObject({ 'a.txt': 'two\n', 'b.txt': 'new\n' });
+});
+
 test('files edited in three turns are as before the second again; only a command’s own files stay', async () => {
-  const { claude, listener, turns, projectDir, onDisk, rewind } = await afterThree();
-  const before = { 'a.txt': 'three\n', 'b.txt': 'new\n', 'c.txt': 'shell\n' };
+  const { claude, listener, projectDir, onDisk, rewind } = afterThree();
+  // As they were after the three, before the test above.
+  writeFileSync(join(projectDir, 'a.txt'), 'three\n');
+  const before = allThree;
   expect(onDisk()).toEqual(before);
   // The next process knows them, too.
   await claude.provider.killSession(listener.sessionId);
@@ -48,36 +88,4 @@ test('files edited in three turns are as before the second again; only a command
   expect(onDisk()).toEqual({ 'a.txt': 'one\n', 'c.txt': 'shell\n' });
   expect(await rewind(turns[1]!)).toEqual({ files: [], insertions: 0, deletions: 0 });
   await listener.ask('Go on.');
-});
-
-test('what people have edited since is changed back, too, and said before', async () => {
-  const { turns, projectDir, onDisk, rewind } = await afterThree();
-  writeFileSync(join(projectDir, 'a.txt'), 'by hand\n');
-  expect(await rewind(turns[2]!, true)).toMatchObject({ files: [join(projectDir, 'a.txt')] });
-  await rewind(turns[2]!);
-  expect(onDisk()).toMatchObject({ 'a.txt': 'two\n', 'b.txt': 'new\n' });
-});
-
-test('a turn without a checkpoint is refused, and nothing is changed', async () => {
-  const { onDisk, rewind } = await afterThree();
-  const before = onDisk();
-  await expect(rewind(randomUUID())).rejects.toMatchObject({
-    code: 'NO_CHECKPOINT',
-    message: expect.stringContaining('before this turn'),
-  });
-  expect(onDisk()).toEqual(before);
-});
-
-test('a fork has no checkpoints of the turns before it', async () => {
-  const { claude, listener, turns, projectDir } = await afterThree();
-  const { copies, agentSessionId } = await claude.provider.fork!(
-    listener.sessionId,
-    projectDir,
-    turns[1]!,
-  );
-  const forkId = randomUUID();
-  await claude.provider.loadSession(forkId, { projectDir, agentSessionId: agentSessionId! });
-  await expect(
-    claude.provider.rewindFiles(forkId, copies.get(turns[1]!)!, true),
-  ).rejects.toMatchObject({ code: 'NO_CHECKPOINT' });
 });

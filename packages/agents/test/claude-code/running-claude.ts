@@ -20,7 +20,7 @@ import {
   type EventPayload,
   type Response,
 } from '@liminal/protocol';
-import { onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, onTestFinished, vi } from 'vitest';
 import { ClaudeCodeProvider, type ClaudeCodeOptions } from '../../src/claude-code/index.ts';
 import type { SessionExit, SessionUpdate } from '../../src/provider.ts';
 
@@ -35,30 +35,61 @@ export interface RunningClaude {
   listen(sessionId: string): Listener;
 }
 
+interface RunOptions {
+  /** In the project folder. */
+  files?: Record<string, string>;
+  /** In the folder of Claude Code's own configuration. */
+  config?: Record<string, string>;
+  env?: Record<string, string>;
+  provider?: Omit<ClaudeCodeOptions, 'env'>;
+}
+
 /** Starts everything; it is closed after the test. */
 export async function runClaude(
   makeScript: (workspace: Workspace) => Script,
-  options: {
-    /** In the project folder. */
-    files?: Record<string, string>;
-    /** In the folder of Claude Code's own configuration. */
-    config?: Record<string, string>;
-    env?: Record<string, string>;
-    provider?: Omit<ClaudeCodeOptions, 'env'>;
-  } = {},
+  options: RunOptions = {},
 ): Promise<RunningClaude> {
+  const { close, ...claude } = await startClaude(options);
+  onTestFinished(close);
+  claude.api.play(makeScript(claude.workspace));
+  return claude;
+}
+
+/**
+ * One session that all tests of a file have their turns in, one after another, as the start of Claude Code is most of
+ * what they cost. What this returns gives a test the session, heard from now on, with what the model says in it; `first`
+ * has heard all of it.
+ */
+export function shareClaude(options: RunOptions & { session?: Record<string, string> } = {}) {
+  let claude: RunningClaude & { close(): Promise<void> };
+  let first: Listener;
+  beforeAll(async () => {
+    claude = await startClaude(options);
+    first = await claude.create(options.session);
+  });
+  afterAll(() => claude.close());
+  return (makeScript: (workspace: Workspace) => Script) => {
+    const { close: _, ...rest } = claude;
+    claude.api.play(makeScript(claude.workspace));
+    // A test that has started another one has unset it.
+    vi.stubEnv('CLAUDE_CONFIG_DIR', join(claude.workspace.home, '.claude'));
+    return { ...rest, first, listener: claude.listen(first.sessionId) };
+  };
+}
+
+async function startClaude(options: RunOptions) {
   const workspace = await makeWorkspace(options.files);
-  const api = await startMessagesApi({ script: makeScript(workspace) });
+  const api = await startMessagesApi({ script: [] });
   const env = { ...claudeEnvironment(workspace.home, api.url), ...options.env };
   await writeFiles(join(workspace.home, '.claude'), options.config);
   vi.stubEnv('CLAUDE_CONFIG_DIR', env['CLAUDE_CONFIG_DIR']);
   const provider = new ClaudeCodeProvider({ env, ...options.provider });
-  onTestFinished(async () => {
+  const close = async () => {
     await provider.close();
     await api.close();
     vi.unstubAllEnvs();
     await workspace.remove();
-  });
+  };
   const create = async (config?: Record<string, string>): Promise<Listener> => {
     const listener = new Listener(provider, randomUUID());
     const { projectDir } = workspace;
@@ -70,7 +101,7 @@ export async function runClaude(
     return listener;
   };
   const listen = (sessionId: string): Listener => new Listener(provider, sessionId);
-  return { api, workspace, provider, create, listen };
+  return { api, workspace, provider, create, listen, close };
 }
 
 async function writeFiles(folder: string, files: Record<string, string> = {}): Promise<void> {

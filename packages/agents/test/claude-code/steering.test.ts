@@ -4,18 +4,23 @@ import { join } from 'node:path';
 import { gate, reply, text, toolUse, type Reply } from '@liminal/testkit';
 import type { ContentBlock, OutputItem } from '@liminal/protocol';
 import { expect, test } from 'vitest';
-import { runClaude, said, type Listener, type RunningClaude } from './running-claude.ts';
+import { said, shareClaude, type Listener, type RunningClaude } from './running-claude.ts';
 
 const pixel =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
+const share = shareClaude();
+
 /** A turn that wants to write a file, and waits for leave. */
 async function asking(...then: Reply[]) {
-  const claude = await runClaude(({ projectDir }) => [
+  const {
+    first: _,
+    listener,
+    ...claude
+  } = share(({ projectDir }) => [
     reply(toolUse('Write', { file_path: join(projectDir, 'a.txt'), content: 'a\n' })),
     ...then,
   ]);
-  const listener = await claude.create();
   const { turnId } = await listener.send('Do it.');
   const asked = await listener.event(
     (payload) => payload.type === 'item_start' && payload.itemType === 'approval',
@@ -44,7 +49,7 @@ const deliveries = (items: readonly OutputItem[]): unknown[] =>
     item.type === 'message' && item.delivery !== undefined ? [[item.content, item.delivery]] : [],
   );
 
-test('a message while a tool runs reaches the model in the same turn, and is shown once in it', async () => {
+test('a message while a tool runs reaches the model in the same turn, and is shown once in it, as the stored conversation has it', async () => {
   const { claude, listener, turnId, allow } = await asking(reply('With that.'), reply('Later.'));
   const block = { type: 'image', mimeType: 'image/png', data: pixel } as const;
 
@@ -62,21 +67,11 @@ test('a message while a tool runs reaches the model in the same turn, and is sho
   expect(told).toContain('And b.txt.');
   expect(told).toContain(pixel);
   expect(claude.api.requests).toHaveLength(2);
-  const next = await listener.ask('And now?');
-  expect(said(next)).toEqual(['user: And now?', 'agent: Later.']);
-});
 
-test('the stored conversation has it once, in its turn', async () => {
-  const { claude, listener, turnId, allow } = await asking(reply('With that.'));
   const { sessionId } = listener;
-  const messageId = await steer(claude, listener, turnId, 'And b.txt.');
-  await allow();
-  await listener.ended(turnId);
-  const mark = await claude.provider.storedMark(sessionId, claude.workspace.projectDir);
-  await claude.provider.killSession(sessionId);
-
-  const stored = await claude.provider.readStoredHistory(sessionId, claude.workspace.projectDir);
-
+  const { projectDir } = claude.workspace;
+  const mark = await claude.provider.storedMark(sessionId, projectDir);
+  const stored = await claude.provider.readStoredHistory(sessionId, projectDir);
   expect(stored.map((turn) => turn.turnId)).toEqual([turnId]);
   const items = stored[0]!.events.flatMap(({ payload }) =>
     payload.type === 'item_done' ? [payload.finalItem] : [],
@@ -85,16 +80,18 @@ test('the stored conversation has it once, in its turn', async () => {
   expect(items.map(({ id }) => id)).toContain(`${turnId}:said:${messageId}`);
   // All of it was made here.
   expect(mark).toMatch(/^0:/);
+
+  const next = await listener.ask('And now?');
+  expect(said(next)).toEqual(['user: And now?', 'agent: Later.']);
 });
 
 test('a message that no tool makes room for begins the next turn, and later messages wait for that', async () => {
   const held = gate();
-  const claude = await runClaude(() => [
+  const { listener, ...claude } = share(() => [
     reply(text(['Half a sent', held, 'ence.'])),
     reply('To that.'),
     reply('To the next.'),
   ]);
-  const listener = await claude.create();
   const { turnId } = await listener.send('Go.');
   await held.reached;
 
@@ -121,6 +118,15 @@ test('a turn that is stopped before the message was taken up leaves it a turn of
   expect(said(await listener.ended(messageId))).toEqual(['user: A word.', 'agent: To that.']);
 });
 
+test('a message for a turn that does not run is refused with what to do instead', async () => {
+  const { listener, ...claude } = share(() => [reply('Done.')]);
+  const refusal = { code: 'NOTHING_TO_STEER', message: expect.stringContaining('Send it as') };
+  await expect(steer(claude, listener, randomUUID(), 'A word.')).rejects.toMatchObject(refusal);
+  const { turnId } = await listener.ask('Go.');
+  await expect(steer(claude, listener, turnId, 'A word.')).rejects.toMatchObject(refusal);
+  expect(said(listener.response(turnId))).toEqual(['user: Go.', 'agent: Done.']);
+});
+
 test('a message that was not taken up when Claude Code ended has a turn that ends with it', async () => {
   const { claude, listener, turnId } = await asking();
   const messageId = await steer(claude, listener, turnId, 'A word.');
@@ -130,14 +136,4 @@ test('a message that was not taken up when Claude Code ended has a turn that end
   expect(said(await listener.ended(turnId))).toEqual(['user: Do it.']);
   const own = await listener.ended(messageId);
   expect([own.status, said(own)]).toEqual(['aborted', ['user: A word.']]);
-});
-
-test('a message for a turn that does not run is refused with what to do instead', async () => {
-  const claude = await runClaude(() => [reply('Done.')]);
-  const listener = await claude.create();
-  const refusal = { code: 'NOTHING_TO_STEER', message: expect.stringContaining('Send it as') };
-  await expect(steer(claude, listener, randomUUID(), 'A word.')).rejects.toMatchObject(refusal);
-  const { turnId } = await listener.ask('Go.');
-  await expect(steer(claude, listener, turnId, 'A word.')).rejects.toMatchObject(refusal);
-  expect(said(listener.response(turnId))).toEqual(['user: Go.', 'agent: Done.']);
 });

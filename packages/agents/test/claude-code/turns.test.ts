@@ -3,15 +3,18 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ContentBlock } from '@liminal/protocol';
 import { expect, test } from 'vitest';
-import { runClaude, said } from './running-claude.ts';
+import { said, shareClaude } from './running-claude.ts';
 
 const pixel =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
+const share = shareClaude({
+  files: { 'notes.txt': '', 'src/greet.ts': 'export const greet = 42;' },
+});
+
 test('TC-3.2a: sending resolves when the turn has begun, not when it has ended', async () => {
   const silence = gate();
-  const { create, api } = await runClaude(() => [held(silence, reply('Done.'))]);
-  const listener = await create();
+  const { listener, api } = share(() => [held(silence, reply('Done.'))]);
   const { turnId } = await listener.send('Take your time.');
   expect(listener.events[0]).toMatchObject({
     turnId,
@@ -25,19 +28,17 @@ test('TC-3.2a: sending resolves when the turn has begun, not when it has ended',
 });
 
 test('TC-3.2b: messages are answered in order by the same process', async () => {
-  const { create, api } = await runClaude(() => [reply('One.'), reply('Two.')]);
-  const listener = await create();
+  const { listener, api } = share(() => [reply('One.'), reply('Two.')]);
   expect(said(await listener.ask('First.'))).toEqual(['user: First.', 'agent: One.']);
   expect(said(await listener.ask('Second.'))).toEqual(['user: Second.', 'agent: Two.']);
   expect(listener.exits).toEqual([]);
-  const [first, second] = api.requests as [MessagesRequest, MessagesRequest];
+  const [first, second] = api.requests.slice(-2) as [MessagesRequest, MessagesRequest];
   expect(second.sessionId).toBe(first.sessionId);
   expect(JSON.stringify(second.body.messages)).toContain('One.');
 });
 
 test('a turn takes the id it is given', async () => {
-  const { create, provider } = await runClaude(() => [reply('Yes.')]);
-  const listener = await create();
+  const { listener, provider } = share(() => [reply('Yes.')]);
   const sent = await provider.sendMessage(listener.sessionId, 'Hm?', { turnId: 'my-turn' });
   expect(sent).toEqual({ turnId: 'my-turn' });
   expect((await listener.ended('my-turn')).status).toBe('complete');
@@ -45,10 +46,7 @@ test('a turn takes the id it is given', async () => {
 
 test('an answer that goes past all limits of length says so; an unknown reason is passed on as it is', async () => {
   const stops = ['max_tokens', 'max_tokens', 'max_tokens', 'max_tokens', 'pause_turn'];
-  const { create } = await runClaude(() =>
-    stops.map((stopReason) => reply('Half.', { stopReason })),
-  );
-  const listener = await create();
+  const { listener } = share(() => stops.map((stopReason) => reply('Half.', { stopReason })));
   // Claude Code goes on three times by itself.
   expect(await listener.ask('Say much.')).toMatchObject({
     status: 'error',
@@ -62,11 +60,10 @@ test('an answer that goes past all limits of length says so; an unknown reason i
 
 test('TC-3.4a: cancelling interrupts the turn, which ends as cancelled; the session goes on', async () => {
   const halfway = gate();
-  const { create, provider } = await runClaude(() => [
+  const { listener, provider } = share(() => [
     reply(text(['Half a sent', halfway, 'ence.'])),
     reply('Yes.'),
   ]);
-  const listener = await create();
   const { turnId } = await listener.send('Talk.');
   await listener.event(({ type }) => type === 'item_delta');
   await provider.cancelTurn(listener.sessionId);
@@ -79,8 +76,7 @@ test('TC-3.4a: cancelling interrupts the turn, which ends as cancelled; the sess
 
 test('TC-3.4a: a cancel right after the message is not lost', async () => {
   const never = gate();
-  const { create, provider } = await runClaude(() => () => held(never, reply('Too late.')));
-  const listener = await create();
+  const { listener, provider } = share(() => () => held(never, reply('Too late.')));
   for (const message of ['First.', 'Second.', 'Third.']) {
     const sent = listener.send(message);
     await provider.cancelTurn(listener.sessionId);
@@ -91,11 +87,10 @@ test('TC-3.4a: a cancel right after the message is not lost', async () => {
 });
 
 test('a cancel while a command runs ends the command', async () => {
-  const { create, provider } = await runClaude(
-    () => [reply(toolUse('Bash', { command: 'tail -f notes.txt' })), reply('Back.')],
-    { files: { 'notes.txt': '' } },
-  );
-  const listener = await create();
+  const { listener, provider } = share(() => [
+    reply(toolUse('Bash', { command: 'tail -f notes.txt' })),
+    reply('Back.'),
+  ]);
   const { turnId } = await listener.send('Follow it.');
   await listener.event(
     (payload) => payload.type === 'item_done' && payload.finalItem.type === 'function_call',
@@ -112,13 +107,12 @@ test('a cancel while a command runs ends the command', async () => {
 
 test('a turn that the agent begins of its own accord is told as its own, and a message waits for its end', async () => {
   const report = gate();
-  const { create } = await runClaude(() => [
+  const { listener } = share(() => [
     reply(toolUse('Bash', { command: 'sleep 0.5; echo finished', run_in_background: true })),
     reply('Started.'),
     reply(text(['It has ', report, 'finished.'])),
     reply('Yes.'),
   ]);
-  const listener = await create();
   expect(said(await listener.ask('Start it.'))).toEqual(['user: Start it.', 'agent: Started.']);
   const start = await listener.event(
     (payload) => payload.type === 'response_start' && payload.trigger === 'agent',
@@ -136,12 +130,11 @@ test('a turn that the agent begins of its own accord is told as its own, and a m
 });
 
 test('what runs beside the turns is told while it runs, and can be stopped', async () => {
-  const { create, provider } = await runClaude(() => [
+  const { listener, provider } = share(() => [
     reply(toolUse('Bash', { command: 'sleep 600', run_in_background: true })),
     reply('Started.'),
     reply('I see.'),
   ]);
-  const listener = await create();
   const tasks = () => listener.updates.findLast((one) => one.tasks !== undefined)?.tasks ?? [];
   await listener.ask('Start it.');
   expect(tasks()).toEqual([
@@ -171,10 +164,7 @@ test('what runs beside the turns is told while it runs, and can be stopped', asy
 });
 
 test('images and files reach the model byte for byte, and a mentioned file with its text', async () => {
-  const { create, api, provider, workspace } = await runClaude(() => [reply('Seen.')], {
-    files: { 'src/greet.ts': 'export const greet = 42;' },
-  });
-  const listener = await create();
+  const { listener, api, provider, workspace } = share(() => [reply('Seen.')]);
   const { sessionId } = listener;
   const path = join(workspace.projectDir, 'src/greet.ts');
   const blocks: ContentBlock[] = [
@@ -186,7 +176,7 @@ test('images and files reach the model byte for byte, and a mentioned file with 
     { type: 'resource_link', uri: pathToFileURL(path).href, name: 'src/greet.ts' },
   ];
   const { turnId } = await provider.sendMessage(sessionId, 'Look.', { blocks });
-  const request = await api.request(({ kind }) => kind === 'main');
+  const request = await api.request(({ prompt }) => prompt.startsWith('Look.'));
   const content = request.body.messages.flatMap((message) =>
     typeof message.content === 'string' ? [] : message.content,
   );
@@ -210,8 +200,9 @@ test('images and files reach the model byte for byte, and a mentioned file with 
   expect(JSON.stringify(content)).toContain('export const greet = 42;');
 
   await listener.ended(turnId);
-  const [stored] = await provider.readStoredHistory(sessionId, workspace.projectDir);
-  const shown = stored?.events.flatMap(({ payload }) =>
+  const stored = await provider.readStoredHistory(sessionId, workspace.projectDir);
+  const mine = stored.find((turn) => turn.turnId === turnId);
+  const shown = mine?.events.flatMap(({ payload }) =>
     payload.type === 'item_done' && 'blocks' in payload.finalItem ? payload.finalItem.blocks : [],
   );
   expect(shown).toMatchObject([
@@ -221,8 +212,7 @@ test('images and files reach the model byte for byte, and a mentioned file with 
 });
 
 test('upserts and turn events are folded from the same events', async () => {
-  const { create, provider } = await runClaude(() => [reply('Hello.')]);
-  const listener = await create();
+  const { listener, provider } = share(() => [reply('Hello.')]);
   const upserts: string[] = [];
   const turns: string[] = [];
   provider.onUpsert(listener.sessionId, (upsert) =>
@@ -235,13 +225,15 @@ test('upserts and turn events are folded from the same events', async () => {
 });
 
 test('usage is the turn’s, cost the session’s, over a restart of the process too', async () => {
-  const { create, provider } = await runClaude(() => [reply('One.'), reply('Two.')]);
-  const listener = await create();
-  const first = (await listener.ask('First.')).usage;
+  const { listener, provider } = share(() => ['One.', 'Two.', 'Three.'].map((one) => reply(one)));
+  const before = (await listener.ask('First.')).usage!;
+  const first = (await listener.ask('Second.')).usage;
   expect(first).toMatchObject({ inputTokens: 10, outputTokens: 5, contextTokens: 15 });
+  const cost = first!.costUsd! - before.costUsd!;
+  expect(cost).toBeGreaterThan(0);
   await provider.killSession(listener.sessionId);
   await provider.loadSession(listener.sessionId);
-  const second = (await listener.ask('Second.')).usage;
+  const second = (await listener.ask('Third.')).usage;
   expect(second?.inputTokens).toBe(10);
-  expect(second!.costUsd).toBeCloseTo(first!.costUsd! * 2, 8);
+  expect(second!.costUsd).toBeCloseTo(first!.costUsd! + cost, 8);
 });

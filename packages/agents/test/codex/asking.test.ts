@@ -12,22 +12,22 @@ import {
 import { expect, test } from 'vitest';
 import { itemsOf } from '../../src/testing/folding.ts';
 import { said } from '../acp/running-agent.ts';
-import { runCodex } from './running-codex.ts';
+import { sharedCodex } from './running-codex.ts';
 
 /** Codex asks before it runs what its model wants to run outside of the sandbox, and before it changes files. */
 const asking = { approvalPolicy: 'on-request', sandbox: 'read-only' } as const;
 
+const share = sharedCodex({ codex: asking, files: { 'notes.txt': 'two\n' } });
+const shareServer = sharedCodex({ codex: asking, mcpServers: { own: greeter() } });
+
 const escalate = 'It must be made.';
 
 test('a command that is always allowed is asked for once', async () => {
-  const { create, workspace } = await runCodex(
-    () => [
-      answer(execCommand('touch one.txt', { escalate })),
-      answer(execCommand('touch one.txt', { escalate })),
-      answer('Made twice.'),
-    ],
-    { codex: asking },
-  );
+  const { create, workspace } = await share(() => [
+    answer(execCommand('touch one.txt', { escalate })),
+    answer(execCommand('touch one.txt', { escalate })),
+    answer('Made twice.'),
+  ]);
   const listener = await create();
   const turnId = await listener.send('Make it.');
   const { options, answer: reply } = await listener.asked(turnId);
@@ -46,16 +46,13 @@ test('a command that is always allowed is asked for once', async () => {
 });
 
 test.each([
-  ['accept', 'zwei\n', true],
   ['decline', 'two\n', false],
+  ['accept', 'zwei\n', true],
 ])('a patch is asked for, and %s is done', async (optionId, content, success) => {
-  const { create, workspace } = await runCodex(
-    () => [
-      answer(applyPatch(['*** Update File: notes.txt', '@@', '-two', '+zwei'])),
-      answer('So be it.'),
-    ],
-    { codex: asking, files: { 'notes.txt': 'two\n' } },
-  );
+  const { create, workspace } = await share(() => [
+    answer(applyPatch(['*** Update File: notes.txt', '@@', '-two', '+zwei'])),
+    answer('So be it.'),
+  ]);
   const listener = await create();
   const turnId = await listener.send('Change it.');
   const { title, callId, answer: reply } = await listener.asked(turnId);
@@ -82,10 +79,10 @@ test('a model that plans asks questions, and is told the answers', async () => {
       ],
     },
   ];
-  const { create, api } = await runCodex(
-    () => [answer(functionCall('request_user_input', { questions })), answer('A good colour.')],
-    { codex: asking },
-  );
+  const { create, api } = await share(() => [
+    answer(functionCall('request_user_input', { questions })),
+    answer('A good colour.'),
+  ]);
   const listener = await create({ collaboration_mode: 'plan' });
   const turnId = await listener.send('Paint it.');
   const { title, form, answer: reply } = await listener.asked(turnId);
@@ -109,10 +106,7 @@ test('a model that plans asks questions, and is told the answers', async () => {
 /** A turn that calls an MCP server's tool, which Codex asks leave for. */
 async function calling(tool: string, ...more: ModelReply[]) {
   const call = answer(functionCall(tool, {}, { namespace: 'mcp__own' }));
-  const running = await runCodex(() => [call, answer('Welcome.'), ...more], {
-    codex: asking,
-    mcpServers: { own: greeter() },
-  });
+  const running = await shareServer(() => [call, answer('Welcome.'), ...more]);
   const listener = await running.create();
   const turnId = await listener.send('Sign me in.');
   return { ...running, listener, turnId, leave: await listener.asked(turnId) };

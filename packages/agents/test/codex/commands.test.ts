@@ -2,10 +2,13 @@
 import { answer, byModelPrompt, gate, message } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { said } from '../acp/running-agent.ts';
-import { runCodex } from './running-codex.ts';
+import { sharedCodex } from './running-codex.ts';
+
+const skill = '---\nname: baking\ndescription: Bakes bread.\n---\nKnead for ten minutes.\n';
+const share = sharedCodex({ files: { '.agents/skills/baking/SKILL.md': skill } });
 
 test('/compact has the conversation summarised', async () => {
-  const { create, api } = await runCodex(() => [
+  const { create, api } = await share(() => [
     answer('A long story.'),
     answer('We talked about a story.'),
     answer('Going on.'),
@@ -31,7 +34,7 @@ test.each([
   ['/review the tests', 'the tests'],
   ['/review-commit abc123', 'abc123'],
 ])('%s asks for a review', async (command, asked) => {
-  const { create, api } = await runCodex(() => [answer('It is all well.')]);
+  const { create, api } = await share(() => [answer('It is all well.')]);
   const listener = await create();
 
   const response = await listener.ask(command);
@@ -42,7 +45,7 @@ test.each([
 });
 
 test('a review of what is not there says why, and the session goes on', async () => {
-  const { create } = await runCodex(() => [answer('Back.')]);
+  const { create } = await share(() => [answer('Back.')]);
   const listener = await create();
   const response = await listener.ask('/review-branch main');
   expect(response).toMatchObject({ status: 'error' });
@@ -51,7 +54,7 @@ test('a review of what is not there says why, and the session goes on', async ()
 });
 
 test('a review that is stopped ends, and the session goes on', async () => {
-  const { create, provider } = await runCodex(() =>
+  const { create, provider } = await share(() =>
     byModelPrompt({
       'current code changes': [answer(message(['I look', gate()]))],
       'Well then': [answer('Back.')],
@@ -66,10 +69,7 @@ test('a review that is stopped ends, and the session goes on', async () => {
 });
 
 test('a skill of the project is offered, and its words reach the model', async () => {
-  const skill = '---\nname: baking\ndescription: Bakes bread.\n---\nKnead for ten minutes.\n';
-  const { create, api } = await runCodex(() => [answer('Warm and crisp.')], {
-    files: { '.agents/skills/baking/SKILL.md': skill },
-  });
+  const { create, api } = await share(() => [answer('Warm and crisp.')]);
   const listener = await create();
   const commands = await listener.until(() =>
     listener.updates.flatMap((one) => one.commands ?? []).find(({ name }) => name === 'baking'),
@@ -84,7 +84,7 @@ test('a skill of the project is offered, and its words reach the model', async (
 });
 
 test('a message that begins with a path is no command', async () => {
-  const { create, api } = await runCodex(() => [answer('It is a file.')]);
+  const { create, api } = await share(() => [answer('It is a file.')]);
   const listener = await create();
   await listener.ask('/etc/hosts is what?');
   expect(api.requests[0]?.prompt).toBe('/etc/hosts is what?');

@@ -2,21 +2,31 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { answer, execCommand, gate, held, message, type ResponsesRequest } from '@liminal/testkit';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { Listener, said } from '../acp/running-agent.ts';
-import { type RunningCodex, runCodex } from './running-codex.ts';
+import { type RunningCodex, sharedCodex } from './running-codex.ts';
 
-async function afterFour() {
-  const codex = await runCodex(() => [
+const share = sharedCodex();
+
+/** The session that is forked, and its four turns. */
+let original: Listener;
+const turns: string[] = [];
+beforeAll(async () => {
+  const codex = await share(() => [
     answer('Answer 1.'),
     answer([message('Looking.'), execCommand('cat notes.txt')]),
     ...[2, 3, 4].map((n) => answer(`Answer ${n}.`)),
-    ...Array.from({ length: 4 }, () => answer('And on.')),
   ]);
-  const listener = await codex.create();
-  const turns: string[] = [];
-  for (const n of [1, 2, 3, 4]) turns.push((await listener.ask(`Question ${n}.`)).turnId);
-  return { codex, listener, turns, threadId: await listener.agentSessionId() };
+  original = new Listener(codex.provider, randomUUID());
+  const { sessionId } = original;
+  const { projectDir } = codex.workspace;
+  await codex.provider.createSession({ projectDir, sessionId });
+  for (const n of [1, 2, 3, 4]) turns.push((await original.ask(`Question ${n}.`)).turnId);
+});
+
+async function afterFour() {
+  const codex = await share(() => Array.from({ length: 4 }, () => answer('And on.')));
+  return { codex, listener: original, threadId: await original.agentSessionId() };
 }
 
 async function fork({ provider, workspace }: RunningCodex, threadId: string, turnId: string) {
@@ -60,64 +70,40 @@ const untilTwo = [
   'assistant: Answer 2.',
 ];
 
-test('a fork after the second of four turns gives the model these two and the new message; the original goes on', async () => {
-  const { codex, listener, turns, threadId } = await afterFour();
+test('a fork after the second of four turns gives the model these two and the new message; its turns have ids of their own, as long as it is there; the original goes on', async () => {
+  const { codex, listener, threadId } = await afterFour();
+  const { projectDir } = codex.workspace;
   const before = stored(codex, threadId);
 
   const made = await fork(codex, threadId, turns[1]!);
   expect(stored(codex, threadId)).toBe(before);
   const there = await made.open();
-  expect(said(await there.ask('Question 5.'))).toEqual(['user: Question 5.', 'agent: And on.']);
-
+  const fifth = await there.ask('Question 5.');
+  expect(said(fifth)).toEqual(['user: Question 5.', 'agent: And on.']);
   expect(conversation(codex.api.requests.at(-1)!)).toEqual([...untilTwo, 'user: Question 5.']);
-  await listener.ask('Question 6.');
-  const original = conversation(codex.api.requests.at(-1)!);
-  expect(original).toContain('user: Question 4.');
-  expect(original).not.toContain('user: Question 5.');
-});
-
-test('the turns of a fork have ids of their own, as long as it is there', async () => {
-  const { codex, turns, threadId } = await afterFour();
-  const { projectDir } = codex.workspace;
-  const made = await fork(codex, threadId, turns[1]!);
-  const there = await made.open();
-  const { turnId } = await there.ask('Question 5.');
 
   const history = await codex.provider.readStoredHistory(made.agentSessionId!, projectDir);
-
   expect(history.map((turn) => turn.turnId)).toEqual([
     ...turns.slice(0, 2).map((turn) => made.copies.get(turn)),
-    turnId,
+    fifth.turnId,
   ]);
   expect(history.map(({ after }) => after)).toEqual([
     undefined,
     ...history.slice(0, 2).map((turn) => turn.turnId),
   ]);
   expect(new Set([...turns, ...made.copies.values()]).size).toBe(6);
-  const original = await codex.provider.readStoredHistory(threadId, projectDir);
-  expect(original.map((turn) => turn.turnId)).toEqual(turns);
-});
+  const ofOriginal = await codex.provider.readStoredHistory(threadId, projectDir);
+  expect(ofOriginal.map((turn) => turn.turnId)).toEqual(turns);
 
-test('a fork of a fork knows what both were told before, in another process, too', async () => {
-  const { codex, turns, threadId } = await afterFour();
-  const first = await fork(codex, threadId, turns[2]!);
-  await (await first.open()).ask('Question 5.');
-  await codex.provider.close();
-
-  const provider = codex.provide();
-  const again = await fork(
-    { ...codex, provider },
-    first.agentSessionId!,
-    first.copies.get(turns[1]!)!,
-  );
-  await (await again.open()).ask('Question 6.');
-
-  expect(conversation(codex.api.requests.at(-1)!)).toEqual([...untilTwo, 'user: Question 6.']);
+  await listener.ask('Question 6.');
+  const told = conversation(codex.api.requests.at(-1)!);
+  expect(told).toContain('user: Question 4.');
+  expect(told).not.toContain('user: Question 5.');
 });
 
 test('a session is forked while its next turn runs, which goes on', async () => {
   const silence = gate();
-  const codex = await runCodex(() => [
+  const codex = await share(() => [
     answer('Answer 1.'),
     held(silence, answer('Answer 2.')),
     answer('Answer 3.'),
@@ -148,4 +134,21 @@ test('a turn that Codex has not stored cannot be forked after, nor a session tha
   await expect(
     provider.fork!(randomUUID(), workspace.projectDir, randomUUID()),
   ).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+});
+
+test('a fork of a fork knows what both were told before, in another process, too', async () => {
+  const { codex, threadId } = await afterFour();
+  const first = await fork(codex, threadId, turns[2]!);
+  await (await first.open()).ask('Question 5.');
+  await codex.provider.close();
+
+  const provider = codex.provide();
+  const again = await fork(
+    { ...codex, provider },
+    first.agentSessionId!,
+    first.copies.get(turns[1]!)!,
+  );
+  await (await again.open()).ask('Question 6.');
+
+  expect(conversation(codex.api.requests.at(-1)!)).toEqual([...untilTwo, 'user: Question 6.']);
 });

@@ -1,12 +1,12 @@
 import { mentionLink } from '@liminal/protocol';
 import { answer } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import { runCodex } from './running-codex.ts';
-
+import { sharedCodex } from './running-codex.ts';
 const files = { 'src/a.ts': 'export const apples = 3;', 'notes of mine.md': 'Pears are out.' };
+const share = sharedCodex({ files });
 
 test('the paths that a message mentions reach the model in its words, and once', async () => {
-  const { create, workspace, api } = await runCodex(() => [answer('Yes.')], { files });
+  const { create, workspace, api } = await share(() => [answer('Yes.')]);
   const text = 'Compare @src/a.ts with @"notes of mine.md".';
   const links = Object.keys(files).map((path) => mentionLink(workspace.projectDir, path));
   const response = await (await create()).ask(text, links);
@@ -18,7 +18,7 @@ test('the paths that a message mentions reach the model in its words, and once',
 });
 
 test('a linked file that the words do not mention is said by its whole path', async () => {
-  const { create, workspace, api } = await runCodex(() => [answer('Yes.')], { files });
+  const { create, workspace, api } = await share(() => [answer('Yes.')]);
   const link = mentionLink(workspace.projectDir, 'src/a.ts');
   await (await create()).ask('Look at this.', [link]);
   const said = `Look at this.\n\n${workspace.projectDir}/src/a.ts`;
@@ -28,7 +28,7 @@ test('a linked file that the words do not mention is said by its whole path', as
 });
 
 test('a command may mention files: it stays a command', async () => {
-  const { create, workspace, api } = await runCodex(() => [answer('Fine.')], { files });
+  const { create, workspace, api } = await share(() => [answer('Fine.')]);
   const link = mentionLink(workspace.projectDir, 'src/a.ts');
   await (await create()).ask('/review @src/a.ts', [link]);
   const told = JSON.stringify(api.requests.at(-1)?.body.input);

@@ -11,7 +11,7 @@ import {
   type ResponsesApi,
   type Workspace,
 } from '@liminal/testkit';
-import { onTestFinished } from 'vitest';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import type { CliProvider } from '../../src/provider.ts';
 import { createCodexProvider, type CodexOptions } from '../../src/codex/index.ts';
 import { Listener } from '../acp/running-agent.ts';
@@ -73,6 +73,10 @@ export interface RunningCodex extends CodexStage {
 export async function runCodex(...args: Parameters<typeof codexStage>): Promise<RunningCodex> {
   const stage = await codexStage(...args);
   onTestFinished(() => stage.close());
+  return running(stage);
+}
+
+function running(stage: CodexStage): RunningCodex {
   const provider = stage.provide();
   const create = async (config?: Record<string, string>): Promise<Listener> => {
     const listener = new Listener(provider, randomUUID());
@@ -84,4 +88,37 @@ export async function runCodex(...args: Parameters<typeof codexStage>): Promise<
     return listener;
   };
   return { ...stage, provider, create };
+}
+
+/**
+ * As `runCodex`, with one process for all tests of a file, as its start is most of what they cost. Each test has its own
+ * sessions, which end with it, its own model, and sees only what was asked of that.
+ */
+export function sharedCodex(options: StageOptions = {}): typeof runCodex {
+  let codex: RunningCodex;
+  beforeAll(async () => {
+    codex = running(await codexStage(() => [], options));
+    // The process ends with its last session.
+    await codex.create();
+  });
+  afterAll(() => codex.close());
+  return async (makeScript) => {
+    const { api, provider } = codex;
+    const before = api.requests.length;
+    api.play(makeScript(codex.workspace));
+    const own: ResponsesApi = {
+      ...api,
+      get requests() {
+        return api.requests.slice(before);
+      },
+      request: (matches) =>
+        api.request((one) => api.requests.indexOf(one) >= before && matches(one)),
+    };
+    const create = async (config?: Record<string, string>): Promise<Listener> => {
+      const listener = await codex.create(config);
+      onTestFinished(() => provider.killSession(listener.sessionId).catch(() => undefined));
+      return listener;
+    };
+    return { ...codex, api: own, create };
+  };
 }

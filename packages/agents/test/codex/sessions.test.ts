@@ -24,7 +24,9 @@ import type { CliProvider, StoredTurn } from '../../src/provider.ts';
 import { Listener, said } from '../acp/running-agent.ts';
 import { processesOf } from '../claude-code/processes.ts';
 import { codexProcesses } from './processes.ts';
-import { runCodex } from './running-codex.ts';
+import { runCodex, sharedCodex } from './running-codex.ts';
+
+const share = sharedCodex();
 
 function fold({ turnId, events }: StoredTurn): Response {
   const run = { sessionId: 's', runId: turnId, traceContext: { traceparent: '00' } };
@@ -42,7 +44,7 @@ test('TC-2.1c: the Codex provider satisfies the contract', () => {
 });
 
 test('TC-4.1a: a session is begun, and has Codex’s own id, settings and commands', async () => {
-  const { create, provider } = await runCodex(() => []);
+  const { create, provider } = await share(() => []);
   const listener = await create();
 
   expect(provider.isAlive(listener.sessionId)).toBe(true);
@@ -57,7 +59,7 @@ test('TC-4.1a: a session is begun, and has Codex’s own id, settings and comman
 });
 
 test('settings that a session begins with and those set later reach the model', async () => {
-  const { create, provider, api } = await runCodex(() => [answer('One.'), answer('Two.')]);
+  const { create, provider, api } = await share(() => [answer('One.'), answer('Two.')]);
   const listener = await create({ reasoning_effort: 'high' });
   await listener.ask('First.');
 
@@ -73,7 +75,7 @@ test('settings that a session begins with and those set later reach the model', 
 
 test('TC-4.1c: sending resolves when the turn has begun, not when it has ended', async () => {
   const silence = gate();
-  const { create, api } = await runCodex(() => [held(silence, answer('Done.'))]);
+  const { create, api } = await share(() => [held(silence, answer('Done.'))]);
   const listener = await create();
 
   const turnId = await listener.send('Take your time.');
@@ -104,7 +106,7 @@ test('TC-4.1b: another provider reads the whole history once, and goes on with t
     provider: first,
     workspace,
     api,
-  } = await runCodex(() => byModelPrompt({ first: eventful, second: [answer('And on.')] }));
+  } = await share(() => byModelPrompt({ first: eventful, second: [answer('And on.')] }));
   const { projectDir } = workspace;
   const before = await create();
   const live = await before.ask('The first question.');
@@ -129,7 +131,7 @@ test('TC-4.1b: another provider reads the whole history once, and goes on with t
 });
 
 test('a session that another program has open is not opened twice, and says so', async () => {
-  const { create, provide, provider, workspace } = await runCodex(() => [
+  const { create, provide, provider, workspace } = await share(() => [
     answer('One.'),
     answer('Two.'),
   ]);
@@ -166,13 +168,17 @@ test('stored sessions are listed with their first question, newest first', async
   expect(titles).toEqual(['And here?', 'Is anything here?']);
 });
 
-test('a crash in the middle of a text ends the turn; the session is loaded and goes on', async () => {
+test('INV-8: a crash in the middle of a text ends the turn; the session is loaded and goes on, and nothing that a command has started outlives it', async () => {
   const middle = gate();
   const { create, provider, workspace } = await runCodex(() =>
     byModelPrompt({
       first: [answer('One.')],
       second: [answer(message(['Half of', middle, ' it']))],
       third: [answer('Three.')],
+      last: [
+        answer(execCommand('(setsid sleep 300 &) ; touch begun; sleep 300', { yieldMs: 300 })),
+        answer('It runs.'),
+      ],
     }),
   );
   const listener = await create();
@@ -188,27 +194,18 @@ test('a crash in the middle of a text ends the turn; the session is loaded and g
   await listener.until(() => listener.exits[0]);
   await provider.loadSession(listener.sessionId);
   expect(said(await listener.ask('The third.'))).toEqual(['user: The third.', 'agent: Three.']);
-});
 
-test('INV-8: nothing that a command has started outlives its session', async () => {
-  const { create, provider, workspace } = await runCodex(() => [
-    answer(execCommand('(setsid sleep 300 &) ; touch begun; sleep 300', { yieldMs: 300 })),
-    answer('It runs.'),
-  ]);
-  const listener = await create();
-  await listener.ask('Start it.');
+  await listener.ask('The last.');
   await access(join(workspace.projectDir, 'begun'));
   const sleeping = processesOf(workspace.home).filter((pid) => pid !== process.pid);
   expect(sleeping.length).toBeGreaterThan(2);
-
   await provider.killSession(listener.sessionId);
-
   expect(processesOf(workspace.home)).toEqual([]);
 });
 
 test('two sessions are answered at the same time, each by its own words', async () => {
   const middle = gate();
-  const { create, workspace } = await runCodex(() =>
+  const { create, workspace } = await share(() =>
     byModelPrompt({
       first: [answer(message(['One begins', middle, ' and ends.']))],
       second: [answer(execCommand('echo two > two.txt')), answer('Two.')],

@@ -5,7 +5,7 @@ import type { ContentBlock } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import { itemsOf } from '../../src/testing/folding.ts';
 import { said, type Listener } from '../acp/running-agent.ts';
-import { runCodex, type CodexProvider } from './running-codex.ts';
+import { sharedCodex, type CodexProvider } from './running-codex.ts';
 
 const pixel =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -14,12 +14,14 @@ const image: ContentBlock = { type: 'image', mimeType: 'image/png', data: pixel 
 /** Codex asks before it runs what its model wants to run outside of the sandbox. */
 const asking = { approvalPolicy: 'on-request', sandbox: 'read-only' } as const;
 
+const share = sharedCodex({ codex: asking });
+
 /** A turn that wants to run a command, and waits for leave. */
 async function askingTurn(...then: ModelReply[]) {
-  const running = await runCodex(
-    () => [answer(execCommand('touch one.txt', { escalate: 'It must be made.' })), ...then],
-    { codex: asking },
-  );
+  const running = await share(() => [
+    answer(execCommand('touch one.txt', { escalate: 'It must be made.' })),
+    ...then,
+  ]);
   const listener = await running.create();
   const turnId = await listener.send('Make it.');
   return { ...running, listener, turnId, asked: await listener.asked(turnId) };
@@ -86,7 +88,7 @@ test('the stored conversation has it once, in its turn', async () => {
 
 test('a message amid a text breaks it off, and what was said of it stays', async () => {
   const held = gate();
-  const { create, provider } = await runCodex(() => [
+  const { create, provider } = await share(() => [
     answer(message(['Half a sent', held, 'ence.'])),
     answer('To that.'),
   ]);
@@ -122,7 +124,7 @@ test('a message that was not taken up when the turn was stopped says so, and is 
 
 test('a message for a turn that does not run, or that Codex says nothing in, is refused with what to do instead', async () => {
   const held = gate();
-  const { create, provider } = await runCodex(() => [
+  const { create, provider } = await share(() => [
     answer('Done.'),
     answer(message(['A long ', held, 'summary.'])),
   ]);

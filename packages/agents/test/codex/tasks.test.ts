@@ -16,10 +16,13 @@ import { expect, test } from 'vitest';
 import { itemsOf } from '../../src/testing/folding.ts';
 import { type Listener, said } from '../acp/running-agent.ts';
 import { commandsIn } from './processes.ts';
-import { runCodex } from './running-codex.ts';
+import { sharedCodex } from './running-codex.ts';
 
 const patience = { timeout: 30_000, interval: 50 };
 const asking = { approvalPolicy: 'on-request', sandbox: 'read-only' } as const;
+
+const share = sharedCodex();
+const shareAsking = sharedCodex({ codex: asking });
 
 /** A model that gives a task to another agent, and does not wait for it; `does` are the other's answers. */
 const delegating =
@@ -56,7 +59,7 @@ const ownTurn = (listener: Listener, past: string[] = []) =>
 
 test('what a task says and does after its turn is shown, in a turn of its own when it ends', async () => {
   const middle = gate();
-  const { create, workspace } = await runCodex(() =>
+  const { create, workspace } = await share(() =>
     delegating([
       answer([message(['I count', middle, '.']), execCommand('echo two', { callId: 'call_echo' })]),
       answer('I counted 2.'),
@@ -87,7 +90,7 @@ test('what a task says and does after its turn is shown, in a turn of its own wh
 
 test('a message is answered while a task goes on, and what the task says meanwhile is its own', async () => {
   const [middle, held] = [gate(), gate()];
-  const { create } = await runCodex(() => {
+  const { create } = await share(() => {
     const delegate = delegating([answer(message(['I count', middle, '. Now I know.']))]);
     return (request) =>
       request.prompt === 'And you?' ? answer(message(['I ', held, 'wait.'])) : delegate(request);
@@ -116,16 +119,14 @@ test('a message is answered while a task goes on, and what the task says meanwhi
 
 test('INV-3: a task that asks after its turn is answered, and does what it asked for', async () => {
   const middle = gate();
-  const { create, workspace } = await runCodex(
-    () =>
-      delegating([
-        answer([
-          message(['I make it.', middle]),
-          execCommand('touch made.txt', { escalate: 'It must be made.' }),
-        ]),
-        answer('Made.'),
+  const { create, workspace } = await shareAsking(() =>
+    delegating([
+      answer([
+        message(['I make it.', middle]),
+        execCommand('touch made.txt', { escalate: 'It must be made.' }),
       ]),
-    { codex: asking },
+      answer('Made.'),
+    ]),
   );
   const listener = await create();
   await listener.ask('Have it counted.');
@@ -147,20 +148,17 @@ test('INV-3: a task that asks after its turn is answered, and does what it asked
 
 test('INV-3: a task whose turn ends while it asks, asks on', async () => {
   const middle = gate();
-  const { create, workspace } = await runCodex(
-    () => {
-      const delegate = delegating([
-        answer(execCommand('touch made.txt', { escalate: 'It must be made.' })),
-        answer('Made.'),
-      ]);
-      return (request) => {
-        const reply = delegate(request);
-        const isLast = JSON.stringify(reply).includes('It is being counted.');
-        return isLast ? answer(message(['It is being', middle, ' counted.'])) : reply;
-      };
-    },
-    { codex: asking },
-  );
+  const { create, workspace } = await shareAsking(() => {
+    const delegate = delegating([
+      answer(execCommand('touch made-too.txt', { escalate: 'It must be made.' })),
+      answer('Made.'),
+    ]);
+    return (request) => {
+      const reply = delegate(request);
+      const isLast = JSON.stringify(reply).includes('It is being counted.');
+      return isLast ? answer(message(['It is being', middle, ' counted.'])) : reply;
+    };
+  });
   const listener = await create();
   const turnId = await listener.send('Have it counted.');
   await middle.reached;
@@ -176,7 +174,7 @@ test('INV-3: a task whose turn ends while it asks, asks on', async () => {
   await expect
     .poll(
       () =>
-        access(join(workspace.projectDir, 'made.txt')).then(
+        access(join(workspace.projectDir, 'made-too.txt')).then(
           () => true,
           () => false,
         ),
@@ -186,7 +184,7 @@ test('INV-3: a task whose turn ends while it asks, asks on', async () => {
 });
 
 test('a task that goes on after its turn can be stopped', async () => {
-  const { create, provider, workspace } = await runCodex(() =>
+  const { create, provider, workspace } = await share(() =>
     delegating([answer(execCommand('sleep 300', { yieldMs: 20_000 }))]),
   );
   const listener = await create();
@@ -204,7 +202,7 @@ test('a task that goes on after its turn can be stopped', async () => {
 
 test('a task that fails after its turn says why', async () => {
   const middle = gate();
-  const { create } = await runCodex(() =>
+  const { create } = await share(() =>
     delegating([
       answer([message(['I count', middle, '.']), execCommand('echo two')]),
       failed('insufficient_quota', 'You exceeded your current quota.'),
