@@ -25,19 +25,19 @@ async function setup() {
 }
 
 describe('convex response store', () => {
-  responseStoreSuite(partOf(setup, 'store'));
+  responseStoreSuite(partOf(setup, 'store'), 'part');
 });
 
 describe('convex pages of items', () => {
-  itemPagesSuite(partOf(setup, 'store'));
+  itemPagesSuite(partOf(setup, 'store'), 'part');
 });
 
 describe('convex search', () => {
-  searchSuite(partOf(setup, 'store'));
+  searchSuite(partOf(setup, 'store'), 'part');
 });
 
 describe('convex blobs', () => {
-  blobSuite(setup);
+  blobSuite(setup, 'part');
 });
 
 describe('several servers on one deployment', () => {
