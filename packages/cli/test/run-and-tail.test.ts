@@ -37,27 +37,19 @@ test('a run is one of its sessions, and a permission request that nobody can ans
   expect(await state(sessionId)).toBe('idle');
 });
 
-const wrong = {
-  'its agent': { named: 'gemini', args: ['run', 'hi', '--agent', 'gemini'] },
-  'a folder it may not have': {
-    named: '/',
-    args: ['run', 'hi', '--agent', 'demo', '--dir', '/'],
-  },
-  'its folder': { named: 'nowhere', args: ['run', 'hi', '--agent', 'demo', '--dir', 'nowhere'] },
-  'its session': { named: 'nobody', args: ['run', 'hi', '--session', 'nobody'] },
-  'a setting': { named: 'pace', args: ['run', 'hi', '--agent', 'demo', '--set', 'pace=never'] },
-  'the session to follow': { named: 'nobody', args: ['tail', 'nobody'] },
-};
-test.each(partOf(wrong, ['its folder', 'a setting']))(
-  'a command that is wrong about %s says so in a sentence',
-  async (_, { named, args }) => {
-    const command = home.start(args);
-    expect(await command.exitCode).toBe(1);
-    expect(command.stdout).toBe('');
-    expect(command.stderr).toContain(named);
-    expect(command.stderr.trimEnd().split('\n')).toHaveLength(1);
-  },
-);
+test.each([
+  ['its agent', 'gemini', ['run', 'hi', '--agent', 'gemini']],
+  ['a folder it may not have', '/', ['run', 'hi', '--agent', 'demo', '--dir', '/']],
+  ['its folder', 'nowhere', ['run', 'hi', '--agent', 'demo', '--dir', 'nowhere']],
+  ['its session', 'nobody', ['run', 'hi', '--session', 'nobody']],
+  ['a setting', 'pace', ['run', 'hi', '--agent', 'demo', '--set', 'pace=never']],
+  ['the session to follow', 'nobody', ['tail', 'nobody']],
+])('a command that is wrong about %s says so in a sentence', async (_, named, args) => {
+  const { exitCode, stdout, stderr } = await home.play(...args);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+  expect(stderr).toContain(named);
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+});
 
 test('SIGINT stops the turn', async () => {
   const command = demo('slow', 'normal');
@@ -124,10 +116,8 @@ const write = (name: string, content: string | Uint8Array): string => {
 };
 
 const runWith = (prompt: string, ...files: string[]) =>
-  home.start(
-    ['run', prompt, '--agent', 'demo', '--set', 'pace=instant'].concat(
-      files.flatMap((file) => ['--attach', file]),
-    ),
+  ['run', prompt, '--agent', 'demo', '--set', 'pace=instant'].concat(
+    files.flatMap((file) => ['--attach', file]),
   );
 
 const sessions = async () =>
@@ -156,7 +146,7 @@ describe('run --attach', () => {
       write('shot', png);
       write('notes.ts', 'const ä = 1;\n');
       write('voice.mp3', sound);
-      const command = runWith(prompt, 'shot', 'notes.ts', 'voice.mp3');
+      const command = home.start(runWith(prompt, 'shot', 'notes.ts', 'voice.mp3'));
       const sessionId = await sessionOf(command);
       expect(await command.exitCode).toBe(0);
       const blocks = await blocksOf(sessionId);
@@ -172,32 +162,27 @@ describe('run --attach', () => {
     },
   );
 
-  const wrong: Record<string, [string, RegExp]> = {
-    'a file that is not there': ['nowhere.png', /"nowhere.png" cannot be read: ENOENT/],
-    'a folder': ['.', /"." is no file/],
-    'an empty file': ['empty.txt', /"empty.txt" is empty/],
-    'a file that is too large': ['large.bin', /"large.bin" has 21 MiB, and may have 20/],
-  };
-  // `attach.test.ts` has all of them.
-  test.each(partOf(wrong, ['a file that is too large']))(
-    'says what is wrong with %s, and starts nothing',
-    async (_, [file, sentence]) => {
-      write('empty.txt', '');
-      write('large.bin', '');
-      truncateSync(join(home.project, 'large.bin'), 21 * 1024 * 1024);
-      const before = await sessions();
-      const command = runWith('explain', file);
-      expect(await command.exitCode).toBe(2);
-      expect(command.stderr).toMatch(sentence);
-      expect(command.stderr.trimEnd().split('\n')).toHaveLength(1);
-      expect(await sessions()).toEqual(before);
-    },
-  );
+  test.each([
+    ['a file that is not there', 'nowhere.png', /"nowhere.png" cannot be read: ENOENT/],
+    ['a folder', '.', /"." is no file/],
+    ['an empty file', 'empty.txt', /"empty.txt" is empty/],
+    ['a file that is too large', 'large.bin', /"large.bin" has 21 MiB, and may have 20/],
+  ])('says what is wrong with %s, and starts nothing', async (_, file, sentence) => {
+    write('empty.txt', '');
+    write('large.bin', '');
+    truncateSync(join(home.project, 'large.bin'), 21 * 1024 * 1024);
+    const before = await sessions();
+    const { exitCode, stderr } = await home.play(...runWith('explain', file));
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(sentence);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(await sessions()).toEqual(before);
+  });
 
   test('says what the agent says of a file that it does not take', async () => {
     write('film.mp4', Uint8Array.from([0, 0, 0, 24]));
-    const command = runWith('explain', 'film.mp4');
-    expect(await command.exitCode).toBe(1);
-    expect(command.stderr).toMatch(/takes no such files.* Take “film.mp4” \(video\/mp4\) out/);
+    const { exitCode, stderr } = await home.play(...runWith('explain', 'film.mp4'));
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/takes no such files.* Take “film.mp4” \(video\/mp4\) out/);
   });
 });

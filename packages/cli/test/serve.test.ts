@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { partOf } from '@liminal/testkit/at-length';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { clientOf, type Command, eventually, Home } from './command.ts';
 
 let home: Home;
@@ -89,13 +88,6 @@ describe('serve', () => {
     await eventually(() => guards.filter(isAlive)).toEqual([]);
   });
 
-  test('refuses a host that others can reach', async () => {
-    const command = home.start(['serve', '--host', '0.0.0.0', '--port', '0', '--no-open']);
-    expect(await command.exitCode).toBe(1);
-    expect(command.stderr).toContain('--insecure-host');
-    expect(existsSync(join(home.data, 'server.json'))).toBe(false);
-  });
-
   test('takes the token it is given, writes it into no log, and passes it to no child process; ends in order on SIGHUP', async () => {
     writeFileSync(join(home.folder, 'config.json'), '{"logLevel": "debug"}');
     const env = { LIMINAL_TOKEN: 'given-by-a-variable' };
@@ -114,32 +106,40 @@ describe('serve', () => {
   });
 });
 
-describe('a wrong command line or configuration ends with 2 and a sentence', () => {
-  const wrong: Record<string, [string[], string]> = {
-    'an unknown option': [['--prot', '1'], '--prot'],
-    'an unknown command': [['nonsense'], 'nonsense'],
-    'no number': [['--port', 'abc'], '--port'],
-    'no prompt': [['run'], 'prompt'],
-    'no value of a setting': [['run', 'hi', '--set', 'pace'], '--set'],
-    'no session': [['tail'], 'sessionId'],
-    'no such file': [['--config', 'nowhere.json'], 'nowhere.json'],
-  };
-  // `load.test.ts` and `launcher.test.ts` have others.
-  const some = ['an unknown option', 'no value of a setting', 'no session'];
-  test.each(partOf(wrong, some))('%s', async (_, [args, named]) => {
-    const command = home.start(args);
-    expect(await command.exitCode).toBe(2);
-    expect(command.stderr).toContain(named);
-    expect(command.stderr).not.toContain('    at ');
-    expect(existsSync(home.data)).toBe(false);
+describe('a wrong command line or configuration ends with a sentence', () => {
+  const alone = new Home();
+  afterAll(() => alone.close());
+
+  test.each([
+    [['--prot', '1'], '--prot'],
+    [['nonsense'], 'nonsense'],
+    [['--port', 'abc'], '--port'],
+    [['run'], 'prompt'],
+    [['run', 'hi', '--set', 'pace'], '--set'],
+    [['tail'], 'sessionId'],
+    [['--config', 'nowhere.json'], 'nowhere.json'],
+  ])('%j', async (args, named) => {
+    const { exitCode, stderr } = await alone.play(...args);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(named);
+    expect(stderr).not.toContain('    at ');
+    expect(existsSync(alone.data)).toBe(false);
+  });
+
+  test('a host that others can reach is refused', async () => {
+    const args = ['serve', '--host', '0.0.0.0', '--port', '0', '--no-open'];
+    const { exitCode, stderr } = await alone.play(...args);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('--insecure-host');
+    expect(existsSync(join(alone.data, 'server.json'))).toBe(false);
   });
 
   test('a wrong field of the file is named with the file', async () => {
-    const file = join(home.folder, 'config.json');
+    const file = join(alone.folder, 'config.json');
     writeFileSync(file, '{"roots": "everything"}');
-    const command = home.start(['--config', file]);
-    expect(await command.exitCode).toBe(2);
-    expect(command.stderr).toContain(`The configuration in ${file} is wrong. "roots"`);
+    const { exitCode, stderr } = await alone.play('--config', file);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`The configuration in ${file} is wrong. "roots"`);
   });
 
   test('help and version are no failure', async () => {

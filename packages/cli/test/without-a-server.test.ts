@@ -11,9 +11,9 @@ afterAll(() => home.close());
 
 /** Runs a command to its end; its output without the last line end. */
 async function done(...args: string[]): Promise<string> {
-  const command = home.start(args);
-  expect(await command.exitCode).toBe(0);
-  return command.stdout.trimEnd();
+  const { exitCode, stdout } = await home.play(...args);
+  expect(exitCode).toBe(0);
+  return stdout.trimEnd();
 }
 
 test('run streams the answer to standard output as it comes, and the rest to standard error; goes on with a session; fails when the turn fails; others fork it, steer it, tail it and delete it', async () => {
@@ -36,18 +36,18 @@ test('run streams the answer to standard output as it comes, and the rest to sta
 
   const fork = await done('fork', id, '--turn', '2');
   expect(fork).not.toBe(id);
-  const steer = home.start(['steer', id, 'A word.']);
-  expect(await steer.exitCode).toBe(1);
-  expect(steer.stdout).toBe('');
+  const steer = await home.play('steer', id, 'A word.');
+  expect(steer).toMatchObject({ exitCode: 1, stdout: '' });
   expect(steer.stderr).toContain('No turn is running. Send it as a message of its own instead.');
 
   await done('delete', id, '--yes');
   // It need not be there.
   await done('delete', id, '--yes');
   expect((await done('sessions')).split('\n')).toEqual([expect.stringContaining(fork)]);
-  const tail = await done('tail', fork);
-  expect(tail).toContain('> fix\n');
-  expect(tail).toContain('> error\n');
+  const tail = home.start(['tail', fork]);
+  expect(await tail.exitCode).toBe(0);
+  expect(tail.stdout).toContain('> fix\n');
+  expect(tail.stdout).toContain('> error\n');
 });
 
 testAtLength('run stops the turn on SIGINT', async () => {
