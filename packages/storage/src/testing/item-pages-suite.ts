@@ -120,10 +120,10 @@ export function itemPagesSuite(setup: Setup<ResponseStore>, extent: Extent = 'wh
   test('SAFE: an item as large as items may be is kept whole, and read in pages', async () => {
     const most = maxItemSize - 100;
     // One word of this length takes much longer than many.
-    const word = 'ö'.repeat(amountOf(extent, { whole: most, part: 1_023 }));
+    const word = 'ö'.repeat(amountOf(extent, { whole: most, part: 1 })) + 'x'.repeat(1_022);
     const huge = `${word} `.repeat(Math.ceil(most / word.length)).slice(0, most);
     // Larger than a page, too.
-    const large = huge.slice(0, amountOf(extent, { whole: most, part: 5 * 1024 * 1024 }));
+    const large = huge.slice(0, amountOf(extent, { whole: most, part: 9 * 1024 * 1024 }));
     const saved = response('run-1', ['before', huge, large, 'after']);
     await store.saveResponse(saved);
     expect(await store.getResponse('run-1')).toStrictEqual(saved);
