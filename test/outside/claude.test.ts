@@ -11,30 +11,7 @@ const exchange = (...prompts: string[]): string[] =>
 const told = (...prompts: string[]): string[] =>
   prompts.flatMap((prompt) => [prompt, `So: ${prompt}`]).slice(0, -1);
 
-test('a turn made in the terminal shows once when the session is opened again, and the model knows it', async () => {
-  const stage = await claudeStage();
-  const sessionId = await stage.create();
-  await stage.say(sessionId, 'One here.');
-  await stage.restart();
-  await stage.inTerminal(sessionId, 'Two there.');
-
-  await stage.runtime.loadSession(sessionId);
-  await stage.runtime.loadSession(sessionId);
-  expect(await stage.history(sessionId)).toEqual(exchange('One here.', 'Two there.'));
-  const { turns } = await stage.runtime.history(sessionId);
-  expect(turns.map(({ madeElsewhere }) => madeElsewhere)).toEqual([undefined, true]);
-
-  await stage.say(sessionId, 'Three here.');
-  expect(await stage.told('Three here.')).toEqual(told('One here.', 'Two there.', 'Three here.'));
-  const all = exchange('One here.', 'Two there.', 'Three here.');
-  expect(await stage.history(sessionId)).toEqual(all);
-  await stage.restart();
-  await stage.runtime.loadSession(sessionId);
-  expect(await stage.history(sessionId)).toEqual(all);
-  expect(stage.warnings).toEqual([]);
-});
-
-test('INV-7 a page that is open gets what the terminal did before the next message is sent, and the agent that runs learns it; a page that was away goes on from its cursor over it', async () => {
+test('INV-7 a page that is open gets what the terminal did before the next message is sent, and the agent that runs learns it; a page that was away while the server restarted goes on from its cursor over it, and it shows once', async () => {
   const stage = await claudeStage();
   const sessionId = await stage.create();
   await stage.say(sessionId, 'One here.');
@@ -52,8 +29,14 @@ test('INV-7 a page that is open gets what the terminal did before the next messa
 
   const { cursor } = reader;
   reader.close();
+  await stage.restart();
   await stage.inTerminal(sessionId, 'Four there.');
   await stage.runtime.loadSession(sessionId);
+  await stage.runtime.loadSession(sessionId);
+  expect(await stage.history(sessionId)).toEqual([...all, ...exchange('Four there.')]);
+  const { turns } = await stage.runtime.history(sessionId);
+  const elsewhere = turns.map(({ madeElsewhere = false }) => madeElsewhere);
+  expect(elsewhere).toEqual([false, true, false, true]);
   const after = stage.watch(sessionId);
   await after.untilType('session:history');
   const back = stage.watch(sessionId, cursor);
@@ -62,6 +45,15 @@ test('INV-7 a page that is open gets what the terminal did before the next messa
   expect(history?.resumed).toBe('tail');
   expect(history?.entries.flatMap(words)).toEqual(exchange('Four there.'));
   expect(back.cursor).toBe(after.cursor);
+
+  await stage.say(sessionId, 'Five here.');
+  const prompts = ['One here.', 'Two there.', 'Three here.', 'Four there.', 'Five here.'];
+  expect(await stage.told('Five here.')).toEqual(told(...prompts));
+  expect(await stage.history(sessionId)).toEqual(exchange(...prompts));
+  await stage.restart();
+  await stage.runtime.loadSession(sessionId);
+  expect(await stage.history(sessionId)).toEqual(exchange(...prompts));
+  expect(stage.warnings).toEqual([]);
 });
 
 test('a conversation that forked is told as such, and the agent here goes on from what it knows', async () => {

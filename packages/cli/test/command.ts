@@ -4,11 +4,13 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { createClient, type LiminalClient } from '@liminal/client';
 import { expect, vi } from 'vitest';
 
 const main = fileURLToPath(new URL('../bin/liminal.js', import.meta.url));
+const many = fileURLToPath(new URL('many-commands.ts', import.meta.url));
 
 /** `expect.poll` with a timeout that suits a busy machine. */
 export function eventually<T>(look: () => T | Promise<T>) {
@@ -21,20 +23,29 @@ export class Home {
   readonly project = join(this.folder, 'project');
   readonly data = join(this.folder, 'data');
   readonly #started: Command[] = [];
+  #many: ManyCommands | undefined;
 
   constructor() {
     mkdirSync(this.project);
   }
 
   start(args: string[], env: NodeJS.ProcessEnv = {}): Command {
-    const command = new Command(args, this.project, {
-      PATH: process.env['PATH'],
-      HOME: this.folder,
-      LIMINAL_DATA_DIR: this.data,
-      ...env,
-    });
+    const command = new Command(args, this.project, { ...this.#env, ...env });
     this.#started.push(command);
     return command;
+  }
+
+  /**
+   * Runs a command line to its end in a process that all of these share, as each of its own would be slow: for variants
+   * of what another test does in a process of its own. They wait for each other.
+   */
+  async play(...args: string[]): Promise<Outcome> {
+    this.#many ??= new ManyCommands(this.project, this.#env);
+    return this.#many.play(args);
+  }
+
+  get #env(): NodeJS.ProcessEnv {
+    return { PATH: process.env['PATH'], HOME: this.folder, LIMINAL_DATA_DIR: this.data };
   }
 
   /** Starts a server on a free port. */
@@ -52,6 +63,7 @@ export class Home {
   }
 
   async close(): Promise<void> {
+    await this.#many?.end();
     await Promise.all(this.#started.map((command) => command.end('SIGTERM')));
     rmSync(this.folder, { recursive: true, force: true });
   }
@@ -153,5 +165,40 @@ export class Command {
   #tell(): void {
     this.#heard.resolve();
     this.#heard = Promise.withResolvers();
+  }
+}
+
+/** What came of a command. */
+export interface Outcome {
+  exitCode: number;
+  stdout: string;
+  stderr: string;
+}
+
+class ManyCommands {
+  readonly #child: ChildProcess;
+  readonly #answers: AsyncIterator<string>;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(cwd: string, env: NodeJS.ProcessEnv) {
+    this.#child = spawn(process.execPath, [many], { cwd, env, stdio: ['pipe', 'pipe', 'inherit'] });
+    this.#answers = createInterface(this.#child.stdout!)[Symbol.asyncIterator]();
+  }
+
+  async play(args: string[]): Promise<Outcome> {
+    const outcome = this.#last.then(async () => {
+      this.#child.stdin!.write(`${JSON.stringify(args)}\n`);
+      const { value, done } = await this.#answers.next();
+      if (done === true) throw new Error(`It ended amid ${args.join(' ')}.`);
+      return JSON.parse(value) as Outcome;
+    });
+    this.#last = outcome.catch(() => {});
+    return outcome;
+  }
+
+  async end(): Promise<void> {
+    const over = once(this.#child, 'close');
+    this.#child.stdin!.end();
+    await over;
   }
 }

@@ -1,185 +1,188 @@
-import { freePort, testPostgres, testRedis } from '@liminal/testkit';
+import { truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { LiminalClient } from '@liminal/client';
+import { blobIn, type ContentBlock, UpsertObject } from '@liminal/protocol';
 import { partOf } from '@liminal/testkit/at-length';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { LiminalClient } from '@liminal/client';
-import { UpsertObject } from '@liminal/protocol';
 import { clientOf, type Command, eventually, Home, type Server, talked } from './command.ts';
 
+/** With a server on it. */
 let home: Home;
+let server: Server;
+let client: LiminalClient;
 
-const demo = (prompt: string, pace: 'normal' | 'fast' | 'instant' = 'instant') =>
+beforeAll(async () => {
+  home = new Home();
+  server = await home.serve();
+  client = clientOf(server);
+});
+afterAll(async () => {
+  client.close();
+  await home.close();
+});
+
+const demo = (prompt: string, pace: 'normal' | 'instant' = 'instant') =>
   home.start(['run', prompt, '--agent', 'demo', '--set', `pace=${pace}`]);
 
 const sessionOf = async (command: Command) => (await command.says(/^Session (\S+)$/m))[1]!;
 
-describe('run without a server', () => {
-  beforeAll(() => {
-    home = new Home();
-  });
-  afterAll(() => home.close());
+const state = async (sessionId: string) => (await client.requests.status(sessionId)).state;
 
-  test('streams the answer to standard output as it comes, and the rest to standard error; goes on with a session; fails when the turn fails', async () => {
-    const first = demo('fix', 'fast');
-    await first.says(/Demo, recorded/);
-    const early = first.stdout;
-    expect(await first.exitCode).toBe(0);
-    expect(first.stdout.startsWith(early)).toBe(true);
-    expect(first.stdout.length).toBeGreaterThan(2 * early.length);
-    expect(first.stdout).toMatch(/^Demo, recorded: /);
-    expect(first.stdout).toMatch(/\.\n$/);
-    expect(first.stdout).not.toContain('* Edit');
-    expect(first.stderr).toContain('* Edit');
-
-    const sessionId = await sessionOf(first);
-    const second = home.start(['run', 'error', '--session', sessionId, '--set', 'pace=instant']);
-    expect(await second.exitCode).toBe(1);
-    expect(second.stderr).toContain('! The turn failed: ');
-    expect(await sessionOf(second)).toBe(sessionId);
-    const tail = home.start(['tail', sessionId]);
-    expect(await tail.exitCode).toBe(0);
-    expect(tail.stdout).toContain('> fix\n');
-    expect(tail.stdout).toContain('> error\n');
-  });
-
-  test('stops the turn on SIGINT', async () => {
-    const command = demo('slow', 'normal');
-    await command.says(/Demo, recorded/);
-    command.signal('SIGINT');
-    expect(await command.exitCode).toBe(1);
-    expect(command.stderr).toContain('! The turn was stopped.');
-  });
+test('a run is one of its sessions, and a permission request that nobody can answer is rejected', async () => {
+  const command = demo('approve');
+  const sessionId = await sessionOf(command);
+  expect(await command.exitCode).toBe(0);
+  expect(command.stderr).toContain('Nobody is at the terminal to be asked, so this was rejected');
+  expect(command.stdout).toContain('You refused it');
+  expect(await state(sessionId)).toBe('idle');
 });
 
-describe('beside a server', () => {
-  let server: Server;
-  let client: LiminalClient;
+test.each([
+  ['its agent', 'gemini', ['run', 'hi', '--agent', 'gemini']],
+  ['a folder it may not have', '/', ['run', 'hi', '--agent', 'demo', '--dir', '/']],
+  ['its folder', 'nowhere', ['run', 'hi', '--agent', 'demo', '--dir', 'nowhere']],
+  ['its session', 'nobody', ['run', 'hi', '--session', 'nobody']],
+  ['a setting', 'pace', ['run', 'hi', '--agent', 'demo', '--set', 'pace=never']],
+  ['the session to follow', 'nobody', ['tail', 'nobody']],
+])('a command that is wrong about %s says so in a sentence', async (_, named, args) => {
+  const { exitCode, stdout, stderr } = await home.play(...args);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+  expect(stderr).toContain(named);
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+});
 
-  beforeAll(async () => {
-    home = new Home();
-    server = await home.serve();
-    client = clientOf(server);
+test('SIGINT stops the turn', async () => {
+  const command = demo('slow', 'normal');
+  const sessionId = await sessionOf(command);
+  await command.says(/Demo, recorded/);
+  command.signal('SIGINT');
+  expect(await command.exitCode).toBe(1);
+  expect(command.stderr).toContain('! The turn was stopped.');
+  await eventually(() => state(sessionId)).toBe('idle');
+});
+
+test('tail follows a session as lines, until a signal, and as JSON', async () => {
+  const sessionId = await talked(client, home.project, 'plan');
+  const [tail, json] = [home.start(['tail', sessionId]), home.start(['tail', sessionId, '--json'])];
+  await tail.says(/^> plan$/m);
+  await json.says(/"type":"turn"/);
+  const lines = json.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { type: string });
+  expect(lines.at(-1)).toMatchObject({ type: 'turn', status: 'complete' });
+  for (const line of lines.slice(0, -1)) expect(UpsertObject.parse(line)).toEqual(line);
+  expect(lines[0]).toMatchObject({ type: 'message', origin: 'user', content: 'plan' });
+  expect(lines.map((line) => line.type)).toContain('plan');
+
+  await client.requests.send(sessionId, 'fix');
+  await tail.says(/^> fix$/m);
+  await tail.says(/^\* Run /m);
+  await eventually(() => json.stdout.match(/"type":"turn"/g)?.length).toBe(2);
+  await client.requests.send(sessionId, 'error');
+  await tail.says(/! The turn failed/);
+  tail.signal('SIGINT');
+  json.signal('SIGINT');
+  expect(await tail.exitCode).toBe(0);
+  expect(await json.exitCode).toBe(0);
+});
+
+test('a command with another token is refused with a message', async () => {
+  const command = home.start(['run', 'hi', '--agent', 'demo'], {
+    LIMINAL_TOKEN: 'another-token',
   });
-  afterAll(async () => {
-    client.close();
-    await home.close();
-  });
+  expect(await command.exitCode).toBe(1);
+  expect(command.stderr).toContain('token');
+});
 
-  const state = async (sessionId: string) => (await client.requests.status(sessionId)).state;
+test('doctor says what can run, and why not, and finds the server that runs', async () => {
+  const command = home.start(['doctor']);
+  expect(await command.exitCode).toBe(0);
+  expect(command.stdout).toMatch(/^ok {4}Node 24\./m);
+  expect(command.stdout).toContain(`ok    Data folder ${home.data}`);
+  expect(command.stdout).toContain(`A server runs at ${server.url}`);
+  expect(command.stdout).toMatch(/^ok {4}Agent demo: Demo$/m);
+  expect(command.stdout).toMatch(/Agent claude-code: Claude Code/);
+});
 
-  test('a run is one of its sessions, and a permission request that nobody can answer is rejected', async () => {
-    const command = demo('approve');
-    const sessionId = await sessionOf(command);
-    expect(await command.exitCode).toBe(0);
-    expect(command.stderr).toContain('Nobody is at the terminal to be asked, so this was rejected');
-    expect(command.stdout).toContain('You refused it');
-    expect(await state(sessionId)).toBe('idle');
-  });
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
 
-  const wrong = {
-    'its agent': { named: 'gemini', args: ['run', 'hi', '--agent', 'gemini'] },
-    'a folder it may not have': {
-      named: '/',
-      args: ['run', 'hi', '--agent', 'demo', '--dir', '/'],
-    },
-    'its folder': { named: 'nowhere', args: ['run', 'hi', '--agent', 'demo', '--dir', 'nowhere'] },
-    'its session': { named: 'nobody', args: ['run', 'hi', '--session', 'nobody'] },
-    'a setting': { named: 'pace', args: ['run', 'hi', '--agent', 'demo', '--set', 'pace=never'] },
-    'the session to follow': { named: 'nobody', args: ['tail', 'nobody'] },
-  };
-  test.each(partOf(wrong, ['its folder', 'a setting', 'the session to follow']))(
-    'a command that is wrong about %s says so in a sentence',
-    async (_, { named, args }) => {
-      const command = home.start(args);
-      expect(await command.exitCode).toBe(1);
-      expect(command.stdout).toBe('');
-      expect(command.stderr).toContain(named);
-      expect(command.stderr.trimEnd().split('\n')).toHaveLength(1);
+const write = (name: string, content: string | Uint8Array): string => {
+  writeFileSync(join(home.project, name), content);
+  return name;
+};
+
+const runWith = (prompt: string, ...files: string[]) =>
+  ['run', prompt, '--agent', 'demo', '--set', 'pace=instant'].concat(
+    files.flatMap((file) => ['--attach', file]),
+  );
+
+const sessions = async () =>
+  (await client.requests.listProjects()).flatMap((one) =>
+    one.sessions.map(({ sessionId }) => sessionId),
+  );
+
+/** What the session's first message has, as the server shows it. */
+async function blocksOf(sessionId: string): Promise<ContentBlock[]> {
+  const { entries } = await client.requests.history(sessionId);
+  const said = entries.find((item) => item.type === 'message' && item.origin === 'user');
+  return (said?.type === 'message' && said.blocks) || [];
+}
+
+async function bytesOf(block: ContentBlock): Promise<Buffer> {
+  const file = await client.requests.getBlob(blobIn(block) ?? '');
+  return Buffer.from(await file.arrayBuffer());
+}
+
+describe('run --attach', () => {
+  const prompts = { 'with words': 'explain', 'without words': '' };
+  test.each(partOf(prompts, ['without words']))(
+    'sends files %s, typed by their content or their name',
+    async (_, prompt) => {
+      const sound = Uint8Array.from([255, 251, 0, 1]);
+      write('shot', png);
+      write('notes.ts', 'const ä = 1;\n');
+      write('voice.mp3', sound);
+      const command = home.start(runWith(prompt, 'shot', 'notes.ts', 'voice.mp3'));
+      const sessionId = await sessionOf(command);
+      expect(await command.exitCode).toBe(0);
+      const blocks = await blocksOf(sessionId);
+      expect(blocks).toMatchObject([
+        { type: 'image', mimeType: 'image/png', name: 'shot', size: png.length },
+        { type: 'resource', resource: { mimeType: 'text/plain', name: 'notes.ts' } },
+        { type: 'audio', mimeType: 'audio/mpeg', name: 'voice.mp3' },
+      ]);
+      const bytes = await Promise.all(blocks.map(bytesOf));
+      expect(bytes.map((one) => one.toString('hex'))).toEqual(
+        [png, Buffer.from('const ä = 1;\n'), Buffer.from(sound)].map((one) => one.toString('hex')),
+      );
     },
   );
 
-  test('SIGINT stops the turn there, too', async () => {
-    const command = demo('slow', 'normal');
-    const sessionId = await sessionOf(command);
-    await command.says(/Demo, recorded/);
-    command.signal('SIGINT');
-    expect(await command.exitCode).toBe(1);
-    await eventually(() => state(sessionId)).toBe('idle');
+  test.each([
+    ['a file that is not there', 'nowhere.png', /"nowhere.png" cannot be read: ENOENT/],
+    ['a folder', '.', /"." is no file/],
+    ['an empty file', 'empty.txt', /"empty.txt" is empty/],
+    ['a file that is too large', 'large.bin', /"large.bin" has 21 MiB, and may have 20/],
+  ])('says what is wrong with %s, and starts nothing', async (_, file, sentence) => {
+    write('empty.txt', '');
+    write('large.bin', '');
+    truncateSync(join(home.project, 'large.bin'), 21 * 1024 * 1024);
+    const before = await sessions();
+    const { exitCode, stderr } = await home.play(...runWith('explain', file));
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(sentence);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(await sessions()).toEqual(before);
   });
 
-  test('tail follows a session as lines, until a signal, and as JSON', async () => {
-    const sessionId = await talked(client, home.project, 'plan');
-    const [tail, json] = [
-      home.start(['tail', sessionId]),
-      home.start(['tail', sessionId, '--json']),
-    ];
-    await tail.says(/^> plan$/m);
-    await json.says(/"type":"turn"/);
-    const lines = json.stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { type: string });
-    expect(lines.at(-1)).toMatchObject({ type: 'turn', status: 'complete' });
-    for (const line of lines.slice(0, -1)) expect(UpsertObject.parse(line)).toEqual(line);
-    expect(lines[0]).toMatchObject({ type: 'message', origin: 'user', content: 'plan' });
-    expect(lines.map((line) => line.type)).toContain('plan');
-
-    await client.requests.send(sessionId, 'fix');
-    await tail.says(/^> fix$/m);
-    await tail.says(/^\* Run /m);
-    await eventually(() => json.stdout.match(/"type":"turn"/g)?.length).toBe(2);
-    await client.requests.send(sessionId, 'error');
-    await tail.says(/! The turn failed/);
-    tail.signal('SIGINT');
-    json.signal('SIGINT');
-    expect(await tail.exitCode).toBe(0);
-    expect(await json.exitCode).toBe(0);
-  });
-
-  test('a command with another token is refused with a message', async () => {
-    const command = home.start(['run', 'hi', '--agent', 'demo'], {
-      LIMINAL_TOKEN: 'another-token',
-    });
-    expect(await command.exitCode).toBe(1);
-    expect(command.stderr).toContain('token');
-  });
-
-  test('doctor says what can run, and why not, and finds the server that runs', async () => {
-    const command = home.start(['doctor']);
-    expect(await command.exitCode).toBe(0);
-    expect(command.stdout).toMatch(/^ok {4}Node 24\./m);
-    expect(command.stdout).toContain(`ok    Data folder ${home.data}`);
-    expect(command.stdout).toContain(`A server runs at ${server.url}`);
-    expect(command.stdout).toMatch(/^ok {4}Agent demo: Demo$/m);
-    expect(command.stdout).toMatch(/Agent claude-code: Claude Code/);
-  });
-});
-
-describe('doctor', () => {
-  beforeAll(() => {
-    home = new Home();
-  });
-  afterAll(() => home.close());
-
-  test('reports the shared Redis and database, and fails when those or the data folder cannot be used', async () => {
-    const [redis, database] = await Promise.all([testRedis(), testPostgres()]);
-    const shared = { LIMINAL_REDIS_URL: redis.url, LIMINAL_DATABASE_URL: database.url };
-    const command = home.start(['doctor', '--port', '0'], shared);
-    expect(await command.exitCode).toBe(0);
-    expect(command.stdout).toMatch(/^ok {4}(Redis|Valkey) [\d.]+, which the servers share$/m);
-    expect(command.stdout).toMatch(/^ok {4}PostgreSQL [\d.]+, which the servers share$/m);
-    expect(command.stdout).toMatch(/^note {2}\w+ [\d.]+: .*set appendonly to yes/m);
-    await Promise.all([redis.release(), database.release()]);
-
-    const port = await freePort();
-    const gone = {
-      LIMINAL_REDIS_URL: `redis://127.0.0.1:${port}`,
-      LIMINAL_DATABASE_URL: `postgresql://u:secret@127.0.0.1:${port}/x`,
-    };
-    const failing = home.start(['doctor', '--port', '0', '--data', '/dev/null/data'], gone);
-    expect(await failing.exitCode).toBe(1);
-    expect(failing.stdout).toContain('FAIL  Data folder /dev/null/data');
-    expect(failing.stdout).toMatch(/^FAIL {2}Redis .*See that it runs/m);
-    expect(failing.stdout).toMatch(/^FAIL {2}The database 127.* nothing listens there; start it/m);
-    expect(failing.stdout).not.toContain('secret');
+  test('says what the agent says of a file that it does not take', async () => {
+    write('film.mp4', Uint8Array.from([0, 0, 0, 24]));
+    const { exitCode, stderr } = await home.play(...runWith('explain', 'film.mp4'));
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/takes no such files.* Take “film.mp4” \(video\/mp4\) out/);
   });
 });

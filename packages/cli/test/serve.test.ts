@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { clientOf, eventually, Home, type Server } from './command.ts';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { clientOf, type Command, eventually, Home } from './command.ts';
 
 let home: Home;
 
@@ -13,7 +13,7 @@ afterEach(() => home.close());
 const mode = (name: string) => statSync(join(home.data, name)).mode & 0o777;
 
 /** Ends a server as it should: in order, with its guard, and with its file gone. */
-async function endsInOrder({ command }: Server, signal: NodeJS.Signals): Promise<void> {
+async function endsInOrder(command: Command, signal: NodeJS.Signals): Promise<void> {
   const guards = childrenOf(command.pid);
   command.signal(signal);
   expect(await command.exitCode).toBe(0);
@@ -22,24 +22,19 @@ async function endsInOrder({ command }: Server, signal: NodeJS.Signals): Promise
 }
 
 describe('serve', () => {
-  test('prints one line with the link, which lets a browser in; keeps secrets from others; ends in order on SIGINT', async () => {
-    const server = await home.serve();
-    const { command, link, url } = server;
-    expect(command.stdout).toBe(`Liminal is at ${link}\n`);
-    expect(new URL(url).hostname).toBe('127.0.0.1');
-    const answer = await fetch(link, { redirect: 'manual', headers: { accept: 'text/html' } });
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('set-cookie')).toContain('HttpOnly');
-    expect((await fetch(url)).status).toBe(401);
-    expect(statSync(home.data).mode & 0o777).toBe(0o700);
-    for (const name of ['token', 'server.json', 'liminal.db']) expect(mode(name)).toBe(0o600);
-    await endsInOrder(server, 'SIGINT');
-  });
-
-  test('is what happens without a command; another names the server that uses the data folder, or says that its port is in use', async () => {
+  test('prints one line with the link, without a command too, which lets a browser in; keeps secrets from others; another names the server that uses the data folder, or says that its port is in use; ends in order on SIGINT', async () => {
     const command = home.start(['--port', '0', '--no-open']);
     const [, link = ''] = await command.says(/Liminal is at (\S+)/);
     expect(link).toContain('/?code=');
+    expect(command.stdout).toBe(`Liminal is at ${link}\n`);
+    const { hostname, origin, port } = new URL(link);
+    expect(hostname).toBe('127.0.0.1');
+    const answer = await fetch(link, { redirect: 'manual', headers: { accept: 'text/html' } });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('set-cookie')).toContain('HttpOnly');
+    expect((await fetch(origin)).status).toBe(401);
+    expect(statSync(home.data).mode & 0o777).toBe(0o700);
+    for (const name of ['token', 'server.json', 'liminal.db']) expect(mode(name)).toBe(0o600);
 
     const second = home.start(['serve', '--port', '0', '--no-open']);
     expect(await second.exitCode).toBe(1);
@@ -47,10 +42,8 @@ describe('serve', () => {
     const [another = ''] = /http:\S+/.exec(second.stderr) ?? [];
     expect(another).not.toBe(link);
     expect((await fetch(another)).status).toBe(200);
-    expect((await fetch(link)).status).toBe(200);
     expect(second.stderr.trimEnd().split('\n')).toHaveLength(1);
 
-    const { port } = new URL(link);
     const other = new Home();
     const third = other.start(['serve', '--port', port, '--no-open']);
     expect(await third.exitCode).toBe(1);
@@ -58,16 +51,17 @@ describe('serve', () => {
       `Another program uses port ${port}. Stop it, or choose another port with --port.\n`,
     );
     await other.close();
+    await endsInOrder(command, 'SIGINT');
   });
 
-  test('ends in order on SIGTERM in the middle of a turn, which is then stored as cancelled; keeps its token and data over a restart', async () => {
+  test('ends in order on SIGTERM in the middle of a turn, which is then stored as cancelled; keeps its token and data over a restart; takes over after a killed server, and ends at once on a second signal', async () => {
     const first = await home.serve();
     const run = home.start(['run', 'slow', '--agent', 'demo']);
     const [, sessionId = ''] = await run.says(/Session (\S+)/);
     const client = clientOf(first);
     await eventually(() => client.requests.status(sessionId)).toMatchObject({ state: 'running' });
     client.close();
-    await endsInOrder(first, 'SIGTERM');
+    await endsInOrder(first.command, 'SIGTERM');
     await run.end('SIGKILL');
 
     const second = await home.serve();
@@ -78,11 +72,8 @@ describe('serve', () => {
       turns: [{ status: 'aborted' }],
     });
     later.close();
-  });
 
-  test('takes over after a killed server, and ends at once on a second signal', async () => {
-    const killed = await home.serve();
-    await killed.command.end('SIGKILL');
+    await second.command.end('SIGKILL');
     expect(existsSync(join(home.data, 'server.json'))).toBe(true);
     const { command, url } = await home.serve();
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
@@ -95,13 +86,6 @@ describe('serve', () => {
     expect(await command.exitCode).toBe(guards.length > 0 ? 130 : 0);
     for (const pid of guards) process.kill(pid, 'SIGCONT');
     await eventually(() => guards.filter(isAlive)).toEqual([]);
-  });
-
-  test('refuses a host that others can reach', async () => {
-    const command = home.start(['serve', '--host', '0.0.0.0', '--port', '0', '--no-open']);
-    expect(await command.exitCode).toBe(1);
-    expect(command.stderr).toContain('--insecure-host');
-    expect(existsSync(join(home.data, 'server.json'))).toBe(false);
   });
 
   test('takes the token it is given, writes it into no log, and passes it to no child process; ends in order on SIGHUP', async () => {
@@ -118,11 +102,14 @@ describe('serve', () => {
     for (const pid of children) {
       expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain(token);
     }
-    await endsInOrder(server, 'SIGHUP');
+    await endsInOrder(command, 'SIGHUP');
   });
 });
 
-describe('a wrong command line or configuration ends with 2 and a sentence', () => {
+describe('a wrong command line or configuration ends with a sentence', () => {
+  const alone = new Home();
+  afterAll(() => alone.close());
+
   test.each([
     [['--prot', '1'], '--prot'],
     [['nonsense'], 'nonsense'],
@@ -132,19 +119,27 @@ describe('a wrong command line or configuration ends with 2 and a sentence', () 
     [['tail'], 'sessionId'],
     [['--config', 'nowhere.json'], 'nowhere.json'],
   ])('%j', async (args, named) => {
-    const command = home.start(args);
-    expect(await command.exitCode).toBe(2);
-    expect(command.stderr).toContain(named);
-    expect(command.stderr).not.toContain('    at ');
-    expect(existsSync(home.data)).toBe(false);
+    const { exitCode, stderr } = await alone.play(...args);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(named);
+    expect(stderr).not.toContain('    at ');
+    expect(existsSync(alone.data)).toBe(false);
+  });
+
+  test('a host that others can reach is refused', async () => {
+    const args = ['serve', '--host', '0.0.0.0', '--port', '0', '--no-open'];
+    const { exitCode, stderr } = await alone.play(...args);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('--insecure-host');
+    expect(existsSync(join(alone.data, 'server.json'))).toBe(false);
   });
 
   test('a wrong field of the file is named with the file', async () => {
-    const file = join(home.folder, 'config.json');
+    const file = join(alone.folder, 'config.json');
     writeFileSync(file, '{"roots": "everything"}');
-    const command = home.start(['--config', file]);
-    expect(await command.exitCode).toBe(2);
-    expect(command.stderr).toContain(`The configuration in ${file} is wrong. "roots"`);
+    const { exitCode, stderr } = await alone.play('--config', file);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`The configuration in ${file} is wrong. "roots"`);
   });
 
   test('help and version are no failure', async () => {

@@ -101,7 +101,9 @@ test('the holds of a session end in the first step of its deletion', async () =>
     hashes.push((await blobs.put(bytes, { ...png, sessionId: 'session-1' })).hash);
   }
   await blobs.hold('session-2', hashes.slice(0, 1));
-  const runs = Array.from({ length: 1_001 }, (_, at) => response(`run-${at}`, []));
+  // More than one call deletes: each says much of itself.
+  const much = { error: { code: 'BROKEN', message: '…'.repeat(60_000) }, status: 'error' } as const;
+  const runs = Array.from({ length: 30 }, (_, at) => response(`run-${at}`, [], much));
   await store.importResponses(runs);
   let removed = 0;
   watch.before = (name) => {
@@ -110,7 +112,7 @@ test('the holds of a session end in the first step of its deletion', async () =>
   await expect(store.deleteSession('session-1')).rejects.toMatchObject({
     code: 'STORE_WRITE_FAILED',
   });
-  expect(await store.listRuns('session-1')).toHaveLength(1);
+  expect(await store.listRuns('session-1')).not.toEqual([]);
   expect(await blobs.hold('session-2', hashes)).toEqual(hashes.slice(1));
 });
 

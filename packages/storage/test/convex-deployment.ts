@@ -71,8 +71,10 @@ export function deploy() {
 
 /** Arguments or a result within Convex's limits. */
 function checked<T>(value: T): T {
-  if (Buffer.byteLength(JSON.stringify(value)) > CALL_MAX) throw new Error('Too large a call.');
-  for (const text of textsIn(value)) {
+  const size = Buffer.byteLength(JSON.stringify(value));
+  if (size > CALL_MAX) throw new Error('Too large a call.');
+  // Most calls are smaller than one document may be.
+  for (const text of size > DOCUMENT_MAX ? textsIn(value) : []) {
     if (Buffer.byteLength(text) > DOCUMENT_MAX) throw new Error('Too large a document.');
   }
   const long = Object.values(value ?? {}).find(

@@ -1,5 +1,5 @@
 import { type RedisServer, startRedisCluster, type TestRedisCluster } from '@liminal/testkit';
-import { testAtLength } from '@liminal/testkit/at-length';
+import { atLength, testAtLength } from '@liminal/testkit/at-length';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { collect, delta, eventsOf, start, wholeRun } from '../src/testing/runs.ts';
 import { type ClusterStage, onStage, ownCluster } from './redis-cluster-stage.ts';
@@ -26,7 +26,7 @@ test('INV-1, INV-6, INV-7: a master that is killed and started again loses and d
     runsOn(master, 2).map((runId) => ({
       runId,
       master,
-      events: wholeRun(runId, Array(1_500).fill('some text')),
+      events: wholeRun(runId, Array(atLength ? 1_500 : 600).fill('some text')),
     })),
   );
   const followed = runs.map(async ({ runId }) => collect(reader.log.follow(runId)));

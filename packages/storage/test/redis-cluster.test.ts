@@ -17,7 +17,7 @@ afterAll(async () => cluster.stop());
 
 const urlOf = (master: number) => cluster.masters[master]?.url ?? '';
 
-redisSuites('redis cluster', () => ({ urls: [urlOf(1), urlOf(2)], prefix: randomUUID() }));
+redisSuites('redis cluster', () => ({ urls: [urlOf(1), urlOf(2)], prefix: randomUUID() }), 'part');
 
 describe('a server on a redis cluster', () => {
   test('has no more connections when 200 runs have been followed and ended', async () => {

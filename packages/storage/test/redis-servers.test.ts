@@ -56,11 +56,13 @@ describe('projector workers', () => {
     };
     let [last, renewals] = [await idleMs(), 0];
     // Long enough for a claim without renewals to have run out.
-    while (renewals < 4) {
+    const count = async () => {
       const idle = await idleMs();
       if (idle < last) renewals += 1;
       last = idle;
-    }
+      return renewals;
+    };
+    await expect.poll(count, patience).toBe(4);
     expect(taken).toEqual([]);
 
     const exited = once(doomed, 'exit');

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { atLength } from '@liminal/testkit/at-length';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { OpenedStorage } from '../src/index.ts';
@@ -12,7 +13,7 @@ import { openSqliteStorage } from '../src/sqlite/index.ts';
 import { batchesOf, indexOf, responseOf } from './crash-script.ts';
 
 /** `npm run faults` runs the long version. */
-const kills = process.env['FAULTS'] === 'long' ? 200 : 8;
+const kills = atLength ? 200 : 4;
 /** More runs than any writer gets to. */
 const RUNS_APART = 1_000_000;
 const writer = fileURLToPath(new URL('crash-writer.ts', import.meta.url));
@@ -113,8 +114,8 @@ describe('a server that is killed', () => {
       let nextRun = 0;
       let wentOn = 0;
       for (const [index, death] of deaths.entries()) {
-        // More kills only until one has come in the middle of a run.
-        if (index >= kills && wentOn > 0) break;
+        // More kills only until one has come in the middle of a run, and one after a run was settled.
+        if (index >= kills && wentOn > 0 && promised.settled.size > 0) break;
         await writeAndDie(nextRun, death, promised);
         // The dead writer's lock is no obstacle.
         const storage = await openSqliteStorage(dataDir);

@@ -3,7 +3,7 @@ import { atLength, testAtLength } from '@liminal/testkit/at-length';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { OpenedDatabase } from '../storage.ts';
 import { response, sessionRecord } from './records.ts';
-import type { Setup, SubjectUnderTest } from './subject.ts';
+import { amountOf, type Extent, type Setup, type SubjectUnderTest } from './subject.ts';
 
 /** What a test of blobs works on. */
 export interface BlobSubject extends Pick<OpenedDatabase, 'blobs' | 'store'> {
@@ -26,7 +26,7 @@ function hashOf(bytes: Uint8Array): string {
 }
 
 /** The contract of every BlobStore. */
-export function blobSuite(setup: Setup<BlobSubject>): void {
+export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): void {
   let under: SubjectUnderTest<BlobSubject>;
   let subject: BlobSubject;
   beforeEach(async () => {
@@ -204,7 +204,7 @@ export function blobSuite(setup: Setup<BlobSubject>): void {
 
     test('of hundreds of blobs is one, and ends at once', { timeout: 300_000 }, async () => {
       // At length more than one call to Convex takes.
-      const count = atLength ? 1_100 : 300;
+      const count = atLength ? 1_100 : amountOf(extent, { whole: 300, part: 120 });
       const hashes: string[] = [];
       for (let at = 0; at < count; at++) hashes.push(await upload(`${at}`));
       expect(await subject.blobs.hold('session-1', [...hashes, 'none'])).toEqual(['none']);
@@ -278,7 +278,7 @@ export function blobSuite(setup: Setup<BlobSubject>): void {
       expect(await blobs.sweep(later())).toBe(1);
     });
 
-    const rounds = atLength ? 100 : 6;
+    const rounds = atLength ? 100 : amountOf(extent, { whole: 6, part: 4 });
     const sweep = async () => subject.blobs.sweep(later());
     const end = async () => subject.store.deleteSession('last');
     test.each([

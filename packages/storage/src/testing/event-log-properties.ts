@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { EventLog } from '../event-log.ts';
 import { collect, delta, done, eventsOf, start } from './runs.ts';
-import type { Setup, SubjectUnderTest } from './subject.ts';
+import { amountOf, type Extent, type Setup, type SubjectUnderTest } from './subject.ts';
 
 /** A run in its simplest form. */
 interface ModelRun {
@@ -141,7 +141,7 @@ const step: fc.Arbitrary<(world: World) => Promise<void> | void> = fc.oneof(
 );
 
 /** Random interleavings over several runs, against a model that is too simple to be wrong; and random whole runs. */
-export function eventLogProperties(setup: Setup<EventLog>): void {
+export function eventLogProperties(setup: Setup<EventLog>, extent: Extent): void {
   test('FR-001-09, INV-1, INV-2, INV-6: agrees with a naive model under any interleaving', async () => {
     const property = fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
       const under = await setup();
@@ -153,7 +153,7 @@ export function eventLogProperties(setup: Setup<EventLog>): void {
         await under.teardown();
       }
     });
-    await fc.assert(property, { numRuns: 60 });
+    await fc.assert(property, { numRuns: amountOf(extent, { whole: 60, part: 20 }) });
   });
 
   test('gives back any run as it was, in whatever batches it came', async () => {
@@ -171,6 +171,6 @@ export function eventLogProperties(setup: Setup<EventLog>): void {
         await teardown();
       }
     });
-    await fc.assert(property, { numRuns: 40 });
+    await fc.assert(property, { numRuns: amountOf(extent, { whole: 40, part: 12 }) });
   });
 }

@@ -2,12 +2,12 @@ import type { StreamEvent } from '@liminal/protocol';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { EventLog } from '../event-log.ts';
 import { collect, delta, done, envelopeOf, eventsOf, start, wholeRun } from './runs.ts';
-import type { Setup, SubjectUnderTest } from './subject.ts';
+import type { Extent, Setup, SubjectUnderTest } from './subject.ts';
 import { followSuite } from './follow-suite.ts';
 import { eventLogProperties } from './event-log-properties.ts';
 
 /** The contract of every EventLog. */
-export function eventLogSuite(setup: Setup<EventLog>): void {
+export function eventLogSuite(setup: Setup<EventLog>, extent: Extent = 'whole'): void {
   let log: EventLog;
   let under: SubjectUnderTest<EventLog>;
   beforeEach(async () => {
@@ -222,7 +222,7 @@ export function eventLogSuite(setup: Setup<EventLog>): void {
   });
 
   followSuite(() => log, reopened);
-  eventLogProperties(setup);
+  eventLogProperties(setup, extent);
 
   test('a follower of a settled run ends at once, after a restart too', async () => {
     await log.append('run-1', wholeRun('run-1', ['a']));

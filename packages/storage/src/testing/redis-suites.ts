@@ -2,6 +2,7 @@ import { describe } from 'vitest';
 import { openRedis } from '../redis/open.ts';
 import { coordinationSuite } from './coordination-suite.ts';
 import { eventLogSuite } from './event-log-suite.ts';
+import type { Extent } from './subject.ts';
 
 /** Where two servers find the Redis of a suite, and a place of its own there. */
 interface Place {
@@ -10,7 +11,7 @@ interface Place {
 }
 
 /** The suites of all that Redis does, for one of whatever kind. */
-export function redisSuites(kind: string, newPlace: () => Place): void {
+export function redisSuites(kind: string, newPlace: () => Place, extent: Extent = 'whole'): void {
   describe(`${kind} event log`, () => {
     eventLogSuite(async () => {
       const { urls, prefix } = newPlace();
@@ -25,7 +26,7 @@ export function redisSuites(kind: string, newPlace: () => Place): void {
         },
         teardown: async () => redis.close(),
       };
-    });
+    }, extent);
   });
 
   describe(`${kind} coordination`, () => {

@@ -1,14 +1,15 @@
 import type { Response } from '@liminal/protocol';
 import { emptyResponse, foldResponse, toResponse } from '@liminal/protocol';
 import { eventScripts } from '@liminal/protocol/testing';
+import { atLength } from '@liminal/testkit/at-length';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ResponseStore } from '../response-store.ts';
 import { headOf, message, readAllPages, response, sessionRecord } from './records.ts';
-import type { Setup, SubjectUnderTest } from './subject.ts';
+import { amountOf, type Extent, type Setup, type SubjectUnderTest } from './subject.ts';
 
 /** The contract of every ResponseStore. */
-export function responseStoreSuite(setup: Setup<ResponseStore>): void {
+export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent = 'whole'): void {
   let store: ResponseStore;
   let under: SubjectUnderTest<ResponseStore>;
   beforeEach(async () => {
@@ -147,7 +148,9 @@ export function responseStoreSuite(setup: Setup<ResponseStore>): void {
         await expect(again.saveSession(late)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
       }
       await again.saveResponse(response('run-1', ['a', 'b']));
-      const large = Array.from({ length: 3_000 }, (_, at) => `large ${at}`);
+      // More than one call to Convex takes.
+      const count = amountOf(extent, { whole: 3_000, part: 1_100 });
+      const large = Array.from({ length: count }, (_, at) => `large ${at}`);
       await again.importResponses([response('run-2', ['c']), response('run-3', large)]);
       const other = response('run-4', ['d'], { sessionId: 'session-2' });
       await again.importResponses([response('run-5', ['e']), other]);
@@ -220,18 +223,26 @@ export function responseStoreSuite(setup: Setup<ResponseStore>): void {
     });
 
     // In long runs, as much as an agent may say in one turn.
-    const mebis = process.env['FAULTS'] === 'long' ? 256 : 24;
+    const mebis = atLength ? 256 : amountOf(extent, { whole: 24, part: 12 });
+    // In one item, which is larger than a page.
+    const largest = amountOf(extent, { whole: 16, part: 9 });
+    const small = amountOf(extent, { whole: 3_000, part: 1_100 });
     test(
       'SAFE: a turn of very many characters is kept whole as it grows and ends',
       { timeout: 300_000 },
       async () => {
-        const mebi = 'x'.repeat(1024 * 1024);
-        const texts = Array.from({ length: mebis - 16 }, (_, at) => `${at} ${mebi}`);
-        texts.push(mebi.repeat(16), ...Array.from({ length: 3_000 }, (_, at) => `small ${at}`));
+        // One word of this length takes longer than many.
+        const word = amountOf(extent, { whole: 1024, part: 1 }) * 1024;
+        const mebi = `${'x'.repeat(word - 1)} `.repeat((1024 * 1024) / word);
+        const texts = Array.from({ length: mebis - largest }, (_, at) => `${at} ${mebi}`);
+        texts.push(
+          mebi.repeat(largest),
+          ...Array.from({ length: small }, (_, at) => `small ${at}`),
+        );
         const saved = response('run-1', texts);
         for (const [count, status] of [
-          [5, 'in_progress'],
-          [mebis - 15, 'in_progress'],
+          [2, 'in_progress'],
+          [mebis - largest + 1, 'in_progress'],
           [texts.length, 'in_progress'],
           [texts.length, 'complete'],
         ] as const) {
@@ -243,7 +254,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>): void {
           limit: 5_000,
           size: 8 * 1024 * 1024,
         });
-        expect(items).toHaveLength(3_000);
+        expect(items).toHaveLength(small);
         expect(await again.getResponse('run-1')).toStrictEqual(saved);
       },
     );
@@ -303,7 +314,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>): void {
           expect(await store.getResponse('run-1')).toEqual(snapshot);
         }
       });
-      await fc.assert(property, { numRuns: 40 });
+      await fc.assert(property, { numRuns: amountOf(extent, { whole: 40, part: 12 }) });
     });
 
     test('a snapshot that cannot be written leaves the earlier one', async () => {

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ResponseStore, SearchQuery } from '../response-store.ts';
 import { message, response, sessionRecord } from './records.ts';
-import type { Setup, SubjectUnderTest } from './subject.ts';
+import { amountOf, type Extent, type Setup, type SubjectUnderTest } from './subject.ts';
 
 /** The contract of every ResponseStore for search. */
-export function searchSuite(setup: Setup<ResponseStore>): void {
+export function searchSuite(setup: Setup<ResponseStore>, extent: Extent = 'whole'): void {
   let store: ResponseStore;
   let under: SubjectUnderTest<ResponseStore>;
   beforeEach(async () => {
@@ -86,7 +86,7 @@ export function searchSuite(setup: Setup<ResponseStore>): void {
       expect(await found(`${text} marker`)).toContain('run-1:0');
       expect((await found(query)).length).toBeLessThan(2);
     });
-    await fc.assert(property, { numRuns: 50 });
+    await fc.assert(property, { numRuns: amountOf(extent, { whole: 50, part: 20 }) });
   });
 
   test('finds words that stand together only where they do', async () => {

@@ -1,3 +1,5 @@
+import { atLength } from '@liminal/testkit/at-length';
+
 /** What a driver provides for a suite: a fresh subject per test. */
 export interface SubjectUnderTest<Subject> {
   subject: Subject;
@@ -7,6 +9,14 @@ export interface SubjectUnderTest<Subject> {
 }
 
 export type Setup<Subject> = () => Promise<SubjectUnderTest<Subject>>;
+
+/** How a suite is played before each commit: whole, or fewer runs and smaller sizes where a quicker driver plays it whole. */
+export type Extent = 'whole' | 'part';
+
+/** One of two amounts; at length always the whole one. */
+export function amountOf(extent: Extent, { whole, part }: Record<Extent, number>): number {
+  return atLength || extent === 'whole' ? whole : part;
+}
 
 /** For a suite about one part of a subject. */
 export function partOf<Subject, Part extends keyof Subject>(

@@ -1,7 +1,14 @@
-/** Doctor's check of agents that are only configured: each is started, asked for its description, and ended. */
+/** Doctor: agents that are only configured are each started, asked for their description, and ended. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { acpAgent, type AcpAgent, type AgentScript } from '@liminal/testkit';
+import {
+  acpAgent,
+  type AcpAgent,
+  type AgentScript,
+  freePort,
+  testPostgres,
+  testRedis,
+} from '@liminal/testkit';
 import { atLength } from '@liminal/testkit/at-length';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Home } from './command.ts';
@@ -66,4 +73,27 @@ test('doctor starts each configured agent, and reports its answer, missing defau
       await control.process()
     ).gone;
   expect(fits.control.received.map(({ method }) => method)).toEqual(['initialize']);
+});
+
+test('doctor reports the shared Redis and database, and fails when those or the data folder cannot be used', async () => {
+  const [redis, database] = await Promise.all([testRedis(), testPostgres()]);
+  const shared = { LIMINAL_REDIS_URL: redis.url, LIMINAL_DATABASE_URL: database.url };
+  const command = home.start(['doctor', '--port', '0'], shared);
+  expect(await command.exitCode).toBe(0);
+  expect(command.stdout).toMatch(/^ok {4}(Redis|Valkey) [\d.]+, which the servers share$/m);
+  expect(command.stdout).toMatch(/^ok {4}PostgreSQL [\d.]+, which the servers share$/m);
+  expect(command.stdout).toMatch(/^note {2}\w+ [\d.]+: .*set appendonly to yes/m);
+  await Promise.all([redis.release(), database.release()]);
+
+  const port = await freePort();
+  const gone = {
+    LIMINAL_REDIS_URL: `redis://127.0.0.1:${port}`,
+    LIMINAL_DATABASE_URL: `postgresql://u:secret@127.0.0.1:${port}/x`,
+  };
+  const failing = home.start(['doctor', '--port', '0', '--data', '/dev/null/data'], gone);
+  expect(await failing.exitCode).toBe(1);
+  expect(failing.stdout).toContain('FAIL  Data folder /dev/null/data');
+  expect(failing.stdout).toMatch(/^FAIL {2}Redis .*See that it runs/m);
+  expect(failing.stdout).toMatch(/^FAIL {2}The database 127.* nothing listens there; start it/m);
+  expect(failing.stdout).not.toContain('secret');
 });

@@ -1,4 +1,4 @@
-/** Blobs in a PostgreSQL that is old, damaged, full or away, and between several servers. */
+/** A PostgreSQL that is old, damaged, full or away; blobs between several servers. */
 import { execFileSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { atLength } from '@liminal/testkit/at-length';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openPostgres } from '../src/postgres/index.ts';
-import { sessionRecord } from '../src/testing/records.ts';
+import { response, sessionRecord } from '../src/testing/records.ts';
 
 const png = { mimeType: 'image/png' };
 const MIB = 1024 * 1024;
@@ -184,7 +184,51 @@ test('a disk that is full refuses a put, keeps nothing of it, and takes it when 
 });
 
 describe('a database that goes away', () => {
-  test('fails what is asked of it with a reason, and has all that it acknowledged when it is back', async () => {
+  test('fails what is asked of it with a reason, and serves again when it is back', async () => {
+    const { store } = await open();
+    const saved = response('run-1', ['a', 'b']);
+    await store.saveResponse(saved);
+    await server.kill();
+    for (const _ of ['first', 'again']) {
+      await expect(store.saveResponse(response('run-2', ['c']))).rejects.toMatchObject({
+        code: 'STORE_WRITE_FAILED',
+        message: expect.stringContaining('can be tried again'),
+      });
+      await expect(store.getResponse('run-1')).rejects.toMatchObject({ code: 'STORE_READ_FAILED' });
+    }
+    await server.restart();
+    await expect
+      .poll(async () => store.getResponse('run-1').catch(String), { timeout: 60_000 })
+      .toEqual(saved);
+    await store.saveResponse(response('run-2', ['c']));
+    expect((await store.listRuns('session-1'))?.map(({ id }) => id)).toEqual(['run-1', 'run-2']);
+  });
+
+  test('in the middle of many writes loses nothing that was acknowledged, and keeps no half', async () => {
+    const { store } = await open();
+    const acknowledged: string[] = [];
+    const writes = Array.from({ length: 200 }, async (_, at) => {
+      const id = `mid-${at}`;
+      const run = response(id, Array(20).fill('text'), { sessionId: 'session-2' });
+      await store.saveResponse(run).then(
+        () => acknowledged.push(id),
+        () => undefined,
+      );
+      if (at === 0) await server.kill();
+    });
+    await Promise.all(writes);
+    await server.restart();
+    await expect
+      .poll(async () => store.listRuns('nobody').catch(String), { timeout: 60_000 })
+      .toEqual([]);
+    for (const id of acknowledged)
+      expect((await store.getResponse(id))?.outputItems).toHaveLength(20);
+    for (const { id } of (await store.listRuns('session-2')) ?? []) {
+      expect((await store.getResponse(id))?.outputItems).toHaveLength(20);
+    }
+  });
+
+  test('fails what is asked of its blobs with a reason, and has all that it acknowledged when it is back', async () => {
     const { blobs, store, schema } = await open();
     const first = await blobs.put(newBytes(MIB), { ...png, sessionId: 'session-1' });
     const acknowledged: string[] = [];

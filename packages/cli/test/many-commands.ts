@@ -1,0 +1,28 @@
+/** Plays command lines, one after another, in one process: each comes as a line of JSON, and so does what came of it. */
+import '../bin/compile-cache.js';
+import { createInterface } from 'node:readline';
+import { main } from '../src/program.ts';
+
+const outputs = [process.stdout, process.stderr];
+const writes = outputs.map((output) => output.write.bind(output));
+// Every command line adds listeners.
+for (const emitter of [process, ...outputs]) emitter.setMaxListeners(0);
+const environment = { ...process.env };
+
+for await (const line of createInterface({ input: process.stdin })) {
+  // A command takes Liminal's own variables out.
+  Object.assign(process.env, environment);
+  const said = outputs.map((output) => {
+    const texts: string[] = [];
+    output.write = (chunk: string | Uint8Array) => {
+      texts.push(String(chunk));
+      return true;
+    };
+    return texts;
+  });
+  const exitCode = await main(JSON.parse(line) as string[]);
+  for (const [at, output] of outputs.entries()) output.write = writes[at]!;
+  const [stdout, stderr] = said.map((texts) => texts.join(''));
+  process.stdout.write(`${JSON.stringify({ exitCode, stdout, stderr })}\n`);
+}
+process.exit(0);

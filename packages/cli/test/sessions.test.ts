@@ -1,0 +1,131 @@
+/** Commands about sessions of a server that runs. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { LiminalClient } from '@liminal/client';
+import { SessionSummary } from '@liminal/protocol';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { clientOf, Home, talked } from './command.ts';
+
+let home: Home;
+let client: LiminalClient;
+
+beforeAll(async () => {
+  home = new Home();
+  client = clientOf(await home.serve());
+});
+afterAll(async () => {
+  client.close();
+  await home.close();
+});
+
+/** Runs a command to its end in a process of its own; its output without the last line end. */
+async function done(...args: string[]): Promise<string> {
+  const command = home.start(args);
+  expect(await command.exitCode).toBe(0);
+  return command.stdout.trimEnd();
+}
+
+/** The same in a process that all of these share. */
+async function played(...args: string[]): Promise<string> {
+  const { exitCode, stdout } = await home.play(...args);
+  expect(exitCode).toBe(0);
+  return stdout.trimEnd();
+}
+
+/** What comes of a command that is refused in a sentence with this in it. */
+function refused(exitCode: number, named: string) {
+  return { exitCode, stdout: '', stderr: expect.stringContaining(named) as unknown };
+}
+
+describe('a list of sessions', () => {
+  const idsIn = (lines: string) => lines.split('\n').flatMap((line) => line.split('  ')[0] || []);
+
+  test('has archived ones apart, pinned ones first; a message brings one back; a deleted one is gone, and those who follow it are told', async () => {
+    const a = await talked(client, home.project, 'explain');
+    const b = await talked(client, home.project, 'fix');
+    const c = await talked(client, home.project, 'plan');
+    await played('archive', b);
+    await played('pin', a);
+    const lines = await done('sessions');
+    expect(idsIn(lines)).toEqual([a, c]);
+    expect(lines).toMatch(/ {2}demo {2}idle, pinned {2}\S+ {2}explain\n/);
+    const archived = await played('sessions', '--archived', '--json');
+    expect(SessionSummary.parse(JSON.parse(archived))).toMatchObject({
+      sessionId: b,
+      archived: true,
+    });
+
+    await played('unpin', a);
+    await played('unarchive', b);
+    expect(idsIn(await played('sessions'))).toEqual([c, b, a]);
+    await client.requests.archive(b);
+    await client.requests.send(b, 'fix');
+    const tail = home.start(['tail', c]);
+    await tail.says(/^> plan$/m);
+    await done('delete', c, '--yes');
+    expect(await tail.exitCode).toBe(1);
+    expect(tail.stderr).toBe(`Session ${c} was deleted.\n`);
+    expect(idsIn(await played('sessions'))).toEqual([b, a]);
+  });
+
+  test.each<[string[], number, string]>([
+    [['archive', 'nobody'], 1, 'nobody'],
+    [['delete', 'nobody', '--yes'], 1, 'nobody'],
+    [['delete', 'nobody'], 2, '--yes'],
+    [['pin'], 2, 'sessionId'],
+  ])('%j is refused in a sentence', async (args, exitCode, named) => {
+    expect(await home.play(...args)).toEqual(refused(exitCode, named));
+  });
+});
+
+describe('fork', () => {
+  let sessionId: string;
+  beforeAll(async () => {
+    sessionId = await talked(client, home.project, 'fix', 'plan', 'build');
+  });
+
+  /** What was said in a session, as the server has it. */
+  const prompts = async (id: string) =>
+    (await client.requests.history(id)).entries.flatMap((item) =>
+      item.type === 'message' && item.origin === 'user' ? [item.content] : [],
+    );
+
+  test('prints the new session, which ends after a turn by its number, or its id, or the last one', async () => {
+    const second = await done('fork', sessionId, '--turn', '2');
+    expect(second).toMatch(/^[\da-f-]{36}$/);
+    expect(await prompts(second)).toEqual(['fix', 'plan']);
+    expect(await prompts(await played('fork', sessionId))).toEqual(['fix', 'plan', 'build']);
+    const { turns } = await client.requests.history(sessionId);
+    const byId = await played('fork', sessionId, '--turn', turns[0]!.turnId);
+    expect(await prompts(byId)).toEqual(['fix']);
+
+    await client.requests.send(second, 'tools');
+    await expect.poll(async () => prompts(second)).toEqual(['fix', 'plan', 'tools']);
+    expect(await prompts(sessionId)).toEqual(['fix', 'plan', 'build']);
+  });
+
+  test.each([
+    ['5', 'There is no turn 5: the session has 3 turns.'],
+    ['0', 'There is no turn 0: the session has 3 turns.'],
+    ['x', 'does not have a turn x.'],
+  ])('--turn %s says in a sentence what is wrong', async (turn, problem) => {
+    expect(await home.play('fork', sessionId, '--turn', turn)).toEqual(refused(1, problem));
+  });
+});
+
+test('steer says something in the turn that runs, with files, and prints the turn’s id', async () => {
+  writeFileSync(join(home.project, 'notes.md'), '# Notes');
+  const { requests } = client;
+  const { sessionId } = await requests.createSession({ cliType: 'demo', projectDir: home.project });
+  await requests.send(sessionId, 'build');
+  const turnId = await done('steer', sessionId, 'Mind the tests.', '--attach', 'notes.md');
+  const said = async () => {
+    const { entries } = await requests.history(sessionId);
+    return entries.find((item) => item.type === 'message' && item.content === 'Mind the tests.');
+  };
+  await expect.poll(said).toMatchObject({
+    turnId,
+    delivery: 'taken',
+    blocks: [{ type: 'resource', resource: { name: 'notes.md' } }],
+  });
+});

@@ -1,0 +1,59 @@
+/** Commands on a data folder that no server uses: each starts its own, which ends with it. */
+import { testAtLength } from '@liminal/testkit/at-length';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Home } from './command.ts';
+
+let home: Home;
+beforeAll(() => {
+  home = new Home();
+});
+afterAll(() => home.close());
+
+/** Runs a command to its end; its output without the last line end. */
+async function done(...args: string[]): Promise<string> {
+  const { exitCode, stdout } = await home.play(...args);
+  expect(exitCode).toBe(0);
+  return stdout.trimEnd();
+}
+
+test('run streams the answer to standard output as it comes, and the rest to standard error; goes on with a session; fails when the turn fails; others fork it, steer it, tail it and delete it', async () => {
+  const first = home.start(['run', 'fix', '--agent', 'demo', '--set', 'pace=fast']);
+  await first.says(/Demo, recorded/);
+  const early = first.stdout;
+  expect(await first.exitCode).toBe(0);
+  expect(first.stdout.startsWith(early)).toBe(true);
+  expect(first.stdout.length).toBeGreaterThan(2 * early.length);
+  expect(first.stdout).toMatch(/^Demo, recorded: /);
+  expect(first.stdout).toMatch(/\.\n$/);
+  expect(first.stdout).not.toContain('* Edit');
+  expect(first.stderr).toContain('* Edit');
+
+  const [, id = ''] = await first.says(/^Session (\S+)$/m);
+  const second = home.start(['run', 'error', '--session', id, '--set', 'pace=instant']);
+  expect(await second.exitCode).toBe(1);
+  expect(second.stderr).toContain('! The turn failed: ');
+  expect((await second.says(/^Session (\S+)$/m))[1]).toBe(id);
+
+  const fork = await done('fork', id, '--turn', '2');
+  expect(fork).not.toBe(id);
+  const steer = await home.play('steer', id, 'A word.');
+  expect(steer).toMatchObject({ exitCode: 1, stdout: '' });
+  expect(steer.stderr).toContain('No turn is running. Send it as a message of its own instead.');
+
+  await done('delete', id, '--yes');
+  // It need not be there.
+  await done('delete', id, '--yes');
+  expect((await done('sessions')).split('\n')).toEqual([expect.stringContaining(fork)]);
+  const tail = home.start(['tail', fork]);
+  expect(await tail.exitCode).toBe(0);
+  expect(tail.stdout).toContain('> fix\n');
+  expect(tail.stdout).toContain('> error\n');
+});
+
+testAtLength('run stops the turn on SIGINT', async () => {
+  const command = home.start(['run', 'slow', '--agent', 'demo', '--set', 'pace=normal']);
+  await command.says(/Demo, recorded/);
+  command.signal('SIGINT');
+  expect(await command.exitCode).toBe(1);
+  expect(command.stderr).toContain('! The turn was stopped.');
+});
