@@ -4,11 +4,11 @@ import { expect, it } from 'vitest';
 import { phone } from './controls/ways.ts';
 import { message, turn, upsert } from './items.ts';
 import { png } from './png.ts';
-import { openStage, sessionId, stage } from './stage.ts';
+import { shareStage, sessionId, stage } from './stage.ts';
 
 const accepts = { image: ['image/png', 'image/jpeg'], audio: [], resource: ['text/*'] };
 
-openStage(() => {
+shareStage(() => {
   stage.info = { ...stage.info, accepts };
   stage.answer = (_, path) =>
     path.endsWith('/send') ? { turnId: 't2', queued: false } : undefined;
@@ -209,7 +209,7 @@ it('files are chosen, looked at, sent without words, and shown and saved byte fo
 });
 
 it('an image is pasted into the message, or anywhere that is no other field', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await give(page, 'paste', { files: [screen], at: composer });
   await give(page, 'paste', { files: [{ ...screen, name: 'second.png' }] });
   await card(page, 'second.png').waitFor();
@@ -227,7 +227,7 @@ it('an image is pasted into the message, or anywhere that is no other field', as
 });
 
 it('files that are dragged over the page are shown where they go, and taken there', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const target = page.getByText('Drop files to attach them');
   await give(page, 'dragenter', { texts: { 'text/plain': 'words' } });
   expect(await target.count()).toBe(0);
@@ -254,7 +254,7 @@ it('what is taken out is not sent, and not kept', async () => {
 });
 
 it('what is attached survives a reload, with its picture, and can be sent then', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await pick(page, screen);
   await card(page, 'screen.png').waitFor();
   await field(page).fill('What is wrong?');
@@ -269,7 +269,7 @@ it('what is attached survives a reload, with its picture, and can be sent then',
 });
 
 it('a message with a file waits for a server that is away, over a reload, and arrives once', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const away = /\/api\/(blob|session\/[^/]+\/send)$/;
   await page.route(away, (route) => route.abort());
   await pick(page, screen);
@@ -293,7 +293,7 @@ it('a message with a file waits for a server that is away, over a reload, and ar
 it('a message that is taken back to be changed comes with its files, and keeps them', async () => {
   stage.refuse = (path) =>
     path.endsWith('/send') ? { code: 'QUEUE_FULL', message: 'Enough for now.' } : undefined;
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await pick(page, screen);
   await card(page, 'screen.png').waitFor();
   await field(page).fill('What is wrong?');
@@ -312,7 +312,7 @@ it('a message that is taken back to be changed comes with its files, and keeps t
 it('the arrow up brings the last message back with what was attached to it', async () => {
   const block = image();
   said('What is wrong?', [block]);
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await field(page).press('ArrowUp');
   await card(page, 'screen.png').waitFor();
   await field(page).press('Enter');
@@ -326,7 +326,7 @@ it('a mention of a file is no attachment: it stays in the words', async () => {
   stage.info.queue = [
     { turnId: 'q', message: 'And @src/a.ts', blocks, queuedAt: '', state: 'queued' },
   ];
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   for (const list of await page.getByRole('list', { name: 'Attachments' }).all()) {
     expect(await list.getByRole('listitem').count()).toBe(1);
   }
@@ -339,7 +339,7 @@ it('a mention of a file is no attachment: it stays in the words', async () => {
 });
 
 it('what the agent does not take, is empty or too large is refused at once, and cannot be sent', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const pdf = { name: 'a.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.4 x') };
   const empty = { name: 'empty.txt', mimeType: 'text/plain', buffer: Buffer.alloc(0) };
   await pick(page, pdf, empty);
@@ -365,7 +365,7 @@ it('an upload that fails says why, and is tried again', async () => {
   const message = 'The disk is full. Make room on it, and try again.';
   stage.refuse = (path) =>
     path === '/api/blob' ? { code: 'STORE_WRITE_FAILED', message } : undefined;
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await pick(page, screen);
   await card(page, 'screen.png').getByText(message).waitFor();
   expect(await button(page, 'Send message').isDisabled()).toBe(true);
@@ -382,7 +382,7 @@ it('a message may be sent while its files are on their way', async () => {
   const { answer } = stage;
   stage.answer = async (method, path, body) =>
     path === '/api/blob' ? held : answer(method, path, body);
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await pick(page, screen);
   await card(page, 'screen.png').getByText('Uploading').waitFor();
   await field(page).press('Enter');
@@ -393,7 +393,7 @@ it('a message may be sent while its files are on their way', async () => {
 });
 
 it('an image larger than models see is made smaller, and keeps its type', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const photo = { ...screen, name: 'photo.png', buffer: png(2400, 1200, () => [90, 120, 200]) };
   await pick(page, photo);
   await button(page, 'Show photo.png').waitFor();
@@ -405,7 +405,7 @@ it('an image larger than models see is made smaller, and keeps its type', async 
 });
 
 it('an image of a type that models do not read becomes one that they do', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const bitmap = await page.evaluate(() => {
     // One blue pixel.
     const head = [
@@ -422,7 +422,7 @@ it('an image of a type that models do not read becomes one that they do', async 
 it('the queue shows what is attached, and a changed message keeps it', async () => {
   const queued = { queuedAt: '', state: 'queued' } as const;
   stage.info.queue = [{ turnId: 'q', message: 'Later', blocks: [image()], ...queued }];
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const list = page.getByRole('list', { name: 'Queued messages' });
   await expect.poll(() => widthOf(list.getByRole('img', { name: 'screen.png' }))).toBe(60);
   await button(page, 'Edit queued message').click();
@@ -437,7 +437,7 @@ it('nothing moves when an image of the conversation comes', async () => {
   const held = new Promise<undefined>((resolve) => (show = () => resolve(undefined)));
   stage.answer = async (_, path) => (path.startsWith('/api/blob/') ? held : undefined);
   said('What is wrong?', [image(), image({ name: 'tall.png', bytes: png(20, 90) })]);
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const placesOf = () =>
     Promise.all(
       [prompts(page), page.getByText('What is wrong?'), field(page)].map((one) =>
@@ -466,7 +466,7 @@ it('an image is held no longer than it is shown', async () => {
 it('an image that is not there any more says so in its place', async () => {
   said('What is wrong?', [image()]);
   stage.blobs.clear();
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await prompts(page).getByText('is not stored any more').waitFor();
 });
 
@@ -535,7 +535,7 @@ it('on a phone files and photos are chosen from a menu, and all of it fits', asy
 
 it('what is attached lets the agent start, as writing does', async () => {
   stage.info = { ...stage.info, session: { ...stage.info.session, isAlive: false } };
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await pick(page, screen);
   const prewarm = `/api/session/${sessionId}/prewarm`;
   await expect.poll(() => stage.requests.map(({ path }) => path)).toContain(prewarm);

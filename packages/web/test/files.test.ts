@@ -2,7 +2,7 @@ import { atLength } from '@liminal/testkit/at-length';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { message, tool, turn, upsert } from './items.ts';
-import { openStage, stage } from './stage.ts';
+import { shareStage, stage } from './stage.ts';
 
 const png =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
@@ -10,7 +10,7 @@ const text = Array.from({ length: 400 }, (_, index) => `const line${index + 1} =
   '\n',
 );
 
-openStage(() => {
+shareStage(() => {
   stage.history = { entries: [], turns: [turn('t1')], cursor: 't1:0', hasMore: false };
   const file = { size: text.length, modifiedAt: '2026-01-01T00:00:00.000Z' };
   stage.answer = (_, address) => {
@@ -53,7 +53,7 @@ const links: [link: string, path: string, marked: string | undefined][] = [
 it.each(atLength ? links : links.slice(0, 2))(
   '%s shows the file beside the conversation, which stays',
   async (link, path, marked) => {
-    const page = await stage.visit();
+    const page = await stage.visitShared();
     const item = await say(`See ${link}.`, page);
     const address = page.url();
     await item.getByRole('button', { name: 'config' }).click();
@@ -84,7 +84,7 @@ it.each(atLength ? links : links.slice(0, 2))(
 );
 
 it('the pane is read and closed by keyboard, and the focus comes back', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const item = await say('See [config](src/config.ts:3).', page);
   const link = item.getByRole('button', { name: 'config' });
   await link.focus();
@@ -108,7 +108,7 @@ it('the pane is read and closed by keyboard, and the focus comes back', async ()
 });
 
 it('a file that may not be shown says why, and its path can be copied', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   const item = await say('See [it](/etc/passwd).', page);
   await item.getByRole('button', { name: 'it' }).click();
@@ -132,7 +132,7 @@ it('on a phone the file covers the page, and a tap closes it', async () => {
 });
 
 it('code that names a file a tool worked on is a link, and other code is not', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const locations = [{ path: '/code/shop/src/config.ts', line: 7 }];
   const item = await say('Look at `src/config.ts:9`, `npm test` and `src/other.ts`.', page);
   expect(await item.getByRole('button').count()).toBe(0);
@@ -153,7 +153,7 @@ it('code that names a file a tool worked on is a link, and other code is not', a
 });
 
 it('an image of the project shows, and opens beside the conversation', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const item = await say('![The page](shots/page.png) and ![gone](/etc/x.png)', page);
   const image = item.getByRole('img', { name: 'The page' });
   await image.waitFor();
@@ -164,7 +164,7 @@ it('an image of the project shows, and opens beside the conversation', async () 
 });
 
 it('an image from the web loads when somebody asks for it, and in a frame of its own', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const requested: string[] = [];
   page.on('request', (request) => requested.push(request.url()));
   const item = await say('![Badge](https://img.example/badge.svg?a=1)', page);

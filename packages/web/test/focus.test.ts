@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { approval, ended, failed, message, tool, turn, upsert } from './items.ts';
-import { openStage, otherSession, sessionId, stage } from './stage.ts';
+import { shareStage, otherSession, sessionId, stage } from './stage.ts';
 
-openStage(() => {
+shareStage(() => {
   stage.others = [otherSession('o1'), otherSession('o2')];
 });
 
@@ -31,7 +31,7 @@ const running = () => {
 };
 
 it('a dialog gives the focus back to what opened it, however it is closed', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const opener = page.getByRole('button', { name: /^New session \(/ });
   await opener.click();
   await page.getByRole('dialog', { name: 'New session' }).waitFor();
@@ -50,7 +50,7 @@ it('a dialog gives the focus back to what opened it, however it is closed', asyn
 });
 
 it('a menu gives the focus back, and a removed element hands it on', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const menu = page.getByRole('button', { name: 'Session', exact: true });
   await menu.click();
   await page.getByRole('menuitem', { name: 'Rename' }).waitFor();
@@ -68,7 +68,7 @@ it('a menu gives the focus back, and a removed element hands it on', async () =>
 });
 
 it('a closed tab hands the focus to the one that is shown then', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await tabs(page).getByRole('link', { name: 'Fix the login' }).dblclick();
   await page.getByRole('link', { name: 'Session o1' }).dblclick();
   await page.waitForURL(/\/session\/o1$/);
@@ -83,7 +83,7 @@ it('a closed tab hands the focus to the one that is shown then', async () => {
 });
 
 it('a session takes the focus once it is loaded, but not from a person who types elsewhere', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const search = page.getByRole('searchbox', { name: 'Search sessions' });
   await expect.poll(() => focused(page)).toBe('Message');
   for (const id of ['o1', 'o2']) {
@@ -109,7 +109,7 @@ it('a session takes the focus once it is loaded, but not from a person who types
 
 it('a request that is answered, or ends by itself, leaves the focus in its session', async () => {
   running();
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   for (const [id, end] of [
     ['p1', 'answered'],
     ['p2', 'over'],
@@ -137,7 +137,7 @@ it('a message taken out of the queue hands the focus to the next one, the last t
     state: 'queued' as const,
   });
   stage.info = { ...stage.info, queue: [queued('q1'), queued('q2')] };
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const remove = page.getByRole('button', { name: 'Remove queued message' });
   await remove.first().focus();
   stage.tell({ queue: [queued('q2')] });
@@ -148,7 +148,7 @@ it('a message taken out of the queue hands the focus to the next one, the last t
 });
 
 it('sending a message leaves the focus in the message field', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await page.getByRole('textbox', { name: 'Message' }).fill('Go.');
   await page.getByRole('button', { name: 'Send message' }).click();
   expect(await focused(page)).toBe('Message');
@@ -170,7 +170,7 @@ it('a focused element that disappears hands the focus on: a notice, a list, a ca
     cursor: 'c',
     hasMore: false,
   };
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await page.locator('[data-item-id="c1"] button').first().focus();
   stage.history = { entries: [], turns: [], cursor: 'd', hasMore: false };
   stage.say({ type: 'session:history', sessionId, resumed: 'snapshot', ...stage.history });
@@ -200,7 +200,7 @@ it('the drawer of a phone gives the focus back', async () => {
 });
 
 it('a click beside everything moves no focus', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await page.getByRole('textbox', { name: 'Message' }).focus();
   await page.mouse.click(600, 300);
   const left = await focused(page);
@@ -211,7 +211,7 @@ it('a click beside everything moves no focus', async () => {
 });
 
 it('the first stops of the Tab key lead past the list, to the message field and the conversation', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const sidebar = page.getByRole('navigation', { name: 'Sessions', exact: true });
   await sidebar.getByRole('button', { name: 'New session' }).focus();
   await page.keyboard.press('Shift+Tab');
@@ -240,7 +240,7 @@ async function listen(page: Page): Promise<() => Promise<string[]>> {
 }
 
 it('a failed turn is announced once, however quickly it fails', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const told = await listen(page);
   const started = { turnId: 't2', sessionId, modelId: 'm', providerId: 'p' };
   const payload = { type: 'turn_started', ...started } as const;
@@ -253,7 +253,7 @@ it('a failed turn is announced once, however quickly it fails', async () => {
 
 it('the end of an answer, a wait and a failure are announced once, and no clock is', async () => {
   running();
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const told = await listen(page);
   for (let part = 0; part < 5; part += 1)
     stage.say(upsert(message('m1', 'word '.repeat(part + 1))));

@@ -2,9 +2,9 @@ import type { ApprovalUpsert } from '@liminal/protocol';
 import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { approval, begun, tool, upsert } from './items.ts';
-import { openStage, sessionId, stage } from './stage.ts';
+import { shareStage, sessionId, stage } from './stage.ts';
 
-openStage(() => {
+shareStage(() => {
   stage.history = begun('Release it');
 });
 
@@ -42,15 +42,15 @@ const title = 'How should this be released?\nIt cannot be taken back.';
 
 /** The page while the agent asks. */
 async function ask(rest: Partial<ApprovalUpsert> = {}): Promise<{ page: Page; card: Locator }> {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   stage.say(upsert(approval('q1', { title, form, ...rest })));
   const card = page.getByRole('group', { name: /^(Question|Permission): / });
   await card.waitFor();
   return { page, card };
 }
 
-const path = `/api/session/${sessionId}/approval/q1`;
-const answers = () => stage.requests.filter((request) => request.path === path);
+const pathOf = () => `/api/session/${sessionId}/approval/q1`;
+const answers = () => stage.requests.filter((request) => request.path === pathOf());
 
 /** The description of a field, for screen readers. */
 function described(field: Locator): Promise<string> {
@@ -85,7 +85,7 @@ it('a form shows what is asked, each field by its name, with its default', async
 
 it('a form is filled in and sent by keyboard alone, and then shows what was answered', async () => {
   const { page, card } = await ask();
-  stage.answer = (_, at) => (at === path ? {} : undefined);
+  stage.answer = (_, at) => (at === pathOf() ? {} : undefined);
   await page.getByRole('textbox', { name: 'Message' }).focus();
   const version = card.getByRole('textbox', { name: 'Version' });
   // A key pressed before a person can have read the question is not taken.
@@ -129,7 +129,7 @@ it('a form is filled in and sent by keyboard alone, and then shows what was answ
   };
   await expect
     .poll(answers)
-    .toEqual([{ method: 'POST', path, body: { optionId: 'yes', content } }]);
+    .toEqual([{ method: 'POST', path: pathOf(), body: { optionId: 'yes', content } }]);
   await expect
     .poll(() => page.evaluate(() => document.activeElement?.getAttribute('aria-label')))
     .toBe('Message');
@@ -186,7 +186,7 @@ it('an error is shown beside its field, and nothing is sent until it is correcte
   const content = { version: '2.4.1', channel: 'latest', sign: true };
   await expect
     .poll(answers)
-    .toEqual([{ method: 'POST', path, body: { optionId: 'yes', content } }]);
+    .toEqual([{ method: 'POST', path: pathOf(), body: { optionId: 'yes', content } }]);
 });
 
 it('declining needs no form filled in; Escape leaves a field first', async () => {
@@ -201,13 +201,15 @@ it('declining needs no form filled in; Escape leaves a field first', async () =>
       await page.keyboard.press('Escape');
       return answers()[0];
     })
-    .toEqual({ method: 'POST', path, body: { optionId: 'no' } });
+    .toEqual({ method: 'POST', path: pathOf(), body: { optionId: 'no' } });
 });
 
 it('a refusal by the server is shown, and the form stays filled in', async () => {
   const { card } = await ask();
   stage.refuse = (at) =>
-    at === path ? { code: 'INVALID_OPTION', message: 'The form has no field “odd”.' } : undefined;
+    at === pathOf()
+      ? { code: 'INVALID_OPTION', message: 'The form has no field “odd”.' }
+      : undefined;
   await card.getByRole('radio', { name: 'Next' }).check();
   await card.getByRole('button', { name: 'Allow' }).click();
   await card.getByRole('alert').getByText('The form has no field “odd”.').waitFor();
@@ -225,11 +227,11 @@ it('a form without a field is a plain permission', async () => {
       await page.keyboard.press('Enter');
       return answers()[0];
     })
-    .toEqual({ method: 'POST', path, body: { optionId: 'yes' } });
+    .toEqual({ method: 'POST', path: pathOf(), body: { optionId: 'yes' } });
 });
 
 it('a tool that asks shows its form with its arguments', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   stage.say(upsert(tool('call', { kind: 'other', title: 'Publish' })));
   stage.say(upsert(approval('q1', { callId: 'call', title, form })));
   const card = page.getByRole('region', { name: 'Waiting for you' });
@@ -292,7 +294,9 @@ const choosing: typeof form = {
   },
   required: ['layout', 'extras'],
 };
-const sent = (content: object) => [{ method: 'POST', path, body: { optionId: 'yes', content } }];
+const sent = (content: object) => [
+  { method: 'POST', path: pathOf(), body: { optionId: 'yes', content } },
+];
 
 it('choices have headers, descriptions, and a preview of the current one', async () => {
   const { card } = await ask({ title: '2 questions: Layout, Extras', form: choosing });

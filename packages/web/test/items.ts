@@ -7,19 +7,20 @@ import type {
 } from '@liminal/protocol';
 import { sessionId } from './stage.ts';
 
-const base = {
-  turnId: 't1',
-  sessionId,
-  sourceTimestamp: '2026-01-01T00:00:02.000Z',
-  emittedAt: '2026-01-01T00:00:02.000Z',
-  startedAt: '2026-01-01T00:00:00.000Z',
-  status: 'create',
-} as const;
+const base = () =>
+  ({
+    turnId: 't1',
+    sessionId,
+    sourceTimestamp: '2026-01-01T00:00:02.000Z',
+    emittedAt: '2026-01-01T00:00:02.000Z',
+    startedAt: '2026-01-01T00:00:00.000Z',
+    status: 'create',
+  }) as const;
 
 type Message = Extract<UpsertObject, { type: 'message' }>;
 
 export function message(itemId: string, content: string, rest: Partial<Message> = {}): Message {
-  return { ...base, type: 'message', itemId, content, origin: 'agent', ...rest };
+  return { ...base(), type: 'message', itemId, content, origin: 'agent', ...rest };
 }
 
 export function tool(callId: string, rest: Partial<ToolCallUpsert> = {}): ToolCallUpsert {
@@ -30,7 +31,7 @@ export function tool(callId: string, rest: Partial<ToolCallUpsert> = {}): ToolCa
     kind: 'execute',
     toolArguments: {},
   } as const;
-  return { ...base, type: 'tool_call', ...call, ...rest };
+  return { ...base(), type: 'tool_call', ...call, ...rest };
 }
 
 export function approval(approvalId: string, rest: Partial<UpsertObject> = {}): UpsertObject {
@@ -39,7 +40,7 @@ export function approval(approvalId: string, rest: Partial<UpsertObject> = {}): 
     { optionId: 'no', name: 'Deny', kind: 'reject_once' },
   ];
   const asked = { itemId: approvalId, approvalId, title: 'Run npm test', options };
-  return { ...base, type: 'approval', ...asked, ...rest } as UpsertObject;
+  return { ...base(), type: 'approval', ...asked, ...rest } as UpsertObject;
 }
 
 export function turn(turnId: string, rest: Partial<TurnSummary> = {}): TurnSummary {

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { phone, take, type Way, ways } from './controls/ways.ts';
 import { message, turn } from './items.ts';
-import { openStage, sessionId, stage } from './stage.ts';
+import { shareStage, sessionId, stage } from './stage.ts';
 
 const project = [
   'src/',
@@ -19,7 +19,7 @@ const found = (query: string) =>
     .filter((path) => path.toLowerCase().includes(query.toLowerCase()))
     .map((path) => ({ path, name: path.split('/').findLast((part) => part !== '') }));
 
-openStage(() => {
+shareStage(() => {
   stage.info = { ...stage.info, session: { ...stage.info.session, state: 'idle' } };
   stage.answer = (_, address) => {
     const query = queryOf(address);
@@ -83,7 +83,7 @@ it.each(ways)(
 );
 
 it('what was not chosen, or is not mentioned any more, is not linked', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await type(page, '@app.ts');
   await option(page, 'app.ts src/').click();
   await page.keyboard.press('Control+a');
@@ -94,7 +94,7 @@ it('what was not chosen, or is not mentioned any more, is not linked', async () 
 });
 
 it('Tab goes into a folder, Enter takes it', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await type(page, '@src');
   await option(page, 'src/').first().waitFor();
   await page.keyboard.press('Tab');
@@ -117,7 +117,7 @@ it('Tab goes into a folder, Enter takes it', async () => {
 it('Escape closes the list until another mention begins, and stops no agent', async () => {
   stage.info = { ...stage.info, session: { ...stage.info.session, state: 'running' } };
   stage.history = { entries: [], turns: [turn('t1')], cursor: 't1:0', hasMore: false };
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await type(page, '@app');
   await option(page, 'app.ts src/').waitFor();
   await page.keyboard.press('Escape');
@@ -130,7 +130,7 @@ it('Escape closes the list until another mention begins, and stops no agent', as
 });
 
 it('nothing found and a failure are said, and Enter sends', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await type(page, 'Ask @xyzzy');
   await note(page).getByText('No file has such a name.').waitFor();
   stage.refuse = (path) =>
@@ -153,7 +153,7 @@ it('an answer that comes after a newer one changes nothing', async () => {
     if (queryOf(address) === 'a') answered.push('a');
     return given;
   };
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const late = page.waitForResponse((response) => response.url().endsWith('q=a&limit=30'));
   await type(page, '@a');
   await expect.poll(() => stage.requests.some(({ path }) => path.includes('q=a&'))).toBe(true);
@@ -168,7 +168,7 @@ it('an answer that comes after a newer one changes nothing', async () => {
 });
 
 it('quick letters do not each ask', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await type(page, '@');
   await option(page, 'app.test.ts').waitFor();
   await field(page).evaluate((element: HTMLTextAreaElement) => {
@@ -184,7 +184,7 @@ it('quick letters do not each ask', async () => {
 });
 
 it('a caret that moves into a mention opens nothing, until something is typed there', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await field(page).fill('@cart please');
   for (let step = 0; step < 'please'.length + 1; step += 1) await page.keyboard.press('ArrowLeft');
   await page.keyboard.press('Backspace');
@@ -194,7 +194,7 @@ it('a caret that moves into a mention opens nothing, until something is typed th
 });
 
 it('a draft keeps what was chosen for it over a reload', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await type(page, '@hi');
   await option(page, 'say "hi".ts').click();
   expect(await field(page).inputValue()).toBe('@"say \\"hi\\".ts" ');
@@ -224,7 +224,7 @@ it('in the conversation a mention opens its file, and is not said twice', async 
           isCut: false,
         }
       : undefined;
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const bubble = page.getByRole('article', { name: 'You' });
   expect(await bubble.getByRole('list', { name: 'Attachments' }).innerText()).toBe('b.ts');
   await bubble.getByRole('button', { name: '@src/app.ts' }).click();
@@ -241,7 +241,7 @@ it('a changed message in the queue is beside the files that it mentions now', as
     queuedAt: '2026-01-01T00:00:00.000Z',
     state: 'queued',
   });
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await page.getByRole('button', { name: 'Edit queued message' }).click();
   await page.getByRole('textbox', { name: 'Queued message' }).fill('Look at this');
   await page.keyboard.press('Enter');

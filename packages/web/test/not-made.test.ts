@@ -1,9 +1,9 @@
 import type { UpsertObject } from '@liminal/protocol';
 import { expect, it } from 'vitest';
 import { approval, message, tool, turn } from './items.ts';
-import { openStage, stage } from './stage.ts';
+import { shareStage, stage } from './stage.ts';
 
-openStage();
+shareStage();
 
 /** What Claude Code tells its model about a call that somebody stopped or rejected. */
 const told =
@@ -24,7 +24,7 @@ const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, seconds)).to
 async function visit(entries: UpsertObject[], rest: Parameters<typeof turn>[1] = {}) {
   const ended = { status: 'aborted', startedAt: 0, endedAt: 125_000, ...rest } as const;
   stage.history = { entries, turns: [turn('t1', ended)], cursor: 't1:0', hasMore: false };
-  return stage.visit();
+  return stage.visitShared();
 }
 
 it('stopped calls are one line, which opens to each of them and to all that was said', async () => {

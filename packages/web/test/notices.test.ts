@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { begun, message, upsert } from './items.ts';
-import { openStage, stage } from './stage.ts';
+import { shareStage, stage } from './stage.ts';
 
-openStage(() => {
+shareStage(() => {
   stage.history = begun('Hello');
 });
 
@@ -12,7 +12,7 @@ const failed = { level: 'warning', text: 'The MCP server “files” failed.' } 
 const shown = (page: Page) => page.getByRole('list', { name: 'Notices' }).getByRole('listitem');
 
 it('a notice stays above the composer until it is dismissed, by mouse or by keyboard', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   expect(await shown(page).count()).toBe(0);
   stage.tell({ notices: [untrusted, failed, { level: 'info', text: 'Forked.' }] });
   await shown(page).first().waitFor();
@@ -28,7 +28,7 @@ it('a notice stays above the composer until it is dismissed, by mouse or by keyb
 });
 
 it('a dismissed notice stays away on this device, and is shown on another', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   stage.tell({ notices: [untrusted, failed] });
   await shown(page).first().getByRole('button', { name: 'Dismiss' }).click();
   await page.reload();
@@ -49,7 +49,7 @@ it('a notice can be dismissed by touch on a phone', async () => {
 });
 
 it('the agent’s wait is shown in place of its work while it lasts', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const status = page.getByRole('region', { name: 'Turn' }).getByText('Working');
   await status.waitFor();
   const activity = 'The model is overloaded (529). Trying again in 5 s (attempt 2 of 10).';

@@ -2,9 +2,9 @@ import type { UpsertObject } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { append, message, turn, upsert } from './items.ts';
-import { openStage, sessionId, stage } from './stage.ts';
+import { shareStage, sessionId, stage } from './stage.ts';
 
-openStage();
+shareStage();
 
 /** Turns of some lines each, oldest first. */
 function conversation(from: number, to: number) {
@@ -36,7 +36,7 @@ const fromEnd = (page: Page) =>
 it('the page follows new content while the reader is at the end, and only then', async () => {
   const { entries, turns } = conversation(10, 20);
   stage.history = { entries, turns: [...turns, turn('t1')], cursor: 't1:0', hasMore: false };
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await page.locator('[data-item-id="u10"]').waitFor({ state: 'attached' });
   await expect.poll(() => fromEnd(page)).toBeLessThan(2);
   let text = 'Go. ';
@@ -77,7 +77,7 @@ it.each([0, 500])(
     };
     const asked = () =>
       stage.requests.map(({ path }) => path).filter((path) => path.includes('/history'));
-    const page = await stage.visit();
+    const page = await stage.visitShared();
     await page.locator('[data-item-id="u40"]').waitFor({ state: 'attached' });
     expect(asked()).toEqual([]);
 
@@ -107,7 +107,7 @@ it.each([0, 500])(
 
 it('a broken connection comes back by itself, and nothing already shown is drawn again', async () => {
   stage.history = { ...conversation(0, 3), hasMore: false };
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const first = await page.locator('[data-item-id="a0"]').elementHandle();
   const { entries, turns } = conversation(0, 4);
   stage.history = { entries, turns, cursor: 't4:0', hasMore: false };
@@ -121,7 +121,7 @@ it('a broken connection comes back by itself, and nothing already shown is drawn
 
 it('a tab keeps its draft and its place', async () => {
   stage.history = { ...conversation(0, 20), hasMore: false };
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await page.locator('[data-item-id="u0"]').waitFor({ state: 'attached' });
   await page.getByRole('textbox', { name: 'Message' }).fill('Not yet sent');
   await page.mouse.move(500, 300);

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { append, approval, begun, message, tool, turn, upsert } from './items.ts';
-import { openStage, sessionId, stage } from './stage.ts';
+import { shareStage, sessionId, stage } from './stage.ts';
 
-openStage(() => {
+shareStage(() => {
   stage.history = begun('Fix it');
 });
 
@@ -31,7 +31,7 @@ async function watch(page: Page, selector: string) {
 }
 
 it('TC-7.2a: text messages render progressively, each in place', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   stage.say(upsert(message('a', 'I will')));
   const item = page.locator('[data-item-id="a"]');
   await item.getByText('I will', { exact: true }).waitFor();
@@ -52,7 +52,7 @@ it('TC-7.2a: text messages render progressively, each in place', async () => {
 });
 
 it('TC-7.2b: tool calls render their invocation, and then their result', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const call = { toolArguments: { command: 'npm test' } };
   stage.say(upsert(tool('call', call)));
   const card = page.getByRole('group', { name: 'Run npm test' });
@@ -70,7 +70,7 @@ it('TC-7.2b: tool calls render their invocation, and then their result', async (
 });
 
 it('TC-7.2b: a tool call that failed opens by itself', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const failure = { toolOutput: 'No such file', toolOutputIsError: true, exitCode: 1 };
   stage.say(
     upsert(tool('call', { toolArguments: { command: 'cat x' }, status: 'complete', ...failure })),
@@ -82,7 +82,7 @@ it('TC-7.2b: a tool call that failed opens by itself', async () => {
 });
 
 it('TC-7.2c: items render independently: updating one does not touch another', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   stage.say(upsert(message('a', 'first')));
   stage.say(upsert(tool('call', { toolArguments: { command: 'npm test' } })));
   stage.say(upsert(message('b', 'second')));
@@ -107,7 +107,7 @@ it('TC-7.2c: items render independently: updating one does not touch another', a
 });
 
 it('finished blocks of a growing message are not drawn again', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const start = 'One.\n\nTwo.\n\n```ts\nconst a = 1;\n';
   stage.say(upsert(message('a', start)));
   const item = page.locator('[data-item-id="a"]');
@@ -124,7 +124,7 @@ it('finished blocks of a growing message are not drawn again', async () => {
 });
 
 it('a permission request is answered by keyboard', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   stage.say(upsert(tool('call', { toolArguments: { command: 'npm test' } })));
   stage.say(upsert(approval('p1', { callId: 'call' })));
   await page.getByRole('group', { name: 'Permission: Run npm test' }).waitFor();
@@ -143,7 +143,7 @@ it('a permission request is answered by keyboard', async () => {
 });
 
 it('Escape stops a running turn', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await page.getByRole('button', { name: 'Stop', exact: true }).waitFor();
   await page.keyboard.press('Escape');
   await expect
@@ -152,7 +152,7 @@ it('Escape stops a running turn', async () => {
 });
 
 it('a message is shown at once, and its text is kept when it cannot be sent', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await page.getByRole('textbox', { name: 'Message' }).fill('Now this');
   await page.keyboard.press('Enter');
   await page.getByText('Not sent').waitFor();
@@ -173,7 +173,7 @@ it('a message is shown at once, and its text is kept when it cannot be sent', as
 });
 
 it('queued messages are shown, changed and taken back', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const queued = { turnId: 'q1', message: 'Then that', queuedAt: '', state: 'queued' } as const;
   stage.tell({ queue: [queued] });
   const list = page.getByRole('list', { name: 'Queued messages' });
@@ -192,7 +192,7 @@ it('queued messages are shown, changed and taken back', async () => {
 });
 
 it('nothing is fetched from elsewhere, and links open beside the app', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const foreign: string[] = [];
   page.on('request', (request) => {
     if (!request.url().startsWith('http://127.0.0.1:')) foreign.push(request.url());
@@ -218,7 +218,7 @@ it.each([
 ])(
   'a turn that stops by %s says so at its end, live and from history',
   async (finishReason, sentence) => {
-    const page = await stage.visit();
+    const page = await stage.visitShared();
     stage.say(upsert(message('a', 'Half of it', { status: 'complete' })));
     const end = { type: 'turn_complete', turnId: 't1', sessionId, status: 'completed' } as const;
     stage.say({
@@ -239,7 +239,7 @@ it.each([
 );
 
 it('a turn that ends as it should says no reason', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const end = { type: 'turn_complete', turnId: 't1', sessionId, status: 'completed' } as const;
   const payload = { ...end, finishReason: 'end_turn', usage: { inputTokens: 1, outputTokens: 7 } };
   stage.say({ type: 'session:turn', sessionId, payload, cursor: 't1:9' });

@@ -3,9 +3,9 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { phone } from './controls/ways.ts';
 import { approval, begun, message, tool, upsert } from './items.ts';
-import { openStage, sessionId, stage } from './stage.ts';
+import { shareStage, sessionId, stage } from './stage.ts';
 
-openStage(() => {
+shareStage(() => {
   stage.history = begun('Tidy up');
 });
 
@@ -53,7 +53,7 @@ function settle(n: number, command: string, optionId: string): void {
 it('a request is docked, however far away it is in the conversation', async () => {
   const words = message('a', 'words\n\n'.repeat(200), { status: 'complete' });
   ask(...wanted(1, 'rm -rf build'), words);
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await dock(page).getByText('rm -rf build', { exact: true }).last().waitFor();
   const line = page.getByRole('log').getByRole('group', { name: 'Run rm -rf build' });
   expect(await line.getByRole('button').count()).toBe(1);
@@ -75,7 +75,7 @@ it('a request is docked, however far away it is in the conversation', async () =
 it('each of twelve waiting requests says what it is, and any can be answered', async () => {
   const commands = Array.from({ length: 12 }, (_, n) => `rm -rf folder-${n + 1}`);
   ask(...commands.flatMap((command, n) => wanted(n + 1, command)));
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   for (const [n, command] of commands.entries()) {
     await dock(page)
       .getByText(`${n + 1} of 12`)
@@ -94,7 +94,7 @@ it('each of twelve waiting requests says what it is, and any can be answered', a
 });
 
 it('a key pressed the moment a request is docked, or the next one, answers nothing', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await composer(page).focus();
   // Like a person whose Enter was meant for something else.
   await page.evaluate(() => {
@@ -129,7 +129,7 @@ it('a key pressed the moment a request is docked, or the next one, answers nothi
 
 it('a key that is pressed again answers once', async () => {
   ask(...wanted(1, 'one'));
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await composer(page).focus();
   await until(page, 'Enter', 1);
   for (let more = 0; more < 5; more += 1) await page.keyboard.press('Enter');
@@ -149,7 +149,7 @@ it('a key answers again where its answer was refused', async () => {
     if (path.includes('/approval/')) settle(1, 'one', 'yes');
     return undefined;
   };
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await composer(page).focus();
   const pressed = <T>(then: () => T) => page.keyboard.press('Enter').then(then);
   await expect.poll(() => pressed(() => answers().length)).toBeGreaterThan(0);
@@ -160,7 +160,7 @@ it('a key answers again where its answer was refused', async () => {
 
 it('the second click of a double click is not for the next request', async () => {
   ask(...wanted(1, 'one'), ...wanted(2, 'two'));
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   stage.answer = (_, path) => {
     if (path.endsWith('/approval/p1')) settle(1, 'one', 'yes');
     return undefined;
@@ -178,7 +178,7 @@ it('the second click of a double click is not for the next request', async () =>
 
 it('no key answers while another window is in front', async () => {
   ask(...wanted(1, 'one'));
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await dock(page).waitFor();
   await composer(page).focus();
   await page.evaluate(() => window.dispatchEvent(new Event('blur')));
@@ -197,7 +197,7 @@ it('no key answers while another window is in front', async () => {
 it('Enter with something in the composer sends that, and allows nothing', async () => {
   ask(...wanted(1, 'one'));
   stage.answer = (_, path) => (path.endsWith('/send') ? { turnId: 't2', queued: true } : undefined);
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await dock(page).waitFor();
   // There was time enough to read it: a key would count as an answer.
   const from = Date.now();
@@ -212,7 +212,7 @@ it('Enter with something in the composer sends that, and allows nothing', async 
 
 it('typed text is sent as the note of a refusal, and leaves the composer', async () => {
   ask(...wanted(1, 'npm install left-pad'));
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await dock(page).getByRole('button', { name: 'Reject with a note' }).click();
   await composer(page).and(page.locator(':focus')).waitFor();
   await page.keyboard.type('Use the platform. ');
@@ -225,7 +225,7 @@ it('a note that the server refuses stays in the composer', async () => {
   ask(...wanted(1, 'one'));
   stage.refuse = (path) =>
     path.includes('/approval/') ? { code: 'INVALID_OPTION', message: 'Not now.' } : undefined;
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await composer(page).fill('Because.');
   await dock(page).getByRole('button', { name: 'Reject with this note' }).click();
   await dock(page).getByRole('alert').getByText('Not now.').waitFor();
@@ -234,7 +234,7 @@ it('a note that the server refuses stays in the composer', async () => {
 
 it('an agent that takes no note is offered none', async () => {
   ask(approval('p1'));
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await composer(page).fill('Because.');
   await dock(page).getByRole('button', { name: 'Deny' }).waitFor();
   expect(await dock(page).getByRole('button', { name: /note/ }).count()).toBe(0);
@@ -244,7 +244,7 @@ it('a long diff takes 40 % of the height at most, and scrolls by keyboard', asyn
   const long = (what: string) => Array.from({ length: 90 }, (_, n) => `${what} ${n}`).join('\n');
   const diffs = [{ path: '/code/shop/a.ts', oldText: long('old'), newText: long('new') }];
   ask(...wanted(1, 'x', { kind: 'edit', title: 'Edit a.ts', diffs }));
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const asked = dock(page).getByRole('region', { name: 'What is asked' });
   await asked.getByText('old 1', { exact: true }).waitFor();
   const height = await asked.evaluate((element) => element.clientHeight);
@@ -259,13 +259,13 @@ it('a subagent’s request is docked with its own call', async () => {
     tool('task', { toolName: 'Task', kind: 'other', toolArguments: { description: 'Look' } }),
     ...wanted(1, 'npm view x', { parentCallId: 'task' }),
   );
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await dock(page).getByText('npm view x', { exact: true }).last().waitFor();
 });
 
 it('a request answered elsewhere leaves a note, and the focus moves to the composer', async () => {
   ask(...wanted(1, 'one'));
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await dock(page).getByRole('button', { name: 'Allow', exact: true }).focus();
   settle(1, 'one', 'always');
   await page
@@ -301,7 +301,7 @@ it.each(['light', 'dark'] as const)('on a phone it all fits (%s)', async (colorS
 it('a request’s description is docked with it', async () => {
   const description = '1. Look at the loader\n2. **Change** it';
   ask(approval('p1', { title: 'Would you like to proceed?', description, options }));
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await dock(page).getByText('Would you like to proceed?').first().waitFor();
   await dock(page).getByRole('listitem').filter({ hasText: 'Look at the loader' }).waitFor();
   expect(await dock(page).locator('strong').innerText()).toBe('Change');

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, it } from 'vitest';
 import { message, turn } from './items.ts';
-import { openStage, sessionId, stage } from './stage.ts';
+import { shareStage, sessionId, stage } from './stage.ts';
 
-openStage();
+shareStage();
 
 const done = { status: 'complete', endedAt: 1 } as const;
 let files: string[];
@@ -38,7 +38,7 @@ const asked = () =>
   stage.requests.flatMap(({ path, body }) => (path.endsWith('/rewind') ? [body] : []));
 
 it('files are changed back once the list of them is confirmed', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await ask(page);
   const list = dialog(page).getByRole('listitem');
   await expect.poll(() => list.allInnerTexts()).toEqual(['src/cart.ts', '/elsewhere/notes.md']);
@@ -51,7 +51,7 @@ it('files are changed back once the list of them is confirmed', async () => {
 });
 
 it('nothing is changed when it is cancelled, or when nothing differs', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await ask(page);
   await button(page, 'Rewind 2 files').waitFor();
   await page.keyboard.press('Enter');
@@ -67,7 +67,7 @@ it('nothing is changed when it is cancelled, or when nothing differs', async () 
 });
 
 it('a refusal says why, before and after it is confirmed', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await ask(page);
   await button(page, 'Rewind 2 files').waitFor();
   const code = 'NO_CHECKPOINT';
@@ -81,7 +81,7 @@ it('a refusal says why, before and after it is confirmed', async () => {
 });
 
 it('is offered for turns that somebody asked for, of agents that can do it', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await button(page, 'Rewind files to before this turn').waitFor();
   expect(await page.locator('[data-turn-id="t2"]').getByRole('button').count()).toBe(0);
   stage.answer = () => undefined;

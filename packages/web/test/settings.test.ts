@@ -3,9 +3,9 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { past } from './controls/scene.ts';
 import { turn } from './items.ts';
-import { openStage, sessionId, stage } from './stage.ts';
+import { shareStage, sessionId, stage } from './stage.ts';
 
-openStage(() => {
+shareStage(() => {
   stage.info = { ...stage.info, session: { ...stage.info.session, state: 'idle' } };
   stage.history = past;
 });
@@ -22,7 +22,7 @@ const settings = (page: Page) => composer(page).getByRole('combobox');
 const sent = () => stage.requests.filter(({ path }) => path.endsWith('/config'));
 
 it('an agent without settings and commands shows none', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   expect(await settings(page).count()).toBe(0);
   expect(await page.getByRole('button', { name: 'More settings' }).count()).toBe(0);
   await page.getByRole('textbox', { name: 'Message' }).fill('/');
@@ -33,7 +33,7 @@ it('an agent without settings and commands shows none', async () => {
 });
 
 it('settings come, change and go in the middle of a session', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const mode = option('Mode', choices('Ask', 'Auto'), { category: 'mode' });
   const search = option('Search', choices('On', 'Off'));
   stage.tell({ configOptions: [mode, search, option('Empty', [])] });
@@ -48,7 +48,7 @@ it('settings come, change and go in the middle of a session', async () => {
 });
 
 it('a choice shows at once, and is undone if the agent refuses it', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const mode = option('Mode', choices('Ask', 'Auto', 'Full'), { category: 'mode' });
   stage.tell({ configOptions: [mode] });
   const choose = async (name: string) => {
@@ -69,7 +69,7 @@ it('a choice shows at once, and is undone if the agent refuses it', async () => 
 });
 
 it('in a long list a choice is found by words of its name and its group', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const options = ['Ada', 'Bob'].flatMap((group) =>
     Array.from({ length: 30 }, (_, n) => ({ value: `${group}/${n}`, name: `Model ${n}`, group })),
   );
@@ -85,7 +85,7 @@ it('in a long list a choice is found by words of its name and its group', async 
 });
 
 it('short lists have their groups, too', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const options = [{ value: 'x', name: 'X' }, ...choices('A', 'B')].map((choice, index) =>
     index === 0 ? choice : { ...choice, group: 'Letters' },
   );
@@ -115,7 +115,7 @@ it('many settings are behind one button, all of them by keyboard, and no page is
 });
 
 it('commands show their hint until their argument is written', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const compact = { name: 'compact', description: 'Shorten it', hint: 'what to keep' };
   stage.tell({ commands: [compact] });
   const field = page.getByRole('textbox', { name: 'Message' });
@@ -232,7 +232,7 @@ it('a turn that failed without a sign-in says whose, and what to do', async () =
 });
 
 it('the windows of the agent’s account stand below the composer, with what is used and when each begins anew', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const windows = page.getByRole('list', { name: 'Usage limits' });
   expect(await windows.count()).toBe(0);
   const resetsAt = new Date(Date.now() + 3 * 24 * 60 * 60_000).toISOString();

@@ -4,9 +4,9 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { phone } from './controls/ways.ts';
 import { approval, begun, tool, upsert } from './items.ts';
-import { openStage, stage } from './stage.ts';
+import { shareStage, stage } from './stage.ts';
 
-openStage(() => {
+shareStage(() => {
   stage.history = begun('Tidy up');
 });
 
@@ -72,7 +72,7 @@ async function tryToAllow(page: Page): Promise<void> {
 it('SAFE: hidden characters of a command are shown, turn nothing, and are copied as they are', async () => {
   const command = 'cat \u202egpj.exe\u2069 l\u200bs 👩🏽‍💻 می‌خواهم';
   ask(command, { locations: [{ path: '/code/shop/\u202ea.ts' }] });
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const shown = asked(page).getByLabel('Command');
   await shown.waitFor();
   const marks = shown.locator('bdi bdi > span:first-child');
@@ -108,7 +108,7 @@ it('SAFE: a title and an answer show what is hidden in them', async () => {
     options: [{ ...options[0]!, name }, options[2]!],
   };
   stage.history = { ...stage.history, entries: [approval('p1', asks)] };
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await dock(page).getByText('U+001B').last().waitFor();
   await dock(page).getByText('U+200B').last().waitFor();
   expect(
@@ -120,7 +120,7 @@ it('SAFE: a title and an answer show what is hidden in them', async () => {
 
 it('SAFE: a long command is allowed by nothing until all of it was shown; it can be rejected', async () => {
   ask(long);
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await button(page, 'Show all of it').waitFor();
   expect(
     await dock(page)
@@ -137,7 +137,7 @@ it('SAFE: a long command is allowed by nothing until all of it was shown; it can
 
 it('SAFE: Escape rejects what was not shown to its end', async () => {
   ask(long);
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await button(page, 'Show all of it').waitFor();
   await composer(page).focus();
   await expect
@@ -147,7 +147,7 @@ it('SAFE: Escape rejects what was not shown to its end', async () => {
 
 it('SAFE: a long command is allowed by a key once it was scrolled to its end, and there was time to read that', async () => {
   ask(long);
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await button(page, 'Show all of it').waitFor();
   await asked(page).focus();
   await pressEnter(page);
@@ -184,7 +184,7 @@ it('SAFE: by touch, a control shows a long command part by part, and then it can
 it('SAFE: a command that only just does not fit is shown by more room alone, which leaves the focus there', async () => {
   const command = Array.from({ length: 16 }, (_, n) => `step ${n}`).join('\n');
   ask(command, {}, 'Take steps');
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await button(page, 'Show all of it').focus();
   await page.keyboard.press('Enter');
   await asked(page).and(page.locator(':focus')).waitFor();
@@ -195,7 +195,7 @@ it('SAFE: a command that only just does not fit is shown by more room alone, whi
 
 it('SAFE: a command that changes after it was shown must be shown again', async () => {
   ask('ls');
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await button(page, 'Allow').waitFor();
   expect(await button(page, 'Show all of it').count()).toBe(0);
   stage.say(upsert(tool('c1', { toolArguments: { command: long } })));
@@ -206,14 +206,14 @@ it('SAFE: a command that changes after it was shown must be shown again', async 
 it('SAFE: an argument, and the title of a call that has none, are shown to their end', async () => {
   const url = `https://good.example/${'a/'.repeat(120)}evil`;
   ask('', { kind: 'fetch', toolName: 'Fetch', toolArguments: { url } }, `Fetch ${url}`);
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await asked(page).getByText(url, { exact: true }).last().waitFor();
   const { history } = stage;
   const title = `Deploy ${'x '.repeat(3000)}and remove all`;
   const call = tool('c2', { kind: 'other', toolName: 'Deploy', toolArguments: {}, title });
   const request = approval('p2', { callId: 'c2', title, options });
   stage.history = { ...history, entries: [call, request] };
-  const other = await stage.visit();
+  const other = await stage.visitShared();
   await button(other, 'Show all of it').waitFor();
   await tryToAllow(other);
 });

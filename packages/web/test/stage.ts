@@ -14,11 +14,13 @@ import type {
   SessionSummary,
   UploadedBlob,
 } from '@liminal/protocol';
+import { atLength } from '@liminal/testkit/at-length';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeEach } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-export const sessionId = 's1';
+/** The session of the running test. Tests that share a page have one each. */
+export let sessionId = 's1';
 const time = '2026-01-01T00:00:00.000Z';
 /** The built app; `WEB_APP` names a build elsewhere. */
 const dist = process.env['WEB_APP'] ?? fileURLToPath(new URL('../dist/', import.meta.url));
@@ -62,6 +64,27 @@ interface Profile {
   page: Page;
 }
 
+/** What the server has when a test begins. */
+const nothing: HistoryPage = { entries: [], turns: [], cursor: '', hasMore: false };
+const infoAtFirst = (): SessionInfo => ({
+  session: {
+    sessionId,
+    cliType: 'demo',
+    projectId: '/code/shop',
+    projectDir: '/code/shop',
+    title: 'Fix the login',
+    createdAt: time,
+    updatedAt: time,
+    state: 'running',
+    isAlive: true,
+    active: true,
+    source: 'liminal',
+  },
+  queue: [],
+  configOptions: [],
+  commands: [],
+});
+
 /** A server with one session, played by hand: the page depends on nothing but its messages. */
 export class Stage {
   static #browser: Promise<Browser> | undefined;
@@ -77,29 +100,18 @@ export class Stage {
   answer: (method: string, path: string, body: unknown) => unknown = () => undefined;
   /** Why a request is refused; undefined if it is not. */
   refuse: (path: string) => { code: string; message: string } | undefined = () => undefined;
-  history: HistoryPage = { entries: [], turns: [], cursor: '', hasMore: false };
-  info: SessionInfo = {
-    session: {
-      sessionId,
-      cliType: 'demo',
-      projectId: '/code/shop',
-      projectDir: '/code/shop',
-      title: 'Fix the login',
-      createdAt: time,
-      updatedAt: time,
-      state: 'running',
-      isAlive: true,
-      active: true,
-      source: 'liminal',
-    },
-    queue: [],
-    configOptions: [],
-    commands: [],
-  };
+  history = nothing;
+  info = infoAtFirst();
   /** The other listed sessions. */
   others: SessionSummary[] = [];
   readonly #http: Server;
   #profiles: Profile[] = [];
+  /** Shown to one test after the other. */
+  #shared: Profile | undefined;
+  /** The sessions of the tests before this one, in the shared page. */
+  #past: SessionSummary[] = [];
+  /** Whether the shared page may be looking for the server still. */
+  #hasHungUp = false;
   #sockets: WebSocket[] = [];
 
   constructor() {
@@ -177,12 +189,13 @@ export class Stage {
   }
 
   /** Opens the session, or another `path`, in an empty browser profile. */
-  async visit(options: ProfileOptions = {}, path = `/session/${sessionId}`): Promise<Page> {
-    const profile = await Stage.#profile({
+  async visit(rest: ProfileOptions = {}, path = `/session/${sessionId}`): Promise<Page> {
+    const options: ProfileOptions = {
       viewport: { width: 1000, height: 700 },
       reducedMotion: 'reduce',
-      ...options,
-    });
+      ...rest,
+    };
+    const profile = await Stage.#profile(options);
     this.#profiles.push(profile);
     const { context, page } = profile;
     context.setDefaultTimeout(30_000);
@@ -190,6 +203,61 @@ export class Stage {
     if (path.startsWith(`/session/${sessionId}`))
       await page.getByRole('log', { name: 'Conversation' }).waitFor();
     return page;
+  }
+
+  /** Opens the session in the page that tests share, as a click on it does; the first time, in a new one. */
+  async visitShared(): Promise<Page> {
+    if (this.#shared === undefined) {
+      const page = await this.visit();
+      this.#shared = this.#profiles.pop();
+      return page;
+    }
+    const { page } = this.#shared;
+    const { session } = this.info;
+    this.say({
+      type: 'sessions:changed',
+      sessions: [session, ...this.#past.slice(-1)],
+      removed: [],
+    });
+    await page.mouse.move(0, 0);
+    // A session in an open tab would stay in the page, out of sight.
+    await page.keyboard.press('Alt+w');
+    await page.getByRole('main', { name: 'Start' }).waitFor();
+    await page.evaluate((path) => {
+      (document.activeElement as HTMLElement | null)?.blur();
+      history.pushState(null, '', path);
+      window.dispatchEvent(new PopStateEvent('popstate'));
+    }, `/session/${sessionId}`);
+    await page.getByRole('main', { name: session.title, exact: true }).waitFor();
+    await page.getByRole('log', { name: 'Conversation' }).waitFor();
+    return page;
+  }
+
+  /** Gives the next test a server as new, with a session of its own. */
+  begin(): void {
+    const { session } = this.info;
+    const title = `Past ${this.#past.length}`;
+    this.#past.push({ ...session, title, state: 'idle', archived: true });
+    sessionId = `s${this.#past.length + 1}`;
+    this.history = nothing;
+    this.info = infoAtFirst();
+    this.others = [];
+    this.answer = () => undefined;
+    this.refuse = () => undefined;
+    this.requests.length = 0;
+    this.heard.length = 0;
+    this.blobs.clear();
+  }
+
+  /** Puts away what a test has used; the shared page too, unless the next test `keeps` it. */
+  async tidy(keeps: boolean): Promise<void> {
+    const shared = this.#shared;
+    if (shared !== undefined && !(keeps && !this.#hasHungUp && (await isAsOpened(shared)))) {
+      this.#shared = undefined;
+      this.#profiles.push(shared);
+    }
+    for (const profile of this.#profiles.splice(0)) Stage.#idle.push(await Stage.#empty(profile));
+    this.#hasHungUp = false;
   }
 
   say(message: ServerMessage): void {
@@ -204,11 +272,12 @@ export class Stage {
 
   /** Breaks every connection, as a stopping server does. */
   hangUp(): void {
+    this.#hasHungUp = true;
     for (const socket of this.#sockets.splice(0)) socket.terminate();
   }
 
   async close(): Promise<void> {
-    for (const profile of this.#profiles.splice(0)) Stage.#idle.push(await Stage.#empty(profile));
+    await this.tidy(false);
     this.hangUp();
     this.#http.closeAllConnections();
     await new Promise((resolve) => this.#http.close(resolve));
@@ -224,7 +293,6 @@ export class Stage {
   }
 
   #showOther(session: SessionSummary): void {
-    const nothing = { entries: [], turns: [], cursor: '', hasMore: false };
     const { sessionId: id } = session;
     this.say({ type: 'session:history', sessionId: id, resumed: 'snapshot', ...nothing });
     const info = { session, queue: [], configOptions: [], commands: [] };
@@ -249,6 +317,8 @@ export class Stage {
     const method = request.method ?? 'GET';
     const path = request.url ?? '/';
     if (!path.startsWith('/api/')) return serveFile(path);
+    if (this.#past.some((one) => path.startsWith(`/api/session/${one.sessionId}/`)))
+      return json({});
     const isUpload = path === '/api/blob';
     const body = isUpload ? given : readJson(given);
     this.requests.push({ method, path, body });
@@ -306,6 +376,42 @@ export function openStage(set?: () => void): void {
   });
   afterEach(() => stage.close());
   afterAll(() => Stage.end());
+}
+
+/**
+ * As `openStage`, but tests that visit by `stage.visitShared` have one page after the other's session in it: to open the
+ * app costs more than most of them do. At length each has a page of its own.
+ */
+export function shareStage(set?: () => void): void {
+  if (atLength) {
+    openStage(set);
+    return;
+  }
+  beforeAll(async () => {
+    stage = new Stage();
+    await stage.open();
+  });
+  beforeEach(() => {
+    stage.begin();
+    set?.();
+  });
+  afterEach(({ task }) => stage.tidy(task.result?.state !== 'fail'));
+  afterAll(async () => {
+    await stage.close();
+    await Stage.end();
+  });
+}
+
+/** Whether nothing of a test is left in the page that would be in the way of another. */
+async function isAsOpened({ context, page, options }: Profile): Promise<boolean> {
+  if (context.pages().length > 1) return false;
+  page.removeAllListeners();
+  await page.unrouteAll();
+  if (!isDeepStrictEqual(page.viewportSize(), options.viewport)) return false;
+  const tabs = page.getByRole('navigation', { name: 'Open sessions' }).getByRole('link');
+  if ((await tabs.count()) > 1) return false;
+  const left = 'dialog[open], [role="menu"], [role="listbox"], [role="status"]:not(main *)';
+  return (await page.locator(left).filter({ visible: true, hasText: /./ }).count()) === 0;
 }
 
 function serveFile(path: string) {

@@ -3,12 +3,12 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { phone } from './controls/ways.ts';
 import { message, turn, upsert } from './items.ts';
-import { openStage, stage } from './stage.ts';
+import { shareStage, stage } from './stage.ts';
 
 const waiting = (...messages: string[]): QueuedMessage[] =>
   messages.map((said) => ({ turnId: said, message: said, queuedAt: '', state: 'queued' }));
 
-openStage(() => {
+shareStage(() => {
   stage.info = { ...stage.info, canSteer: true, queue: waiting('one', 'two', 'three') };
   stage.history = {
     entries: [message('u', 'Go', { origin: 'user', status: 'complete' })],
@@ -43,7 +43,7 @@ const ways: [string, (page: Page) => Promise<void>][] = [
 it.each(ways)(
   '%s says what is written in the turn that runs, and it is shown there once',
   async (_, use) => {
-    const page = await stage.visit();
+    const page = await stage.visitShared();
     await field(page).fill('A word');
     await use(page);
     await expect.poll(() => bodies('/steer')).toMatchObject([{ message: 'A word' }]);
@@ -64,7 +64,7 @@ it.each(ways)(
 );
 
 it('Enter queues as before; without a turn, or with an agent that takes nothing meanwhile, Ctrl+Enter does too', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await field(page).fill('Later');
   await field(page).press('Enter');
   await expect.poll(() => bodies('/send')).toMatchObject([{ message: 'Later' }]);
@@ -82,7 +82,7 @@ it('what is attached goes along', async () => {
     ...stage.info,
     accepts: { image: [], audio: [], resource: ['text/*'] },
   };
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const choosing = page.waitForEvent('filechooser');
   await button(page, 'Attach files').click();
   const buffer = Buffer.from('# Notes');
@@ -99,7 +99,7 @@ it('a message that came too late says so, and can be sent as one of its own', as
     path.endsWith('/steer')
       ? { code: 'NOTHING_TO_STEER', message: 'No turn is running. Send it as a message.' }
       : undefined;
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await field(page).fill('A word');
   await button(page, 'Steer').click();
   await page.getByRole('alert').filter({ hasText: 'Not sent: No turn is running' }).waitFor();
@@ -116,14 +116,14 @@ it('a message that was not read can be sent again', async () => {
     ],
     turns: [turn('t1', { status: 'aborted', endedAt: 1 })],
   };
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await page.getByText('Not read: the turn ended first').waitFor();
   await button(page, 'Send again').click();
   await expect.poll(() => bodies('/send')).toMatchObject([{ message: 'A word' }]);
 });
 
 it('queued messages are moved by Alt and arrows, and the focus goes along', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const edit = queued(page, 'two').getByRole('button', { name: 'Edit queued message' });
   const areInOrder = async (...order: RegExp[]) =>
     await expect

@@ -1,9 +1,9 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { append, begun, tool, upsert } from './items.ts';
-import { openStage, stage } from './stage.ts';
+import { shareStage, stage } from './stage.ts';
 
-openStage(() => {
+shareStage(() => {
   stage.history = begun('Build it');
 });
 
@@ -33,7 +33,7 @@ function program() {
 }
 
 it('the output of a running command is in sight, and followed while the reader is at its end', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const { write, end } = program();
   write('line 0\n');
   await output(page).getByText('line 0').waitFor();
@@ -62,7 +62,7 @@ it('the output of a running command is in sight, and followed while the reader i
 });
 
 it('colours are colours, lines written over are gone, and markup is text', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const { write } = program();
   write('\u001B[32mok\u001B[0m <img src=x onerror=alert(1)> <b>bold</b>\n');
   for (const share of [10, 50, 100]) write(`\rFetched ${share} %`);
@@ -85,7 +85,7 @@ it('colours are colours, lines written over are gone, and markup is text', async
 });
 
 it('what was drawn is not drawn again for what comes after it', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const { write } = program();
   write(Array.from({ length: 250 }, (_, line) => `line ${line}\n`).join(''));
   const first = output(page).locator('> *').first();
@@ -107,7 +107,7 @@ it('what was drawn is not drawn again for what comes after it', async () => {
 });
 
 it('a huge output is folded to its end, and all that is kept can be seen', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const { write, end } = program();
   for (let at = 0; at < 5_000; at += 500) {
     write(Array.from({ length: 500 }, (_, line) => `line ${at + line}\n`).join(''));
@@ -129,7 +129,7 @@ it('a huge output is folded to its end, and all that is kept can be seen', async
 });
 
 it('a short command stays one line, and an open card shows what it wrote', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const startedAt = new Date().toISOString();
   const quick = { ...call, startedAt, toolOutput: 'done\n' };
   stage.say(upsert(tool('call', quick)));
