@@ -21,8 +21,7 @@ import { sharedCodex } from './running-codex.ts';
 const patience = { timeout: 30_000, interval: 50 };
 const asking = { approvalPolicy: 'on-request', sandbox: 'read-only' } as const;
 
-const share = sharedCodex();
-const shareAsking = sharedCodex({ codex: asking });
+const share = sharedCodex({ codex: asking });
 
 /** A model that gives a task to another agent, and does not wait for it; `does` are the other's answers. */
 const delegating =
@@ -119,7 +118,7 @@ test('a message is answered while a task goes on, and what the task says meanwhi
 
 test('INV-3: a task that asks after its turn is answered, and does what it asked for', async () => {
   const middle = gate();
-  const { create, workspace } = await shareAsking(() =>
+  const { create, workspace } = await share(() =>
     delegating([
       answer([
         message(['I make it.', middle]),
@@ -148,7 +147,7 @@ test('INV-3: a task that asks after its turn is answered, and does what it asked
 
 test('INV-3: a task whose turn ends while it asks, asks on', async () => {
   const middle = gate();
-  const { create, workspace } = await shareAsking(() => {
+  const { create, workspace } = await share(() => {
     const delegate = delegating([
       answer(execCommand('touch made-too.txt', { escalate: 'It must be made.' })),
       answer('Made.'),
