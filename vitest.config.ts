@@ -13,7 +13,7 @@ const maxWorkers = atLength ? 1 : availableParallelism() + 1;
 const long = atLength ? [] : ['**/*.long.test.ts'];
 /** These put a module of their own in the place of another, for all files of their process. */
 const mocking = [
-  'packages/agents/test/claude-code/interrupt.test.ts',
+  'packages/agents/test/claude-code/turns.test.ts',
   'test/faults/hostile/claude.test.ts',
 ];
 /** These measure time, or a process' whole memory, more closely than a busy machine lets them. */
