@@ -45,7 +45,12 @@ export class Home {
   }
 
   get #env(): NodeJS.ProcessEnv {
-    return { PATH: process.env['PATH'], HOME: this.folder, LIMINAL_DATA_DIR: this.data };
+    return {
+      PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+      HOME: this.folder,
+      LIMINAL_DATA_DIR: this.data,
+    };
   }
 
   /** Starts a server on a free port. */

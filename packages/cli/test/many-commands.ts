@@ -1,5 +1,4 @@
 /** Plays command lines, one after another, in one process: each comes as a line of JSON, and so does what came of it. */
-import '../bin/compile-cache.js';
 import { createInterface } from 'node:readline';
 import { main } from '../src/program.ts';
 
