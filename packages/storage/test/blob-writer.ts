@@ -27,7 +27,8 @@ async function put(size: number, sessionId?: string): Promise<void> {
 async function flood(): Promise<never> {
   const writers = Array.from({ length: 4 }, async (_, which) => {
     for (let at = which; ; at++) {
-      const size = Math.floor(PARTS_MAX * Math.random() ** 2);
+      // Never so few bytes that they come twice, for a session and not.
+      const size = 16 + Math.floor(PARTS_MAX * Math.random() ** 2);
       await (at % 2 === 0 ? put(size, `session-${which}`) : put(size));
     }
   });

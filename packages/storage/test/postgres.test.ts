@@ -36,6 +36,7 @@ async function openServers(count: number, schema = postgres.newSchema()) {
   const stores = servers.map(({ store }) => store);
   onTestFinished(async () => {
     await Promise.all(servers.map(async (server) => server.close()));
+    await ask(`DROP SCHEMA ${schema} CASCADE`);
   });
   return { stores, schema };
 }
@@ -55,8 +56,10 @@ async function setup() {
       database = await openPostgres(postgres.url, { schema });
       return { ...database, size };
     },
-    // Its schema goes with the others, at the end.
-    teardown: async () => database.close(),
+    teardown: async () => {
+      await database.close();
+      await ask(`DROP SCHEMA ${schema} CASCADE`);
+    },
   };
 }
 
