@@ -1,12 +1,12 @@
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, it } from 'vitest';
 import { message, turn } from './items.ts';
-import { openStage, otherSession, sessionId, stage } from './stage.ts';
+import { shareStage, otherSession, sessionId, stage } from './stage.ts';
 
-openStage();
+shareStage();
 
 const done = { status: 'complete', endedAt: 1 } as const;
-const forkedFrom = { sessionId, turnId: 't1', title: 'Fix the login' };
+const forkedFrom = () => ({ sessionId, turnId: 't1', title: 'Fix the login' });
 
 beforeEach(() => {
   const { session } = stage.info;
@@ -20,7 +20,9 @@ beforeEach(() => {
     cursor: 't3:0',
     hasMore: false,
   };
-  stage.others = [otherSession('forked', { title: 'Fork of Fix the login', forkedFrom })];
+  stage.others = [
+    otherSession('forked', { title: 'Fork of Fix the login', forkedFrom: forkedFrom() }),
+  ];
   stage.answer = (_, path) => {
     if (path.endsWith('/fork')) return { sessionId: 'forked', cliType: 'demo' };
     const demo = { cliType: 'demo', name: 'Demo', description: '', available: true };
@@ -63,7 +65,7 @@ it('a fork leads to the turn that it comes from', async () => {
 });
 
 it('a fork whose original is gone names it', async () => {
-  const gone = { ...forkedFrom, sessionId: 'deleted', title: 'An old one' };
+  const gone = { ...forkedFrom(), sessionId: 'deleted', title: 'An old one' };
   stage.others = [otherSession('forked', { forkedFrom: gone })];
   const page = await stage.visit({}, '/session/forked');
   await page.getByText('Forked from An old one').waitFor();
@@ -71,7 +73,7 @@ it('a fork whose original is gone names it', async () => {
 });
 
 it('the menu forks a session as it is', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await page.getByRole('button', { name: 'Session', exact: true }).click();
   await page.getByRole('menuitem', { name: 'Fork' }).click();
   await at(page, '/session/forked');
@@ -106,7 +108,7 @@ it('an agent that cannot fork offers no fork', async () => {
 });
 
 it('a press after an answer that was lost asks for the same fork', async () => {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   const button = turnOf(page, 't1').getByRole('button', { name: 'Fork from here' });
   await page.route('**/fork', async (route) => {
     await route.fetch();

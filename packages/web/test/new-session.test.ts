@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { withOthers } from './controls/scene.ts';
-import { openStage, stage } from './stage.ts';
+import { shareStage, stage } from './stage.ts';
 
-openStage(() => withOthers(stage));
+shareStage(() => withOthers(stage));
 
 const created = () => stage.requests.filter(({ path }) => path === '/api/session/create');
 const folder = (page: Page) => page.getByRole('combobox', { name: 'Project folder' });
@@ -11,7 +11,7 @@ const options = (page: Page) => page.getByRole('option').allInnerTexts();
 
 /** Opens the dialog, with the cursor in the field for the folder. */
 async function visit(): Promise<Page> {
-  const page = await stage.visit();
+  const page = await stage.visitShared();
   await page.keyboard.press('Alt+n');
   await page.getByRole('radio', { name: /Demo/ }).waitFor();
   await folder(page).and(page.locator(':focus')).waitFor();
