@@ -191,7 +191,8 @@ test('a task that goes on after its turn can be stopped', async () => {
   const [task] = await listener.until(
     () => tasks(listener)?.some(({ kind }) => kind === 'agent') && tasks(listener),
   );
-  await expect.poll(() => commandsIn(workspace.home).length, patience).toBe(1);
+  // Its sandbox may be seen beside it.
+  await expect.poll(() => commandsIn(workspace.home), patience).not.toEqual([]);
 
   await provider.stopTask?.(listener.sessionId, task!.taskId);
 
