@@ -1,7 +1,6 @@
 import { createClient, type LiminalClient } from '@liminal/client';
 import type { Config } from './config/load.ts';
 import { findServer } from './data/server-file.ts';
-import { startLiminal } from './start-liminal.ts';
 
 export interface Connection {
   client: LiminalClient;
@@ -17,6 +16,8 @@ export async function connect(config: Config): Promise<Connection> {
     const client = createClient({ baseUrl: running.url, token: config.token ?? running.token });
     return { client, isShared: true, close: async () => client.close() };
   }
+  // Beside a running server a command has no need of all that it is made of.
+  const { startLiminal } = await import('./start-liminal.ts');
   const own = await startLiminal({ ...config, host: '127.0.0.1', port: 0, portChosen: true });
   const client = createClient({ baseUrl: own.url, token: own.token });
   const close = async () => {
