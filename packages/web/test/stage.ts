@@ -135,12 +135,10 @@ export class Stage {
     });
   }
 
-  /** Ends the browser that all stages share. */
+  /** Ends all profiles. The browser stays for the next file, and ends with the process. */
   static async end(): Promise<void> {
-    const browser = await Stage.#browser;
-    Stage.#browser = undefined;
-    Stage.#idle = [];
-    await browser?.close();
+    for (const { context } of Stage.#idle.splice(0)) await context.close();
+    sessionId = 's1';
   }
 
   static #launch(): Promise<Browser> {
