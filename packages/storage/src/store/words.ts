@@ -54,8 +54,11 @@ export function wordList(text: string): string {
 
 /** A word as it is stored in an index. */
 export function cutWord(folded: string): string {
-  // By code points: half a character could not be stored.
-  return folded.length <= WORD_MAX ? folded : Array.from(folded).slice(0, WORD_MAX).join('');
+  if (folded.length <= WORD_MAX) return folded;
+  // By code points, of at most two units each: half a character could not be stored.
+  return Array.from(folded.slice(0, 2 * WORD_MAX))
+    .slice(0, WORD_MAX)
+    .join('');
 }
 
 function fold(word: string): string {
