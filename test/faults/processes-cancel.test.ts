@@ -7,7 +7,6 @@ import { FaultServer } from './server.ts';
 
 const script = () =>
   byPrompt({
-    // First, since a message whose turn was stopped early reaches the model together with the next.
     'Go on.': [reply('Here I am.')],
     'Wait.': [reply(text(['I wait', gate(), ' no more.']))],
     'Work.': [reply([text('I work.'), toolUse('Bash', { command: 'tail -f /dev/null' })])],
