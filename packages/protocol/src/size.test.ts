@@ -45,9 +45,9 @@ it('any value that is too large is cut to about the given size, and can be writt
   );
 });
 
-test('an object of a million fields, and one of a million texts, are cut to their size', () => {
+test('an object of very many fields, and a list of as many texts, are cut to their size', () => {
   const fields = Object.fromEntries(
-    Array.from({ length: 1_000_000 }, (_, index) => [`k${index}`, 'text']),
+    Array.from({ length: 200_000 }, (_, index) => [`k${index}`, 'text']),
   );
   expect(sizeOf(withinSize(fields, 10_000), all)).toBeLessThan(12_000);
   expect(sizeOf(withinSize(Object.values(fields), 10_000), all)).toBeLessThan(12_000);

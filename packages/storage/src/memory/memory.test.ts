@@ -20,11 +20,11 @@ describe('memory event log', () => {
 });
 
 describe('memory response store', () => {
-  responseStoreSuite(partOf(setup, 'store'));
+  responseStoreSuite(partOf(setup, 'store'), 'part');
 });
 
 describe('memory pages of items', () => {
-  itemPagesSuite(partOf(setup, 'store'));
+  itemPagesSuite(partOf(setup, 'store'), 'part');
 });
 
 describe('memory search', () => {

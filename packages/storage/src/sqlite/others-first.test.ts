@@ -68,8 +68,9 @@ test('SAFE: a run that is saved in part only is saved again, by the same snapsho
   await new Promise(setImmediate);
   // Only its beginning is stored.
   const part = await store.getResponse('a');
-  expect(part?.outputItems.length).toBeLessThan(5_000);
-  expect(saved.outputItems).toEqual(expect.arrayContaining(part?.outputItems ?? []));
+  const { outputItems: stored = [] } = part ?? {};
+  expect(stored.length).toBeLessThan(5_000);
+  expect(stored).toEqual(saved.outputItems.slice(0, stored.length));
   await store.saveResponse(saved);
   await saving;
   expect(await store.getResponse('a')).toStrictEqual(saved);
