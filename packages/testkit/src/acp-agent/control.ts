@@ -35,6 +35,7 @@ export class AcpAgentControl {
   readonly #waiting = new Waiting();
   readonly #open = new Set<string>();
   readonly #reached = new Map<string, AgentProcess>();
+  #isClosed = false;
 
   private constructor(folder: string) {
     this.#folder = folder;
@@ -100,6 +101,7 @@ export class AcpAgentControl {
 
   /** Ends the processes that are left and what they started, and forgets their sessions. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await Promise.all(this.processes.map((one) => one.crash()));
     for (const pid of this.processes.flatMap((one) => one.children))
       if (isChild(pid, this.#folder)) process.kill(pid, 'SIGKILL');
@@ -132,6 +134,8 @@ export class AcpAgentControl {
     const started = new AgentProcess(pid, socket);
     started.order({ type: 'open', gates: [...this.#open] });
     this.processes.push(started);
+    // It had not been heard of yet when the others were ended.
+    if (this.#isClosed) void started.crash();
     return started;
   }
 
