@@ -13,6 +13,7 @@ export * from './events.ts';
 export { closeItem, closeOpenItems, closingOf, type Closing } from './folds/close-open-items.ts';
 export { responseToUpserts, summarizeTurn } from './folds/history.ts';
 export {
+  currentItems,
   emptyResponse,
   foldResponse,
   hasEnded,

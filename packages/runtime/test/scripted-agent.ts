@@ -160,6 +160,18 @@ export class ScriptedAgent extends DriverProvider {
     this.say(sessionId, { type: 'item_done', itemId: id, finalItem: item });
   }
 
+  /** The agent comes to a message of its turn only after that, which ends. */
+  leaveOver(sessionId: string, messageId: string): void {
+    const itemId = steeredItem(this.#turns.get(sessionId) ?? '', messageId);
+    this.say(sessionId, { type: 'item_cancelled', itemId, reason: 'own_turn' });
+    this.finish(sessionId);
+  }
+
+  /** The turn of a message that was left over. */
+  comeTo(sessionId: string, messageId: string, content: string): Promise<void> {
+    return this.#take(sessionId, content, messageId, []);
+  }
+
   update(sessionId: string, update: SessionUpdate): void {
     this.#output(sessionId).update(update);
   }

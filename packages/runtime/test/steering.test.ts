@@ -116,6 +116,90 @@ describe('a message amid a turn', () => {
   });
 });
 
+describe('a message that the agent comes to only after its turn', () => {
+  let messageId: string;
+  beforeEach(async () => {
+    await begin();
+    messageId = randomUUID();
+    await world.runtime.steer(sessionId, 'A word.', messageId, { blocks: [image] });
+  });
+  const leave = async () => {
+    world.agent.leaveOver(sessionId, messageId);
+    await reader.untilTurn('turn_complete');
+  };
+
+  test('is on its way until its own turn is logged, and is said once', async () => {
+    await leave();
+    expect(await queue()).toEqual([['A word.', 'sending']]);
+    // It waits for its turn, too.
+    await world.runtime.send(sessionId, 'And more.');
+    await world.agent.comeTo(sessionId, messageId, 'A word.');
+    await reader.untilTurn('turn_started', 2);
+    await expect.poll(queue).toEqual([['And more.', 'queued']]);
+    world.agent.finish(sessionId);
+    await reader.untilTurn('turn_started', 3);
+    expect(world.agent.received).toEqual(['Go.', 'A word.', 'And more.']);
+  });
+
+  test('and that waited in the queue before stays there until then', async () => {
+    const { turnId } = await world.runtime.send(sessionId, 'Two.');
+    const { append } = world.storage.log;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    vi.spyOn(world.storage.log, 'append').mockImplementation(async (...events) => {
+      await promise;
+      return append.apply(world.storage.log, events);
+    });
+    const sent = world.runtime.sendQueuedNow(sessionId, turnId);
+    await expect.poll(() => world.agent.steered).toEqual(['A word.', 'Two.']);
+    world.agent.leaveOver(sessionId, turnId);
+    resolve();
+    expect(await sent).toMatchObject({ steered: true });
+    await reader.untilTurn('turn_complete');
+    expect(await queue()).toEqual([['Two.', 'sending']]);
+  });
+
+  test('and whose turn is stopped before it begins is stopped as it does', async () => {
+    await leave();
+    await world.runtime.cancel(sessionId);
+    expect(world.agent.cancels).toHaveLength(0);
+    await world.agent.comeTo(sessionId, messageId, 'A word.');
+    await expect.poll(() => world.agent.cancels).toHaveLength(1);
+  });
+
+  test('is sent again, whole, if the agent dies before that', async () => {
+    await leave();
+    world.agent.crash(sessionId);
+    await reader.untilTurn('turn_started', 2);
+    expect(world.agent.received).toEqual(['Go.', 'A word.']);
+    expect(world.agent.attached.at(-1)).toMatchObject([{ type: 'image' }]);
+    await expect.poll(queue).toEqual([]);
+  });
+
+  const expectWaiting = async (next: World) => {
+    const { queue } = await next.runtime.info(sessionId);
+    expect(queue).toMatchObject([
+      { turnId: messageId, message: 'A word.', blocks: [{ type: 'image' }], state: 'queued' },
+    ]);
+  };
+
+  test('waits in the queue after a crash of the server', async () => {
+    await leave();
+    await expectWaiting(await world.restart('crash'));
+  });
+
+  test('waits there after a crash that came before the queue was stored', async () => {
+    const { store, log } = world.storage;
+    vi.spyOn(store, 'saveSession').mockReturnValue(new Promise(() => {}));
+    const settle = vi.spyOn(log, 'settle');
+    world.agent.leaveOver(sessionId, messageId);
+    await expect.poll(() => log.unsettled()).toMatchObject([{ ended: true }]);
+    const next = world.restart('crash');
+    expect(settle).not.toHaveBeenCalled();
+    vi.restoreAllMocks();
+    await expectWaiting(await next);
+  });
+});
+
 describe('the queue', () => {
   let ids: string[];
   beforeEach(async () => {
@@ -161,15 +245,15 @@ describe('the queue', () => {
     });
   });
 
-  test('makes a message the next one where the agent takes none amid its turn', async () => {
+  test('makes a message the next one where the agent takes none amid its turn, also the one that is', async () => {
     world.agent.beforeSteer = async () => {
       throw new ProviderError('NOT_SUPPORTED', 'It takes nothing while it works.');
     };
-    expect(await world.runtime.sendQueuedNow(sessionId, ids[2]!)).toEqual({
-      turnId: ids[2],
-      steered: false,
-    });
-    expect((await queue()).map(([message]) => message)).toEqual(['three', 'one', 'two']);
+    for (const turnId of [ids[2], ids[2]]) {
+      const sent = await world.runtime.sendQueuedNow(sessionId, turnId!);
+      expect(sent).toEqual({ turnId, steered: false });
+      expect((await queue()).map(([message]) => message)).toEqual(['three', 'one', 'two']);
+    }
     expect(world.agent.cancels).toEqual([]);
   });
 

@@ -8,6 +8,8 @@ import type {
 } from '@liminal/protocol';
 import {
   closeOpenItems,
+  currentItems,
+  emptyResponse,
   foldResponse,
   stampEvent,
   toResponse,
@@ -40,12 +42,13 @@ export async function recover(storage: Storage, now: () => string): Promise<void
   for (const run of runs) {
     await endRun(storage, run, now);
     await saveSoFar(storage, run.runId);
-    await storage.log.settle(run.runId);
   }
   const bySession = Map.groupBy(runs, ({ sessionId }) => sessionId);
   for (const record of await storage.store.listSessions()) {
     await mend(storage, record, bySession.get(record.sessionId) ?? []);
   }
+  // Last: until here, another try finds in the log what this one has not come to.
+  for (const run of runs) await storage.log.settle(run.runId);
 }
 
 /**
@@ -108,9 +111,26 @@ async function mend(
 ): Promise<void> {
   const lost = runs.some((run) => !run.ended);
   const sending = record.queue.some((entry) => entry.state === 'sending');
-  if (!sending && !lost) return;
-  const queue = await undelivered(record.queue, storage, runs);
+  const over = (await Promise.all(runs.map(async ({ runId }) => leftOver(storage, runId)))).flat();
+  if (!sending && !lost && over.length === 0) return;
+  const unknown = over.filter((one) => record.queue.every(({ turnId }) => turnId !== one.turnId));
+  const queue = await undelivered([...unknown, ...record.queue], storage, runs);
   await storage.store.saveSession({ ...record, queue, failed: record.failed || lost });
+}
+
+/** What was said in a run, and was to get a turn of its own after it: the queue may not have it yet. */
+async function leftOver({ log }: Storage, runId: string): Promise<QueuedMessage[]> {
+  const events = await log.read(runId);
+  return events.flatMap(({ payload, timestamp }, at): QueuedMessage[] => {
+    if (payload.type !== 'item_cancelled' || payload.reason !== 'own_turn') return [];
+    const before = events.slice(0, at).reduce(foldResponse, emptyResponse());
+    const [item] = currentItems(before, [payload.itemId]);
+    if (item?.type !== 'message') return [];
+    const { content: message, blocks } = item;
+    const turnId = payload.itemId.slice(steeredItem(runId, '').length);
+    const said = { turnId, message, ...(blocks && { blocks }) };
+    return [{ ...said, queuedAt: timestamp, state: 'sending' }];
+  });
 }
 
 /** The messages that still wait; one whose turn has begun, or that was said in another, has reached its agent. */

@@ -32,6 +32,12 @@ export function enqueue(queue: MessageQueue, entry: QueuedMessage, max: number):
   return longer;
 }
 
+/** Puts a message that is being sent before all others that wait; one that is there stays there. */
+export function withFirst(queue: MessageQueue, entry: QueuedMessage): QueuedMessage[] {
+  if (queue.some(({ turnId }) => turnId === entry.turnId)) return [...queue];
+  return move([...queue, entry], entry.turnId, queue[0]?.turnId);
+}
+
 export function remove(queue: MessageQueue, turnId: string): QueuedMessage[] {
   return queue.filter((entry) => entry.turnId !== turnId);
 }
@@ -50,6 +56,7 @@ export function rewrite(queue: MessageQueue, turnId: string, said: UserMessage):
 
 /** Puts a message before another one, or last; behind those that are being sent. */
 export function move(queue: MessageQueue, turnId: string, before?: string): QueuedMessage[] {
+  if (before === turnId) return [...queue];
   const moved = queue.filter((entry) => entry.turnId === turnId);
   const others = remove(queue, turnId);
   const wanted = others.findIndex((entry) => entry.turnId === before);

@@ -1,4 +1,10 @@
-import type { QueuedMessage, SendNowResult, SendResult, SteerResult } from '@liminal/protocol';
+import type {
+  EventDraft,
+  QueuedMessage,
+  SendNowResult,
+  SendResult,
+  SteerResult,
+} from '@liminal/protocol';
 import type { SessionRecord } from '@liminal/storage';
 import {
   assertWaiting,
@@ -13,6 +19,7 @@ import {
   rewrite,
   type UserMessage,
   waiting,
+  withFirst,
 } from './message-queue.ts';
 import { errorCode } from '../errors.ts';
 import type { SessionAgent } from './session-agent.ts';
@@ -50,6 +57,13 @@ export class SessionOutbox {
   #stopWhenSent = false;
   /** Messages that are being said in the running turn: they are not sent meanwhile. */
   readonly #steering = new Set<string>();
+  /** What is said in the running turn, by item. */
+  readonly #said = new Map<string, Omit<QueuedMessage, 'state'>>();
+  /**
+   * Messages that the agent comes to only after the turn in which they were said, by the turn that it then begins for
+   * each. Until that is logged they can be lost with agent or server, so the queue has them.
+   */
+  readonly #leftOver = new Set<string>();
   /** Unanswered sends, by turn. */
   readonly #sends = new Map<string, Promise<SendResult>>();
   #isClosed = false;
@@ -68,7 +82,7 @@ export class SessionOutbox {
   }
 
   get isSending(): boolean {
-    return this.#sending;
+    return this.#sending || this.#leftOver.size > 0;
   }
 
   /**
@@ -133,7 +147,9 @@ export class SessionOutbox {
     try {
       const { message, blocks } = entry;
       const steered = await steer({ message, ...(blocks && { blocks }) }, turnId);
-      this.#record.keep({ queue: remove(this.#record.value.queue, turnId) });
+      if (!this.#leftOver.has(turnId)) {
+        this.#record.keep({ queue: remove(this.#record.value.queue, turnId) });
+      }
       return { turnId: steered.turnId, steered: true };
     } catch (error) {
       this.#record.keep({ queue: mark(this.#record.value.queue, turnId, 'queued') });
@@ -157,7 +173,35 @@ export class SessionOutbox {
 
   /** Stops the turn of a message that is being sent as soon as it has begun. */
   stopWhenSent(): void {
-    this.#stopWhenSent = this.#sending;
+    this.#stopWhenSent = this.isSending;
+  }
+
+  /** A message is said in the running turn, as this item of it. */
+  says(itemId: string, turnId: string, said: UserMessage): void {
+    this.#said.set(itemId, { turnId, ...said, queuedAt: this.#context.iso() });
+  }
+
+  /** Hears from the agent what becomes of messages that are said in a turn. Call it when the turn has the event. */
+  hear({ turnId, payload }: EventDraft): void {
+    if (payload.type === 'response_start') return this.#begins(turnId);
+    if (payload.type !== 'item_done' && payload.type !== 'item_cancelled') return;
+    const said = this.#said.get(payload.itemId);
+    this.#said.delete(payload.itemId);
+    if (said && payload.type === 'item_cancelled' && payload.reason === 'own_turn') {
+      this.#leftOver.add(said.turnId);
+      this.#record.keep({
+        queue: withFirst(this.#record.value.queue, { ...said, state: 'sending' }),
+      });
+    }
+  }
+
+  /** The agent has ended: it begins no turn by itself any more. */
+  agentGone(): void {
+    for (const turnId of this.#leftOver) {
+      this.#record.keep({ queue: mark(this.#record.value.queue, turnId, 'queued') });
+    }
+    this.#leftOver.clear();
+    this.next();
   }
 
   /** Sends the queue's head if nothing is in its way; on failure it stays queued, and `onTrouble` is called. */
@@ -165,8 +209,8 @@ export class SessionOutbox {
     const { active, queue } = this.#record.value;
     if (this.#isClosed || this.#agent.isStopping || !active || !this.#isFree || queue.length === 0)
       return;
-    const first = queue[0]?.turnId ?? '';
-    if (first === this.#delivered || this.#steering.has(first)) return;
+    const head = queue[0]?.turnId ?? '';
+    if (head === this.#delivered || this.#steering.has(head)) return;
     this.#dispatch().catch(this.#options.onTrouble);
   }
 
@@ -191,7 +235,7 @@ export class SessionOutbox {
   }
 
   get #isFree(): boolean {
-    return !this.#sending && !this.#turns.isRunning;
+    return !this.isSending && !this.#turns.isRunning;
   }
 
   async #enqueue(turnId: string, said: UserMessage, state: QueuedMessage['state']): Promise<void> {
@@ -244,6 +288,15 @@ export class SessionOutbox {
     }
     // The turn may have ended while the queue was being stored.
     this.next();
+  }
+
+  #begins(turnId: string): void {
+    this.#said.clear();
+    if (!this.#leftOver.delete(turnId)) return;
+    this.#delivered = turnId;
+    void this.#removeWhenLogged(turnId);
+    if (this.#stopWhenSent) void this.#stopTurn();
+    this.#doneSending();
   }
 
   /** The agent has the message even if the stop fails: people see the turn go on, and can stop it again. */

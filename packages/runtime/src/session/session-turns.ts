@@ -173,7 +173,9 @@ export class SessionTurns {
   }
 
   async #bringIntoHistory(run: Response): Promise<void> {
-    const { cluster, store, log } = this.#context;
+    const { cluster, store, log, record } = this.#context;
+    // The queue may have got a message from the run, which only the log has until then.
+    await record.saved();
     if (cluster) return cluster.project(run, this.#closing.signal);
     await store.saveResponse(run);
     await log.settle(run.id);

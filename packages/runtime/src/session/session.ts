@@ -4,6 +4,7 @@ import { nothingToSteer } from '@liminal/agents';
 import type { SessionExit, StoredTurn } from '@liminal/agents';
 import { blobIn, steeredItem } from '@liminal/protocol';
 import type {
+  EventDraft,
   ApprovalAnswer,
   ContentBlock,
   EventPayload,
@@ -68,7 +69,7 @@ export class Session {
     this.view = new WatchedSession({ ...context, history: this.history, info: () => this.info() });
     this.#readers = options.cluster?.readers(this) ?? this.view;
     this.#agent = new SessionAgent(context, {
-      onEvent: (draft) => this.#turns.hear(this.#approvals.pass(draft)),
+      onEvent: (draft) => this.#hear(draft),
       onExit: (exit) => this.#agentGone(exit),
       onTold: async (told) => this.#catchUp(told),
     });
@@ -345,12 +346,18 @@ export class Session {
     await this.#agent.send(said, turnId);
   }
 
+  #hear(draft: EventDraft): void {
+    this.#turns.hear(this.#approvals.pass(draft));
+    this.#outbox.hear(draft);
+  }
+
   /** Calls for the same message say it once. */
   async #steer(said: UserMessage, messageId: string): Promise<SteerResult> {
     const turn = this.#turns.current;
     if (!turn || turn.over) throw nothingToSteer();
     const { turnId } = turn;
     const itemId = steeredItem(turnId, messageId);
+    this.#outbox.says(itemId, messageId, said);
     await turn.say(itemId, async () => this.#agent.steer(said, { turnId, messageId }));
     return { turnId };
   }
@@ -393,6 +400,7 @@ export class Session {
   #agentGone(exit: SessionExit): void {
     this.#turns.agentGone(exit);
     this.#approvals.closeAll();
+    this.#outbox.agentGone();
     this.#context.changed();
   }
 }
