@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ContentBlock } from '@liminal/protocol';
 import { expect, test, vi } from 'vitest';
+import { foldTurns } from '../../src/claude-code/translate/testing/hearing.ts';
 import { said, shareClaude } from './running-claude.ts';
 
 const pixel =
@@ -180,10 +181,11 @@ test('a turn that the agent begins of its own accord is told as its own, and a m
 });
 
 test('what runs beside the turns is told while it runs, and can be stopped', async () => {
-  const { listener, provider } = share(() => [
+  const { listener, provider, workspace } = share(() => [
     reply(toolUse('Bash', { command: 'sleep 600', run_in_background: true })),
     reply('Started.'),
     reply('I see.'),
+    reply('No.'),
   ]);
   const tasks = () => listener.updates.findLast((one) => one.tasks !== undefined)?.tasks ?? [];
   await listener.ask('Start it.');
@@ -206,11 +208,14 @@ test('what runs beside the turns is told while it runs, and can be stopped', asy
 
   await expect.poll(tasks, { timeout: 30_000 }).toEqual([]);
   // The person who stopped it needs no turn about that; the next one says it.
-  expect(said(await listener.ask('And now?'))).toEqual([
-    'user: And now?',
-    expect.stringMatching(/^system: .*sleep 600/),
-    'agent: I see.',
-  ]);
+  const next = await listener.ask('And now?');
+  const told = ['user: And now?', expect.stringMatching(/^system: .*sleep 600/), 'agent: I see.'];
+  expect(said(next)).toEqual(told);
+  await listener.ask('Anything else?');
+  const stored = await provider.readStoredHistory(sessionId, workspace.projectDir);
+  const turns = foldTurns(stored.flatMap(({ events }) => events));
+  expect([...turns.keys()].at(-2)).toBe(next.turnId);
+  expect(said(turns.get(next.turnId)!)).toEqual(told);
 });
 
 test('images and files reach the model byte for byte, and a mentioned file with its text', async () => {

@@ -16,7 +16,7 @@ interface StoredPrompt {
   /** What was attached to it. */
   blocks?: ContentBlock[];
   /** Why the agent began by itself. */
-  reason?: string | undefined;
+  reason?: string;
   entries: TranscriptEntry[];
 }
 
@@ -62,17 +62,23 @@ const isHarness = (text: string): boolean => text.startsWith(summaryStart) || ha
 
 /** The start of a turn: a user's words, a command, or the notice of a finished background task. */
 function readPrompt(entry: TranscriptEntry): Omit<StoredPrompt, 'turnId' | 'entries'> | undefined {
-  if (entry.type !== 'user' || entry.isMeta) return undefined;
+  if (entry.type !== 'user' || entry.isMeta || entry.isSteered) return undefined;
   const text = textOf(entry);
   const blocks = attachedFiles(entry.blocks);
   if ((text === '' && blocks.length === 0) || isHarness(text)) return undefined;
-  if (text.startsWith('<task-notification>')) {
-    return { trigger: 'agent', text: undefined, reason: taskSummary.exec(text)?.[1]?.trim() };
-  }
+  const reason = taskNotice(text);
+  if (reason !== undefined) return { trigger: 'agent', text: undefined, reason };
   const name = command.exec(text)?.[1];
-  if (entry.isSteered) return undefined;
   if (name === undefined) return { trigger: 'user', text, blocks };
   return { trigger: 'user', text: `${name} ${commandArguments.exec(text)?.[1] ?? ''}`.trim() };
+}
+
+/** What Claude Code tells its model about a background task, in people's words; undefined for anything else. */
+const taskNotice = (text: string): string | undefined =>
+  text.startsWith('<task-notification>') ? (taskSummary.exec(text)?.[1]?.trim() ?? '') : undefined;
+
+function tell(turn: ClaudeTurn, notice: string): void {
+  if (notice !== '') turn.notice(notice);
 }
 
 function translateTurn(
@@ -89,7 +95,7 @@ function translateTurn(
   );
   const [first, ...rest] = entries;
   turn.begin(first?.timestamp ?? '', text, blocks);
-  if (reason !== '') turn.notice(reason);
+  tell(turn, reason);
   for (const entry of rest) replay(turn, entry, undefined, subagents);
   turn.end(readEnd(entries));
   return { turnId, events };
@@ -115,6 +121,8 @@ function replay(
     return;
   }
   if (entry.isSteered) {
+    const notice = taskNotice(textOf(entry));
+    if (notice !== undefined) return tell(turn, notice);
     turn.steer(entry.uuid, textOf(entry), attachedFiles(entry.blocks));
     return turn.settle(entry.uuid, 'taken');
   }
