@@ -16,6 +16,8 @@ const mocking = [
   'packages/agents/test/claude-code/turns.test.ts',
   'test/faults/hostile/claude.test.ts',
 ];
+/** Of its own, so that `npm run faults` can do without it: `npm run chaos` plays it. */
+const chaos = 'test/chaos/*.test.ts';
 /** These measure time, or a process' whole memory, more closely than a busy machine lets them. */
 const alone = [
   'packages/web/test/markdown-bombs.test.ts',
@@ -49,7 +51,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['packages/*/test/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
-          exclude: [...long, ...alone, ...mocking],
+          exclude: [...long, ...alone, ...mocking, chaos],
           testTimeout: timeouts.integration,
           hookTimeout: timeouts.integration,
           // Files share a few processes, and a browser in each: to start them costs a fifth of all that the tests do.
@@ -63,6 +65,17 @@ export default defineConfig({
         test: {
           name: 'mocking',
           include: mocking,
+          testTimeout: timeouts.integration,
+          hookTimeout: timeouts.integration,
+          maxWorkers,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'chaos',
+          include: [chaos],
           testTimeout: timeouts.integration,
           hookTimeout: timeouts.integration,
           maxWorkers,
