@@ -80,6 +80,15 @@ export class Person {
     await dialog.waitFor({ state: 'detached' });
   }
 
+  /** Closes all sessions that are open. */
+  async closeTabs(): Promise<void> {
+    const links = this.tabs.getByRole('link');
+    for (let left = await links.count(); left > 0; left -= 1) {
+      await this.page.keyboard.press('Alt+w');
+      await links.nth(left - 1).waitFor({ state: 'detached' });
+    }
+  }
+
   /** Comes back to the page from another window. */
   async lookAgain(): Promise<void> {
     await this.page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
