@@ -38,7 +38,7 @@ export class Person {
 
   /** Begins a session through the dialog. */
   async startSession({ folder, agent = 'Claude Code' }: NewSession): Promise<SessionTab> {
-    await this.sidebar.getByRole('button', { name: 'New session' }).click();
+    await this.sidebar.getByRole('button', { name: 'New session', exact: true }).click();
     const dialog = this.page.getByRole('dialog', { name: 'New session' });
     await dialog.getByRole('radio', { name: agent }).check();
     await dialog.getByRole('combobox', { name: 'Project folder' }).fill(folder);
