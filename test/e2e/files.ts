@@ -156,7 +156,9 @@ test('files that an answer names are read in the page, and what lies outside is 
 });
 
 test('with edits accepted nothing is asked; files that Claude Code edited in three turns are changed back to before the second, and the conversation says so', async () => {
-  const { ada, session, folder, turns } = await stage.claude();
+  const folder = await stage.project('rewind');
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder });
   const [a, b] = ['a.txt', 'b.txt'].map((name) => join(folder, name)) as [string, string];
   const write = (path: string, content: string) =>
     reply(toolUse('Write', { file_path: path, content }));
@@ -174,11 +176,11 @@ test('with edits accepted nothing is asked; files that Claude Code edited in thr
   for (const n of [1, 2, 3]) {
     await session.send(`Edit ${n}.`);
     await session.untilSaid(`Edited ${n}.`);
-    await session.untilEnded(turns + n);
+    await session.untilEnded(n);
   }
   expect(readFileSync(a, 'utf8')).toBe('three\n');
 
-  const second = session.turns.nth(turns + 1);
+  const second = session.turns.nth(1);
   await second.hover();
   await second.getByRole('button', { name: 'Rewind files to before this turn' }).click();
   const dialog = ada.page.getByRole('dialog', { name: 'Rewind files' });
@@ -191,12 +193,12 @@ test('with edits accepted nothing is asked; files that Claude Code edited in thr
     .getByText(/^Files were changed back .*“Edit 2\.”: a\.txt, b\.txt\./)
     .waitFor();
   expect([readFileSync(a, 'utf8'), existsSync(b)]).toEqual(['one\n', false]);
-  await session.untilEnded(turns + 4);
+  await session.untilEnded(4);
   await session.send('Go on.');
   await session.untilSaid('And on.');
   await ada.page.reload();
-  await session.untilEnded(turns + 5);
-  expect((await session.prompts.allInnerTexts()).slice(-4)).toEqual([
+  await session.untilEnded(5);
+  expect(await session.prompts.allInnerTexts()).toEqual([
     'Edit 1.',
     'Edit 2.',
     'Edit 3.',
