@@ -34,7 +34,7 @@ const questions = [
 ];
 
 test('a permission is given by a button, after a look at what would change; the next one is refused by Escape from the empty composer; questions are asked all at once', async () => {
-  const folder = await stage.project('allow-button');
+  const { ada, session, folder, turns } = await stage.claude();
   const file = join(folder, 'new.txt');
   stage.api.play([
     reply(toolUse('Write', { file_path: file, content: 'fresh\n' })),
@@ -44,8 +44,6 @@ test('a permission is given by a button, after a look at what would change; the 
     reply(toolUse('AskUserQuestion', { questions }, { id: 'toolu_question' })),
     reply('So be it.'),
   ]);
-  const ada = await stage.person();
-  const session = await ada.startSession({ folder });
   await session.send('Write it.');
   const request = session.permission('Permission: Write new.txt');
   await request.waitFor();
@@ -55,7 +53,7 @@ test('a permission is given by a button, after a look at what would change; the 
 
   await session.allow();
   await session.untilSaid('That is settled.');
-  await session.untilEnded(1);
+  await session.untilEnded(turns + 1);
   expect(await readFile(file, 'utf8')).toBe('fresh\n');
   expect(await request.count()).toBe(0);
   await ada.sidebar.getByRole('region', { name: 'Needs you' }).waitFor({ state: 'detached' });
@@ -71,7 +69,7 @@ test('a permission is given by a button, after a look at what would change; the 
     })
     .toBe(false);
   await session.untilSaid('Then not.');
-  await session.untilEnded(2);
+  await session.untilEnded(turns + 2);
   await expect(readFile(join(folder, 'other.txt'))).rejects.toThrow('ENOENT');
 
   await session.send('Ask me.');
@@ -184,17 +182,23 @@ const agents = [
 /** What the person said, in the order in which it is shown, with what became of it. */
 const shown = (session: SessionTab) => session.prompts.allInnerTexts();
 
+/** A session that has had so many turns. */
+async function begin(agent: string) {
+  if (agent === 'Claude Code') return stage.claude();
+  const ada = await stage.person();
+  const folder = await stage.project(`of ${agent}`);
+  return { ada, session: await ada.startSession({ folder, agent }), folder, turns: 0 };
+}
+
 test.each(agents.filter(({ agent }) => atLength || agent === 'Claude Code'))(
   'a word to $agent at work reaches its model in the same turn, and is shown once in it, to others and after a reload',
   async ({ agent, play, asked }) => {
-    const folder = await stage.project(`steer ${agent}`);
+    const { ada, session, folder, turns } = await begin(agent);
     play(folder, 'With that in mind.', 'And the rest.');
-    const ada = await stage.person();
-    const session = await ada.startSession({ folder, agent });
     await session.send('Make it.');
     await session.permission(/^Permission: /).waitFor();
     const before = asked().length;
-    await session.send('Later.');
+    await session.send('Afterwards.');
 
     await session.composer.fill('Call it otherwise.');
     await session.composer.press('Control+Enter');
@@ -205,19 +209,27 @@ test.each(agents.filter(({ agent }) => atLength || agent === 'Claude Code'))(
     await his.lastTurn.getByText('Sent, not read yet').waitFor();
     await session.allow();
     await session.untilSaid('With that in mind.');
-    await session.untilEnded(2);
+    await session.untilEnded(turns + 2);
 
     expect(asked()[before]).toContain('Call it otherwise.');
-    expect(asked()[before]).not.toContain('Later.');
+    expect(asked()[before]).not.toContain('Afterwards.');
     for (const tab of [session, his]) {
-      await tab.untilEnded(2);
-      await tab.turns.first().getByText('Said while it worked').waitFor();
-      expect(await shown(tab)).toEqual(['Make it.', 'Call it otherwise.', 'Later.']);
+      await tab.untilEnded(turns + 2);
+      await tab.turns.nth(turns).getByText('Said while it worked').waitFor();
+      expect((await shown(tab)).slice(-3)).toEqual([
+        'Make it.',
+        'Call it otherwise.',
+        'Afterwards.',
+      ]);
     }
     await ada.page.reload();
-    await session.untilEnded(2);
-    await session.turns.first().getByText('Said while it worked').waitFor();
-    expect(await shown(session)).toEqual(['Make it.', 'Call it otherwise.', 'Later.']);
+    await session.untilEnded(turns + 2);
+    await session.turns.nth(turns).getByText('Said while it worked').waitFor();
+    expect((await shown(session)).slice(-3)).toEqual([
+      'Make it.',
+      'Call it otherwise.',
+      'Afterwards.',
+    ]);
   },
 );
 

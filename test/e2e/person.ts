@@ -38,7 +38,7 @@ export class Person {
 
   /** Begins a session through the dialog. */
   async startSession({ folder, agent = 'Claude Code' }: NewSession): Promise<SessionTab> {
-    await this.sidebar.getByRole('button', { name: 'New session' }).click();
+    await this.sidebar.getByRole('button', { name: 'New session', exact: true }).click();
     const dialog = this.page.getByRole('dialog', { name: 'New session' });
     await dialog.getByRole('radio', { name: agent }).check();
     await dialog.getByRole('combobox', { name: 'Project folder' }).fill(folder);
@@ -78,6 +78,15 @@ export class Person {
     await dialog.getByText(/found\.$/).waitFor();
     await this.page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
+  }
+
+  /** Closes all sessions that are open. */
+  async closeTabs(): Promise<void> {
+    const links = this.tabs.getByRole('link');
+    for (let left = await links.count(); left > 0; left -= 1) {
+      await this.page.keyboard.press('Alt+w');
+      await links.nth(left - 1).waitFor({ state: 'detached' });
+    }
   }
 
   /** Comes back to the page from another window. */

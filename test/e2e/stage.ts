@@ -11,12 +11,14 @@ import {
   startMessagesApi,
   startResponsesApi,
 } from '@liminal/testkit';
+import { atLength } from '@liminal/testkit/at-length';
 import type { BrowserContextOptions } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { sharedChromium, visit } from './browser.ts';
 import { saveEvidence } from './evidence.ts';
 import { type Network, openNetwork } from './network.ts';
 import type { Person } from './person.ts';
+import type { SessionTab } from './session-tab.ts';
 import { untilNoProcess } from './process-table.ts';
 import { LiminalServer } from './server.ts';
 
@@ -33,8 +35,16 @@ export interface Stage {
   readonly env: Record<string, string>;
   /** Makes a project folder below the allowed root; gives its path. */
   project(name: string, files?: Record<string, string>): Promise<string>;
-  /** Somebody with a fresh browser profile, signed in by the server's link. They leave when the test ends. */
+  /**
+   * Somebody at a browser, signed in by the server's link: at length, or with options, in a fresh profile, and they leave
+   * when the test ends; else in the page of someone who is there from an earlier test.
+   */
   person(options?: BrowserContextOptions): Promise<Person>;
+  /**
+   * A session of Claude Code that somebody looks at, in a folder: at length a new one, else one that earlier tests have
+   * had `turns` of.
+   */
+  claude(): Promise<{ ada: Person; session: SessionTab; folder: string; turns: number }>;
   /** Complaints of pages that this test provokes on purpose. */
   expectComplaints(pattern: RegExp): void;
 }
@@ -59,6 +69,10 @@ export function useStage({ withKey = true, codex }: StageOptions = {}): Stage {
   let parts: Parts | undefined;
   let env: Record<string, string> = {};
   let people: Person[] = [];
+  /** Who stays for the tests that follow. */
+  let waiting: Person[] = [];
+  const guests = new Set<Person>();
+  let opened: { ada: Person; session: SessionTab; folder: string; id: string } | undefined;
   let expected: RegExp | undefined;
   const set = (): Parts => {
     if (parts === undefined) throw new Error('The stage is set only while tests run.');
@@ -97,7 +111,9 @@ export function useStage({ withKey = true, codex }: StageOptions = {}): Stage {
   afterEach(async ({ task }) => {
     if (task.result?.state === 'fail') await saveEvidence(task.name, people, set().server.log);
     const complaints = people.flatMap((person) => person.complaints);
-    await Promise.all(people.map((person) => person.leave()));
+    const stays = (person: Person) => task.result?.state === 'pass' && !guests.has(person);
+    await Promise.all(people.map(async (person) => stays(person) || person.leave()));
+    waiting = [...people.filter(stays), ...waiting];
     people = [];
     const allowed = expected;
     expected = undefined;
@@ -105,8 +121,39 @@ export function useStage({ withKey = true, codex }: StageOptions = {}): Stage {
   });
 
   afterAll(async () => {
+    await Promise.all(waiting.map((person) => person.leave()));
     for (const step of undo.splice(0).toReversed()) await step();
   });
+
+  const project: Stage['project'] = async (name, files = {}) => {
+    const folder = join(set().root, 'code', name);
+    await mkdir(folder, { recursive: true });
+    for (const [path, content] of Object.entries(files)) {
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await writeFile(join(folder, path), content);
+    }
+    return folder;
+  };
+
+  const person: Stage['person'] = async (options) => {
+    const isGuest = atLength || options !== undefined;
+    const back = isGuest ? undefined : waiting.shift();
+    if (back !== undefined) {
+      people.push(back);
+      await back.closeTabs();
+      back.received.length = 0;
+      // Of what other tests did to the server meanwhile.
+      back.complaints.length = 0;
+      return back;
+    }
+    const address = new URL(set().server.link);
+    address.port = String(set().network.port);
+    const made = await visit(await sharedChromium(), address.href, options);
+    people.push(made);
+    if (isGuest) guests.add(made);
+    await made.sidebar.waitFor();
+    return made;
+  };
 
   return {
     get api() {
@@ -126,22 +173,21 @@ export function useStage({ withKey = true, codex }: StageOptions = {}): Stage {
     get env() {
       return env;
     },
-    project: async (name, files = {}) => {
-      const folder = join(set().root, 'code', name);
-      await mkdir(folder, { recursive: true });
-      for (const [path, content] of Object.entries(files)) {
-        await mkdir(dirname(join(folder, path)), { recursive: true });
-        await writeFile(join(folder, path), content);
+    project,
+    person,
+    claude: async () => {
+      const ada = await person();
+      if (opened?.ada === ada) {
+        const { session, folder } = opened;
+        await ada.page.locator(`a[href*="${opened.id}"]`).first().click();
+        await ada.page.waitForURL((url) => url.pathname.includes(opened!.id));
+        await session.untilEnded(1);
+        return { ada, session, folder, turns: await session.turns.count() };
       }
-      return folder;
-    },
-    person: async (options) => {
-      const address = new URL(set().server.link);
-      address.port = String(set().network.port);
-      const person = await visit(await sharedChromium(), address.href, options);
-      people.push(person);
-      await person.sidebar.waitFor();
-      return person;
+      const folder = await project('shared');
+      const session = await ada.startSession({ folder });
+      opened = { ada, session, folder, id: session.id };
+      return { ada, session, folder, turns: 0 };
     },
     expectComplaints: (pattern) => {
       expected = pattern;

@@ -48,7 +48,7 @@ test('SAFE: what a server on another port of our host is sent opens nothing here
 });
 
 test('SAFE: the printed link signs one browser in, is gone from its history, and says so when it is opened again', async () => {
-  const person = await stage.person();
+  const person = await stage.person({});
   const context = person.page.context();
   await context.clearCookies();
   await person.page.evaluate(() => localStorage.clear());
@@ -80,7 +80,7 @@ test('SAFE: the printed link signs one browser in, is gone from its history, and
 
 test('a newcomer gets from the empty page to an answer by keyboard alone', async () => {
   const folder = await stage.project('keyboard');
-  const { page } = await stage.person();
+  const { page } = await stage.person({});
   const { keyboard } = page;
   await page.getByRole('heading', { name: 'What should be done?' }).waitFor();
   await keyboard.press('Alt+n');
@@ -159,7 +159,7 @@ testAtLength('the address of a session that does not exist says so', async () =>
 });
 
 test('a part of the page that a new server does not have makes the page load itself again; one that cannot be fetched leaves no empty window; folders that may not be are refused with what to do', async () => {
-  const { page, sidebar } = await stage.person();
+  const { page, sidebar } = await stage.person({});
   stage.expectComplaints(/404|ERR_|Failed to fetch|Failed to load|preload|status of 40[03]/);
   stage.network.down();
   // With the server there again before this is asked, the page would load itself.

@@ -9,9 +9,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fillDisk, freeDisk } from './disk.ts';
 import { length, patience, seed } from './length.ts';
-import { FaultServer } from './server.ts';
+import { type FaultServer, shareServer } from './server.ts';
 
-const start = () => FaultServer.start({ script: () => reply('Read.') });
+/** What one test leaves in the database is there for the next. */
+const shared = shareServer(() => ({ script: () => reply('Read.') }));
 
 const markdown = { type: 'text/markdown' };
 const addressOf = (text: string): string =>
@@ -28,7 +29,7 @@ const inline = (text: string): ContentBlock => ({
   resource: { uri: 'notes', mimeType: markdown.type, name: 'notes.md', text },
 });
 
-/** What the database of a server that has stopped keeps: whole blobs, and those without a name. */
+/** What the database keeps: whole blobs, and those without a name. */
 function kept({ dataDir }: FaultServer['folders']): { whole: string[]; halves: number } {
   const database = new DatabaseSync(join(dataDir, 'liminal.db'), { readOnly: true });
   try {
@@ -40,6 +41,84 @@ function kept({ dataDir }: FaultServer['folders']): { whole: string[]; halves: n
   }
 }
 
+test('a file of a wrong type is refused, alone and in a message, and leaves neither bytes nor a turn', async () => {
+  const { faults, sessionId } = shared;
+  const { requests } = faults;
+  const wrong = { code: 'BLOB_TYPE_WRONG' };
+  await expect(
+    requests.putBlob(new Blob(['no image'], { type: 'image/png' })),
+  ).rejects.toMatchObject(wrong);
+  const data = Buffer.from('no image').toString('base64');
+  const blocks: ContentBlock[] = [{ type: 'image', mimeType: 'image/png', data }];
+  await expect(requests.send(sessionId, 'Look.', undefined, { blocks })).rejects.toMatchObject(
+    wrong,
+  );
+  const zip = await requests.putBlob(new Blob(['zip'], { type: 'application/zip' }));
+  const archive: ContentBlock = {
+    type: 'resource',
+    resource: { uri: zip.uri, mimeType: 'application/zip', name: 'a.zip' },
+  };
+  await expect(
+    requests.send(sessionId, 'Unpack.', undefined, { blocks: [archive] }),
+  ).rejects.toMatchObject({ code: 'CONTENT_NOT_SUPPORTED' });
+
+  expect((await faults.follow(sessionId)).turns).toEqual([]);
+  expect(faults.api.requests.filter(({ kind }) => kind === 'main')).toEqual([]);
+  // It was uploaded, and may yet be of use for another message: it goes after a day.
+  expect(kept(faults.folders)).toEqual({ whole: [zip.uri], halves: 0 });
+});
+
+test('a disk that fills refuses files and messages with files, keeps no half, and takes them when there is room', async () => {
+  const { faults, sessionId } = shared;
+  const { requests, server } = faults;
+  const reader = await faults.follow(sessionId);
+  const { whole } = kept(faults.folders);
+  const text = 'x '.repeat(100_000);
+  const full = { code: 'STORE_WRITE_FAILED', status: 507 };
+
+  fillDisk(server.pid);
+  const file = new Blob([text], markdown);
+  await expect(requests.putBlob(file)).rejects.toMatchObject({
+    ...full,
+    message: expect.stringContaining('free some space'),
+  });
+  const sending = requests.send(sessionId, 'Refused.', randomUUID(), { blocks: [inline(text)] });
+  await expect(sending).rejects.toMatchObject(full);
+  freeDisk(server.pid);
+
+  await expect(requests.getBlob(hashIn(addressOf(text)))).rejects.toMatchObject({ status: 404 });
+  const { uri } = await requests.putBlob(file);
+  expect(uri).toBe(addressOf(text));
+  const { turnId } = await requests.send(sessionId, 'Read.', undefined, { blocks: [named(uri)] });
+  expect(await reader.ended(turnId)).toMatchObject({ status: 'complete' });
+  expect(reader.turns.map((turn) => turn.turnId)).toEqual([turnId]);
+  expect(faults.api.requests.map(({ prompt }) => prompt)).not.toContain('Refused.');
+  expect(kept(faults.folders)).toEqual({ whole: [...whole, uri].sort(), halves: 0 });
+});
+
+test(`the same file ${length.duplicates} times, uploaded and in messages, is kept once`, async () => {
+  const { faults, sessionId } = shared;
+  const { requests, server } = faults;
+  const text = 'same '.repeat(20_000);
+  const upload = () => requests.putBlob(new Blob([text], markdown));
+  const { whole } = kept(faults.folders);
+  const uris = new Set<string>();
+  for (let left = length.duplicates; left > 0; left -= 20) {
+    for (const { uri } of await Promise.all(Array.from({ length: 20 }, upload))) uris.add(uri);
+  }
+  for (const block of [inline(text), named(addressOf(text))]) {
+    const reader = await faults.follow(sessionId);
+    const { turnId } = await requests.send(sessionId, 'Read.', undefined, { blocks: [block] });
+    await reader.ended(turnId);
+  }
+  expect([...uris]).toEqual([addressOf(text)]);
+  expect(await server.stop()).toBe(0);
+  expect(kept(faults.folders)).toEqual({ whole: [...whole, addressOf(text)].sort(), halves: 0 });
+  const { size } = await stat(join(faults.folders.dataDir, 'liminal.db'));
+  expect(size).toBeLessThan(20 * text.length);
+  await server.restart();
+});
+
 /** When the server is killed, ms after a file and its message are on their way. */
 const moments = fc.sample(fc.nat(400), { seed, numRuns: length.crashesAmid });
 
@@ -47,9 +126,10 @@ test(
   `INV-2 INV-6 a server killed between a file and its message loses neither, and says the message once (${moments.length} times, seed ${seed})`,
   { timeout: patience(moments.length) },
   async () => {
-    const faults = await start();
+    const { faults, sessionId } = shared;
     const { requests, server } = faults;
-    const sessionId = await faults.create();
+    const { whole } = kept(faults.folders);
+    const { length: before } = (await faults.follow(sessionId)).turns;
     const files: string[] = [];
     for (const [round, moment] of moments.entries()) {
       const text = `# Round ${round}\n${'line\n'.repeat(20_000)}`;
@@ -73,7 +153,7 @@ test(
       expect(words).toMatchObject([
         { content: `Read ${round}.`, blocks: [shownAs(addressOf(text))] },
       ]);
-      expect(reader.turns).toHaveLength(round + 1);
+      expect(reader.turns).toHaveLength(before + round + 1);
       files.push(text);
       const file = await requests.getBlob(hashIn(addressOf(text)));
       expect(await file.text()).toBe(text);
@@ -86,89 +166,12 @@ test(
       }
     }
     expect(await server.stop()).toBe(0);
-    expect(kept(faults.folders)).toEqual({ whole: files.map(addressOf).sort(), halves: 0 });
+    expect(kept(faults.folders)).toEqual({
+      whole: [...whole, ...files.map(addressOf)].sort(),
+      halves: 0,
+    });
   },
 );
 
 const saysLast = (words: string) => (request: { kind: string; prompt: string }) =>
   request.kind === 'main' && request.prompt === words;
-
-test('a disk that fills refuses files and messages with files, keeps no half, and takes them when there is room', async () => {
-  const faults = await start();
-  const { requests, server } = faults;
-  const sessionId = await faults.create();
-  const reader = await faults.follow(sessionId);
-  const text = 'x '.repeat(100_000);
-  const full = { code: 'STORE_WRITE_FAILED', status: 507 };
-
-  fillDisk(server.pid);
-  const file = new Blob([text], markdown);
-  await expect(requests.putBlob(file)).rejects.toMatchObject({
-    ...full,
-    message: expect.stringContaining('free some space'),
-  });
-  const sending = requests.send(sessionId, 'Refused.', randomUUID(), { blocks: [inline(text)] });
-  await expect(sending).rejects.toMatchObject(full);
-  freeDisk(server.pid);
-
-  await expect(requests.getBlob(hashIn(addressOf(text)))).rejects.toMatchObject({ status: 404 });
-  const { uri } = await requests.putBlob(file);
-  expect(uri).toBe(addressOf(text));
-  const { turnId } = await requests.send(sessionId, 'Read.', undefined, { blocks: [named(uri)] });
-  expect(await reader.ended(turnId)).toMatchObject({ status: 'complete' });
-  expect(reader.turns).toHaveLength(1);
-  expect(faults.api.requests.map(({ prompt }) => prompt)).not.toContain('Refused.');
-  expect(await server.stop()).toBe(0);
-  expect(kept(faults.folders)).toEqual({ whole: [uri], halves: 0 });
-});
-
-test(`the same file ${length.duplicates} times, uploaded and in messages, is kept once`, async () => {
-  const faults = await start();
-  const { requests, server } = faults;
-  const sessionId = await faults.create();
-  const text = 'same '.repeat(20_000);
-  const upload = () => requests.putBlob(new Blob([text], markdown));
-  const uris = new Set<string>();
-  for (let left = length.duplicates; left > 0; left -= 20) {
-    for (const { uri } of await Promise.all(Array.from({ length: 20 }, upload))) uris.add(uri);
-  }
-  for (const block of [inline(text), named(addressOf(text))]) {
-    const reader = await faults.follow(sessionId);
-    const { turnId } = await requests.send(sessionId, 'Read.', undefined, { blocks: [block] });
-    await reader.ended(turnId);
-  }
-  expect([...uris]).toEqual([addressOf(text)]);
-  expect(await server.stop()).toBe(0);
-  expect(kept(faults.folders)).toEqual({ whole: [addressOf(text)], halves: 0 });
-  const { size } = await stat(join(faults.folders.dataDir, 'liminal.db'));
-  expect(size).toBeLessThan(20 * text.length);
-});
-
-test('a file of a wrong type is refused, alone and in a message, and leaves neither bytes nor a turn', async () => {
-  const faults = await start();
-  const { requests, server } = faults;
-  const sessionId = await faults.create();
-  const wrong = { code: 'BLOB_TYPE_WRONG' };
-  await expect(
-    requests.putBlob(new Blob(['no image'], { type: 'image/png' })),
-  ).rejects.toMatchObject(wrong);
-  const data = Buffer.from('no image').toString('base64');
-  const blocks: ContentBlock[] = [{ type: 'image', mimeType: 'image/png', data }];
-  await expect(requests.send(sessionId, 'Look.', undefined, { blocks })).rejects.toMatchObject(
-    wrong,
-  );
-  const zip = await requests.putBlob(new Blob(['zip'], { type: 'application/zip' }));
-  const archive: ContentBlock = {
-    type: 'resource',
-    resource: { uri: zip.uri, mimeType: 'application/zip', name: 'a.zip' },
-  };
-  await expect(
-    requests.send(sessionId, 'Unpack.', undefined, { blocks: [archive] }),
-  ).rejects.toMatchObject({ code: 'CONTENT_NOT_SUPPORTED' });
-
-  expect((await faults.follow(sessionId)).turns).toEqual([]);
-  expect(faults.api.requests.filter(({ kind }) => kind === 'main')).toEqual([]);
-  expect(await server.stop()).toBe(0);
-  // It was uploaded, and may yet be of use for another message: it goes after a day.
-  expect(kept(faults.folders)).toEqual({ whole: [zip.uri], halves: 0 });
-});

@@ -1,11 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
-import { expect } from 'vitest';
-import { descendants, type Entry, readTable } from './process-table.ts';
+import { descendants, type Entry, keyOf, readTable } from './process-table.ts';
 
 /** How long processes may take to end on a busy machine, ms. */
 const patience = 30_000;
-
-const keyOf = ({ pid, startedAt }: Entry): string => `${pid}@${startedAt}`;
 
 /**
  * Who runs that belongs to a test (invariant 8): who descends from its servers, now or whenever it was looked at, who
@@ -28,7 +25,7 @@ export class Census {
 
   /** All that run now. What has once been counted stays known, whatever becomes of its parents. */
   take(): Entry[] {
-    const table = readTable().filter((entry) => !this.#before.has(keyOf(entry)));
+    const table = readTable(this.#before);
     const ours = table.filter((entry) => this.#known.has(keyOf(entry)) || this.#bears(entry));
     const pids = ours.map(({ pid }) => pid);
     const all = [...ours, ...descendants(table, pids)];
@@ -43,12 +40,14 @@ export class Census {
 
   /** Resolves when the process table is what it was before; says who is left when that takes too long. */
   async untilEmpty(): Promise<void> {
-    await expect
-      .poll(() => this.take().map(({ pid, command }) => `${pid} ${command}`), {
-        timeout: patience,
-        interval: 20,
-      })
-      .toEqual([]);
+    const deadline = performance.now() + patience;
+    for (let left = this.take(); left.length > 0; left = this.take()) {
+      if (performance.now() > deadline) {
+        const who = left.map(({ pid, command }) => `${pid} ${command}`);
+        throw new Error(`Still running: ${who.join(', ')}`);
+      }
+      await setTimeout(20);
+    }
   }
 
   /** For the end of a test that went wrong: leaves nothing to those that follow. */

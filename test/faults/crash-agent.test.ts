@@ -2,7 +2,7 @@ import { byPrompt, gate, held, type Reply, reply, text, toolUse } from '@liminal
 import { atLength } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
 import { AT_ONCE } from './reader.ts';
-import { FaultServer } from './server.ts';
+import { shareServer } from './server.ts';
 
 interface Moment {
   moment: string;
@@ -39,22 +39,28 @@ const moments: Moment[] = [
   },
 ];
 
+const shared = shareServer(() => ({}));
+
 test.each(moments.filter(({ isShort }) => atLength || isShort))(
   'INV-2 INV-3 INV-8 an agent killed $moment ends its turn at once with all that was said, and the conversation goes on',
-  async ({ replies, said }) => {
-    const script = byPrompt({
-      'Remember 42.': [reply('I do.')],
-      'Begin.': replies(),
-      'Go on.': [reply('Here I am.')],
-    });
-    const faults = await FaultServer.start({ script });
-    const sessionId = await faults.create();
+  async ({ moment, replies, said }) => {
+    const { faults, sessionId } = shared;
+    const [remember, begin, goOn] = ['Remember', 'Begin', 'Go on'].map(
+      (what) => `${what} ${moment}.`,
+    ) as [string, string, string];
+    faults.api.play(
+      byPrompt({
+        [remember]: [reply(`I do ${moment}.`)],
+        [begin]: replies(),
+        [goOn]: [reply('Here I am.')],
+      }),
+    );
     const reader = await faults.follow(sessionId);
-    const first = await faults.requests.send(sessionId, 'Remember 42.');
+    const first = await faults.requests.send(sessionId, remember);
     await reader.ended(first.turnId);
-    await faults.untilStored(sessionId, 'I do.');
-    const { turnId } = await faults.requests.send(sessionId, 'Begin.');
-    await faults.api.request(({ prompt }) => prompt === 'Begin.');
+    await faults.untilStored(sessionId, `I do ${moment}.`);
+    const { turnId } = await faults.requests.send(sessionId, begin);
+    await faults.api.request(({ prompt }) => prompt === begin);
     await reader.until(() => reader.said(turnId) === said);
 
     const killedAt = performance.now();
@@ -68,11 +74,11 @@ test.each(moments.filter(({ isShort }) => atLength || isShort))(
     expect(turn.items.filter((item) => !['complete', 'error'].includes(item.status))).toEqual([]);
     await expect.poll(() => faults.others, { timeout: 30_000 }).toEqual([]);
 
-    const next = await faults.requests.send(sessionId, 'Go on.');
+    const next = await faults.requests.send(sessionId, goOn);
     expect(await reader.ended(next.turnId)).toMatchObject({ status: 'complete' });
     expect(reader.said(next.turnId)).toBe('Here I am.');
-    const { body } = await faults.api.request(({ prompt }) => prompt.includes('Go on.'));
-    expect(JSON.stringify(body.messages)).toContain('Remember 42.');
+    const { body } = await faults.api.request(({ prompt }) => prompt.includes(goOn));
+    expect(JSON.stringify(body.messages)).toContain(remember);
 
     // Whoever comes now gets the same.
     const late = await faults.follow(sessionId);

@@ -3,9 +3,17 @@ import type { OutputItem } from '@liminal/protocol';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { length, patience, seed } from './length.ts';
-import { FaultServer } from './server.ts';
+import { shareServer } from './server.ts';
 
 const words = Array.from({ length: 2_000 }, (_, index) => `word${index}`).join(' ');
+
+const shared = shareServer(() => ({
+  script: byPrompt({
+    'Talk.': [reply(text(words, { chunk: 12, delayMs: 4 }))],
+    'Begin.': [held(gate(), reply('Too late.'))],
+    'Go on.': [reply('Here I am.')],
+  }),
+}));
 
 /** After how many characters that a reader has seen the server is killed. */
 const moments = fc.sample(fc.nat(3_000), { seed, numRuns: length.serverCrashes });
@@ -14,12 +22,7 @@ test(
   `INV-6 INV-8 a server killed in mid-turn has kept all that anybody has seen, ends the turn, and goes on (${length.serverCrashes} times, seed ${seed})`,
   { timeout: patience(length.serverCrashes) },
   async () => {
-    const script = byPrompt({
-      'Talk.': [reply(text(words, { chunk: 12, delayMs: 4 }))],
-      'Go on.': [reply('Here I am.')],
-    });
-    const faults = await FaultServer.start({ script });
-    const sessionId = await faults.create();
+    const { faults, sessionId } = shared;
     const turnIds: string[] = [];
     for (const moment of moments) {
       const reader = await faults.follow(sessionId);
@@ -52,11 +55,7 @@ test(
 );
 
 test('INV-2 a session goes on after a power cut in its first turn, of which its agent has nothing written down', async () => {
-  const script = byPrompt({
-    'Begin.': [held(gate(), reply('Too late.'))],
-    'Go on.': [reply('Here I am.')],
-  });
-  const faults = await FaultServer.start({ script });
+  const { faults } = shared;
   const sessionId = await faults.create();
   const { turnId: lost } = await faults.requests.send(sessionId, 'Begin.');
   await faults.census.endAll();

@@ -2,11 +2,12 @@ import { join } from 'node:path';
 import type { Requests } from '@liminal/client';
 import type { UpsertObject } from '@liminal/protocol';
 import { byPrompt, gate, reply, text } from '@liminal/testkit';
+import { atLength } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
 import { fillDisk, freeDisk, onFullDisk } from './disk.ts';
 import { type Reader, textOf } from './reader.ts';
 import { refusedStart } from './refused-start.ts';
-import { FaultServer } from './server.ts';
+import { shareServer } from './server.ts';
 
 const codes = (reader: Reader) =>
   reader.messages.flatMap((message) => (message.type === 'session:error' ? message.code : []));
@@ -14,15 +15,19 @@ const codes = (reader: Reader) =>
 /** What the server's own log must never hold. */
 const crash = /unhandled|uncaught|TypeError/i;
 
-test('INV-6 a disk that fills in mid-turn loses nothing: readers are told, sends are refused, and when there is room all is written in order', async () => {
-  const [full, free] = [gate(), gate()];
+const shared = shareServer(() => ({}));
+
+test('INV-6 INV-2 INV-8 a disk that fills in mid-turn loses nothing: readers are told, sends are refused, and when there is room all is written in order; a server that is asked to end while it is full ends in time and says what is lost, and the next one marks that turn', async () => {
+  const [full, free, fullAgain] = [gate(), gate(), gate()];
   const script = byPrompt({
     'Begin.': [reply(text(['Before. ', full, 'Meanwhile. ', free, 'After.']))],
     'Go on.': [reply('Here I am.')],
+    'Once more.': [reply(text(['Before. ', fullAgain, 'Lost.', gate()]))],
+    'And on.': [reply('Here I am again.')],
   });
-  const faults = await FaultServer.start({ script });
+  const { faults, sessionId } = shared;
   const { server, requests } = faults;
-  const sessionId = await faults.create();
+  faults.api.play(script);
   const reader = await faults.follow(sessionId);
   const { turnId } = await requests.send(sessionId, 'Begin.');
   await reader.until(() => reader.said(turnId) === 'Before. ');
@@ -56,59 +61,43 @@ test('INV-6 a disk that fills in mid-turn loses nothing: readers are told, sends
 
   const stored = async () => Promise.all([turnId, next.turnId].map((id) => faults.run(id)));
   const before = await stored();
-  expect(await server.stop()).toBe(0);
-  await server.restart();
-  expect(await stored()).toEqual(before);
-  const after = await faults.follow(sessionId);
-  expect(after.turns.map((turn) => after.said(turn.turnId))).toEqual([
-    'Before. Meanwhile. After.',
-    'Here I am.',
-  ]);
-  expect(server.log).not.toMatch(crash);
-});
 
-test('INV-2 INV-8 a server that is asked to end while its disk is full ends in time and says what is lost; the next one marks the turn', async () => {
-  const full = gate();
-  const script = byPrompt({
-    'Begin.': [reply(text(['Before. ', full, 'Lost.', gate()]))],
-    'Go on.': [reply('Here I am.')],
-  });
-  const faults = await FaultServer.start({ script });
-  const { server, requests } = faults;
-  const sessionId = await faults.create();
-  const reader = await faults.follow(sessionId);
-  const { turnId } = await requests.send(sessionId, 'Begin.');
-  await reader.until(() => reader.said(turnId) === 'Before. ');
+  const { turnId: lost } = await requests.send(sessionId, 'Once more.');
+  await reader.until(() => reader.said(lost) === 'Before. ');
+  const told = codes(reader).length;
   fillDisk(server.pid);
-  full.open();
-  await reader.until(() => codes(reader).includes('LOG_WRITE_FAILED'));
-
+  fullAgain.open();
+  await reader.until(() => codes(reader).slice(told).includes('LOG_WRITE_FAILED'));
   const begun = performance.now();
   expect(await server.stop()).toBe(0);
   expect(performance.now() - begun).toBeLessThan(15_000);
   expect(server.log).toMatch(/\d+ events \(\d+ characters\) of turn \S+ are lost/);
 
   await server.restart();
+  expect(await stored()).toEqual(before);
   const after = await faults.follow(sessionId);
-  expect(after.turn(turnId)).toMatchObject({ status: 'error', error: { code: 'OWNER_LOST' } });
-  expect(after.said(turnId)).toBe('Before. ');
-  const next = await requests.send(sessionId, 'Go on.');
-  expect(await after.ended(next.turnId)).toMatchObject({ status: 'complete' });
+  expect(after.turns.map((turn) => after.said(turn.turnId))).toEqual([
+    'Before. Meanwhile. After.',
+    'Here I am.',
+    'Before. ',
+  ]);
+  expect(after.turn(lost)).toMatchObject({ status: 'error', error: { code: 'OWNER_LOST' } });
+  const last = await requests.send(sessionId, 'And on.');
+  expect(await after.ended(last.turnId)).toMatchObject({ status: 'complete' });
   expect(server.log).not.toMatch(crash);
+  await requests.kill(sessionId);
 });
 
 test('more than 16 MiB that wait for room end the turn with LOG_UNAVAILABLE, and its agent; they are written when there is room', async () => {
   const full = gate();
   const megabyte = 'All work and no play. '.repeat(50_000);
   // An item holds less than that.
-  const items = Array.from({ length: 16 }, () => Array<string>(5).fill(megabyte));
+  const items = Array.from({ length: atLength ? 16 : 4 }, () => Array<string>(5).fill(megabyte));
   const flood = items.flat();
   const blocks = items.map((each) => text(each, { delayMs: 50 }));
-  const script = byPrompt({
-    'Begin.': [reply([text(['Before. ', full]), ...blocks])],
-  });
-  const faults = await FaultServer.start({ script });
+  const { faults } = shared;
   const { server, requests } = faults;
+  faults.api.play([reply([text(['Before. ', full]), ...blocks])]);
   const sessionId = await faults.create();
   const reader = await faults.follow(sessionId);
   const { turnId } = await requests.send(sessionId, 'Begin.');
@@ -134,22 +123,24 @@ test('more than 16 MiB that wait for room end the turn with LOG_UNAVAILABLE, and
 });
 
 test('a session that cannot be stored is not made, and leaves no process', async () => {
-  const faults = await FaultServer.start();
+  const { faults } = shared;
   const { server, requests } = faults;
+  const sessions = async () => (await requests.listProjects()).flatMap((one) => one.sessions);
+  const { length: before } = await sessions();
   fillDisk(server.pid);
   await expect(faults.create('demo')).rejects.toMatchObject({
     code: 'STORE_WRITE_FAILED',
     status: 507,
   });
-  expect(await requests.listProjects()).toEqual([]);
+  expect(await sessions()).toHaveLength(before);
   expect(faults.others).toEqual([]);
   freeDisk(server.pid);
   await faults.create('demo');
-  expect(await requests.listProjects()).toHaveLength(1);
+  expect(await sessions()).toHaveLength(before + 1);
 });
 
 test('a server whose disk is full from the start says so and does not begin; what was there is whole when there is room', async () => {
-  const faults = await FaultServer.start();
+  const { faults } = shared;
   const { server, requests, folders } = faults;
   const sessionId = await faults.create('demo');
   await requests.setConfig(sessionId, 'pace', 'instant');

@@ -1,7 +1,11 @@
-import { chmod, cp, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 const vendor = '@anthropic-ai';
@@ -26,7 +30,8 @@ export class Installation {
   static async make(root: string): Promise<Installation> {
     const modules = join(root, 'node_modules');
     await mkdir(join(modules, '@liminal'), { recursive: true });
-    await cp(join(repository, 'packages'), join(root, 'packages'), { recursive: true });
+    // A program does it in a tenth of the time that our own process would take.
+    await run('cp', ['-R', join(repository, 'packages'), root]);
     for (const name of await readdir(join(root, 'packages'))) {
       await symlink(join(root, 'packages', name), join(modules, '@liminal', name));
     }
@@ -35,7 +40,7 @@ export class Installation {
     await linkAll(vendor, join(modules, vendor), [sdk, platform]);
     // It looks for the program beside where it really lies.
     const from = join(repository, 'node_modules', vendor, sdk);
-    await cp(from, join(modules, vendor, sdk), { recursive: true });
+    await run('cp', ['-R', from, join(modules, vendor)]);
     return new Installation(root);
   }
 

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 export interface Entry {
   pid: number;
   parent: number;
-  /** Clock ticks since boot: with the pid it names one process for ever. */
+  /** Clock ticks since boot. */
   startedAt: number;
   command: string;
   /** What it was started with, which it cannot shake off but by starting something else with less. */
@@ -13,11 +13,15 @@ export interface Entry {
   folder: string;
 }
 
-/** All that run, zombies left out. */
-export function readTable(): Entry[] {
+/** Names one process for ever. */
+export const keyOf = ({ pid, startedAt }: Pick<Entry, 'pid' | 'startedAt'>): string =>
+  `${pid}@${startedAt}`;
+
+/** All that run, zombies and those with one of the keys left out: to read what a process bears takes most of the time. */
+export function readTable(except: ReadonlySet<string> = new Set()): Entry[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .map((name) => readEntry(Number(name)))
+    .map((name) => readEntry(Number(name), except))
     .filter((entry) => entry !== undefined);
 }
 
@@ -31,15 +35,17 @@ export function descendants(table: readonly Entry[], roots: readonly number[]): 
   return table.filter(({ pid }) => family.has(pid) && !roots.includes(pid));
 }
 
-function readEntry(pid: number): Entry | undefined {
+function readEntry(pid: number, except: ReadonlySet<string>): Entry | undefined {
   const stat = read(pid, 'stat');
   // The program's name stands in brackets, and may itself hold spaces and brackets.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   if (stat === '' || fields[0] === 'Z' || fields[0] === 'X') return undefined;
+  const startedAt = Number(fields[19]);
+  if (except.has(keyOf({ pid, startedAt }))) return undefined;
   return {
     pid,
     parent: Number(fields[1]),
-    startedAt: Number(fields[19]),
+    startedAt,
     command: read(pid, 'cmdline').replaceAll('\0', ' ').trim(),
     environ: read(pid, 'environ'),
     folder: folderOf(pid),

@@ -3,20 +3,20 @@ import { byPrompt, gate, reply, text, toolUse } from '@liminal/testkit';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { length, patience, seed } from './length.ts';
-import { FaultServer } from './server.ts';
+import { shareServer } from './server.ts';
 
-const script = () =>
-  byPrompt({
+const shared = shareServer(() => ({
+  script: byPrompt({
     'Go on.': [reply('Here I am.')],
     'Wait.': [reply(text(['I wait', gate(), ' no more.']))],
     'Work.': [reply([text('I work.'), toolUse('Bash', { command: 'tail -f /dev/null' })])],
     'Talk.': [reply(text('word '.repeat(300), { chunk: 5, delayMs: 3 }))],
-  });
+  }),
+}));
 
 test('INV-2 a turn that is cancelled twice at once ends once, and a cancel with nothing to stop does nothing', async () => {
-  const faults = await FaultServer.start({ script: script() });
+  const { faults, sessionId } = shared;
   const { cancel, send } = faults.requests;
-  const sessionId = await faults.create();
   const reader = await faults.follow(sessionId);
   // Before there was anything.
   await cancel(sessionId);
@@ -42,10 +42,6 @@ test('INV-2 a turn that is cancelled twice at once ends once, and a cancel with 
     ]);
   }
 
-  // With no agent to ask.
-  await faults.requests.kill(sessionId);
-  await cancel(sessionId);
-  expect(faults.others).toEqual([]);
   await expect(cancel('nobody')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
 });
 
@@ -56,11 +52,10 @@ const races = fc.sample(fc.tuple(fc.nat(400), fc.nat(100)), {
 });
 
 test(
-  `INV-2 a turn that is cancelled at any moment ends once, as cancelled (${length.races} times, seed ${seed})`,
+  `INV-2 a turn that is cancelled at any moment ends once, as cancelled (${length.races} times, seed ${seed}); without an agent a cancel does nothing`,
   { timeout: patience(length.races) },
   async () => {
-    const faults = await FaultServer.start({ script: script() });
-    const sessionId = await faults.create();
+    const { faults, sessionId } = shared;
     const reader = await faults.follow(sessionId);
     for (const [first, second] of races) {
       const sending = faults.requests.send(sessionId, 'Talk.');
@@ -76,5 +71,8 @@ test(
       expect(reader.said(next.turnId)).toBe('Here I am.');
       expect(reader.ends(turnId)).toEqual(['turn_complete']);
     }
+    await faults.requests.kill(sessionId);
+    await faults.requests.cancel(sessionId);
+    expect(faults.others).toEqual([]);
   },
 );

@@ -5,15 +5,16 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { length, patience, seed } from './length.ts';
 import type { Reader } from './reader.ts';
-import { FaultServer } from './server.ts';
+import { type FaultServer, shareServer } from './server.ts';
 
-const script = () =>
-  byPrompt({
+const shared = shareServer(() => ({
+  script: byPrompt({
     'Wait.': [reply(text(['I wait', gate(), ' no more.']))],
     'Ask.': [reply([text('May I?'), toolUse('Bash', { command: 'touch here' })])],
     'Talk.': [reply(text('word '.repeat(300), { chunk: 5, delayMs: 3 }))],
     'Go on.': [reply('Here I am.')],
-  });
+  }),
+}));
 
 /** What the agent answers to a message, by another process if need be. */
 async function ask(faults: FaultServer, sessionId: string, reader: Reader): Promise<string> {
@@ -52,9 +53,9 @@ test(
   `INV-2 INV-8 a session ended while a message is being sent leaves nothing, and neither hangs (${length.races} times, seed ${seed})`,
   { timeout: patience(length.races) },
   async () => {
-    const faults = await FaultServer.start({ script: script() });
-    const sessionId = await faults.create();
+    const { faults, sessionId } = shared;
     const reader = await faults.follow(sessionId);
+    const before = reader.turns.length;
     const refused: string[] = [];
     for (const { offset, runs } of races) {
       if (!runs) await faults.requests.kill(sessionId);
@@ -72,15 +73,14 @@ test(
       expect(await ask(faults, sessionId, reader)).toBe('Here I am.');
     }
     // What was refused was not sent later either.
-    expect(reader.turns).toHaveLength(2 * races.length - refused.length);
+    expect(reader.turns).toHaveLength(before + 2 * races.length - refused.length);
     await faults.requests.kill(sessionId);
     expect(faults.others).toEqual([]);
   },
 );
 
 test('INV-2 INV-8 a session ended twice at once ends its turn once, and a third time is no error', async () => {
-  const faults = await FaultServer.start({ script: script() });
-  const sessionId = await faults.create();
+  const { faults, sessionId } = shared;
   const reader = await faults.follow(sessionId);
   const { turnId } = await faults.requests.send(sessionId, 'Wait.');
   await reader.until(() => reader.said(turnId) === 'I wait');
@@ -105,8 +105,7 @@ test('INV-2 INV-8 a session ended twice at once ends its turn once, and a third 
 });
 
 test('INV-3 a session ended while it waits for a permission withdraws the request', async () => {
-  const faults = await FaultServer.start({ script: script() });
-  const sessionId = await faults.create();
+  const { faults, sessionId } = shared;
   const reader = await faults.follow(sessionId);
   const { turnId } = await faults.requests.send(sessionId, 'Ask.');
   const { approvalId } = await reader.approval(turnId);
@@ -124,8 +123,7 @@ test('INV-3 a session ended while it waits for a permission withdraws the reques
 });
 
 test('INV-8 two who want a session at once get one agent', async () => {
-  const faults = await FaultServer.start({ script: script() });
-  const sessionId = await faults.create();
+  const { faults, sessionId } = shared;
   const reader = await faults.follow(sessionId);
   await faults.requests.kill(sessionId);
   const [{ turnId }] = await Promise.all([

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ApiError } from '@liminal/client';
 import { byPrompt, gate, reply, text } from '@liminal/testkit';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { Installation, realClaude } from './installation.ts';
 import { AT_ONCE } from './reader.ts';
-import { FaultServer } from './server.ts';
+import { shareServer } from './server.ts';
 
 const works = `#!/bin/sh\nexec ${realClaude} "$@"\n`;
 const hangs = '#!/bin/sh\nexec tail -f /dev/null\n';
@@ -28,26 +28,22 @@ const broken: { text?: string; mode?: number; told: RegExp }[] = [
   },
 ];
 
-const script = () =>
-  byPrompt({
-    'Go on.': [reply('Here I am.')],
-    'Talk.': [reply(text(['So far', gate(), ' so good.']))],
-  });
+const script = byPrompt({
+  'Go on.': [reply('Here I am.')],
+  'Talk.': [reply(text(['So far', gate(), ' so good.']))],
+});
 
 let folder: string;
 let installation: Installation;
 
-beforeAll(async () => {
+/** A server whose Claude Code program can be put out of order; whoever did so puts one back that works. */
+const shared = shareServer(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), 'liminal-installed-')));
   installation = await Installation.make(folder);
+  await installation.putClaude(works);
+  return { script, program: installation.liminal };
 });
 afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
-
-/** A server whose Claude Code program can be put out of order, and begins as this. */
-async function start(claude: string): Promise<FaultServer> {
-  await installation.putClaude(claude);
-  return FaultServer.start({ script: script(), program: installation.liminal });
-}
 
 /** What was refused with. */
 async function refusal(request: Promise<unknown>): Promise<ApiError> {
@@ -57,8 +53,7 @@ async function refusal(request: Promise<unknown>): Promise<ApiError> {
 }
 
 test('INV-8 an agent whose program is missing or ends at its start is refused with a code and a reason, leaves nothing, and works once it is mended', async () => {
-  const faults = await start(works);
-  const sessionId = await faults.create();
+  const { faults, sessionId } = shared;
   const reader = await faults.follow(sessionId);
   await faults.requests.kill(sessionId);
   for (const { text: program, mode, told } of broken) {
@@ -85,28 +80,10 @@ test('INV-8 an agent whose program is missing or ends at its start is refused wi
   expect(reader.turns).toHaveLength(1);
 });
 
-test('INV-8 an agent that hangs at its start goes with its session, or with its server', async () => {
-  const faults = await start(works);
-  // More than may start at once.
-  const sessions = [await faults.create(), await faults.create(), await faults.create()];
-  for (const id of sessions) await faults.requests.kill(id);
-  await installation.putClaude(hangs);
-  const sending = sessions.map((id) => refusal(faults.requests.send(id, 'Go on.')));
-  await expect.poll(() => faults.others).toEqual(Array(2).fill('tail -f /dev/null'));
-  for (const id of sessions) await faults.requests.kill(id);
-  for (const { code } of await Promise.all(sending)) expect(code).toBe('SESSION_CREATE_FAILED');
-  expect(faults.others).toEqual([]);
-
-  const creating = refusal(faults.create());
-  await expect.poll(() => faults.others).toEqual(['tail -f /dev/null']);
-  expect(await faults.server.stop()).toBe(0);
-  expect(faults.census.take()).toEqual([]);
-  expect((await creating).code).toBe('SESSION_CREATE_FAILED');
-});
-
 test('INV-2 INV-8 an agent killed while a child of it holds its output ends its turn at once, and the child ends too', async () => {
-  const faults = await start(holder);
-  const sessionId = await faults.create();
+  const { faults, sessionId } = shared;
+  await faults.requests.kill(sessionId);
+  await installation.putClaude(holder);
   const reader = await faults.follow(sessionId);
   const { turnId } = await faults.requests.send(sessionId, 'Talk.');
   await reader.until(() => reader.said(turnId) === 'So far');
@@ -123,4 +100,24 @@ test('INV-2 INV-8 an agent killed while a child of it holds its output ends its 
   expect(reader.said(next.turnId)).toBe('Here I am.');
   await faults.requests.kill(sessionId);
   expect(faults.others).toEqual([]);
+  await installation.putClaude(works);
+});
+
+test('INV-8 an agent that hangs at its start goes with its session, or with its server', async () => {
+  const { faults } = shared;
+  // More than may start at once.
+  const sessions = [shared.sessionId, await faults.create(), await faults.create()];
+  for (const id of sessions) await faults.requests.kill(id);
+  await installation.putClaude(hangs);
+  const sending = sessions.map((id) => refusal(faults.requests.send(id, 'Go on.')));
+  await expect.poll(() => faults.others).toEqual(Array(2).fill('tail -f /dev/null'));
+  for (const id of sessions) await faults.requests.kill(id);
+  for (const { code } of await Promise.all(sending)) expect(code).toBe('SESSION_CREATE_FAILED');
+  expect(faults.others).toEqual([]);
+
+  const creating = refusal(faults.create());
+  await expect.poll(() => faults.others).toEqual(['tail -f /dev/null']);
+  expect(await faults.server.stop()).toBe(0);
+  expect(faults.census.take()).toEqual([]);
+  expect((await creating).code).toBe('SESSION_CREATE_FAILED');
 });

@@ -1,5 +1,5 @@
 import { byPrompt, reply, toolUse } from '@liminal/testkit';
-import { partOf } from '@liminal/testkit/at-length';
+import { atLength } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
 import { length } from './length.ts';
 import type { Reader } from './reader.ts';
@@ -24,14 +24,14 @@ class Scene {
     this.programs = parts.programs;
   }
 
-  static async set(): Promise<Scene> {
+  static async set(faults: FaultServer, sessionId: string): Promise<Scene> {
     const { command, programs } = stubborn();
-    const script = byPrompt({
-      'Start them.': [reply(toolUse('Bash', { command })), reply('They run.')],
-      'Go on.': [reply('Here I am.')],
-    });
-    const faults = await FaultServer.start({ script });
-    const sessionId = await faults.create();
+    faults.api.play(
+      byPrompt({
+        'Start them.': [reply(toolUse('Bash', { command })), reply('They run.')],
+        'Go on.': [reply('Here I am.')],
+      }),
+    );
     const reader = await faults.follow(sessionId);
     const { turnId } = await faults.requests.send(sessionId, 'Start them.');
     const scene = new Scene({ faults, sessionId, turnId, reader, programs });
@@ -57,25 +57,32 @@ class Scene {
 }
 
 /** What each way of ending has ended when it is over. */
-const ends: Record<string, (scene: Scene) => Promise<void>> = {
-  'ending the session': async ({ faults, sessionId, reader, turnId }) => {
+const ends = {
+  'ending the session': async ({ faults, sessionId, reader, turnId }: Scene) => {
     await faults.requests.kill(sessionId);
     expect(faults.others).toEqual([]);
     expect(await reader.ended(turnId)).toMatchObject({ status: 'aborted' });
   },
-  'ending the session of an agent that hangs': async ({ faults, sessionId, reader, turnId }) => {
+  'ending the session of an agent that hangs': async ({
+    faults,
+    sessionId,
+    reader,
+    turnId,
+  }: Scene) => {
     process.kill(faults.agentPid(sessionId), 'SIGSTOP');
     await faults.requests.kill(sessionId);
     expect(faults.others).toEqual([]);
     expect(await reader.ended(turnId)).toMatchObject({ status: 'aborted' });
   },
-  'a crash of the agent': async ({ faults, sessionId, reader, turnId }) => {
+  'a crash of the agent': async ({ faults, sessionId, reader, turnId }: Scene) => {
     process.kill(faults.agentPid(sessionId), 'SIGKILL');
     const crash = { status: 'error', error: { code: 'PROCESS_CRASH' } };
     expect(await reader.ended(turnId)).toMatchObject(crash);
     await expect.poll(() => faults.others, { timeout: 30_000 }).toEqual([]);
   },
-  'a crash of the agent, and an orderly end of the server while another runs': async (scene) => {
+  'a crash of the agent, and an orderly end of the server while another runs': async (
+    scene: Scene,
+  ) => {
     const { server, census } = scene.faults;
     process.kill(scene.faults.agentPid(scene.sessionId), 'SIGKILL');
     await scene.reader.ended(scene.turnId);
@@ -86,12 +93,12 @@ const ends: Record<string, (scene: Scene) => Promise<void>> = {
     expect(census.take()).toEqual([]);
     await server.restart();
   },
-  'a crash of the server': async ({ faults }) => {
+  'a crash of the server': async ({ faults }: Scene) => {
     await faults.server.crash();
     await faults.census.untilEmpty();
     await faults.server.restart();
   },
-  'a crash of the server and of its guard, and a restart': async (scene) => {
+  'a crash of the server and of its guard, and a restart': async (scene: Scene) => {
     const { server, guardPid } = scene.faults;
     process.kill(guardPid, 'SIGKILL');
     await server.crash();
@@ -99,7 +106,7 @@ const ends: Record<string, (scene: Scene) => Promise<void>> = {
     await server.restart();
     expect(scene.faults.others).toEqual([]);
   },
-  'an orderly end of the server': async ({ faults }) => {
+  'an orderly end of the server': async ({ faults }: Scene) => {
     expect(await faults.server.stop()).toBe(0);
     expect(faults.census.take()).toEqual([]);
     await faults.server.restart();
@@ -107,16 +114,21 @@ const ends: Record<string, (scene: Scene) => Promise<void>> = {
 };
 
 const rounds = Array.from({ length: length.ends }, (_, round) => round + 1);
-const short = ['ending the session', 'a crash of the agent', 'a crash of the server'];
-const cases = partOf(ends, short).flatMap(([name]) =>
-  rounds.map((round) => [name, round] as const),
-);
+type End = keyof typeof ends;
+/** Each in a session of its own, again and again; on each commit three in one session. */
+const stories: [all: End[], round: number][] = atLength
+  ? (Object.keys(ends) as End[]).flatMap((name) => rounds.map((round) => [[name], round] as const))
+  : [[['ending the session', 'a crash of the agent', 'a crash of the server'], 1]];
 
-test.each(cases)(
-  'INV-8 %s leaves nothing of what an agent has started, and the session goes on (%i)',
-  async (name) => {
-    const scene = await Scene.set();
-    await ends[name]!(scene);
-    expect(await scene.goOn()).toBe('Here I am.');
+test.each(stories)(
+  'INV-8 %j: each leaves nothing of what an agent has started, and the session goes on (%i)',
+  async (all) => {
+    const faults = await FaultServer.start();
+    const sessionId = await faults.create();
+    for (const name of all) {
+      const scene = await Scene.set(faults, sessionId);
+      await ends[name](scene);
+      expect(await scene.goOn()).toBe('Here I am.');
+    }
   },
 );

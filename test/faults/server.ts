@@ -9,10 +9,11 @@ import {
   type Script,
   startMessagesApi,
 } from '@liminal/testkit';
-import { expect, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { Connection } from '../../bench/parts/connection.ts';
 import { LiminalServer } from '../e2e/server.ts';
 import { Census } from './census.ts';
+import type { Entry } from './process-table.ts';
 import { Reader } from './reader.ts';
 
 export interface FaultServerOptions {
@@ -56,22 +57,25 @@ export class FaultServer {
     this.requests = createRequests({ baseUrl: server.origin, token: server.token });
   }
 
-  /** Starts everything; it ends with the test. */
-  static async start(options: FaultServerOptions = {}): Promise<FaultServer> {
+  /** Starts everything; it ends with the test, unless what ends it is given to somebody else. */
+  static async start(
+    options: FaultServerOptions = {},
+    atEnd: (step: () => Promise<void>) => void = onTestFinished,
+  ): Promise<FaultServer> {
     const folders = await makeFolders(options.config);
     const { root, home, dataDir } = folders;
     const census = new Census([root]);
-    onTestFinished(async () => {
+    atEnd(async () => {
       await census.endAll();
       await rm(root, { recursive: true, force: true, maxRetries: 5 });
     });
     const api = await startMessagesApi({ script: options.script ?? [] });
-    onTestFinished(() => api.close());
+    atEnd(() => api.close());
     const env = { ...claudeEnvironment(home, api.url), ...options.env };
     const { program } = options;
     const server = await LiminalServer.start({ dataDir, env, ...(program && { program }) });
     const started = new FaultServer(folders, api, server, census);
-    onTestFinished(() => started.#end());
+    atEnd(() => started.#end());
     return started;
   }
 
@@ -101,18 +105,20 @@ export class FaultServer {
 
   /** The process that ends what is left when the server is gone. */
   get guardPid(): number {
-    const [guard] = this.census.withCommand(`guard.sh ${this.server.pid}.`);
-    if (guard === undefined) throw new Error('The server has no guard.');
-    return guard.pid;
+    return this.#guardAmong(this.census.take()).pid;
   }
 
   /** The commands of all that runs but the server itself and its guard. */
   get others(): string[] {
-    const own = [this.server.pid, this.guardPid];
-    return this.census
-      .take()
-      .filter(({ pid }) => !own.includes(pid))
-      .map(({ command }) => command);
+    const all = this.census.take();
+    const own = [this.server.pid, this.#guardAmong(all).pid];
+    return all.filter(({ pid }) => !own.includes(pid)).map(({ command }) => command);
+  }
+
+  #guardAmong(all: readonly Entry[]): Entry {
+    const guard = all.find(({ command }) => command.includes(`guard.sh ${this.server.pid}.`));
+    if (guard === undefined) throw new Error('The server has no guard.');
+    return guard;
   }
 
   /** Resolves when Claude Code has written something down in its own store, which it does a moment after it happened. */
@@ -141,6 +147,34 @@ export class FaultServer {
     expect([0, null], this.server.log).toContain(await this.server.stop());
     await this.census.untilEmpty();
   }
+}
+
+/** A server with a session of Claude Code, one for all tests of the file that calls this. */
+export function shareServer(set: () => Promise<FaultServerOptions> | FaultServerOptions): {
+  readonly faults: FaultServer;
+  readonly sessionId: string;
+} {
+  const steps: (() => Promise<void>)[] = [];
+  let shared: { faults: FaultServer; sessionId: string } | undefined;
+  const get = () => {
+    if (shared === undefined) throw new Error('The server runs only while tests do.');
+    return shared;
+  };
+  beforeAll(async () => {
+    const faults = await FaultServer.start(await set(), (step) => steps.push(step));
+    shared = { faults, sessionId: await faults.create() };
+  });
+  afterAll(async () => {
+    for (const step of steps.toReversed()) await step();
+  });
+  return {
+    get faults() {
+      return get().faults;
+    },
+    get sessionId() {
+      return get().sessionId;
+    },
+  };
 }
 
 async function makeFolders(config: Record<string, unknown> = {}): Promise<Folders> {

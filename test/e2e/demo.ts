@@ -1,10 +1,8 @@
 import { testAtLength } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
-import { useStage } from './stage.ts';
+import { stage } from './agents-stage.ts';
 
 // What a page complains of, what it asks of others, and what its content policy refuses fails each of these tests.
-const stage = useStage();
-
 test('the demo shows each kind of thing that an agent does, each in its own form; what was said is found in the sidebar, and opened there', async () => {
   const ada = await stage.person();
   const session = await ada.startSession({ folder: await stage.project('shop'), agent: 'Demo' });
@@ -67,6 +65,7 @@ test('the demo shows each kind of thing that an agent does, each in its own form
   await prompt.filter({ hasText: 'Look for the bandersnatch' }).waitFor();
   expect(session.id).toBe(id);
   expect(new URL(ada.page.url()).hash).toMatch(/^#item-/);
+  await ada.sidebar.getByRole('searchbox').fill('');
 });
 
 testAtLength(

@@ -1,5 +1,5 @@
 import { testAtLength } from '@liminal/testkit/at-length';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { ServerMessage } from '@liminal/protocol';
 import {
   apiError,
@@ -15,12 +15,9 @@ import {
 } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { agentProcesses, untilNoProcess } from './process-table.ts';
-import { useStage } from './stage.ts';
-
-const stage = useStage();
+import { stage } from './agents-stage.ts';
 
 test('TC-8.1a TC-7.2a TC-7.1a TC-8.1c an answer is read while it is written, as upserts that only grow; stop ends the next one in mid-text, and the session goes on', async () => {
-  const folder = await stage.project('progressive');
   const [second, third] = [gate(), gate()];
   stage.api.play(
     byPrompt({
@@ -31,8 +28,8 @@ test('TC-8.1a TC-7.2a TC-7.1a TC-8.1c an answer is read while it is written, as 
       'Still there?': [reply('Still here.')],
     }),
   );
-  const ada = await stage.person();
-  const session = await ada.startSession({ folder });
+  // The first of those who have it.
+  const { ada, session } = await stage.claude();
 
   await session.send('Tell me something.');
   await session.untilSaid(/^The first$/);
@@ -100,9 +97,11 @@ testAtLength('thinking is folded away, and opens', async () => {
 });
 
 test('TC-8.1b TC-7.1c TC-7.2b TC-7.2c TC-8.1c tools show their invocation while they run, then their result, each in its own card; Escape stops a command, and nothing of it runs on; an edit shows what changed', async () => {
-  const folder = await stage.project('tools', { 'greet.txt': 'hello\nworld\n' });
+  const { ada, session, folder, turns } = await stage.claude();
+  const name = basename(folder);
+  await stage.project(name, { 'greet.txt': 'hello\nworld\n' });
   const file = join(folder, 'greet.txt');
-  const waitFor = (name: string) => `until [ -e ${name} ]; do sleep 0.1; done; echo ${name} came`;
+  const waitFor = (what: string) => `until [ -e ${what} ]; do sleep 0.1; done; echo ${what} came`;
   stage.api.play([
     reply(toolUse('Bash', { command: waitFor('go') })),
     reply('It went.'),
@@ -118,15 +117,13 @@ test('TC-8.1b TC-7.1c TC-7.2b TC-7.2c TC-8.1c tools show their invocation while 
     reply(toolUse('Edit', { file_path: file, old_string: 'world', new_string: 'there' })),
     reply('Changed.'),
   ]);
-  const ada = await stage.person();
-  const session = await ada.startSession({ folder });
   await session.send('Wait for it.');
   const card = session.tool(/^Run until \[ -e go/);
   await card.getByRole('img', { name: 'running' }).waitFor();
   expect(await card.getByText('go came', { exact: true }).count()).toBe(0);
-  await stage.project('tools', { go: '' });
+  await stage.project(name, { go: '' });
   await card.getByRole('img', { name: 'done' }).waitFor();
-  await session.untilEnded(1);
+  await session.untilEnded(turns + 1);
   await session.unfold(card);
   await card.getByText('go came', { exact: true }).waitFor();
   await session.untilSaid('It went.');
@@ -147,16 +144,16 @@ test('TC-8.1b TC-7.1c TC-7.2b TC-7.2c TC-8.1c tools show their invocation while 
   const right = session.tool(/^Run until \[ -e right/);
   await left.getByRole('img', { name: 'running' }).waitFor();
   await right.getByRole('img', { name: 'running' }).waitFor();
-  await stage.project('tools', { right: '' });
+  await stage.project(name, { right: '' });
   await right.getByRole('img', { name: 'done' }).waitFor();
   expect(await left.getByRole('img', { name: 'running' }).isVisible()).toBe(true);
   expect(await session.lastTurn.getByRole('article', { name: 'Agent' }).innerText()).toBe(
     'All at once.',
   );
-  await stage.project('tools', { left: '' });
+  await stage.project(name, { left: '' });
   await left.getByRole('img', { name: 'done' }).waitFor();
   await session.untilSaid('Both came.');
-  await session.untilEnded(2);
+  await session.untilEnded(turns + 2);
 
   await session.send('Follow.');
   await session
@@ -165,12 +162,12 @@ test('TC-8.1b TC-7.1c TC-7.2b TC-7.2c TC-8.1c tools show their invocation while 
     .waitFor();
   await expect.poll(() => commandsIn(folder)).toContainEqual(expect.stringContaining('never'));
   await session.composer.press('Escape');
-  await session.untilEnded(3);
+  await session.untilEnded(turns + 3);
   await session.lastTurn.getByText(/^Stopped/).waitFor();
   await expect.poll(() => commandsIn(folder)).not.toContainEqual(expect.stringContaining('never'));
   await session.send('And now?');
   await session.untilSaid('Done with it.');
-  await session.untilEnded(4);
+  await session.untilEnded(turns + 4);
 
   await session.send('Change it.');
   await session.allow();

@@ -4,9 +4,7 @@ import { byPrompt, gate, reply, text, thinking, toolUse } from '@liminal/testkit
 import { expect, test } from 'vitest';
 import { runClaudeAlone } from './claude-alone.ts';
 import { agentProcesses, untilNoProcess } from './process-table.ts';
-import { useStage } from './stage.ts';
-
-const stage = useStage();
+import { stage } from './agents-stage.ts';
 
 testAtLength('a page that is loaded again in mid-turn has lost nothing and goes on', async () => {
   const folder = await stage.project('reload');

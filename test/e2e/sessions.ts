@@ -14,16 +14,28 @@ import { partOf } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
 import { runClaudeAlone } from './claude-alone.ts';
 import { runCodexAlone } from './codex-alone.ts';
-import { useStage } from './stage.ts';
+import { stage } from './agents-stage.ts';
 import type { Person } from './person.ts';
 import { untilNoProcess } from './process-table.ts';
 
-const stage = useStage({ codex: {} });
 const away = /ERR_|Failed to (fetch|load)|WebSocket|status of 50\d|chrome-error/;
+
+/** Seven, in the order in which they are asked, and what they are answered with. */
+const questions = <Reply>(play: (said: string) => Reply): Record<string, Reply> =>
+  Object.fromEntries([1, 2, 3, 4, 5, 6, 7].map((n) => [`Question ${n}.`, play(`Answer ${n}.`)]));
+
+/** The questions and answers that a request to a model holds. */
+const told = (request: unknown): string[] =>
+  JSON.stringify(request).match(/(Question|Answer) \d\./g) ?? [];
+
+const exchanges = (...numbers: number[]): string[] =>
+  numbers.flatMap((n) => [`Question ${n}.`, `Answer ${n}.`]);
 
 interface Agent {
   /** What its model answers; a gate is in the midst of the answer to `Delete me.` */
   play: (rest: Gate) => void;
+  /** What its model was last asked. */
+  lastRequest: () => string[];
   /** Makes a session without Liminal. */
   alone: (prompt: string, folder: string) => Promise<unknown>;
   /** Where it keeps its sessions, below the home folder. */
@@ -37,13 +49,14 @@ const agents: Record<string, Agent> = {
     play: (rest) =>
       stage.api.play(
         byPrompt({
-          'Keep me.': [reply('Kept.')],
+          ...questions((said) => [reply(said)]),
           'Put me away.': [reply('Put.')],
           'Delete me.': [reply(text(['Not yet,', rest, ' now.']))],
           'Come back.': [reply('Here I am.')],
           'Made alone.': [reply('Alone.')],
         }),
       ),
+    lastRequest: () => told(stage.api.requests.findLast(({ kind }) => kind === 'main')?.body),
     alone: async (prompt, folder) => runClaudeAlone(prompt, { folder, env: stage.env }),
     ownStore: '.claude/projects',
   },
@@ -51,13 +64,14 @@ const agents: Record<string, Agent> = {
     play: (rest) =>
       stage.codexApi.play(
         byModelPrompt({
-          'Keep me.': [answer('Kept.')],
+          ...questions((said) => [answer(said)]),
           'Put me away.': [answer('Put.')],
           'Delete me.': [answer(message(['Not yet,', rest, ' now.']))],
           'Come back.': [answer('Here I am.')],
           'Made alone.': [answer('Alone.')],
         }),
       ),
+    lastRequest: () => told(stage.codexApi.requests.at(-1)?.body.input),
     alone: async (prompt, folder) => runCodexAlone(prompt, { folder, home: home() }),
     ownStore: '.codex/sessions',
   },
@@ -85,109 +99,15 @@ async function openArchive(person: Person): Promise<void> {
 }
 
 test.each(partOf(agents, ['Claude Code']))(
-  'sessions of %s are pinned, archived and deleted for everyone, and still after a restart; so are those that it made alone, without being opened, and its own store is left alone',
-  async (agent, { play, alone, ownStore }) => {
+  'sessions of %s are pinned, archived and deleted for everyone, and still after a restart; so are those that it made alone, without being opened, and its own store is left alone; one is forked after its second turn of four, and both go on, also with the next server',
+  async (agent, { play, lastRequest, alone, ownStore }) => {
     const rest = gate();
     play(rest);
     const folder = await stage.project(`kept-${agent}`);
     const doomedFolder = await stage.project(`deleted-${agent}`);
+    const kept = 'Question 1.';
     const [ada, bob] = [await stage.person(), await stage.person()];
-    const kept = await ada.startSession({ folder, agent });
-    await kept.send('Keep me.');
-    await kept.untilEnded(1);
-    const put = await ada.startSession({ folder, agent });
-    await put.send('Put me away.');
-    await put.untilEnded(1);
-    const doomed = await ada.startSession({ folder: doomedFolder, agent });
-    await doomed.send('Delete me.');
-    await doomed.untilSaid(/^Not yet,$/);
-    await doomed.send('Never said.');
-    const { id } = doomed;
-    await bob.open('Delete me.');
-    await bob.page.getByRole('list', { name: 'Queued messages' }).waitFor();
-
-    // One that the agent made alone, and nobody has opened.
-    const lookAgain = async (person: Person) =>
-      agent === 'Codex' ? person.lookForSessions(agent) : person.lookAgain();
-    await alone('Made alone.', folder);
-    const before = await untilKept(ownStore, 'Made alone.');
-    await lookAgain(ada);
-    await fromRow(ada, 'Made alone.', 'Archive');
-    await section(ada, 'Archived').waitFor();
-    await openArchive(ada);
-    await deleteFromRow(ada, 'Made alone.');
-
-    await fromRow(ada, 'Keep me.', 'Pin');
-    await fromRow(ada, 'Put me away.', 'Archive');
-    await deleteFromRow(ada, 'Delete me.');
-    rest.open();
-
-    // Its agent is gone, and Bob's page, which showed it, says so and shows another.
-    await untilNoProcess(stage.server.pid, { folder: doomedFolder });
-    await bob.page.getByText('“Delete me.” was deleted.').waitFor();
-    await bob.page.getByRole('main', { name: 'Start' }).waitFor();
-    const look = async (person: Person) => {
-      await section(person, 'Pinned').getByRole('link', { name: 'Keep me.' }).waitFor();
-      await openArchive(person);
-      await section(person, 'Archived').getByRole('link', { name: 'Put me away.' }).waitFor();
-      expect(await row(person, 'Delete me.').count()).toBe(0);
-      expect(await row(person, 'Put me away.').count()).toBe(1);
-    };
-    await look(bob);
-    await lookAgain(bob);
-    expect(await row(bob, 'Made alone.').count()).toBe(0);
-
-    stage.expectComplaints(away);
-    await stage.server.crash();
-    await stage.server.restart();
-    await bob.page.goto(new URL(`/session/${id}`, bob.page.url()).href);
-    await bob.page.getByText('This session could not be opened').waitFor();
-    await bob.page.getByText('SESSION_NOT_FOUND').waitFor();
-    await lookAgain(bob);
-    await look(bob);
-    expect(await row(bob, 'Made alone.').count()).toBe(0);
-    expect(await untilKept(ownStore, 'Made alone.')).toBe(before);
-    expect(await untilKept(ownStore, 'Delete me.')).toContain('Delete me.');
-
-    // A message brings the archived one back; its agent goes on where it was.
-    const back = await bob.open('Put me away.');
-    await bob.page.getByText('This session is archived.').waitFor();
-    await back.send('Come back.');
-    await back.untilSaid('Here I am.');
-    await section(bob, 'Archived').waitFor({ state: 'detached' });
-    expect(await back.prompts.allInnerTexts()).toEqual(['Put me away.', 'Come back.']);
-    for (const title of ['Keep me.', 'Put me away.']) await deleteFromRow(bob, title);
-  },
-);
-
-/** What each question is answered with, in the order in which they are asked. */
-const answers = [1, 2, 3, 4, 5, 6, 7].map((n) => `Answer ${n}.`);
-
-/** The questions and answers that a request to a model holds. */
-const told = (request: unknown): string[] =>
-  JSON.stringify(request).match(/(Question|Answer) \d\./g) ?? [];
-
-const exchanges = (...numbers: number[]): string[] =>
-  numbers.flatMap((n) => [`Question ${n}.`, `Answer ${n}.`]);
-
-/** Each with its model, and with what that was last asked. */
-const forked = {
-  'Claude Code': {
-    play: () => stage.api.play(answers.map((text) => reply(text))),
-    lastRequest: () => told(stage.api.requests.findLast(({ kind }) => kind === 'main')?.body),
-  },
-  Codex: {
-    play: () => stage.codexApi.play(answers.map((text) => answer(text))),
-    lastRequest: () => told(stage.codexApi.requests.at(-1)?.body.input),
-  },
-};
-
-test.each(partOf(forked, ['Claude Code']))(
-  'a session of %s is forked after its second turn of four; both go on, also with the next server',
-  async (agent, { play, lastRequest }) => {
-    play();
-    const ada = await stage.person();
-    const session = await ada.startSession({ folder: await stage.project(agent), agent });
+    const session = await ada.startSession({ folder, agent });
     const ask = async (question: number, turns: number): Promise<void> => {
       await session.send(`Question ${question}.`);
       await session.untilSaid(`Answer ${question}.`);
@@ -215,17 +135,78 @@ test.each(partOf(forked, ['Claude Code']))(
     await ask(6, 5);
     expect(lastRequest()).toEqual([...exchanges(1, 2, 3, 4), 'Question 6.']);
 
+    const put = await ada.startSession({ folder, agent });
+    await put.send('Put me away.');
+    await put.untilEnded(1);
+    const doomed = await ada.startSession({ folder: doomedFolder, agent });
+    await doomed.send('Delete me.');
+    await doomed.untilSaid(/^Not yet,$/);
+    await doomed.send('Never said.');
+    const { id } = doomed;
+    await bob.open('Delete me.');
+    await bob.page.getByRole('list', { name: 'Queued messages' }).waitFor();
+
+    // One that the agent made alone, and nobody has opened.
+    const lookAgain = async (person: Person) =>
+      agent === 'Codex' ? person.lookForSessions(agent) : person.lookAgain();
+    await alone('Made alone.', folder);
+    const before = await untilKept(ownStore, 'Made alone.');
+    await lookAgain(ada);
+    await fromRow(ada, 'Made alone.', 'Archive');
+    await section(ada, 'Archived').waitFor();
+    await openArchive(ada);
+    await deleteFromRow(ada, 'Made alone.');
+
+    await fromRow(ada, kept, 'Pin');
+    await fromRow(ada, 'Put me away.', 'Archive');
+    await deleteFromRow(ada, 'Delete me.');
+    rest.open();
+
+    // Its agent is gone, and Bob's page, which showed it, says so and shows another.
+    await untilNoProcess(stage.server.pid, { folder: doomedFolder });
+    await bob.page.getByText('“Delete me.” was deleted.').waitFor();
+    await bob.page.getByRole('main', { name: 'Start' }).waitFor();
+    const look = async (person: Person) => {
+      await section(person, 'Pinned').getByRole('link', { name: kept }).waitFor();
+      await openArchive(person);
+      await section(person, 'Archived').getByRole('link', { name: 'Put me away.' }).waitFor();
+      expect(await row(person, 'Delete me.').count()).toBe(0);
+      expect(await row(person, 'Put me away.').count()).toBe(1);
+    };
+    await look(bob);
+    await lookAgain(bob);
+    expect(await row(bob, 'Made alone.').count()).toBe(0);
+
     stage.expectComplaints(away);
     await stage.server.crash();
     await stage.server.restart();
     await ada.page.reload();
+    await bob.page.goto(new URL(`/session/${id}`, bob.page.url()).href);
+    await bob.page.getByText('This session could not be opened').waitFor();
+    await bob.page.getByText('SESSION_NOT_FOUND').waitFor();
+    await lookAgain(bob);
+    await look(bob);
+    expect(await row(bob, 'Made alone.').count()).toBe(0);
+    expect(await untilKept(ownStore, 'Made alone.')).toBe(before);
+    expect(await untilKept(ownStore, 'Delete me.')).toContain('Delete me.');
+
+    // A message brings the archived one back; its agent goes on where it was.
+    const back = await bob.open('Put me away.');
+    await bob.page.getByText('This session is archived.').waitFor();
+    await back.send('Come back.');
+    await back.untilSaid('Here I am.');
+    await section(bob, 'Archived').waitFor({ state: 'detached' });
+    expect(await back.prompts.allInnerTexts()).toEqual(['Put me away.', 'Come back.']);
+
+    await ada.open(kept);
     await session.untilEnded(5);
     expect(await prompts()).toEqual([1, 2, 3, 4, 6].map((n) => `Question ${n}.`));
-    await ada.open('Fork of Question 1.');
+    await ada.open(`Fork of ${kept}`);
     await session.untilEnded(3);
     expect(await prompts()).toEqual([1, 2, 5].map((n) => `Question ${n}.`));
     await ask(7, 4);
     expect(lastRequest()).toEqual([...exchanges(1, 2, 5), 'Question 7.']);
+    for (const title of [`Fork of ${kept}`, kept, 'Put me away.']) await deleteFromRow(bob, title);
   },
 );
 

@@ -1,13 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { answer, reply, toolUse } from '@liminal/testkit';
 import { partOf } from '@liminal/testkit/at-length';
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { useStage } from './stage.ts';
-
-const stage = useStage({ codex: {} });
+import { stage } from './agents-stage.ts';
 
 const away = /ERR_|Failed to (fetch|load)|WebSocket|status of 50\d|chrome-error/;
 const png = Buffer.from(
@@ -91,7 +89,8 @@ const contentOf = (message: unknown): unknown[] =>
 
 test('files that an answer names are read in the page, and what lies outside is not; a file that is mentioned reaches the model with what is in it', async () => {
   stage.expectComplaints(/\/file\?path=/);
-  const folder = await stage.project('shop', {
+  const { ada, session, folder, turns } = await stage.claude();
+  await stage.project(basename(folder), {
     'src/config.ts': 'const a = 1;\nconst b = 2;\n',
     'notes of mine.md': 'Pears are out.\n',
     'src/apples.ts': 'export const apples = 3;\n',
@@ -105,11 +104,10 @@ test('files that an answer names are read in the page, and what lies outside is 
     ),
     reply('I have read them.'),
   ]);
-  const ada = await stage.person();
-  const session = await ada.startSession({ folder });
+  const tabs = await ada.tabs.getByRole('link').count();
   await session.send('What is set there?');
   await session.untilSaid('line two');
-  await session.untilEnded(1);
+  await session.untilEnded(turns + 1);
   const { answers, page } = session;
   const pane = page.getByRole('region', { name: /^File / });
 
@@ -129,7 +127,7 @@ test('files that an answer names are read in the page, and what lies outside is 
 
   const image = answers.getByRole('img', { name: 'shot' });
   expect(await image.evaluate((element) => (element as HTMLImageElement).naturalWidth)).toBe(1);
-  expect(await ada.tabs.getByRole('link').count()).toBe(1);
+  expect(await ada.tabs.getByRole('link').count()).toBe(tabs);
 
   const field = page.getByRole('textbox', { name: 'Message', exact: true });
   const files = page.getByRole('listbox', { name: 'Files' });
@@ -142,7 +140,7 @@ test('files that an answer names are read in the page, and what lies outside is 
   await page.keyboard.press('Enter');
   await session.untilSaid('I have read them.');
 
-  await session.untilEnded(2);
+  await session.untilEnded(turns + 2);
 
   const { messages } = stage.api.requests.findLast(({ kind }) => kind === 'main')!.body;
   const told = JSON.stringify(messages);
@@ -159,6 +157,8 @@ test('files that an answer names are read in the page, and what lies outside is 
 
 test('with edits accepted nothing is asked; files that Claude Code edited in three turns are changed back to before the second, and the conversation says so', async () => {
   const folder = await stage.project('rewind');
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder });
   const [a, b] = ['a.txt', 'b.txt'].map((name) => join(folder, name)) as [string, string];
   const write = (path: string, content: string) =>
     reply(toolUse('Write', { file_path: path, content }));
@@ -172,8 +172,6 @@ test('with edits accepted nothing is asked; files that Claude Code edited in thr
     reply('Edited 3.'),
     reply('And on.'),
   ]);
-  const ada = await stage.person();
-  const session = await ada.startSession({ folder });
   await session.choose('Permissions', 'Accept edits');
   for (const n of [1, 2, 3]) {
     await session.send(`Edit ${n}.`);

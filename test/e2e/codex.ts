@@ -18,9 +18,7 @@ import {
 import { expect, test } from 'vitest';
 import { runCodexAlone } from './codex-alone.ts';
 import { agentProcesses } from './process-table.ts';
-import { useStage } from './stage.ts';
-
-const stage = useStage({ codex: {} });
+import { stage } from './agents-stage.ts';
 
 test('TC-8.2a TC-7.1b TC-8.2b TC-7.1c a session is made, a message sent, and Codex’s answer is read while it is still being written; then a command shows its name while it runs, its output as it grows, and its result', async () => {
   const folder = await stage.project('tools');
@@ -249,12 +247,12 @@ test('TC-7.3b a session that Codex made alone is in the sidebar when Codex is as
     }),
   );
   const ada = await stage.person();
-  await runCodexAlone('How many lines are there?', { folder, home: stage.env['HOME'] ?? '' });
+  await runCodexAlone('How many lines has it?', { folder, home: stage.env['HOME'] ?? '' });
   // They come back from their editor to a page that was open all the while. Only Codex can read its store.
   await ada.lookForSessions('Codex');
-  const session = await ada.open('How many lines are there?');
+  const session = await ada.open('How many lines has it?');
   await session.untilSaid('There are two lines.');
-  expect(await session.prompts.allInnerTexts()).toEqual(['How many lines are there?']);
+  expect(await session.prompts.allInnerTexts()).toEqual(['How many lines has it?']);
   await session
     .tool(/wc -l notes\.txt/)
     .getByRole('img', { name: 'done' })
@@ -268,7 +266,7 @@ test('TC-7.3b a session that Codex made alone is in the sidebar when Codex is as
   await session.untilSaid('As I said: two.');
   // Told once, though Codex tells it again to whoever loads it.
   expect(await session.prompts.allInnerTexts()).toEqual([
-    'How many lines are there?',
+    'How many lines has it?',
     'Are you sure?',
   ]);
 });

@@ -1,0 +1,7 @@
+// One after the other on one stage, in the same pages, and some in the same session.
+import './claude-turns.ts';
+import './files.ts';
+import './codex.ts';
+import './demo.ts';
+import './claude-durable.ts';
+import './sessions.ts';
