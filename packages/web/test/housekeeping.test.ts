@@ -1,9 +1,9 @@
 /** Archiving, pinning and deleting sessions in the page. */
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { otherSession, sessionId, shareStage, stage } from './stage.ts';
+import { openStage, otherSession, sessionId, stage } from './stage.ts';
 
-shareStage();
+openStage();
 
 const sidebar = (page: Page) => page.getByRole('navigation', { name: 'Sessions', exact: true });
 const tabs = (page: Page) => page.getByRole('navigation', { name: 'Open sessions' });
@@ -53,7 +53,7 @@ it('pinned sessions stand on top, archived ones folded at the end, where a searc
     otherSession('c', { title: 'Bench' }),
   ];
   obey();
-  const page = await stage.visitShared();
+  const page = await stage.visit();
   await section(page, 'Pinned').getByRole('link', { name: /Docs/ }).waitFor();
   expect(
     await section(page, 'shop')
@@ -111,7 +111,7 @@ it('the toast goes by itself, but not while somebody is at it', async () => {
 it('an archived session says so above the composer, and can be brought back there', async () => {
   stage.info.session.archived = true;
   obey();
-  const page = await stage.visitShared();
+  const page = await stage.visit();
   const note = page.getByText('This session is archived.');
   await note.waitFor();
   await page.getByRole('main').getByRole('button', { name: 'Unarchive' }).click();
@@ -142,9 +142,7 @@ it('deleting asks first and says what stays; a refusal leaves the question open'
   const message = 'The disk is full.';
   let isFull = true;
   stage.refuse = (path) =>
-    isFull && path === `/api/session/${sessionId}`
-      ? { code: 'STORE_WRITE_FAILED', message }
-      : undefined;
+    isFull && path === '/api/session/s1' ? { code: 'STORE_WRITE_FAILED', message } : undefined;
   const page = await stage.visit();
   await composer(page).fill('A thought');
   await fromRow(page, 'Fix the login', 'Delete …');
@@ -169,7 +167,7 @@ it('deleting asks first and says what stays; a refusal leaves the question open'
 
 it('a session that somebody else deletes leaves its tabs, and the page that shows it', async () => {
   stage.others = [otherSession('a', { title: 'Docs' })];
-  const page = await stage.visitShared();
+  const page = await stage.visit();
   await sidebar(page).getByRole('link', { name: /Docs/ }).dblclick();
   await page.getByRole('main', { name: 'Docs' }).waitFor();
   remove('a');
@@ -180,7 +178,7 @@ it('a session that somebody else deletes leaves its tabs, and the page that show
 
 it('a session that was deleted while the server was away leaves its page when it is back', async () => {
   const page = await stage.visit();
-  const message = `There is no session ${sessionId}.`;
+  const message = 'There is no session s1.';
   stage.refuse = (path) =>
     path.endsWith('/load') ? { code: 'SESSION_NOT_FOUND', message } : undefined;
   stage.hangUp();

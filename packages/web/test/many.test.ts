@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { otherSession, sessionId, shareStage, stage } from './stage.ts';
+import { openStage, otherSession, sessionId, stage } from './stage.ts';
 
-shareStage(() => {
+openStage(() => {
   stage.others = Array.from({ length: 40 }, (_, index) => otherSession(`o${index + 1}`));
 });
 
@@ -89,7 +89,7 @@ it('thirty tabs keep their titles: the bar scrolls by wheel and keys, a menu has
 });
 
 it('another waiting session is shown, counts in the title, and opens without taking the focus', async () => {
-  const page = await stage.visitShared();
+  const page = await stage.visit();
   const message = page.getByRole('textbox', { name: 'Message' });
   await message.fill('Half a sent');
   // The session reported last, which is on top of the list, has waited less.
@@ -138,7 +138,7 @@ it('a collapsed project stays so over a reload, and opens for a search', async (
 });
 
 it('the list of sessions is one stop of the Tab key; arrows lead through it', async () => {
-  const page = await stage.visitShared();
+  const page = await stage.visit();
   const search = page.getByRole('searchbox', { name: 'Search sessions' });
   await search.focus();
   await page.keyboard.press('Tab');

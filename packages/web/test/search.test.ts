@@ -2,19 +2,19 @@ import type { SearchResult, UpsertObject } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { message, tool, turn } from './items.ts';
-import { otherSession, sessionId, shareStage, stage } from './stage.ts';
+import { openStage, otherSession, sessionId, stage } from './stage.ts';
 
-shareStage(() => {
+openStage(() => {
   stage.others = [otherSession('o1', { title: 'A needle in the title' }), otherSession('o2')];
 });
 
 type Hit = SearchResult['hits'][number];
 
-const session = { cliType: 'demo', projectId: '/code/shop', title: 'Fix the login' };
+const session = { sessionId, cliType: 'demo', projectId: '/code/shop', title: 'Fix the login' };
 
 function hit(itemId: string, snippet: string, rest: Partial<Hit['item']> = {}): Hit {
   const item = { runId: 'r1', index: 0, itemId, type: 'message' as const, ...rest };
-  return { ...session, sessionId, snippet, item };
+  return { ...session, snippet, item };
 }
 
 /** The server's answer to a search. */
@@ -162,7 +162,7 @@ it('folded content opens for its hit: a read among others, the output of a call 
     hit('out', 'second file', { type: 'function_call_output', callId: 'r2' }),
     hit('out2', 'a needle', { type: 'function_call_output', callId: 'inner' }),
   );
-  const page = await stage.visitShared();
+  const page = await stage.visit();
   await field(page).fill('file');
   await results(page).getByRole('link', { name: 'second file' }).click();
   await expect.poll(() => focusedItem(page)).toBe('r2');
@@ -184,7 +184,7 @@ it('the palette finds sessions, then what was said, and goes there by keys', asy
   stage.history = { ...conversation(0, 20), hasMore: false };
   // The server also finds words with other accents, which the palette must not filter out.
   find(hit('a2', 'Answer 2 with a néedle'));
-  const page = await stage.visitShared();
+  const page = await stage.visit();
   await page.keyboard.press('Control+k');
   await page.getByRole('combobox', { name: 'Search commands and sessions' }).fill('needle');
   await page.getByRole('option', { name: /Answer 2/ }).waitFor();
