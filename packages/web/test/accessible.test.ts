@@ -11,9 +11,9 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { approval, message, tool, turn, upsert } from './items.ts';
 import { png } from './png.ts';
-import { openStage, otherSession, sessionId, stage, type Stage } from './stage.ts';
+import { otherSession, sessionId, shareStage, stage, type Stage } from './stage.ts';
 
-openStage();
+shareStage();
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
 
@@ -44,6 +44,7 @@ async function findings(page: Page): Promise<string[]> {
     });
     all.push(...found.map((finding) => `${colorScheme}: ${finding}`));
   }
+  await page.emulateMedia({ colorScheme: null });
   return all;
 }
 
@@ -140,7 +141,7 @@ const others = () => [
   otherSession('o4', { state: 'running', source: 'agent', title: 'A very long title '.repeat(9) }),
 ];
 
-const visit = async () => stage.visit();
+const visit = async () => stage.visitShared();
 
 /** Each state of the page, and how to reach it. */
 const states: Record<string, () => Promise<Page>> = {
@@ -200,7 +201,7 @@ const states: Record<string, () => Promise<Page>> = {
   },
   'a page without its server': async () => {
     history(long, turn('t1', ended));
-    const page = await stage.visit();
+    const page = await stage.visitShared();
     await page.context().setOffline(true);
     stage.hangUp();
     await page.getByText('The server does not answer.').waitFor();
@@ -209,7 +210,7 @@ const states: Record<string, () => Promise<Page>> = {
   'an agent at work, with a queue': async () => {
     history(long, turn('t1', ended), turn('t2', { startedAt: 65_000 }));
     stage.info = { ...stage.info, queue: [queued('q1'), queued('q2')] };
-    const page = await stage.visit();
+    const page = await stage.visitShared();
     stage.say(upsert(message('m', 'Half a sen', { turnId: 't2' })));
     await page.getByText('Half a sen').waitFor();
     await page.getByRole('button', { name: 'Edit queued message' }).first().click();
@@ -218,7 +219,7 @@ const states: Record<string, () => Promise<Page>> = {
   'a permission that is asked for': async () => {
     const command = tool('c', { toolArguments: { command: 'rm -rf build' } });
     history([command, approval('p', { callId: 'c' })], turn('t1'));
-    const page = await stage.visit();
+    const page = await stage.visitShared();
     await page
       .getByRole('button', { name: /^Allow/ })
       .first()
@@ -227,7 +228,7 @@ const states: Record<string, () => Promise<Page>> = {
   },
   'a form to fill in': async () => {
     history([approval('p', { title: 'How?', form })], turn('t1'));
-    const page = await stage.visit();
+    const page = await stage.visitShared();
     await page.getByRole('textbox', { name: 'Version' }).waitFor();
     await page.getByRole('button', { name: /^(Send|Allow)( |$)/ }).click();
     return page;
@@ -238,13 +239,13 @@ const states: Record<string, () => Promise<Page>> = {
       [message('u1', 'Go.', { origin: 'user', ...done })],
       turn('t1', { status: 'error', error }),
     );
-    const page = await stage.visit();
+    const page = await stage.visitShared();
     await page.getByText('The turn failed').waitFor();
     return page;
   },
   'a long conversation, closed and opened': async () => {
     history(long, turn('t1', ended));
-    const page = await stage.visit();
+    const page = await stage.visitShared();
     await page.getByText('A heading').waitFor();
     // One that is opened may bring others, with heads of their own.
     for (;;) {
@@ -260,7 +261,7 @@ const states: Record<string, () => Promise<Page>> = {
       otherSession('o2'),
       otherSession('o3', { archived: true }),
     ];
-    const page = await stage.visit();
+    const page = await stage.visitShared();
     await page.getByRole('button', { name: /^Archived/ }).click();
     await page.getByRole('link', { name: 'Session o2' }).click({ button: 'right' });
     await page.getByRole('menuitem', { name: 'Archive' }).click();
@@ -271,13 +272,13 @@ const states: Record<string, () => Promise<Page>> = {
   },
   'the menu of a session in the sidebar': async () => {
     stage.others = [otherSession('o2')];
-    const page = await stage.visit();
+    const page = await stage.visitShared();
     await page.getByRole('link', { name: 'Session o2' }).click({ button: 'right' });
     await page.getByRole('menuitem', { name: 'Archive' }).waitFor();
     return page;
   },
   'the question before a session is deleted': async () => {
-    const page = await stage.visit();
+    const page = await stage.visitShared();
     await page.getByRole('button', { name: 'Session', exact: true }).click();
     await page.getByRole('menuitem', { name: /^Delete/ }).click();
     await page.getByRole('dialog', { name: 'Delete this session?' }).waitFor();
@@ -289,7 +290,7 @@ const states: Record<string, () => Promise<Page>> = {
     const hit = { sessionId, cliType: 'demo', projectId: '/code/shop', title: 'T', item };
     stage.answer = (_, path) =>
       path.startsWith('/api/search') ? { hits: [{ ...hit, snippet: 'the shop' }] } : undefined;
-    const page = await stage.visit();
+    const page = await stage.visitShared();
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Search commands and sessions' }).fill('shop');
     await page
@@ -304,7 +305,7 @@ const states: Record<string, () => Promise<Page>> = {
     const hit = { sessionId, cliType: 'demo', projectId: '/code/shop', title: 'T', item };
     stage.answer = (_, path) =>
       path.startsWith('/api/search') ? { hits: [{ ...hit, snippet: 'the shop' }] } : undefined;
-    const page = await stage.visit();
+    const page = await stage.visitShared();
     await page.getByRole('searchbox').fill('shop');
     await page.getByRole('region', { name: 'In conversations' }).getByRole('link').waitFor();
     return page;
@@ -312,13 +313,13 @@ const states: Record<string, () => Promise<Page>> = {
   'a search that fails': async () => {
     stage.refuse = (path) =>
       path.startsWith('/api/search') ? { code: 'STORE_READ_FAILED', message: 'No.' } : undefined;
-    const page = await stage.visit();
+    const page = await stage.visitShared();
     await page.getByRole('searchbox').fill('shop');
     await page.getByText('could not be searched').waitFor();
     return page;
   },
   'the keys': async () => {
-    const page = await stage.visit();
+    const page = await stage.visitShared();
     await page.getByRole('button', { name: 'Keys' }).click();
     await page.getByRole('dialog', { name: 'Keys' }).waitFor();
     return page;
@@ -338,7 +339,7 @@ const states: Record<string, () => Promise<Page>> = {
       cursor: 't1:0',
       hasMore: false,
     };
-    const page = await stage.visit();
+    const page = await stage.visitShared();
     await page.getByText('Forked from').waitFor();
     await page.getByRole('button', { name: 'Fork from here' }).waitFor();
     await page.getByRole('button', { name: 'Rewind files to before this turn' }).click();
@@ -346,21 +347,21 @@ const states: Record<string, () => Promise<Page>> = {
     return page;
   },
   'a new name for a session': async () => {
-    const page = await stage.visit();
+    const page = await stage.visitShared();
     await page.getByRole('button', { name: 'Session', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Rename' }).click();
     await page.getByRole('textbox', { name: 'Title' }).waitFor();
     return page;
   },
   'a session’s menu': async () => {
-    const page = await stage.visit();
+    const page = await stage.visitShared();
     await page.getByRole('button', { name: 'Session', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Rename' }).waitFor();
     return page;
   },
   'many tabs, some of which need somebody': async () => {
     stage.others = [...others(), ...Array.from({ length: 30 }, (_, n) => otherSession(`n${n}`))];
-    const page = await stage.visit();
+    const page = await stage.visitShared();
     const ids = stage.others.map((session) => session.sessionId);
     await page.evaluate((all) => localStorage.setItem('liminal.tabs', JSON.stringify(all)), ids);
     await page.reload();
@@ -377,7 +378,7 @@ const states: Record<string, () => Promise<Page>> = {
       configOptions: [{ ...option, options: [choice('small'), choice('large')] }],
       commands: [{ name: 'compact', description: 'Makes room.', hint: 'what to keep' }],
     };
-    const page = await stage.visit();
+    const page = await stage.visitShared();
     await page.getByRole('combobox', { name: 'Model' }).click();
     await page.getByRole('option', { name: 'large' }).waitFor();
     return page;
@@ -387,7 +388,7 @@ const states: Record<string, () => Promise<Page>> = {
       ...stage.info,
       commands: [{ name: 'compact', description: 'Makes room.', hint: 'what to keep' }],
     };
-    const page = await stage.visit();
+    const page = await stage.visitShared();
     await page.getByRole('textbox', { name: 'Message' }).fill('/');
     await page.getByRole('option').first().waitFor();
     return page;
@@ -399,7 +400,7 @@ const states: Record<string, () => Promise<Page>> = {
     ];
     stage.answer = (_, path) =>
       path.startsWith('/api/project/files') ? { files, truncated: true } : undefined;
-    const page = await stage.visit();
+    const page = await stage.visitShared();
     await page.getByRole('textbox', { name: 'Message' }).pressSequentially('See @');
     await page.getByRole('option').first().waitFor();
     return page;
@@ -408,7 +409,7 @@ const states: Record<string, () => Promise<Page>> = {
     const blocks = [mentionLink('/code/shop', 'src/cart/Cart.tsx')];
     const said = 'Is @src/cart/Cart.tsx right?';
     history([message('u', said, { ...done, origin: 'user', blocks })], turn('t1', ended));
-    const page = await stage.visit();
+    const page = await stage.visitShared();
     await page.getByRole('button', { name: '@src/cart/Cart.tsx' }).waitFor();
     return page;
   },
@@ -430,7 +431,7 @@ ${'line\n'.repeat(70)}\`\`\`
 
 [^1]: Of this.`;
     history([message('a1', text, done), message('a2', text, done)], turn('t1', ended));
-    const page = await stage.visit();
+    const page = await stage.visitShared();
     await page
       .getByRole('img', { name: /^Diagram/ })
       .last()
@@ -455,7 +456,7 @@ ${'line\n'.repeat(70)}\`\`\`
   'edits that were not made': async () => {
     const edit = (id: string) => tool(id, { kind: 'edit', toolName: 'Edit', diffs: [diff] });
     history([edit('a'), edit('b')], turn('t1', { ...ended, status: 'aborted' }));
-    const page = await stage.visit();
+    const page = await stage.visitShared();
     await page.getByRole('group', { name: '2 edits not made' }).getByRole('button').click();
     return page;
   },
@@ -495,7 +496,9 @@ async function showFiles(options: Parameters<Stage['visit']>[0]): Promise<Page> 
     accepts: { image: ['image/*'], audio: [], resource: [] },
     queue: [{ ...queued('q1'), blocks }],
   };
-  const page = await stage.visit(options);
+  const page = await (Object.keys(options ?? {}).length > 0
+    ? stage.visit(options)
+    : stage.visitShared());
   await page
     .locator('input[type="file"]')
     .first()
@@ -515,7 +518,9 @@ async function openFile(options: Parameters<Stage['visit']>[0]): Promise<Page> {
     return { kind: 'text', ...file, text: 'const a = 1;\nconst b = 2;\n', isCut: false };
   };
   history([message('a1', 'See [it](a.ts:2).', done)], turn('t1', ended));
-  const page = await stage.visit(options);
+  const page = await (Object.keys(options ?? {}).length > 0
+    ? stage.visit(options)
+    : stage.visitShared());
   await page.getByRole('button', { name: 'it', exact: true }).click();
   await page.locator('[data-marked="2-2"]').waitFor();
   return page;

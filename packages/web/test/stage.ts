@@ -110,6 +110,8 @@ export class Stage {
   #shared: Profile | undefined;
   /** The sessions of the tests before this one, in the shared page. */
   #past: SessionSummary[] = [];
+  /** The ids of all sessions that they had beside their own. */
+  readonly #pastOthers: string[] = [];
   /** Whether the shared page may be looking for the server still. */
   #hasHungUp = false;
   #sockets: WebSocket[] = [];
@@ -214,10 +216,11 @@ export class Stage {
     const { session } = this.info;
     this.say({
       type: 'sessions:changed',
-      sessions: [session, ...this.#past.slice(-1)],
-      removed: [],
+      sessions: [session, ...this.others, ...this.#past.slice(-1)],
+      removed: this.#pastOthers.filter((id) => !this.others.some((one) => one.sessionId === id)),
     });
     await page.mouse.move(0, 0);
+    await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
     // A session in an open tab would stay in the page, out of sight.
     await page.keyboard.press('Alt+w');
     await page.getByRole('main', { name: 'Start' }).waitFor();
@@ -236,6 +239,7 @@ export class Stage {
     const { session } = this.info;
     const title = `Past ${this.#past.length}`;
     this.#past.push({ ...session, title, state: 'idle', archived: true });
+    this.#pastOthers.push(...this.others.map((one) => one.sessionId));
     sessionId = `s${this.#past.length + 1}`;
     this.history = nothing;
     this.info = infoAtFirst();
