@@ -16,7 +16,7 @@ import type {
 } from '@liminal/protocol';
 import { atLength } from '@liminal/testkit/at-length';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 
 /** The session of the running test. Tests that share a page have one each. */
@@ -229,6 +229,10 @@ export class Stage {
       history.pushState(null, '', path);
       window.dispatchEvent(new PopStateEvent('popstate'));
     }, `/session/${sessionId}`);
+    // Each session has the same title: only this tells that it is the new one that is shown.
+    const isShown = () =>
+      this.heard.some((one) => 'sessionId' in one && one.sessionId === sessionId);
+    await expect.poll(isShown, { interval: 5 }).toBe(true);
     await page.getByRole('main', { name: session.title, exact: true }).waitFor();
     await page.getByRole('log', { name: 'Conversation' }).waitFor();
     return page;
