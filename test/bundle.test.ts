@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
+import { startLiminalServer } from '../bench/parts/liminal-server.ts';
 import { Installation } from './faults/installation.ts';
 
 const run = promisify(execFile);
@@ -38,4 +39,12 @@ test('a start is from the bundle of the sources as they are, or from the sources
 
   await appendFile(join(root, 'packages/protocol/src/index.ts'), '\n');
   expect(await version()).toBe('0.1.0\n');
+});
+
+test('the benchmark and the soak find the server as people run it', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'liminal-measured-'));
+  onTestFinished(async () => rm(dataDir, { recursive: true }));
+  const { process: server, connection } = await startLiminalServer(dataDir, process.env);
+  onTestFinished(() => server.end());
+  expect(await connection.get('projects')).toEqual({ projects: [] });
 });

@@ -21,7 +21,7 @@ export async function startLiminalServer(
 ): Promise<LiminalServer> {
   const serve = [bin('liminal'), 'serve', '--port', '0', '--no-open', '--data', dataDir];
   // As `npm start` does when the code has changed.
-  execFileSync(process.execPath, [bin('compile')]);
+  execFileSync(process.execPath, [bin('make-bundle')]);
   const server = await Measured.start([...nodeArgs, ...serve], env);
   const file = await readFile(join(dataDir, 'server.json'), 'utf8');
   const { url, token } = JSON.parse(file) as { url: string; token: string };
