@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 // Generous, because the slowest machine that must pass has two busy cores.
 const timeouts = { unit: 20_000, integration: 120_000 };
@@ -25,9 +26,23 @@ const alone = [
   'test/soak.test.ts',
 ];
 
+/** The longest: begun last, each would run on alone when all others are done. */
+const longest = ['test/e2e/agents', 'packages/web/test/long-conversation', 'test/chaos/chaos'];
+
+/** Without a run before to go by, Vitest takes the largest files first. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLong = ({ moduleId }: TestSpecification) =>
+      longest.some((one) => moduleId.endsWith(`/${one}.test.ts`));
+    return [...sorted.filter(isLong), ...sorted.filter((one) => !isLong(one))];
+  }
+}
+
 export default defineConfig({
   test: {
     pool: 'forks',
+    sequence: { sequencer: LongestFirst },
     setupFiles: ['test/property-seed.ts'],
     // As generous: the default of a second is short where two browsers start.
     expect: { poll: { timeout: 10_000 } },

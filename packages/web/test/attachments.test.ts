@@ -25,8 +25,9 @@ const notes: Picked = { name: 'notes.md', mimeType: 'text/markdown', buffer: Buf
 
 const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
 const attached = (page: Page) => page.getByRole('list', { name: 'Attached' });
+/** Of a file that has been read: until then it is neither kept nor sent. */
 const card = (page: Page, name: string) =>
-  attached(page).getByRole('listitem').filter({ hasText: name });
+  attached(page).getByRole('listitem').filter({ hasText: name, hasNotText: 'reading' });
 const button = (page: Page | Locator, name: string | RegExp) =>
   page.getByRole('button', { name, exact: typeof name === 'string' });
 const prompts = (page: Page) => page.getByRole('article', { name: 'You' });

@@ -2,7 +2,7 @@ import type { EventPayload, StreamEvent } from '@liminal/protocol';
 import { eventScripts } from '@liminal/protocol/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { EventLog } from '../event-log.ts';
+import type { EventLog, LoggedRun } from '../event-log.ts';
 import { collect, delta, done, eventsOf, start } from './runs.ts';
 import { amountOf, type Extent, type Setup, type SubjectUnderTest } from './subject.ts';
 
@@ -25,6 +25,8 @@ class World {
   readonly #under: SubjectUnderTest<EventLog>;
   #log: EventLog;
   #followings: Following[] = [];
+  /** Runs of which a last event was refused before they began: a Redis Cluster may list them from then on. */
+  readonly #early = new Set<string>();
 
   constructor(under: SubjectUnderTest<EventLog>) {
     this.#under = under;
@@ -41,6 +43,7 @@ class World {
     const events = eventsOf(runId, payloads, run.events.length + skip);
     const appended = this.#log.append(runId, events);
     const code = errorOf(run, events);
+    if (code && ends && run.events.length === 0) this.#early.add(runId);
     if (code) return expect(appended).rejects.toMatchObject({ code });
     await appended;
     if (events.length === 0) return;
@@ -80,9 +83,13 @@ class World {
 
   async finish(): Promise<void> {
     const unsettled = [...this.#runs].filter(([, run]) => !run.settled);
-    expect((await this.#log.unsettled()).map(summaryOf)).toStrictEqual(
-      unsettled.map(([runId, { events, ended }]) => ({ runId, lastSeq: events.length - 1, ended })),
-    );
+    const expected = unsettled.map(([runId, { events, ended }]) => {
+      return { runId, lastSeq: events.length - 1, ended };
+    });
+    const listed = (await this.#log.unsettled()).map(summaryOf);
+    expect(listed.toSorted(byId)).toStrictEqual(expected.toSorted(byId));
+    const isInOrder = ({ runId }: Summary) => !this.#early.has(runId);
+    expect(listed.filter(isInOrder)).toStrictEqual(expected.filter(isInOrder));
     for (const runId of new Set([...this.#runs.keys(), ...this.#followings.map((f) => f.runId)])) {
       await this.append(runId, [], true, 0);
     }
@@ -106,9 +113,13 @@ function errorOf(run: ModelRun, [first]: StreamEvent[]): string | undefined {
   return first.seq === run.events.length ? undefined : 'SEQ_CONFLICT';
 }
 
-function summaryOf({ runId, lastSeq, ended }: { runId: string; lastSeq: number; ended: boolean }) {
+type Summary = Pick<LoggedRun, 'runId' | 'lastSeq' | 'ended'>;
+
+function summaryOf({ runId, lastSeq, ended }: LoggedRun): Summary {
   return { runId, lastSeq, ended };
 }
+
+const byId = (a: Summary, b: Summary): number => a.runId.localeCompare(b.runId);
 
 const runIds = fc.constantFrom('run-1', 'run-2', 'run:3');
 const texts = fc.array(fc.string({ unit: 'binary', maxLength: 20 }), { maxLength: 4 });
