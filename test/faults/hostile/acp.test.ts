@@ -91,6 +91,8 @@ test(
       const stored = await stage.stored(sessionId);
       await runtime.kill(sessionId);
       stage.expectCalm();
+      // What the agent got is the test's own memory, not what is measured.
+      control.received.length = 0;
       return { said: lines.join().length, stored };
     });
   },
