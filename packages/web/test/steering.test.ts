@@ -87,7 +87,8 @@ it('what is attached goes along', async () => {
   await button(page, 'Attach files').click();
   const buffer = Buffer.from('# Notes');
   await (await choosing).setFiles([{ name: 'notes.md', mimeType: 'text/markdown', buffer }]);
-  await page.getByRole('list', { name: 'Attached' }).getByText('notes.md').waitFor();
+  // With its size: until it has been read it cannot be sent.
+  await page.getByRole('list', { name: 'Attached' }).getByText('7 bytes').waitFor();
   await field(page).press('Control+Enter');
   await expect
     .poll(() => bodies('/steer'))

@@ -54,9 +54,19 @@ export async function startRedisCluster(
   return { masters, replicas, ready, stop };
 }
 
-async function startNode({ settings, ...options }: RedisOptions): Promise<Node> {
-  // By default it is the other port plus 10,000, which need not be free, nor be a port.
-  const busPort = await freePort();
+/** Another process may have taken a port meanwhile that was free a moment ago. */
+async function startNode(options: RedisOptions): Promise<Node> {
+  for (let left = 3; ; left -= 1) {
+    try {
+      return await startOn(await freePort(), options);
+    } catch (error) {
+      if (left === 0 || !/Address already in use/.test(String(error))) throw error;
+    }
+  }
+}
+
+/** By default the bus has the other port plus 10,000, which need not be free, nor be a port. */
+async function startOn(busPort: number, { settings, ...options }: RedisOptions): Promise<Node> {
   const own = {
     'cluster-enabled': 'yes',
     'cluster-port': String(busPort),

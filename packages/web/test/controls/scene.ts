@@ -124,8 +124,9 @@ function visits(controls: readonly Control[]): Try[][] {
   });
 }
 
-/** Closes every dialog, menu and list. */
+/** Closes every dialog, menu and list, and what a link has opened in front of the page. */
 async function closeAll(page: Page): Promise<void> {
+  for (const other of page.context().pages()) if (other !== page) await other.close();
   const open = page
     .locator('dialog[open], [role="menu"], [role="listbox"]')
     .filter({ visible: true });
