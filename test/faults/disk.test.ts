@@ -89,7 +89,8 @@ test('INV-6 INV-2 INV-8 a disk that fills in mid-turn loses nothing: readers are
 });
 
 test('more than 16 MiB that wait for room end the turn with LOG_UNAVAILABLE, and its agent; they are written when there is room', async () => {
-  const full = gate();
+  // The turn cannot end of its own accord before the bound is looked at.
+  const [full, never] = [gate(), gate()];
   const megabyte = 'All work and no play. '.repeat(50_000);
   // An item holds less than that.
   const items = Array.from({ length: atLength ? 16 : 4 }, () => Array<string>(5).fill(megabyte));
@@ -97,7 +98,7 @@ test('more than 16 MiB that wait for room end the turn with LOG_UNAVAILABLE, and
   const blocks = items.map((each) => text(each, { delayMs: 50 }));
   const { faults } = shared;
   const { server, requests } = faults;
-  faults.api.play([reply([text(['Before. ', full]), ...blocks])]);
+  faults.api.play([reply([text(['Before. ', full]), ...blocks, text([never, 'After.'])])]);
   const sessionId = await faults.create();
   const reader = await faults.follow(sessionId);
   const { turnId } = await requests.send(sessionId, 'Begin.');
@@ -115,7 +116,7 @@ test('more than 16 MiB that wait for room end the turn with LOG_UNAVAILABLE, and
   });
   // A page of history holds a part of it.
   const said = (await wholeHistory(requests, sessionId)).map(textOf).join('');
-  const all = `Before. ${flood.join('')}`;
+  const all = `Before. ${flood.join('')}After.`;
   // A text waits as it was said, and once more in its item's end.
   expect(2 * said.length).toBeGreaterThan(16 * 1024 * 1024);
   expect(said.length).toBeLessThan(all.length);
