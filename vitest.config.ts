@@ -22,7 +22,7 @@ const chaos = 'test/chaos/*.test.ts';
 /** These measure time, or a process' whole memory, more closely than a busy machine lets them. */
 const alone = [
   'packages/web/test/markdown-bombs.test.ts',
-  'test/faults/{long-session,readers}.test.ts',
+  'test/faults/long-session.test.ts',
   'test/soak.test.ts',
 ];
 

@@ -8,7 +8,7 @@ import { Connection } from '../../bench/parts/connection.ts';
 import { Measured } from '../../bench/parts/process.ts';
 
 const script = fileURLToPath(new URL('../../bench/parts/source-server.ts', import.meta.url));
-const SESSIONS = atLength ? 5 : 3;
+const SESSIONS = atLength ? 5 : 2;
 /** Deltas of one long answer, of 16 characters each. */
 const DELTAS = 200_000;
 const ANSWER_MIB = (DELTAS * 16) / 2 ** 20;
