@@ -2,6 +2,7 @@ import { z } from 'zod';
 import manifest from '../../package.json' with { type: 'json' };
 import { AcpConnection } from './acp-connection.ts';
 import { AgentProcess, type ProcessCommand } from '../base/agent-process.ts';
+import { Lifetime } from '../base/lifetime.ts';
 import { notFound } from './client-side/client-error.ts';
 import { serveClient } from './client-side/serve.ts';
 import type { SessionClient } from './client-side/session-client.ts';
@@ -56,7 +57,7 @@ export class AcpAgent {
   readonly #env: NodeJS.ProcessEnv;
   readonly #sessions = new Map<unknown, HostedSession>();
   readonly #early = new EarlyUpdates();
-  readonly #gone = Promise.withResolvers<never>();
+  readonly #life = new Lifetime();
   #isAlive = true;
   #capabilities: Capabilities = {};
   #authMethods: AuthMethod[] = [];
@@ -85,7 +86,6 @@ export class AcpAgent {
 
   private constructor(sdk: Sdk, process: AgentProcess, env: NodeJS.ProcessEnv) {
     this.#env = env;
-    this.#gone.promise.catch(() => undefined);
     this.#process = process;
     const app = serveClient(sdk, {
       find: (scope) => this.#find(scope),
@@ -195,18 +195,7 @@ export class AcpAgent {
     signal?: AbortSignal,
     tooLong = `It took longer than ${inSeconds(limitMs)}.`,
   ): Promise<T> {
-    const { promise: late, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(new Error(tooLong)), limitMs);
-    const onAbort = (): void => reject(signal?.reason);
-    if (signal?.aborted === true) onAbort();
-    signal?.addEventListener('abort', onAbort, { once: true });
-    try {
-      return await Promise.race([work, this.#gone.promise, late]);
-    } finally {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', onAbort);
-      work.catch(() => undefined);
-    }
+    return this.#life.withinLimit(work, limitMs, { tooLong, signal });
   }
 
   async #initialise(): Promise<void> {
@@ -258,7 +247,7 @@ export class AcpAgent {
 
   #onGone(reason: Error): void {
     this.#isAlive = false;
-    this.#gone.reject(reason);
+    this.#life.end(reason);
     const sessions = [...this.#sessions.values()];
     this.#sessions.clear();
     for (const session of sessions) session.onGone(reason);

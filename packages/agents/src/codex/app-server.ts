@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '@liminal/protocol';
 import manifest from '../../package.json' with { type: 'json' };
 import { AgentProcess, type ProcessCommand } from '../base/agent-process.ts';
+import { Lifetime } from '../base/lifetime.ts';
 import { isRecord, parseLine } from '../base/parse-line.ts';
 import { largeLine, parseLargeLine } from '../base/large-lines.ts';
 
@@ -49,7 +50,7 @@ const leaveLimitMs = 2_000;
 export class AppServer {
   readonly #process: ServerProcess;
   readonly #pending = new Map<unknown, Pending>();
-  readonly #gone = Promise.withResolvers<never>();
+  readonly #life = new Lifetime();
   /** By thread; a thread that Codex began for a task belongs to the one that it serves. */
   readonly #threads = new Map<unknown, HostedThread>();
   /** Called when a thread that is left has been closed, by its id. */
@@ -59,7 +60,6 @@ export class AppServer {
   #ended: Promise<void> | undefined;
 
   constructor(process: ServerProcess) {
-    this.#gone.promise.catch(() => undefined);
     this.#process = process;
     void this.#process.listen({
       onLine: (line) => this.#read(line),
@@ -103,7 +103,7 @@ export class AppServer {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     this.#pending.set(id, { resolve: (answer) => resolve(take(answer)), reject });
     this.#send({ id, method, params });
-    return Promise.race([promise, this.#gone.promise]);
+    return this.#life.within(promise);
   }
 
   /** Passes on what Codex says and asks of a thread. */
@@ -151,19 +151,8 @@ export class AppServer {
 
   /** The result of `work`, unless it takes too long, the process ends, or the signal aborts. */
   async within<T>(limitMs: number, work: Promise<T>, signal: AbortSignal): Promise<T> {
-    const late = Promise.withResolvers<never>();
-    const say = (): void =>
-      late.reject(new Error(`It did not answer within ${limitMs / 1_000} s.`));
-    const timer = setTimeout(say, limitMs);
-    const onAbort = (): void => late.reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    try {
-      return await Promise.race([work, this.#gone.promise, late.promise]);
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
-      work.catch(() => undefined);
-    }
+    const tooLong = `It did not answer within ${limitMs / 1_000} s.`;
+    return this.#life.withinLimit(work, limitMs, { tooLong, signal });
   }
 
   #send(message: object): void {
@@ -228,7 +217,7 @@ export class AppServer {
 
   #onGone(reason: Error): void {
     this.#isAlive = false;
-    this.#gone.reject(reason);
+    this.#life.end(reason);
     this.#pending.clear();
     const threads = new Set(this.#threads.values());
     this.#threads.clear();

@@ -1,0 +1,46 @@
+/**
+ * How long something lives that work is awaited of. A race of each work with one promise for its end would keep the result
+ * of all of them until that end.
+ */
+export class Lifetime {
+  #over: Error | undefined;
+  readonly #waiting = new Set<(reason: Error) => void>();
+
+  /** Rejects all that is awaited, and what comes later. */
+  end(reason: Error): void {
+    if (this.#over !== undefined) return;
+    this.#over = reason;
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const reject of waiting) reject(reason);
+  }
+
+  /** The result of `work`; rejects with the reason of the end, if that comes first. */
+  within<T>(work: Promise<T>): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    if (this.#over !== undefined) reject(this.#over);
+    else this.#waiting.add(reject);
+    work.then(resolve, reject).finally(() => this.#waiting.delete(reject));
+    return promise;
+  }
+
+  /** The same, with a limit (ms); rejects also with the signal's reason. */
+  async withinLimit<T>(
+    work: Promise<T>,
+    limitMs: number,
+    { tooLong, signal }: { tooLong: string; signal?: AbortSignal | undefined },
+  ): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const timer = setTimeout(() => reject(new Error(tooLong)), limitMs);
+    const onAbort = (): void => reject(signal?.reason);
+    if (signal?.aborted === true) onAbort();
+    signal?.addEventListener('abort', onAbort, { once: true });
+    this.within(work).then(resolve, reject);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+    }
+  }
+}
