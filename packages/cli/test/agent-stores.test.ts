@@ -117,6 +117,17 @@ test('INV-8: opening a page starts no agent; asking for an agent’s sessions li
   expect(started()).toEqual([0, 1, 0]);
 });
 
+test('fork and steer take a session that only the agent’s own store has', async () => {
+  const server = await home.serve();
+  await ask(server, 'POST', '/api/agents/two/sessions');
+  const fork = await home.play('fork', 'two-old');
+  expect(fork).toMatchObject({ exitCode: 1, stdout: '' });
+  expect(fork.stderr).toContain('two cannot fork its sessions.');
+  const steer = await home.play('steer', 'two-old', 'A word.');
+  expect(steer).toMatchObject({ exitCode: 1, stdout: '' });
+  expect(steer.stderr).toContain('No turn is running. Send it as a message of its own instead.');
+});
+
 test('an agent that runs for one session also lists its others', async () => {
   const server = await home.serve();
   const headers = {

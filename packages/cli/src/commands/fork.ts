@@ -16,6 +16,8 @@ export async function fork(
 ): Promise<number> {
   const { client, close } = await connect(config);
   try {
+    // It may be one that only an agent's own store has.
+    await client.requests.loadSession(sessionId);
     const turnId = turn === undefined ? undefined : await findTurn(client, sessionId, turn);
     const made = await client.requests.fork(sessionId, { turnId });
     console.log(made.sessionId);

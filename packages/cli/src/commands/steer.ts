@@ -16,6 +16,8 @@ export async function steer(
   const files = await readAttachments(attach);
   const { client, close } = await connect(config);
   try {
+    // It may be one that only an agent's own store has.
+    await client.requests.loadSession(sessionId);
     const blocks = await uploadAttachments(client.requests, files);
     const beside = blocks.length > 0 ? { blocks } : {};
     const { turnId } = await client.requests.steer(sessionId, message, undefined, beside);
