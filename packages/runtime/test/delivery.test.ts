@@ -222,6 +222,18 @@ test('the list of sessions is told once, then each change', async () => {
   expect(states).toContain('running');
 });
 
+test('what a send changes of the session is told in few messages: each holds all its settings', async () => {
+  const reader = await ready();
+  const before = reader.ofType('session:info').length;
+  await world.runtime.send(sessionId, 'Hello');
+  const told = () => reader.ofType('session:info').slice(before);
+  await expect
+    .poll(() => told().at(-1)?.info)
+    .toMatchObject({ session: { state: 'running' }, queue: [] });
+  // That it is being sent, that its turn runs, and that it waits no more.
+  expect(told().length).toBeLessThanOrEqual(3);
+});
+
 test('a run can be followed as events while the log has them, and is a snapshot afterwards', async () => {
   const reader = await ready();
   const { turnId } = await world.runtime.send(sessionId, 'Hello');

@@ -94,11 +94,11 @@ export class WatchedSession implements SessionReaders {
     return this.#forgotten;
   }
 
-  /** Several changes in one tick become one message. */
+  /** Several changes at one time become one message: it holds all settings and commands of the agent. */
   infoChanged(): void {
     if (this.#infoQueued || this.#subscribers.size === 0) return;
     this.#infoQueued = true;
-    queueMicrotask(() => {
+    setImmediate(() => {
       this.#infoQueued = false;
       this.#options.supervisor.run(() => {
         const message = this.infoMessage();
