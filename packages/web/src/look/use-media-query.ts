@@ -1,12 +1,27 @@
 import { useSyncExternalStore } from 'react';
 
+interface MediaStore {
+  subscribe: (onChange: () => void) => () => void;
+  matches: () => boolean;
+}
+
+/** One for each query: React asks with every rendering, and subscribes again to another function. */
+const stores = new Map<string, MediaStore>();
+
 export function useMediaQuery(query: string): boolean {
-  return useSyncExternalStore(
-    (onChange) => {
-      const media = matchMedia(query);
+  const { subscribe, matches } = stores.get(query) ?? storeOf(query);
+  return useSyncExternalStore(subscribe, matches);
+}
+
+function storeOf(query: string): MediaStore {
+  const media = matchMedia(query);
+  const store: MediaStore = {
+    subscribe: (onChange) => {
       media.addEventListener('change', onChange);
       return () => media.removeEventListener('change', onChange);
     },
-    () => matchMedia(query).matches,
-  );
+    matches: () => media.matches,
+  };
+  stores.set(query, store);
+  return store;
 }

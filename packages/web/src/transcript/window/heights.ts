@@ -3,32 +3,53 @@ import type { TurnRow } from './turn-rows.ts';
 /** Heights of rows (px): as last measured, else estimated. */
 export class Heights {
   readonly #measured = new Map<string, number>();
+  /** Rows that have another height than in the tops. */
+  readonly #changed = new Set<string>();
   #rows: readonly TurnRow[] = [];
-  #tops: Float64Array | undefined;
+  #tops = new Float64Array(1);
 
   measure(key: string, height: number): void {
     if (this.#measured.get(key) === height) return;
     this.#measured.set(key, height);
-    this.#tops = undefined;
+    this.#changed.add(key);
   }
 
   of(row: TurnRow): number {
     return this.#measured.get(row.key) ?? likelyHeight(row);
   }
 
-  /** Top of each row below the top of the first; one more entry than there are rows. */
+  /**
+   * Top of each row below the top of the first; one more entry than there are rows. Reckoned again only from the first
+   * row that has changed: mostly that is one of the last.
+   */
   tops(rows: readonly TurnRow[]): Float64Array {
-    if (this.#tops !== undefined && this.#rows === rows) return this.#tops;
+    const first = this.#firstChanged(rows);
+    if (first === rows.length && rows.length === this.#rows.length) return this.#tops;
     const tops = new Float64Array(rows.length + 1);
-    let top = 0;
-    for (const [index, row] of rows.entries()) {
-      tops[index] = top;
-      top += this.of(row);
+    tops.set(this.#tops.subarray(0, first + 1));
+    let top = tops[first] ?? 0;
+    for (let index = first; index < rows.length; index += 1) {
+      top += this.of(rows[index] as TurnRow);
+      tops[index + 1] = top;
     }
-    tops[rows.length] = top;
     this.#rows = rows;
     this.#tops = tops;
+    this.#changed.clear();
     return tops;
+  }
+
+  /** The index of the first row that is another one, or has another height, than when the tops were reckoned. */
+  #firstChanged(rows: readonly TurnRow[]): number {
+    const known = Math.min(rows.length, this.#rows.length);
+    let first = 0;
+    while (first < known && rows[first] === this.#rows[first]) first += 1;
+    let left = this.#changed.size;
+    for (let index = rows.length - 1; left > 0 && index >= 0; index -= 1) {
+      if (!this.#changed.has((rows[index] as TurnRow).key)) continue;
+      left -= 1;
+      first = Math.min(first, index);
+    }
+    return first;
   }
 }
 

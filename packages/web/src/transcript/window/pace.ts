@@ -1,11 +1,13 @@
 /** Time per frame for drawing rows (ms): half a frame, since the browser must lay them out and paint them. */
-const budget = 8;
+const mostTime = 8;
 
 /** Runs work at the next frame or when idle, once for all callers, and measures how long it takes. */
 export class Pace {
   readonly #run: (isIdle: boolean) => void;
   #frame: number | undefined;
   #idle: (() => void) | undefined;
+  /** Time for drawing in this run (ms). */
+  #time = mostTime;
   /** Cost of one pixel of height (ms); a guess at first. */
   #cost = 0.02;
 
@@ -13,9 +15,9 @@ export class Pace {
     this.#run = run;
   }
 
-  /** Height (px) that can be drawn in one frame. */
+  /** Height (px) that can be drawn in this run. */
   get height(): number {
-    return budget / this.#cost;
+    return this.#time / this.#cost;
   }
 
   /** Draws this much height (px), and measures the time. */
@@ -30,13 +32,15 @@ export class Pace {
   nextFrame(): void {
     this.#frame ??= requestAnimationFrame(() => {
       this.#frame = undefined;
+      this.#time = mostTime;
       this.#run(false);
     });
   }
 
   whenIdle(): void {
-    this.#idle ??= onceIdle(() => {
+    this.#idle ??= onceIdle((time) => {
       this.#idle = undefined;
+      this.#time = Math.min(time, mostTime);
       this.#run(true);
     });
   }
@@ -52,12 +56,17 @@ export class Pace {
 /** Limit for waiting until the page is idle (ms). */
 const patience = 300;
 
-/** Returns a function that cancels it. Safari has no idle callback. */
-function onceIdle(run: () => void): () => void {
+/**
+ * `run` gets the time until the next frame is due (ms): none if the page was not idle for so long. Returns a function that
+ * cancels it. Safari has no idle callback.
+ */
+function onceIdle(run: (time: number) => void): () => void {
   if (typeof requestIdleCallback === 'undefined') {
-    const timer = setTimeout(run, 50);
+    const timer = setTimeout(() => run(mostTime), 50);
     return () => clearTimeout(timer);
   }
-  const id = requestIdleCallback(run, { timeout: patience });
+  const id = requestIdleCallback((deadline) => run(deadline.timeRemaining()), {
+    timeout: patience,
+  });
   return () => cancelIdleCallback(id);
 }
