@@ -39,7 +39,8 @@ export class SqliteEventLog implements EventLog {
   async append(runId: string, events: readonly StreamEvent[]): Promise<void> {
     if (!isNotEmpty(events)) return;
     const rows = encodeEvents(runId, events);
-    if (rows.some(({ payload }) => payload.length > LARGE)) await othersFirst();
+    const isLarge = rows.some(({ payload }) => payload.length > LARGE);
+    if (isLarge) await othersFirst();
     const run = await this.#database.writeInTurn('LOG_WRITE_FAILED', () => {
       const known = this.#runs.get(runId);
       if (!known && this.#isSettled(runId)) throw runEnded(runId, events[0]);
@@ -50,6 +51,8 @@ export class SqliteEventLog implements EventLog {
       return { key, progress };
     });
     this.#runs.set(runId, run);
+    // Whoever waits for this gives it to readers, which takes as long again.
+    if (isLarge) await othersFirst();
     this.#followers.notify(runId);
   }
 
