@@ -104,9 +104,20 @@ export class SessionAgent {
    * Throws `PROJECT_DIR_…`, even while the agent runs: the project's folder may have become a link to elsewhere since,
    * and the next message is about the files there.
    */
+  async admit(): Promise<void> {
+    const { record, roots } = this.#context;
+    await roots.admit(record.value.projectDir);
+  }
+
+  /** Throws `PROJECT_DIR_…`. */
   async start(): Promise<void> {
+    await this.#startAfter(this.admit());
+  }
+
+  async #startAfter(admitted?: Promise<void>): Promise<void> {
     this.#starts += 1;
     try {
+      await admitted;
       await this.#start();
     } finally {
       this.#starts -= 1;
@@ -114,9 +125,8 @@ export class SessionAgent {
   }
 
   async #start(): Promise<void> {
-    const { provider, record, roots, changed } = this.#context;
+    const { provider, record, changed } = this.#context;
     await this.#stopping;
-    await roots.admit(record.value.projectDir);
     if (this.#isRetired) throw sessionDeleted(this.#sessionId);
     if (this.isAlive) return;
     const { projectDir, agentSessionId, config, storedMark } = record.value;
@@ -136,9 +146,9 @@ export class SessionAgent {
     changed();
   }
 
-  /** Throws `CONTENT_NOT_SUPPORTED`, `BLOB_NOT_FOUND`. */
+  /** Call `admit` before. Throws `CONTENT_NOT_SUPPORTED`, `BLOB_NOT_FOUND`. */
   async send({ message, blocks = [] }: UserMessage, turnId: string): Promise<void> {
-    await this.start();
+    await this.#startAfter();
     const whole = await bringBytes(this.#context.blobs, blocks);
     await this.#context.provider.sendMessage(this.#sessionId, message, { turnId, blocks: whole });
   }

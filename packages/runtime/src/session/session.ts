@@ -342,7 +342,7 @@ export class Session {
   }
 
   async #deliver(said: UserMessage, turnId: string, stored: Promise<void>): Promise<void> {
-    await Promise.all([stored, this.#catchUp()]);
+    await Promise.all([stored, this.#catchUp(), this.#agent.admit()]);
     await this.#agent.send(said, turnId);
   }
 
