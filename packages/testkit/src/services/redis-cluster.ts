@@ -72,6 +72,8 @@ async function startOn(busPort: number, { settings, ...options }: RedisOptions):
     'cluster-port': String(busPort),
     'cluster-node-timeout': '1000',
     'cluster-require-full-coverage': 'no',
+    // A replica takes over however long it was cut off: on a busy machine that can be half a minute.
+    'cluster-replica-validity-factor': '0',
     // Else a replica that comes waits five seconds for others to come.
     'repl-diskless-sync-delay': '0',
   };
