@@ -218,3 +218,23 @@ test('a message that learns its id as it goes on ends where another begins', () 
     ['agent', 'Two'],
   ]);
 });
+
+test('a message of very many images is told as several, none of which is told again and again', () => {
+  const images = Array.from({ length: 130 }, (_, n) => ({
+    type: 'image',
+    mimeType: 'image/png',
+    data: Buffer.from(`image ${n}`).toString('base64'),
+  }));
+  const { drafts } = hearTurn([say('Look: '), ...images.map((one) => show(one)), say('All.')]);
+  const messages = itemsOf(foldTurn(drafts, 'turn'), 'message').slice(1);
+  expect(messages.map(({ content, blocks = [] }) => [content, blocks.length])).toEqual([
+    ['Look: ', 50],
+    ['', 50],
+    ['All.', 30],
+  ]);
+  expect(messages.flatMap(({ blocks = [] }) => blocks)).toEqual(images);
+  const told = drafts.flatMap(({ payload }) =>
+    payload.type === 'item_delta' ? (payload.patch?.blocks?.length ?? 0) : 0,
+  );
+  expect(Math.max(...told)).toBe(50);
+});

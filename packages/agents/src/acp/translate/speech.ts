@@ -2,6 +2,9 @@ import type { ContentBlock, OutputItem } from '@liminal/protocol';
 import type { TurnWriter } from '../../base/turn-writer.ts';
 import { readBlock } from './content.ts';
 
+/** A message with more images or files is told as several: with each of them all are told again. */
+const maxBlocks = 50;
+
 /** The speaker: the agent to the user, its thoughts, or the user. */
 export type Voice = 'agent' | 'thought' | 'user';
 
@@ -76,6 +79,7 @@ export class Speech {
   #addBlock(voice: Voice, block: ContentBlock, of: MessageOf): void {
     // Reasoning items have no blocks.
     if (voice === 'thought') return this.#writer.keep(block);
+    if ((this.#open?.blocks.length ?? 0) >= maxBlocks) this.close();
     const open = this.#speaking(voice, of);
     this.#begin(open);
     open.blocks = [...open.blocks, block];
