@@ -42,8 +42,12 @@ export class Roots {
   /** The real path of a project folder, `~` being the home folder. Throws `PROJECT_DIR_NOT_FOUND`, `PROJECT_DIR_NOT_ALLOWED`. */
   async admit(projectDir: string): Promise<string> {
     const path = resolve(expandHome(projectDir));
-    const real = await realpath(path).catch(() => undefined);
-    const isFolder = real !== undefined && (await stat(real)).isDirectory();
+    const nothing = (): undefined => undefined;
+    const [real, found] = await Promise.all([
+      realpath(path).catch(nothing),
+      stat(path).catch(nothing),
+    ]);
+    const isFolder = real !== undefined && found?.isDirectory() === true;
     // The same answer for a path outside the roots whether or not it exists: what lies there is not told.
     if (!this.holds(real ?? path)) {
       throw new RuntimeError(

@@ -36,6 +36,8 @@ export class ThreadItems {
   readonly #task: Task | undefined;
   /** Before the id of each item: only the session's own thread has the ids as they are. */
   readonly #prefix: string;
+  /** Messages that were announced, and begin with their first words. */
+  readonly #announced = new Set<string>();
   /** Open reasoning items, with how many parts their summary has. */
   readonly #parts = new Map<string, number>();
   /** The commands that run, by item. */
@@ -96,6 +98,7 @@ export class ThreadItems {
       if (isSpoken && item.parentCallId === this.#task?.callId) this.#writer.cancel(id, 'retry');
     }
     this.#parts.clear();
+    this.#announced.clear();
   }
 
   /** The thread's turn fails: says why. Only of a task: the session's own turn has an error. */
@@ -145,7 +148,8 @@ export class ThreadItems {
         return;
       case 'agentMessage':
       case 'plan':
-        return this.#open('message', id, 'agent');
+        this.#announced.add(id);
+        return;
       case 'reasoning':
         return this.#open('reasoning', id, 'agent');
       case 'hookPrompt':
@@ -216,8 +220,16 @@ export class ThreadItems {
     content: string,
     origin: 'agent' | 'system',
   ): void {
-    if (content === '') this.#writer.cancel(id, 'empty');
-    else this.#writer.done(id, { type, id, content, origin, ...this.#parent });
+    if (content === '') {
+      this.#announced.delete(id);
+      return this.#writer.cancel(id, 'empty');
+    }
+    this.#beginAnnounced(id);
+    this.#writer.done(id, { type, id, content, origin, ...this.#parent });
+  }
+
+  #beginAnnounced(id: string): void {
+    if (this.#announced.delete(id)) this.#open('message', id, 'agent');
   }
 
   #hear({ id, clientId, content }: ItemOf<'userMessage'>): void {
@@ -236,6 +248,7 @@ export class ThreadItems {
   #grow({ itemId, delta, summaryIndex = 0 }: Record<string, unknown>, between: string): void {
     if (typeof delta !== 'string') return;
     const id = this.#id(itemId);
+    this.#beginAnnounced(id);
     const isNext = typeof summaryIndex === 'number' && summaryIndex > (this.#parts.get(id) ?? 0);
     if (isNext) this.#parts.set(id, summaryIndex);
     this.#writer.append(id, isNext ? between + delta : delta);

@@ -54,6 +54,35 @@ test('what is said is told to the letter: periods of 1 to 60 in chunks of 1 to 1
   expect(lost).toEqual([]);
 });
 
+test('a message begins with its first words, or whole; announced and never said, it is nothing', () => {
+  const { response, payloads } = told([
+    started(message('a', '')),
+    started(message('b', '')),
+    delta('b', 'Second'),
+    delta('b', ' words.'),
+    completed(message('b', 'Second words.')),
+    completed(message('a', 'First, whole.')),
+    started(message('c', '')),
+    completed(message('c', '')),
+    started(message('d', '')),
+  ]);
+  expect(saidIn(response)).toEqual([
+    ['agent', 'Second words.'],
+    ['agent', 'First, whole.'],
+  ]);
+  const own = payloads.flatMap((one) =>
+    'itemId' in one && /[abcd]$/.test(one.itemId) ? [`${one.type} ${one.itemId.at(-1)}`] : [],
+  );
+  expect(own).toEqual([
+    'item_start b',
+    'item_delta b',
+    'item_delta b',
+    'item_done b',
+    'item_start a',
+    'item_done a',
+  ]);
+});
+
 test('what was begun stays, to the letter, where a turn is cut off', () => {
   const lost = periodicTexts.flatMap(({ period, size, text, chunks }) => {
     const deltas = chunks.map((chunk) => delta('a', chunk));
