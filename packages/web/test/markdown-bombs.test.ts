@@ -47,8 +47,8 @@ const bombs: [name: string, markdown: string, words: string][] = [
     'graph TD',
   ],
   [
-    'a diagram of 100 edges',
-    `\`\`\`mermaid\ngraph TD\n${lines(100, (n) => `a${n % 30} --> b${n % 29}`)}\n\`\`\``,
+    'a diagram of 50 edges',
+    `\`\`\`mermaid\ngraph TD\n${lines(50, (n) => `a${n % 30} --> b${n % 29}`)}\n\`\`\``,
     'graph TD',
   ],
 ];
@@ -80,7 +80,7 @@ async function type(page: Page): Promise<number> {
 const item = (page: Page, id: string) => page.locator(`[data-item-id="${id}"]`);
 
 /** Too deep, too long, and too much to draw; at length all. */
-const short = /quotes|1 MB of|100 edges/;
+const short = /quotes|1 MB of|50 edges/;
 const played = bombs.filter(([name]) => atLength || short.test(name));
 
 /** The words of the bomb; those of a diagram that is drawn are its image's. */

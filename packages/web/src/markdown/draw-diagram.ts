@@ -1,7 +1,7 @@
 import mermaid from 'mermaid';
 
 /** A larger diagram (characters, lines, edges) would block the page. */
-const most = { characters: 8000, lines: 150, edges: 100 };
+const most = { characters: 8000, lines: 150, edges: 50 };
 
 /** Drawn in this font, which an image has too. */
 const fontFamily = 'system-ui, sans-serif';

@@ -60,12 +60,13 @@ export async function tabTo(page: Page, control: Locator): Promise<void> {
   throw new Error('The keyboard does not lead to this control.');
 }
 
+/** Ends early where something takes the focus out of the list, as a page that has just come does. */
 async function arrowTo(page: Page, control: Locator): Promise<void> {
   const isInRow = await control.evaluate((element) => element.closest('header') !== null);
   await page.keyboard.press('Home');
   const find = await finder(control);
   for (let step = 0; step < most; step += 1) {
-    if ((await find()) === 'here') return;
+    if ((await find()) !== 'beside') return;
     await page.keyboard.press(isInRow ? 'ArrowRight' : 'ArrowDown');
   }
   throw new Error('The arrow keys do not lead to this control.');
