@@ -1,3 +1,4 @@
+import { testAtLength } from '@liminal/testkit/at-length';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { openStage, otherSession, sessionId, stage } from './stage.ts';
@@ -108,20 +109,23 @@ it('another waiting session is shown, counts in the title, and opens without tak
   await expect.poll(() => page.getByRole('button', { name: /needs? you/ }).count()).toBe(0);
 });
 
-it('on a phone a session that waits shows beside the drawer’s button and on it, and tabs are a menu', async () => {
-  stage.others[6] = otherSession('o7', { state: 'waiting', title: 'Deploy the shop' });
-  const page = await stage.visit(phone);
-  await page.getByRole('button', { name: 'Sessions, 1 needs you' }).waitFor();
-  await page.getByRole('button', { name: '1 needs you: Deploy the shop' }).tap();
-  await page.getByRole('main', { name: 'Deploy the shop' }).waitFor();
-  await page.getByRole('textbox', { name: 'Message' }).fill('Yes');
-  await page.getByRole('button', { name: 'Sessions', exact: true }).tap();
-  await row(page, 'Session o3').tap();
-  await page.getByRole('button', { name: /Session o3 ?2 tabs/ }).tap();
-  await page.getByRole('menuitem', { name: 'Deploy the shop' }).tap();
-  await page.getByRole('main', { name: 'Deploy the shop' }).waitFor();
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-});
+testAtLength(
+  'on a phone a session that waits shows beside the drawer’s button and on it, and tabs are a menu',
+  async () => {
+    stage.others[6] = otherSession('o7', { state: 'waiting', title: 'Deploy the shop' });
+    const page = await stage.visit(phone);
+    await page.getByRole('button', { name: 'Sessions, 1 needs you' }).waitFor();
+    await page.getByRole('button', { name: '1 needs you: Deploy the shop' }).tap();
+    await page.getByRole('main', { name: 'Deploy the shop' }).waitFor();
+    await page.getByRole('textbox', { name: 'Message' }).fill('Yes');
+    await page.getByRole('button', { name: 'Sessions', exact: true }).tap();
+    await row(page, 'Session o3').tap();
+    await page.getByRole('button', { name: /Session o3 ?2 tabs/ }).tap();
+    await page.getByRole('menuitem', { name: 'Deploy the shop' }).tap();
+    await page.getByRole('main', { name: 'Deploy the shop' }).waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  },
+);
 
 it('a collapsed project stays so over a reload, and opens for a search', async () => {
   stage.others.push(otherSession('lib1', { projectId: '/code/lib', projectDir: '/code/lib' }));
@@ -155,6 +159,14 @@ it('the list of sessions is one stop of the Tab key; arrows lead through it', as
   expect(await page.evaluate(() => document.activeElement?.textContent)).toContain('Keys');
   await page.keyboard.press('Shift+Tab');
   expect(await focused()).toBe(next);
+  // Also from the button beside an entry, where a click leaves the focus.
+  await page.locator(`[data-session-id="${next}"] + button`).click();
+  await page.getByRole('menu').waitFor();
+  await page.keyboard.press('Escape');
+  await expect.poll(() => page.getByRole('menu').count()).toBe(0);
+  await page.keyboard.press('ArrowUp');
+  expect(await focused()).toBe(sessionId);
+  await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await expect.poll(() => path(page)).toBe(`/session/${next}`);
 });

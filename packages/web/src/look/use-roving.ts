@@ -47,7 +47,10 @@ export function useRoving<E extends HTMLElement>(direction: 'row' | 'column'): R
     const { current: list } = ref;
     if (list === null || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
     const all = entriesOf(list);
-    const at = all.findIndex((one) => one === document.activeElement);
+    const { activeElement } = document;
+    // From what is beside an entry, too, where a click has left the focus.
+    const from = [activeElement, activeElement?.previousElementSibling];
+    const at = all.findIndex((one) => from.includes(one));
     const next = at < 0 ? undefined : all[goTo(event.key, at, all.length, direction)];
     if (next === undefined) return;
     event.preventDefault();

@@ -108,6 +108,7 @@ tryControls([
         name: 'the button that changes a queued image',
         find: button('Edit queued message'),
         effect: (page) => page.getByRole('textbox', { name: 'Queued message' }).waitFor(),
+        undo: (page) => page.keyboard.press('Escape'),
       },
       {
         name: 'the button that removes a queued image',
