@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { answer, byModelPrompt, execCommand, message, reply, toolUse } from '@liminal/testkit';
-import { atLength, testAtLength } from '@liminal/testkit/at-length';
+import { testAtLength } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
 import type { SessionTab } from './session-tab.ts';
 import { untilNoProcess } from './process-table.ts';
@@ -190,7 +190,7 @@ async function begin(agent: string) {
   return { ada, session: await ada.startSession({ folder, agent }), folder, turns: 0 };
 }
 
-test.each(agents.filter(({ agent }) => atLength || agent === 'Claude Code'))(
+testAtLength.each(agents)(
   'a word to $agent at work reaches its model in the same turn, and is shown once in it, to others and after a reload',
   async ({ agent, play, asked }) => {
     const { ada, session, folder, turns } = await begin(agent);

@@ -10,8 +10,8 @@ import {
   reply,
   text,
 } from '@liminal/testkit';
-import { partOf } from '@liminal/testkit/at-length';
-import { expect, test } from 'vitest';
+import { testAtLength } from '@liminal/testkit/at-length';
+import { expect } from 'vitest';
 import { runClaudeAlone } from './claude-alone.ts';
 import { runCodexAlone } from './codex-alone.ts';
 import { stage } from './agents-stage.ts';
@@ -98,7 +98,7 @@ async function openArchive(person: Person): Promise<void> {
   await person.sidebar.getByRole('button', { name: /^Archived/ }).click();
 }
 
-test.each(partOf(agents, ['Claude Code']))(
+testAtLength.each(Object.entries(agents))(
   'sessions of %s are pinned, archived and deleted for everyone, and still after a restart; so are those that it made alone, without being opened, and its own store is left alone; one is forked after its second turn of four, and both go on, also with the next server',
   async (agent, { play, lastRequest, alone, ownStore }) => {
     const rest = gate();

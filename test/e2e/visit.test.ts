@@ -115,7 +115,7 @@ test('a newcomer gets from the empty page to an answer by keyboard alone', async
     .waitFor();
 });
 
-test('Claude Code without a key says how to get in', async () => {
+testAtLength('Claude Code without a key says how to get in', async () => {
   const ada = await stage.person();
   const session = await ada.startSession({ folder: await stage.project('no-key') });
   await session.send('Hello?');

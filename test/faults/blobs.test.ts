@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
+import { testAtLength } from '@liminal/testkit/at-length';
 import type { ContentBlock } from '@liminal/protocol';
 import { reply } from '@liminal/testkit';
 import fc from 'fast-check';
@@ -96,28 +97,31 @@ test('a disk that fills refuses files and messages with files, keeps no half, an
   expect(kept(faults.folders)).toEqual({ whole: [...whole, uri].sort(), halves: 0 });
 });
 
-test(`the same file ${length.duplicates} times, uploaded and in messages, is kept once`, async () => {
-  const { faults, sessionId } = shared;
-  const { requests, server } = faults;
-  const text = 'same '.repeat(20_000);
-  const upload = () => requests.putBlob(new Blob([text], markdown));
-  const { whole } = kept(faults.folders);
-  const uris = new Set<string>();
-  for (let left = length.duplicates; left > 0; left -= 20) {
-    for (const { uri } of await Promise.all(Array.from({ length: 20 }, upload))) uris.add(uri);
-  }
-  for (const block of [inline(text), named(addressOf(text))]) {
-    const reader = await faults.follow(sessionId);
-    const { turnId } = await requests.send(sessionId, 'Read.', undefined, { blocks: [block] });
-    await reader.ended(turnId);
-  }
-  expect([...uris]).toEqual([addressOf(text)]);
-  expect(await server.stop()).toBe(0);
-  expect(kept(faults.folders)).toEqual({ whole: [...whole, addressOf(text)].sort(), halves: 0 });
-  const { size } = await stat(join(faults.folders.dataDir, 'liminal.db'));
-  expect(size).toBeLessThan(20 * text.length);
-  await server.restart();
-});
+testAtLength(
+  `the same file ${length.duplicates} times, uploaded and in messages, is kept once`,
+  async () => {
+    const { faults, sessionId } = shared;
+    const { requests, server } = faults;
+    const text = 'same '.repeat(20_000);
+    const upload = () => requests.putBlob(new Blob([text], markdown));
+    const { whole } = kept(faults.folders);
+    const uris = new Set<string>();
+    for (let left = length.duplicates; left > 0; left -= 20) {
+      for (const { uri } of await Promise.all(Array.from({ length: 20 }, upload))) uris.add(uri);
+    }
+    for (const block of [inline(text), named(addressOf(text))]) {
+      const reader = await faults.follow(sessionId);
+      const { turnId } = await requests.send(sessionId, 'Read.', undefined, { blocks: [block] });
+      await reader.ended(turnId);
+    }
+    expect([...uris]).toEqual([addressOf(text)]);
+    expect(await server.stop()).toBe(0);
+    expect(kept(faults.folders)).toEqual({ whole: [...whole, addressOf(text)].sort(), halves: 0 });
+    const { size } = await stat(join(faults.folders.dataDir, 'liminal.db'));
+    expect(size).toBeLessThan(20 * text.length);
+    await server.restart();
+  },
+);
 
 /** When the server is killed, ms after a file and its message are on their way. */
 const moments = fc.sample(fc.nat(400), { seed, numRuns: length.crashesAmid });

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Requests } from '@liminal/client';
 import type { UpsertObject } from '@liminal/protocol';
 import { byPrompt, gate, reply, text } from '@liminal/testkit';
-import { atLength } from '@liminal/testkit/at-length';
+import { atLength, testAtLength } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
 import { fillDisk, freeDisk, onFullDisk } from './disk.ts';
 import { type Reader, textOf } from './reader.ts';
@@ -88,40 +88,43 @@ test('INV-6 INV-2 INV-8 a disk that fills in mid-turn loses nothing: readers are
   await requests.kill(sessionId);
 });
 
-test('more than 16 MiB that wait for room end the turn with LOG_UNAVAILABLE, and its agent; they are written when there is room', async () => {
-  // The turn cannot end of its own accord before the bound is looked at.
-  const [full, never] = [gate(), gate()];
-  const megabyte = 'All work and no play. '.repeat(50_000);
-  // An item holds less than that.
-  const items = Array.from({ length: atLength ? 16 : 4 }, () => Array<string>(5).fill(megabyte));
-  const flood = items.flat();
-  const blocks = items.map((each) => text(each, { delayMs: 50 }));
-  const { faults } = shared;
-  const { server, requests } = faults;
-  faults.api.play([reply([text(['Before. ', full]), ...blocks, text([never, 'After.'])])]);
-  const sessionId = await faults.create();
-  const reader = await faults.follow(sessionId);
-  const { turnId } = await requests.send(sessionId, 'Begin.');
-  await reader.until(() => reader.said(turnId) === 'Before. ');
-  fillDisk(server.pid);
-  full.open();
-  await reader.until(() => codes(reader).includes('LOG_UNAVAILABLE'));
-  await expect.poll(() => faults.others, { timeout: 30_000 }).toEqual([]);
-  expect(reader.said(turnId)).toBe('Before. ');
+testAtLength(
+  'more than 16 MiB that wait for room end the turn with LOG_UNAVAILABLE, and its agent; they are written when there is room',
+  async () => {
+    // The turn cannot end of its own accord before the bound is looked at.
+    const [full, never] = [gate(), gate()];
+    const megabyte = 'All work and no play. '.repeat(50_000);
+    // An item holds less than that.
+    const items = Array.from({ length: atLength ? 16 : 4 }, () => Array<string>(5).fill(megabyte));
+    const flood = items.flat();
+    const blocks = items.map((each) => text(each, { delayMs: 50 }));
+    const { faults } = shared;
+    const { server, requests } = faults;
+    faults.api.play([reply([text(['Before. ', full]), ...blocks, text([never, 'After.'])])]);
+    const sessionId = await faults.create();
+    const reader = await faults.follow(sessionId);
+    const { turnId } = await requests.send(sessionId, 'Begin.');
+    await reader.until(() => reader.said(turnId) === 'Before. ');
+    fillDisk(server.pid);
+    full.open();
+    await reader.until(() => codes(reader).includes('LOG_UNAVAILABLE'));
+    await expect.poll(() => faults.others, { timeout: 30_000 }).toEqual([]);
+    expect(reader.said(turnId)).toBe('Before. ');
 
-  freeDisk(server.pid);
-  expect(await reader.ended(turnId)).toMatchObject({
-    status: 'error',
-    error: { code: 'LOG_UNAVAILABLE' },
-  });
-  // A page of history holds a part of it.
-  const said = (await wholeHistory(requests, sessionId)).map(textOf).join('');
-  const all = `Before. ${flood.join('')}After.`;
-  // A text waits as it was said, and once more in its item's end.
-  expect(2 * said.length).toBeGreaterThan(16 * 1024 * 1024);
-  expect(said.length).toBeLessThan(all.length);
-  expect(all.startsWith(said)).toBe(true);
-});
+    freeDisk(server.pid);
+    expect(await reader.ended(turnId)).toMatchObject({
+      status: 'error',
+      error: { code: 'LOG_UNAVAILABLE' },
+    });
+    // A page of history holds a part of it.
+    const said = (await wholeHistory(requests, sessionId)).map(textOf).join('');
+    const all = `Before. ${flood.join('')}After.`;
+    // A text waits as it was said, and once more in its item's end.
+    expect(2 * said.length).toBeGreaterThan(16 * 1024 * 1024);
+    expect(said.length).toBeLessThan(all.length);
+    expect(all.startsWith(said)).toBe(true);
+  },
+);
 
 test('a session that cannot be stored is not made, and leaves no process', async () => {
   const { faults } = shared;

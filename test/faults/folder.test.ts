@@ -14,6 +14,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { testAtLength } from '@liminal/testkit/at-length';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { LiminalServer } from '../e2e/server.ts';
 import { refusedStart } from './refused-start.ts';
@@ -102,20 +103,23 @@ describe('a data folder that cannot be used is refused with a sentence, and left
   });
 });
 
-test('a data folder in use is known under every name, and its server is not disturbed', async () => {
-  const faults = await FaultServer.start();
-  const { root, dataDir } = faults.folders;
-  const sessionId = await faults.create('demo');
-  const link = join(root, 'link');
-  symlinkSync(dataDir, link);
-  for (const name of [link, join(root, 'home', '..', 'data'), `${dataDir}/`]) {
-    const { exitCode, stderr } = await refusedStart(name, root);
-    expect(exitCode).toBe(1);
-    expect(stderr).toContain(`${faults.server.origin}/?code=`);
-    expect(stderr).toContain(`process ${faults.server.pid}`);
-  }
-  expect((await faults.requests.status(sessionId)).sessionId).toBe(sessionId);
-});
+testAtLength(
+  'a data folder in use is known under every name, and its server is not disturbed',
+  async () => {
+    const faults = await FaultServer.start();
+    const { root, dataDir } = faults.folders;
+    const sessionId = await faults.create('demo');
+    const link = join(root, 'link');
+    symlinkSync(dataDir, link);
+    for (const name of [link, join(root, 'home', '..', 'data'), `${dataDir}/`]) {
+      const { exitCode, stderr } = await refusedStart(name, root);
+      expect(exitCode).toBe(1);
+      expect(stderr).toContain(`${faults.server.origin}/?code=`);
+      expect(stderr).toContain(`process ${faults.server.pid}`);
+    }
+    expect((await faults.requests.status(sessionId)).sessionId).toBe(sessionId);
+  },
+);
 
 test('of servers that start at once on a new data folder one gets it', async () => {
   const dataDir = join(home, 'contended');

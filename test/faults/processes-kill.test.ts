@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { testAtLength } from '@liminal/testkit/at-length';
 import { ApiError } from '@liminal/client';
 import { byPrompt, gate, reply, text, toolUse } from '@liminal/testkit';
 import fc from 'fast-check';
@@ -104,23 +105,28 @@ test('INV-2 INV-8 a session ended twice at once ends its turn once, and a third 
   await expect(faults.requests.kill('nobody')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
 });
 
-test('INV-3 a session ended while it waits for a permission withdraws the request', async () => {
-  const { faults, sessionId } = shared;
-  const reader = await faults.follow(sessionId);
-  const { turnId } = await faults.requests.send(sessionId, 'Ask.');
-  const { approvalId } = await reader.approval(turnId);
-  await faults.requests.kill(sessionId);
-  const { status, items } = await reader.ended(turnId);
-  expect(status).toBe('aborted');
-  expect(items.find(({ type }) => type === 'approval')).toMatchObject({
-    status: 'complete',
-    outcome: { outcome: 'cancelled' },
-  });
-  const answer = faults.requests.answerApproval(sessionId, approvalId, { optionId: 'allow_once' });
-  await expect(answer).rejects.toMatchObject({ code: 'APPROVAL_ALREADY_ANSWERED' });
-  expect(faults.others).toEqual([]);
-  expect(await ask(faults, sessionId, reader)).toBe('Here I am.');
-});
+testAtLength(
+  'INV-3 a session ended while it waits for a permission withdraws the request',
+  async () => {
+    const { faults, sessionId } = shared;
+    const reader = await faults.follow(sessionId);
+    const { turnId } = await faults.requests.send(sessionId, 'Ask.');
+    const { approvalId } = await reader.approval(turnId);
+    await faults.requests.kill(sessionId);
+    const { status, items } = await reader.ended(turnId);
+    expect(status).toBe('aborted');
+    expect(items.find(({ type }) => type === 'approval')).toMatchObject({
+      status: 'complete',
+      outcome: { outcome: 'cancelled' },
+    });
+    const answer = faults.requests.answerApproval(sessionId, approvalId, {
+      optionId: 'allow_once',
+    });
+    await expect(answer).rejects.toMatchObject({ code: 'APPROVAL_ALREADY_ANSWERED' });
+    expect(faults.others).toEqual([]);
+    expect(await ask(faults, sessionId, reader)).toBe('Here I am.');
+  },
+);
 
 test('INV-8 two who want a session at once get one agent', async () => {
   const { faults, sessionId } = shared;

@@ -1,6 +1,7 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { testAtLength } from '@liminal/testkit/at-length';
 import { ApiError } from '@liminal/client';
 import { byPrompt, gate, reply, text } from '@liminal/testkit';
 import { afterAll, expect, test } from 'vitest';
@@ -103,21 +104,24 @@ test('INV-2 INV-8 an agent killed while a child of it holds its output ends its 
   await installation.putClaude(works);
 });
 
-test('INV-8 an agent that hangs at its start goes with its session, or with its server', async () => {
-  const { faults } = shared;
-  // More than may start at once.
-  const sessions = [shared.sessionId, await faults.create(), await faults.create()];
-  for (const id of sessions) await faults.requests.kill(id);
-  await installation.putClaude(hangs);
-  const sending = sessions.map((id) => refusal(faults.requests.send(id, 'Go on.')));
-  await expect.poll(() => faults.others).toEqual(Array(2).fill('tail -f /dev/null'));
-  for (const id of sessions) await faults.requests.kill(id);
-  for (const { code } of await Promise.all(sending)) expect(code).toBe('SESSION_CREATE_FAILED');
-  expect(faults.others).toEqual([]);
+testAtLength(
+  'INV-8 an agent that hangs at its start goes with its session, or with its server',
+  async () => {
+    const { faults } = shared;
+    // More than may start at once.
+    const sessions = [shared.sessionId, await faults.create(), await faults.create()];
+    for (const id of sessions) await faults.requests.kill(id);
+    await installation.putClaude(hangs);
+    const sending = sessions.map((id) => refusal(faults.requests.send(id, 'Go on.')));
+    await expect.poll(() => faults.others).toEqual(Array(2).fill('tail -f /dev/null'));
+    for (const id of sessions) await faults.requests.kill(id);
+    for (const { code } of await Promise.all(sending)) expect(code).toBe('SESSION_CREATE_FAILED');
+    expect(faults.others).toEqual([]);
 
-  const creating = refusal(faults.create());
-  await expect.poll(() => faults.others).toEqual(['tail -f /dev/null']);
-  expect(await faults.server.stop()).toBe(0);
-  expect(faults.census.take()).toEqual([]);
-  expect((await creating).code).toBe('SESSION_CREATE_FAILED');
-});
+    const creating = refusal(faults.create());
+    await expect.poll(() => faults.others).toEqual(['tail -f /dev/null']);
+    expect(await faults.server.stop()).toBe(0);
+    expect(faults.census.take()).toEqual([]);
+    expect((await creating).code).toBe('SESSION_CREATE_FAILED');
+  },
+);

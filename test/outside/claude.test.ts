@@ -136,31 +136,34 @@ testAtLength(
   },
 );
 
-test('commands and what the agent does of its own accord are not taken for turns of a terminal', async () => {
-  const stage = await claudeStage();
-  const sessionId = await stage.create();
-  stage.api.play(({ prompt, toolResults }) =>
-    prompt === 'Start it.' && Object.keys(toolResults).length === 0
-      ? reply(toolUse('Bash', { command: 'sleep 0.5; echo over', run_in_background: true }))
-      : reply('Fine.'),
-  );
-  await stage.say(sessionId, '/context all');
-  const reader = stage.watch(sessionId);
-  await stage.runtime.setConfig(sessionId, 'mode', 'acceptEdits');
-  await stage.runtime.send(sessionId, 'Start it.');
-  // The second is the agent's own, about what has ended.
-  await reader.untilTurn('turn_complete', 2);
-  await idle(stage.runtime, sessionId);
-  await stage.say(sessionId, '/compact');
-  await stage.say(sessionId, 'Go on.');
-  const before = await stage.history(sessionId);
-  await stage.runtime.loadSession(sessionId);
-  await stage.restart();
-  await stage.runtime.loadSession(sessionId);
-  expect(await stage.history(sessionId)).toEqual(before);
-  const { turns } = await stage.runtime.history(sessionId);
-  expect(turns.filter(({ madeElsewhere }) => madeElsewhere)).toEqual([]);
-});
+testAtLength(
+  'commands and what the agent does of its own accord are not taken for turns of a terminal',
+  async () => {
+    const stage = await claudeStage();
+    const sessionId = await stage.create();
+    stage.api.play(({ prompt, toolResults }) =>
+      prompt === 'Start it.' && Object.keys(toolResults).length === 0
+        ? reply(toolUse('Bash', { command: 'sleep 0.5; echo over', run_in_background: true }))
+        : reply('Fine.'),
+    );
+    await stage.say(sessionId, '/context all');
+    const reader = stage.watch(sessionId);
+    await stage.runtime.setConfig(sessionId, 'mode', 'acceptEdits');
+    await stage.runtime.send(sessionId, 'Start it.');
+    // The second is the agent's own, about what has ended.
+    await reader.untilTurn('turn_complete', 2);
+    await idle(stage.runtime, sessionId);
+    await stage.say(sessionId, '/compact');
+    await stage.say(sessionId, 'Go on.');
+    const before = await stage.history(sessionId);
+    await stage.runtime.loadSession(sessionId);
+    await stage.restart();
+    await stage.runtime.loadSession(sessionId);
+    expect(await stage.history(sessionId)).toEqual(before);
+    const { turns } = await stage.runtime.history(sessionId);
+    expect(turns.filter(({ madeElsewhere }) => madeElsewhere)).toEqual([]);
+  },
+);
 
 testAtLength(
   'a conversation that forked is told as such: here the page has the last word',

@@ -1,6 +1,7 @@
 /** Sessions in the agents' own stores, as a page finds them: reading them starts no program. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { testAtLength } from '@liminal/testkit/at-length';
 import { acpAgent, type AcpAgent } from '@liminal/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -117,7 +118,7 @@ test('INV-8: opening a page starts no agent; asking for an agent’s sessions li
   expect(started()).toEqual([0, 1, 0]);
 });
 
-test('fork and steer take a session that only the agent’s own store has', async () => {
+testAtLength('fork and steer take a session that only the agent’s own store has', async () => {
   const server = await home.serve();
   await ask(server, 'POST', '/api/agents/two/sessions');
   const fork = await home.play('fork', 'two-old');

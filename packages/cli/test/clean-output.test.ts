@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { acpAgent, type AcpAgent } from '@liminal/testkit';
 import { UpsertObject } from '@liminal/protocol';
-import { atLength } from '@liminal/testkit/at-length';
+import { atLength, testAtLength } from '@liminal/testkit/at-length';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Command, Home } from './command.ts';
 
@@ -112,28 +112,31 @@ test('SAFE: run and tail output nothing that controls a terminal, and tail --jso
 
 const isApproval = (item: UpsertObject | undefined) => item?.type === 'approval';
 
-test('SAFE: errors of an agent or of a command line cannot control a terminal', async () => {
-  const failed = run('fail');
-  expect(await ended(failed)).toBe(1);
-  expect(failed.stderr).toMatch(/^! The turn failed: .*broken ‹U\+202E›gnp/m);
+testAtLength(
+  'SAFE: errors of an agent or of a command line cannot control a terminal',
+  async () => {
+    const failed = run('fail');
+    expect(await ended(failed)).toBe(1);
+    expect(failed.stderr).toMatch(/^! The turn failed: .*broken ‹U\+202E›gnp/m);
 
-  const [, sessionId = ''] = await failed.says(/^Session (\S+)$/m);
-  const asJson = home.start(['run', 'fail', '--json', '--session', sessionId]);
-  expect(await ended(asJson)).toBe(1);
-  expect(asJson.stdout).toContain('\\u202egnp');
+    const [, sessionId = ''] = await failed.says(/^Session (\S+)$/m);
+    const asJson = home.start(['run', 'fail', '--json', '--session', sessionId]);
+    expect(await ended(asJson)).toBe(1);
+    expect(asJson.stdout).toContain('\\u202egnp');
 
-  const wrongs = [
-    [`x${nasty}`],
-    [`--x${nasty}`],
-    ['tail', `x${nasty}`],
-    ['run', 'hi', '--agent', nasty],
-  ];
-  for (const args of wrongs.slice(0, atLength ? 4 : 3)) {
-    const wrong = home.start(args);
-    expect(await ended(wrong)).toBeGreaterThan(0);
-    expect(wrong.stderr).toContain('‹U+202E›gnp');
-  }
-});
+    const wrongs = [
+      [`x${nasty}`],
+      [`--x${nasty}`],
+      ['tail', `x${nasty}`],
+      ['run', 'hi', '--agent', nasty],
+    ];
+    for (const args of wrongs.slice(0, atLength ? 4 : 3)) {
+      const wrong = home.start(args);
+      expect(await ended(wrong)).toBeGreaterThan(0);
+      expect(wrong.stderr).toContain('‹U+202E›gnp');
+    }
+  },
+);
 
 test('SAFE: doctor shows the names of agents without what could control a terminal', async () => {
   const doctor = home.start(['doctor', '--port', '0']);

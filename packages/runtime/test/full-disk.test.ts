@@ -1,3 +1,4 @@
+import { testAtLength } from '@liminal/testkit/at-length';
 import { StorageError } from '@liminal/storage';
 import { openMemoryStorage } from '@liminal/storage/memory';
 import { afterEach, expect, test } from 'vitest';
@@ -205,24 +206,27 @@ test('INV-8 an agent is ended even if the store refuses, and queued messages do 
   expect([world.agent.received, world.agent.isAlive(sessionId)]).toEqual([['one'], false]);
 });
 
-test('a server that closes while the log refuses does not wait, says what is lost, and the next one marks the turn', async () => {
-  const reader = await start();
-  await world.runtime.send(sessionId, 'Hello');
-  world.agent.text(sessionId, 'a', 'kept');
-  await reader.until((r) => r.items.has('a'));
-  disk.log = 'full';
-  world.agent.say(sessionId, { type: 'item_delta', itemId: 'a', deltaContent: ' and lost' });
-  await reader.untilType('session:error');
-  const begun = performance.now();
-  await world.runtime.close();
-  expect(performance.now() - begun).toBeLessThan(10_000);
-  expect(world.warnings.join('\n')).toMatch(/\d+ events \(\d+ characters\) of turn \S+ are lost/);
-  disk.log = 'free';
-  const after = await world.restart();
-  const page = await after.runtime.history(sessionId);
-  expect(page.entries.at(-1)).toMatchObject({ content: 'kept', status: 'error' });
-  expect(page.turns).toMatchObject([{ status: 'error', error: { code: 'OWNER_LOST' } }]);
-});
+testAtLength(
+  'a server that closes while the log refuses does not wait, says what is lost, and the next one marks the turn',
+  async () => {
+    const reader = await start();
+    await world.runtime.send(sessionId, 'Hello');
+    world.agent.text(sessionId, 'a', 'kept');
+    await reader.until((r) => r.items.has('a'));
+    disk.log = 'full';
+    world.agent.say(sessionId, { type: 'item_delta', itemId: 'a', deltaContent: ' and lost' });
+    await reader.untilType('session:error');
+    const begun = performance.now();
+    await world.runtime.close();
+    expect(performance.now() - begun).toBeLessThan(10_000);
+    expect(world.warnings.join('\n')).toMatch(/\d+ events \(\d+ characters\) of turn \S+ are lost/);
+    disk.log = 'free';
+    const after = await world.restart();
+    const page = await after.runtime.history(sessionId);
+    expect(page.entries.at(-1)).toMatchObject({ content: 'kept', status: 'error' });
+    expect(page.turns).toMatchObject([{ status: 'error', error: { code: 'OWNER_LOST' } }]);
+  },
+);
 
 test('a server that closes while the store refuses leaves a finished turn to the next one, which stores it', async () => {
   const reader = await start();

@@ -1,3 +1,4 @@
+import { testAtLength } from '@liminal/testkit/at-length';
 import type { HistoryPage } from '@liminal/protocol';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Reader, startWorld, type World } from './harness.ts';
@@ -34,17 +35,20 @@ async function firstSeen(cursor?: string): Promise<HistoryPage & { resumed: stri
   return history;
 }
 
-test('SAFE: a reader of an open turn of many items is given the newest, and the others page by page', async () => {
-  await world.runtime.send(sessionId, 'Go');
-  for (let n = 0; n < 1_000; n += 1) world.agent.call(sessionId, `i${n}`);
-  const wanted = Array.from({ length: 1_000 }, (_, n) => `i${n}`);
-  await expect
-    .poll(async () => (await world.runtime.history(sessionId)).entries.at(-1)?.itemId)
-    .toBe('i999');
-  const first = await firstSeen();
-  expect(first.entries.length).toBeLessThan(250);
-  expect(idsOf(await pagesFrom(first)).slice(1)).toEqual(wanted);
-});
+testAtLength(
+  'SAFE: a reader of an open turn of many items is given the newest, and the others page by page',
+  async () => {
+    await world.runtime.send(sessionId, 'Go');
+    for (let n = 0; n < 1_000; n += 1) world.agent.call(sessionId, `i${n}`);
+    const wanted = Array.from({ length: 1_000 }, (_, n) => `i${n}`);
+    await expect
+      .poll(async () => (await world.runtime.history(sessionId)).entries.at(-1)?.itemId)
+      .toBe('i999');
+    const first = await firstSeen();
+    expect(first.entries.length).toBeLessThan(250);
+    expect(idsOf(await pagesFrom(first)).slice(1)).toEqual(wanted);
+  },
+);
 
 test('SAFE: a page holds no more than a few large items, and all pages together hold all', async () => {
   await world.runtime.send(sessionId, 'Go');

@@ -54,8 +54,8 @@ let play: Play | undefined;
 afterEach(async () => play?.end());
 
 describe.each([
-  { driver: 'memory' as const, runs: isLong ? 5_000 : 150 },
-  { driver: 'sqlite' as const, runs: isLong ? 2_500 : 60 },
+  { driver: 'memory' as const, runs: isLong ? 5_000 : 75 },
+  { driver: 'sqlite' as const, runs: isLong ? 2_500 : 30 },
 ])('on $driver', ({ driver, runs }) => {
   test(
     'INV-1 INV-2 INV-3 INV-4 INV-5 INV-6 INV-7 INV-9 after any drops, stalls, batches, crashes and restarts, every reader ends with what a naive fold of the log gives',

@@ -1,4 +1,4 @@
-import { partOf } from '@liminal/testkit/at-length';
+import { partOf, testAtLength } from '@liminal/testkit/at-length';
 import { describe, expect, test } from 'vitest';
 import { openDeployment } from '../src/convex/open.ts';
 import { headOf, response, sessionRecord } from '../src/testing/records.ts';
@@ -100,7 +100,7 @@ describe('what is larger than one call', () => {
     });
   });
 
-  test('may be many runs that say much of themselves', async () => {
+  testAtLength('may be many runs that say much of themselves', async () => {
     const { caller, count, tidied } = deploy();
     const { store } = await openDeployment(caller, secret);
     const error = { code: 'BROKEN', message: '…'.repeat(60_000) };
@@ -161,7 +161,7 @@ describe('what is larger than one call', () => {
     expect(await store.getResponse('run-1')).toStrictEqual(less);
   });
 
-  test('may be the list of all sessions', async () => {
+  testAtLength('may be the list of all sessions', async () => {
     const { store } = await openDeployment(deploy().caller, secret);
     const queued = { turnId: 't', queuedAt: '2026-01-01T00:00:00Z', state: 'queued' } as const;
     const queue = [{ ...queued, message: 'größer '.repeat(140_000) }];
@@ -181,7 +181,7 @@ describe('what is larger than one call', () => {
     expect(listed).toHaveLength(9);
   });
 
-  test('may be all that a search finds', async () => {
+  testAtLength('may be all that a search finds', async () => {
     const { store } = await openDeployment(deploy().caller, secret);
     // All words differ: the index keeps as many of them as of any text.
     const long = 'слово'.repeat(10);

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { startPostgres, type PostgresServer } from '@liminal/testkit';
-import { atLength } from '@liminal/testkit/at-length';
+import { atLength, testAtLength } from '@liminal/testkit/at-length';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openPostgres } from '../src/postgres/index.ts';
@@ -155,33 +155,38 @@ describe('a hold amid the end of a session', () => {
   });
 });
 
-test('a disk that is full refuses a put, keeps nothing of it, and takes it when there is room', async () => {
-  const { blobs, store, schema } = await open();
-  const { hash } = await blobs.put(newBytes(MIB), { ...png, sessionId: 'session-1' });
-  const backends = await ask(`SELECT pid FROM pg_stat_activity WHERE application_name = 'liminal'`);
-  // No file may grow beyond 18 MiB; those of PostgreSQL's log have 16 MiB from their start.
-  const limit = (most: string) => {
-    for (const { pid } of backends) {
-      // Only the same user may set it.
-      const { uid, gid } = statSync(`/proc/${String(pid)}`);
-      execFileSync('prlimit', ['--pid', String(pid), most], { uid, gid });
-    }
-  };
-  limit(`--fsize=${18 * MIB}:`);
-  const large = newBytes(20 * MIB);
-  await expect(blobs.put(large, { ...png, sessionId: 'session-2' })).rejects.toMatchObject({
-    code: 'STORE_WRITE_FAILED',
-    message: expect.stringMatching(/could not extend file.*can be tried again/s),
-  });
-  expect(await ask(`SELECT hash FROM ${schema}.blobs`)).toEqual([{ hash }]);
-  expect(await blobs.get(hash)).toMatchObject({ size: MIB });
-  limit('--fsize=unlimited:');
-  const stored = await blobs.put(large, { ...png, sessionId: 'session-1' });
-  const read = await blobs.get(stored.hash);
-  expect(Buffer.compare(read?.bytes ?? large.subarray(1), large)).toBe(0);
-  await store.deleteSession('session-1');
-  expect(await ask(`SELECT hash FROM ${schema}.blobs`)).toEqual([]);
-});
+testAtLength(
+  'a disk that is full refuses a put, keeps nothing of it, and takes it when there is room',
+  async () => {
+    const { blobs, store, schema } = await open();
+    const { hash } = await blobs.put(newBytes(MIB), { ...png, sessionId: 'session-1' });
+    const backends = await ask(
+      `SELECT pid FROM pg_stat_activity WHERE application_name = 'liminal'`,
+    );
+    // No file may grow beyond 18 MiB; those of PostgreSQL's log have 16 MiB from their start.
+    const limit = (most: string) => {
+      for (const { pid } of backends) {
+        // Only the same user may set it.
+        const { uid, gid } = statSync(`/proc/${String(pid)}`);
+        execFileSync('prlimit', ['--pid', String(pid), most], { uid, gid });
+      }
+    };
+    limit(`--fsize=${18 * MIB}:`);
+    const large = newBytes(20 * MIB);
+    await expect(blobs.put(large, { ...png, sessionId: 'session-2' })).rejects.toMatchObject({
+      code: 'STORE_WRITE_FAILED',
+      message: expect.stringMatching(/could not extend file.*can be tried again/s),
+    });
+    expect(await ask(`SELECT hash FROM ${schema}.blobs`)).toEqual([{ hash }]);
+    expect(await blobs.get(hash)).toMatchObject({ size: MIB });
+    limit('--fsize=unlimited:');
+    const stored = await blobs.put(large, { ...png, sessionId: 'session-1' });
+    const read = await blobs.get(stored.hash);
+    expect(Buffer.compare(read?.bytes ?? large.subarray(1), large)).toBe(0);
+    await store.deleteSession('session-1');
+    expect(await ask(`SELECT hash FROM ${schema}.blobs`)).toEqual([]);
+  },
+);
 
 describe('a database that goes away', () => {
   test('fails what is asked of it with a reason, and serves again when it is back', async () => {

@@ -17,42 +17,45 @@ beforeEach(() => {
 });
 afterAll(async () => cluster.stop());
 
-test('INV-1, INV-6, INV-7: a master that is killed and started again loses and doubles nothing, and runs on other masters go on', async () => {
-  const { open, keys, masterOf, runsOn } = stage;
-  const [writer, reader] = [await open(), await open()];
-  const home = masterOf(keys.runs);
-  const victim = (home + 1) % 3;
-  const runs = [0, 1, 2].flatMap((master) =>
-    runsOn(master, 2).map((runId) => ({
-      runId,
-      master,
-      events: wholeRun(runId, Array(atLength ? 1_500 : 600).fill('some text')),
-    })),
-  );
-  const followed = runs.map(async ({ runId }) => collect(reader.log.follow(runId)));
-  let begun = 0;
-  const written = runs.map(async ({ runId, events }) => {
-    await write(writer.log, runId, [events.slice(0, 3)]);
-    begun += 1;
-    // Runs on the other masters are still being written when it dies.
-    return write(writer.log, runId, inBatches(events.slice(3), 3));
-  });
-  await expect.poll(() => begun, patience).toBe(runs.length);
-  await cluster.masters[victim]?.kill();
-  const isHit = ({ master }: { master: number }) => master === victim;
-  const others = runs.filter((run) => !isHit(run));
-  for (const { runId, events } of others) {
-    expect(await followed[runs.findIndex((run) => run.runId === runId)]).toStrictEqual(events);
-  }
-  await cluster.masters[victim]?.restart();
-  const refusals = await Promise.all(written);
-  expect(refusals.map((count, index) => count > 0 === isHit(runs[index]!))).not.toContain(false);
-  for (const [index, { runId, events }] of runs.entries()) {
-    expect(await writer.log.read(runId)).toStrictEqual(events);
-    expect(await followed[index]).toStrictEqual(events);
-  }
-  await cluster.ready();
-});
+testAtLength(
+  'INV-1, INV-6, INV-7: a master that is killed and started again loses and doubles nothing, and runs on other masters go on',
+  async () => {
+    const { open, keys, masterOf, runsOn } = stage;
+    const [writer, reader] = [await open(), await open()];
+    const home = masterOf(keys.runs);
+    const victim = (home + 1) % 3;
+    const runs = [0, 1, 2].flatMap((master) =>
+      runsOn(master, 2).map((runId) => ({
+        runId,
+        master,
+        events: wholeRun(runId, Array(atLength ? 1_500 : 600).fill('some text')),
+      })),
+    );
+    const followed = runs.map(async ({ runId }) => collect(reader.log.follow(runId)));
+    let begun = 0;
+    const written = runs.map(async ({ runId, events }) => {
+      await write(writer.log, runId, [events.slice(0, 3)]);
+      begun += 1;
+      // Runs on the other masters are still being written when it dies.
+      return write(writer.log, runId, inBatches(events.slice(3), 3));
+    });
+    await expect.poll(() => begun, patience).toBe(runs.length);
+    await cluster.masters[victim]?.kill();
+    const isHit = ({ master }: { master: number }) => master === victim;
+    const others = runs.filter((run) => !isHit(run));
+    for (const { runId, events } of others) {
+      expect(await followed[runs.findIndex((run) => run.runId === runId)]).toStrictEqual(events);
+    }
+    await cluster.masters[victim]?.restart();
+    const refusals = await Promise.all(written);
+    expect(refusals.map((count, index) => count > 0 === isHit(runs[index]!))).not.toContain(false);
+    for (const [index, { runId, events }] of runs.entries()) {
+      expect(await writer.log.read(runId)).toStrictEqual(events);
+      expect(await followed[index]).toStrictEqual(events);
+    }
+    await cluster.ready();
+  },
+);
 
 testAtLength(
   'keys of a silent master are refused soon, with a sentence, and no others; its listeners connect elsewhere',

@@ -1,4 +1,5 @@
 import { setInterval } from 'node:timers/promises';
+import { testAtLength } from '@liminal/testkit/at-length';
 import type { RedisServer } from '@liminal/testkit';
 import { Redis } from 'ioredis';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -130,7 +131,7 @@ describe('a Redis that is killed and started again', () => {
     expect(await log.read('run-1')).toStrictEqual(run.slice(0, 2));
   });
 
-  test('is not cut off again by what was awaited of the connection before', async () => {
+  testAtLength('is not cut off again by what was awaited of the connection before', async () => {
     const { redis, open } = await ownRedis({ appendOnly: true });
     const { log } = await open();
     redis.pause();

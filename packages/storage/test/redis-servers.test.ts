@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { testAtLength } from '@liminal/testkit/at-length';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { collect, delta, done, eventsOf, start, wholeRun } from '../src/testing/runs.ts';
 import { ask, cuttable, ownRedis, write } from './redis-stage.ts';
@@ -100,7 +101,7 @@ test('INV-2: a run that a worker has claimed without hearing of it comes to it a
   await taking;
 });
 
-test('killed workers are removed once they have no claims', async () => {
+testAtLength('killed workers are removed once they have no claims', async () => {
   const { redis, open } = await ownRedis();
   const { log, coordination } = await open({ claimIdleMs: 150 });
   const group = ['codex:runs', 'codex-projector-group'];

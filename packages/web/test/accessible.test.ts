@@ -534,13 +534,9 @@ const short = [
   'an agent at work, with a queue',
   'a permission that is asked for',
   'a form to fill in',
-  'a long conversation, closed and opened',
   'the palette with what it finds',
-  'a search in the sidebar',
-  'many tabs, some of which need somebody',
   'settings that are chosen',
   'formulas, diagrams and footnotes',
-  'a file beside the conversation',
   'the drawer of a phone',
   'files in messages',
 ];

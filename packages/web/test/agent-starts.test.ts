@@ -1,4 +1,5 @@
 /** Which actions in a page start an agent's program. */
+import { testAtLength } from '@liminal/testkit/at-length';
 import { expect, it } from 'vitest';
 import { dialog, field, past } from './controls/scene.ts';
 import { openStage, stage } from './stage.ts';
@@ -26,32 +27,36 @@ it('opening a session, even with a draft, starts no agent: writing does', async 
   await expect.poll(() => asked(/\/prewarm$/)).toHaveLength(2);
 });
 
-it('an agent is asked for its own sessions on request, and the result is shown', async () => {
-  const agent = { description: '', available: true, sessionsOnRequest: true };
-  const agents = [
-    { ...agent, cliType: 'gemini', name: 'Gemini' },
-    { ...agent, cliType: 'qwen', name: 'Qwen' },
-    { cliType: 'demo', name: 'Demo', description: '', available: true },
-  ];
-  const found = { ...stage.info.session, sessionId: 'other', title: 'Old', source: 'agent' };
-  stage.answer = (_, path) => {
-    if (path === '/api/agents') return { agents };
-    return path === '/api/agents/gemini/sessions' ? { sessions: [found] } : undefined;
-  };
-  stage.refuse = (path) =>
-    path === '/api/agents/qwen/sessions'
-      ? { code: 'PROTOCOL_ERROR', message: 'Qwen wants you to sign in first.' }
-      : undefined;
-  const page = await stage.visit();
-  await page.keyboard.press('Control+k');
-  await page.getByRole('combobox', { name: 'Search commands' }).fill('made elsewhere');
-  await page.getByRole('option', { name: 'Look for sessions made elsewhere' }).click();
-  const rows = dialog(page, 'Sessions made elsewhere');
+testAtLength(
+  'an agent is asked for its own sessions on request, and the result is shown',
+  async () => {
+    const agent = { description: '', available: true, sessionsOnRequest: true };
+    const agents = [
+      { ...agent, cliType: 'gemini', name: 'Gemini' },
+      { ...agent, cliType: 'qwen', name: 'Qwen' },
+      { cliType: 'demo', name: 'Demo', description: '', available: true },
+    ];
+    const found = { ...stage.info.session, sessionId: 'other', title: 'Old', source: 'agent' };
+    stage.answer = (_, path) => {
+      if (path === '/api/agents') return { agents };
+      return path === '/api/agents/gemini/sessions' ? { sessions: [found] } : undefined;
+    };
+    stage.refuse = (path) =>
+      path === '/api/agents/qwen/sessions'
+        ? { code: 'PROTOCOL_ERROR', message: 'Qwen wants you to sign in first.' }
+        : undefined;
+    const page = await stage.visit();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Search commands' }).fill('made elsewhere');
+    await page.getByRole('option', { name: 'Look for sessions made elsewhere' }).click();
+    const rows = dialog(page, 'Sessions made elsewhere');
 
-  const look = (name: string) => rows.getByRole('button', { name: `Look for sessions of ${name}` });
-  await look('Gemini').click();
-  await rows.getByText('1 found.').waitFor();
-  await look('Qwen').press('Enter');
-  await rows.getByText('Qwen wants you to sign in first.').waitFor();
-  expect(await look('Demo').count()).toBe(0);
-});
+    const look = (name: string) =>
+      rows.getByRole('button', { name: `Look for sessions of ${name}` });
+    await look('Gemini').click();
+    await rows.getByText('1 found.').waitFor();
+    await look('Qwen').press('Enter');
+    await rows.getByText('Qwen wants you to sign in first.').waitFor();
+    expect(await look('Demo').count()).toBe(0);
+  },
+);

@@ -1,3 +1,4 @@
+import { testAtLength } from '@liminal/testkit/at-length';
 import { type ContentBlock, mentionLink } from '@liminal/protocol';
 import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
@@ -393,7 +394,7 @@ it('a message may be sent while its files are on their way', async () => {
   expect(stage.requests.filter(({ path }) => path === '/api/blob')).toHaveLength(1);
 });
 
-it('an image larger than models see is made smaller, and keeps its type', async () => {
+testAtLength('an image larger than models see is made smaller, and keeps its type', async () => {
   const page = await stage.visitShared();
   const photo = { ...screen, name: 'photo.png', buffer: png(2400, 1200, () => [90, 120, 200]) };
   await pick(page, photo);
@@ -453,7 +454,7 @@ it('nothing moves when an image of the conversation comes', async () => {
   expect(await placesOf()).toEqual(before);
 });
 
-it('an image is held no longer than it is shown', async () => {
+testAtLength('an image is held no longer than it is shown', async () => {
   said('What is wrong?', [image()]);
   const page = await visitAndHold();
   const picture = prompts(page).getByRole('img', { name: 'screen.png' });
@@ -471,36 +472,39 @@ it('an image that is not there any more says so in its place', async () => {
   await prompts(page).getByText('is not stored any more').waitFor();
 });
 
-it('files that nothing names any more are removed when the page is opened again', async () => {
-  const page = await stage.visit();
-  await pick(page, screen);
-  await card(page, 'screen.png').waitFor();
-  const [inUse = ''] = await kept(page);
-  await page.evaluate(
-    (named) =>
-      new Promise<void>((resolve) => {
-        const opening = indexedDB.open('liminal');
-        opening.addEventListener('success', () => {
-          const writing = opening.result.transaction('files', 'readwrite');
-          const files = writing.objectStore('files');
-          const old = { bytes: new Blob(['x']), at: Date.now() - 2 * 60 * 60_000 };
-          files.put(old, named);
-          files.put(old, 'local:left');
-          files.put({ ...old, at: Date.now() }, 'local:new');
-          writing.addEventListener('complete', () => {
-            opening.result.close();
-            resolve();
+testAtLength(
+  'files that nothing names any more are removed when the page is opened again',
+  async () => {
+    const page = await stage.visit();
+    await pick(page, screen);
+    await card(page, 'screen.png').waitFor();
+    const [inUse = ''] = await kept(page);
+    await page.evaluate(
+      (named) =>
+        new Promise<void>((resolve) => {
+          const opening = indexedDB.open('liminal');
+          opening.addEventListener('success', () => {
+            const writing = opening.result.transaction('files', 'readwrite');
+            const files = writing.objectStore('files');
+            const old = { bytes: new Blob(['x']), at: Date.now() - 2 * 60 * 60_000 };
+            files.put(old, named);
+            files.put(old, 'local:left');
+            files.put({ ...old, at: Date.now() }, 'local:new');
+            writing.addEventListener('complete', () => {
+              opening.result.close();
+              resolve();
+            });
           });
-        });
-      }),
-    inUse,
-  );
-  await page.reload();
-  await card(page, 'screen.png').waitFor();
-  await expect.poll(() => kept(page)).toEqual([inUse, 'local:new']);
-});
+        }),
+      inUse,
+    );
+    await page.reload();
+    await card(page, 'screen.png').waitFor();
+    await expect.poll(() => kept(page)).toEqual([inUse, 'local:new']);
+  },
+);
 
-it('on a phone files and photos are chosen from a menu, and all of it fits', async () => {
+testAtLength('on a phone files and photos are chosen from a menu, and all of it fits', async () => {
   const page = await stage.visit(phone);
   await button(page, 'Attach files').tap();
   const choosing = page.waitForEvent('filechooser');

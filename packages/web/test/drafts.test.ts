@@ -1,3 +1,4 @@
+import { testAtLength } from '@liminal/testkit/at-length';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { openStage, stage } from './stage.ts';
@@ -28,14 +29,17 @@ function noteOrder(): void {
   };
 }
 
-it('other pages are told of a draft when the database has it: one that opens meanwhile misses nothing', async () => {
-  const page = await stage.visit();
-  await page.evaluate(noteOrder);
-  await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Half a');
-  const order = () => page.evaluate(() => window.order);
-  await expect.poll(async () => (await order()).length).toBe(2);
-  expect(await order()).toEqual(['written', 'told']);
-});
+testAtLength(
+  'other pages are told of a draft when the database has it: one that opens meanwhile misses nothing',
+  async () => {
+    const page = await stage.visit();
+    await page.evaluate(noteOrder);
+    await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Half a');
+    const order = () => page.evaluate(() => window.order);
+    await expect.poll(async () => (await order()).length).toBe(2);
+    expect(await order()).toEqual(['written', 'told']);
+  },
+);
 
 const left = (page: Page) =>
   page.evaluate(() => Object.entries(localStorage).filter(([name]) => /draft/.test(name)));

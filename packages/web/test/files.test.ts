@@ -1,4 +1,4 @@
-import { atLength } from '@liminal/testkit/at-length';
+import { atLength, testAtLength } from '@liminal/testkit/at-length';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { message, tool, turn, upsert } from './items.ts';
@@ -119,7 +119,7 @@ it('a file that may not be shown says why, and its path can be copied', async ()
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('/etc/passwd');
 });
 
-it('on a phone the file covers the page, and a tap closes it', async () => {
+testAtLength('on a phone the file covers the page, and a tap closes it', async () => {
   const page = await stage.visit({ viewport: { width: 390, height: 780 }, hasTouch: true });
   const item = await say('See [config](src/config.ts:3).', page);
   await item.getByRole('button', { name: 'config' }).tap();

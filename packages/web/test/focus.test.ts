@@ -1,3 +1,4 @@
+import { testAtLength } from '@liminal/testkit/at-length';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { approval, ended, failed, message, tool, turn, upsert } from './items.ts';
@@ -187,7 +188,7 @@ it('a focused element that disappears hands the focus on: a notice, a list, a ca
   await expect.poll(() => focused(page)).toContain('Fix the login');
 });
 
-it('the drawer of a phone gives the focus back', async () => {
+testAtLength('the drawer of a phone gives the focus back', async () => {
   const page = await stage.visit({
     viewport: { width: 390, height: 844 },
     hasTouch: true,

@@ -1,3 +1,4 @@
+import { testAtLength } from '@liminal/testkit/at-length';
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, it } from 'vitest';
 import { message, turn } from './items.ts';
@@ -81,7 +82,7 @@ it('the menu forks a session as it is', async () => {
   expect(asked?.body).toEqual({ sessionId: expect.any(String) });
 });
 
-it('a refusal says why, and the fork can be tried again', async () => {
+testAtLength('a refusal says why, and the fork can be tried again', async () => {
   const page = await stage.visit();
   const code = 'TURN_NOT_STORED';
   stage.refuse = (path) =>

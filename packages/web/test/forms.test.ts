@@ -1,3 +1,4 @@
+import { testAtLength } from '@liminal/testkit/at-length';
 import type { ApprovalUpsert } from '@liminal/protocol';
 import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
@@ -250,7 +251,7 @@ it('a request with an address to open shows it whole, as a link', async () => {
   expect(await link.getAttribute('target')).toBe('_blank');
 });
 
-it('on a phone a form is no wider than the page', async () => {
+testAtLength('on a phone a form is no wider than the page', async () => {
   const page = await stage.visit({
     viewport: { width: 390, height: 844 },
     hasTouch: true,
@@ -344,20 +345,23 @@ it('an empty own answer is asked for, and its text stays while another choice is
   await expect.poll(answers).toEqual(sent({ layout: 'Round', extras: [] }));
 });
 
-it('by touch, choices and own words are as wide as a finger and no wider than the page', async () => {
-  const page = await stage.visit({
-    viewport: { width: 390, height: 844 },
-    hasTouch: true,
-    isMobile: true,
-  });
-  stage.say(upsert(approval('q1', { title: 'Questions', form: choosing })));
-  await page.getByText('Two columns.').tap();
-  await page.getByRole('region', { name: 'Preview of Narrow' }).waitFor();
-  const own = page.getByRole('textbox', { name: 'Something else: Which extras?' });
-  await own.tap();
-  await own.fill('A map');
-  expect((await own.boundingBox())?.height).toBeGreaterThanOrEqual(44);
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-  await page.getByRole('button', { name: 'Allow' }).tap();
-  await expect.poll(answers).toEqual(sent({ layout: 'Narrow', extras: ['A map'] }));
-});
+testAtLength(
+  'by touch, choices and own words are as wide as a finger and no wider than the page',
+  async () => {
+    const page = await stage.visit({
+      viewport: { width: 390, height: 844 },
+      hasTouch: true,
+      isMobile: true,
+    });
+    stage.say(upsert(approval('q1', { title: 'Questions', form: choosing })));
+    await page.getByText('Two columns.').tap();
+    await page.getByRole('region', { name: 'Preview of Narrow' }).waitFor();
+    const own = page.getByRole('textbox', { name: 'Something else: Which extras?' });
+    await own.tap();
+    await own.fill('A map');
+    expect((await own.boundingBox())?.height).toBeGreaterThanOrEqual(44);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    await page.getByRole('button', { name: 'Allow' }).tap();
+    await expect.poll(answers).toEqual(sent({ layout: 'Narrow', extras: ['A map'] }));
+  },
+);

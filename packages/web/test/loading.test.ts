@@ -1,5 +1,5 @@
 import type { UpsertObject } from '@liminal/protocol';
-import { atLength } from '@liminal/testkit/at-length';
+import { atLength, testAtLength } from '@liminal/testkit/at-length';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { message, tool, turn } from './items.ts';
@@ -112,7 +112,7 @@ it.each(atLength ? devices : devices.slice(0, 1))(
   },
 );
 
-it('visible content stays in place while rows are drawn above it', async () => {
+testAtLength('visible content stays in place while rows are drawn above it', async () => {
   const rest = { status: 'complete' } as const;
   const entries = Array.from({ length: 300 }, (_, n) =>
     n % 3 === 0

@@ -1,5 +1,5 @@
 import type { UpsertObject } from '@liminal/protocol';
-import { atLength } from '@liminal/testkit/at-length';
+import { atLength, testAtLength } from '@liminal/testkit/at-length';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { append, message, tool, turn, upsert } from './items.ts';
@@ -267,7 +267,7 @@ it('an address leads to an item that is far from the window, inside a fold, or o
 
 const printed = atLength ? 600 : 300;
 
-it('a printed page has everything loaded', async () => {
+testAtLength('a printed page has everything loaded', async () => {
   play(hugeTurn(printed));
   const page = await stage.visit();
   await item(page, `i${printed - 1}`).waitFor();

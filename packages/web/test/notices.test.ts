@@ -1,3 +1,4 @@
+import { testAtLength } from '@liminal/testkit/at-length';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { begun, message, upsert } from './items.ts';
@@ -39,7 +40,7 @@ it('a dismissed notice stays away on this device, and is shown on another', asyn
   expect(await shown(other).count()).toBe(2);
 });
 
-it('a notice can be dismissed by touch on a phone', async () => {
+testAtLength('a notice can be dismissed by touch on a phone', async () => {
   const page = await stage.visit({ viewport: { width: 390, height: 740 }, hasTouch: true });
   stage.tell({ notices: [untrusted] });
   const dismiss = shown(page).getByRole('button', { name: 'Dismiss' });

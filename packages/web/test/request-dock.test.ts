@@ -1,3 +1,4 @@
+import { atLength, testAtLength } from '@liminal/testkit/at-length';
 import type { ApprovalUpsert, ToolCallUpsert, UpsertObject } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
@@ -127,7 +128,7 @@ it('a key pressed the moment a request is docked, or the next one, answers nothi
   expect(pressed).toEqual(['Permission: Run one', 'Permission: Run two']);
 });
 
-it('a key that is pressed again answers once', async () => {
+testAtLength('a key that is pressed again answers once', async () => {
   ask(...wanted(1, 'one'));
   const page = await stage.visitShared();
   await composer(page).focus();
@@ -276,27 +277,30 @@ it('a request answered elsewhere leaves a note, and the focus moves to the compo
   expect(await dock(page).count()).toBe(0);
 });
 
-it.each(['light', 'dark'] as const)('on a phone it all fits (%s)', async (colorScheme) => {
-  const long = `npm run deploy -- --target=${'production-'.repeat(30)} && echo ${'x'.repeat(300)}`;
-  ask(...wanted(1, long), ...wanted(2, 'two'));
-  const page = await stage.visit({ ...phone, colorScheme });
-  await dock(page).getByText('1 of 2').waitFor();
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-  // The height that is left with an open keyboard.
-  await page.setViewportSize({ width: 390, height: 480 });
-  const inSight = (locator: ReturnType<Page['locator']>) =>
-    locator.evaluate((element) => {
-      const { top, bottom } = element.getBoundingClientRect();
-      return top >= 0 && bottom <= innerHeight;
-    });
-  for (const name of ['Allow', 'Reject', 'Reject with a note', 'Always allow npm test']) {
-    expect(await inSight(dock(page).getByRole('button', { name, exact: true }))).toBe(true);
-  }
-  expect(await inSight(composer(page))).toBe(true);
-  await dock(page).getByRole('button', { name: 'Allow', exact: true }).tap();
-  await expect.poll(answers).toEqual([['p1', { optionId: 'yes' }]]);
-  expect(stage.requests.at(-1)?.path).toContain(sessionId);
-});
+it.each(atLength ? (['light', 'dark'] as const) : (['dark'] as const))(
+  'on a phone it all fits (%s)',
+  async (colorScheme) => {
+    const long = `npm run deploy -- --target=${'production-'.repeat(30)} && echo ${'x'.repeat(300)}`;
+    ask(...wanted(1, long), ...wanted(2, 'two'));
+    const page = await stage.visit({ ...phone, colorScheme });
+    await dock(page).getByText('1 of 2').waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    // The height that is left with an open keyboard.
+    await page.setViewportSize({ width: 390, height: 480 });
+    const inSight = (locator: ReturnType<Page['locator']>) =>
+      locator.evaluate((element) => {
+        const { top, bottom } = element.getBoundingClientRect();
+        return top >= 0 && bottom <= innerHeight;
+      });
+    for (const name of ['Allow', 'Reject', 'Reject with a note', 'Always allow npm test']) {
+      expect(await inSight(dock(page).getByRole('button', { name, exact: true }))).toBe(true);
+    }
+    expect(await inSight(composer(page))).toBe(true);
+    await dock(page).getByRole('button', { name: 'Allow', exact: true }).tap();
+    await expect.poll(answers).toEqual([['p1', { optionId: 'yes' }]]);
+    expect(stage.requests.at(-1)?.path).toContain(sessionId);
+  },
+);
 
 it('a request’s description is docked with it', async () => {
   const description = '1. Look at the loader\n2. **Change** it';

@@ -1,3 +1,4 @@
+import { testAtLength } from '@liminal/testkit/at-length';
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, it } from 'vitest';
 import { message, turn } from './items.ts';
@@ -66,7 +67,7 @@ it('nothing is changed when it is cancelled, or when nothing differs', async () 
   expect(asked()).toEqual(Array.from({ length: 2 }, () => ({ turnId: 't1', dryRun: true })));
 });
 
-it('a refusal says why, before and after it is confirmed', async () => {
+testAtLength('a refusal says why, before and after it is confirmed', async () => {
   const page = await stage.visitShared();
   await ask(page);
   await button(page, 'Rewind 2 files').waitFor();

@@ -1,3 +1,4 @@
+import { testAtLength } from '@liminal/testkit/at-length';
 import type { SearchResult, UpsertObject } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
@@ -197,7 +198,7 @@ it('the palette finds sessions, then what was said, and goes there by keys', asy
   expect(await page.getByRole('dialog').count()).toBe(0);
 });
 
-it('on a phone a tap on a hit closes the drawer and shows it', async () => {
+testAtLength('on a phone a tap on a hit closes the drawer and shows it', async () => {
   manyPages();
   find(hit('a25', 'Answer 25'));
   const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };

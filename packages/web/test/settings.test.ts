@@ -1,3 +1,4 @@
+import { testAtLength } from '@liminal/testkit/at-length';
 import type { AgentInfo, ConfigOption } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
@@ -21,7 +22,7 @@ const composer = (page: Page) => page.getByRole('form', { name: 'Composer' });
 const settings = (page: Page) => composer(page).getByRole('combobox');
 const sent = () => stage.requests.filter(({ path }) => path.endsWith('/config'));
 
-it('an agent without settings and commands shows none', async () => {
+testAtLength('an agent without settings and commands shows none', async () => {
   const page = await stage.visitShared();
   expect(await settings(page).count()).toBe(0);
   expect(await page.getByRole('button', { name: 'More settings' }).count()).toBe(0);
@@ -84,7 +85,7 @@ it('in a long list a choice is found by words of its name and its group', async 
   await expect.poll(() => settings(page).innerText()).toBe('Model 17');
 });
 
-it('short lists have their groups, too', async () => {
+testAtLength('short lists have their groups, too', async () => {
   const page = await stage.visitShared();
   const options = [{ value: 'x', name: 'X' }, ...choices('A', 'B')].map((choice, index) =>
     index === 0 ? choice : { ...choice, group: 'Letters' },

@@ -1,4 +1,5 @@
 /** A permission request shows everything in it: hidden characters, and its end. */
+import { testAtLength } from '@liminal/testkit/at-length';
 import type { ApprovalUpsert, ToolCallUpsert } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
@@ -165,21 +166,24 @@ it('SAFE: a long command is allowed by a key once it was scrolled to its end, an
     .toEqual([{ optionId: 'yes' }]);
 });
 
-it('SAFE: by touch, a control shows a long command part by part, and then it can be allowed', async () => {
-  ask(long);
-  const page = await stage.visit(phone);
-  await button(page, 'Show all of it').tap();
-  const next = button(page, 'Show the next part');
-  await next.waitFor();
-  await button(page, 'Always').tap({ force: true });
-  for (let step = 0; step < 20 && (await next.count()) > 0; step += 1) {
-    await next.tap({ timeout: 2000 }).catch(() => {});
-  }
-  expect(await isInSight(page, 'Always')).toBe(true);
-  expect(answers()).toEqual([]);
-  await button(page, 'Always').tap();
-  await expect.poll(answers).toEqual([{ optionId: 'always' }]);
-});
+testAtLength(
+  'SAFE: by touch, a control shows a long command part by part, and then it can be allowed',
+  async () => {
+    ask(long);
+    const page = await stage.visit(phone);
+    await button(page, 'Show all of it').tap();
+    const next = button(page, 'Show the next part');
+    await next.waitFor();
+    await button(page, 'Always').tap({ force: true });
+    for (let step = 0; step < 20 && (await next.count()) > 0; step += 1) {
+      await next.tap({ timeout: 2000 }).catch(() => {});
+    }
+    expect(await isInSight(page, 'Always')).toBe(true);
+    expect(answers()).toEqual([]);
+    await button(page, 'Always').tap();
+    await expect.poll(answers).toEqual([{ optionId: 'always' }]);
+  },
+);
 
 it('SAFE: a command that only just does not fit is shown by more room alone, which leaves the focus there', async () => {
   const command = Array.from({ length: 16 }, (_, n) => `step ${n}`).join('\n');
@@ -203,17 +207,20 @@ it('SAFE: a command that changes after it was shown must be shown again', async 
   await tryToAllow(page);
 });
 
-it('SAFE: an argument, and the title of a call that has none, are shown to their end', async () => {
-  const url = `https://good.example/${'a/'.repeat(120)}evil`;
-  ask('', { kind: 'fetch', toolName: 'Fetch', toolArguments: { url } }, `Fetch ${url}`);
-  const page = await stage.visitShared();
-  await asked(page).getByText(url, { exact: true }).last().waitFor();
-  const { history } = stage;
-  const title = `Deploy ${'x '.repeat(3000)}and remove all`;
-  const call = tool('c2', { kind: 'other', toolName: 'Deploy', toolArguments: {}, title });
-  const request = approval('p2', { callId: 'c2', title, options });
-  stage.history = { ...history, entries: [call, request] };
-  const other = await stage.visitShared();
-  await button(other, 'Show all of it').waitFor();
-  await tryToAllow(other);
-});
+testAtLength(
+  'SAFE: an argument, and the title of a call that has none, are shown to their end',
+  async () => {
+    const url = `https://good.example/${'a/'.repeat(120)}evil`;
+    ask('', { kind: 'fetch', toolName: 'Fetch', toolArguments: { url } }, `Fetch ${url}`);
+    const page = await stage.visitShared();
+    await asked(page).getByText(url, { exact: true }).last().waitFor();
+    const { history } = stage;
+    const title = `Deploy ${'x '.repeat(3000)}and remove all`;
+    const call = tool('c2', { kind: 'other', toolName: 'Deploy', toolArguments: {}, title });
+    const request = approval('p2', { callId: 'c2', title, options });
+    stage.history = { ...history, entries: [call, request] };
+    const other = await stage.visitShared();
+    await button(other, 'Show all of it').waitFor();
+    await tryToAllow(other);
+  },
+);

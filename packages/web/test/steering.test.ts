@@ -1,3 +1,4 @@
+import { testAtLength } from '@liminal/testkit/at-length';
 import type { QueuedMessage } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
@@ -147,12 +148,15 @@ it('queued messages are moved by Alt and arrows, and the focus goes along', asyn
   await expect.poll(() => bodies('/queue/two/move').at(-1)).toEqual({});
 });
 
-it('on a phone a queued message has a line for itself, and is said at once by a tap', async () => {
-  const page = await stage.visit(phone);
-  const row = queued(page, 'two');
-  const text = await row.getByText('two', { exact: true }).boundingBox();
-  const now = row.getByRole('button', { name: 'Send now' });
-  expect((await now.boundingBox())!.y).toBeGreaterThanOrEqual(text!.y + text!.height);
-  await now.tap();
-  await expect.poll(() => bodies('/queue/two/now')).toHaveLength(1);
-});
+testAtLength(
+  'on a phone a queued message has a line for itself, and is said at once by a tap',
+  async () => {
+    const page = await stage.visit(phone);
+    const row = queued(page, 'two');
+    const text = await row.getByText('two', { exact: true }).boundingBox();
+    const now = row.getByRole('button', { name: 'Send now' });
+    expect((await now.boundingBox())!.y).toBeGreaterThanOrEqual(text!.y + text!.height);
+    await now.tap();
+    await expect.poll(() => bodies('/queue/two/now')).toHaveLength(1);
+  },
+);

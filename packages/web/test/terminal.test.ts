@@ -1,3 +1,4 @@
+import { testAtLength } from '@liminal/testkit/at-length';
 import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { append, begun, tool, upsert } from './items.ts';
@@ -142,7 +143,7 @@ it('a short command stays one line, and an open card shows what it wrote', async
   expect(await card(page).getByRole('button', { name: 'Show all' }).count()).toBe(0);
 });
 
-it('on a phone the output is no wider than the page', async () => {
+testAtLength('on a phone the output is no wider than the page', async () => {
   const page = await stage.visit({
     viewport: { width: 390, height: 844 },
     hasTouch: true,

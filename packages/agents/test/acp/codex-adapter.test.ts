@@ -25,7 +25,7 @@ import {
   type OutputItem,
   type Response,
 } from '@liminal/protocol';
-import { atLength } from '@liminal/testkit/at-length';
+import { atLength, testAtLength } from '@liminal/testkit/at-length';
 import { describe, expect, test } from 'vitest';
 import type { StoredTurn } from '../../src/provider.ts';
 import { processesOf } from '../claude-code/processes.ts';
@@ -280,24 +280,27 @@ describe('a turn', () => {
     await provider.killSession(two.sessionId);
   });
 
-  test('in the middle of which the adapter crashes keeps its text; the session is loaded, and goes on', async () => {
-    const middle = gate();
-    const { listener, provider, workspace } = share([
-      answer(message(['Half of', middle, ' it'])),
-      answer('And on.'),
-    ]);
-    const turnId = await listener.send('Say it.');
-    await listener.event(turnId, 'item_delta');
+  testAtLength(
+    'in the middle of which the adapter crashes keeps its text; the session is loaded, and goes on',
+    async () => {
+      const middle = gate();
+      const { listener, provider, workspace } = share([
+        answer(message(['Half of', middle, ' it'])),
+        answer('And on.'),
+      ]);
+      const turnId = await listener.send('Say it.');
+      await listener.event(turnId, 'item_delta');
 
-    for (const pid of adaptersIn(workspace.home)) process.kill(pid, 'SIGKILL');
+      for (const pid of adaptersIn(workspace.home)) process.kill(pid, 'SIGKILL');
 
-    const broken = await listener.response(turnId);
-    expect(broken).toMatchObject({ status: 'error', error: { code: 'PROCESS_CRASH' } });
-    expect(said(broken)).toEqual(['user: Say it.', 'agent: Half of']);
-    await listener.until(() => listener.exits[0]);
-    await provider.loadSession(listener.sessionId);
-    expect(said(await listener.ask('Go on.'))).toEqual(['user: Go on.', 'agent: And on.']);
-  });
+      const broken = await listener.response(turnId);
+      expect(broken).toMatchObject({ status: 'error', error: { code: 'PROCESS_CRASH' } });
+      expect(said(broken)).toEqual(['user: Say it.', 'agent: Half of']);
+      await listener.until(() => listener.exits[0]);
+      await provider.loadSession(listener.sessionId);
+      expect(said(await listener.ask('Go on.'))).toEqual(['user: Go on.', 'agent: And on.']);
+    },
+  );
 
   test('INV-8: that is cancelled while a command runs ends; the command, which Codex lets go on, ends with the session, and so does all that commands have started', async () => {
     const { listener, provider, workspace } = share([

@@ -1,4 +1,5 @@
 /** An agent behind a launcher program, as many from npm are, which outlives that program. */
+import { testAtLength } from '@liminal/testkit/at-length';
 import type { AgentScript } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { readProcess } from '../../src/process/table.ts';
@@ -43,17 +44,22 @@ test('INV-2, INV-8: a launcher that is killed ends the turn as a crash, and what
   expect(control.processes).toHaveLength(2);
 });
 
-test('a launcher that is killed between turns is noticed, and the next message is not lost', async () => {
-  const { create, provider, control, projectDir } = await runAgent(stubborn, { isLaunched: true });
-  const listener = await create();
-  await listener.ask('Hi.');
-  const worker = await control.process();
+testAtLength(
+  'a launcher that is killed between turns is noticed, and the next message is not lost',
+  async () => {
+    const { create, provider, control, projectDir } = await runAgent(stubborn, {
+      isLaunched: true,
+    });
+    const listener = await create();
+    await listener.ask('Hi.');
+    const worker = await control.process();
 
-  process.kill(readProcess(worker.pid)!.parent, 'SIGKILL');
+    process.kill(readProcess(worker.pid)!.parent, 'SIGKILL');
 
-  await worker.gone;
-  await listener.until(() => listener.exits[0]);
-  await expect(listener.send('Lost?')).rejects.toMatchObject({ code: 'PROCESS_CRASH' });
-  await provider.loadSession(listener.sessionId, { projectDir });
-  expect(said(await listener.ask('Lost?'))).toContain('agent: You said: Lost?');
-});
+    await worker.gone;
+    await listener.until(() => listener.exits[0]);
+    await expect(listener.send('Lost?')).rejects.toMatchObject({ code: 'PROCESS_CRASH' });
+    await provider.loadSession(listener.sessionId, { projectDir });
+    expect(said(await listener.ask('Lost?'))).toContain('agent: You said: Lost?');
+  },
+);

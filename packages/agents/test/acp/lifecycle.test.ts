@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { atLength, partOf } from '@liminal/testkit/at-length';
+import { atLength, partOf, testAtLength } from '@liminal/testkit/at-length';
 import { expect, test, vi } from 'vitest';
 import { AcpProvider } from '../../src/acp/index.ts';
 import { readProcess } from '../../src/process/table.ts';
@@ -77,7 +77,7 @@ test('updates of a session before the agent has told its id are not lost', async
   expect(told.commands).toEqual(commands);
 });
 
-test('only so many updates before that are kept, and the rest are counted', async () => {
+testAtLength('only so many updates before that are kept, and the rest are counted', async () => {
   const times = atLength ? 20 : 5;
   const update = { sessionUpdate: 'hologram', x: 'x'.repeat(1_500_000) };
   const message = {
@@ -130,7 +130,7 @@ test('an agent that exits at its start says why in its own words', async () => {
   });
 });
 
-test('an agent that does not answer initialize is ended at the limit', async () => {
+testAtLength('an agent that does not answer initialize is ended at the limit', async () => {
   const { provider, projectDir, control } = await runAgent(
     { on: { initialize: [{ hang: true }] } },
     { provider: { startLimitMs: 4_000 } },

@@ -1,5 +1,6 @@
 /** Sessions in the agent's own store: found, read and continued. */
 import { randomUUID } from 'node:crypto';
+import { testAtLength } from '@liminal/testkit/at-length';
 import { emptyResponse, foldResponse, stampEvent, toResponse } from '@liminal/protocol';
 import type { AgentScript, Step } from '@liminal/testkit';
 import { expect, test } from 'vitest';
@@ -354,7 +355,7 @@ test('a replay that comes after the answer is not part of the next turn, and is 
   expect(new Set(listener.events.map(({ turnId }) => turnId)).size).toBe(1);
 });
 
-test('a replay that is due is waited for, even if it is late', async () => {
+testAtLength('a replay that is due is waited for, even if it is late', async () => {
   const { another, projectDir, control } = await runAgent();
   const session = stored('a', projectDir);
   const replay = session.updates.map((update) => ({ update }));

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
+import { testAtLength } from '@liminal/testkit/at-length';
 import { claudeEnvironment, greeter, reply, type MessagesRequest } from '@liminal/testkit';
 import { mentionLink } from '@liminal/protocol';
 import { expect, test } from 'vitest';
@@ -168,19 +169,22 @@ test('the model gets the same as in a terminal, except for listed differences, w
   for (const words of Object.values(later)) expect(toldLater).toContain(words);
 });
 
-test('a conversation with a lesser prompt gets the whole one when it is gone on with, with the configured addition at its end', async () => {
-  const claude = await runClaude(() => () => reply('Yes.'), {
-    provider: { appendSystemPrompt: 'Answer in British English.' },
-  });
-  const sessionId = randomUUID();
-  const short = ['--system-prompt', 'You are terse.', '--session-id', sessionId];
-  await inTerminal(claude, '-p', 'Hello there', ...short);
-  expect(promptOf(lastOf(claude))).toContain('You are terse.');
-  const { projectDir } = claude.workspace;
-  await claude.provider.loadSession(sessionId, { projectDir });
-  await claude.listen(sessionId).ask('And now?');
-  expect(promptOf(lastOf(claude))).not.toContain('You are terse.');
-  expect(promptOf(lastOf(claude)).length).toBeGreaterThan(5_000);
-  expect(promptOf(lastOf(claude))).toContain('You are Claude Code');
-  expect(promptOf(lastOf(claude))).toMatch(/Answer in British English\.[^.]*$/);
-});
+testAtLength(
+  'a conversation with a lesser prompt gets the whole one when it is gone on with, with the configured addition at its end',
+  async () => {
+    const claude = await runClaude(() => () => reply('Yes.'), {
+      provider: { appendSystemPrompt: 'Answer in British English.' },
+    });
+    const sessionId = randomUUID();
+    const short = ['--system-prompt', 'You are terse.', '--session-id', sessionId];
+    await inTerminal(claude, '-p', 'Hello there', ...short);
+    expect(promptOf(lastOf(claude))).toContain('You are terse.');
+    const { projectDir } = claude.workspace;
+    await claude.provider.loadSession(sessionId, { projectDir });
+    await claude.listen(sessionId).ask('And now?');
+    expect(promptOf(lastOf(claude))).not.toContain('You are terse.');
+    expect(promptOf(lastOf(claude)).length).toBeGreaterThan(5_000);
+    expect(promptOf(lastOf(claude))).toContain('You are Claude Code');
+    expect(promptOf(lastOf(claude))).toMatch(/Answer in British English\.[^.]*$/);
+  },
+);

@@ -162,26 +162,32 @@ test('a turn that Claude Code has not stored cannot be forked after, nor a sessi
   ).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
 });
 
-test('a turn can be forked after whose words Claude Code has summarised since', async () => {
-  const { claude, listener } = afterFour(
-    reply('A summary of it all.'),
-    reply('Since then.'),
-    reply('And on.'),
-  );
-  const since: string[] = [];
-  for (const message of ['/compact', 'Question 8.']) {
-    since.push((await listener.ask(message)).turnId);
-  }
+testAtLength(
+  'a turn can be forked after whose words Claude Code has summarised since',
+  async () => {
+    const { claude, listener } = afterFour(
+      reply('A summary of it all.'),
+      reply('Since then.'),
+      reply('And on.'),
+    );
+    const since: string[] = [];
+    for (const message of ['/compact', 'Question 8.']) {
+      since.push((await listener.ask(message)).turnId);
+    }
 
-  const { open, copies } = await fork(claude, listener.sessionId, turns[1]!);
-  await (await open(claude.listen(randomUUID()))).ask('Question 9.');
+    const { open, copies } = await fork(claude, listener.sessionId, turns[1]!);
+    await (await open(claude.listen(randomUUID()))).ask('Question 9.');
 
-  expect(conversation(claude.api.requests.at(-1)!)).toEqual([...firstTwo, 'user text Question 9.']);
-  const all = [...turns, ...since];
-  const later = await fork(claude, listener.sessionId, since[1]!);
-  expect(all.map((turnId) => later.copies.has(turnId))).toEqual(all.map(() => true));
-  expect(all.map((turnId) => copies.has(turnId))).toEqual(all.map((_, n) => n < 2));
-});
+    expect(conversation(claude.api.requests.at(-1)!)).toEqual([
+      ...firstTwo,
+      'user text Question 9.',
+    ]);
+    const all = [...turns, ...since];
+    const later = await fork(claude, listener.sessionId, since[1]!);
+    expect(all.map((turnId) => later.copies.has(turnId))).toEqual(all.map(() => true));
+    expect(all.map((turnId) => copies.has(turnId))).toEqual(all.map((_, n) => n < 2));
+  },
+);
 
 test('a turn is forked after as a whole if Claude Code has summarised in the midst of it', async () => {
   const usage = { input_tokens: 990_000, output_tokens: 10 };

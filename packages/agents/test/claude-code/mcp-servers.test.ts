@@ -1,6 +1,6 @@
 import { greeter, reply, toolUse } from '@liminal/testkit';
 import type { EventPayload } from '@liminal/protocol';
-import { atLength } from '@liminal/testkit/at-length';
+import { atLength, testAtLength } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
 import { shareClaude, type Listener } from './running-claude.ts';
 
@@ -85,23 +85,26 @@ test('a link that an MCP server wants opened is shown with its address', async (
   expect(await told()).toEqual({ action: 'accept' });
 });
 
-test('SAFE: an input with too many values reaches the tool whole, and readers too', async () => {
-  // More than the 100,000 that a message may have.
-  const count = atLength ? 150_000 : 105_000;
-  const values = Object.fromEntries(Array.from({ length: count }, (_, n) => [`key${n}`, n]));
-  const input = { values, name: 'Ada' };
-  const call = reply(toolUse('mcp__greeter__measure', input));
-  const { listener, provider } = share(() => [call, reply('Done.')]);
-  const { turnId } = await listener.send('Measure it.');
-  const permission = await request(listener, () => true);
-  await provider.answerApproval(listener.sessionId, permission.approvalId!, {
-    optionId: 'allow_once',
-  });
-  const { outputItems } = await listener.ended(turnId);
-  const size = JSON.stringify(input).length;
-  expect(outputItems).toContainEqual(
-    expect.objectContaining({ type: 'function_call_output', output: `${size} characters.` }),
-  );
-  const asked = outputItems.find((item) => item.type === 'function_call');
-  expect(JSON.parse(asked!.arguments)).toEqual(input);
-});
+testAtLength(
+  'SAFE: an input with too many values reaches the tool whole, and readers too',
+  async () => {
+    // More than the 100,000 that a message may have.
+    const count = atLength ? 150_000 : 105_000;
+    const values = Object.fromEntries(Array.from({ length: count }, (_, n) => [`key${n}`, n]));
+    const input = { values, name: 'Ada' };
+    const call = reply(toolUse('mcp__greeter__measure', input));
+    const { listener, provider } = share(() => [call, reply('Done.')]);
+    const { turnId } = await listener.send('Measure it.');
+    const permission = await request(listener, () => true);
+    await provider.answerApproval(listener.sessionId, permission.approvalId!, {
+      optionId: 'allow_once',
+    });
+    const { outputItems } = await listener.ended(turnId);
+    const size = JSON.stringify(input).length;
+    expect(outputItems).toContainEqual(
+      expect.objectContaining({ type: 'function_call_output', output: `${size} characters.` }),
+    );
+    const asked = outputItems.find((item) => item.type === 'function_call');
+    expect(JSON.parse(asked!.arguments)).toEqual(input);
+  },
+);

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { reply, toolUse } from '@liminal/testkit';
-import { partOf } from '@liminal/testkit/at-length';
+import { partOf, testAtLength } from '@liminal/testkit/at-length';
 import { describe, expect, test } from 'vitest';
 import { runClaude, said, shareClaude } from './running-claude.ts';
 
@@ -54,7 +54,7 @@ describe('where all can be allowed', () => {
     ]);
   });
 
-  test('a model that is named in the conversation is the one that is shown', async () => {
+  testAtLength('a model that is named in the conversation is the one that is shown', async () => {
     const { first: listener, api } = share(() => () => reply('Fine.'));
     await listener.offered('model');
     expect(listener.option('model')).toBe('default');

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { testAtLength } from '@liminal/testkit/at-length';
 import { reply, toolUse } from '@liminal/testkit';
 import { beforeAll, expect, test } from 'vitest';
 import { shareClaude } from './running-claude.ts';
@@ -47,7 +48,7 @@ test('a turn without a checkpoint is refused, and nothing is changed', async () 
   expect(onDisk()).toEqual(before);
 });
 
-test('a fork has no checkpoints of the turns before it', async () => {
+testAtLength('a fork has no checkpoints of the turns before it', async () => {
   const { claude, listener, projectDir } = afterThree();
   const { copies, agentSessionId } = await claude.provider.fork!(
     listener.sessionId,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { testAtLength } from '@liminal/testkit/at-length';
 import { answer, execCommand, gate, held, message, type ResponsesRequest } from '@liminal/testkit';
 import { beforeAll, expect, test } from 'vitest';
 import { Listener, said } from '../acp/running-agent.ts';
@@ -136,19 +137,22 @@ test('a turn that Codex has not stored cannot be forked after, nor a session tha
   ).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
 });
 
-test('a fork of a fork knows what both were told before, in another process, too', async () => {
-  const { codex, threadId } = await afterFour();
-  const first = await fork(codex, threadId, turns[2]!);
-  await (await first.open()).ask('Question 5.');
-  await codex.provider.close();
+testAtLength(
+  'a fork of a fork knows what both were told before, in another process, too',
+  async () => {
+    const { codex, threadId } = await afterFour();
+    const first = await fork(codex, threadId, turns[2]!);
+    await (await first.open()).ask('Question 5.');
+    await codex.provider.close();
 
-  const provider = codex.provide();
-  const again = await fork(
-    { ...codex, provider },
-    first.agentSessionId!,
-    first.copies.get(turns[1]!)!,
-  );
-  await (await again.open()).ask('Question 6.');
+    const provider = codex.provide();
+    const again = await fork(
+      { ...codex, provider },
+      first.agentSessionId!,
+      first.copies.get(turns[1]!)!,
+    );
+    await (await again.open()).ask('Question 6.');
 
-  expect(conversation(codex.api.requests.at(-1)!)).toEqual([...untilTwo, 'user: Question 6.']);
-});
+    expect(conversation(codex.api.requests.at(-1)!)).toEqual([...untilTwo, 'user: Question 6.']);
+  },
+);

@@ -1,6 +1,7 @@
 /** All sessions of Codex run in one process. */
 import { join } from 'node:path';
 import { readFile } from 'node:fs/promises';
+import { testAtLength } from '@liminal/testkit/at-length';
 import { answer, byModelPrompt, execCommand, gate, greeter, message } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { said } from '../acp/running-agent.ts';
@@ -42,7 +43,7 @@ test('INV-8: a session that ends takes its commands and its MCP servers along, a
   expect(processesOf(workspace.home)).toEqual([]);
 });
 
-test('a turn that runs when its session ends asks its model nothing more', async () => {
+testAtLength('a turn that runs when its session ends asks its model nothing more', async () => {
   const { create, provider, api, workspace } = await runCodex(() =>
     byModelPrompt({
       stay: [answer('Here.')],

@@ -16,7 +16,7 @@ import {
   type ModelScript,
 } from '@liminal/testkit';
 import type { OutputItem, Response } from '@liminal/protocol';
-import { atLength } from '@liminal/testkit/at-length';
+import { atLength, testAtLength } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
 import { said } from '../acp/running-agent.ts';
 import { commandsIn } from './processes.ts';
@@ -76,7 +76,7 @@ test('a command that outlives its turn is told while it runs, and its end in the
   ]);
 });
 
-test('a command that outlives its turn can be stopped', async () => {
+testAtLength('a command that outlives its turn can be stopped', async () => {
   const { create, provider, workspace } = await share(() => [
     answer(execCommand('sleep 600', { yieldMs: 250 })),
     answer('It runs on.'),

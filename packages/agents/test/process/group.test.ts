@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { testAtLength } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
 import { endGroup } from '../../src/process/group.ts';
 import { processSupport } from '../../src/process/support.ts';
@@ -24,14 +25,17 @@ test('INV-8: without a process table, an agent’s process group ends', async ()
   await untilGone([leader, member]);
 });
 
-test('INV-8: without a process table, a group that ignores SIGTERM ends after the grace', async () => {
-  const { leader, member } = await startGroup(`trap '' TERM; sleep 300 & echo $!; wait`);
+testAtLength(
+  'INV-8: without a process table, a group that ignores SIGTERM ends after the grace',
+  async () => {
+    const { leader, member } = await startGroup(`trap '' TERM; sleep 300 & echo $!; wait`);
 
-  await endGroup(leader, 100, 10_000);
+    await endGroup(leader, 100, 10_000);
 
-  expect(isThere(leader)).toBe(false);
-  await untilGone([member]);
-});
+    expect(isThere(leader)).toBe(false);
+    await untilGone([member]);
+  },
+);
 
 test('with nothing to end, nothing is done', async () => {
   const gone = spawn('/bin/true');

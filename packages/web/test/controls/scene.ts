@@ -40,8 +40,8 @@ interface Try {
 
 /**
  * Uses every control of the scenes. At length each by mouse, by keyboard and by touch, in a page of its own; else one
- * by mouse, the next by keyboard and the third by touch, as many in one page as do not disturb one another. Fails on a
- * control without an entry in its scene.
+ * by mouse and the next by keyboard, by touch what only phones have, as many in one page as do not disturb one another.
+ * Fails on a control without an entry in its scene.
  */
 export function tryControls(scenes: readonly Scene[]): void {
   openStage();
@@ -109,7 +109,9 @@ export function tryControls(scenes: readonly Scene[]): void {
 function visits(controls: readonly Control[]): Try[][] {
   const tries = controls.flatMap((control, index) => {
     const { only = [...ways] } = control;
-    const tried = atLength ? only : only.slice(index % only.length).slice(0, 1);
+    const usual = only.filter((way) => way !== 'touch');
+    const few = usual.length > 0 ? usual : only;
+    const tried = atLength ? only : [few[index % few.length]!];
     return tried.map((way) => ({ control, way }));
   });
   if (atLength) return tries.map((one) => [one]);
