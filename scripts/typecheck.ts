@@ -15,7 +15,7 @@ const env = { ...process.env, GOGC: process.env['GOGC'] ?? '400' };
 
 async function check(project: string): Promise<boolean> {
   const child = spawn('tsc', ['-p', project, '--checkers', '1'], { stdio: 'inherit', env });
-  const [code] = await once(child, 'exit');
+  const [code] = (await once(child, 'exit')) as [number | null];
   return code === 0;
 }
 

@@ -1,3 +1,4 @@
+import { testAtLength } from '@liminal/testkit/at-length';
 import { byPrompt, gate, held, reply, text } from '@liminal/testkit';
 import type { OutputItem } from '@liminal/protocol';
 import fc from 'fast-check';
@@ -54,19 +55,25 @@ test(
   },
 );
 
-test('INV-2 a session goes on after a power cut in its first turn, of which its agent has nothing written down', async () => {
-  const { faults } = shared;
-  const sessionId = await faults.create();
-  const { turnId: lost } = await faults.requests.send(sessionId, 'Begin.');
-  await faults.census.endAll();
-  await faults.server.restart();
+testAtLength(
+  'INV-2 a session goes on after a power cut in its first turn, of which its agent has nothing written down',
+  async () => {
+    const { faults } = shared;
+    const sessionId = await faults.create();
+    const { turnId: lost } = await faults.requests.send(sessionId, 'Begin.');
+    await faults.census.endAll();
+    await faults.server.restart();
 
-  expect(await faults.run(lost)).toMatchObject({ status: 'error', error: { code: 'OWNER_LOST' } });
-  const reader = await faults.follow(sessionId);
-  const { turnId } = await faults.requests.send(sessionId, 'Go on.');
-  expect(await reader.ended(turnId)).toMatchObject({ status: 'complete' });
-  expect(reader.said(turnId)).toBe('Here I am.');
-});
+    expect(await faults.run(lost)).toMatchObject({
+      status: 'error',
+      error: { code: 'OWNER_LOST' },
+    });
+    const reader = await faults.follow(sessionId);
+    const { turnId } = await faults.requests.send(sessionId, 'Go on.');
+    expect(await reader.ended(turnId)).toMatchObject({ status: 'complete' });
+    expect(reader.said(turnId)).toBe('Here I am.');
+  },
+);
 
 /** What the agent says in an item. */
 function saidIn(item: OutputItem): string {

@@ -80,30 +80,35 @@ test(
   },
 );
 
-test('INV-2 INV-8 a session ended twice at once ends its turn once, and a third time is no error', async () => {
-  const { faults, sessionId } = shared;
-  const reader = await faults.follow(sessionId);
-  const { turnId } = await faults.requests.send(sessionId, 'Wait.');
-  await reader.until(() => reader.said(turnId) === 'I wait');
-  const queued = await faults.requests.send(sessionId, 'Talk.');
-  await Promise.all([faults.requests.kill(sessionId), faults.requests.kill(sessionId)]);
-  expect(faults.others).toEqual([]);
-  expect(await reader.ended(turnId)).toMatchObject({ status: 'aborted' });
-  expect(reader.ends(turnId)).toEqual(['turn_complete']);
-  expect(reader.said(turnId)).toBe('I wait');
-  await faults.requests.kill(sessionId);
-  expect(await faults.requests.status(sessionId)).toMatchObject({ isAlive: false });
+testAtLength(
+  'INV-2 INV-8 a session ended twice at once ends its turn once, and a third time is no error',
+  async () => {
+    const { faults, sessionId } = shared;
+    const reader = await faults.follow(sessionId);
+    const { turnId } = await faults.requests.send(sessionId, 'Wait.');
+    await reader.until(() => reader.said(turnId) === 'I wait');
+    const queued = await faults.requests.send(sessionId, 'Talk.');
+    await Promise.all([faults.requests.kill(sessionId), faults.requests.kill(sessionId)]);
+    expect(faults.others).toEqual([]);
+    expect(await reader.ended(turnId)).toMatchObject({ status: 'aborted' });
+    expect(reader.ends(turnId)).toEqual(['turn_complete']);
+    expect(reader.said(turnId)).toBe('I wait');
+    await faults.requests.kill(sessionId);
+    expect(await faults.requests.status(sessionId)).toMatchObject({ isAlive: false });
 
-  // What was queued waits for the next message, and goes before it.
-  expect(await ask(faults, sessionId, reader)).toBe('Here I am.');
-  expect(reader.turn(queued.turnId)).toMatchObject({ status: 'complete' });
+    // What was queued waits for the next message, and goes before it.
+    expect(await ask(faults, sessionId, reader)).toBe('Here I am.');
+    expect(reader.turn(queued.turnId)).toMatchObject({ status: 'complete' });
 
-  // And now that nothing runs in it.
-  await faults.requests.kill(sessionId);
-  expect(faults.others).toEqual([]);
-  expect(await ask(faults, sessionId, reader)).toBe('Here I am.');
-  await expect(faults.requests.kill('nobody')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
-});
+    // And now that nothing runs in it.
+    await faults.requests.kill(sessionId);
+    expect(faults.others).toEqual([]);
+    expect(await ask(faults, sessionId, reader)).toBe('Here I am.');
+    await expect(faults.requests.kill('nobody')).rejects.toMatchObject({
+      code: 'SESSION_NOT_FOUND',
+    });
+  },
+);
 
 testAtLength(
   'INV-3 a session ended while it waits for a permission withdraws the request',

@@ -56,31 +56,34 @@ test('INV-7 a page that is open gets what the terminal did before the next messa
   expect(stage.warnings).toEqual([]);
 });
 
-test('a conversation that forked is told as such, and the agent here goes on from what it knows', async () => {
-  const stage = await claudeStage();
-  const sessionId = await stage.create();
-  await stage.say(sessionId, 'One here.');
-  const terminal = stage.openTerminal(sessionId);
-  await terminal.say('Two there.');
-  await stage.say(sessionId, 'Three here.');
-  expect(await stage.told('Three here.')).toEqual(told('One here.', 'Two there.', 'Three here.'));
-  // It knows nothing of what was said here meanwhile.
-  await terminal.say('Four there.');
-  expect(await stage.told('Four there.')).toEqual(told('One here.', 'Two there.', 'Four there.'));
+testAtLength(
+  'a conversation that forked is told as such, and the agent here goes on from what it knows',
+  async () => {
+    const stage = await claudeStage();
+    const sessionId = await stage.create();
+    await stage.say(sessionId, 'One here.');
+    const terminal = stage.openTerminal(sessionId);
+    await terminal.say('Two there.');
+    await stage.say(sessionId, 'Three here.');
+    expect(await stage.told('Three here.')).toEqual(told('One here.', 'Two there.', 'Three here.'));
+    // It knows nothing of what was said here meanwhile.
+    await terminal.say('Four there.');
+    expect(await stage.told('Four there.')).toEqual(told('One here.', 'Two there.', 'Four there.'));
 
-  await stage.runtime.loadSession(sessionId);
-  const [notice] = (await stage.history(sessionId)).filter((line) => line.startsWith('system: '));
-  expect(notice).toContain('does not know what was said there');
-  expect(await stage.history(sessionId)).toEqual([
-    ...exchange('One here.', 'Two there.', 'Three here.'),
-    notice,
-    ...exchange('Four there.'),
-  ]);
-  await stage.say(sessionId, 'Five here.');
-  expect(await stage.told('Five here.')).toEqual(
-    told('One here.', 'Two there.', 'Three here.', 'Five here.'),
-  );
-});
+    await stage.runtime.loadSession(sessionId);
+    const [notice] = (await stage.history(sessionId)).filter((line) => line.startsWith('system: '));
+    expect(notice).toContain('does not know what was said there');
+    expect(await stage.history(sessionId)).toEqual([
+      ...exchange('One here.', 'Two there.', 'Three here.'),
+      notice,
+      ...exchange('Four there.'),
+    ]);
+    await stage.say(sessionId, 'Five here.');
+    expect(await stage.told('Five here.')).toEqual(
+      told('One here.', 'Two there.', 'Three here.', 'Five here.'),
+    );
+  },
+);
 
 testAtLength(
   'a conversation that forked goes on from where the terminal ended, if that ended last',

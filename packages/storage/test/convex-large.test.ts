@@ -194,7 +194,7 @@ describe('what is larger than one call', () => {
     expect(hits[0]).toMatchObject({ sessionId: 'session-1', item: { runId: 'run-1' } });
   });
 
-  test('may be one item, or a session with a long queue', async () => {
+  testAtLength('may be one item, or a session with a long queue', async () => {
     const { caller } = deploy();
     const { store } = await openDeployment(caller, secret);
     const one = response('run-1', ['🧵 größer '.repeat(1_000_000)]);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { atLength, partOf, testAtLength } from '@liminal/testkit/at-length';
+import { atLength, testAtLength } from '@liminal/testkit/at-length';
 import { expect, test, vi } from 'vitest';
 import { AcpProvider } from '../../src/acp/index.ts';
 import { readProcess } from '../../src/process/table.ts';
@@ -360,48 +360,47 @@ test('a flood of text arrives whole and in order', async () => {
   expect(times).toEqual(times.toSorted((a, b) => a - b));
 });
 
-/** Those of one id are the hardest to count. */
-const floods = partOf<{ id?: unknown }>(
-  {
-    'with ids of their own': {},
-    'that have no id to speak of': { id: null },
-    'that all have one id': { id: 'same' },
-  },
-  ['that all have one id'],
-);
+const floods: Record<string, { id?: unknown }> = {
+  'with ids of their own': {},
+  'that have no id to speak of': { id: null },
+  'that all have one id': { id: 'same' },
+};
 
-test.each(floods)('an agent that floods with requests %s is ended', async (_, id) => {
-  const { create } = await runAgent({
-    turns: [
-      {
-        steps: [
-          {
-            repeat: {
-              times: 1_100,
-              steps: [
-                {
-                  request: {
-                    ...id,
-                    method: 'session/request_permission',
-                    wait: false,
-                    params: {
-                      toolCall: { toolCallId: 'call' },
-                      options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }],
+testAtLength.each(Object.entries(floods))(
+  'an agent that floods with requests %s is ended',
+  async (_, id) => {
+    const { create } = await runAgent({
+      turns: [
+        {
+          steps: [
+            {
+              repeat: {
+                times: 1_100,
+                steps: [
+                  {
+                    request: {
+                      ...id,
+                      method: 'session/request_permission',
+                      wait: false,
+                      params: {
+                        toolCall: { toolCallId: 'call' },
+                        options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }],
+                      },
                     },
                   },
-                },
-              ],
+                ],
+              },
             },
-          },
-          { hang: true },
-        ],
-      },
-    ],
-  });
-  const listener = await create();
-  const { error } = await listener.ask('Ask.');
-  expect(error).toMatchObject({ code: 'PROTOCOL_ERROR' });
-});
+            { hang: true },
+          ],
+        },
+      ],
+    });
+    const listener = await create();
+    const { error } = await listener.ask('Ask.');
+    expect(error).toMatchObject({ code: 'PROTOCOL_ERROR' });
+  },
+);
 
 test('an agent that asks for much and reads no answer is ended', async () => {
   const read = {

@@ -336,24 +336,27 @@ test('the notice of a session begun anew waits for the first message', async () 
   expect(told.filter((one) => one.includes('does not know what was said before'))).toHaveLength(1);
 });
 
-test('a replay that comes after the answer is not part of the next turn, and is read as history', async () => {
-  const { another, projectDir, control } = await runAgent();
-  const script = { sessions: [stored('a', projectDir)], replaysAfterAnswer: 100 };
-  await control.play(script);
-  const provider = another();
-  const history = await provider.readStoredHistory('a', projectDir);
-  expect(history.map(saidIn)).toEqual([
-    ['user: What is it?', 'agent: It is 42.'],
-    ['user: Sure?', 'agent: Sure.'],
-  ]);
-  const listener = new Listener(provider, 'a');
-  await provider.loadSession('a', { projectDir });
-  expect(said(await listener.ask('And now?'))).toEqual([
-    'user: And now?',
-    'agent: You said: And now?',
-  ]);
-  expect(new Set(listener.events.map(({ turnId }) => turnId)).size).toBe(1);
-});
+testAtLength(
+  'a replay that comes after the answer is not part of the next turn, and is read as history',
+  async () => {
+    const { another, projectDir, control } = await runAgent();
+    const script = { sessions: [stored('a', projectDir)], replaysAfterAnswer: 100 };
+    await control.play(script);
+    const provider = another();
+    const history = await provider.readStoredHistory('a', projectDir);
+    expect(history.map(saidIn)).toEqual([
+      ['user: What is it?', 'agent: It is 42.'],
+      ['user: Sure?', 'agent: Sure.'],
+    ]);
+    const listener = new Listener(provider, 'a');
+    await provider.loadSession('a', { projectDir });
+    expect(said(await listener.ask('And now?'))).toEqual([
+      'user: And now?',
+      'agent: You said: And now?',
+    ]);
+    expect(new Set(listener.events.map(({ turnId }) => turnId)).size).toBe(1);
+  },
+);
 
 testAtLength('a replay that is due is waited for, even if it is late', async () => {
   const { another, projectDir, control } = await runAgent();

@@ -189,29 +189,32 @@ testAtLength(
   },
 );
 
-test('a turn is forked after as a whole if Claude Code has summarised in the midst of it', async () => {
-  const usage = { input_tokens: 990_000, output_tokens: 10 };
-  const { listener, ...claude } = share(({ projectDir }) => {
-    const look = toolUse('Read', { file_path: join(projectDir, 'notes.txt') });
-    const answers = [reply([text('Looking.'), look], { usage })];
-    return ({ prompt }) => {
-      const question = /Question \d+/.exec(prompt)?.[0];
-      return answers.shift() ?? reply(question ? `Answer to ${question}.` : 'Summed up.');
-    };
-  });
-  const { turnId, outputItems } = await listener.ask('Question 10.');
-  await listener.ask('Question 11.');
+testAtLength(
+  'a turn is forked after as a whole if Claude Code has summarised in the midst of it',
+  async () => {
+    const usage = { input_tokens: 990_000, output_tokens: 10 };
+    const { listener, ...claude } = share(({ projectDir }) => {
+      const look = toolUse('Read', { file_path: join(projectDir, 'notes.txt') });
+      const answers = [reply([text('Looking.'), look], { usage })];
+      return ({ prompt }) => {
+        const question = /Question \d+/.exec(prompt)?.[0];
+        return answers.shift() ?? reply(question ? `Answer to ${question}.` : 'Summed up.');
+      };
+    });
+    const { turnId, outputItems } = await listener.ask('Question 10.');
+    await listener.ask('Question 11.');
 
-  const { open } = await fork(claude, listener.sessionId, turnId);
-  await (await open(claude.listen(randomUUID()))).ask('Question 12.');
+    const { open } = await fork(claude, listener.sessionId, turnId);
+    await (await open(claude.listen(randomUUID()))).ask('Question 12.');
 
-  const items = outputItems.map((item) => ('content' in item ? item.content : item.type));
-  expect(items.slice(-2)).toEqual([
-    'The conversation so far was summarised to make room.',
-    'Summed up.',
-  ]);
-  expect(conversation(claude.api.requests.at(-1)!).slice(-2)).toEqual([
-    'assistant text Summed up.',
-    'user text Question 12.',
-  ]);
-});
+    const items = outputItems.map((item) => ('content' in item ? item.content : item.type));
+    expect(items.slice(-2)).toEqual([
+      'The conversation so far was summarised to make room.',
+      'Summed up.',
+    ]);
+    expect(conversation(claude.api.requests.at(-1)!).slice(-2)).toEqual([
+      'assistant text Summed up.',
+      'user text Question 12.',
+    ]);
+  },
+);

@@ -1,3 +1,4 @@
+import { atLength } from '@liminal/testkit/at-length';
 import { join } from 'node:path';
 import { apiError, reply } from '@liminal/testkit';
 import { expect, test } from 'vitest';
@@ -79,15 +80,20 @@ const activities = ({ updates }: Listener): string[] =>
     .flatMap(({ activity }) => activity ?? [])
     .map((text) => text.replace(/again (now|in \d+ s)/, 'again'));
 
-test.each([
+const refusals = [
   { status: 529, problem: 'The model is overloaded (529).' },
   { status: 429, problem: 'The model takes no more requests for now (429).' },
-])('a retry after $status is shown while the turn waits for it', async ({ status, problem }) => {
-  const { listener } = share(() => [apiError(status), apiError(status), reply('Finally.')]);
-  expect(said(await listener.ask('Go on.'))).toEqual(['user: Go on.', 'agent: Finally.']);
-  expect(activities(listener)).toEqual([
-    `${problem} Trying again (attempt 1 of 2).`,
-    `${problem} Trying again (attempt 2 of 2).`,
-    '',
-  ]);
-});
+];
+
+test.each(refusals.slice(atLength ? 0 : 1))(
+  'a retry after $status is shown while the turn waits for it',
+  async ({ status, problem }) => {
+    const { listener } = share(() => [apiError(status), apiError(status), reply('Finally.')]);
+    expect(said(await listener.ask('Go on.'))).toEqual(['user: Go on.', 'agent: Finally.']);
+    expect(activities(listener)).toEqual([
+      `${problem} Trying again (attempt 1 of 2).`,
+      `${problem} Trying again (attempt 2 of 2).`,
+      '',
+    ]);
+  },
+);

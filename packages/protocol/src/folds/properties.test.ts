@@ -1,3 +1,4 @@
+import { atLength } from '@liminal/testkit/at-length';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { describe, expect, it } from 'vitest';
@@ -17,7 +18,7 @@ import type { UpsertFoldConfig } from './upsert-config.ts';
 import type { UpsertFoldState } from './upsert-state.ts';
 import { destroyUpsertFold, flushIdle, foldUpsert, startUpsertFold } from './upsert.ts';
 
-fc.configureGlobal({ ...fc.readConfigureGlobal(), numRuns: 250 });
+fc.configureGlobal({ ...fc.readConfigureGlobal(), numRuns: atLength ? 250 : 100 });
 const now = Date.UTC(2026, 5, 1);
 const emittedAt = new Date(now).toISOString();
 

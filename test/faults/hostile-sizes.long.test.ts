@@ -2,7 +2,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Runtime } from '@liminal/runtime';
 import type { Step } from '@liminal/testkit';
-import { partOf } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
 import { Reader } from '../../packages/runtime/test/reader.ts';
 import { scriptedAgent, serverStage } from '../outside/server-stage.ts';
@@ -65,10 +64,7 @@ const inputs: [what: string, steps: Step[]][] = [
   ],
 ];
 
-/** The others are large in the same ways. */
-const chosen = ['five thousand calls that never end'];
-
-test.each(partOf(Object.fromEntries(inputs), chosen))(
+test.each(inputs)(
   'SAFE: %s: the turn ends, all is readable, and another session goes on',
   async (_, steps) => {
     const { projectDir, provide } = await scriptedAgent({
