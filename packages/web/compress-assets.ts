@@ -9,10 +9,16 @@ const kinds = new Set(['.css', '.html', '.js', '.json', '.svg', '.txt']);
 /** Smaller files (bytes) fit into one packet anyway. */
 const least = 1024;
 
+/** The first start waits for it: 11 would take seven times as long, for 7 % less. */
+const BROTLI_QUALITY = 9;
+
 const packers = {
   br: (bytes: Buffer) =>
     promisify(brotliCompress)(bytes, {
-      params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+      params: {
+        [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
+        [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+      },
     }),
   gz: (bytes: Buffer) => promisify(gzip)(bytes, { level: constants.Z_BEST_COMPRESSION }),
 };

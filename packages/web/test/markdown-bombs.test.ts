@@ -79,7 +79,7 @@ async function type(page: Page): Promise<number> {
 
 const item = (page: Page, id: string) => page.locator(`[data-item-id="${id}"]`);
 
-/** Too deep, too long, and too much to draw; at length all. */
+/** Too long, and too much to draw; what is too deep has a test of its own. At length all. */
 const short = /1 MB of|50 edges/;
 const played = bombs.filter(([name]) => atLength || short.test(name));
 
